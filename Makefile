@@ -1,0 +1,58 @@
+# make crawl URL=https://example.org/   set everything up, then crawl that site into ./collection
+# make test                             set everything up, then run all tests
+# make help                             the rest
+
+SHELL := /bin/bash
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+EXTRAS := search,documents,alerts,cluster,postgresql,host,parquet,images,numbers
+
+.DEFAULT_GOAL := help
+.PHONY: help setup dev crawl test check format lint types layers tests bench tables clean
+
+help:  ## say what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: $(VENV)/.ready  ## the crawler in .venv, nothing else
+
+$(VENV)/.ready: pyproject.toml
+	@bash scripts/venv.sh $(PYTHON) $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.'
+	@touch $@
+
+dev: $(VENV)/.ready-dev
+
+$(VENV)/.ready-dev: pyproject.toml requirements-dev.txt
+	@bash scripts/venv.sh $(PYTHON) $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS)]' -r requirements-dev.txt
+	@touch $@ $(VENV)/.ready
+
+crawl: setup  ## crawl a site: make crawl URL=https://example.org/ ARGS="--depth 3"
+	@test -n "$(URL)" || { echo 'say which site: make crawl URL=https://example.org/' >&2; exit 4; }
+	@$(BIN)/sanderling crawl "$(URL)" $(ARGS)
+
+test: dev  ## all tests, from nothing
+	@bash scripts/system.sh
+	$(BIN)/python -m pytest $(ARGS)
+
+check: dev format lint types layers tests  ## what must hold before a commit
+
+format:
+	$(BIN)/ruff format --quiet src tests benchmarks experiments
+
+lint:
+	$(BIN)/ruff check src tests benchmarks experiments
+
+types:
+	$(BIN)/mypy
+
+layers:
+	$(BIN)/lint-imports
+
+tests:
+	$(BIN)/python -m pytest $(ARGS)
+
+clean:  ## remove what make made, never a collection
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist

@@ -1,0 +1,1 @@
+"""One file per published table; prints ours beside theirs."""

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# system.sh: Debian packages that the tests use (a browser for the search page); installs what is missing if we may.
+set -eu
+missing=()
+command -v chromium >/dev/null || missing+=(chromium)
+command -v git >/dev/null || missing+=(git)
+[ ${#missing[@]} -eq 0 ] && exit 0
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}" >/dev/null
+else
+  echo "some tests will be skipped; to run them all: apt-get install ${missing[*]}" >&2
+fi

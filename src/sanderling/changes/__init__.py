@@ -1,0 +1,1 @@
+"""The change detector: two versions of a page in, one typed report out."""

@@ -1,0 +1,24 @@
+"""What time it is: real, or simulated. Everything that decides by the time is handed one of these."""
+
+import time
+from collections.abc import Callable
+
+Clock = Callable[[], float]
+"""Seconds since 1970, as a plain function: pass `time.time`, or a simulated clock."""
+
+real: Clock = time.time
+
+
+class SimulatedClock:
+    """A clock that stands still until it is told to move."""
+
+    def __init__(self, now: float = 0.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+    def advance(self, seconds: float) -> float:
+        """Move the clock and say what it shows now."""
+        self.now += seconds
+        return self.now

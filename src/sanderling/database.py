@@ -1,0 +1,43 @@
+"""The one database of a collection: opened here, its shape raised here, used by every room that stores.
+
+Each room that keeps tables has a `schema.py` with `MIGRATIONS`: a list of SQL scripts, only ever appended to. The
+number of those applied is kept per room, so a changed shape is one more script, run once.
+"""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+Connection = sqlite3.Connection
+
+
+def connect(path: Path, *, read_only: bool = False) -> Connection:
+    """Open the SQLite file with the settings every room relies on: WAL, no implicit transactions."""
+    uri = f"file:{str(path).replace('?', '%3f').replace('#', '%23')}" + ("?mode=ro" if read_only else "")
+    db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30, check_same_thread=False)
+    db.execute("PRAGMA foreign_keys=OFF")
+    db.execute("PRAGMA temp_store=MEMORY")
+    db.execute("PRAGMA mmap_size=0")
+    db.execute("PRAGMA cache_size=-65536")
+    if not read_only:
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=NORMAL")  # a power cut may cost the last batch, never consistency
+    return db
+
+
+def migrate(db: Connection, rooms: Mapping[str, Sequence[str]]) -> None:
+    """Bring every room's tables to the newest shape, each script in one transaction."""
+    db.execute("CREATE TABLE IF NOT EXISTS migrations (room TEXT PRIMARY KEY, applied INTEGER NOT NULL)")
+    for room, scripts in rooms.items():
+        row = db.execute("SELECT applied FROM migrations WHERE room = ?", (room,)).fetchone()
+        done = row[0] if row else 0
+        for number, script in enumerate(scripts[done:], done + 1):
+            db.execute("BEGIN IMMEDIATE")
+            for statement in script.split(";"):
+                if statement.strip():
+                    db.execute(statement)
+            db.execute(
+                "INSERT INTO migrations VALUES (?, ?) ON CONFLICT (room) DO UPDATE SET applied = excluded.applied",
+                (room, number),
+            )
+            db.execute("COMMIT")

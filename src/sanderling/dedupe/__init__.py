@@ -1,0 +1,1 @@
+"""The duplicate eliminator: exact by digest, near by simhash, and its cache."""

@@ -1,0 +1,1 @@
+"""Where migrants live: processes on this machine, a Ray cluster, a host beside a web server."""

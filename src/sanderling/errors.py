@@ -1,0 +1,50 @@
+"""The tree of errors: what *we* (or the person at the keyboard) did wrong.
+
+    SanderlingError            exit 1   anything of ours
+    ├── UsageError             exit 4   a flag, a setting, a pattern or a name that cannot be
+    ├── CollectionError        exit 4   no collection there, one of another version, or one in use
+    ├── DiskFull               exit 3   no room left; what was committed stays readable
+    ├── MissingExtra           exit 4   a feature whose optional dependency is not installed
+    └── StoreUnavailable       exit 17  the database went away and did not come back
+
+What the *web* does wrong is never an exception: it is an `Outcome` with a `Reason` (records.py).
+"""
+
+
+class SanderlingError(Exception):
+    """Something of ours went wrong; the message says what, to what, and the next thing to do."""
+
+    exit_code = 1
+
+
+class UsageError(SanderlingError):
+    """The person asked for something that cannot be."""
+
+    exit_code = 4
+
+
+class CollectionError(SanderlingError):
+    """The collection is missing, in use, or of a version this program does not know."""
+
+    exit_code = 4
+
+
+class DiskFull(SanderlingError):
+    """No space left on the disk of the collection."""
+
+    exit_code = 3
+
+
+class MissingExtra(SanderlingError):
+    """An optional dependency is not installed."""
+
+    exit_code = 4
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an optional part: pip install 'sanderling[{extra}]'")
+
+
+class StoreUnavailable(SanderlingError):
+    """The shared database cannot be reached."""
+
+    exit_code = 17

@@ -1,0 +1,1 @@
+"""What users teach: Apriori, page weights, briefs for specialised migrants."""

@@ -1,0 +1,1 @@
+"""Finding: full-text index, ranking, aliases."""

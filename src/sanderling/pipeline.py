@@ -1,0 +1,1 @@
+"""The whole flow on one screen; the only place where loops close."""

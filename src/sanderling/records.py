@@ -1,0 +1,210 @@
+"""What travels between the rooms: small frozen records, and the few states of a URL.
+
+They are msgspec structs, so that the same record goes over a pipe, a socket or a Ray object store unchanged.
+"""
+
+from enum import StrEnum
+from typing import NewType
+
+from msgspec import Struct
+
+Url = NewType("Url", str)
+"""The normalised key of a URL, its identity; a `str` is not a `Url` until organise.normalise said so."""
+
+Host = NewType("Host", str)
+"""Scheme and authority, e.g. `https://example.org:8443`: what one robots.txt speaks for."""
+
+
+class State(StrEnum):
+    """Where a known URL stands."""
+
+    QUEUED = "queued"  # to be visited; a lease is a queued URL in somebody's hands
+    VISITED = "visited"  # a visit is stored
+    SKIPPED = "skipped"  # never to be asked for, and the reason says why
+    FAILED = "failed"  # given up after retries, and the reason says why
+    GONE = "gone"  # 404 or 410
+
+
+class Source(StrEnum):
+    """How a URL was found."""
+
+    SEED = "seed"
+    LINK = "link"
+    REDIRECT = "redirect"
+    SITEMAP = "sitemap"
+    FEED = "feed"
+    CANONICAL = "canonical"
+    REFRESH = "refresh"
+
+
+class Outcome(StrEnum):
+    """How one visit ended."""
+
+    FETCHED = "fetched"  # a body came, new or changed
+    NOT_MODIFIED = "not_modified"  # the server said 304
+    REDIRECT = "redirect"  # one hop; the target is a candidate of its own
+    GONE = "gone"  # 404 or 410
+    FAILED = "failed"  # the web did wrong for good
+    RETRY = "retry"  # the web did wrong, perhaps not for long
+    SKIPPED = "skipped"  # we did not want it after all
+    RETURNED = "returned"  # not tried; it goes back into the queue unharmed
+
+
+class Reason(StrEnum):
+    """Why a URL was skipped or a visit failed; shown by `sanderling pages --skipped`."""
+
+    NONE = ""
+    # what we do not want
+    OUT_OF_SCOPE = "out_of_scope"
+    EXCLUDED = "excluded"
+    ROBOTS = "robots"
+    ROBOTS_UNREACHABLE = "robots_unreachable"
+    NOFOLLOW = "nofollow"
+    DEPTH = "depth"
+    LIMIT = "limit"
+    DUPLICATE = "duplicate"
+    TRAP = "trap"
+    TOO_LONG = "too_long"
+    SCHEME = "scheme"
+    BAD_URL = "bad_url"
+    PRIVATE_ADDRESS = "private_address"
+    TOO_LARGE = "too_large"
+    MEDIA_TYPE = "media_type"
+    EVICTED = "evicted"
+    # what the web did
+    DNS = "dns"
+    CONNECT = "connect"
+    TLS = "tls"
+    TIMEOUT = "timeout"
+    SLOW = "slow"
+    BROKEN_RESPONSE = "broken_response"
+    BAD_ENCODING = "bad_encoding"
+    TOO_MANY_HEADERS = "too_many_headers"
+    TOO_MANY_REDIRECTS = "too_many_redirects"
+    REDIRECT_TO_NOWHERE = "redirect_to_nowhere"
+    HTTP_ERROR = "http_error"
+    SERVER_ERROR = "server_error"
+    RATE_LIMITED = "rate_limited"
+    MIGRANT_LOST = "migrant_lost"
+
+
+class Candidate(Struct, frozen=True):
+    """A URL somebody found: to be queued if it is new."""
+
+    url: Url
+    wire: str = ""  # the spelling that goes on the wire; empty if it is the key itself
+    depth: int = 0
+    source: Source = Source.LINK
+    via: int = 0  # id of the page it was found on; 0 for none
+    hops: int = 0  # redirects that led here
+    rank: float = 0.0  # place in its host's queue; smaller is sooner
+
+
+class Link(Struct, frozen=True, array_like=True):
+    """One link of a page, resolved and normalised by the migrant."""
+
+    url: Url
+    wire: str = ""
+    anchor: str = ""
+    nofollow: bool = False
+
+
+class Stop(Struct, frozen=True, array_like=True):
+    """One URL of an itinerary, with what is known of the last visit."""
+
+    id: int
+    token: int  # fencing token of the lease
+    url: Url
+    wire: str = ""
+    depth: int = 0
+    hops: int = 0
+    attempts: int = 0
+    etag: str = ""
+    last_modified: str = ""
+    digest: bytes = b""
+
+
+class Robots(Struct, frozen=True):
+    """What a host's robots.txt said, and until when we believe it."""
+
+    host: Host
+    status: int  # HTTP status; 0 if it could not be reached
+    body: bytes
+    fetched_at: float
+    expires_at: float
+
+    @property
+    def reachable(self) -> bool:
+        """A 4xx means no rules; a 5xx or no answer means keep out (RFC 9309, 2.3.1)."""
+        return 200 <= self.status < 500 and self.status != 429
+
+
+class Itinerary(Struct, frozen=True):
+    """One errand for one migrant: some URLs of one host, and how gently to knock."""
+
+    host: Host
+    stops: tuple[Stop, ...]
+    addresses: tuple[str, ...] = ()  # resolved and pinned by the coordinator; empty behind a proxy
+    robots: Robots | None = None  # None: fetch it first
+    delay_seconds: float = 1.0
+    connections: int = 1
+
+
+class Visit(Struct, frozen=True):
+    """What a migrant saw at one stop."""
+
+    id: int
+    token: int
+    url: Url
+    outcome: Outcome
+    at: float
+    reason: Reason = Reason.NONE
+    note: str = ""  # the detail of a failure, in one line
+    status: int = 0
+    seconds: float = 0.0
+    mime: str = ""
+    charset: str = ""
+    etag: str = ""
+    last_modified: str = ""
+    digest: bytes = b""  # SHA-256 of the body with content coding removed
+    size: int = 0  # bytes of that body
+    wire_bytes: int = 0  # bytes that came over the network, headers too
+    address: str = ""
+    location: str = ""  # target of a redirect, as a wire URL
+    retry_after: float = 0.0  # seconds the server asked for
+    title: str = ""
+    language: str = ""
+    canonical: Url = Url("")
+    noindex: bool = False
+    nofollow: bool = False
+    links: tuple[Link, ...] = ()
+    links_dropped: int = 0  # links beyond the cap
+    head: bytes = b""  # status line and headers, as stored in the WARC record
+    response: bytes = b""  # a finished gzip member: the WARC response record
+    request: bytes = b""  # the same for the request record
+    record_id: str = ""  # of the response record
+    marks: dict[str, bytes] = {}  # what the rooms later ask of a page, computed once: simhash, signatures, structure
+
+
+class Vitals(Struct, frozen=True):
+    """How a migrant is: what the scheduler weighs; also the heartbeat."""
+
+    migrant: str
+    at: float
+    load: int = 0  # stops in hand
+    cpu_share: float = 0.0
+    memory_bytes: int = 0
+    memory_left: int = 0
+    disk_left: int = 0
+    bytes_per_second: float = 0.0
+    latency_seconds: float = 0.0
+    pages: int = 0
+
+
+class Parcel(Struct, frozen=True):
+    """What a migrant brings home at once."""
+
+    migrant: str
+    visits: tuple[Visit, ...] = ()
+    robots: tuple[Robots, ...] = ()
+    vitals: Vitals | None = None

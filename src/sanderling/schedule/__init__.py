@@ -1,0 +1,1 @@
+"""Who goes: which migrant gets the next itinerary. AHP, and its rivals behind one seam."""

@@ -1,0 +1,1 @@
+"""The web app: search page, dashboard, changes, behaviour tracker."""

@@ -1,0 +1,1 @@
+"""Where URLs come from beyond links: seeds, sitemaps, feeds, changed-since lists. Bytes in, hints out."""

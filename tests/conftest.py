@@ -1,0 +1,24 @@
+"""What every test may ask for."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def suites() -> Path:
+    """The folder of test data others wrote; tests that need it are skipped where it is not set."""
+    folder = os.environ.get("SANDERLING_SUITES")
+    if not folder:
+        pytest.skip("SANDERLING_SUITES names no folder: conformance data is not at hand")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def traces() -> Path:
+    """The folder of real change histories."""
+    folder = os.environ.get("SANDERLING_TRACES")
+    if not folder:
+        pytest.skip("SANDERLING_TRACES names no folder: change histories are not at hand")
+    return Path(folder)
