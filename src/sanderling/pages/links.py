@@ -1,0 +1,149 @@
+"""What a page says about other pages and about itself: links, title, canonical, robots, refresh, feeds."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from sanderling.pages.parse import Document, Element
+
+MAX_LINKS = 10_000  # of one page; the rest is counted, not kept
+MAX_TITLE = 500
+MAX_ANCHOR = 200
+
+HEAD_TAGS = ("area", "base", "frame", "iframe", "link", "meta", "title")
+FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
+
+
+class RawLink(Struct, frozen=True):
+    """A link as the page spells it."""
+
+    href: str
+    anchor: str = ""
+    nofollow: bool = False
+
+
+class Extract(Struct, frozen=True):
+    """What one pass over the tree found; URLs as spelled, relative to `base`."""
+
+    base: str
+    links: list[RawLink]
+    dropped: int = 0
+    title: str = ""
+    language: str = ""
+    canonical: str = ""
+    refresh: str = ""
+    noindex: bool = False
+    nofollow: bool = False
+    feeds: tuple[str, ...] = ()
+    sitemaps: tuple[str, ...] = ()
+
+
+def extract(tree: Document, url: str) -> Extract:
+    """Read links and head of a page at `url` in one pass each."""
+    head = _Head()
+    found: dict[str, RawLink] = {}
+    for element in tree.iter_elements(HEAD_TAGS):
+        head.read(element, found)
+    dropped = _anchors(tree, found)
+    refresh = tree.meta_refresh()
+    root = tree.root
+    return Extract(
+        base=tree.base_url(url),
+        links=list(found.values()),
+        dropped=dropped,
+        title=head.title,
+        language=((root.attr("lang") or "") if root is not None else "")[:20],
+        canonical=head.canonical,
+        refresh=refresh[1] if refresh else "",
+        noindex=head.noindex,
+        nofollow=head.nofollow,
+        feeds=tuple(head.feeds),
+        sitemaps=tuple(head.sitemaps),
+    )
+
+
+def _anchors(tree: Document, found: dict[str, RawLink]) -> int:
+    """Add the anchors, once per spelling; the first anchor text that says something stays."""
+    dropped = 0
+    for element in tree.iter_elements("a"):
+        href = element.attr("href")
+        if not href or href[0] == "#":
+            continue
+        known = found.get(href)
+        if known is not None:
+            if not known.anchor:
+                found[href] = RawLink(href, anchor_text(element), known.nofollow)
+        elif len(found) < MAX_LINKS:
+            found[href] = RawLink(href, anchor_text(element), _is_nofollow(element))
+        else:
+            dropped += 1
+    return dropped
+
+
+def anchor_text(element: Element) -> str:
+    """The words a person would click on; of an image, its alternative text."""
+    text = element.text.strip()[:MAX_ANCHOR]
+    if not text:
+        image = element.find("img")
+        text = (image.attr("alt") or "").strip()[:MAX_ANCHOR] if image is not None else ""
+    return text
+
+
+def _is_nofollow(element: Element) -> bool:
+    rel = element.attr("rel")
+    return rel is not None and "nofollow" in rel.lower().split()
+
+
+def robots_directives(content: str, agent: str = "sanderling") -> Iterator[str]:
+    """Read one robots meta or X-Robots-Tag value; directives for other agents are passed over."""
+    for part in content.lower().split(","):
+        name, colon, value = part.partition(":")
+        if not colon:
+            yield name.strip()
+        elif name.strip() in ("*", "robots", agent):
+            yield value.strip()
+
+
+class _Head:
+    """Collects what the few head-like elements say."""
+
+    def __init__(self) -> None:
+        self.title = self.canonical = ""
+        self.noindex = self.nofollow = False
+        self.feeds: list[str] = []
+        self.sitemaps: list[str] = []
+
+    def read(self, element: Element, found: dict[str, RawLink]) -> None:
+        match element.tag:
+            case "title":
+                self.title = self.title or " ".join(element.text.split())[:MAX_TITLE]
+            case "meta":
+                self._meta(element)
+            case "link":
+                self._link(element, found)
+            case "area" | "iframe" | "frame" as tag:
+                href = element.attr("href" if tag == "area" else "src")
+                if href and href[0] != "#" and len(found) < MAX_LINKS:
+                    found.setdefault(href, RawLink(href, element.attr("alt") or "", _is_nofollow(element)))
+
+    def _meta(self, element: Element) -> None:
+        if (element.attr("name") or "").lower() in ("robots", "sanderling"):
+            directives = set(robots_directives(element.attr("content") or ""))
+            self.noindex |= bool(directives & {"noindex", "none"})
+            self.nofollow |= bool(directives & {"nofollow", "none"})
+
+    def _link(self, element: Element, found: dict[str, RawLink]) -> None:
+        href = element.attr("href")
+        rel = (element.attr("rel") or "").lower().split()
+        if not href or not rel:
+            return
+        if "canonical" in rel:
+            self.canonical = self.canonical or href
+        elif "sitemap" in rel:
+            self.sitemaps.append(href)
+        elif "alternate" in rel and (element.attr("type") or "").lower() in FEED_TYPES:
+            self.feeds.append(href)
+        elif len(found) < MAX_LINKS and (
+            "next" in rel or "prev" in rel or ("alternate" in rel and element.attr("hreflang"))
+        ):
+            found.setdefault(href, RawLink(href))

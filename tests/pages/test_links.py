@@ -1,0 +1,78 @@
+from sanderling.pages.links import MAX_LINKS, Extract, extract, robots_directives
+from sanderling.pages.parse import charset_of, is_html, parse
+
+
+def read(html: str, url: str = "http://x.org/dir/page") -> Extract:
+    return extract(parse(html.encode()), url)
+
+
+def hrefs(html: str) -> list[str]:
+    return [link.href for link in read(html).links]
+
+
+def test_anchors_areas_and_frames_are_links() -> None:
+    assert hrefs("<a href=a>A</a><map><area href=b></map><iframe src=c></iframe>") == ["b", "c", "a"]
+
+
+def test_a_link_is_kept_once_with_the_first_words_said_about_it() -> None:
+    found = read('<a href=a><img src=i alt=""></a><a href=a>the text</a>').links
+    assert [(x.href, x.anchor) for x in found] == [("a", "the text")]
+
+
+def test_an_image_link_is_named_by_its_alternative_text() -> None:
+    assert read('<a href=a><img src=i alt="Home"></a>').links[0].anchor == "Home"
+
+
+def test_fragments_of_the_same_page_are_no_links() -> None:
+    assert hrefs('<a href="#top">up</a><a href="">same</a><a>none</a>') == []
+
+
+def test_the_base_element_moves_every_relative_link() -> None:
+    assert read('<base href="/other/"><a href=a>A</a>').base == "http://x.org/other/"
+
+
+def test_the_head_is_read() -> None:
+    page = read(
+        "<html lang=en-GB><title> A \n title </title><link rel=canonical href=/c><link rel=sitemap href=/s.xml>"
+        '<link rel=alternate type=application/rss+xml href=/feed><link rel="alternate" hreflang=de href=/de>'
+        '<link rel=stylesheet href=/style.css><meta name=ROBOTS content="NOINDEX, follow">'
+    )
+    assert (page.title, page.language, page.canonical) == ("A title", "en-GB", "/c")
+    assert (page.sitemaps, page.feeds) == (("/s.xml",), ("/feed",))
+    assert [x.href for x in page.links] == ["/de"]
+    assert page.noindex
+    assert not page.nofollow
+
+
+def test_nofollow_is_seen_on_links_and_on_pages() -> None:
+    page = read('<meta name=robots content=none><a rel="x NoFollow" href=a>A</a>')
+    assert page.nofollow
+    assert page.links[0].nofollow
+
+
+def test_a_meta_refresh_is_a_target() -> None:
+    assert read('<meta http-equiv=refresh content="5; url=/next">').refresh == "/next"
+
+
+def test_links_beyond_the_cap_are_counted_not_kept() -> None:
+    page = read("".join(f"<a href=/{n}>x</a>" for n in range(MAX_LINKS + 7)))
+    assert len(page.links) == MAX_LINKS
+    assert page.dropped == 7
+
+
+def test_directives_for_other_agents_are_passed_over() -> None:
+    assert list(robots_directives("noindex, googlebot: nofollow, sanderling: none")) == ["noindex", "none"]
+
+
+def test_the_declared_charset_wins_over_the_page_and_a_byte_order_mark_over_both() -> None:
+    assert parse(b"<meta charset=utf-8><p>\xe9", "iso-8859-1").text == "é"
+    assert parse("\ufeff<p>é".encode(), "iso-8859-1").text == "é"
+    assert parse("<p>é".encode(), "no-such-charset").text == "é"
+
+
+def test_content_types_are_read_leniently() -> None:
+    assert charset_of('text/html; Charset="UTF-8"') == "utf-8"
+    assert charset_of("text/html") == ""
+    assert is_html("text/html", b"")
+    assert not is_html("application/pdf", b"<html>")
+    assert is_html("", b"  <!DOCTYPE html><p>")
