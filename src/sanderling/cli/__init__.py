@@ -1,1 +1,41 @@
-"""One file per command: parse arguments, call one function, print."""
+"""One file per command: parse arguments, call one function, print.
+
+`COMMANDS` names them; a command module has HELP, EXAMPLES, GROUPS (the settings it takes as flags), `arguments(parser)`
+and `run(call) -> exit code`. Only the module of the command that was asked for is imported.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from sanderling.cli.frame import EXIT_INTERRUPTED, parse_call
+from sanderling.errors import SanderlingError
+
+COMMANDS = {
+    "crawl": "crawl sites into a collection, or go on where the last crawl stopped",
+    "status": "what a collection holds and how its last crawl ended",
+    "pages": "list what is stored, or what was skipped and why",
+    "show": "the stored body or text of one page",
+    "links": "where a page links to, and who links to it",
+    "export": "write the catalogue as JSON lines, CSV or Parquet",
+    "check": "what we would do with a URL, a robots.txt or a page, and why",
+    "settings": "every setting with its value and where it can be set",
+    "completion": "print a completion script for bash, zsh or tcsh",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; say what went wrong in one sentence and return the exit code that says it too."""
+    try:
+        call, module = parse_call(sys.argv[1:] if argv is None else argv, COMMANDS)
+        code: int = module.run(call)
+        sys.stdout.flush()
+        return code
+    except SanderlingError as error:
+        print(f"sanderling: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:  # somebody closed the pipe (`| head`): that is an answer, not an error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0

@@ -1,0 +1,160 @@
+"""What all commands share: the argument parser, the call record, exit codes, printing."""
+
+import argparse
+import importlib
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from msgspec import Struct
+
+import sanderling
+from sanderling.errors import UsageError
+from sanderling.settings import Setting, gather, group_from, nearest, settings_of
+
+EXIT_OK = 0
+EXIT_DISK = 3
+EXIT_USAGE = 4
+EXIT_FAILED = 9  # nothing could be fetched at all
+EXIT_INTERRUPTED = 11  # Ctrl-C once: what was in flight is stored
+EXIT_FORCED = 13  # Ctrl-C twice
+EXIT_SIZE = 14
+EXIT_TIME = 15
+EXIT_FATAL = 17
+
+G = TypeVar("G", bound=Struct)
+
+INTRODUCTION = """\
+Sanderling keeps a searchable, always fresh copy of web sites.
+
+  sanderling crawl https://example.org/            crawl a site into ./collection
+  sanderling crawl https://example.org/            again: go on, or visit again what may have changed
+  sanderling pages --json                          what is stored, one object per line
+  sanderling pages --skipped                       what was not fetched, and why
+  sanderling show https://example.org/             the stored page
+  sanderling check url "https://example.org/?a=1"  what would happen with this URL
+"""
+
+EXIT_CODES = """\
+exit codes: 0 done; 1 something of ours failed; 3 disk full; 4 wrong usage or settings; 9 nothing could be fetched;
+            11 interrupted, all saved; 13 forced to stop, nothing committed is lost; 14 size limit; 15 time limit;
+            17 the store went away
+"""
+
+
+class Call(Struct, frozen=True):
+    """One command as it was typed."""
+
+    args: argparse.Namespace
+    found: dict[str, object]
+    collection: Path
+    json: bool = False
+    quiet: bool = False
+    verbose: int = 0
+
+    def settings(self, group: type[G]) -> G:
+        """The settings of one room: defaults, file, environment and flags already merged."""
+        return group_from(group, self.found)
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse that answers with one sentence and our exit code."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+def command_module(name: str) -> Any:
+    """The module of a command; module names use underscores."""
+    return importlib.import_module(f"sanderling.cli.{name.replace('-', '_')}")
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """The flags every command takes."""
+    common = parser.add_argument_group("every command")
+    common.add_argument("-C", "--collection", metavar="DIR", help="where the collection is (default: collection)")
+    common.add_argument("--json", action="store_true", help="print JSON for scripts")
+    common.add_argument("--quiet", action="store_true", help="print results only")
+    common.add_argument("-v", "--verbose", action="count", default=0, help="say more (twice: even more)")
+    common.add_argument("--settings", metavar="FILE", help="TOML file of settings (default: ./sanderling.toml)")
+
+
+def add_setting(group: argparse._ArgumentGroup, setting: Setting) -> None:
+    """One setting as a flag; the value stays as typed and is read together with file and environment."""
+    if setting.kind == "switch":
+        group.add_argument(setting.flag, action=argparse.BooleanOptionalAction, default=None, help=setting.help)
+    elif setting.kind == "texts":
+        group.add_argument(setting.flag, action="append", metavar="X", help=setting.help)
+    else:
+        metavar = "|".join(setting.choices) or {"count": "N", "duration": "TIME", "size": "SIZE"}.get(setting.kind, "X")
+        group.add_argument(setting.flag, metavar=metavar, help=setting.help)
+
+
+def fill(parser: argparse.ArgumentParser, module: Any) -> None:
+    """Give a parser the arguments of its command."""
+    parser.description = module.HELP
+    parser.epilog = module.EXAMPLES
+    module.arguments(parser)
+    for group in getattr(module, "GROUPS", ()):
+        section = parser.add_argument_group((group.__doc__ or "").strip().rstrip(".").lower())
+        for setting in settings_of(group):
+            add_setting(section, setting)
+    add_common(parser)
+
+
+def new_parser(name: str) -> Parser:
+    """A parser that prints examples as they are written."""
+    return Parser(prog=name, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+
+
+def parse_call(argv: Sequence[str], commands: Mapping[str, str]) -> tuple[Call, Any]:
+    """Find the command, import its module alone, and read its arguments."""
+    if not argv or argv[0] in ("-h", "--help", "help"):
+        print(overview(commands))
+        raise SystemExit(EXIT_OK if argv else EXIT_USAGE)
+    if argv[0] in ("-V", "--version"):
+        print(f"sanderling {sanderling.__version__}")
+        raise SystemExit(EXIT_OK)
+    if argv[0] not in commands:
+        raise UsageError(f"there is no command {argv[0]!r}{nearest(argv[0], list(commands))}")
+    module = command_module(argv[0])
+    parser = new_parser(f"sanderling {argv[0]}")
+    fill(parser, module)
+    args = parser.parse_args(argv[1:])
+    return read_call(args), module
+
+
+def read_call(args: argparse.Namespace) -> Call:
+    """Merge flags, environment and file into one call."""
+    file = Path(args.settings) if args.settings else Path("sanderling.toml")
+    found = gather(vars(args), file=file if args.settings or file.is_file() else None)
+    collection = Path(args.collection or "collection")
+    return Call(args, found, collection, args.json, args.quiet, args.verbose)
+
+
+def overview(commands: Mapping[str, str]) -> str:
+    """What `sanderling --help` prints: examples first."""
+    width = max(map(len, commands))
+    rows = "\n".join(f"  {name:<{width}}  {text}" for name, text in commands.items())
+    return f"{INTRODUCTION}\ncommands:\n{rows}\n\nsanderling COMMAND --help says more.\n{EXIT_CODES}"
+
+
+def print_json(value: object) -> None:
+    """One object on one line."""
+    print(json.dumps(value, ensure_ascii=False, separators=(", ", ": ")))
+
+
+def print_rows(rows: Iterable[Sequence[object]], header: Sequence[str]) -> None:
+    """A plain table whose last column may be as long as it likes."""
+    text = [tuple(header), *(tuple("" if cell is None else str(cell) for cell in row) for row in rows)]
+    widths = [max(len(row[column]) for row in text) for column in range(len(header) - 1)]
+    for row in text:
+        print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]))
+
+
+def say(call: Call, text: str) -> None:
+    """Tell a person something that is not the result; silent with --quiet."""
+    if not call.quiet:
+        print(text, file=sys.stderr)
