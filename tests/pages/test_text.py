@@ -1,0 +1,28 @@
+"""The visible text of a page."""
+
+from sanderling.pages.parse import parse
+from sanderling.pages.text import text
+
+
+def lines(markup: str) -> list[str]:
+    return [line.strip() for line in text(parse(markup.encode())).split("\n") if line.strip()]
+
+
+def test_each_block_is_a_line() -> None:
+    assert lines("<h1>A</h1><p>b <b>c</b></p>d<ul><li>e<li>f</ul>") == ["A", "b c", "d", "e", "f"]
+
+
+def test_what_nobody_sees_is_left_out() -> None:
+    assert lines("<title>t</title><style>p{}</style><script>x()</script><template>u</template><p>seen") == ["seen"]
+
+
+def test_a_layout_table_keeps_its_paragraphs_apart() -> None:
+    page = "<table><tr><td>menu<br>two<p>three</td><td><p>four</p><p>five</p></td></tr></table>"
+    assert lines(page) == ["menu", "two", "three", "four", "five"]
+
+
+def test_reading_leaves_the_tree_as_it_was() -> None:
+    tree = parse(b"<table><tr><th>a<td>b</table>")
+    before = tree.html
+    text(tree)
+    assert tree.html == before
