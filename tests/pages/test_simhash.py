@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sanderling.pages.simhash import distance, majority, simhash
 
-WORDS = "tide sand crab worm wave shell gull pier rope boat".split()
+WORDS = ["tide", "sand", "crab", "worm", "wave", "shell", "gull", "pier", "rope", "boat"]
 
 
 def sentences(seed: int, count: int) -> list[str]:
