@@ -1,0 +1,119 @@
+"""What belongs to a crawl: page, prefix, host, domain or any, relative to its seeds; then include and exclude.
+
+One site answers under several names: `http` and `https`, `www.example.org` and `example.org` are one site here, as
+people mean it. They stay different URLs, with different keys and different robots.txt.
+"""
+
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+from functools import lru_cache
+
+from msgspec import Struct
+
+from sanderling.errors import UsageError
+from sanderling.organise.normalise import LENGTH_LIMIT, host_of, registrable_domain, split
+from sanderling.records import Reason, Url
+
+
+class Scope(StrEnum):
+    """How far from its seeds a crawl may go."""
+
+    PAGE = "page"  # the seeds only
+    PREFIX = "prefix"  # what lies in the folder of a seed, or below
+    HOST = "host"  # the site of a seed
+    DOMAIN = "domain"  # every host of the registered domain of a seed
+    ANY = "any"
+
+
+class ScopeRule(Struct, frozen=True):
+    """A scope with its seeds taken apart once; made by `scope_rule`, widened by `with_seed`."""
+
+    scope: Scope
+    seeds: frozenset[str] = frozenset()
+    places: frozenset[str] = frozenset()  # sites, folders or domains of the seeds, as the scope asks
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    length_limit: int = LENGTH_LIMIT
+
+
+def scope_rule(
+    seeds: Iterable[Url],
+    scope: Scope = Scope.HOST,
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    length_limit: int = LENGTH_LIMIT,
+) -> ScopeRule:
+    """Make the rule of a crawl; a pattern that is no regular expression is a UsageError."""
+    rule = ScopeRule(scope, include=tuple(include), exclude=tuple(exclude), length_limit=length_limit)
+    for pattern in rule.include + rule.exclude:
+        _compiled(pattern)
+    for seed in seeds:
+        rule = with_seed(rule, seed)
+    return rule
+
+
+def with_seed(rule: ScopeRule, seed: Url) -> ScopeRule:
+    """Widen a rule by one more seed: a new one, or where a seed was redirected to."""
+    seeds, places = rule.seeds | {str(seed)}, rule.places | {_place(rule.scope, seed)}
+    return ScopeRule(rule.scope, seeds, places, rule.include, rule.exclude, rule.length_limit)
+
+
+def verdict(rule: ScopeRule, url: str) -> Reason:
+    """Say why a URL is not wanted; NONE if it is. A seed needs no include, but heeds exclude."""
+    if len(url) > rule.length_limit:
+        return Reason.TOO_LONG
+    if rule.exclude and any(_compiled(pattern).search(url) for pattern in rule.exclude):
+        return Reason.EXCLUDED
+    if url in rule.seeds:
+        return Reason.NONE
+    if not _is_within(rule, url):
+        return Reason.OUT_OF_SCOPE
+    if rule.include and not any(_compiled(pattern).search(url) for pattern in rule.include):
+        return Reason.OUT_OF_SCOPE
+    return Reason.NONE
+
+
+def site_of(url: str) -> str:
+    """Give what scheme and `www.` do not change: the authority one site answers under."""
+    return _site(host_of(url))
+
+
+def _is_within(rule: ScopeRule, url: str) -> bool:
+    match rule.scope:
+        case Scope.ANY:
+            return True
+        case Scope.PAGE:
+            return False  # seeds were let in before
+        case Scope.PREFIX:
+            host, path = split(url)
+            place = _site(host) + path
+            return any(place.startswith(folder) for folder in rule.places)
+        case _:
+            return _place(rule.scope, url) in rule.places
+
+
+def _place(scope: Scope, url: str) -> str:
+    match scope:
+        case Scope.PREFIX:
+            host, path = split(url)
+            return _site(host) + path.partition("?")[0].rpartition("/")[0] + "/"
+        case Scope.DOMAIN:
+            return registrable_domain(host_of(url))
+        case _:
+            return site_of(url)
+
+
+@lru_cache(maxsize=4096)
+def _site(host: str) -> str:
+    authority = host.partition("//")[2]
+    bare = authority.removeprefix("www.")
+    return bare if "." in bare else authority
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f"{pattern!r} is no regular expression ({error}): escape what is meant literally") from None
