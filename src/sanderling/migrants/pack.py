@@ -156,15 +156,19 @@ def stored_head(head: bytes, length: int) -> bytes:
     """Make a received head true to the stored body; nothing else in it changes.
 
     The client removes transfer coding, so `Transfer-Encoding` and a `Content-Length` that does not fit are renamed
-    and the real length is added. HTTP/2 has no status line: it gets the HTTP/1.1 form that readers know.
+    and the real length is added.
     """
-    head = _closed(_last_head(head))
-    if not head.startswith(b"HTTP/1."):
-        head = _status_line(head)
+    head = readable_head(head)
     lower = head.lower()
     said = CONTENT_LENGTH.search(lower)
     true = said is not None and int(said[1]) == length and lower.count(b"\ncontent-length") == 1
     return head if true and b"\ntransfer-encoding" not in lower else _rewritten(head, length)
+
+
+def readable_head(head: bytes) -> bytes:
+    """Give a head the form every reader knows: HTTP/2 has no status line, and gets that of HTTP/1.1."""
+    head = _closed(_last_head(head))
+    return head if head.startswith(b"HTTP/1.") else _status_line(head)
 
 
 def _rewritten(head: bytes, length: int) -> bytes:

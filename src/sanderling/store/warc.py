@@ -1,0 +1,199 @@
+"""The WARC files of a collection: append finished members, flush once per batch, roll to the next file.
+
+Nothing appended counts until `flush` returned, and `flush` comes before the transaction that names the places. What
+a crash leaves behind that was never committed is cut off by `repair` when the archive is opened again.
+"""
+
+import errno
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sanderling.clock import Clock, real
+from sanderling.errors import DiskFull
+from sanderling.migrants.pack import Algorithm, Exchange, Field, Packed
+from sanderling.store.warc_records import Original, Place, pack_revisit, pack_warcinfo
+from sanderling.store.warc_repair import Repair, repair
+
+__all__ = ["Archive", "Original", "Place", "Repair", "open_archive", "repair"]
+
+ROLL_BYTES = 1_000_000_000  # what the WARC standard recommends, annex C
+WRITE_BYTES = 8_000_000  # held in memory before it is handed to the disk
+NAME = re.compile(r"sanderling-\d{14}-(\d{5,})\.warc\.gz")
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class Archive:
+    """An open archive; one process writes it. Make one with `open_archive`."""
+
+    def __init__(self, folder: Path, about: Sequence[Field], clock: Clock, roll_bytes: int) -> None:
+        self.folder = folder
+        self._about = about
+        self._clock = clock
+        self._roll_bytes = roll_bytes
+        self._fd = -1
+        self._name = ""
+        self._end = 0  # where the next member goes
+        self._written = 0  # of that, handed to the disk
+        self._flushed = 0  # of that, known to be on it
+        self._pending: list[bytes] = []
+        self.repairs: list[Repair] = []  # what had to be done when it was opened
+
+    def append(self, member: bytes) -> Place:
+        """Add a member; its place is good once `flush` has returned."""
+        place = Place(self._name, self._end, len(member))
+        self._pending.append(member)
+        self._end += len(member)
+        if self._end - self._written > WRITE_BYTES:
+            self._write()
+        return place
+
+    def revisit(self, seen: Exchange, original: Original, algorithm: Algorithm = "sha256") -> tuple[Packed, Place]:
+        """Add a record that says: the same as before; a 304 says it by the server's word, else by the digest."""
+        packed = pack_revisit(seen, original, algorithm)
+        return packed, self.append(packed.member)
+
+    def flush(self) -> dict[str, int]:
+        """Bring everything appended to the disk; return the new lengths, to be committed with the batch."""
+        if self._end == self._flushed:
+            return {}
+        self._write()
+        self._sync()
+        lengths = {self._name: self._end}
+        if self._end >= self._roll_bytes:
+            self._start()
+        return lengths | self.lengths()
+
+    def lengths(self) -> dict[str, int]:
+        """The file being written and how much of it is on the disk."""
+        return {self._name: self._flushed}
+
+    def close(self) -> None:
+        """Flush and close; harmless when already closed."""
+        if self._fd >= 0:
+            try:
+                self.flush()
+            finally:
+                self._let_go()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if error is None:
+            self.close()
+        else:  # what was appended and not flushed was never promised
+            self._take_back()
+            self._let_go()
+
+    def _continue(self, name: str, length: int) -> None:
+        """Go on with a file that has room left."""
+        self._fd = os.open(self.folder / name, os.O_WRONLY | os.O_APPEND)
+        self._name = name
+        self._end = self._written = self._flushed = length
+
+    def _start(self) -> None:
+        """Begin the next file with its `warcinfo`, on the disk before any page goes into it."""
+        self._let_go()
+        self._name = _next_name(self.folder, self._clock())
+        self._end = self._written = self._flushed = 0
+        with self._whole_or_nothing():
+            self._fd = os.open(self.folder / self._name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o666)
+        self.append(pack_warcinfo(self._name, self._about, self._clock()))
+        self._write()
+        self._sync()
+        sync_folder(self.folder)
+
+    def _write(self) -> None:
+        """Hand the pending members to the disk."""
+        rest = memoryview(b"".join(self._pending))
+        self._pending.clear()
+        with self._whole_or_nothing():
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+        self._written = self._end
+
+    def _sync(self) -> None:
+        """Wait until the disk has what was written."""
+        with self._whole_or_nothing():
+            os.fdatasync(self._fd)
+        self._flushed = self._end
+
+    @contextmanager
+    def _whole_or_nothing(self) -> Iterator[None]:
+        """If the disk refuses, take back what was not flushed, so that the file ends in a whole member."""
+        try:
+            yield
+        except OSError as error:
+            self._take_back()
+            if error.errno not in NO_ROOM:
+                raise
+            raise DiskFull(
+                f"no space left for {self.folder / self._name}; what was stored before stays readable. "
+                "Make room, then give the same command again: it resumes."
+            ) from error
+
+    def _take_back(self) -> None:
+        """Cut the file to what was flushed; one that holds nothing goes away."""
+        self._pending.clear()
+        self._end = self._written = self._flushed
+        if self._fd >= 0:
+            os.ftruncate(self._fd, self._flushed)
+        if self._fd >= 0 and self._flushed == 0:
+            (self.folder / self._name).unlink()
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = -1
+
+
+def open_archive(
+    folder: Path,
+    committed: Mapping[str, int],
+    about: Iterable[Field] = (),
+    clock: Clock = real,
+    roll_bytes: int = ROLL_BYTES,
+) -> Archive:
+    """Repair the folder to what was committed, then go on with its last file or begin a new one.
+
+    Commit `archive.lengths()` once it is open: then a crash during the first batch leaves nothing behind.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    archive = Archive(folder, tuple(about), clock, roll_bytes)
+    archive.repairs = repair(folder, committed)
+    last = max((name for name in committed if NAME.fullmatch(name)), key=_serial, default="")
+    if last and 0 < committed[last] < roll_bytes and _size(folder / last) == committed[last]:
+        archive._continue(last, committed[last])
+    else:
+        archive._start()
+    return archive
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _next_name(folder: Path, now: float) -> str:
+    serial = 1 + max((_serial(path.name) for path in folder.glob("sanderling-*.warc.gz")), default=0)
+    return f"sanderling-{time.strftime('%Y%m%d%H%M%S', time.gmtime(now))}-{serial:05d}.warc.gz"
+
+
+def _serial(name: str) -> int:
+    found = NAME.fullmatch(name)
+    return int(found[1]) if found else 0
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else -1

@@ -1,0 +1,84 @@
+"""Where records lie, and the two kinds that the archive itself packs: `warcinfo` and `revisit`."""
+
+import hashlib
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from sanderling import __version__
+from sanderling.migrants.pack import (
+    Algorithm,
+    Exchange,
+    Field,
+    Packed,
+    label,
+    new_record_id,
+    opening,
+    pack_record,
+    readable_head,
+    warc_date,
+    warc_fields,
+    writable,
+)
+
+PROFILE = "http://netpreserve.org/warc/1.1/revisit/"
+STANDARD = "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
+
+
+class Place(Struct, frozen=True, array_like=True):
+    """Where a record lies: the name of a file in the archive folder, and one gzip member of it."""
+
+    file: str
+    offset: int
+    length: int
+
+
+class Original(Struct, frozen=True):
+    """The earlier capture that a revisit points at."""
+
+    record_id: str
+    url: str
+    at: float
+    payload_digest: str
+    place: Place
+
+
+def pack_warcinfo(name: str, about: Iterable[Field], at: float) -> bytes:
+    block = warc_fields(
+        [
+            ("software", f"sanderling/{__version__}"),
+            ("format", "WARC File Format 1.1"),
+            ("conformsTo", STANDARD),
+            *about,
+        ]
+    )
+    fields = [
+        *opening("warcinfo", new_record_id(), at),
+        ("WARC-Filename", name),
+        ("WARC-Block-Digest", label("sha256", hashlib.sha256(block).digest())),
+        ("Content-Type", "application/warc-fields"),
+    ]
+    return pack_record(fields, block)
+
+
+def pack_revisit(seen: Exchange, original: Original, algorithm: Algorithm) -> Packed:
+    """Pack head and reference; the file name and offset are an extension, so that no index is needed to resolve it."""
+    head = readable_head(seen.head)
+    not_modified = head.split(None, 2)[1:2] == [b"304"]
+    whole = label(algorithm, hashlib.new(algorithm, head).digest())
+    record_id = new_record_id()
+    fields = [*opening("revisit", record_id, seen.at), ("WARC-Target-URI", writable(seen.url))]
+    if seen.address:
+        fields.append(("WARC-IP-Address", writable(seen.address)))
+    fields += [
+        ("WARC-Profile", PROFILE + ("server-not-modified" if not_modified else "identical-payload-digest")),
+        ("WARC-Refers-To", f"<{original.record_id}>"),
+        ("WARC-Refers-To-Target-URI", writable(original.url)),
+        ("WARC-Refers-To-Date", warc_date(original.at)),
+        ("WARC-Refers-To-Filename", writable(original.place.file)),
+        ("WARC-Refers-To-File-Offset", str(original.place.offset)),
+        ("WARC-Payload-Digest", original.payload_digest),
+        ("WARC-Block-Digest", whole),
+        ("Content-Type", "application/http;msgtype=response"),
+    ]
+    return Packed(record_id, pack_record(fields, head), original.payload_digest, whole, head)
