@@ -1,0 +1,136 @@
+"""What a host's robots.txt lets us do: RFC 9309, with protego as the matcher.
+
+Before protego sees a file it is cut to size and reduced to the groups that speak to us. That bounds the work (thousands
+of agents times thousands of rules in one group would fill memory), and it makes agents match by whole product tokens,
+as the RFC says. A body that is a web page is read without its tags: what looks like a rule is a rule.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from protego import Protego
+
+from sanderling.organise.normalise import resolve
+from sanderling.records import Robots
+
+BODY_LIMIT = 500 * 1024  # RFC 9309, 2.5: at least 500 kibibytes
+CRAWL_DELAY_CAP = 30.0  # seconds; what Nutch and StormCrawler take at most. A longer wish is granted up to here
+SITEMAPS_LIMIT = 1000
+DAY, HOUR, MINUTE = 86400.0, 3600.0, 60.0
+ERROR_LIFETIME = 10 * MINUTE  # after a 5xx, a 429 or no answer: keep out, and ask again then
+
+_FIELDS = {
+    "user-agent": ("user-agent", "useragent", "user agent"),
+    "allow": ("allow",),
+    "disallow": ("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"),
+    "sitemap": ("sitemap", "sitemaps", "site-map"),
+    "crawl-delay": ("crawl-delay", "crawl delay"),
+    "request-rate": ("request-rate", "request rate"),
+}
+_NAMES = {name: field for field, names in _FIELDS.items() for name in names}
+_LINE_ENDS = re.compile(r"\r\n|\r|\n")
+_ANY_NAME = "|".join(name.replace(" ", r"\s+") for name in sorted(_NAMES, key=len, reverse=True))
+_FIELD = re.compile(rf"\s*({_ANY_NAME})\s*:(.*)", re.IGNORECASE | re.DOTALL).fullmatch
+_LOOSE_FIELD = re.compile(rf"\s*({_ANY_NAME})\s(.*)", re.IGNORECASE | re.DOTALL).fullmatch  # the colon was forgotten
+_TOKEN = re.compile(r"[\w\-]+")  # RFC 9309 has letters, `-` and `_`; names like 1bot exist
+_MARKUP = re.compile(r"\s*<(?:!doctype|html|head|\?xml)", re.IGNORECASE).match
+_BYTE_ORDER_MARK = re.compile(rb"\A\xef(?:\xbb\xbf?)?(?=[A-Za-z#\s])")  # whole, or cut as some editors leave it
+_TAG = re.compile(r"<[^<>]*>")
+_MAX_AGE = re.compile(r"(?:^|[,\s])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE).search
+
+
+class Rules:
+    """What one host allows us. Made by `rules_for`."""
+
+    def __init__(self, everything: bool, parsed: Protego | None = None, sitemaps: tuple[str, ...] = ()) -> None:
+        self._everything = everything  # what holds where there are no rules
+        self._parsed = parsed
+        self.sitemaps = sitemaps  # as wire URLs
+
+    def allowed(self, url: str) -> bool:
+        """Tell whether we may ask for this URL of the host."""
+        return self._everything if self._parsed is None else self._parsed.can_fetch(url, _US)
+
+    def crawl_delay(self) -> float | None:
+        """Give the pause the host asks for between requests, at most CRAWL_DELAY_CAP seconds; None if it asks none."""
+        if self._parsed is None:
+            return None
+        rate = self._parsed.request_rate(_US)
+        wishes = [self._parsed.crawl_delay(_US), rate and rate.seconds / rate.requests]
+        return max((min(wish, CRAWL_DELAY_CAP) for wish in wishes if wish is not None), default=None)
+
+
+def rules_for(robots: Robots, agent_token: str) -> Rules:
+    """Read an answer to the request for robots.txt as RFC 9309, 2.3.1, says."""
+    if not robots.reachable:
+        return Rules(everything=False)
+    if not 200 <= robots.status < 300:
+        return Rules(everything=True)
+    lines = list(_lines(_text(robots.body)))
+    sitemaps = _sitemaps(robots.host, lines)
+    for_us = _for_us(lines, agent_token)
+    return Rules(True, Protego.parse(for_us) if for_us else None, sitemaps)
+
+
+def expiry(status: int, headers: Mapping[str, str], now: float) -> float:
+    """Say until when an answer is believed: Cache-Control between a minute and a day (RFC 9309, 2.4), else a day."""
+    if not (200 <= status < 500 and status != 429):
+        return now + ERROR_LIFETIME
+    control = next((value for name, value in headers.items() if name.lower() == "cache-control"), "")
+    if found := _MAX_AGE(control):
+        return now + min(max(float(found[1]), MINUTE), DAY)
+    return now + (HOUR if "no-cache" in control.lower() or "no-store" in control.lower() else DAY)
+
+
+# The one agent protego is asked about, and the one that stands for all others.
+_US, _OTHERS = "us", "others"
+
+
+def _text(body: bytes) -> str:
+    if len(body) > BODY_LIMIT:
+        end = max(body.rfind(b"\n", 0, BODY_LIMIT), body.rfind(b"\r", 0, BODY_LIMIT))
+        body = body[: end + 1]  # a line cut in half may say the opposite
+    if body[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return body.decode("utf-16", "replace")
+    text = _BYTE_ORDER_MARK.sub(b"", body, count=1).decode("utf-8", "replace").replace("\0", "")
+    return _TAG.sub("\n", text) if _MARKUP(text) else text
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    """Give the known fields with their values, in order; other lines do not end a group, and are left out."""
+    for line in _LINE_ENDS.split(text):
+        rule = line.partition("#")[0]
+        found = _FIELD(rule) or _LOOSE_FIELD(rule)
+        if found:
+            yield _NAMES[" ".join(found[1].lower().split())], " ".join(found[2].split())
+
+
+def _for_us(lines: list[tuple[str, str]], agent: str) -> str:
+    """Reduce a file to the groups for our agent and for all agents; nothing if no rule is left."""
+    ours = _best_token({value for name, value in lines if name == "user-agent"}, agent)
+    out: list[str] = []
+    for name, value in lines:
+        if name == "sitemap":
+            continue
+        if name == "user-agent":
+            value = "*" if value == "*" else _US if ours and _token(value) == ours else _OTHERS
+        line = f"{name}: {value}"
+        if name != "user-agent" or not out or out[-1] != line:
+            out.append(line)
+    return "\n".join(out)
+
+
+def _best_token(values: set[str], agent: str) -> str:
+    """Choose the longest product token of ours that some group names."""
+    own = {token.lower() for token in _TOKEN.findall(agent)}
+    return max(own.intersection(_token(value) for value in values), key=len, default="")
+
+
+def _token(value: str) -> str:
+    found = _TOKEN.match(value)
+    return found[0].lower() if found else ""
+
+
+def _sitemaps(host: str, lines: list[tuple[str, str]]) -> tuple[str, ...]:
+    found = (resolve(host + "/robots.txt", value) for name, value in lines if name == "sitemap" and value)
+    return tuple(dict.fromkeys(spelling.wire for spelling in found if spelling))[:SITEMAPS_LIMIT]

@@ -1,0 +1,99 @@
+"""robots.txt against the suites of others: google/robotstxt, protego, the examples of RFC 9309, real files."""
+
+import json
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sanderling.migrants.robots import BODY_LIMIT, CRAWL_DELAY_CAP, DAY, _lines, _text, expiry, rules_for
+from sanderling.organise.normalise import normalise
+from sanderling.records import Host, Robots
+
+Case = dict[str, Any]
+
+# Cases on which known parsers differ and where we do not do what the suite's own parser does, with what we do.
+DIFFERENT = {
+    "robots-google": {
+        "GoogleOnly_AcceptUserAgentUpToFirstSpace": "an agent called `Foo Bar` has the token Foo",
+        "ID_Encoding": "escaped or not, it is one path (RFC 9309, 2.2.2), so what is allowed is allowed",
+        "GoogleOnly_LineTooLong": "a line is read whole; only the file has a limit",
+    },
+    "robots-protego": {
+        "test_grouping_unknown_keys": "an unknown line does not end a group, as in google/robotstxt",
+        "test_generosity": "no wildcards inside an agent's name: foo*bot is foo",
+        "google_spec/test_user_agent_precedence": "hedwig-images is not hedwig: tokens are compared whole",
+    },
+    "robots-rfc9309": {
+        "RFC9309 2.2.2 table: path / encoded path / URI": "an escaped slash or colon in a query is left as it is",
+    },
+}
+
+
+def _body(case: Case) -> bytes:
+    return b64decode(case["robots_base64"]) if "robots_base64" in case else case["robots"].encode()
+
+
+def _robots(body: bytes, status: int = 200) -> Robots:
+    return Robots(Host("http://foo.bar"), status, body, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(("suite", "number"), [("robots-google", 145), ("robots-protego", 378), ("robots-rfc9309", 38)])
+def test_every_case_without_a_choice_holds(suites: Path, suite: str, number: int) -> None:
+    cases = json.loads((suites / suite / "cases.json").read_text())
+    wrong = [c for c in cases if rules_for(_robots(_body(c)), c["agent"]).allowed(c["url"]) is not c["allowed"]]
+    assert [case for case in wrong if not case["policy"]] == []
+    assert {case["name"] for case in wrong} == DIFFERENT[suite].keys()
+    assert len(cases) == number
+
+
+def test_the_access_results_of_rfc_9309_hold(suites: Path) -> None:
+    results = {
+        r["status"]: r["action"] for r in json.loads((suites / "robots-rfc9309/access_results.json").read_text())
+    }
+    closed = b"User-agent: *\nDisallow: /a"
+    allowed = {
+        status: rules_for(_robots(closed, status), "x").allowed("/a") for status in (200, 299, 302, 404, 499, 500, 0)
+    }
+    assert results.keys() == {"2xx", "3xx", "4xx", "5xx or network error", "parse error", "cache", "size limit"}
+    assert allowed == {200: False, 299: False, 302: True, 404: True, 499: True, 500: False, 0: False}
+    assert not rules_for(_robots(b"nonsense\n:::\n" + closed), "x").allowed("/a")
+    assert expiry(200, {"cache-control": "max-age=1000000"}, 0.0) <= DAY
+    assert BODY_LIMIT >= 500 * 1024
+
+
+def test_every_line_of_the_parse_cases_is_recognised(suites: Path) -> None:
+    for case in json.loads((suites / "robots-google/parse_cases.json").read_text()):
+        body = _body(case)
+        if "valid_directives" in case:
+            assert len(list(_lines(_text(body)))) == case["valid_directives"], case["name"]
+        assert list(rules_for(_robots(body), "x").sitemaps) == case.get("sitemaps", [])
+
+
+def test_every_directive_we_follow_is_read(suites: Path) -> None:
+    followed = 0
+    for case in json.loads((suites / "robots-protego/directives.json").read_text()):
+        rules, expected = rules_for(_robots(_body(case)), case["agent"] or "*"), case["expected"]
+        match case["query"]:
+            case "crawl_delay":
+                assert rules.crawl_delay() == expected
+            case "request_rate":
+                seconds = expected and min(expected["seconds"] / expected["requests"], CRAWL_DELAY_CAP)
+                assert rules.crawl_delay() == seconds, case
+            case "sitemaps":
+                assert rules.sitemaps == tuple(s.wire for s in map(normalise, expected) if s)
+            case query:
+                assert query == "visit_time"  # hours to come are not followed: no standard has them
+                continue
+        followed += 1
+    assert followed == 20
+
+
+def test_real_files_are_read_without_complaint(suites: Path) -> None:
+    files = sorted((suites / "robots-real/files").iterdir())
+    for file in files:
+        rules = rules_for(_robots(file.read_bytes()), "sanderling")
+        assert rules.allowed("http://foo.bar/robots.txt")
+        rules.crawl_delay()
+    assert len(files) == 420
