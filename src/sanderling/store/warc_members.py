@@ -75,7 +75,15 @@ def whole_members(file: BinaryIO) -> Iterator[tuple[int, int]]:
         length = _length_at(file, offset)
         if length:
             yield offset, length
-        offset = offset + length if length else next_magic(file, offset + 1)
+        offset = offset + length if length else next_record(file, offset + 1)
+
+
+def next_record(file: BinaryIO, offset: int) -> int:
+    """Find the next whole member that holds a record; -1 if there is none."""
+    offset = _next_magic(file, offset)
+    while offset >= 0 and not _length_at(file, offset):
+        offset = _next_magic(file, offset + 1)
+    return offset
 
 
 def _length_at(file: BinaryIO, offset: int) -> int:
@@ -89,7 +97,7 @@ def _length_at(file: BinaryIO, offset: int) -> int:
         return 0
 
 
-def next_magic(file: BinaryIO, offset: int) -> int:
+def _next_magic(file: BinaryIO, offset: int) -> int:
     """Find where a gzip member might begin; -1 if nowhere."""
     file.seek(offset)
     tail = b""
