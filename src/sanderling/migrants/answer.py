@@ -1,0 +1,192 @@
+"""What a server's answer means: pure decisions over a head or an error, none over a body."""
+
+from collections.abc import Iterator
+from email.utils import mktime_tz, parsedate_tz
+
+import pycurl
+from msgspec import Struct
+
+from sanderling.migrants.transfer import Reply
+from sanderling.organise.normalise import resolve
+from sanderling.records import Outcome, Reason
+
+Fields = dict[bytes, bytes]
+
+LISTS = {
+    b"content-encoding": b", ",
+    b"x-robots-tag": b"\n",
+}  # headers that may come in several lines, and how to join them
+MAX_RETRY_AFTER = 86_400.0
+MAX_VALIDATOR = 512  # characters of an ETag or Last-Modified worth keeping
+VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
+
+FAULTS = {
+    pycurl.E_COULDNT_RESOLVE_HOST: Reason.DNS,
+    pycurl.E_COULDNT_RESOLVE_PROXY: Reason.CONNECT,
+    pycurl.E_COULDNT_CONNECT: Reason.CONNECT,
+    97: Reason.CONNECT,  # the proxy; pycurl has no name for it
+    pycurl.E_OPERATION_TIMEDOUT: Reason.TIMEOUT,
+    pycurl.E_SSL_CONNECT_ERROR: Reason.TLS,
+    pycurl.E_PEER_FAILED_VERIFICATION: Reason.TLS,
+    pycurl.E_SSL_CERTPROBLEM: Reason.TLS,
+    pycurl.E_SSL_CIPHER: Reason.TLS,
+    pycurl.E_SSL_ISSUER_ERROR: Reason.TLS,
+    pycurl.E_SSL_INVALIDCERTSTATUS: Reason.TLS,
+    pycurl.E_URL_MALFORMAT: Reason.BAD_URL,
+    pycurl.E_FILESIZE_EXCEEDED: Reason.TOO_LARGE,
+    100: Reason.TOO_MANY_HEADERS,  # one line larger than curl takes; pycurl has no name for it
+}
+"""What an error of curl means; any other is a broken response."""
+
+OUTCOMES = {
+    Reason.BAD_URL: Outcome.SKIPPED,
+    Reason.MEDIA_TYPE: Outcome.SKIPPED,
+    Reason.PRIVATE_ADDRESS: Outcome.SKIPPED,
+    Reason.TOO_LARGE: Outcome.SKIPPED,
+    Reason.TOO_MANY_HEADERS: Outcome.FAILED,
+}
+"""How a visit ends for a reason; for any other it may be tried again."""
+
+
+class Verdict(Struct, frozen=True):
+    """How a visit ended, as far as the head tells."""
+
+    outcome: Outcome
+    reason: Reason = Reason.NONE
+    note: str = ""
+    retry_after: float = 0.0
+    location: str = ""
+
+
+FETCHED = Verdict(Outcome.FETCHED)
+
+
+def read_head(lines: list[bytes]) -> tuple[int, Fields]:
+    """Read status and headers, names in lower case; of interim answers only the last head counts."""
+    status = 0
+    fields: Fields = {}
+    for line in lines:
+        if line.startswith(b"HTTP/"):
+            status, fields = _status(line), {}
+            continue
+        name, colon, value = line.partition(b":")
+        name = name.strip().lower()
+        if colon and name not in fields:
+            fields[name] = value.strip()
+        elif name in LISTS:
+            fields[name] += LISTS[name] + value.strip()
+    return status, fields
+
+
+def _status(line: bytes) -> int:
+    code = line.split(None, 2)[1:2]
+    return int(code[0]) if code and len(code[0]) == 3 and code[0].isdigit() else 0
+
+
+def fault(reply: Reply) -> Verdict | None:
+    """Say what went wrong on the way; None if an answer came whole."""
+    if reply.crowded:
+        return Verdict(Outcome.RETURNED, note="too many large bodies at once")
+    if reply.why:
+        return Verdict(OUTCOMES.get(reply.why, Outcome.FAILED), reply.why, reply.note)
+    if reply.error == pycurl.E_OK:
+        return None
+    reason = FAULTS.get(reply.error, Reason.BROKEN_RESPONSE)
+    if reason is Reason.TIMEOUT and reply.lines and "too slow" in reply.note:
+        reason = Reason.SLOW
+    if (
+        reply.error == pycurl.E_PEER_FAILED_VERIFICATION
+    ):  # tomorrow's certificate may be better, the next minute's is not
+        return Verdict(Outcome.FAILED, reason, reply.note)
+    return Verdict(OUTCOMES.get(reason, Outcome.RETRY), reason, reply.note)
+
+
+def judge(status: int, fields: Fields, url: str, now: float, asked_if_changed: bool) -> Verdict:
+    """Say what a whole answer means."""
+    if 200 <= status < 300 and status != 206:
+        return FETCHED
+    if status == 304 and asked_if_changed:
+        return Verdict(Outcome.NOT_MODIFIED)
+    if 300 <= status < 400 and status != 304:
+        return _redirect(status, fields, url)
+    if status in (404, 410):
+        return Verdict(Outcome.GONE, note=f"status {status}")
+    return _refusal(status, fields, now)
+
+
+def _redirect(status: int, fields: Fields, url: str) -> Verdict:
+    raw = fields.get(b"location")
+    if not raw:
+        return Verdict(Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE, f"status {status} without a target")
+    target = resolve(url, text(raw))
+    if target is None:
+        return Verdict(Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE, f"status {status} to {text(raw)[:200]!r}")
+    return Verdict(Outcome.REDIRECT, location=target.wire)
+
+
+def _refusal(status: int, fields: Fields, now: float) -> Verdict:
+    pause = retry_after(fields.get(b"retry-after", b""), now)
+    if status == 429 or (status == 503 and pause):
+        return Verdict(Outcome.RETRY, Reason.RATE_LIMITED, f"status {status}", pause)
+    if 500 <= status < 600:
+        return Verdict(Outcome.RETRY, Reason.SERVER_ERROR, f"status {status}", pause)
+    if status in (408, 425):  # request time-out, too early
+        return Verdict(Outcome.RETRY, Reason.HTTP_ERROR, f"status {status}", pause)
+    if status in (0, 206, 304):  # none at all, or an answer to what was not asked
+        return Verdict(Outcome.RETRY, Reason.BROKEN_RESPONSE, f"status {status}")
+    return Verdict(Outcome.FAILED, Reason.HTTP_ERROR, f"status {status}")
+
+
+def retry_after(value: bytes, now: float) -> float:
+    """Read Retry-After, in seconds or as a date; 0 if it says nothing, a day at most."""
+    if value.isdigit():
+        return float(min(int(value[:9]), MAX_RETRY_AFTER))
+    parts = parsedate_tz(value.decode("latin-1")) if value else None
+    if parts is None:
+        return 0.0
+    try:
+        return min(max(mktime_tz(parts) - now, 0.0), MAX_RETRY_AFTER)
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def text(raw: bytes) -> str:
+    """Read a header's bytes: UTF-8 if they are, Latin-1 if not."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def validator(raw: bytes | None) -> str:
+    """Keep an ETag or a date that can be sent back as it came; drop what could not."""
+    if not raw or len(raw) > MAX_VALIDATOR or any(byte < 32 or byte == 127 for byte in raw):
+        return ""
+    return raw.decode("latin-1")
+
+
+def conditions(etag: str, last_modified: str) -> tuple[bytes, ...]:
+    """Write the headers that ask for a page only if it changed."""
+    headers = []
+    if etag:
+        headers.append(b"If-None-Match: " + etag.encode("latin-1", "replace"))
+    if last_modified:
+        headers.append(b"If-Modified-Since: " + last_modified.encode("latin-1", "replace"))
+    return tuple(headers)
+
+
+def robots_tag(value: bytes, agent: str) -> tuple[bool, bool]:
+    """Read X-Robots-Tag: noindex and nofollow, as far as they are meant for everybody or for us."""
+    directives = {word for line in text(value).lower().split("\n") for word in _for_us(line, agent.lower())}
+    return bool(directives & {"noindex", "none"}), bool(directives & {"nofollow", "none"})
+
+
+def _for_us(line: str, agent: str) -> Iterator[str]:
+    """Give the directives of one line; an agent's name in front holds for all that follows it."""
+    ours = True
+    for part in line.split(","):
+        name, colon, rest = part.partition(":")
+        if colon and name.strip() not in VALUED:
+            ours = name.strip() in ("*", agent)
+        if ours:
+            yield (rest if colon else name).strip()

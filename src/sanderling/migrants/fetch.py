@@ -1,0 +1,154 @@
+"""Many requests at once over one curl, driven by readiness: nothing here waits for one host."""
+
+import selectors
+import time
+from typing import Any
+
+import pycurl
+
+from sanderling.migrants.settings import FetchSettings
+from sanderling.migrants.transfer import READ_BYTES, SLOW_BYTES, Ask, Purse, Reply, Transfer
+
+ACCEPT = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"
+ACCEPT_ENCODING = "Accept-Encoding: gzip, deflate, br, zstd"
+EVENTS = {
+    pycurl.POLL_IN: selectors.EVENT_READ,
+    pycurl.POLL_OUT: selectors.EVENT_WRITE,
+    pycurl.POLL_INOUT: selectors.EVENT_READ | selectors.EVENT_WRITE,
+}
+READY = {
+    selectors.EVENT_READ: pycurl.CSELECT_IN,
+    selectors.EVENT_WRITE: pycurl.CSELECT_OUT,
+    selectors.EVENT_READ | selectors.EVENT_WRITE: pycurl.CSELECT_IN | pycurl.CSELECT_OUT,
+}
+
+
+def request_headers(settings: FetchSettings) -> list[bytes]:
+    """Say the headers of every request, in the order they are sent; the user's own replace ours of the same name."""
+    ours = [f"User-Agent: {settings.user_agent}", ACCEPT, ACCEPT_ENCODING]
+    theirs = {header.partition(":")[0].lower() for header in settings.headers}
+    kept = [header for header in ours if header.partition(":")[0].lower() not in theirs]
+    return [header.encode("utf-8") for header in (*kept, *settings.headers)]
+
+
+def fixed_options(settings: FetchSettings, headers: list[bytes]) -> list[tuple[int, Any]]:
+    """List what is set once on every handle."""
+    version = pycurl.CURL_HTTP_VERSION_2TLS if settings.http2 else pycurl.CURL_HTTP_VERSION_1_1
+    options = [
+        (pycurl.NOSIGNAL, 1),
+        (pycurl.FOLLOWLOCATION, 0),  # a redirect is an outcome; the coordinator decides
+        (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
+        (pycurl.PATH_AS_IS, 1),
+        (pycurl.HTTPHEADER, headers),
+        (pycurl.HTTP_CONTENT_DECODING, 0),  # the archive keeps what came; migrants/coding.py decodes, with a limit
+        (pycurl.HTTP_VERSION, version),
+        (pycurl.CONNECTTIMEOUT_MS, int(settings.connect_timeout * 1000)),
+        (pycurl.LOW_SPEED_LIMIT, SLOW_BYTES),
+        (pycurl.LOW_SPEED_TIME, max(1, round(settings.idle_timeout))),
+        (pycurl.BUFFERSIZE, READ_BYTES),
+        (pycurl.TCP_NODELAY, 1),
+        (pycurl.PROXY, settings.proxy),  # an empty one also shuts out the environment's
+        (pycurl.NOPROXY, ""),  # or the environment could lead us past the proxy, and the guard with it
+    ]
+    if settings.ca_file:
+        options.append((pycurl.CAINFO, settings.ca_file))
+    if settings.cookies:
+        options.append((pycurl.COOKIEFILE, ""))
+    return options
+
+
+class Fetcher:
+    """Starts requests and hands over replies; keeps connections open between them."""
+
+    def __init__(self, settings: FetchSettings) -> None:
+        self._settings = settings
+        self._headers = request_headers(settings)
+        self._purse = Purse(settings.max_buffered)
+        self._fixed = fixed_options(settings, self._headers)
+        self._cookies: Any = None
+        if settings.cookies:
+            self._cookies = pycurl.CurlShare()
+            self._cookies.setopt(pycurl.SH_SHARE, pycurl.LOCK_DATA_COOKIE)
+            self._fixed.append((pycurl.SHARE, self._cookies))
+        self._free: list[Transfer] = []
+        self._busy: dict[Any, Transfer] = {}
+        self._watched = selectors.DefaultSelector()
+        self._alarm: float | None = None  # when curl wants to be called again, whatever happens
+        self._multi = pycurl.CurlMulti()
+        self._multi.setopt(pycurl.M_MAXCONNECTS, 2 * settings.max_in_flight)
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_alarm)
+
+    @property
+    def in_flight(self) -> int:
+        """Requests on their way."""
+        return len(self._busy)
+
+    @property
+    def has_room(self) -> bool:
+        """Say whether another request may start."""
+        return len(self._busy) < self._settings.max_in_flight and self._purse.spent < self._purse.limit
+
+    def start(self, ask: Ask) -> None:
+        """Send a request on its way."""
+        transfer = self._free.pop() if self._free else Transfer(self._settings, self._purse, self._fixed)
+        transfer.begin(ask, self._headers)
+        self._busy[transfer.curl] = transfer
+        self._multi.add_handle(transfer.curl)
+
+    def wait(self, timeout: float) -> list[Reply]:
+        """Let curl work until something has come or the time is up."""
+        if self._alarm is not None:
+            timeout = min(timeout, max(0.0, self._alarm - time.monotonic()))
+        for key, mask in self._watched.select(timeout):
+            self._multi.socket_action(key.fd, READY[mask])
+        if self._alarm is not None and self._alarm <= time.monotonic():
+            self._alarm = None
+            self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
+        return self._collect()
+
+    def _collect(self) -> list[Reply]:
+        replies = []
+        more = 1
+        while more:
+            more, done, failed = self._multi.info_read()
+            replies += [self._end(curl, pycurl.E_OK, "") for curl in done]
+            replies += [self._end(curl, error, note) for curl, error, note in failed]
+        return replies
+
+    def _end(self, curl: Any, error: int, note: str) -> Reply:
+        self._multi.remove_handle(curl)
+        transfer = self._busy.pop(curl)
+        self._free.append(transfer)
+        return transfer.finish(error, note)
+
+    def cancel(self) -> list[Ask]:
+        """Drop everything in flight and say what it was."""
+        asks = [transfer.ask for transfer in self._busy.values()]
+        for curl in list(self._busy):
+            self._end(curl, pycurl.E_OK, "")
+        return asks
+
+    def close(self) -> None:
+        """Close every connection."""
+        self.cancel()
+        for transfer in self._free:
+            transfer.close()
+        self._free.clear()
+        self._multi.close()
+        self._watched.close()
+        if self._cookies is not None:
+            self._cookies.close()
+
+    def _watch(self, what: int, fd: int, _multi: Any, _data: Any) -> None:
+        known = fd in self._watched.get_map()
+        if what == pycurl.POLL_REMOVE:
+            if known:
+                self._watched.unregister(fd)
+        elif known:
+            self._watched.modify(fd, EVENTS[what])
+        else:
+            self._watched.register(fd, EVENTS[what])
+
+    def _set_alarm(self, milliseconds: int) -> None:
+        self._alarm = None if milliseconds < 0 else time.monotonic() + milliseconds / 1000

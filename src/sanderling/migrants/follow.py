@@ -1,0 +1,21 @@
+"""Where a page leads: its links, resolved, in one spelling, each target once."""
+
+from sanderling.organise.normalise import resolve, resolve_all
+from sanderling.pages.links import Extract
+from sanderling.records import Link, Url
+
+
+def links_of(found: Extract, nofollow: bool) -> tuple[Link, ...]:
+    """Resolve the links of a page; a target linked twice is followed if one of the links may be."""
+    links: dict[Url, Link] = {}
+    if found.refresh and (target := resolve(found.base, found.refresh)):
+        links[target.url] = Link(target.url, target.wire_if_different, "", nofollow)
+    for raw, spelling in zip(found.links, resolve_all(found.base, [raw.href for raw in found.links]), strict=True):
+        if spelling is None:
+            continue
+        known = links.get(spelling.url)
+        if known is None:
+            links[spelling.url] = Link(spelling.url, spelling.wire_if_different, raw.anchor, nofollow or raw.nofollow)
+        elif known.nofollow and not (nofollow or raw.nofollow):
+            links[spelling.url] = Link(known.url, known.wire, known.anchor or raw.anchor)
+    return tuple(links.values())

@@ -1,0 +1,127 @@
+"""From a reply to a visit: decode, digest, parse once, take links and marks, pack."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sanderling.migrants.answer import Fields, Verdict, fault, judge, read_head, robots_tag, text, validator
+from sanderling.migrants.body import decoded
+from sanderling.migrants.fetch import request_headers
+from sanderling.migrants.follow import links_of
+from sanderling.migrants.pack import Exchange, pack_request, pack_response, stored_head
+from sanderling.migrants.settings import FetchSettings
+from sanderling.migrants.transfer import Reply
+from sanderling.organise.normalise import resolve
+from sanderling.pages.links import extract
+from sanderling.pages.parse import Document, charset_of, is_html, parse
+from sanderling.records import Outcome, Reason, Stop, Visit
+
+Marks = Mapping[str, Callable[[Document], bytes]]
+Facts = dict[str, Any]
+"""Fields of a `Visit`, by name; it lives inside this module only."""
+
+UNCHANGED = "unchanged"
+MAX_MIME = 100
+
+
+class Observer:
+    """Looks at replies with the eyes of one crawl: its limits and its marks."""
+
+    def __init__(self, settings: FetchSettings, marks: Marks) -> None:
+        self._settings = settings
+        self._marks = marks
+        self._agent = settings.agent_token
+        self._headers = b"".join([header + b"\r\n" for header in request_headers(settings)])
+
+    def observe(self, stop: Stop, reply: Reply, at: float) -> Visit:
+        """Say what was seen at one stop."""
+        status, fields = read_head(reply.lines)
+        verdict = fault(reply)
+        came_whole = verdict is None
+        verdict = verdict or judge(status, fields, reply.ask.url, at, bool(reply.ask.conditions))
+        facts: Facts = {}
+        if verdict.outcome is Outcome.FETCHED:
+            verdict = self._read_body(stop, reply, fields, facts, at)
+        elif verdict.outcome is Outcome.NOT_MODIFIED:
+            facts["head"] = stored_head(b"".join(reply.lines), 0)
+        elif came_whole:
+            self._pack(reply, facts, at)
+        return Visit(
+            stop.id,
+            stop.token,
+            stop.url,
+            verdict.outcome,
+            at,
+            verdict.reason,
+            verdict.note,
+            status,
+            reply.seconds,
+            wire_bytes=reply.wire_bytes,
+            address=reply.address,
+            location=verdict.location,
+            retry_after=verdict.retry_after,
+            etag=validator(fields.get(b"etag")),
+            last_modified=validator(fields.get(b"last-modified")),
+            **facts,
+        )
+
+    def _read_body(self, stop: Stop, reply: Reply, fields: Fields, facts: Facts, at: float) -> Verdict:
+        """Decode and digest a body, then read it and pack it, unless it is the one we know."""
+        coding = text(fields.get(b"content-encoding", b""))
+        body, reason = decoded(reply.body, coding, self._settings.max_body)
+        if reason:
+            outcome = Outcome.SKIPPED if reason is Reason.TOO_LARGE else Outcome.FAILED
+            return Verdict(outcome, reason, f"content coding {coding[:50]!r}")
+        digest = facts["digest"] = hashlib.sha256(body).digest()
+        facts["size"] = len(body)
+        content_type = text(fields.get(b"content-type", b""))
+        mime = facts["mime"] = content_type.partition(";")[0].strip().lower()[:MAX_MIME]
+        charset = facts["charset"] = charset_of(content_type)[:MAX_MIME]
+        facts["noindex"], facts["nofollow"] = robots_tag(fields.get(b"x-robots-tag", b""), self._agent)
+        if digest == stop.digest:
+            facts["head"] = stored_head(b"".join(reply.lines), len(reply.body))
+            return Verdict(Outcome.FETCHED, note=UNCHANGED)
+        self._pack(reply, facts, at, digest if body is reply.body else b"")
+        if not is_html(mime, body):
+            return Verdict(Outcome.FETCHED)
+        if len(body) > self._settings.max_page:
+            return Verdict(Outcome.FETCHED, note=f"not parsed: a page of {len(body)} bytes")
+        self._read_page(reply.ask.url, body, charset, facts)
+        return Verdict(Outcome.FETCHED)
+
+    def _read_page(self, url: str, body: bytes, charset: str, facts: Facts) -> None:
+        """Parse once, take everything."""
+        tree = parse(body, charset)
+        found = extract(tree, url)
+        facts["noindex"] |= found.noindex
+        facts["nofollow"] |= found.nofollow
+        facts["charset"] = charset or (tree.encoding or "").lower()
+        facts["title"], facts["language"] = found.title, found.language
+        canonical = resolve(found.base, found.canonical) if found.canonical else None
+        if canonical is not None:
+            facts["canonical"] = canonical.url
+        facts["links"] = links_of(found, facts["nofollow"])
+        facts["links_dropped"] = found.dropped
+        facts["marks"] = {name: mark(tree) for name, mark in self._marks.items()}
+
+    def _pack(self, reply: Reply, facts: Facts, at: float, digest: bytes = b"") -> None:
+        """Write the records the archive keeps of this answer; `digest` is the body's, if it came without coding."""
+        algorithm = self._settings.digest
+        known = digest if algorithm == "sha256" else b""
+        exchange = Exchange(reply.ask.url, at, b"".join(reply.lines), reply.body, reply.address, "", known)
+        packed = pack_response(exchange, algorithm)
+        facts["head"], facts["response"], facts["record_id"] = packed.head, packed.member, packed.record_id
+        if self._settings.keep_requests:
+            asked = Exchange(reply.ask.url, at, self.request(reply), address=reply.address)
+            facts["request"] = pack_request(asked, packed.record_id, algorithm).member
+
+    def request(self, reply: Reply) -> bytes:
+        """Write the request as curl sent it, without passwords and cookies: those are nobody's to read later."""
+        host, _, path = reply.ask.url.partition("://")[2].partition("/")
+        start = f"GET /{path} HTTP/1.1\r\nHost: {host}\r\n".encode()
+        return b"".join([start, self._headers, *[line + b"\r\n" for line in reply.ask.conditions], b"\r\n"])
+
+
+def untried(stop: Stop, outcome: Outcome, reason: Reason, at: float, note: str = "", pause: float = 0.0) -> Visit:
+    """Say that a stop was not asked for, and why."""
+    return Visit(stop.id, stop.token, stop.url, outcome, at, reason, note, retry_after=pause)

@@ -1,0 +1,41 @@
+"""Asking for robots.txt: what an answer means for the host, or where to ask next."""
+
+from sanderling.migrants.answer import fault, judge, read_head, retry_after, text
+from sanderling.migrants.body import decoded
+from sanderling.migrants.robots import BODY_LIMIT, expiry
+from sanderling.migrants.transfer import Reply
+from sanderling.records import Host, Outcome, Reason, Robots
+
+HOPS = 5  # redirects followed for one robots.txt (RFC 9309, 2.3.1.2); beyond them a host has none
+UNREACHABLE = 0
+
+
+def read_robots(host: Host, reply: Reply, hops: int, now: float) -> Robots | str:
+    """Take the rules out of a reply; a string is the URL they moved to."""
+    status, fields = read_head(reply.lines)
+    if fault(reply) is not None:
+        return unreachable(host, now)
+    verdict = judge(status, fields, reply.ask.url, now, asked_if_changed=False)
+    if verdict.outcome is Outcome.REDIRECT and hops < HOPS:
+        return verdict.location
+    if not 200 <= status < 300:
+        return _robots(host, status, b"", now)
+    body, reason = decoded(reply.body, text(fields.get(b"content-encoding", b"")), BODY_LIMIT + 1)
+    if reason is Reason.BAD_ENCODING and not reply.cut:
+        return unreachable(host, now)
+    lifetime = {"cache-control": text(fields.get(b"cache-control", b""))}
+    return _robots(host, status, body[: BODY_LIMIT + 1], now, lifetime)
+
+
+def pause_asked_for(reply: Reply, now: float) -> float:
+    """Give the seconds a host that could not serve its rules wants to be left alone."""
+    return retry_after(read_head(reply.lines)[1].get(b"retry-after", b""), now)
+
+
+def unreachable(host: Host, now: float) -> Robots:
+    """Say that a host's rules could not be had: keep out for a while."""
+    return _robots(host, UNREACHABLE, b"", now)
+
+
+def _robots(host: Host, status: int, body: bytes, now: float, headers: dict[str, str] | None = None) -> Robots:
+    return Robots(host, status, body, now, expiry(status, headers or {}, now))

@@ -1,0 +1,58 @@
+"""How a migrant behaves on its way: names, limits and patience, fixed for one crawl."""
+
+import re
+from typing import Literal
+
+from msgspec import Struct
+
+from sanderling import __version__
+from sanderling.errors import UsageError
+
+HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\x00-\x1f\x7f]*")
+MIB = 1024 * 1024
+
+
+class FetchSettings(Struct, frozen=True):
+    """What every trip of a crawl has in common. Sizes in bytes, times in seconds."""
+
+    user_agent: str = f"sanderling/{__version__}"
+    headers: tuple[str, ...] = ()  # extra request headers, "Name: value"; they replace ours of the same name
+    accept: tuple[str, ...] = ()  # media types kept, "text/html" or "image/*"; empty: all
+    basic_auth: dict[str, str] = {}  # host name -> "user:password"; never written to the archive
+    cookies: bool = False
+    proxy: str = ""  # "http://...", "socks5h://..."; the environment's proxies are not used
+    http2: bool = True  # where the server offers it over TLS
+
+    allow_private: bool = False  # connect to loopback, private and other non-global addresses
+    insecure_hosts: tuple[str, ...] = ()  # host names whose TLS certificate is not checked
+    ca_file: str = ""  # certificates to trust; empty: those of the system
+
+    connect_timeout: float = 10.0  # name, TCP and TLS together (Nutch, StormCrawler and YaCy wait as long)
+    idle_timeout: float = 20.0  # fewer than SLOW_BYTES per second for this long; whole seconds
+    timeout: float = 60.0  # one whole request (BUbiNG and Crawlee wait as long)
+    robots_timeout: float = 8.0  # the same for robots.txt
+
+    max_body: int = (
+        20_000_000  # as sent, and again with content coding removed (YaCy keeps 10 MB, Nutch 1, Scrapy 1000)
+    )
+    max_head: int = 64 * 1024  # status line and headers together (servers take 8 to 64 KiB from clients)
+    max_robots: int = 500 * 1024  # RFC 9309, 2.5
+    max_page: int = 10 * MIB  # larger pages are stored, not parsed; the parser may need 50 times the size
+    max_in_flight: int = 256  # requests at once, over all hosts
+    max_buffered: int = 256 * MIB  # bodies half received, over all requests
+
+    latency_factor: float = 5.0  # a host that needs n seconds per page rests for n times this (Heritrix)
+    max_latency_delay: float = 30.0  # but no longer than this (Heritrix)
+
+    digest: Literal["sha256", "sha1"] = "sha256"  # of WARC records; a visit's own digest is always SHA-256
+    keep_requests: bool = True  # pack what we asked beside what came
+
+    def __post_init__(self) -> None:
+        for header in (*self.headers, f"User-Agent: {self.user_agent}"):
+            if not HEADER.fullmatch(header):
+                raise UsageError(f"{header!r} is no request header; write 'Name: value' on one line")
+
+    @property
+    def agent_token(self) -> str:
+        """The name robots.txt calls us by: the product token of the user agent (RFC 9309, 2.2.1)."""
+        return re.split(r"[/\s]", self.user_agent, maxsplit=1)[0]

@@ -1,0 +1,227 @@
+"""One migrant's trip: itineraries of many hosts come in, parcels go out; one plain loop, no waiting for a slow host."""
+
+import os
+import socket
+import time
+from collections.abc import Iterable
+from heapq import heappop, heappush
+
+from msgspec import Struct
+
+from sanderling.clock import Clock, real
+from sanderling.migrants.answer import conditions
+from sanderling.migrants.fetch import Fetcher
+from sanderling.migrants.guard import is_global, literal, may_name, only_global
+from sanderling.migrants.line import Line, door_of
+from sanderling.migrants.observe import Marks, Observer, untried
+from sanderling.migrants.robots import BODY_LIMIT
+from sanderling.migrants.rulebook import pause_asked_for, read_robots, unreachable
+from sanderling.migrants.settings import FetchSettings
+from sanderling.migrants.transfer import Ask, Reply
+from sanderling.migrants.vitals import Pulse
+from sanderling.organise.normalise import host_of
+from sanderling.records import Host, Itinerary, Outcome, Parcel, Reason, Robots, Stop, Visit, Vitals
+
+LINES_KEPT = 4096  # idle hosts remembered for their pace and rules
+FOREVER = 3600.0
+PATIENCE = 3  # failures in a row before the rest of a host's stops go home untried
+HOST_FAULTS = frozenset({Reason.DNS, Reason.CONNECT, Reason.TLS, Reason.TIMEOUT})
+
+
+class Errand(Struct, frozen=True):
+    """Why a request is on its way."""
+
+    line: Line
+    started: float
+    stop: Stop | None = None  # None: for robots.txt
+
+
+class Trip:
+    """Fetches politely from many hosts at once and looks at what comes."""
+
+    def __init__(self, settings: FetchSettings, marks: Marks, clock: Clock = real, name: str = "") -> None:
+        self._settings, self._clock = settings, clock
+        self._name = name or f"{socket.gethostname()}-{os.getpid()}"
+        self._agent = settings.agent_token
+        self._fetcher = Fetcher(settings)
+        self._observer = Observer(settings, marks)
+        self._pulse = Pulse(self._name, clock)
+        self._lines: dict[Host, Line] = {}
+        self._queue: list[tuple[float, int, Line]] = []  # lines that could knock, by when they may
+        self._turn = 0  # breaks ties in the queue: first come, first served
+        self._visits: list[Visit] = []
+        self._robots: list[Robots] = []
+        self._load = 0
+
+    @property
+    def load(self) -> int:
+        """Stops in hand."""
+        return self._load
+
+    def accept(self, itinerary: Itinerary) -> None:
+        """Queue the stops of one host; what may not be connected to comes back with the next parcel."""
+        now = self._clock()
+        self._load += len(itinerary.stops)
+        addresses = self._admitted(itinerary)
+        if addresses is None:
+            self._turn_away(itinerary.stops, Outcome.SKIPPED, Reason.PRIVATE_ADDRESS, f"{itinerary.host} is not public")
+            return
+        self._forget_idle(now)
+        line = self._lines.get(itinerary.host) or self._lines.setdefault(itinerary.host, Line(itinerary.host))
+        line.join(itinerary, addresses, self._agent, now)
+        self._line_up(line)
+
+    def work(self, timeout: float) -> Parcel:
+        """Fetch and look until something is done, for `timeout` seconds at most."""
+        deadline = time.monotonic() + timeout
+        while True:
+            next_start = self._start_due()
+            left = deadline - time.monotonic()
+            if self._visits or self._robots:
+                left = 0.0
+            for reply in self._fetcher.wait(max(0.0, min(left, next_start))):
+                self._finish(reply)
+            if self._visits or self._robots or left <= 0:
+                return self._parcel()
+
+    def abandon(self, drop_in_flight: bool = True) -> list[Visit]:
+        """Give back every stop that waits, and those in flight too unless they are to be finished by `work`."""
+        for line in self._lines.values():
+            self._turn_away(line.send_home(), Outcome.RETURNED)
+        if drop_in_flight:
+            for ask in self._fetcher.cancel():
+                self._drop(ask.errand)
+        visits, self._visits = self._visits, []
+        return visits
+
+    def vitals(self) -> Vitals:
+        """Say how this migrant is."""
+        return self._pulse.take(self._load)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._fetcher.close()
+
+    def _admitted(self, itinerary: Itinerary) -> tuple[str, ...] | None:
+        """Choose the addresses a host may be reached at; None if there is no way in."""
+        if self._settings.allow_private:
+            return itinerary.addresses
+        name = door_of(itinerary.host).name
+        if self._settings.proxy:
+            return () if may_name(name) else None
+        if (address := literal(name)) is not None:
+            return () if is_global(address) else None
+        return only_global(itinerary.addresses) or (None if itinerary.addresses else ())
+
+    def _forget_idle(self, now: float) -> None:
+        if len(self._lines) > LINES_KEPT:
+            self._lines = {host: line for host, line in self._lines.items() if not line.is_idle or line.open_at > now}
+
+    def _line_up(self, line: Line) -> None:
+        """Give a line its place in the queue, if it has something to ask for."""
+        if line.is_ready and not line.waiting:
+            line.waiting = True
+            self._turn += 1
+            heappush(self._queue, (line.open_at, self._turn, line))
+
+    def _start_due(self) -> float:
+        """Start what may start now; say how many seconds later the next one may."""
+        queue, now = self._queue, self._clock()
+        while queue and self._fetcher.has_room:
+            due, _, line = queue[0]
+            if due > now:
+                return due - now
+            heappop(queue)
+            line.waiting = False
+            if line.open_at <= now and line.is_ready:
+                self._knock(line, now)
+            self._line_up(line)
+        return FOREVER
+
+    def _knock(self, line: Line, now: float) -> None:
+        """Start one request: for robots.txt if its rules are not known, else for the next stop they allow."""
+        if line.rules is None:
+            self._ask_for_robots(line, now)
+            return
+        while line.stops:
+            stop = line.stops.popleft()
+            url = stop.wire or stop.url
+            if not url.startswith(line.host) or not url.isascii():
+                self._turn_away([stop], Outcome.SKIPPED, Reason.BAD_URL, f"no URL of {line.host}")
+            elif not line.rules.allowed(url):
+                self._turn_away([stop], Outcome.SKIPPED, Reason.ROBOTS)
+            else:
+                line.knock(now)
+                errand = Errand(line, now, stop)
+                limits = self._settings.max_body, self._settings.timeout
+                self._fetcher.start(Ask(url, line.door, errand, conditions(stop.etag, stop.last_modified), *limits))
+                return
+
+    def _ask_for_robots(self, line: Line, now: float) -> None:
+        url = line.robots_url
+        door = line.door if host_of(url) == line.host else door_of(host_of(url))
+        line.asking = True
+        line.knock(now)
+        self._fetcher.start(Ask(url, door, Errand(line, now), (), BODY_LIMIT, self._settings.robots_timeout, cut=True))
+
+    def _finish(self, reply: Reply) -> None:
+        """Take one reply to where it belongs."""
+        errand: Errand = reply.ask.errand
+        errand.line.in_flight -= 1
+        settings = self._settings
+        errand.line.rest(errand.started, reply.seconds, settings.latency_factor, settings.max_latency_delay)
+        if errand.stop is None:
+            self._finish_robots(errand.line, reply)
+        else:
+            self._finish_stop(errand.line, errand.stop, reply)
+        self._line_up(errand.line)
+
+    def _finish_stop(self, line: Line, stop: Stop, reply: Reply) -> None:
+        visit = self._observer.observe(stop, reply, self._clock())
+        self._pulse.count(visit)
+        self._visits.append(visit)
+        self._load -= 1
+        line.failures = line.failures + 1 if visit.reason in HOST_FAULTS else 0
+        if visit.reason is Reason.RATE_LIMITED or line.failures >= PATIENCE:
+            self._turn_away(line.send_home(), Outcome.RETURNED, visit.reason, visit.note, visit.retry_after)
+
+    def _finish_robots(self, line: Line, reply: Reply) -> None:
+        now = self._clock()
+        line.asking = False
+        found = read_robots(line.host, reply, line.robots_hops, now)
+        if isinstance(found, str) and self._may_follow(found):
+            line.robots_url, line.robots_hops = found, line.robots_hops + 1
+            return
+        robots = unreachable(line.host, now) if isinstance(found, str) else found
+        self._robots.append(robots)
+        if robots.reachable:
+            line.obey(robots, self._agent)
+        else:
+            line.forget_robots()
+            pause = pause_asked_for(reply, now)
+            self._turn_away(line.send_home(), Outcome.RETURNED, Reason.ROBOTS_UNREACHABLE, reply.note, pause)
+
+    def _may_follow(self, url: str) -> bool:
+        """Say whether a moved robots.txt may be asked for through our proxy; without one the guard sees the address."""
+        return not self._settings.proxy or self._settings.allow_private or may_name(door_of(host_of(url)).name)
+
+    def _turn_away(
+        self, stops: Iterable[Stop], outcome: Outcome, reason: Reason = Reason.NONE, note: str = "", pause: float = 0.0
+    ) -> None:
+        """Let stops go home untried."""
+        now = self._clock()
+        visits = [untried(stop, outcome, reason, now, note, pause) for stop in stops]
+        self._load -= len(visits)
+        self._visits += visits
+
+    def _drop(self, errand: Errand) -> None:
+        """Give up a request on its way."""
+        errand.line.in_flight -= 1
+        errand.line.asking = False
+        if errand.stop is not None:
+            self._turn_away([errand.stop], Outcome.RETURNED)
+
+    def _parcel(self) -> Parcel:
+        visits, robots = tuple(self._visits), tuple(self._robots)
+        self._visits, self._robots = [], []
+        return Parcel(self._name, visits, robots)
