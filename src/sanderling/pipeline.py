@@ -1,1 +1,291 @@
-"""The whole flow on one screen; the only place where loops close."""
+"""The whole flow on one screen; the only place where loops close.
+
+    seeds -> judge -> book, queue -> itinerary -> migrant -> parcel -> WARC -> catalogue -> links -> judge ...
+
+One batch of parcels is one transaction: WARC bytes are on the disk before it, leases end in it. What a crash leaves
+undone is still leased or queued, and is done again.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from sanderling.database import Connection
+from sanderling.frontier.book import Book, Known
+from sanderling.frontier.closing import MAX_HOPS, close, conduct
+from sanderling.frontier.hosts import CONDEMN_AFTER, Hosts, backoff
+from sanderling.frontier.judge import Judge
+from sanderling.frontier.queue import Closing, Lease, Queue
+from sanderling.migrants.pack import Exchange
+from sanderling.organise.normalise import resolve
+from sanderling.records import Candidate, Host, Outcome, Parcel, Reason, Robots, Source, State, Url, Visit
+from sanderling.store.catalogue import Catalogue, Filed, Latest, Twin
+from sanderling.store.crawl_log import CrawlLog
+from sanderling.store.graph import FLUSH_PAIRS, Forward, Graph, pack_links, unpack_links
+from sanderling.store.warc import Archive
+from sanderling.store.warc_records import Original, Place
+
+
+class House(Struct):
+    """The open rooms of one crawl, handed only to this module."""
+
+    db: Connection
+    book: Book
+    queue: Queue
+    hosts: Hosts
+    judge: Judge
+    catalogue: Catalogue
+    graph: Graph
+    archive: Archive
+    log: CrawlLog
+    session: int
+    retries: int
+    backoff_seconds: float
+    counts: Counter[str]
+
+
+def bring_home(parcels: Sequence[Parcel], house: House, now: float) -> None:
+    """Store what migrants brought, queue what they found, end their leases: all of it or nothing."""
+    house.db.execute("BEGIN IMMEDIATE")
+    try:
+        for robots in (robots for parcel in parcels for robots in parcel.robots):
+            _learn_robots(robots, house, now)
+        visits = [visit for parcel in parcels for visit in parcel.visits]
+        if visits:
+            _bring_visits(visits, house, now)
+    except BaseException:
+        house.db.execute("ROLLBACK")
+        raise
+    house.db.execute("COMMIT")
+    house.log.flush()
+
+
+def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> None:
+    leases = house.queue.leases([(visit.id, visit.token) for visit in visits])
+    house.counts["fenced"] += len(visits) - len(leases)
+    visits = [visit for visit in visits if visit.id in leases]
+    stored = [visit for visit in visits if visit.outcome not in (Outcome.RETURNED, Outcome.SKIPPED)]
+    rows = _rows(house.db, [visit.id for visit in visits])
+    latest = house.catalogue.latest([visit.id for visit in stored])
+    ids = _offer_links(stored, rows, house, now)
+    filed = _file(stored, latest, ids, house)
+    house.catalogue.file(filed, latest, house.session)
+    closings = [_close(visit, leases[visit.id], rows[visit.id], house) for visit in visits]
+    house.queue.finish(closings)
+    _treat_hosts(visits, leases, house, now)
+    _count(visits, closings, filed, house)
+    house.log.write(visits, rows)
+    if house.graph.pairs >= FLUSH_PAIRS:
+        house.graph.flush()
+
+
+class UrlRow(Struct, frozen=True):
+    """What the book says of a URL that was just visited."""
+
+    depth: int
+    hops: int
+    attempts: int
+    via: int
+    wire: str
+
+
+def _rows(db: Connection, ids: Sequence[int]) -> dict[int, UrlRow]:
+    found = {}
+    for start in range(0, len(ids), 400):
+        part = ids[start : start + 400]
+        marks = ",".join("?" * len(part))
+        for row in db.execute(f"SELECT id, depth, hops, attempts, via, wire FROM urls WHERE id IN ({marks})", part):
+            found[row[0]] = UrlRow(*row[1:])
+    return found
+
+
+def _offer_links(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: House, now: float) -> dict[Url, int]:
+    """Every URL the visits point at gets an id; new ones are judged and queued or skipped."""
+    offers: dict[Url, tuple[Candidate, bool]] = {}
+    for visit in visits:
+        row = rows[visit.id]
+        for candidate, nofollow in _candidates(visit, row):
+            known = offers.get(candidate.url)
+            if known is None or candidate.depth < known[0].depth or (known[1] and not nofollow):
+                offers[candidate.url] = (candidate, nofollow)
+    return _offer(offers, house, now)
+
+
+def _candidates(visit: Visit, row: UrlRow) -> Iterable[tuple[Candidate, bool]]:
+    depth = row.depth + 1
+    page_nofollow = visit.nofollow
+    for link in visit.links:
+        candidate = Candidate(link.url, link.wire, depth, Source.LINK, visit.id, rank=float(depth))
+        yield candidate, page_nofollow or link.nofollow
+    if visit.canonical and visit.canonical != visit.url:
+        yield Candidate(visit.canonical, "", row.depth, Source.CANONICAL, visit.id, rank=float(row.depth)), False
+    if visit.outcome is Outcome.REDIRECT and row.hops < MAX_HOPS:
+        target = resolve(row.wire or visit.url, visit.location)
+        if target is not None:
+            yield (
+                Candidate(target.url, target.wire_if_different, row.depth, Source.REDIRECT, visit.id, row.hops + 1,
+                          float(row.depth)),
+                False,
+            )  # fmt: skip
+
+
+def _offer(offers: Mapping[Url, tuple[Candidate, bool]], house: House, now: float) -> dict[Url, int]:
+    known = house.book.find(offers)
+    ids = {url: found.id for url, found in known.items()}
+    entries = []
+    for url, (candidate, nofollow) in offers.items():
+        found = known.get(url)
+        if found is None:
+            entry = house.judge.judge(candidate, nofollow, now)
+            if entry is not None:
+                entries.append(entry)
+        elif candidate.depth < found.depth or found.soft:
+            _found_again(candidate, nofollow, found, house, now)
+    ids.update(house.book.add(entries, now))
+    house.counts["skipped"] += sum(1 for entry in entries if entry.state is State.SKIPPED)
+    return ids
+
+
+def _found_again(candidate: Candidate, nofollow: bool, found: Known, house: House, now: float) -> None:
+    """A known URL by a shorter way, or by one that may be followed: tell its links, or lift its soft reason."""
+    if found.soft:
+        if not nofollow and not house.judge.is_too_deep(candidate.depth):
+            house.book.requeue(found.id, candidate)
+    elif house.book.shorten(found.id, candidate):
+        row = house.db.execute("SELECT links FROM pages WHERE url = ?", (found.id,)).fetchone()
+        targets = unpack_links(row[0]).targets if row else []
+        depth = candidate.depth + 1
+        deeper: dict[Url, tuple[Candidate, bool]] = {}
+        for start in range(0, len(targets), 400):
+            part = targets[start : start + 400]
+            sql = (
+                "SELECT h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host"
+                f" WHERE u.depth > ? AND u.id IN ({','.join('?' * len(part))})"
+            )
+            for (url,) in house.db.execute(sql, (depth, *part)):
+                deeper[Url(url)] = (Candidate(Url(url), "", depth, Source.LINK, found.id, rank=float(depth)), False)
+        _offer(deeper, house, now)
+
+
+def _file(visits: Sequence[Visit], latest: Mapping[int, Latest], ids: Mapping[Url, int], house: House) -> list[Filed]:
+    """Append the WARC records of a batch, flush once, and say where each went."""
+    held = {v.id: latest[v.id].digest for v in visits if v.outcome is Outcome.NOT_MODIFIED and v.id in latest}
+    fetched = [v.digest for v in visits if v.outcome is Outcome.FETCHED and v.digest and v.size]
+    twins = house.catalogue.twins([*fetched, *held.values()])
+    places: list[tuple[Visit, Place | None, str, Twin | None, bool]] = []
+    fresh: dict[bytes, Twin] = {}
+    for visit in visits:
+        old = latest.get(visit.id)
+        changed = visit.outcome is Outcome.REDIRECT or (
+            visit.outcome is Outcome.FETCHED and (old is None or old.digest != visit.digest)
+        )
+        twin = twins.get(visit.digest) or fresh.get(visit.digest) if visit.outcome is Outcome.FETCHED else None
+        place, record = _archive(visit, twin or twins.get(held.get(visit.id, b"")), house)
+        if visit.outcome is Outcome.FETCHED and twin is None and place is not None and visit.size:
+            fresh[visit.digest] = Twin(0, visit.id, visit.at, record, visit.payload, visit.url, *_triple(place))
+        other = twin if twin is not None and twin.url != visit.id else None
+        places.append((visit, place, record, other, changed))
+    lengths = house.archive.flush()
+    files = {name: house.catalogue.file_id(name, length) for name, length in lengths.items()}
+    return [
+        _filed(visit, place, record, twin, changed, files, ids, latest.get(visit.id), house)
+        for visit, place, record, twin, changed in places
+    ]
+
+
+def _triple(place: Place) -> tuple[str, int, int]:
+    return place.file, place.offset, place.length
+
+
+def _archive(visit: Visit, twin: Twin | None, house: House) -> tuple[Place | None, str]:
+    """One visit into the WARC: the response, or a revisit when the very same payload is stored already."""
+    if not visit.head:
+        return None, ""
+    same = twin is not None and (not visit.response or twin.payload == visit.payload)
+    if twin is not None and same:
+        original = Original(twin.record, twin.wire, twin.at, twin.payload, Place(twin.file, twin.start, twin.length))
+        packed, place = house.archive.revisit(Exchange(visit.url, visit.at, visit.head, b"", visit.address), original)
+        record = packed.record_id
+    elif visit.response:
+        place, record = house.archive.append(visit.response), visit.record_id
+    else:
+        return None, ""
+    for member in (visit.request, visit.metadata):
+        if member:
+            house.archive.append(member)
+    return place, record
+
+
+def _filed(
+    visit: Visit, place: Place | None, record: str, twin: Twin | None, changed: bool, files: Mapping[str, int],
+    ids: Mapping[Url, int], old: Latest | None, house: House,
+) -> Filed:  # fmt: skip
+    links, count = b"", 0
+    if changed and visit.links:
+        kept = [(ids[link.url], link) for link in visit.links if link.url in ids]
+        targets = [id_ for id_, _ in kept]
+        count = len(targets)
+        nofollow = [n for n, (_, link) in enumerate(kept) if link.nofollow]
+        links = pack_links(Forward(targets, [link.anchor for _, link in kept], nofollow))
+        known = set(unpack_links(old.links).targets) if old else ()
+        house.graph.add(visit.id, [id_ for id_ in targets if id_ not in known] if known else targets)
+    if place is None:
+        return Filed(visit, changed, twin=twin, links=links, link_count=count)
+    return Filed(visit, changed, files[place.file], place.offset, place.length, record, twin, links, count)
+
+
+def _close(visit: Visit, lease: Lease, row: UrlRow, house: House) -> Closing:
+    closing = close(visit, lease, row.attempts, house.retries)
+    if visit.outcome is Outcome.REDIRECT:
+        target = resolve(row.wire or visit.url, visit.location)
+        if target is None:
+            return Closing(lease, State.FAILED, Reason.REDIRECT_TO_NOWHERE, visit.location[:200])
+        if row.hops >= MAX_HOPS or (target.url == visit.url and target.wire == (row.wire or visit.url)):
+            return Closing(lease, State.FAILED, Reason.TOO_MANY_REDIRECTS, visit.location[:200])
+    return closing
+
+
+def _treat_hosts(visits: Sequence[Visit], leases: Mapping[int, Lease], house: House, now: float) -> None:
+    """Rest after answers, hold after complaints, give up on hosts that are not there."""
+    last: dict[int, float] = {}
+    struck: set[int] = set()
+    for visit in visits:
+        host = leases[visit.id].host
+        if visit.outcome is Outcome.RETURNED or visit.reason is Reason.ROBOTS:
+            continue
+        last[host] = max(last.get(host, 0.0), visit.at + visit.seconds)
+        seen = conduct(visit)
+        if seen.limited and host not in struck:
+            strikes = house.hosts.strike(host)
+            wait = backoff(strikes - 1, house.backoff_seconds, seen.retry_after)
+            house.hosts.hold(host, now + wait, Reason.RATE_LIMITED)
+            house.log.note(f"{visit.url} asks us to slow down ({visit.status}); its host rests {wait:.0f} s")
+            struck.add(host)
+        elif seen.trouble:
+            strikes = house.hosts.strike(host)
+            struck.add(host)
+            if strikes >= CONDEMN_AFTER:
+                house.hosts.condemn(host, visit.reason, State.FAILED, visit.note)
+                house.judge.condemned[Host(visit.url[: visit.url.index("/", 8)])] = visit.reason
+    house.hosts.rest(last, house.queue.pace.delay_seconds, struck)
+
+
+def _learn_robots(robots: Robots, house: House, now: float) -> None:
+    if not house.hosts.learn_robots(robots, house.backoff_seconds / 12, now):
+        host = house.book.host_id(robots.host)
+        house.hosts.condemn(host, Reason.ROBOTS_UNREACHABLE, State.SKIPPED, f"robots.txt: status {robots.status}")
+        house.judge.condemned[robots.host] = Reason.ROBOTS_UNREACHABLE
+
+
+def _count(visits: Sequence[Visit], closings: Sequence[Closing], filed: Sequence[Filed], house: House) -> None:
+    counts = house.counts
+    for visit in visits:
+        counts[visit.outcome] += 1
+        counts["bytes"] += visit.wire_bytes
+    for item in filed:
+        counts["duplicates"] += item.twin is not None and item.changed
+        counts["unchanged"] += item.visit.outcome is Outcome.FETCHED and not item.changed
+    for closing in closings:
+        counts["lost"] += closing.state in (State.FAILED, State.GONE)
+        counts["skipped"] += closing.state is State.SKIPPED

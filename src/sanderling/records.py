@@ -182,7 +182,9 @@ class Visit(Struct, frozen=True):
     head: bytes = b""  # status line and headers, as stored in the WARC record
     response: bytes = b""  # a finished gzip member: the WARC response record
     request: bytes = b""  # the same for the request record
+    metadata: bytes = b""  # the same for the metadata record
     record_id: str = ""  # of the response record
+    payload: str = ""  # its WARC-Payload-Digest
     marks: dict[str, bytes] = {}  # what the rooms later ask of a page, computed once: simhash, signatures, structure
 
 

@@ -54,6 +54,7 @@ class Politeness(Struct, frozen=True):
 
     delay: Annotated[Seconds, Meta(description="between two requests to one host (default 1)")] = 1.0
     concurrency: Annotated[Count, Meta(description="connections to one host (default 1; 16 with --delay 0)")] = 0
+    backoff: Annotated[Seconds, Meta(description="first rest of a host that says 429 or 503 (default 60)")] = 60.0
     user_agent: Annotated[Text, Meta(description="name for robots.txt and the User-Agent header")] = ""
     contact: Annotated[Text, Meta(description="URL or mail address where site owners reach you")] = ""
 

@@ -8,7 +8,7 @@ from sanderling.migrants.answer import Fields, Verdict, fault, judge, read_head,
 from sanderling.migrants.body import decoded
 from sanderling.migrants.fetch import request_headers
 from sanderling.migrants.follow import links_of
-from sanderling.migrants.pack import Exchange, pack_request, pack_response, stored_head
+from sanderling.migrants.pack import Exchange, pack_metadata, pack_request, pack_response, stored_head
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Reply
 from sanderling.organise.normalise import resolve
@@ -45,7 +45,7 @@ class Observer:
         elif verdict.outcome is Outcome.NOT_MODIFIED:
             facts["head"] = stored_head(b"".join(reply.lines), 0)
         elif came_whole:
-            self._pack(reply, facts, at)
+            self._pack(stop, reply, facts, at)
         return Visit(
             stop.id,
             stop.token,
@@ -81,7 +81,7 @@ class Observer:
         if digest == stop.digest:
             facts["head"] = stored_head(b"".join(reply.lines), len(reply.body))
             return Verdict(Outcome.FETCHED, note=UNCHANGED)
-        self._pack(reply, facts, at, digest if body is reply.body else b"")
+        self._pack(stop, reply, facts, at, digest if body is reply.body else b"")
         if not is_html(mime, body):
             return Verdict(Outcome.FETCHED)
         if len(body) > self._settings.max_page:
@@ -104,16 +104,19 @@ class Observer:
         facts["links_dropped"] = found.dropped
         facts["marks"] = {name: mark(tree) for name, mark in self._marks.items()}
 
-    def _pack(self, reply: Reply, facts: Facts, at: float, digest: bytes = b"") -> None:
+    def _pack(self, stop: Stop, reply: Reply, facts: Facts, at: float, digest: bytes = b"") -> None:
         """Write the records the archive keeps of this answer; `digest` is the body's, if it came without coding."""
         algorithm = self._settings.digest
         known = digest if algorithm == "sha256" else b""
         exchange = Exchange(reply.ask.url, at, b"".join(reply.lines), reply.body, reply.address, "", known)
         packed = pack_response(exchange, algorithm)
         facts["head"], facts["response"], facts["record_id"] = packed.head, packed.member, packed.record_id
+        facts["payload"] = packed.payload_digest
         if self._settings.keep_requests:
             asked = Exchange(reply.ask.url, at, self.request(reply), address=reply.address)
             facts["request"] = pack_request(asked, packed.record_id, algorithm).member
+            known_by = (("fetchTimeMs", f"{reply.seconds * 1000:.0f}"), ("hopsFromSeed", str(stop.depth)))
+            facts["metadata"] = pack_metadata(reply.ask.url, at, known_by, packed.record_id, algorithm).member
 
     def request(self, reply: Reply) -> bytes:
         """Write the request as curl sent it, without passwords and cookies: those are nobody's to read later."""

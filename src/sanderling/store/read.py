@@ -69,6 +69,14 @@ def read_record(folder: Path, place: Place, cap: int = CAP, find: Find | None = 
     raise CollectionError(f"{place.file} at {place.offset}: revisits that lead nowhere")
 
 
+def read_member(member: bytes, cap: int = CAP) -> StoredRecord:
+    """Read a record that is not in a file yet."""
+    parsed = parse(io.BufferedReader(Member(io.BytesIO(member), 0)), cap)
+    if parsed is None:
+        raise CollectionError("an empty record")
+    return _stored(parsed, Place("", 0, len(member)), cap)
+
+
 def walk(path: Path, cap: int = CAP, verify: bool = False) -> Iterator[StoredRecord | Damage]:
     """Read all records of a WARC or ARC file in order, compressed or not; damage is reported and skipped."""
     with path.open("rb") as file:

@@ -1,0 +1,158 @@
+"""sanderling check: what we would do with a URL, a robots.txt or a page, and why."""
+
+import argparse
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from sanderling.cli.frame import Call, print_json
+from sanderling.errors import UsageError
+from sanderling.migrants.robots import rules_for
+from sanderling.organise.normalise import Spelling, host_of, normalise, registrable_domain, why_not
+from sanderling.organise.scope import Scope as ScopeKind
+from sanderling.organise.scope import scope_rule, verdict
+from sanderling.organise.traps import trap_in
+from sanderling.pages.links import extract
+from sanderling.pages.parse import charset_of, is_html, parse
+from sanderling.pages.text import text
+from sanderling.probe import Answer, ask, ask_robots
+from sanderling.records import Reason
+from sanderling.session import Request, fetch_settings
+from sanderling.settings import Fetching, Politeness, Scope
+from sanderling.store.catalogue import url_id
+from sanderling.store.collection import exists, read_collection
+
+HELP = "Explain what would happen with a URL, without crawling."
+EXAMPLES = """\
+examples:
+  sanderling check url "HTTP://Example.ORG:80/a/../b?x=%7e#top"      its spelling, scope, traps
+  sanderling check robots https://example.org/private/               may we, by which rule, how slowly
+  sanderling check parse https://example.org/                        links, title, robots meta, text
+"""
+GROUPS = (Scope, Politeness, Fetching)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    parser.add_argument("what", choices=sorted(CHECKS), help="what to look at")
+    parser.add_argument("url", help="the URL")
+    parser.add_argument("--seed", action="append", default=[], help="judge scope as if the crawl began here")
+
+
+def run(call: Call) -> int:
+    """Print what was found out."""
+    found = CHECKS[call.args.what](call, call.args.url)
+    if call.json:
+        print_json(found)
+    else:
+        for name, value in found.items():
+            _print(name, value)
+    return 0
+
+
+def _print(name: str, value: object) -> None:
+    if isinstance(value, list):
+        print(f"{name + ':':<16} {len(value)}")
+        for item in value:
+            print(f"    {item if isinstance(item, str) else '  '.join(str(part) for part in item.values())}")
+    elif isinstance(value, str) and "\n" in value:
+        print(f"{name}:")
+        print("\n".join(f"    {line}" for line in value.splitlines()))
+    else:
+        print(f"{name + ':':<16} {value}")
+
+
+def spell(raw: str) -> Spelling:
+    """Spell what was typed, or say why it cannot be a URL."""
+    spelling = normalise(raw)
+    if spelling is None:
+        raise UsageError(f"{raw!r} would not be crawled: {why_not(raw) or Reason.BAD_URL}")
+    return spelling
+
+
+def check_url(call: Call, raw: str) -> dict[str, object]:
+    """Spelling, scope, traps, and what the collection knows."""
+    spelling = spell(raw)
+    scope = call.settings(Scope)
+    seeds = [spell(seed).url for seed in call.args.seed] or [spelling.url]
+    rule = scope_rule(seeds, ScopeKind(scope.scope), scope.include, scope.exclude)
+    reason, trap = verdict(rule, spelling.url), trap_in(spelling.url, time.time())
+    found: dict[str, object] = {
+        "url": spelling.url,
+        "wire": spelling.wire,
+        "host": host_of(spelling.url),
+        "domain": registrable_domain(host_of(spelling.url)),
+        "verdict": reason or (Reason.TRAP if trap else "would be crawled"),
+        "trap": trap,
+    }
+    if exists(call.collection):
+        with read_collection(call.collection) as collection:
+            id_ = url_id(collection.db, spelling.url)
+            row = collection.db.execute("SELECT state, reason, depth FROM urls WHERE id = ?", (id_,)).fetchone()
+        found["in_collection"] = "unknown" if row is None else f"{row[0]} {row[1]}".strip() + f", depth {row[2]}"
+    return found
+
+
+def _fetching(call: Call) -> Request:
+    return Request((), politeness=call.settings(Politeness), fetching=call.settings(Fetching))
+
+
+def check_robots(call: Call, raw: str) -> dict[str, object]:
+    """Fetch robots.txt of the URL's host and say what it allows us."""
+    spelling = spell(raw)
+    settings = fetch_settings(_fetching(call))
+    robots = ask_robots(host_of(spelling.url), settings)
+    rules = rules_for(robots, settings.agent_token)
+    return {
+        "robots": f"{robots.host}/robots.txt",
+        "status": robots.status,
+        "bytes": len(robots.body),
+        "agent": settings.agent_token,
+        "allowed": rules.allowed(spelling.wire),
+        "why": "robots.txt could not be reached: keep out" if not robots.reachable else "its rules for this agent",
+        "crawl_delay": rules.crawl_delay(),
+        "sitemaps": list(rules.sitemaps),
+    }
+
+
+def check_parse(call: Call, raw: str) -> dict[str, object]:
+    """Fetch a page and say what the crawler would take from it."""
+    spelling = spell(raw)
+    answer = ask(spelling, fetch_settings(_fetching(call)))
+    found: dict[str, object] = {
+        "url": spelling.url,
+        "status": answer.status,
+        "outcome": answer.outcome,
+        "mime": answer.mime,
+        "bytes": len(answer.body),
+    }
+    if answer.location:
+        found["location"] = answer.location
+    if answer.reason:
+        found |= {"reason": answer.reason, "note": answer.note}
+    return found | _page(answer, spelling) if is_html(answer.mime, answer.body) else found
+
+
+def _page(answer: Answer, spelling: Spelling) -> dict[str, object]:
+    tree = parse(answer.body, charset_of(answer.content_type))
+    page = extract(tree, spelling.wire)
+    return {
+        "encoding": tree.encoding,
+        **{
+            name: value
+            for name, value in msgspec.to_builtins(page).items()
+            if name not in ("links", "feeds", "sitemaps")
+        },
+        "feeds": list(page.feeds),
+        "sitemaps": list(page.sitemaps),
+        "links": [{"href": link.href, "anchor": link.anchor, "nofollow": link.nofollow} for link in page.links],
+        "text": "\n".join(line for line in text(tree).splitlines() if line.strip())[:2000],
+    }
+
+
+CHECKS: dict[str, Callable[[Call, str], dict[str, object]]] = {
+    "url": check_url,
+    "robots": check_robots,
+    "parse": check_parse,
+}

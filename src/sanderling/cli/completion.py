@@ -1,0 +1,31 @@
+"""sanderling completion: print a completion script for the shell."""
+
+import argparse
+
+import shtab
+
+from sanderling.cli.frame import Call, command_module, fill, new_parser
+
+HELP = "Print a script that completes commands and flags in your shell."
+EXAMPLES = """\
+examples:
+  sanderling completion bash > ~/.local/share/bash-completion/completions/sanderling
+  sanderling completion zsh > ~/.zfunc/_sanderling
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="your shell")
+
+
+def run(call: Call) -> int:
+    """Print the script for all commands there are."""
+    from sanderling.cli import COMMANDS
+
+    whole = new_parser("sanderling")
+    subparsers = whole.add_subparsers(dest="command")
+    for name, text in COMMANDS.items():
+        fill(subparsers.add_parser(name, help=text), command_module(name))
+    print(shtab.complete(whole, shell=call.args.shell))
+    return 0

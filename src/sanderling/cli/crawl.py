@@ -1,0 +1,215 @@
+"""sanderling crawl: crawl sites into a collection, or go on where the last crawl stopped."""
+
+import argparse
+import shlex
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.progress import Progress as Bar
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from sanderling.cli.frame import (
+    EXIT_FAILED,
+    EXIT_FORCED,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_SIZE,
+    EXIT_TIME,
+    Call,
+    print_json,
+    say,
+)  # fmt: skip
+from sanderling.coordinator import Coordinator, Finish, Progress
+from sanderling.errors import UsageError
+from sanderling.migrants.guard import is_global, literal
+from sanderling.organise.normalise import host_of, hostname, normalise
+from sanderling.session import Request, Summary, crawl
+from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
+from sanderling.store.collection import exists, remove_collection
+
+HELP = "Crawl sites into a collection. The same command again goes on, or visits again what may have changed."
+EXAMPLES = """\
+examples:
+  sanderling crawl https://example.org/ --contact https://me.example/bot
+  sanderling crawl https://example.org/docs/ --scope prefix --depth 3 --limit 1000
+  sanderling crawl --seed-file seeds.txt --time-limit 2h --exclude '\\?print='
+  sanderling crawl http://localhost:8000/ --allow-private --delay 0     your own server, as fast as it goes
+"""
+GROUPS = (Scope, Limits, Politeness, Fetching, Workers)
+LOG_EVERY = 10.0  # seconds between progress lines where there is no terminal
+
+CODES = {
+    Finish.DONE: EXIT_OK,
+    Finish.LIMIT: EXIT_OK,
+    Finish.TIME: EXIT_TIME,
+    Finish.SIZE: EXIT_SIZE,
+    Finish.INTERRUPTED: EXIT_INTERRUPTED,
+    Finish.FORCED: EXIT_FORCED,
+}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    parser.add_argument("url", nargs="*", help="where to begin; none: go on with the seeds the collection has")
+    parser.add_argument("--seed-file", metavar="FILE", help="file with one URL per line (- for standard input)")
+    parser.add_argument("--clean", action="store_true", help="delete the collection first, after asking")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def run(call: Call) -> int:
+    """Crawl, show progress, print the summary."""
+    request = Request(
+        seeds=(*call.args.url, *read_seed_file(call.args.seed_file)),
+        scope=call.settings(Scope),
+        limits=call.settings(Limits),
+        politeness=call.settings(Politeness),
+        fetching=call.settings(Fetching),
+        workers=call.settings(Workers),
+        command=shlex.join(sys.argv[1:]),
+    )
+    if not request.seeds and (call.args.clean or not exists(call.collection)):
+        raise UsageError("say what to crawl: sanderling crawl https://example.org/")
+    warn_without_contact(call, request)
+    if call.args.clean and exists(call.collection):
+        clean(call)
+    with show_progress(call) as shown:
+        summary = crawl(call.collection, request, on_start=stop_on_signals, on_tick=shown)
+    report(call, summary)
+    if summary.pages == 0 and summary.finish_reason == Finish.DONE:
+        return EXIT_FAILED
+    return CODES[Finish(summary.finish_reason)]
+
+
+def read_seed_file(name: str | None) -> list[str]:
+    """One URL per line; blank lines and lines that begin with # do not count."""
+    if not name:
+        return []
+    try:
+        text = sys.stdin.read() if name == "-" else Path(name).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read the seed file {name}: {error}") from None
+    return [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+
+
+def warn_without_contact(call: Call, request: Request) -> None:
+    """A site owner who is unhappy with a crawl should be able to reach somebody."""
+    if request.politeness.contact:
+        return
+    for seed in request.seeds:
+        spelling = normalise(seed)
+        address = literal(hostname(host_of(spelling.url))) if spelling else None
+        if address is None or is_global(address):
+            say(call, "warning: no --contact is set; give a URL or mail address so that site owners can reach you")
+            return
+
+
+def clean(call: Call) -> None:
+    """Delete the collection, but never without a yes."""
+    if not call.args.yes:
+        if not sys.stdin.isatty():
+            raise UsageError("--clean deletes the collection; say --yes as well where nobody can be asked")
+        answer = input(f"delete everything in {call.collection}? [y/N] ")
+        if answer.strip().lower() not in ("y", "yes"):
+            raise UsageError("nothing was deleted")
+    remove_collection(call.collection)
+
+
+def stop_on_signals(coordinator: Coordinator) -> None:
+    """First Ctrl-C: finish what is in flight and save; second: at once. Neither loses anything."""
+
+    def stop(number: int, _frame: object) -> None:
+        first = coordinator.stopping is None
+        coordinator.stop(Finish.INTERRUPTED)
+        if number == signal.SIGINT and sys.stderr.isatty():
+            print(
+                "\nfinishing what is in flight; Ctrl-C again stops at once" if first else "\nstopping", file=sys.stderr
+            )
+
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)
+
+
+class show_progress:
+    """A live line in a terminal, a log line now and then elsewhere, nothing with --quiet."""
+
+    def __init__(self, call: Call) -> None:
+        self.silent = call.quiet
+        self.live = sys.stderr.isatty() and not call.quiet
+        self.last = 0.0
+        self.bar = Bar(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self.task = self.bar.add_task("starting", total=None) if self.live else None
+
+    def __enter__(self) -> Callable[[Progress], None]:
+        if self.live:
+            self.bar.start()
+        return self.show
+
+    def __exit__(self, *_: object) -> None:
+        if self.live:
+            self.bar.stop()
+
+    def show(self, progress: Progress) -> None:
+        if self.live and self.task is not None:
+            self.bar.update(self.task, description=one_line(progress))
+        elif not self.silent and progress.seconds - self.last >= LOG_EVERY:
+            self.last = progress.seconds
+            print(f"crawled {one_line(progress)}", file=sys.stderr, flush=True)
+
+
+def one_line(progress: Progress) -> str:
+    """How far we are, in one line."""
+    return (
+        f"{progress.pages:,} pages ({progress.pages_per_second:.1f}/s), {progress.waiting:,} waiting, "
+        f"{progress.in_flight} in flight, {progress.failed:,} failed, {progress.skipped:,} skipped, "
+        f"{size_text(progress.bytes)}"
+    )
+
+
+def size_text(count: float) -> str:
+    """Bytes as people read them."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+WHY = {
+    Finish.DONE: "done",
+    Finish.LIMIT: "page limit reached; the same command with a higher --limit goes on",
+    Finish.TIME: "time limit reached; the same command goes on",
+    Finish.SIZE: "size limit reached; the same command goes on",
+    Finish.INTERRUPTED: "interrupted; the same command goes on",
+    Finish.FORCED: "stopped at once; the same command goes on",
+}
+
+
+def report(call: Call, summary: Summary) -> None:
+    """The summary: for a script one object, for a person a few lines."""
+    if call.json:
+        print_json(msgspec.to_builtins(summary))
+        return
+    if call.quiet:
+        return
+    print(f"{WHY[Finish(summary.finish_reason)]}: {call.collection}")
+    rows = [
+        ("pages stored", f"{summary.pages:,}"),
+        ("fetched", f"{summary.fetched:,} in {summary.seconds:.1f} s ({summary.pages_per_second:.1f} pages/s)"),
+        ("not modified", f"{summary.not_modified:,}"),
+        ("duplicates", f"{summary.duplicates:,}"),
+        ("failed", f"{summary.failed:,}"),
+        ("skipped", f"{summary.skipped:,}   (sanderling pages --skipped says why)"),
+        ("downloaded", size_text(summary.bytes)),
+    ]
+    for name, value in rows:
+        print(f"  {name:<13} {value}")

@@ -1,0 +1,132 @@
+"""sanderling pages: list what is stored, or what was skipped and why."""
+
+import argparse
+import fnmatch
+import re
+import time
+from collections.abc import Iterator
+
+from sanderling.cli.frame import Call, print_json, print_rows
+from sanderling.cli.times import iso, moment, short
+from sanderling.records import State
+from sanderling.store.catalogue import PageRow, SkippedRow, pages, skipped
+from sanderling.store.collection import get_meta, read_collection
+
+HELP = "List stored pages; with --skipped, the URLs that are not stored, each with its reason."
+EXAMPLES = """\
+examples:
+  sanderling pages --json | head
+  sanderling pages --url '*/docs/*' --mime text/html --since 7d
+  sanderling pages --status 301            redirects; --status all: everything that answered
+  sanderling pages --skipped --reason robots
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    parser.add_argument("--skipped", action="store_true", help="URLs that were met and are not stored, and why")
+    parser.add_argument("--reason", help="with --skipped: only this reason")
+    parser.add_argument("--url", metavar="PATTERN", help="only URLs like this: * stands for anything")
+    parser.add_argument("--status", default="2xx", help="HTTP status, 2xx (default), 3xx ..., or all")
+    parser.add_argument("--mime", help="only this media type, e.g. text/html or image/*")
+    parser.add_argument("--since", metavar="TIME", help="visited since then: 2026-11-15, 7d, 2h")
+    parser.add_argument("--changed", action="store_true", help="only pages that changed since they were first seen")
+    parser.add_argument("--duplicates", action="store_true", help="only pages whose body is that of another page")
+    parser.add_argument("--first", type=int, metavar="N", help="at most so many")
+
+
+def run(call: Call) -> int:
+    """Print the list."""
+    with read_collection(call.collection) as collection:
+        if call.args.skipped:
+            rows = chosen_skipped(call, skipped(collection.db), get_meta(collection.db, "finish_reason"))
+            _print_skipped(call, _first(call, rows))
+        else:
+            _print_pages(call, _first(call, _chosen(call, pages(collection.db))))
+    return 0
+
+
+def _first(call: Call, rows: Iterator[list[object]]) -> Iterator[list[object]]:
+    for number, row in enumerate(rows):
+        if call.args.first is not None and number >= call.args.first:
+            return
+        yield row
+
+
+def _matches(pattern: str | None, text: str) -> bool:
+    return pattern is None or re.match(fnmatch.translate(pattern), text) is not None
+
+
+def _has_status(wanted: str, status: int) -> bool:
+    if wanted == "all":
+        return True
+    return str(status).startswith(wanted[0]) if wanted.endswith("xx") else str(status) == wanted
+
+
+def _chosen(call: Call, rows: Iterator[PageRow]) -> Iterator[list[object]]:
+    args = call.args
+    since = moment(args.since, time.time()) if args.since else 0.0
+    for row in rows:
+        if (
+            _has_status(args.status, row.status)
+            and _matches(args.url, row.url)
+            and _matches(args.mime, row.mime)
+            and row.last_visit >= since
+            and (row.changes or not args.changed)
+            and (row.duplicate_of or not args.duplicates)
+        ):
+            yield [row]
+
+
+def as_object(row: PageRow) -> dict[str, object]:
+    """A page as a script reads it."""
+    return {
+        "url": row.url,
+        "status": row.status,
+        "mime": row.mime,
+        "title": row.title,
+        "depth": row.depth,
+        "first_seen": iso(row.first_seen),
+        "last_visit": iso(row.last_visit),
+        "last_change": iso(row.last_change),
+        "digest": f"sha256:{row.digest}" if row.digest else "",
+        "bytes": row.bytes,
+        "language": row.language,
+        "etag": row.etag,
+        "last_modified": row.last_modified,
+        "canonical": row.canonical,
+        "location": row.location,
+        "links": row.links,
+        "visits": row.visits,
+        "changes": row.changes,
+        "duplicate_of": row.duplicate_of,
+        "source": row.source,
+        "via": row.via,
+    }
+
+
+def _print_pages(call: Call, rows: Iterator[list[object]]) -> None:
+    found = (row for (row,) in rows if isinstance(row, PageRow))
+    if call.json:
+        for row in found:
+            print_json(as_object(row))
+    else:
+        header = ("status", "depth", "bytes", "last visit", "type", "url")
+        print_rows(((r.status, r.depth, r.bytes, short(r.last_visit), r.mime, r.url) for r in found), header)
+
+
+def chosen_skipped(call: Call, rows: Iterator[SkippedRow], finish: str) -> Iterator[list[object]]:
+    """Skipped URLs; one that still waits is named by what cut the crawl short."""
+    for row in rows:
+        reason = row.reason if row.state != State.QUEUED else f"{finish or 'waiting'}"
+        if _matches(call.args.url, row.url) and call.args.reason in (None, reason):
+            yield [row.url, row.state, reason, row.note, row.depth, row.source, row.via, iso(row.found_at)]
+
+
+def _print_skipped(call: Call, rows: Iterator[list[object]]) -> None:
+    names = ("url", "state", "reason", "note", "depth", "source", "via", "found_at")
+    if call.json:
+        for row in rows:
+            print_json(dict(zip(names, row, strict=True)))
+    else:
+        print_rows(((r[2], r[3] or "-", r[1], r[0]) for r in rows), ("reason", "note", "state", "url"))

@@ -1,0 +1,46 @@
+"""sanderling settings: every setting with its value and where it can be set."""
+
+import argparse
+
+from sanderling.cli.frame import Call, print_json, print_rows
+from sanderling.settings import ENVIRONMENT, known
+
+HELP = "List every setting: its value now, its flag, its key in sanderling.toml and its environment variable."
+EXAMPLES = """\
+examples:
+  sanderling settings
+  SANDERLING_DELAY=2 sanderling settings --json
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Nothing of its own."""
+
+
+def run(call: Call) -> int:
+    """Print the table."""
+    rows = []
+    for name, setting in known().items():
+        value = call.found.get(name, setting.default)
+        rows.append(
+            {
+                "name": name,
+                "value": list(value) if isinstance(value, tuple) else value,
+                "set": name in call.found,
+                "flag": setting.flag,
+                "environment": ENVIRONMENT + name.upper(),
+                "help": setting.help,
+            }
+        )
+    if call.json:
+        for row in rows:
+            print_json(row)
+    else:
+        print_rows(
+            [
+                (row["name"], row["value"] if row["value"] != "" else "-", row["flag"], row["environment"], row["help"])
+                for row in rows
+            ],
+            ("toml key", "value", "flag", "environment", "meaning"),
+        )
+    return 0

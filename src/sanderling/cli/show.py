@@ -1,0 +1,65 @@
+"""sanderling show: the stored body or text of one page."""
+
+import argparse
+import sys
+import time
+
+from sanderling.cli.frame import Call, print_json
+from sanderling.cli.times import moment
+from sanderling.pages.parse import charset_of, is_html, parse
+from sanderling.pages.text import text
+from sanderling.store.collection import read_collection
+from sanderling.store.look import known_url, stored
+from sanderling.store.read import StoredRecord
+
+HELP = "Print a stored page: its body as it was, or the text a person reads."
+EXAMPLES = """\
+examples:
+  sanderling show https://example.org/ > page.html
+  sanderling show https://example.org/ --text
+  sanderling show https://example.org/ --headers
+  sanderling show https://example.org/ --at 2026-11-01
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    parser.add_argument("url", help="a stored URL")
+    parser.add_argument("--text", action="store_true", help="the readable text instead of the body")
+    parser.add_argument("--headers", action="store_true", help="status and headers instead of the body")
+    parser.add_argument("--at", metavar="TIME", help="as it was then: 2026-11-15, 7d (ago)")
+
+
+def run(call: Call) -> int:
+    """Print what is asked for."""
+    with read_collection(call.collection) as collection:
+        id_, key = known_url(collection, call.args.url)
+        before = moment(call.args.at, time.time()) if call.args.at else None
+        record = stored(collection, id_, key, before)
+    if call.json:
+        print_json({"url": key, "status": record.status, "headers": list(record.head), "text": page_text(record)})
+    elif call.args.headers:
+        print(record.status)
+        for name, value in record.head:
+            print(f"{name}: {value}")
+    elif call.args.text:
+        print(page_text(record))
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(record.body)
+        sys.stdout.buffer.flush()
+    return 0
+
+
+def page_text(record: StoredRecord) -> str:
+    """The text of a stored page, as a person would read it."""
+    kind = next((value for name, value in record.head if name.lower() == "content-type"), "")
+    mime, charset = kind.partition(";")[0].strip().lower(), charset_of(kind)
+    if is_html(mime, record.body):
+        return "\n".join(line for line in text(parse(record.body, charset)).splitlines() if line.strip())
+    if mime.startswith("text/") or not mime:
+        try:
+            return record.body.decode(charset or "utf-8", "replace")
+        except LookupError:
+            return record.body.decode("utf-8", "replace")
+    return f"[{mime}, {len(record.body)} bytes]"

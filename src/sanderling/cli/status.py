@@ -1,0 +1,97 @@
+"""sanderling status: what a collection holds and how its last crawl ended."""
+
+import argparse
+import json
+import time
+
+from sanderling.cli.crawl import size_text
+from sanderling.cli.frame import Call, print_json
+from sanderling.cli.times import iso
+from sanderling.database import Connection
+from sanderling.store.collection import Collection, get_meta, read_collection
+
+HELP = "Say what a collection holds, what is still to do, and which hosts are held back and why."
+EXAMPLES = """\
+examples:
+  sanderling status
+  sanderling status -C archive-2026 --json
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Nothing of its own."""
+
+
+def run(call: Call) -> int:
+    """Print the state of the collection."""
+    with read_collection(call.collection) as collection:
+        state = describe(collection)
+    if call.json:
+        print_json(state)
+    else:
+        _print(state)
+    return 0
+
+
+def describe(collection: Collection) -> dict[str, object]:
+    """The state of a collection as one object."""
+    db = collection.db
+    (pages, size) = db.execute(
+        "SELECT count(*), coalesce(sum(size), 0) FROM pages WHERE status BETWEEN 200 AND 299"
+    ).fetchone()
+    (archived,) = db.execute("SELECT coalesce(sum(committed), 0) FROM files").fetchone()
+    run = db.execute("SELECT started, ended, finish_reason, command FROM runs ORDER BY id DESC LIMIT 1").fetchone()
+    return {
+        "collection": str(collection.folder),
+        "session": int(get_meta(db, "session", "1")),
+        "complete": get_meta(db, "complete") == "1",
+        "seeds": json.loads(get_meta(db, "seeds", "[]")),
+        "pages": pages,
+        "bytes": size,
+        "archive_bytes": archived,
+        "urls": dict(db.execute("SELECT state, count(*) FROM urls GROUP BY state").fetchall()),
+        "skipped": dict(_reasons(db, "skipped")),
+        "failed": dict(_reasons(db, "failed")),
+        "hosts": db.execute("SELECT count(DISTINCT host) FROM urls WHERE state = 'visited'").fetchone()[0],
+        "held": _held(db, time.time()),
+        "last_run": None
+        if run is None
+        else {"started": iso(run[0]), "ended": iso(run[1]), "finish_reason": run[2] or "unfinished", "command": run[3]},
+    }
+
+
+def _reasons(db: Connection, state: str) -> list[tuple[str, int]]:
+    sql = "SELECT reason, count(*) FROM urls WHERE state = ? GROUP BY reason ORDER BY 2 DESC"
+    return db.execute(sql, (state,)).fetchall()
+
+
+def _held(db: Connection, now: float) -> list[dict[str, object]]:
+    """Hosts that must wait, longest first."""
+    rows = db.execute(
+        "SELECT name, hold, open_at, waiting FROM hosts WHERE waiting > 0 AND open_at > ? AND hold <> ''"
+        " ORDER BY open_at DESC LIMIT 20",
+        (now,),
+    )
+    return [
+        {"host": name, "reason": hold, "until": iso(until), "waiting": waiting} for name, hold, until, waiting in rows
+    ]
+
+
+def _print(state: dict[str, object]) -> None:
+    run = state["last_run"]
+    urls = state["urls"]
+    assert isinstance(urls, dict)
+    print(f"{state['collection']}: {state['pages']:,} pages, {size_text(float(str(state['bytes'])))}")
+    print(f"  seeds     {', '.join(map(str, state['seeds'] if isinstance(state['seeds'], list) else []))}")
+    print(f"  session   {state['session']}, {'complete' if state['complete'] else 'unfinished'}")
+    print(f"  archive   {size_text(float(str(state['archive_bytes'])))} of WARC")
+    print(f"  urls      {', '.join(f'{count:,} {name}' for name, count in sorted(urls.items()))}")
+    for name in ("skipped", "failed"):
+        reasons = state[name]
+        if isinstance(reasons, dict) and reasons:
+            print(f"  {name:<9} {', '.join(f'{count:,} {reason}' for reason, count in reasons.items())}")
+    held = state["held"]
+    for host in held if isinstance(held, list) else []:
+        print(f"  held      {host['host']} until {host['until']} ({host['reason']}), {host['waiting']} waiting")
+    if isinstance(run, dict):
+        print(f"  last run  {run['started']}: {run['finish_reason']}")

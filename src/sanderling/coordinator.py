@@ -1,0 +1,317 @@
+"""The coordinator: keeps migrants busy and the house in order until the crawl is done, cut short or told to stop.
+
+It owns the global picture, so no URL is asked for twice because several migrants are at work. Each turn: take in what
+came home, commit it, resolve new hosts, hand out new errands, look at the limits.
+"""
+
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+from msgspec import Struct
+
+from sanderling.clock import Clock, real
+from sanderling.engines.processes import Lost
+from sanderling.errors import DiskFull
+from sanderling.frontier.hosts import Unresolved
+from sanderling.migrants.guard import only_global
+from sanderling.migrants.resolve import Answer, Resolver
+from sanderling.organise.normalise import hostname
+from sanderling.pipeline import House, bring_home
+from sanderling.records import Itinerary, Outcome, Parcel, Reason, State, Vitals
+
+IN_HAND = 160  # stops a migrant holds at most; it is given more below half of it
+BATCH_SECONDS = 0.08  # parcels that come within this time are one transaction
+BATCH_VISITS = 256
+IDLE_SECONDS = 0.25
+STOP_SECONDS = 20.0  # patience with what is in flight when stopping
+TICK_SECONDS = 0.5
+DNS_WAIT_SECONDS = 2.0
+LEAST_DISK = 50_000_000  # bytes that must stay free
+LOST_LIMIT = 50  # migrants that die one after the other: something is wrong with us
+
+
+class Finish(StrEnum):
+    """Why a crawl ended."""
+
+    DONE = "done"
+    LIMIT = "limit"
+    TIME = "time_limit"
+    SIZE = "size_limit"
+    INTERRUPTED = "interrupted"
+    FORCED = "forced"
+    DISK = "disk_full"
+
+
+class Engine(Protocol):
+    """Where migrants live, as the coordinator sees it."""
+
+    def create(self) -> str: ...
+    def migrants(self) -> list[str]: ...
+    def send(self, migrant: str, itinerary: Itinerary) -> None: ...
+    def abandon(self, migrant: str) -> None: ...
+    def receive(self, timeout: float) -> Sequence[Parcel | Lost]: ...
+    def vitals(self, migrant: str) -> Vitals | None: ...
+    def close(self) -> None: ...
+
+
+class Bounds(Struct, frozen=True):
+    """When to stop; 0 means no limit."""
+
+    limit: int = 0
+    time_limit: float = 0.0
+    size_limit: int = 0
+
+
+class Progress(Struct, frozen=True):
+    """How far a crawl is."""
+
+    pages: int
+    fetched: int
+    waiting: int
+    in_flight: int
+    failed: int
+    skipped: int
+    bytes: int
+    seconds: float
+    pages_per_second: float
+    migrants: int
+
+
+class Coordinator:
+    """Runs one crawl over an open house."""
+
+    def __init__(
+        self, house: House, engine: Engine, resolver: Resolver, bounds: Bounds, *, migrants: int, allow_private: bool,
+        folder: Path, clock: Clock = real,
+    ) -> None:  # fmt: skip
+        self.house = house
+        self.engine = engine
+        self.resolver = resolver
+        self.bounds = bounds
+        self.wanted = migrants
+        self.allow_private = allow_private
+        self.folder = folder
+        self.clock = clock
+        self.in_hand: dict[str, int] = {}
+        self.pending: list[Parcel] = []
+        self.pending_since = 0.0
+        self.resolving: dict[int, Future[Answer]] = {}
+        self.stopping: Finish | None = None
+        self.stop_at = 0.0
+        self.forced = False
+        self.started = time.monotonic()
+        self.earlier = 0  # pages of this session from earlier runs
+        self.losses = 0
+
+    def run(self, on_tick: Callable[[Progress], None] | None = None) -> Finish:
+        """Crawl until there is nothing left or a reason to stop."""
+        pool = ThreadPoolExecutor(8, thread_name_prefix="dns")
+        next_tick = 0.0
+        try:
+            for _ in range(self.wanted):
+                self.in_hand[self.engine.create()] = 0
+            while (finish := self._finish()) is None:
+                self._take_in(self.engine.receive(self._patience()))
+                self._commit_if_due()
+                if self.stopping is None:
+                    self._resolve(pool)
+                    self._hand_out()
+                if on_tick and time.monotonic() >= next_tick:
+                    next_tick = time.monotonic() + TICK_SECONDS
+                    on_tick(self.progress())
+                    self._look_at_disk()
+            self._commit()
+            return finish
+        except DiskFull:
+            self.house.db.rollback()
+            raise
+        finally:
+            self.engine.close()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def stop(self, why: Finish) -> None:
+        """Finish what is in flight, then end; a second call does not wait."""
+        if self.stopping is not None:
+            self.forced = True
+            return
+        self.stopping = why
+        self.stop_at = time.monotonic()
+        for migrant in self.engine.migrants():
+            self.engine.abandon(migrant)
+
+    # One turn
+
+    def _patience(self) -> float:
+        if self.pending:
+            return max(0.0, BATCH_SECONDS - (time.monotonic() - self.pending_since))
+        if any(self.in_hand.values()) or self.resolving:
+            return BATCH_SECONDS
+        opening = self.house.hosts.next_opening()
+        return IDLE_SECONDS if opening is None else min(IDLE_SECONDS, max(0.0, opening - self.clock()))
+
+    def _take_in(self, news: Sequence[Parcel | Lost]) -> None:
+        for item in news:
+            if isinstance(item, Lost):
+                self._lost(item.migrant)
+                continue
+            if item.vitals is not None:
+                self.house.queue.renew(item.migrant, self.clock())
+            if item.visits or item.robots:
+                if not self.pending:
+                    self.pending_since = time.monotonic()
+                self.pending.append(item)
+                self.in_hand[item.migrant] = self.in_hand.get(item.migrant, 0) - len(item.visits)
+
+    def _lost(self, migrant: str) -> None:
+        """A migrant died: what it brought is stored, what it held goes back, another takes its place."""
+        self._commit()
+        self.in_hand.pop(migrant, None)
+        self.house.db.execute("BEGIN IMMEDIATE")
+        returned = self.house.queue.release(migrant, blame=True)
+        self.house.db.execute("COMMIT")
+        self.house.log.note(f"migrant {migrant} was lost; {returned} leases returned")
+        self.losses += 1
+        if self.losses > LOST_LIMIT:
+            self.stop(Finish.INTERRUPTED)
+        elif self.stopping is None:
+            self.in_hand[self.engine.create()] = 0
+
+    def _commit_if_due(self) -> None:
+        if not self.pending:
+            return
+        full = sum(len(parcel.visits) for parcel in self.pending) >= BATCH_VISITS
+        if full or time.monotonic() - self.pending_since >= BATCH_SECONDS:
+            self._commit()
+
+    def _commit(self) -> None:
+        if self.pending:
+            bring_home(self.pending, self.house, self.clock())
+            self.pending = []
+            self.losses = 0
+
+    def _hand_out(self) -> None:
+        now = self.clock()
+        for migrant in sorted(self.in_hand, key=self.in_hand.__getitem__):
+            room = min(IN_HAND - self.in_hand[migrant], self._room())
+            if self.in_hand[migrant] > IN_HAND // 2 or room <= 0:
+                continue
+            self.house.db.execute("BEGIN IMMEDIATE")
+            itineraries = [self._with_validators(trip) for trip in self.house.queue.take(migrant, room, now)]
+            self.house.db.execute("COMMIT")
+            for itinerary in itineraries:
+                self.engine.send(migrant, itinerary)
+                self.in_hand[migrant] += len(itinerary.stops)
+
+    def _room(self) -> int:
+        """Pages that may still be handed out under the limit."""
+        if not self.bounds.limit:
+            return IN_HAND
+        return self.bounds.limit - self._pages_done() - sum(self.in_hand.values())
+
+    def _pages_done(self) -> int:
+        counts = self.house.counts
+        return self.earlier + counts[Outcome.FETCHED] + counts[Outcome.NOT_MODIFIED]
+
+    def _with_validators(self, itinerary: Itinerary) -> Itinerary:
+        """Give stops that were visited before what the last visit left: then the server may say 304."""
+        latest = self.house.catalogue.latest([stop.id for stop in itinerary.stops])
+        if not latest:
+            return itinerary
+        stops = []
+        for stop in itinerary.stops:
+            old = latest.get(stop.id)
+            if old is not None and old.status == 200:
+                stop = msgspec.structs.replace(stop, etag=old.etag, last_modified=old.last_modified, digest=old.digest)
+            stops.append(stop)
+        return msgspec.structs.replace(itinerary, stops=tuple(stops))
+
+    # Names
+
+    def _resolve(self, pool: ThreadPoolExecutor) -> None:
+        if self.house.queue.pace.proxied:
+            return
+        now = self.clock()
+        for host, future in list(self.resolving.items()):
+            if future.done():
+                del self.resolving[host]
+                self._resolved(host, future.result(), now)
+        if len(self.resolving) < 32:
+            for new in self.house.hosts.unresolved(now, 32):
+                if new.id not in self.resolving:
+                    self.resolving[new.id] = pool.submit(self.resolver.lookup, hostname(new.name))
+                    self._settle(new, now)
+
+    def _settle(self, new: Unresolved, now: float) -> None:
+        """An answer from the cache needs no waiting."""
+        future = self.resolving[new.id]
+        if future.done():
+            del self.resolving[new.id]
+            self._resolved(new.id, future.result(), now)
+
+    def _resolved(self, host: int, answer: Answer, now: float) -> None:
+        hosts = self.house.hosts
+        self.house.db.execute("BEGIN IMMEDIATE")
+        addresses = answer.addresses if self.allow_private else only_global(answer.addresses)
+        if addresses:
+            hosts.locate(host, addresses, answer.expires_at)
+        elif answer.addresses:
+            self._condemn(host, Reason.PRIVATE_ADDRESS, State.SKIPPED, " ".join(answer.addresses))
+        elif hosts.not_found(host, now, DNS_WAIT_SECONDS):
+            self._condemn(host, Reason.DNS, State.FAILED, answer.note)
+        self.house.db.execute("COMMIT")
+
+    def _condemn(self, host: int, reason: Reason, state: State, note: str) -> None:
+        count = self.house.hosts.condemn(host, reason, state, note)
+        self.house.counts["lost" if state is State.FAILED else "skipped"] += count
+        (name,) = self.house.db.execute("SELECT name FROM hosts WHERE id = ?", (host,)).fetchone()
+        self.house.judge.condemned[name] = reason
+
+    # The end
+
+    def _finish(self) -> Finish | None:
+        if self.stopping is not None:
+            if self.forced:
+                return Finish.FORCED
+            waited = time.monotonic() - self.stop_at
+            return self.stopping if not any(n > 0 for n in self.in_hand.values()) or waited > STOP_SECONDS else None
+        if self.bounds.time_limit and time.monotonic() - self.started >= self.bounds.time_limit:
+            self.stop(Finish.TIME)
+            return None
+        if self.bounds.size_limit and self.house.counts["bytes"] >= self.bounds.size_limit:
+            self.stop(Finish.SIZE)
+            return None
+        if self.pending or self.resolving or any(n > 0 for n in self.in_hand.values()):
+            return None
+        if self.bounds.limit and self._pages_done() >= self.bounds.limit:
+            return Finish.LIMIT
+        return Finish.DONE if self.house.hosts.next_opening() is None else None
+
+    def _look_at_disk(self) -> None:
+        if shutil.disk_usage(self.folder).free < LEAST_DISK:
+            raise DiskFull(
+                f"less than {LEAST_DISK // 10**6} MB left on the disk of {self.folder}; what was stored stays readable."
+                " Make room, then give the same command again: it resumes."
+            )
+
+    def progress(self) -> Progress:
+        """How far we are."""
+        counts, seconds = self.house.counts, time.monotonic() - self.started
+        visits = counts[Outcome.FETCHED] + counts[Outcome.NOT_MODIFIED]
+        return Progress(
+            pages=self._pages_done(),
+            fetched=counts[Outcome.FETCHED],
+            waiting=self.house.queue.waiting(),
+            in_flight=sum(max(0, n) for n in self.in_hand.values()),
+            failed=counts["lost"],
+            skipped=counts["skipped"],
+            bytes=counts["bytes"],
+            seconds=seconds,
+            pages_per_second=visits / seconds if seconds else 0.0,
+            migrants=len(self.in_hand),
+        )

@@ -1,0 +1,143 @@
+"""Migrants as processes on this machine: started here, spoken to over socket pairs, missed when they die."""
+
+import os
+import selectors
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+
+import msgspec
+from msgspec import Struct
+
+from sanderling.engines.wire import Abandon, Go, Inbox, Quit, frame
+from sanderling.migrants.settings import FetchSettings
+from sanderling.records import Itinerary, Parcel, Vitals
+
+BUFFER = 4 * 2**20
+GRACE_SECONDS = 5.0
+
+
+class Lost(Struct, frozen=True):
+    """A migrant is gone, without a word."""
+
+    migrant: str
+
+
+@dataclass
+class _Crew:
+    """One running migrant, as seen from here."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    sock: socket.socket
+    inbox: Inbox = field(default_factory=Inbox)
+    outgoing: bytearray = field(default_factory=bytearray)
+    vitals: Vitals | None = None
+
+
+class Processes:
+    """The embedded engine: one process per migrant."""
+
+    def __init__(self, settings: FetchSettings) -> None:
+        self.settings = settings
+        self.crew: dict[str, _Crew] = {}
+        self.selector = selectors.DefaultSelector()
+        self.decoder = msgspec.msgpack.Decoder(Parcel)
+        self.born = 0
+
+    def create(self) -> str:
+        """Start a migrant; its id is never used again."""
+        self.born += 1
+        name = f"m{os.getpid()}-{self.born}"
+        ours, theirs = socket.socketpair()
+        for end in (ours, theirs):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
+        command = [sys.executable, "-m", "sanderling.engines.worker", name, str(theirs.fileno())]
+        process = subprocess.Popen(command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL)
+        theirs.close()
+        ours.sendall(frame(self.settings))
+        ours.setblocking(False)
+        member = self.crew[name] = _Crew(name, process, ours)
+        self.selector.register(ours, selectors.EVENT_READ, member)
+        return name
+
+    def migrants(self) -> list[str]:
+        """Who is alive, as far as we know."""
+        return list(self.crew)
+
+    def send(self, migrant: str, itinerary: Itinerary) -> None:
+        """Give a migrant an errand."""
+        self._post(migrant, frame(Go(itinerary)))
+
+    def abandon(self, migrant: str) -> None:
+        """Ask a migrant to finish what is in flight and to hand the rest back."""
+        self._post(migrant, frame(Abandon()))
+
+    def _post(self, migrant: str, data: bytes) -> None:
+        member = self.crew.get(migrant)
+        if member is not None:
+            member.outgoing += data
+            self._push(member)
+
+    def _push(self, member: _Crew) -> None:
+        """Send what fits; the rest goes when the socket has room again."""
+        try:
+            while member.outgoing:
+                del member.outgoing[: member.sock.send(memoryview(member.outgoing)[:BUFFER].tobytes())]
+        except BlockingIOError:
+            pass
+        except OSError:  # it is gone; the next receive says so
+            member.outgoing.clear()
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if member.outgoing else 0)
+        self.selector.modify(member.sock, events, member)
+
+    def receive(self, timeout: float) -> list[Parcel | Lost]:
+        """What came home within this time; a migrant that died is reported once."""
+        news: list[Parcel | Lost] = []
+        for key, events in self.selector.select(timeout):
+            member: _Crew = key.data
+            if events & selectors.EVENT_WRITE:
+                self._push(member)
+            if events & selectors.EVENT_READ:
+                alive = member.inbox.read(member.sock)
+                for body in member.inbox.frames():
+                    parcel = self.decoder.decode(body)
+                    member.vitals = parcel.vitals or member.vitals
+                    news.append(parcel)
+                if not alive:
+                    self._forget(member)
+                    news.append(Lost(member.name))
+        return news
+
+    def vitals(self, migrant: str) -> Vitals | None:
+        """The last heartbeat of a migrant."""
+        member = self.crew.get(migrant)
+        return member.vitals if member else None
+
+    def _forget(self, member: _Crew) -> None:
+        self.crew.pop(member.name, None)
+        self.selector.unregister(member.sock)
+        member.sock.close()
+        if member.process.poll() is None:
+            member.process.kill()
+        member.process.wait()
+
+    def dispose(self, migrant: str) -> None:
+        """End a migrant for good."""
+        if migrant in self.crew:
+            self._forget(self.crew[migrant])
+
+    def close(self) -> None:
+        """End all migrants: kindly, then not."""
+        for member in list(self.crew.values()):
+            self._post(member.name, frame(Quit()))
+        deadline = time.monotonic() + GRACE_SECONDS
+        for member in list(self.crew.values()):
+            try:
+                member.process.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                member.process.kill()
+            self._forget(member)
+        self.selector.close()

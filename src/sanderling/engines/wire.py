@@ -1,0 +1,75 @@
+"""Frames between coordinator and migrant: a length, then msgpack. The same bytes go over a pipe or a network."""
+
+import socket
+import struct
+from collections.abc import Iterator
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from sanderling.records import Itinerary
+
+LENGTH = struct.Struct("!I")
+MAX_FRAME = 512 * 2**20
+CHUNK = 2**18
+
+
+class Go(Struct, frozen=True, tag=True):
+    """Start on this errand."""
+
+    itinerary: Itinerary
+
+
+class Abandon(Struct, frozen=True, tag=True):
+    """Finish what is in flight, hand the rest back."""
+
+
+class Quit(Struct, frozen=True, tag=True):
+    """End, after sending what is done."""
+
+
+Order = Go | Abandon | Quit
+T = TypeVar("T")
+
+
+def frame(message: object) -> bytes:
+    """One message as bytes on the wire."""
+    body = msgspec.msgpack.encode(message)
+    return LENGTH.pack(len(body)) + body
+
+
+class Inbox:
+    """Collects bytes from a socket and gives out whole frames."""
+
+    def __init__(self) -> None:
+        self.buffer = bytearray()
+
+    def read(self, sock: socket.socket) -> bool:
+        """Take what has come; False when the other side is gone."""
+        try:
+            while True:
+                data = sock.recv(CHUNK)
+                if not data:
+                    return False
+                self.buffer += data
+                if len(data) < CHUNK:
+                    return True
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+    def frames(self) -> Iterator[bytes]:
+        """Whole frames that have come so far."""
+        start, buffer = 0, self.buffer
+        while len(buffer) - start >= LENGTH.size:
+            (length,) = LENGTH.unpack_from(buffer, start)
+            end = start + LENGTH.size + length
+            if length > MAX_FRAME:
+                raise ValueError(f"a frame of {length} bytes: the other side speaks another language")
+            if len(buffer) < end:
+                break
+            yield bytes(buffer[start + LENGTH.size : end])
+            start = end
+        del buffer[:start]

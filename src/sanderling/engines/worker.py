@@ -1,0 +1,99 @@
+"""A migrant in a process of its own: orders in and parcels out by one socket, gone when the other end is gone."""
+
+import select
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from sanderling.engines.wire import Abandon, Go, Inbox, Order, Quit, frame
+from sanderling.migrants.settings import FetchSettings
+from sanderling.migrants.trip import Trip
+from sanderling.pages.parse import Document
+from sanderling.pages.signatures import signatures
+from sanderling.pages.simhash import simhash
+from sanderling.pages.structure import structure
+from sanderling.pages.text import text
+from sanderling.records import Parcel
+
+HEARTBEAT_SECONDS = 2.0
+TURN_SECONDS = 0.02  # how long curl is driven before orders are looked at again
+
+MARKS: Mapping[str, Callable[[Document], bytes]] = {
+    "simhash": lambda tree: simhash(text(tree)).to_bytes(8, "big"),
+    "signatures": signatures,
+    "structure": structure,
+}
+
+
+class Worker:
+    """Drives one trip between two looks at the orders."""
+
+    def __init__(self, name: str, trip: Trip, sock: socket.socket) -> None:
+        self.name = name
+        self.trip = trip
+        self.sock = sock
+        self.inbox = Inbox()
+        self.orders = msgspec.msgpack.Decoder(Order)
+        self.last_beat = 0.0
+
+    def run(self) -> None:
+        """Work until told to quit or until the coordinator is gone."""
+        while self._obey():
+            parcel = self.trip.work(TURN_SECONDS) if self.trip.load else Parcel(self.name)
+            self._deliver(parcel)
+
+    def _obey(self) -> bool:
+        select.select([self.sock], [], [], 0 if self.trip.load else HEARTBEAT_SECONDS)
+        alive = self.inbox.read(self.sock)
+        for body in self.inbox.frames():
+            match self.orders.decode(body):
+                case Go(itinerary):
+                    self.trip.accept(itinerary)
+                case Abandon():
+                    self._deliver(Parcel(self.name, tuple(self.trip.abandon(drop_in_flight=False))))
+                case Quit():
+                    return False
+        return alive
+
+    def _deliver(self, parcel: Parcel) -> None:
+        now = time.time()
+        beat = now - self.last_beat >= HEARTBEAT_SECONDS
+        if not (parcel.visits or parcel.robots or beat):
+            return
+        vitals = None
+        if beat:
+            vitals, self.last_beat = msgspec.structs.replace(self.trip.vitals(), migrant=self.name), now
+        self._send(frame(Parcel(self.name, parcel.visits, parcel.robots, vitals)))
+
+    def _send(self, data: bytes) -> None:
+        self.sock.setblocking(True)
+        try:
+            self.sock.sendall(data)
+        finally:
+            self.sock.setblocking(False)
+
+
+def main() -> None:
+    """Entry point of the process: `worker.py NAME FD`, settings in the first frame."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the coordinator, who tells us
+    name, sock = sys.argv[1], socket.socket(fileno=int(sys.argv[2]))
+    header = sock.recv(4, socket.MSG_WAITALL)
+    if len(header) < 4:
+        return
+    settings = msgspec.msgpack.decode(sock.recv(int.from_bytes(header, "big"), socket.MSG_WAITALL), type=FetchSettings)
+    sock.setblocking(False)
+    trip = Trip(settings, MARKS)
+    try:
+        Worker(name, trip, sock).run()
+    except (BrokenPipeError, ConnectionResetError):  # the coordinator is gone; what we hold is leased and comes back
+        return
+    finally:
+        trip.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""The book of known URLs: every URL ever met has one row, one id and the shortest depth it was found at.
+
+Most links of a page are known already. A bounded cache answers for those by Python's own 64-bit hash; only the
+rest asks the database, all of a batch at once.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from sanderling.database import Connection
+from sanderling.records import Candidate, Host, Reason, State, Url
+
+GENERATION = 200_000  # entries; two generations are kept, so memory stays under about 60 MB
+CHUNK = 400  # rows asked for in one statement
+SOFT = frozenset({Reason.DEPTH, Reason.NOFOLLOW})  # reasons that another way to the same URL may lift
+
+
+class Known(Struct, frozen=True, gc=False):
+    """A URL we have met."""
+
+    id: int
+    depth: int
+    soft: bool = False  # skipped for a reason that this finding may lift
+
+
+class Entry(Struct, frozen=True, gc=False):
+    """A new URL with what was decided about it."""
+
+    candidate: Candidate
+    state: State
+    reason: Reason = Reason.NONE
+    note: str = ""
+
+
+class Book:
+    """Looks URLs up and writes new ones down."""
+
+    def __init__(self, db: Connection) -> None:
+        self.db = db
+        self.next_id = 1 + int(db.execute("SELECT coalesce(max(id), 0) FROM urls").fetchone()[0])
+        self.hosts: dict[Host, int] = {}
+        self.young: dict[int, int] = {}
+        self.old: dict[int, int] = {}
+
+    def find(self, urls: Iterable[Url]) -> dict[Url, Known]:
+        """Find all that are known; what is not in the answer is new."""
+        found: dict[Url, Known] = {}
+        missing: list[Url] = []
+        young, old = self.young, self.old
+        for url in urls:
+            key = hash(url)
+            packed = young.get(key)
+            if packed is None:
+                packed = old.get(key)
+                if packed is None:
+                    missing.append(url)
+                    continue
+                self._remember(key, packed)
+                young, old = self.young, self.old
+            found[url] = Known(packed >> 8, packed & 255)
+        if missing:
+            self._ask(missing, found)
+        return found
+
+    def _ask(self, missing: Sequence[Url], found: dict[Url, Known]) -> None:
+        by_host: dict[int, list[tuple[str, Url]]] = {}
+        for url in missing:
+            slash = url.index("/", 8)
+            host = self.host_id(Host(url[:slash]))
+            if host:
+                by_host.setdefault(host, []).append((url[slash:], url))
+        for host, wanted in by_host.items():
+            for start in range(0, len(wanted), CHUNK):
+                self._ask_host(host, dict(wanted[start : start + CHUNK]), found)
+
+    def _ask_host(self, host: int, wanted: dict[str, Url], found: dict[Url, Known]) -> None:
+        marks = ",".join("?" * len(wanted))
+        rows = self.db.execute(
+            f"SELECT path, id, depth, state, reason FROM urls WHERE host = ? AND path IN ({marks})", (host, *wanted)
+        )
+        for path, id_, depth, state, reason in rows:
+            known = Known(id_, depth, state == State.SKIPPED and reason in SOFT)
+            found[wanted[path]] = known
+            if not known.soft:
+                self.remember(wanted[path], known)
+
+    def remember(self, url: Url, known: Known) -> None:
+        """Keep an answer in the cache."""
+        self._remember(hash(url), known.id << 8 | min(known.depth, 255))
+
+    def _remember(self, key: int, packed: int) -> None:
+        if len(self.young) >= GENERATION:
+            self.old, self.young = self.young, {}
+        self.young[key] = packed
+
+    def host_id(self, host: Host) -> int:
+        """The id of a known host; 0 if it is new."""
+        known = self.hosts.get(host)
+        if known is None:
+            row = self.db.execute("SELECT id FROM hosts WHERE name = ?", (host,)).fetchone()
+            if row is None:
+                return 0
+            if len(self.hosts) >= GENERATION:
+                self.hosts.clear()
+            known = self.hosts[host] = row[0]
+        return known
+
+    def _host_for(self, host: Host) -> int:
+        known = self.host_id(host)
+        if not known:
+            cursor = self.db.execute("INSERT INTO hosts (name) VALUES (?) RETURNING id", (host,))
+            known = self.hosts[host] = cursor.fetchone()[0]
+        return known
+
+    def add(self, entries: Sequence[Entry], now: float) -> dict[Url, int]:
+        """Write new URLs down and queue those that are to be visited; give their ids."""
+        ids: dict[Url, int] = {}
+        rows, queued, waiting = [], [], dict[int, int]()
+        for entry in entries:
+            new = entry.candidate
+            slash = new.url.index("/", 8)
+            host = self._host_for(Host(new.url[:slash]))
+            id_, self.next_id = self.next_id, self.next_id + 1
+            ids[new.url] = id_
+            rows.append(
+                (id_, host, new.url[slash:], new.wire, entry.state, entry.reason, new.depth, new.source, new.via,
+                 new.hops, now, entry.note)
+            )  # fmt: skip
+            if entry.state == State.QUEUED:
+                queued.append((host, new.rank, id_))
+                waiting[host] = waiting.get(host, 0) + 1
+            if entry.reason not in SOFT:
+                self.remember(new.url, Known(id_, new.depth))
+        self.db.executemany(
+            "INSERT INTO urls (id, host, path, wire, state, reason, depth, source, via, hops, found_at, note)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+        self.db.executemany("INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)", queued)
+        self.db.executemany(
+            "UPDATE hosts SET waiting = waiting + ? WHERE id = ?", [(count, host) for host, count in waiting.items()]
+        )
+        return ids
+
+    def shorten(self, id_: int, candidate: Candidate) -> bool:
+        """Note that a shorter way to a known URL was found; say whether its links must hear of it."""
+        row = self.db.execute(
+            "UPDATE urls SET depth = ?, via = ? WHERE id = ? AND depth > ? RETURNING state",
+            (candidate.depth, candidate.via, id_, candidate.depth),
+        ).fetchone()
+        self.remember(candidate.url, Known(id_, candidate.depth))
+        return row is not None and row[0] == State.VISITED
+
+    def requeue(self, id_: int, candidate: Candidate) -> None:
+        """Queue a URL that was skipped for a soft reason."""
+        row = self.db.execute(
+            "UPDATE urls SET state = ?, reason = '', depth = ?, via = ? WHERE id = ? AND state = ? RETURNING host",
+            (State.QUEUED, candidate.depth, candidate.via, id_, State.SKIPPED),
+        ).fetchone()
+        if row:
+            self.db.execute("INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)", (row[0], candidate.rank, id_))
+            self.db.execute("UPDATE hosts SET waiting = waiting + 1 WHERE id = ?", (row[0],))
+            self.remember(candidate.url, Known(id_, candidate.depth))

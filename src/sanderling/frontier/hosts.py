@@ -1,0 +1,134 @@
+"""What is known of each host: its addresses, its robots.txt, when it may be asked again, and why not before."""
+
+import random
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from sanderling.database import Connection
+from sanderling.records import Host, Reason, Robots, State
+
+CONDEMN_AFTER = 5  # failures in a row to connect: the host is left alone for this session
+ROBOTS_TRIES = 3
+DNS_TRIES = 3
+RETRY_AFTER_CAP = 86_400.0
+JITTER = 0.1  # so that hosts held at the same moment do not all come back in the same second
+
+
+class Unresolved(Struct, frozen=True):
+    """A host whose address is wanted."""
+
+    id: int
+    name: Host
+
+
+def backoff(strikes: int, first: float, asked: float = 0.0) -> float:
+    """Seconds to leave a host alone: what it asked for, else `first` doubled per strike, at most a day."""
+    wait = min(asked or first * 2 ** min(strikes, 20), RETRY_AFTER_CAP)
+    return wait * (1 + JITTER * random.random())
+
+
+class Hosts:
+    """Reads and writes the table of hosts."""
+
+    def __init__(self, db: Connection) -> None:
+        self.db = db
+
+    def unresolved(self, now: float, most: int) -> list[Unresolved]:
+        """Hosts with work whose address is not known or too old."""
+        rows = self.db.execute(
+            "SELECT id, name FROM hosts WHERE waiting > 0 AND verdict = '' AND resolved_until <= ? AND open_at <= ?"
+            " ORDER BY open_at LIMIT ?",
+            (now, now, most),
+        )
+        return [Unresolved(id_, Host(name)) for id_, name in rows]
+
+    def locate(self, host: int, addresses: Iterable[str], until: float) -> None:
+        """Note where a host lives; hosts at one address are asked as one."""
+        found = " ".join(addresses)
+        self.db.execute(
+            "UPDATE hosts SET addresses = ?, place = ?, resolved_until = ?, dns_tries = 0 WHERE id = ?",
+            (found, found.split(" ")[0], until, host),
+        )
+
+    def not_found(self, host: int, now: float, wait: float) -> bool:
+        """Note that a name did not resolve; True when it has been tried often enough."""
+        row = self.db.execute(
+            "UPDATE hosts SET dns_tries = dns_tries + 1, open_at = ?, hold = ? WHERE id = ? RETURNING dns_tries",
+            (now + wait, Reason.DNS, host),
+        ).fetchone()
+        return bool(row[0] >= DNS_TRIES)
+
+    def condemn(self, host: int, reason: Reason, state: State, note: str = "") -> int:
+        """Ask nothing more of a host in this session: all that waits for it ends with this reason."""
+        self.db.execute("UPDATE hosts SET verdict = ?, waiting = 0 WHERE id = ?", (reason, host))
+        done = self.db.execute(
+            "UPDATE urls SET state = ?, reason = ?, note = ? WHERE id IN (SELECT url FROM queue WHERE host = ?)",
+            (state, reason, note, host),
+        ).rowcount
+        self.db.execute("DELETE FROM queue WHERE host = ?", (host,))
+        return done
+
+    def verdicts(self, names: Iterable[Host]) -> dict[Host, Reason]:
+        """The hosts among these that are condemned, and why."""
+        out = {}
+        for name in names:
+            row = self.db.execute("SELECT verdict FROM hosts WHERE name = ?", (name,)).fetchone()
+            if row and row[0]:
+                out[name] = Reason(row[0])
+        return out
+
+    def pardon(self) -> None:
+        """A new session begins: every host gets another chance."""
+        self.db.execute(
+            "UPDATE hosts SET verdict = '', strikes = 0, dns_tries = 0, robots_tries = 0 WHERE verdict <> ''"
+        )
+
+    def learn_robots(self, robots: Robots, first_wait: float, now: float) -> bool:
+        """Keep what a robots.txt said; False when it stayed out of reach too often and the host must be given up."""
+        if robots.reachable:
+            self.db.execute(
+                "UPDATE hosts SET robots_status = ?, robots_body = ?, robots_at = ?, robots_until = ?, robots_tries = 0"
+                " WHERE name = ?",
+                (robots.status, robots.body, robots.fetched_at, robots.expires_at, robots.host),
+            )
+            return True
+        row = self.db.execute(
+            "UPDATE hosts SET robots_status = ?, robots_tries = robots_tries + 1, robots_until = 0, hold = ?"
+            " WHERE name = ? RETURNING id, robots_tries",
+            (robots.status, Reason.ROBOTS_UNREACHABLE, robots.host),
+        ).fetchone()
+        if row is None:
+            return True
+        self.hold(row[0], now + backoff(row[1] - 1, first_wait), Reason.ROBOTS_UNREACHABLE)
+        return bool(row[1] < ROBOTS_TRIES)
+
+    def hold(self, host: int, until: float, reason: Reason) -> None:
+        """Ask nothing of a host, and of no other at its address, before this time."""
+        self.db.execute(
+            "UPDATE hosts SET open_at = max(open_at, ?), hold = ? WHERE id = ? OR (place <> '' AND place ="
+            " (SELECT place FROM hosts WHERE id = ?))",
+            (until, reason, host, host),
+        )
+
+    def strike(self, host: int) -> int:
+        """Count a failure in a row of this host."""
+        return int(
+            self.db.execute(
+                "UPDATE hosts SET strikes = strikes + 1 WHERE id = ? RETURNING strikes", (host,)
+            ).fetchone()[0]
+        )
+
+    def rest(self, last: Mapping[int, float], delay: float, struck: Iterable[int]) -> None:
+        """After answers at these times: the next request waits, and a host that answers has no strikes left."""
+        struck = set(struck)
+        for host, at in last.items():
+            if delay > 0:
+                self.hold(host, at + delay, Reason.NONE)
+            if host not in struck:
+                self.db.execute("UPDATE hosts SET strikes = 0 WHERE id = ? AND strikes > 0", (host,))
+
+    def next_opening(self) -> float | None:
+        """When the next host with waiting URLs opens; None if nothing waits."""
+        row = self.db.execute("SELECT min(open_at) FROM hosts WHERE waiting > 0 AND verdict = ''").fetchone()
+        return None if row[0] is None else float(row[0])

@@ -1,0 +1,56 @@
+"""May this URL be visited? Decided once, when it is first met; the reason is kept with it."""
+
+from collections import Counter
+
+from sanderling.frontier.book import Entry
+from sanderling.organise.budget import PatternBudget
+from sanderling.organise.normalise import host_of
+from sanderling.organise.scope import ScopeRule, verdict
+from sanderling.organise.traps import trap_in
+from sanderling.records import Candidate, Host, Reason, Source, State
+
+MAX_LISTED = 10_000  # skipped URLs of one host and reason that are written down; the rest is counted
+
+
+class Judge:
+    """Applies scope, depth, traps and what is known of hosts to new URLs."""
+
+    def __init__(self, rule: ScopeRule, depth_limit: int = -1, budget: PatternBudget | None = None) -> None:
+        self.rule = rule
+        self.depth_limit = depth_limit
+        self.budget = budget or PatternBudget()
+        self.condemned: dict[Host, Reason] = {}
+        self.listed: Counter[tuple[Host, Reason]] = Counter()
+        self.unlisted = 0
+
+    def judge(self, candidate: Candidate, nofollow: bool, now: float) -> Entry | None:
+        """Queue it or skip it with a reason; None when the list of skipped ones is long enough already."""
+        reason, note = self._reason(candidate, nofollow, now)
+        if reason is Reason.NONE:
+            return Entry(candidate, State.QUEUED)
+        host = host_of(candidate.url)
+        self.listed[host, reason] += 1
+        if self.listed[host, reason] > MAX_LISTED:
+            self.unlisted += 1
+            return None
+        return Entry(candidate, State.SKIPPED, reason, note)
+
+    def _reason(self, candidate: Candidate, nofollow: bool, now: float) -> tuple[Reason, str]:
+        reason = verdict(self.rule, candidate.url)
+        if reason is not Reason.NONE:
+            return reason, ""
+        if nofollow:
+            return Reason.NOFOLLOW, ""
+        if self.is_too_deep(candidate.depth):
+            return Reason.DEPTH, ""
+        if candidate.source is not Source.SEED:
+            note = trap_in(candidate.url, now) or self.budget.refuse(candidate.url)
+            if note:
+                return Reason.TRAP, note
+        if self.condemned:
+            return self.condemned.get(host_of(candidate.url), Reason.NONE), ""
+        return Reason.NONE, ""
+
+    def is_too_deep(self, depth: int) -> bool:
+        """Is this depth beyond the limit?"""
+        return 0 <= self.depth_limit < depth

@@ -1,0 +1,226 @@
+"""Who may be asked for now: leases of queued URLs, and the host closed in the same transaction.
+
+All politeness is decided here, atomically, by the owner of the queue. A host is *exclusive* when it wants pause between
+requests, when its robots.txt is not known yet, or when it takes fewer connections than there are migrants: then one
+migrant at a time holds it, and no other host at the same address is in anybody's hands.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from sanderling.database import Connection
+from sanderling.records import Host, Itinerary, Reason, Robots, State, Stop, Url
+
+CHUNK = 400
+SPAN_SECONDS = 10.0  # work handed out at once to a host that wants pauses
+TERM_SECONDS = 120.0  # a lease lasts this long plus what its itinerary needs
+HOSTS_PER_TAKE = 64
+
+
+class Pace(Struct, frozen=True):
+    """How fast one host may be asked."""
+
+    delay_seconds: float = 1.0
+    connections: int = 1  # for one migrant
+    shared: bool = False  # may several migrants hold the host at once?
+    batch: int = 64  # most stops of one itinerary
+    proxied: bool = False  # names are resolved by a proxy, not by us
+
+
+class Lease(Struct, frozen=True, gc=False):
+    """A URL in somebody's hands."""
+
+    url: int
+    host: int
+    rank: float
+    token: int
+
+
+class Closing(Struct, frozen=True, gc=False):
+    """How a lease ends: a final state, or back into the queue."""
+
+    lease: Lease
+    state: State
+    reason: Reason = Reason.NONE
+    note: str = ""
+    attempts: int = 0
+    ready_at: float = 0.0  # for a URL that goes back: not before
+    rank: float = 0.0
+
+
+COLUMNS = "id, name, place, addresses, leased, robots_status, robots_body, robots_at, robots_until"
+READY = f"""
+    SELECT {COLUMNS} FROM hosts
+    WHERE waiting > 0 AND open_at <= :now AND verdict = '' AND (resolved_until > :now OR :proxied)
+      AND (leased = 0 OR holder = :migrant OR (:shared AND robots_until > :now))
+      AND (:shared OR leased > 0 OR NOT EXISTS
+           (SELECT 1 FROM hosts AS other WHERE other.place = hosts.place AND other.place <> '' AND other.leased > 0))
+    ORDER BY open_at LIMIT :most
+"""
+
+
+class Queue:
+    """Hands out leases and takes them back."""
+
+    def __init__(self, db: Connection, pace: Pace) -> None:
+        self.db = db
+        self.pace = pace
+
+    def take(self, migrant: str, room: int, now: float) -> list[Itinerary]:
+        """Lease the best ready URLs, up to `room`; their hosts are closed to others in the same breath."""
+        wanted = {"now": now, "proxied": self.pace.proxied, "migrant": migrant, "shared": self.pace.shared,
+                  "most": HOSTS_PER_TAKE}  # fmt: skip
+        out: list[Itinerary] = []
+        places: set[str] = set()
+        for row in self.db.execute(READY, wanted).fetchall():
+            if room <= 0:
+                break
+            place = row[2]
+            if place and not self.pace.shared and place in places:
+                continue
+            itinerary = self._lease(row, migrant, room, now)
+            if itinerary is not None:
+                out.append(itinerary)
+                room -= len(itinerary.stops)
+                places.add(place)
+        return out
+
+    def _batch(self, room: int, leased: int, robots_known: bool) -> int:
+        size = self.pace.batch
+        if self.pace.delay_seconds > 0:
+            size = max(1, min(size, int(SPAN_SECONDS / self.pace.delay_seconds))) - leased
+        elif not robots_known:
+            size = min(size, 8)
+        return min(size, room)
+
+    def _lease(self, row: tuple[Any, ...], migrant: str, room: int, now: float) -> Itinerary | None:
+        host, name, _place, addresses, leased, status, body, at, until = row
+        robots = Robots(Host(name), status, body or b"", at, until) if until > now else None
+        size = self._batch(room, leased, robots is not None)
+        if size <= 0:
+            return None
+        rows = self.db.execute(
+            "SELECT q.rank, q.url, u.path, u.wire, u.depth, u.hops, u.attempts"
+            " FROM queue AS q JOIN urls AS u ON u.id = q.url"
+            " WHERE q.host = ? AND q.ready_at <= ? ORDER BY q.rank, q.url LIMIT ?",
+            (host, now, size),
+        ).fetchall()
+        if not rows:
+            self._wait_for_retries(host)
+            return None
+        token = self._tokens(len(rows))
+        term = now + TERM_SECONDS + len(rows) * (self.pace.delay_seconds + 1)
+        self.db.executemany(
+            "DELETE FROM queue WHERE host = ? AND rank = ? AND url = ?", [(host, r[0], r[1]) for r in rows]
+        )
+        self.db.executemany(
+            "INSERT INTO leases (url, host, rank, migrant, token, until) VALUES (?, ?, ?, ?, ?, ?)",
+            [(r[1], host, r[0], migrant, token + n, term) for n, r in enumerate(rows)],
+        )
+        self.db.execute(
+            "UPDATE hosts SET waiting = waiting - ?, leased = leased + ?, holder = ? WHERE id = ?",
+            (len(rows), len(rows), migrant, host),
+        )
+        stops = tuple(Stop(r[1], token + n, Url(name + r[2]), r[3], r[4], r[5], r[6]) for n, r in enumerate(rows))
+        return Itinerary(
+            Host(name),
+            stops,
+            tuple(addresses.split()),
+            robots,
+            self.pace.delay_seconds,
+            self.pace.connections,
+        )
+
+    def _wait_for_retries(self, host: int) -> None:
+        self.db.execute(
+            "UPDATE hosts SET open_at = coalesce((SELECT min(ready_at) FROM queue WHERE host = hosts.id), open_at)"
+            " WHERE id = ?",
+            (host,),
+        )
+
+    def _tokens(self, count: int) -> int:
+        """The first of `count` fencing tokens; they only ever grow."""
+        row = self.db.execute(
+            "INSERT INTO counters VALUES ('token', ?)"
+            " ON CONFLICT (name) DO UPDATE SET value = counters.value + ? RETURNING value",
+            (count, count),
+        ).fetchone()
+        return int(row[0]) - count + 1
+
+    def leases(self, pairs: Sequence[tuple[int, int]]) -> dict[int, Lease]:
+        """The leases that these (url, token) pairs still hold; a pair that is missing is fenced off."""
+        wanted = dict(pairs)
+        found: dict[int, Lease] = {}
+        ids = list(wanted)
+        for start in range(0, len(ids), CHUNK):
+            part = ids[start : start + CHUNK]
+            marks = ",".join("?" * len(part))
+            for row in self.db.execute(f"SELECT url, host, rank, token FROM leases WHERE url IN ({marks})", part):
+                if wanted[row[0]] == row[3]:
+                    found[row[0]] = Lease(*row)
+        return found
+
+    def finish(self, closings: Sequence[Closing]) -> None:
+        """End leases: each URL is in a final state now, or queued again."""
+        self.db.executemany("DELETE FROM leases WHERE url = ?", [(c.lease.url,) for c in closings])
+        self.db.executemany(
+            "UPDATE urls SET state = ?, reason = ?, note = ?, attempts = ? WHERE id = ?",
+            [(c.state, c.reason, c.note, c.attempts, c.lease.url) for c in closings],
+        )
+        again = [c for c in closings if c.state == State.QUEUED]
+        self.db.executemany(
+            "INSERT INTO queue (host, rank, url, ready_at) VALUES (?, ?, ?, ?)",
+            [(c.lease.host, c.rank or c.lease.rank, c.lease.url, c.ready_at) for c in again],
+        )
+        ended, returned = dict[int, int](), dict[int, int]()
+        for c in closings:
+            ended[c.lease.host] = ended.get(c.lease.host, 0) + 1
+        for c in again:
+            returned[c.lease.host] = returned.get(c.lease.host, 0) + 1
+        self.db.executemany(
+            "UPDATE hosts SET leased = leased - ?, waiting = waiting + ? WHERE id = ?",
+            [(count, returned.get(host, 0), host) for host, count in ended.items()],
+        )
+
+    def renew(self, migrant: str, now: float) -> None:
+        """A heartbeat came: its leases live on."""
+        self.db.execute(
+            "UPDATE leases SET until = ? WHERE migrant = ? AND until < ?",
+            (now + TERM_SECONDS, migrant, now + TERM_SECONDS / 2),
+        )
+
+    def release(self, migrant: str, *, blame: bool = False) -> int:
+        """Give back what a lost migrant held; `blame` counts an attempt, so that a page that kills migrants ends."""
+        rows = self.db.execute("SELECT url, host, rank, token FROM leases WHERE migrant = ?", (migrant,)).fetchall()
+        self._return([Lease(*row) for row in rows], blame)
+        return len(rows)
+
+    def release_all(self) -> int:
+        """Give back every lease: at start, when no migrant of an earlier run can be alive."""
+        rows = self.db.execute("SELECT url, host, rank, token FROM leases").fetchall()
+        self._return([Lease(*row) for row in rows], False)
+        self.db.execute("UPDATE hosts SET leased = 0, holder = '' WHERE leased <> 0 OR holder <> ''")
+        return len(rows)
+
+    def expire(self, now: float) -> int:
+        """Give back the leases whose term is over."""
+        rows = self.db.execute("SELECT url, host, rank, token FROM leases WHERE until <= ?", (now,)).fetchall()
+        self._return([Lease(*row) for row in rows], True)
+        return len(rows)
+
+    def _return(self, leases: Iterable[Lease], blame: bool) -> None:
+        closings = []
+        for lease in leases:
+            row = self.db.execute("SELECT attempts FROM urls WHERE id = ?", (lease.url,)).fetchone()
+            closings.append(Closing(lease, State.QUEUED, attempts=row[0] + blame))
+        self.finish(closings)
+
+    def outstanding(self) -> int:
+        """How many URLs are in somebody's hands."""
+        return int(self.db.execute("SELECT count(*) FROM leases").fetchone()[0])
+
+    def waiting(self) -> int:
+        """How many URLs wait to be visited."""
+        return int(self.db.execute("SELECT coalesce(sum(waiting), 0) FROM hosts").fetchone()[0])

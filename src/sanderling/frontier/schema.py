@@ -1,0 +1,60 @@
+"""Tables of the frontier. Keys are in host order; the small queue is kept apart from the large book of known URLs."""
+
+MIGRATIONS = [
+    """
+    CREATE TABLE hosts (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        verdict TEXT NOT NULL DEFAULT '',
+        addresses TEXT NOT NULL DEFAULT '',
+        place TEXT NOT NULL DEFAULT '',
+        resolved_until REAL NOT NULL DEFAULT 0,
+        dns_tries INTEGER NOT NULL DEFAULT 0,
+        open_at REAL NOT NULL DEFAULT 0,
+        hold TEXT NOT NULL DEFAULT '',
+        strikes INTEGER NOT NULL DEFAULT 0,
+        robots_status INTEGER NOT NULL DEFAULT -1,
+        robots_body BLOB,
+        robots_at REAL NOT NULL DEFAULT 0,
+        robots_until REAL NOT NULL DEFAULT 0,
+        robots_tries INTEGER NOT NULL DEFAULT 0,
+        waiting INTEGER NOT NULL DEFAULT 0,
+        leased INTEGER NOT NULL DEFAULT 0,
+        holder TEXT NOT NULL DEFAULT ''
+    );
+    CREATE INDEX hosts_open ON hosts (open_at) WHERE waiting > 0;
+    CREATE INDEX hosts_place ON hosts (place);
+    CREATE TABLE urls (
+        id INTEGER PRIMARY KEY,
+        host INTEGER NOT NULL,
+        path TEXT NOT NULL,
+        wire TEXT NOT NULL,
+        state TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        depth INTEGER NOT NULL,
+        source TEXT NOT NULL,
+        via INTEGER NOT NULL,
+        hops INTEGER NOT NULL,
+        found_at REAL NOT NULL,
+        attempts INTEGER NOT NULL DEFAULT 0,
+        note TEXT NOT NULL DEFAULT ''
+    );
+    CREATE UNIQUE INDEX urls_key ON urls (host, path);
+    CREATE TABLE queue (
+        host INTEGER NOT NULL,
+        rank REAL NOT NULL,
+        url INTEGER NOT NULL,
+        ready_at REAL NOT NULL DEFAULT 0,
+        PRIMARY KEY (host, rank, url)
+    ) WITHOUT ROWID;
+    CREATE TABLE leases (
+        url INTEGER PRIMARY KEY,
+        host INTEGER NOT NULL,
+        rank REAL NOT NULL,
+        migrant TEXT NOT NULL,
+        token INTEGER NOT NULL,
+        until REAL NOT NULL
+    );
+    CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL)
+    """,
+]

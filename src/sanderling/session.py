@@ -1,0 +1,341 @@
+"""One run of a crawl, from what a person asked for to the summary: seeds, scope, resume or a new session.
+
+A *session* is one full pass over what is known; a *run* is one execution of the command. A run that was cut short is
+resumed by the next one. When the last session is complete, the next run opens a new one: every known page in scope is
+visited again, with its validators, so that unchanged pages cost a few bytes.
+"""
+
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from random import Random
+
+from msgspec import Struct
+
+from sanderling import __version__
+from sanderling.clock import Clock, real
+from sanderling.coordinator import Bounds, Coordinator, Engine, Finish, Progress
+from sanderling.database import Connection
+from sanderling.engines.processes import Processes
+from sanderling.errors import UsageError
+from sanderling.frontier.book import Book, Entry
+from sanderling.frontier.hosts import Hosts
+from sanderling.frontier.judge import Judge
+from sanderling.frontier.queue import Pace, Queue
+from sanderling.migrants.resolve import Resolver
+from sanderling.migrants.settings import FetchSettings
+from sanderling.organise.budget import PatternBudget
+from sanderling.organise.depth import read_depth
+from sanderling.organise.normalise import Spelling, normalise, why_not
+from sanderling.organise.scope import Scope as ScopeKind
+from sanderling.organise.scope import ScopeRule, scope_rule, verdict
+from sanderling.pipeline import House
+from sanderling.records import Candidate, Outcome, Reason, Source, State, Url
+from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
+from sanderling.store.catalogue import Catalogue
+from sanderling.store.collection import Collection, get_meta, open_collection, set_meta
+from sanderling.store.crawl_log import CrawlLog
+from sanderling.store.graph import Graph
+from sanderling.store.warc import open_archive
+
+FAST_CONNECTIONS = 16  # to one host, where no pause is asked for
+RETRIES = 2
+REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH)
+
+
+class Request(Struct, frozen=True):
+    """What a person asked for."""
+
+    seeds: tuple[str, ...]
+    scope: Scope = Scope()
+    limits: Limits = Limits()
+    politeness: Politeness = Politeness()
+    fetching: Fetching = Fetching()
+    workers: Workers = Workers()
+    command: str = ""
+
+
+class Summary(Struct, frozen=True):
+    """How a run ended."""
+
+    finish_reason: str
+    pages: int
+    fetched: int
+    not_modified: int
+    duplicates: int
+    failed: int
+    skipped: int
+    bytes: int
+    seconds: float
+    pages_per_second: float
+
+
+def crawl(
+    folder: Path,
+    request: Request,
+    *,
+    on_start: Callable[[Coordinator], None] | None = None,
+    on_tick: Callable[[Progress], None] | None = None,
+    engine: Engine | None = None,
+    resolver: Resolver | None = None,
+    clock: Clock = real,
+) -> Summary:
+    """Crawl into a collection; the same request again goes on where this one stopped."""
+    seeds = [read_seed(text) for text in request.seeds]
+    depth = depth_limit(request.limits.depth)
+    with open_collection(folder) as collection:
+        house = open_house(collection, request, seeds, depth, clock)
+        try:
+            run = _begin(house, request, seeds, clock())
+            coordinator = Coordinator(
+                house,
+                engine or Processes(fetch_settings(request)),
+                resolver or Resolver(clock=clock),
+                Bounds(request.limits.limit, request.limits.time_limit, request.limits.size_limit),
+                migrants=count_migrants(request.workers),
+                allow_private=request.fetching.allow_private,
+                folder=folder,
+                clock=clock,
+            )
+            coordinator.earlier = _pages_of(house.db, house.session)
+            if on_start:
+                on_start(coordinator)
+            finish = coordinator.run(on_tick)
+            return _end(house, run, finish, coordinator, clock())
+        finally:
+            house.log.close()
+
+
+def read_seed(text: str) -> Spelling:
+    """Spell a seed; a bare host name means https."""
+    raw = text.strip()
+    spelling = normalise(raw if "://" in raw else f"https://{raw}")
+    if spelling is None:
+        why = {Reason.SCHEME: "only http and https are crawled", Reason.TOO_LONG: "it is too long"}
+        raise UsageError(f"{text!r} cannot be crawled: {why.get(why_not(raw), 'it is no URL')}")
+    return spelling
+
+
+def depth_limit(text: str) -> int:
+    """Read a depth limit as `organise.depth` does; -1 means no limit."""
+    if text.strip() == "-1":
+        return -1
+    depth = read_depth(text, Random())
+    return -1 if depth is None else depth
+
+
+def count_migrants(workers: Workers) -> int:
+    """How many worker processes: what was asked for, else one per core."""
+    return workers.migrants or max(1, os.cpu_count() or 1)
+
+
+def fetch_settings(request: Request) -> FetchSettings:
+    """What migrants need to know."""
+    fetching, politeness = request.fetching, request.politeness
+    name = politeness.user_agent or f"sanderling/{__version__}"
+    agent = f"{name} (+{politeness.contact})" if politeness.contact else name
+    auth = {}
+    for item in fetching.basic_auth:
+        host, equals, secret = item.partition("=")
+        if not equals or ":" not in secret:
+            raise UsageError("--basic-auth wants HOST=USER:PASSWORD")
+        auth[host] = secret
+    return FetchSettings(
+        user_agent=agent,
+        headers=fetching.header,
+        basic_auth=auth,
+        cookies=fetching.cookies,
+        proxy=fetching.proxy,
+        allow_private=fetching.allow_private,
+        insecure_hosts=fetching.insecure_host,
+        timeout=fetching.timeout,
+        max_body=fetching.max_body,
+        digest=fetching.digest,
+    )
+
+
+def pace_of(request: Request) -> Pace:
+    """How fast one host may be asked, and whether several migrants may do so."""
+    delay, migrants = request.politeness.delay, count_migrants(request.workers)
+    concurrency = request.politeness.concurrency or (1 if delay > 0 else FAST_CONNECTIONS)
+    shared = delay == 0 and concurrency >= migrants
+    return Pace(
+        delay_seconds=delay,
+        connections=max(1, concurrency // migrants) if shared else concurrency,
+        shared=shared,
+        proxied=bool(request.fetching.proxy),
+    )
+
+
+def open_house(collection: Collection, request: Request, seeds: Sequence[Spelling], depth: int, clock: Clock) -> House:
+    """Open the rooms of one crawl over a collection, repaired to what was committed."""
+    db = collection.db
+    catalogue = Catalogue(db)
+    archive = open_archive(collection.archive, catalogue.committed(), clock=clock)
+    for name, length in archive.lengths().items():
+        catalogue.file_id(name, length)
+    graph = Graph(db)
+    graph.recover()
+    rule = _rule(db, request.scope, seeds)
+    return House(
+        db=db,
+        book=Book(db),
+        queue=Queue(db, pace_of(request)),
+        hosts=Hosts(db),
+        judge=Judge(rule, depth, _budget(db)),
+        catalogue=catalogue,
+        graph=graph,
+        archive=archive,
+        log=CrawlLog(collection.logs),
+        session=int(get_meta(db, "session", "1")),
+        retries=RETRIES,
+        backoff_seconds=request.politeness.backoff,
+        counts=Counter(),
+    )
+
+
+def _rule(db: Connection, scope: Scope, seeds: Iterable[Spelling]) -> ScopeRule:
+    """The seeds of a collection add up: a second site joins the first."""
+    known = [Url(url) for url in json.loads(get_meta(db, "seeds", "[]"))]
+    every = list(dict.fromkeys([*known, *(seed.url for seed in seeds)]))
+    if not every:
+        raise UsageError("say what to crawl: sanderling crawl https://example.org/")
+    set_meta(db, "seeds", json.dumps(every))
+    return scope_rule(every, ScopeKind(scope.scope), scope.include, scope.exclude)
+
+
+def _budget(db: Connection) -> PatternBudget:
+    budget = PatternBudget()
+    row = db.execute("SELECT value FROM blobs WHERE name = 'pattern_budget'").fetchone()
+    if row:
+        budget.load(row[0])
+    return budget
+
+
+def _begin(house: House, request: Request, seeds: Sequence[Spelling], now: float) -> int:
+    """Give back old leases, judge again what other rules skipped, queue the seeds, perhaps open a new session."""
+    db = house.db
+    db.execute("BEGIN IMMEDIATE")
+    house.queue.release_all()
+    _judge_again(house, request, now)
+    _queue_seeds(house, seeds, now)
+    if get_meta(db, "complete") == "1" and not house.queue.waiting():
+        _open_session(house)
+    set_meta(db, "complete", "0")
+    run = db.execute(
+        "INSERT INTO runs (session, started, command) VALUES (?, ?, ?) RETURNING id",
+        (house.session, now, request.command),
+    ).fetchone()[0]
+    db.execute("COMMIT")
+    return int(run)
+
+
+def _queue_seeds(house: House, seeds: Sequence[Spelling], now: float) -> None:
+    known = house.book.find([seed.url for seed in seeds])
+    entries: dict[Url, Entry] = {}
+    for seed in seeds:
+        candidate = Candidate(seed.url, seed.wire_if_different, 0, Source.SEED)
+        if seed.url not in known:
+            entry = house.judge.judge(candidate, False, now)
+            if entry is not None:
+                entries[seed.url] = entry
+        elif known[seed.url].soft:
+            house.book.requeue(known[seed.url].id, candidate)
+        elif known[seed.url].depth > 0:
+            house.book.shorten(known[seed.url].id, candidate)
+    house.book.add(list(entries.values()), now)
+
+
+def _judge_again(house: House, request: Request, now: float) -> None:
+    """When scope or depth changed since the last run, what was skipped may be wanted now, and the other way round."""
+    rules = json.dumps([request.scope.scope, request.scope.include, request.scope.exclude, house.judge.depth_limit,
+                        sorted(house.judge.rule.seeds)])  # fmt: skip
+    before = get_meta(house.db, "rules")
+    set_meta(house.db, "rules", rules)
+    if before in ("", rules):
+        return
+    reasons = ",".join("?" * len(REJUDGED))
+    rows = house.db.execute(
+        "SELECT u.id, h.name || u.path, u.depth, u.wire FROM urls AS u JOIN hosts AS h ON h.id = u.host"
+        f" WHERE u.state = ? AND u.reason IN ({reasons})",
+        (State.SKIPPED, *REJUDGED),
+    ).fetchall()
+    for id_, url, depth, wire in rows:
+        candidate = Candidate(Url(url), wire, depth, rank=float(depth))
+        entry = house.judge.judge(candidate, False, now)
+        if entry is not None and entry.state is State.QUEUED:
+            house.book.requeue(id_, candidate)
+
+
+def _open_session(house: House) -> None:
+    """Queue every page we hold, and what failed, for another visit."""
+    db = house.db
+    house.session += 1
+    set_meta(db, "session", str(house.session))
+    house.hosts.pardon()
+    rows = db.execute(
+        "SELECT u.id, u.host, u.depth, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host"
+        " WHERE u.state IN (?, ?, ?)",
+        (State.VISITED, State.GONE, State.FAILED),
+    )
+    wanted = [(id_, host, depth) for id_, host, depth, url in rows if _is_wanted(house, url, depth)]
+    db.executemany("INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)", [(h, float(d), i) for i, h, d in wanted])
+    db.executemany("UPDATE urls SET state = ?, attempts = 0 WHERE id = ?", [(State.QUEUED, i) for i, _, _ in wanted])
+    db.execute("UPDATE hosts SET waiting = (SELECT count(*) FROM queue WHERE queue.host = hosts.id)")
+
+
+def _is_wanted(house: House, url: str, depth: int) -> bool:
+    return verdict(house.judge.rule, url) is Reason.NONE and not house.judge.is_too_deep(depth)
+
+
+def _pages_of(db: Connection, session: int) -> int:
+    """Pages visited in this session by earlier runs."""
+    sql = "SELECT count(*) FROM visits WHERE session = ? AND outcome IN (?, ?)"
+    return int(db.execute(sql, (session, Outcome.FETCHED, Outcome.NOT_MODIFIED)).fetchone()[0])
+
+
+def _end(house: House, run: int, finish: Finish, coordinator: Coordinator, now: float) -> Summary:
+    """Write down how it ended; hand back what nobody holds any more."""
+    db = house.db
+    db.execute("BEGIN IMMEDIATE")
+    house.queue.release_all()
+    house.graph.flush()
+    house.archive.close()
+    for name, length in house.archive.lengths().items():
+        house.catalogue.file_id(name, length)
+    summary = summarise(house, finish, time.monotonic() - coordinator.started)
+    set_meta(db, "complete", "1" if finish is Finish.DONE else "0")
+    set_meta(db, "finish_reason", finish)
+    db.execute(
+        "INSERT INTO blobs VALUES ('pattern_budget', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        (house.judge.budget.dump(),),
+    )
+    db.execute(
+        "UPDATE runs SET ended = ?, finish_reason = ?, summary = ? WHERE id = ?",
+        (now, finish, json.dumps({f: getattr(summary, f) for f in summary.__struct_fields__}), run),
+    )
+    db.execute("COMMIT")
+    return summary
+
+
+def summarise(house: House, finish: Finish, seconds: float) -> Summary:
+    """The numbers of a run."""
+    counts, db = house.counts, house.db
+    (pages,) = db.execute("SELECT count(*) FROM pages WHERE status BETWEEN 200 AND 299").fetchone()
+    (skipped,) = db.execute("SELECT count(*) FROM urls WHERE state = ?", (State.SKIPPED,)).fetchone()
+    visited = counts[Outcome.FETCHED] + counts[Outcome.NOT_MODIFIED]
+    return Summary(
+        finish_reason=finish,
+        pages=pages,
+        fetched=counts[Outcome.FETCHED],
+        not_modified=counts[Outcome.NOT_MODIFIED],
+        duplicates=counts["duplicates"],
+        failed=counts["lost"],
+        skipped=skipped,
+        bytes=counts["bytes"],
+        seconds=round(seconds, 3),
+        pages_per_second=round(visited / seconds, 2) if seconds else 0.0,
+    )

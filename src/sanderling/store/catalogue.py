@@ -1,0 +1,268 @@
+"""The catalogue: one row per page as it is now, one per visit as it was; read by every command that shows something."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from sanderling.database import Connection
+from sanderling.records import Outcome, State, Visit
+
+CHUNK = 400
+
+
+class Latest(Struct, frozen=True):
+    """What we hold of a page before this visit."""
+
+    url: int
+    status: int
+    digest: bytes
+    etag: str
+    last_modified: str
+    first_seen: float
+    last_change: float
+    visits: int
+    changes: int
+    visit: int
+    links: bytes
+
+
+class Twin(Struct, frozen=True):
+    """A stored body with the same digest, and where it lies."""
+
+    visit: int
+    url: int
+    at: float
+    record: str
+    payload: str
+    wire: str
+    file: str
+    start: int
+    length: int
+
+
+class Filed(Struct, frozen=True):
+    """A visit with where its record went and what became of the page."""
+
+    visit: Visit
+    changed: bool
+    file: int = 0
+    start: int = 0
+    length: int = 0
+    record: str = ""
+    twin: Twin | None = None
+    links: bytes = b""
+    link_count: int = 0
+
+
+COLUMNS = (
+    "url", "status", "mime", "charset", "title", "language", "first_seen", "last_visit", "last_change", "digest",
+    "size", "etag", "last_modified", "canonical", "noindex", "nofollow", "visit", "visits", "changes", "duplicate_of",
+    "location", "link_count", "links",
+)  # fmt: skip
+UPSERT_PAGE = (
+    f"INSERT INTO pages ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
+    f" ON CONFLICT (url) DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in COLUMNS[1:])}"
+)
+
+
+TWIN = """
+    v.id, v.url, v.at, v.record, v.payload, CASE u.wire WHEN '' THEN h.name || u.path ELSE u.wire END,
+    f.name, v.start, v.length
+    FROM visits AS v JOIN urls AS u ON u.id = v.url JOIN hosts AS h ON h.id = u.host JOIN files AS f ON f.id = v.file
+"""
+
+
+def prefix(digest: bytes) -> int:
+    """The first 63 bits of a digest: enough to find a twin, never to prove it."""
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+class Catalogue:
+    """Writes and reads pages and visits."""
+
+    def __init__(self, db: Connection) -> None:
+        self.db = db
+        self.next_visit = 1 + int(db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()[0])
+
+    def latest(self, urls: Sequence[int]) -> dict[int, Latest]:
+        """What is held of these pages."""
+        found = {}
+        for start in range(0, len(urls), CHUNK):
+            part = urls[start : start + CHUNK]
+            marks = ",".join("?" * len(part))
+            for row in self.db.execute(
+                "SELECT url, status, digest, etag, last_modified, first_seen, last_change, visits, changes, visit,"
+                f" links FROM pages WHERE url IN ({marks})",
+                part,
+            ):
+                found[row[0]] = Latest(*row)
+        return found
+
+    def twins(self, digests: Sequence[bytes]) -> dict[bytes, Twin]:
+        """Stored bodies with one of these digests; the first that was stored."""
+        wanted = {prefix(digest): digest for digest in digests}
+        keys = list(wanted)
+        found = {}
+        for start in range(0, len(keys), CHUNK):
+            part = keys[start : start + CHUNK]
+            marks = ",".join("?" * len(part))
+            for row in self.db.execute(
+                f"SELECT d.prefix, v.digest, {TWIN} JOIN digests AS d ON d.visit = v.id WHERE d.prefix IN ({marks})",
+                part,
+            ):
+                if wanted[row[0]] == row[1]:
+                    found[row[1]] = Twin(*row[2:])
+        return found
+
+    def file(self, filed: Sequence[Filed], latest: Mapping[int, Latest], session: int) -> None:
+        """Write a batch down: visits, pages as they are now, digests, marks."""
+        visits, pages, touched, digests, marks = [], [], [], [], []
+        for item in filed:
+            visit, id_ = item.visit, self.next_visit
+            self.next_visit += 1
+            visits.append(
+                (id_, visit.id, visit.at, session, visit.outcome, visit.reason, visit.status, item.changed,
+                 visit.digest, visit.size, visit.wire_bytes, visit.seconds, item.file, item.start, item.length,
+                 item.record, visit.payload)
+            )  # fmt: skip
+            before = latest.get(visit.id)
+            if visit.outcome in (Outcome.FETCHED, Outcome.REDIRECT) and (item.changed or before is None):
+                pages.append(self._page(item, before, id_))
+                marks += [(visit.id, kind, value) for kind, value in visit.marks.items()]
+                if visit.outcome is Outcome.FETCHED and item.twin is None and visit.digest and item.length:
+                    digests.append((prefix(visit.digest), id_))
+            elif before is not None and visit.outcome is not Outcome.RETRY:
+                status = before.status if visit.outcome in (Outcome.NOT_MODIFIED, Outcome.FETCHED) else visit.status
+                touched.append(
+                    (visit.at, status, visit.etag or before.etag, visit.last_modified or before.last_modified, visit.id)
+                )
+        self.db.executemany(f"INSERT INTO visits VALUES ({', '.join('?' * 17)})", visits)
+        self.db.executemany(UPSERT_PAGE, pages)
+        self.db.executemany(
+            "UPDATE pages SET last_visit = ?, status = ?, etag = ?, last_modified = ?, visits = visits + 1"
+            " WHERE url = ?",
+            touched,
+        )
+        self.db.executemany("INSERT INTO digests VALUES (?, ?) ON CONFLICT (prefix) DO NOTHING", digests)
+        self.db.executemany(
+            "INSERT INTO marks VALUES (?, ?, ?) ON CONFLICT (url, kind) DO UPDATE SET value = excluded.value", marks
+        )
+
+    def _page(self, item: Filed, before: Latest | None, id_: int) -> tuple[object, ...]:
+        visit = item.visit
+        return (
+            visit.id, visit.status, visit.mime, visit.charset, visit.title, visit.language,
+            before.first_seen if before else visit.at, visit.at, visit.at, visit.digest, visit.size, visit.etag,
+            visit.last_modified, visit.canonical, visit.noindex, visit.nofollow, id_,
+            before.visits + 1 if before else 1, before.changes + 1 if before else 0,
+            item.twin.url if item.twin else 0, visit.location, item.link_count, item.links,
+        )  # fmt: skip
+
+    def file_id(self, name: str, committed: int) -> int:
+        """Note how much of a WARC file counts, and give its id."""
+        row = self.db.execute(
+            "INSERT INTO files (name, committed) VALUES (?, ?)"
+            " ON CONFLICT (name) DO UPDATE SET committed = excluded.committed RETURNING id",
+            (name, committed),
+        ).fetchone()
+        return int(row[0])
+
+    def committed(self) -> dict[str, int]:
+        """How much of each WARC file counts."""
+        return dict(self.db.execute("SELECT name, committed FROM files").fetchall())
+
+
+class PageRow(Struct, frozen=True):
+    """A page as `sanderling pages` shows it."""
+
+    url: str
+    status: int
+    mime: str
+    title: str
+    depth: int
+    first_seen: float
+    last_visit: float
+    last_change: float
+    digest: str
+    bytes: int
+    language: str
+    etag: str
+    last_modified: str
+    canonical: str
+    location: str
+    links: int
+    visits: int
+    changes: int
+    duplicate_of: str
+    source: str
+    via: str
+    id: int
+
+
+PAGES = """
+    SELECT h.name || u.path, p.status, p.mime, p.title, u.depth, p.first_seen, p.last_visit, p.last_change,
+           lower(hex(p.digest)), p.size, p.language, p.etag, p.last_modified, p.canonical, p.location, p.link_count,
+           p.visits, p.changes,
+           coalesce((SELECT dh.name || du.path FROM urls AS du JOIN hosts AS dh ON dh.id = du.host
+                     WHERE du.id = p.duplicate_of), ''),
+           u.source,
+           coalesce((SELECT vh.name || vu.path FROM urls AS vu JOIN hosts AS vh ON vh.id = vu.host
+                     WHERE vu.id = u.via), ''),
+           p.url
+    FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host
+"""
+
+
+def pages(db: Connection, where: str = "", values: Sequence[object] = ()) -> Iterator[PageRow]:
+    """Stored pages in the order they were found; `where` is SQL over p (pages), u (urls), h (hosts)."""
+    for row in db.execute(f"{PAGES} {'WHERE ' + where if where else ''} ORDER BY p.url", tuple(values)):
+        yield PageRow(*row)
+
+
+class SkippedRow(Struct, frozen=True):
+    """A URL that is not stored, and why."""
+
+    url: str
+    state: str
+    reason: str
+    note: str
+    depth: int
+    source: str
+    via: str
+    found_at: float
+
+
+def skipped(db: Connection, where: str = "", values: Sequence[object] = ()) -> Iterator[SkippedRow]:
+    """URLs that were met and are not stored."""
+    sql = f"""
+        SELECT h.name || u.path, u.state, u.reason, u.note, u.depth, u.source,
+               coalesce((SELECT vh.name || vu.path FROM urls AS vu JOIN hosts AS vh ON vh.id = vu.host
+                         WHERE vu.id = u.via), ''), u.found_at
+        FROM urls AS u JOIN hosts AS h ON h.id = u.host
+        WHERE u.state <> '{State.VISITED}' {"AND " + where if where else ""} ORDER BY u.id
+    """
+    for row in db.execute(sql, tuple(values)):
+        yield SkippedRow(*row)
+
+
+def url_id(db: Connection, url: str) -> int:
+    """The id of a known URL; 0 if it is not known."""
+    slash = url.index("/", 8)
+    row = db.execute(
+        "SELECT u.id FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE h.name = ? AND u.path = ?",
+        (url[:slash], url[slash:]),
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def urls_of(db: Connection, ids: Sequence[int]) -> dict[int, str]:
+    """The URLs with these ids."""
+    out: dict[int, str] = {}
+    for start in range(0, len(ids), CHUNK):
+        part = list(ids[start : start + CHUNK])
+        wanted = f"u.id IN ({','.join('?' * len(part))})"
+        rows = db.execute(
+            f"SELECT u.id, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE {wanted}", part
+        )
+        out.update(rows.fetchall())
+    return out

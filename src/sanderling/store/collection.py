@@ -1,0 +1,123 @@
+"""A collection: one folder with the database, the archive, indexes and logs; written by one process at a time."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sanderling.database import Connection, connect, migrate
+from sanderling.errors import CollectionError
+from sanderling.frontier.schema import MIGRATIONS as FRONTIER
+from sanderling.organise.normalise import SCHEME_VERSION
+from sanderling.store.schema import MIGRATIONS as STORE
+
+ROOMS: Mapping[str, Sequence[str]] = {"frontier": FRONTIER, "store": STORE}
+DATABASE = "sanderling.db"
+
+
+class Collection:
+    """An open collection; use `open_collection`."""
+
+    def __init__(self, folder: Path, db: Connection, lock: int) -> None:
+        self.folder = folder
+        self.db = db
+        self.lock = lock
+
+    @property
+    def archive(self) -> Path:
+        return self.folder / "archive"
+
+    @property
+    def indexes(self) -> Path:
+        return self.folder / "indexes"
+
+    @property
+    def logs(self) -> Path:
+        return self.folder / "logs"
+
+    def close(self) -> None:
+        """Close the database and let others write."""
+        self.db.close()
+        if self.lock >= 0:
+            os.close(self.lock)
+            self.lock = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def exists(folder: Path) -> bool:
+    """Is there a collection in this folder?"""
+    return (folder / DATABASE).is_file()
+
+
+def open_collection(folder: Path) -> Collection:
+    """Open a collection to write, making it if there is none."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise CollectionError(f"cannot write a collection in {folder}: {error.strerror}") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        holder = os.read(lock, 32).decode(errors="replace").strip()
+        os.close(lock)
+        raise CollectionError(
+            f"{folder} is in use by process {holder or 'unknown'}; wait for it, or use another -C"
+        ) from None
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, str(os.getpid()).encode(), 0)
+    db = connect(folder / DATABASE)
+    migrate(db, ROOMS)
+    _check_scheme(db, folder)
+    for name in ("archive", "indexes", "logs"):
+        (folder / name).mkdir(exist_ok=True)
+    return Collection(folder, db, lock)
+
+
+def read_collection(folder: Path) -> Collection:
+    """Open an existing collection to look at it; a crawl may go on writing meanwhile."""
+    if not exists(folder):
+        raise CollectionError(f"there is no collection in {folder}; make one with: sanderling crawl URL -C {folder}")
+    db = connect(folder / DATABASE, read_only=True)
+    return Collection(folder, db, -1)
+
+
+def remove_collection(folder: Path) -> None:
+    """Delete what a collection consists of, and nothing else that lies in the folder."""
+    with_lock = open_collection(folder)
+    with_lock.db.close()
+    for name in ("archive", "indexes", "logs", "index", "reports"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    for suffix in ("", "-wal", "-shm"):
+        (folder / (DATABASE + suffix)).unlink(missing_ok=True)
+    os.close(with_lock.lock)
+    with_lock.lock = -1
+
+
+def _check_scheme(db: Connection, folder: Path) -> None:
+    """The spelling of keys is versioned: a collection keyed by other rules must not be mixed with ours."""
+    db.execute("INSERT INTO meta VALUES ('scheme', ?) ON CONFLICT (name) DO NOTHING", (str(SCHEME_VERSION),))
+    (found,) = db.execute("SELECT value FROM meta WHERE name = 'scheme'").fetchone()
+    if found != str(SCHEME_VERSION):
+        raise CollectionError(f"{folder} was made with URL scheme {found}, this program speaks {SCHEME_VERSION}")
+
+
+def get_meta(db: Connection, name: str, default: str = "") -> str:
+    """One remembered value of the collection."""
+    row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return str(row[0]) if row else default
+
+
+def set_meta(db: Connection, name: str, value: str) -> None:
+    """Remember one value of the collection."""
+    db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", (name, value))

@@ -1,0 +1,51 @@
+"""The crawl log: one line per visit, in the order of Heritrix's crawl.log, so that known tools can read it."""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from sanderling.records import Outcome, Visit
+
+
+class Row(Protocol):
+    """What the log wants to know of a URL beside the visit."""
+
+    @property
+    def depth(self) -> int: ...
+
+
+class CrawlLog:
+    """Appends lines; they are on the disk after `flush`, at the latest when the batch is committed."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.file = (folder / "crawl.log").open("a", encoding="utf-8", errors="replace")
+
+    def write(self, visits: Sequence[Visit], rows: Mapping[int, Row]) -> None:
+        """time status size url depth mime address milliseconds digest annotations"""
+        self.file.writelines(_line(visit, rows[visit.id].depth) for visit in visits)
+
+    def note(self, text: str) -> None:
+        """One line about something that is no visit."""
+        self.file.write(f"{_stamp(time.time())} - - {text}\n")
+
+    def flush(self) -> None:
+        self.file.flush()
+
+    def close(self) -> None:
+        self.file.close()
+
+
+def _stamp(at: float) -> str:
+    whole = int(at)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(whole))}.{int((at - whole) * 1000):03d}Z"
+
+
+def _line(visit: Visit, depth: int) -> str:
+    notes = [part for part in (visit.outcome if visit.outcome is not Outcome.FETCHED else "", visit.reason) if part]
+    digest = f"sha256:{visit.digest.hex()}" if visit.digest else "-"
+    return (
+        f"{_stamp(visit.at)} {visit.status} {visit.size} {visit.url} {depth} {visit.mime or '-'} {visit.address or '-'}"
+        f" {int(visit.seconds * 1000)} {digest} {','.join(notes) or '-'}\n"
+    )

@@ -1,0 +1,34 @@
+"""Looking at what is stored: the body of a page, of the last visit or of the last one before a time."""
+
+from sanderling.errors import UsageError
+from sanderling.organise.normalise import normalise
+from sanderling.store.catalogue import url_id
+from sanderling.store.collection import Collection
+from sanderling.store.read import StoredRecord, read_record
+from sanderling.store.warc_records import Place
+
+
+def known_url(collection: Collection, text: str) -> tuple[int, str]:
+    """The id and the key of a URL somebody typed; a bare name means https."""
+    spelling = normalise(text if "://" in text else f"https://{text}")
+    if spelling is None:
+        raise UsageError(f"{text!r} is no http or https URL")
+    id_ = url_id(collection.db, spelling.url)
+    if not id_:
+        raise UsageError(f"{spelling.url} is not in {collection.folder}; sanderling pages lists what is")
+    return id_, spelling.url
+
+
+def stored(collection: Collection, url: int, key: str, before: float | None = None) -> StoredRecord:
+    """The stored answer for a URL: the last one, or the last one not after a time."""
+    row = collection.db.execute(
+        "SELECT f.name, v.start, v.length FROM visits AS v JOIN files AS f ON f.id = v.file"
+        " WHERE v.url = ? AND v.length > 0 AND v.at <= ? AND v.outcome IN ('fetched', 'not_modified', 'redirect')"
+        " ORDER BY v.at DESC, v.id DESC LIMIT 1",
+        (url, before if before is not None else 1e18),
+    ).fetchone()
+    if row is None:
+        state, reason = collection.db.execute("SELECT state, reason FROM urls WHERE id = ?", (url,)).fetchone()
+        when = "" if before is None else " at that time"
+        raise UsageError(f"nothing is stored for {key}{when}: it is {state}{f' ({reason})' if reason else ''}")
+    return read_record(collection.archive, Place(*row))
