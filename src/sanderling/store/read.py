@@ -10,8 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sanderling.errors import CollectionError
+from sanderling.migrants.coding import Problem, decoder_for
 from sanderling.migrants.pack import Field
-from sanderling.store.warc_coding import dechunk, decode_body
+from sanderling.store.warc_chunks import dechunk
 from sanderling.store.warc_members import MAGIC, Damaged, Member, next_record
 from sanderling.store.warc_parse import Parsed, begins_record, parse, value_of
 from sanderling.store.warc_records import Place
@@ -77,11 +78,11 @@ def read_member(member: bytes, cap: int = CAP) -> StoredRecord:
     return _stored(parsed, Place("", 0, len(member)), cap)
 
 
-def walk(path: Path, cap: int = CAP, verify: bool = False) -> Iterator[StoredRecord | Damage]:
-    """Read all records of a WARC or ARC file in order, compressed or not; damage is reported and skipped."""
+def walk(path: Path, cap: int = CAP, verify: bool = False, start: int = 0) -> Iterator[StoredRecord | Damage]:
+    """Read the records of a WARC or ARC file in order, compressed or not; damage is reported and skipped."""
     with path.open("rb") as file:
         compressed = file.read(len(MAGIC)) == MAGIC
-        yield from (_walk_members if compressed else _walk_plain)(file, path.name, cap, verify)
+        yield from (_walk_members if compressed else _walk_plain)(file, start, cap, verify)
 
 
 def _read_one(folder: Path, place: Place, cap: int) -> StoredRecord:
@@ -116,22 +117,24 @@ def _refers_to(record: StoredRecord, find: Find | None) -> Place:
 
 
 def _stored(parsed: Parsed, place: Place, cap: int) -> StoredRecord:
-    body = parsed.body
+    body, problem = parsed.body, ""
     if "chunked" in value_of(parsed.head, "Transfer-Encoding").lower():
         body = dechunk(body)
     coding = value_of(parsed.head, "Content-Encoding") if parsed.kind == "response" else ""
-    body, problem = decode_body(body, coding, cap + 1) if coding and body else (body, "")
-    cut = parsed.cut or len(body) > cap
+    if coding and body:
+        decoder = decoder_for(coding, cap)
+        body, problem = decoder.feed(body) + decoder.finish(), decoder.problem.value
+    cut = parsed.cut or problem == Problem.TOO_LARGE
     if parsed.short:
         problem = f"the record ends {parsed.short} bytes early"
     return StoredRecord(
-        parsed.kind, place, parsed.fields, parsed.status, parsed.head, body[:cap], cut, parsed.intact, problem
+        parsed.kind, place, parsed.fields, parsed.status, parsed.head, body, cut, parsed.intact, problem
     )
 
 
-def _walk_members(file: BinaryIO, name: str, cap: int, verify: bool) -> Iterator[StoredRecord | Damage]:
+def _walk_members(file: BinaryIO, offset: int, cap: int, verify: bool) -> Iterator[StoredRecord | Damage]:
     """One record per member; what else a member holds is reported."""
-    offset, size = 0, _size(file)
+    name, size = os.path.basename(file.name), _size(file)
     while offset < size:
         member = Member(file, offset)
         stream = io.BufferedReader(member)
@@ -151,9 +154,9 @@ def _walk_members(file: BinaryIO, name: str, cap: int, verify: bool) -> Iterator
         offset += member.length
 
 
-def _walk_plain(file: BinaryIO, name: str, cap: int, verify: bool) -> Iterator[StoredRecord | Damage]:
+def _walk_plain(file: BinaryIO, offset: int, cap: int, verify: bool) -> Iterator[StoredRecord | Damage]:
     """Records one after another, empty lines between."""
-    offset, size = 0, _size(file)
+    name, size = os.path.basename(file.name), _size(file)
     while (offset := _skip_empty(file, offset)) < size:
         try:
             parsed = parse(file, cap, verify)
