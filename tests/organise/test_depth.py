@@ -31,11 +31,12 @@ def test_a_depth_is_read_in_all_its_forms() -> None:
     draw = Random(1)
     assert read_depth("3", draw) == 3
     assert read_depth("none", draw) is None
+    assert read_depth("-1", draw) is None
     assert read_depth("poisson:15", draw) == 25
     assert 0 <= (read_depth("sample:10", draw) or 0) <= 35
 
 
-@pytest.mark.parametrize("text", ["", "-1", "deep", "poisson:", "poisson:many", "fish:3", "1.5", "²", "poisson:nan"])
+@pytest.mark.parametrize("text", ["", "-2", "deep", "poisson:", "poisson:many", "fish:3", "1.5", "²", "poisson:nan"])
 def test_what_is_no_depth_gets_a_sentence_that_says_what_is(text: str) -> None:
     with pytest.raises(UsageError, match=r"poisson:10|between 0 and 35"):
         read_depth(text, Random(1))

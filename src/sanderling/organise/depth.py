@@ -8,7 +8,7 @@ from sanderling.errors import UsageError
 CAP = 35  # GPC: x runs from 0 to 35, and so does lambda
 PLACES = 2  # GPC: probabilities are rounded to two decimals
 
-FORMS = "a number of levels such as 3, poisson:10 (the cut-off of GPC) or sample:10 (drawn per seed), or none"
+FORMS = "a number of levels such as 3, poisson:10 (the cut-off of GPC) or sample:10 (drawn per seed), or -1 for no limit"
 
 
 def probability(mean: float, x: int) -> float:
@@ -35,9 +35,9 @@ def sampled_depth(mean: float, draw: Random, cap: int = CAP) -> int:
 
 
 def read_depth(text: str, draw: Random) -> int | None:
-    """Read `--depth`: a number, `poisson:MEAN`, `sample:MEAN`, or `none` for no limit (returned as None)."""
+    """Read `--depth`: a number, `poisson:MEAN`, `sample:MEAN`, or `-1` for no limit (returned as None)."""
     kind, _, value = text.strip().lower().rpartition(":")
-    if not kind and value == "none":
+    if not kind and value in ("-1", "none"):
         return None
     if not kind and value.isascii() and value.isdigit():
         return int(value)
