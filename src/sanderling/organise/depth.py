@@ -8,7 +8,9 @@ from sanderling.errors import UsageError
 CAP = 35  # GPC: x runs from 0 to 35, and so does lambda
 PLACES = 2  # GPC: probabilities are rounded to two decimals
 
-FORMS = "a number of levels such as 3, poisson:10 (the cut-off of GPC) or sample:10 (drawn per seed), or -1 for no limit"
+FORMS = (
+    "a number of levels such as 3, poisson:10 (the cut-off of GPC) or sample:10 (drawn per seed), or -1 for no limit"
+)
 
 
 def probability(mean: float, x: int) -> float:

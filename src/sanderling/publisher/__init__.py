@@ -1,1 +1,18 @@
-"""The other side of the wire: runs on a site's own server and says what changed since LAST_VISIT."""
+"""The other side of the wire: runs on a site's own server and says what changed since LAST_VISIT.
+
+Requests come in (through the middleware, or from the access log) and files (from the document root); views, changes
+and deletions go to one SQLite file; lists go out, in sitemap XML:
+
+    /sitemap.xml                  all pages, with live priorities
+    /changes.xml?LAST_VISIT=TIME  what changed after, highest priority first, deletions last
+
+A page is listed once it was served to somebody without a password or cookie, and not while robots.txt forbids it.
+Needs nothing but the standard library, so that a site can install it alone: `python -m sanderling.publisher`.
+"""
+
+from sanderling.publisher.asgi import AsgiPublisher
+from sanderling.publisher.desk import Desk
+from sanderling.publisher.site import Site
+from sanderling.publisher.wsgi import WsgiPublisher
+
+__all__ = ["AsgiPublisher", "Desk", "Site", "WsgiPublisher"]

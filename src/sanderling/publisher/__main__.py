@@ -1,0 +1,8 @@
+"""`python -m sanderling.publisher`: for those who installed nothing else."""
+
+import sys
+
+from sanderling.publisher.command import main
+
+if __name__ == "__main__":
+    sys.exit(main())

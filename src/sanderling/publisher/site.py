@@ -1,0 +1,54 @@
+"""What the publisher must know about a site."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from sanderling.errors import UsageError
+from sanderling.publisher.priority import FORMULAS
+
+DAY = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One web site, its state file and its choices."""
+
+    base: str  # scheme and authority as visitors see them: https://example.org
+    state: Path  # where views and changes are kept
+    formula: str = "hits"  # of priority.py
+    half_life_days: float = 30.0
+    sitemap_path: str = "/sitemap.xml"
+    changes_path: str = "/changes.xml"
+    page_size: int = 10_000  # entries of one answer
+    most_urls: int = 5_000_000  # further pages are not taken up
+    kept_parameters: tuple[str, ...] = ()  # query parameters that name a page of their own
+    private: tuple[str, ...] = ()  # beginnings of paths that are never listed
+    index: str = "index.html"
+    forget_days: float = 180.0  # how long a deletion is told
+    indexnow_key: str = ""
+    volatile: bool = False  # answer for side files of pages with volatile parts
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.base)
+        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path or parts.query or parts.fragment:
+            raise UsageError(
+                f"the base of a site is a scheme and a host, such as https://example.org, not {self.base!r}"
+            )
+        if self.formula not in FORMULAS:
+            raise UsageError(f"no priority is called {self.formula!r}: choose one of {', '.join(FORMULAS)}")
+        if not (self.half_life_days > 0 and self.forget_days > 0 and 1 <= self.page_size <= 50_000):
+            raise UsageError("half life and forgetting take days above 0, a page of a list 1 to 50000 entries")
+
+    @property
+    def half_life(self) -> int:
+        """The half-life of a view in milliseconds."""
+        return int(self.half_life_days * DAY)
+
+    def url(self, path: str) -> str:
+        """The full address of a path."""
+        return self.base + path
+
+    def is_private(self, path: str) -> bool:
+        """Say if the owner wants this path kept out of every list."""
+        return path.startswith(self.private) if self.private else False

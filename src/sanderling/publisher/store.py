@@ -1,0 +1,115 @@
+"""The state file: a list of pages on disk (DPS-2), opened here; every write has a stamp of its own.
+
+The stamp is the time of the commit, made to grow: a reader that has seen stamp S has seen every change stamped S or
+less. So `until` in an answer is exact, whatever the clocks of several processes say, and no change falls between two
+visits. `modified` is what the page says of itself; `noticed` is the stamp under which we learned of it.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sanderling.errors import CollectionError
+
+Connection = sqlite3.Connection
+
+VERSION = 1
+
+SCHEMA = """
+CREATE TABLE pages (
+  id INTEGER PRIMARY KEY,
+  path TEXT NOT NULL UNIQUE,
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  noticed INTEGER NOT NULL,
+  mark TEXT NOT NULL DEFAULT '',
+  hits INTEGER NOT NULL DEFAULT 0,
+  score REAL NOT NULL DEFAULT 0,
+  hit_at INTEGER NOT NULL DEFAULT 0,
+  deleted INTEGER NOT NULL DEFAULT 0,
+  hidden INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX pages_noticed ON pages (noticed);
+CREATE INDEX pages_live ON pages (score DESC, id) WHERE deleted = 0 AND hidden = 0;
+CREATE INDEX pages_part ON pages (id / 50000, modified) WHERE deleted = 0 AND hidden = 0;
+CREATE TABLE crawlers (name TEXT, verified INTEGER, visits INTEGER NOT NULL, last_visit INTEGER NOT NULL,
+  PRIMARY KEY (name, verified)) WITHOUT ROWID;
+CREATE TABLE facts (stamp INTEGER NOT NULL, epoch INTEGER NOT NULL, formula TEXT NOT NULL, position TEXT NOT NULL,
+  rules TEXT NOT NULL, told INTEGER NOT NULL, told_id INTEGER NOT NULL);
+INSERT INTO facts VALUES (0, 0, '', '', '', 0, 0)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is true of the whole store."""
+
+    stamp: int
+    epoch: int  # from which fading views are counted
+    formula: str
+    position: str  # how far the access log was read
+    rules: str  # digest of the rules by which pages were hidden
+    told: int  # changes up to this stamp, and of this stamp
+    told_id: int  # up to this id, were announced by IndexNow
+
+
+def connect(path: Path) -> Connection:
+    """Open the state file, made if missing; sorting spills to disk, so memory stays flat."""
+    try:
+        db = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
+        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-8192", "temp_store=1"):
+            db.execute(f"PRAGMA {pragma}")
+        _prepare(db, path)
+    except sqlite3.DatabaseError as wrong:
+        raise CollectionError(f"{path} cannot be the publisher's state file: {wrong}") from None
+    return db
+
+
+def _prepare(db: Connection, path: Path) -> None:
+    if _version(db) == 0:
+        with writing(db):
+            if _version(db) == 0:  # nobody else was quicker
+                for statement in SCHEMA.split(";"):
+                    db.execute(statement)
+                db.execute(f"PRAGMA user_version={VERSION}")
+    if _version(db) != VERSION:
+        raise CollectionError(f"{path} has version {_version(db)}; this program knows version {VERSION}")
+
+
+def _version(db: Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+@contextmanager
+def writing(db: Connection) -> Iterator[None]:
+    """Hold the one write lock for a transaction."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+@contextmanager
+def reading(db: Connection) -> Iterator[Facts]:
+    """Hold one view of the store, and the facts that belong to it."""
+    db.execute("BEGIN")
+    try:
+        yield facts(db)
+    finally:
+        db.execute("COMMIT")
+
+
+def facts(db: Connection) -> Facts:
+    """Read what is true of the whole store."""
+    return Facts(*db.execute("SELECT stamp, epoch, formula, position, rules, told, told_id FROM facts").fetchone())
+
+
+def new_stamp(db: Connection, now: int) -> int:
+    """Take the next stamp, inside a write: the time, but always later than the last one."""
+    stamp: int = db.execute("UPDATE facts SET stamp = max(stamp + 1, ?) RETURNING stamp", (now,)).fetchone()[0]
+    return stamp
