@@ -1,0 +1,88 @@
+"""What goes into the index and what comes out of it."""
+
+from msgspec import Struct
+
+LARGEST_BODY = 200_000  # characters of one page that are indexed and kept for snippets
+LARGEST_FIELD = 5_000  # the same for its title, and for its headings and anchor texts together ten times that
+
+
+class Document(Struct, frozen=True):
+    """One page as the index sees it."""
+
+    url: str
+    title: str = ""
+    headings: str = ""
+    anchors: str = ""  # texts of the links that point here, joined
+    body: str = ""
+    language: str = ""  # two letters; empty for unknown
+    mime: str = "text/html"
+    site: str = ""  # host name, with the port if it is not the usual one
+    changed_at: float = 0.0  # when this version was first seen
+    visited_at: float = 0.0
+    link_rank: float = 0.0  # PageRank times the number of pages: 1 is an average page
+
+
+class Ask(Struct, frozen=True):
+    """One question to the index."""
+
+    text: str
+    offset: int = 0
+    limit: int = 10
+    explain: bool = False
+    facets: bool = True
+    now: float = 0.0
+
+
+class Parts(Struct, frozen=True):
+    """Why a hit stands where it stands: score = text x link x freshness x behaviour."""
+
+    text: float  # BM25 over the weighted fields
+    link: float
+    freshness: float
+    behaviour: float
+    fields: tuple[tuple[str, str, float], ...] = ()  # word, field, its share of `text`; only when asked to explain
+
+    @property
+    def score(self) -> float:
+        """The number hits are sorted by."""
+        return self.text * self.link * self.freshness * self.behaviour
+
+
+class Piece(Struct, frozen=True):
+    """A run of plain text of a snippet, marked where it answers the question. Never HTML."""
+
+    text: str
+    hit: bool = False
+
+
+class Hit(Struct, frozen=True):
+    """One result."""
+
+    url: str
+    title: tuple[Piece, ...]
+    snippet: tuple[Piece, ...]
+    site: str
+    type: str
+    language: str
+    changed_at: float
+    visited_at: float
+    position: int  # from 1, over all pages of results
+    parts: Parts
+
+
+class Count(Struct, frozen=True):
+    """One value of a facet and how many results have it."""
+
+    value: str
+    count: int
+
+
+class Results(Struct, frozen=True):
+    """The answer."""
+
+    text: str
+    total: int
+    hits: tuple[Hit, ...] = ()
+    facets: dict[str, tuple[Count, ...]] = {}
+    meant: str = ""  # the question as it was answered, where a word was taken for a typing error
+    relaxed: bool = False  # true if not every word had to be there

@@ -1,0 +1,99 @@
+"""The piece of a page that shows why it was found. Only plain text with marks leaves this module, never HTML."""
+
+import re
+from collections.abc import Iterator, Set
+
+from .records import Piece
+from .words import remembered, unspaced
+
+LOOKED_AT = 60_000  # characters of a page searched for the best piece
+LENGTH = 260
+_WORD = re.compile(r"[^\W_](?:[^\W_]|[+#'’])*")
+_BLANKS = re.compile(r"\s+")
+
+
+def snippet(text: str, language: str, wanted: Set[str], length: int = LENGTH) -> tuple[Piece, ...]:
+    """Cut the stretch in which most of the wanted stems stand close together, marked."""
+    flat = _BLANKS.sub(" ", text[:LOOKED_AT]).strip()
+    found = matches(flat, language, wanted) if wanted else []
+    start, end = best_stretch(flat, found, length)
+    pieces = marked(flat[start:end], [(a - start, b - start) for a, b, _ in found if start <= a and b <= end])
+    before = (Piece("… "),) if start else ()
+    after = (Piece(" …"),) if end < len(flat) else ()
+    return (*before, *pieces, *after)
+
+
+def highlighted(text: str, language: str, wanted: Set[str]) -> tuple[Piece, ...]:
+    """Mark the wanted stems in a short text, such as a title."""
+    flat = _BLANKS.sub(" ", text).strip()
+    return marked(flat, [(a, b) for a, b, _ in matches(flat, language, wanted)])
+
+
+def matches(text: str, language: str, wanted: Set[str]) -> list[tuple[int, int, str]]:
+    """Give start, end and stem of every wanted word, in order."""
+    stem_of = remembered(language)
+    words = {w: stem for w in set(_WORD.findall(text)) for stem in stem_of(w.lower()).split() if stem in wanted}
+    found = [(at, at + len(pair), pair) for pair in wanted if unspaced(pair) for at in places(text, pair, whole=False)]
+    found += [
+        (at, at + len(w), stem) for w, stem in words.items() if not unspaced(w) for at in places(text, w, whole=True)
+    ]
+    return apart(sorted(found))
+
+
+def places(text: str, word: str, *, whole: bool) -> Iterator[int]:
+    """Where a word stands, on its own or anywhere."""
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        inside = (at and text[at - 1].isalnum()) or (end < len(text) and text[end].isalnum())
+        if not (whole and inside):
+            yield at
+        at = text.find(word, end)
+
+
+def apart(found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Drop what begins inside the one before."""
+    kept: list[tuple[int, int, str]] = []
+    for match in found:
+        if not kept or match[0] >= kept[-1][1]:
+            kept.append(match)
+    return kept
+
+
+def best_stretch(text: str, found: list[tuple[int, int, str]], length: int) -> tuple[int, int]:
+    """Find the window with most different stems, then most stems, then the earliest; cut at blanks."""
+    best, best_score, left = 0, (0, 0), 0
+    seen: dict[str, int] = {}
+    for right, (_, end, stem) in enumerate(found):
+        seen[stem] = seen.get(stem, 0) + 1
+        while end - found[left][0] > length * 3 // 4:
+            gone = found[left][2]
+            seen[gone] -= 1
+            if not seen[gone]:
+                del seen[gone]
+            left += 1
+            if left > right:
+                break
+        score = (len(seen), right - left + 1)
+        if score > best_score:
+            best, best_score = left, score
+    start = max(0, found[best][0] - length // 5) if found else 0
+    if start:
+        start = text.find(" ", start, start + 40) + 1 or start
+    end = min(len(text), start + length)
+    if end < len(text):
+        end = max(text.rfind(" ", start, end), start + length // 2)
+    return start, end
+
+
+def marked(text: str, spans: list[tuple[int, int]]) -> tuple[Piece, ...]:
+    """Divide a text into marked and unmarked runs."""
+    pieces, at = [], 0
+    for start, end in spans:
+        if start > at:
+            pieces.append(Piece(text[at:start]))
+        pieces.append(Piece(text[start:end], hit=True))
+        at = end
+    if at < len(text):
+        pieces.append(Piece(text[at:]))
+    return tuple(pieces)

@@ -1,0 +1,185 @@
+"""The index on disk: pages are replaced one by one, never wiped; a commit names the batch it holds."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+import tantivy
+import xxhash
+
+from ..errors import CollectionError
+from .records import LARGEST_BODY, LARGEST_FIELD, Document
+from .schema import VERSION, schema
+from .words import UNSTEMMED, clean, stems
+
+HEAP_BYTES = 48_000_000  # of the one writing thread, before it writes a segment
+FOREVER = 2**62
+_TYPES = {
+    "text/html": "html", "application/xhtml+xml": "html", "application/pdf": "pdf", "text/plain": "text",
+    "application/json": "json", "text/xml": "xml", "application/xml": "xml", "text/markdown": "text",
+    "application/msword": "word", "application/vnd.oasis.opendocument.text": "word",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "word",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "sheet",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "slides",
+}  # fmt: skip
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Document).decode
+
+
+class Index:
+    """A folder of two indexes: the pages as they are, and the versions they had. One process may write."""
+
+    def __init__(self, now: tantivy.Index, past: tantivy.Index, *, write: bool) -> None:
+        self.now = now
+        self.past = past
+        self._writers = (now.writer(HEAP_BYTES, 1), past.writer(15_000_000, 1)) if write else None
+        self._pending: dict[str, Document | None] = {}  # None: deleted since the last commit
+
+    @property
+    def missing_since(self) -> int:
+        """The last batch that is wholly in the index; everything stored after it must be read again."""
+        searcher = self.now.searcher()
+        hits = searcher.search(tantivy.Query.term_query(schema(), "mark", "batch"), 1).hits
+        return int(searcher.doc(hits[0][1])["batch"][0]) if hits else 0
+
+    def __len__(self) -> int:
+        marks = self.now.searcher().doc_freq("mark", "batch")
+        return max(0, self.now.searcher().num_docs - min(1, marks))
+
+    def get(self, url: str) -> Document | None:
+        """Give a page as it was last committed; None if it is not in the index."""
+        searcher = self.now.searcher()
+        hits = searcher.search(tantivy.Query.term_query(schema(), "key", url, "basic"), 1).hits
+        return page_of(searcher, hits[0][1]) if hits else None
+
+    def replace(self, documents: Iterable[Document]) -> None:
+        """Put pages in, each in the place of what was there under its URL; the older version stays findable."""
+        now, _ = self._writing()
+        for document in documents:
+            self._retire(document.url, document.changed_at)
+            now.delete_documents_by_term("key", document.url)
+            now.add_document(entry(document, FOREVER))
+            self._pending[document.url] = document
+
+    def delete(self, urls: Iterable[str], at: float) -> None:
+        """Take pages out, because they are gone since that time."""
+        now, _ = self._writing()
+        for url in urls:
+            self._retire(url, at)
+            now.delete_documents_by_term("key", url)
+            self._pending[url] = None
+
+    def commit(self, batch: int) -> None:
+        """Make everything so far durable, together with the number of the last batch it came from."""
+        now, past = self._writing()
+        past.commit()  # first: done again after a crash it changes nothing, left out it would lose a version
+        now.delete_documents_by_term("mark", "batch")
+        mark = tantivy.Document()
+        mark.add_text("mark", "batch")
+        mark.add_unsigned("batch", batch)
+        now.add_document(mark)
+        now.commit()
+        self._pending.clear()
+        self.now.reload()
+        self.past.reload()
+
+    def close(self) -> None:
+        """Let merges end and give the lock back; what was not committed is dropped."""
+        if self._writers:
+            for writer in self._writers:
+                writer.rollback()
+                writer.wait_merging_threads()
+            self._writers = None
+
+    def _writing(self) -> tuple[tantivy.IndexWriter, tantivy.IndexWriter]:
+        if self._writers is None:
+            raise CollectionError("this index was opened for reading only")
+        return self._writers
+
+    def _retire(self, url: str, until: float) -> None:
+        """Keep the version that ends now, under its URL and its time."""
+        old = self._pending[url] if url in self._pending else self.get(url)
+        if old is None or old.changed_at >= until or not old.changed_at:
+            return
+        _, past = self._writing()
+        key = f"{old.changed_at!r} {url}"
+        past.delete_documents_by_term("key", key)
+        past.add_document(entry(old, int(until), key))
+
+
+def open_index(folder: Path, *, write: bool) -> Index | None:
+    """Open the index of a collection; None if there is none yet and it is only to be read."""
+    places = [folder / f"v{VERSION}" / name for name in ("now", "past")]
+    if not write and not all((place / "meta.json").exists() for place in places):
+        return None
+    for place in places:
+        place.mkdir(parents=True, exist_ok=True)
+    try:
+        now, past = (tantivy.Index(schema(), path=str(place)) for place in places)
+        return Index(now, past, write=write)
+    except ValueError as problem:
+        raise CollectionError(f"the index in {folder} cannot be opened: {problem}") from problem
+
+
+def page_of(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> Document:
+    """Read the page that was stored with an entry."""
+    return _decode(bytes(searcher.doc(address)["page"][0]))
+
+
+def entry(document: Document, until: int, key: str = "") -> tantivy.Document:
+    """Make the index entry of a page, every field bounded."""
+    page = bounded(document)
+    made = tantivy.Document()
+    made.add_text("key", key or page.url)
+    made.add_integer("id", page_id(page.url))
+    made.add_text("site", page.site)
+    made.add_text("type", type_of(page.mime))
+    made.add_text("language", page.language)
+    for suffix in suffixes(page.site):
+        made.add_text("sites", suffix)
+    for field in ("title", "headings", "anchors", "body"):
+        made.add_text(field, stems(getattr(page, field), page.language))
+    made.add_text("address", stems(page.url, UNSTEMMED))
+    made.add_integer("changed", int(page.changed_at))
+    made.add_integer("until", until)
+    made.add_float("link", page.link_rank)
+    made.add_bytes("page", _encode(page))
+    return made
+
+
+def page_id(url: str) -> int:
+    """Number a URL so that a whole list of candidates can be weighed without reading their pages."""
+    return xxhash.xxh3_64_intdigest(url.encode("utf-8", "replace")) >> 1
+
+
+def bounded(page: Document) -> Document:
+    """Cut what is longer than the index takes, and drop half characters that cannot be stored."""
+    return msgspec.structs.replace(
+        page,
+        title=clean(page.title[:LARGEST_FIELD]),
+        headings=clean(page.headings[: LARGEST_FIELD * 10]),
+        anchors=clean(page.anchors[: LARGEST_FIELD * 10]),
+        body=clean(page.body[:LARGEST_BODY]),
+    )
+
+
+def type_of(mime: str) -> str:
+    """Name a media type in one word people use."""
+    bare = mime.split(";")[0].strip().lower()
+    return _TYPES.get(bare) or bare.rpartition("/")[2] or "unknown"
+
+
+def site_of(url: str) -> str:
+    """The host, with its port if one is written."""
+    return urlsplit(url).netloc.rpartition("@")[2].lower()
+
+
+def suffixes(site: str) -> list[str]:
+    """A site and the domains it lies in: site:example.org finds docs.example.org."""
+    if site.startswith("["):  # an IPv6 address lies in no domain
+        return [site]
+    host = site.partition(":")[0]
+    labels = host.split(".")
+    found = [".".join(labels[i:]) for i in range(min(len(labels), 8))]
+    return [site, *found] if ":" in site else found

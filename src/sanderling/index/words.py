@@ -1,0 +1,118 @@
+"""Text to index words: split, fold accents, stem by language; one function for pages and for questions.
+
+The stems are made here and not by tantivy's own tokenizers, so that each page is stemmed in its own language within
+one field, and so that a word seen before costs one dictionary look-up (a third of the time of stemming it again).
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache
+
+import tantivy
+
+STEMMERS = {
+    "ar": "arabic", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
+    "fi": "finnish", "fr": "french", "hu": "hungarian", "it": "italian", "nl": "dutch", "no": "norwegian",
+    "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish", "ta": "tamil",
+    "tr": "turkish",
+}  # fmt: skip
+LONGEST_WORD = 40  # anything longer is a hash or an encoded blob
+REMEMBERED = 100_000  # words kept per language, then the memory starts afresh
+UNSTEMMED = ""
+
+# Small letters, digits, and the marks that may belong to a word (c++, c#, o'clock); the rest of ASCII divides words.
+_ASCII = bytes(c if c >= 128 or chr(c).isalnum() or chr(c) in "+#'" else 32 for c in range(256)).lower()
+_WORD = re.compile(r"(?:[^\W_]|[+#'])+")
+_PLAIN = re.compile(r"[^\W_]+")
+_HALVES = re.compile("[\ud800-\udfff]")
+_NAME = re.compile(r"[^\W\d_]{1,8}(?:\+\+|#)")
+# Scripts written without spaces: Han, kana, hangul, Thai, Lao, Khmer, Myanmar.
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+
+
+def stems(text: str, language: str) -> str:
+    """Give the text as it is indexed: stems in order, with one blank between."""
+    # Bytes are translated many times faster than characters; what is not ASCII is sorted out once, in the memory.
+    rough = text.encode("utf-8", "ignore").translate(_ASCII).decode("utf-8").split()
+    return " ".join(filter(None, map(remembered(language), rough)))
+
+
+def remembered(language: str) -> Callable[[str], str]:
+    """A function from single words in small letters to their stems; for many words at once."""
+    return _memory(language if language in STEMMERS else UNSTEMMED).__getitem__
+
+
+def clean(text: str) -> str:
+    """Drop lone surrogates: they are no characters and no encoding holds them."""
+    return text if text.isascii() else _HALVES.sub("", text)
+
+
+def is_stop_word(word: str, language: str) -> bool:
+    """Say whether a word carries no meaning of its own in that language."""
+    stops = _stops(language)
+    return stops is not None and not stops.analyze(word.lower())
+
+
+def unspaced(word: str) -> bool:
+    """Say whether a word is of a script written without spaces."""
+    return _UNSPACED.search(word) is not None
+
+
+class _Memory(dict[str, str]):
+    """Stems of one language, remembered."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self.language = language
+
+    def __missing__(self, word: str) -> str:
+        made = self.make(word)
+        if len(word) <= LONGEST_WORD:
+            if len(self) >= REMEMBERED:
+                self.clear()
+            self[word] = made
+        return made
+
+    def make(self, rough: str) -> str:
+        """Stem what stood between two blanks; it may fall into several words, or into none."""
+        found = _WORD.findall(rough.lower().replace("’", "'"))
+        return " ".join(stem for word in found for stem in self.parts(word))
+
+    def parts(self, word: str) -> list[str]:
+        """Keep names such as c++ whole, divide the rest where it must be."""
+        if _NAME.fullmatch(word):
+            return [word]
+        plain = _PLAIN.findall(word.removesuffix("'s").replace("'", ""))
+        return [stem for part in plain for stem in (pairs(part) if unspaced(part) else self.stem(part))]
+
+    def stem(self, word: str) -> list[str]:
+        """Fold accents, then stem, so that a word typed without its accents is still found."""
+        if len(word) > LONGEST_WORD:
+            return []
+        return _stemmer(self.language).analyze(word) or [word]
+
+
+def pairs(run: str) -> list[str]:
+    """Cut a run of a script without spaces into overlapping pairs of characters."""
+    return [run[i : i + 2] for i in range(max(1, len(run) - 1))]
+
+
+@cache
+def _memory(language: str) -> _Memory:
+    return _Memory(language)
+
+
+@cache
+def _stemmer(language: str) -> tantivy.TextAnalyzer:
+    build = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(tantivy.Filter.ascii_fold())
+    if language:
+        build = build.filter(tantivy.Filter.stemmer(STEMMERS[language]))
+    return build.build()
+
+
+@cache
+def _stops(language: str) -> tantivy.TextAnalyzer | None:
+    if language not in STEMMERS:
+        return None
+    stop = tantivy.Filter.stopword(STEMMERS[language])
+    return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(stop).build()

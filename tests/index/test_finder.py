@@ -1,0 +1,125 @@
+"""The search as a whole, over a real index on disk."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sanderling.index.finder import Finder
+from sanderling.index.records import Ask, Hit, Results
+from sanderling.index.store import Index, page_id
+
+from .conftest import DAY, NOW, page
+
+
+def ask(index: Index, text: str, **more: int | bool) -> Results:
+    return Finder(index).search(Ask(text, now=NOW, **more))  # type: ignore[arg-type]
+
+
+def names(results: Results) -> list[str]:
+    return [hit.url.rsplit("/", 1)[1] for hit in results.hits]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("dunlin", {"dunlin"}),
+        ("sanderlings", {"sanderling", "today"}),
+        ('"tide line"', {"sanderling"}),
+        ('"line tide"', set()),
+        ("sanderling -today", {"sanderling"}),
+        ("sanderling site:news.example.org", {"today"}),
+        ("sanderling site:example.org", {"sanderling", "today"}),
+        ("sanderling -site:news.example.org", {"sanderling"}),
+        ("site:https://birds.example.org/dun", {"dunlin"}),
+        ("tide type:pdf", {"tide.pdf"}),
+        ("tide type:application/pdf", {"tide.pdf"}),
+        ("tide -type:pdf", {"sanderling"}),
+        ("intitle:tide", {"tide.pdf"}),
+        ("inurl:dunlin", {"dunlin"}),
+        ("c++", {"cpp"}),
+        ("foo_bar", {"cpp"}),
+        ("haus", {"vogel"}),
+        ("Vogel lang:de", {"vogel"}),
+        ("東京", {"tokyo"}),
+        ("changed:7d", {"today"}),
+        ("sanderling changed:7d", {"today"}),
+        ("dunlin OR vogel", {"dunlin", "vogel"}),
+        ("the", {"sanderling", "dunlin"}),
+        ("zzzzqqqq", set()),
+        ("", set()),
+        ("((( ***", set()),
+    ],
+)
+def test_a_question_finds_its_pages(index: Index, text: str, expected: set[str]) -> None:
+    assert set(names(ask(index, text))) == expected
+
+
+def test_a_typing_error_is_forgiven_and_said(index: Index) -> None:
+    found = ask(index, "sandrling")
+    assert found.meant == "sanderling"
+    assert "sanderling" in names(found)
+
+
+def test_pages_with_some_words_follow_where_few_have_all(index: Index) -> None:
+    found = ask(index, "sanderling dunlin")
+    assert found.relaxed
+    assert set(names(found)) == {"sanderling", "dunlin", "today"}
+
+
+def test_facets_count_all_matches(index: Index) -> None:
+    facets = ask(index, "sanderling OR dunlin OR tide", limit=1).facets
+    assert {(c.value, c.count) for c in facets["site"]} == {
+        ("birds.example.org", 2), ("news.example.org", 1), ("code.example.net", 1)
+    }  # fmt: skip
+    assert {(c.value, c.count) for c in facets["type"]} == {("html", 3), ("pdf", 1)}
+    assert {(c.value, c.count) for c in facets["changed"]} == {("day", 1), ("week", 1), ("month", 1), ("year", 1)}
+
+
+def test_results_come_in_pages_that_do_not_overlap(index: Index) -> None:
+    index.replace(page(f"https://many.example/{i}", f"Gull {i}", "gull " * (i % 5 + 1)) for i in range(250))
+    index.commit(2)
+    seen = [url for offset in range(0, 250, 25) for url in names(ask(index, "gull", offset=offset, limit=25))]
+    assert len(seen) == len(set(seen)) == 250
+
+
+def test_the_explanation_adds_up(index: Index) -> None:
+    hit: Hit = ask(index, "sanderling lang:en", explain=True).hits[0]
+    assert {field for _, field, _ in hit.parts.fields} == {"title", "body", "address"}
+    assert sum(value for *_, value in hit.parts.fields) == pytest.approx(hit.parts.text, rel=1e-3)
+    parts = hit.parts
+    assert parts.score == pytest.approx(parts.text * parts.link * parts.freshness * parts.behaviour)
+
+
+def test_what_users_taught_reorders_and_is_shown(index: Index) -> None:
+    plain = names(ask(index, "sanderling"))
+    last = page_id("https://news.example.org/today")
+    lifted = Finder(index, lambda _: lambda page: 1.0 if page == last else -1.0)
+    hits = lifted.search(Ask("sanderling", now=NOW)).hits
+    assert (plain[0], hits[0].url) == ("sanderling", "https://news.example.org/today")
+    assert [hit.parts.behaviour for hit in hits] == [2.0, 0.5]
+
+
+def test_the_past_can_be_searched(index: Index) -> None:
+    url = "https://birds.example.org/dunlin"
+    index.replace([page(url, "Dunlin", "Now about penguins.", changed_at=NOW - DAY)])
+    index.commit(2)
+    assert ask(index, "wader").total == 0
+    assert names(ask(index, "wader asof:30d")) == ["dunlin"]
+    assert ask(index, "penguins asof:30d").total == 0
+    assert names(ask(index, "penguins")) == ["dunlin"]
+    index.delete([url], at=NOW)
+    index.commit(3)
+    assert ask(index, "penguins").total == 0
+    assert names(ask(index, "penguins asof:12h")) == ["dunlin"]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    text=st.lists(
+        st.sampled_from(["site:", "-", '"', "OR", "type:", "lang:", "changed:", "asof:", "inurl:", " ", "tide"])
+        | st.text(max_size=12),
+        max_size=12,
+    ).map("".join)
+)
+def test_no_question_raises(index: Index, text: str) -> None:
+    assert ask(index, text, explain=True).total >= 0

@@ -1,0 +1,97 @@
+"""The index on disk: replaced page by page, and in step with what was committed after any crash."""
+
+import multiprocessing
+import os
+import signal
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+
+from sanderling.errors import CollectionError
+from sanderling.index.records import LARGEST_BODY, Document
+from sanderling.index.store import Index, open_index, site_of, suffixes, type_of
+
+from .conftest import page
+
+
+def test_a_page_is_replaced_not_added_twice(index: Index) -> None:
+    before = len(index)
+    index.replace([page("https://birds.example.org/dunlin", "Dunlin", "Other words.")])
+    index.commit(2)
+    kept = index.get("https://birds.example.org/dunlin")
+    assert (len(index), kept and kept.body) == (before, "Other words.")
+
+
+def test_a_deleted_page_is_gone(index: Index) -> None:
+    index.delete(["https://birds.example.org/dunlin"], at=1.0)
+    index.commit(2)
+    assert index.get("https://birds.example.org/dunlin") is None
+
+
+def test_an_index_says_which_batch_it_holds(tmp_path: Path) -> None:
+    assert open_index(tmp_path / "index", write=False) is None
+    first = open_index(tmp_path / "index", write=True)
+    assert first is not None
+    assert (first.missing_since, len(first)) == (0, 0)
+    first.commit(7)
+    first.replace([page("https://a.example/", "lost")])
+    first.close()
+    again = open_index(tmp_path / "index", write=False)
+    assert again is not None
+    assert (again.missing_since, len(again)) == (7, 0)
+
+
+def write_and_wait(folder: Path, report: Connection) -> None:
+    """Commit one batch, begin the next, and hang until killed."""
+    index = open_index(folder, write=True)
+    assert index is not None
+    index.replace([page("https://a.example/1", "committed")])
+    index.commit(1)
+    index.replace([page(f"https://a.example/{i}", "not committed") for i in range(2, 500)])
+    report.send("ready")
+    signal.pause()
+
+
+def test_after_a_kill_the_index_stands_at_its_last_commit(tmp_path: Path) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    here, there = spawn.Pipe()
+    writer = spawn.Process(target=write_and_wait, args=(tmp_path / "index", there))
+    writer.start()
+    assert here.recv() == "ready"
+    assert writer.pid
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.join()
+    index = open_index(tmp_path / "index", write=True)
+    assert index is not None
+    assert (index.missing_since, len(index)) == (1, 1)
+    index.replace([page("https://a.example/2", "caught up")])
+    index.commit(2)
+    assert (index.missing_since, len(index)) == (2, 2)
+    index.close()
+
+
+def test_one_writer_at_a_time(index: Index, tmp_path: Path) -> None:
+    with pytest.raises(CollectionError, match="cannot be opened"):
+        open_index(tmp_path / "index", write=True)
+    reader = open_index(tmp_path / "index", write=False)
+    assert reader is not None
+    with pytest.raises(CollectionError, match="reading only"):
+        reader.replace([])
+
+
+def test_a_hostile_page_is_cut_and_cleaned(index: Index) -> None:
+    index.replace([Document("https://x.example/", "\ud800 title", body="word " * 1_000_000, site="x.example")])
+    index.commit(2)
+    kept = index.get("https://x.example/")
+    assert kept is not None
+    assert (len(kept.body), kept.title) == (LARGEST_BODY, " title")
+
+
+def test_sites_types_and_suffixes_have_plain_names() -> None:
+    assert site_of("https://user@Docs.Example.org:8443/a") == "docs.example.org:8443"
+    assert suffixes("docs.example.org:8443") == ["docs.example.org:8443", "docs.example.org", "example.org", "org"]
+    assert suffixes("[::1]:80") == ["[::1]:80"]
+    assert [type_of(m) for m in ("text/html; charset=x", "application/pdf", "image/png", "")] == [
+        "html", "pdf", "png", "unknown"
+    ]  # fmt: skip

@@ -1,0 +1,52 @@
+"""Text becomes stems the same way for pages and for questions."""
+
+import pytest
+
+from sanderling.index import words
+from sanderling.index.language import language_of
+from sanderling.index.words import is_stop_word, stems
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("Running runs", "en", "run run"),
+        ("the user's don't", "en", "the user dont"),
+        ("C++ and C#, a+b", "en", "c++ and c# a b"),
+        ("foo_bar node.js", "en", "foo bar node js"),
+        ("“Curly” quotes—dashes", "en", "cur quot dash"),
+        ("Résumé resume", "en", "resum resum"),
+        ("Häuser", "de", "haus"),
+        ("Häuser", "", "hauser"),
+        ("東京都 birds", "ja", "東京 京都 birds"),
+        ("x" * 41, "en", ""),
+        ("\ud800half", "en", "half"),
+        ("", "en", ""),
+    ],
+)
+def test_text_becomes_stems_of_its_language(text: str, language: str, expected: str) -> None:
+    assert stems(text, language) == expected
+
+
+def test_the_memory_of_stems_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "REMEMBERED", 10)
+    stems(" ".join(f"word{i}" for i in range(1000)), "it")
+    assert len(words._memory("it")) <= 10
+
+
+def test_stop_words_belong_to_a_language() -> None:
+    assert is_stop_word("The", "en")
+    assert not is_stop_word("the", "de")
+    assert not is_stop_word("the", "xx")
+
+
+def test_what_a_page_says_of_its_language_is_believed() -> None:
+    assert language_of("de-AT", "The tide comes in and the birds run away from it") == "de"
+    assert language_of("nb_NO", "") == "no"
+
+
+def test_a_silent_page_is_known_by_its_letters() -> None:
+    german = "Die Vögel laufen am Strand entlang und suchen nach Futter, das die Wellen gebracht haben. " * 3
+    assert language_of("", german) == "de"
+    assert language_of("nonsense-tag", german) == "de"
+    assert language_of("", "12345 67890") == ""
