@@ -182,13 +182,13 @@ def test_gzip_for_those_who_take_it(db: Connection, site: Site) -> None:
 
 
 def test_a_large_sitemap_is_cut_into_parts(db: Connection, site: Site) -> None:
-    rows = [(f"/{n}", NOW, NOW, NOW) for n in range(50_010)]
-    db.executemany("INSERT INTO pages (path, created, modified, noticed) VALUES (?, ?, ?, ?)", rows)
+    rows = [(n, f"/{n}", NOW, NOW, NOW) for n in (1, 2, 49_999, 50_000, 99_999, 200_000)]
+    db.executemany("INSERT INTO pages (id, path, created, modified, noticed) VALUES (?, ?, ?, ?, ?)", rows)
     index = ElementTree.fromstring(ask(site, db, path="/sitemap.xml").body)
     assert index.tag == SITEMAP + "sitemapindex"
     parts = [urlsplit(place.text or "").query for place in index.iter(SITEMAP + "loc")]
     found = [row for part in parts for row in listed(ask(site, db, part, path="/sitemap.xml").body)]
-    assert len({path for path, _, _ in found}) == 50_010
+    assert (len(parts), len(found)) == (3, 6)
     assert ask(site, db, "part=7", path="/sitemap.xml").status == 404
     assert ask(site, db, "part=x", path="/sitemap.xml").status == 400
 

@@ -1,0 +1,100 @@
+"""An ASGI application behind the middleware, in a real server on loopback."""
+
+import asyncio
+import json
+import socket
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from contextlib import contextmanager
+from threading import Thread
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request as Ask
+from urllib.request import urlopen
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from tests.publisher.conftest import BROWSER, listed
+
+from sanderling.publisher import AsgiPublisher, Desk, Site
+
+
+async def page(request: Request) -> Response:
+    if request.path_params["name"] == "members" and "cookie" not in request.headers:
+        return Response(status_code=403)
+    return HTMLResponse(f"<p>{request.path_params['name']} <!--vol n-->{request.url.query}<!--/vol-->")
+
+
+async def robots(request: Request) -> Response:
+    return PlainTextResponse("User-agent: *\nDisallow: /x")
+
+
+APP = Starlette(routes=[Route("/robots.txt", robots), Route("/{name}", page)])
+
+Get = Callable[..., tuple[int, dict[str, str], bytes]]
+
+
+@contextmanager
+def serving(app: AsgiPublisher) -> Iterator[Get]:
+    """Serve until the end of the block; requests wait in the socket until the server is ready."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
+        thread = Thread(target=server.run, kwargs={"sockets": [door]})
+        thread.start()
+        address = f"http://127.0.0.1:{door.getsockname()[1]}"
+        try:
+            yield lambda path, method="GET": get(address + path, method)
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def get(url: str, method: str) -> tuple[int, dict[str, str], bytes]:
+    try:
+        with urlopen(Ask(url, method=method, headers={"User-Agent": BROWSER}), timeout=20) as reply:
+            return reply.status, {name.lower(): value for name, value in reply.headers.items()}, reply.read()
+    except HTTPError as refused:
+        with refused:
+            return refused.code, {}, refused.read()
+
+
+def test_views_become_priorities_and_forbidden_pages_stay_unlisted(site: Site) -> None:
+    choices = Site(site.base, site.state, kept_parameters=("id",), volatile=True)
+    with serving(AsgiPublisher(APP, choices)) as visit:
+        for path in ("/a", "/a", "/b?id=2&utm=9", "/b?id=2", "/x1", "/members"):
+            visit(path)
+        assert listed(visit("/changes.xml?LAST_VISIT=0")[2]) == [("/a", 1.0, "created"), ("/b?id=2", 1.0, "created")]
+        assert b"Sitemap: https://example.org/sitemap.xml" in visit("/robots.txt")[2]
+        assert visit("/a")[1]["link"].startswith("<https://example.org/changes.xml>")
+        assert visit("/sitemap.xml", "HEAD")[2] == b""
+        assert visit("/changes.xml?LAST_VISIT=soon")[0] == 400
+        assert json.loads(visit("/a.tvi")[2])["values"] == {"n": ""}
+
+
+def test_what_was_noted_is_written_at_shutdown(site: Site) -> None:
+    with serving(AsgiPublisher(APP, site)) as visit:
+        visit("/late")
+    with serving(AsgiPublisher(APP, site)) as visit:
+        assert listed(visit("/changes.xml")[2]) == [("/late", 1.0, "created")]
+
+
+def test_what_is_not_http_passes_through(site: Site) -> None:
+    seen = []
+
+    async def inner(
+        scope: MutableMapping[str, Any],
+        receive: Callable[[], Awaitable[MutableMapping[str, Any]]],
+        send: Callable[[MutableMapping[str, Any]], Awaitable[None]],
+    ) -> None:
+        seen.append(scope["type"])
+
+    async def receive() -> MutableMapping[str, Any]:
+        return {}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        seen.append(message)
+
+    asyncio.run(AsgiPublisher(inner, site, Desk(site))({"type": "websocket"}, receive, send))
+    assert seen == ["websocket"]
