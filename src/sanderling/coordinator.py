@@ -212,7 +212,8 @@ class Coordinator:
         """Pages that may still be handed out under the limit."""
         if not self.bounds.limit:
             return IN_HAND
-        return self.bounds.limit - self._pages_done() - sum(self.in_hand.values())
+        uncounted = sum(len(parcel.visits) for parcel in self.pending)
+        return self.bounds.limit - self._pages_done() - uncounted - sum(self.in_hand.values())
 
     def _pages_done(self) -> int:
         counts = self.house.counts

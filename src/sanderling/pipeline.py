@@ -18,8 +18,8 @@ from sanderling.frontier.hosts import CONDEMN_AFTER, Hosts, backoff
 from sanderling.frontier.judge import Judge
 from sanderling.frontier.queue import Closing, Lease, Queue
 from sanderling.migrants.pack import Exchange
-from sanderling.organise.normalise import resolve
-from sanderling.records import Candidate, Host, Outcome, Parcel, Reason, Robots, Source, State, Url, Visit
+from sanderling.organise.normalise import host_of, resolve
+from sanderling.records import Candidate, Outcome, Parcel, Reason, Robots, Source, State, Url, Visit
 from sanderling.store.catalogue import Catalogue, Filed, Latest, Twin
 from sanderling.store.crawl_log import CrawlLog
 from sanderling.store.graph import FLUSH_PAIRS, Forward, Graph, pack_links, unpack_links
@@ -243,6 +243,9 @@ def _close(visit: Visit, lease: Lease, row: UrlRow, house: House) -> Closing:
             return Closing(lease, State.FAILED, Reason.REDIRECT_TO_NOWHERE, visit.location[:200])
         if row.hops >= MAX_HOPS or (target.url == visit.url and target.wire == (row.wire or visit.url)):
             return Closing(lease, State.FAILED, Reason.TOO_MANY_REDIRECTS, visit.location[:200])
+    if closing.state is State.QUEUED and (given_up := house.judge.condemned.get(host_of(visit.url))):
+        state = State.SKIPPED if given_up is Reason.ROBOTS_UNREACHABLE else State.FAILED
+        return Closing(lease, state, given_up, visit.note, closing.attempts)
     return closing
 
 
@@ -267,7 +270,7 @@ def _treat_hosts(visits: Sequence[Visit], leases: Mapping[int, Lease], house: Ho
             struck.add(host)
             if strikes >= CONDEMN_AFTER:
                 house.hosts.condemn(host, visit.reason, State.FAILED, visit.note)
-                house.judge.condemned[Host(visit.url[: visit.url.index("/", 8)])] = visit.reason
+                house.judge.condemned[host_of(visit.url)] = visit.reason
     house.hosts.rest(last, house.queue.pace.delay_seconds, struck)
 
 

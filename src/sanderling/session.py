@@ -86,6 +86,7 @@ def crawl(
     """Crawl into a collection; the same request again goes on where this one stopped."""
     seeds = [read_seed(text) for text in request.seeds]
     depth = depth_limit(request.limits.depth)
+    scope_rule((), ScopeKind(request.scope.scope), request.scope.include, request.scope.exclude)  # or say what is wrong
     with open_collection(folder) as collection:
         house = open_house(collection, request, seeds, depth, clock)
         try:

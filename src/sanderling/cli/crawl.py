@@ -73,11 +73,10 @@ def run(call: Call) -> int:
     )
     if not request.seeds and (call.args.clean or not exists(call.collection)):
         raise UsageError("say what to crawl: sanderling crawl https://example.org/")
-    warn_without_contact(call, request)
     if call.args.clean and exists(call.collection):
         clean(call)
     with show_progress(call) as shown:
-        summary = crawl(call.collection, request, on_start=stop_on_signals, on_tick=shown)
+        summary = crawl(call.collection, request, on_start=lambda crew: started(call, request, crew), on_tick=shown)
     report(call, summary)
     if summary.pages == 0 and summary.finish_reason == Finish.DONE:
         return EXIT_FAILED
@@ -116,6 +115,12 @@ def clean(call: Call) -> None:
         if answer.strip().lower() not in ("y", "yes"):
             raise UsageError("nothing was deleted")
     remove_collection(call.collection)
+
+
+def started(call: Call, request: Request, coordinator: Coordinator) -> None:
+    """Before the first request: warn, and listen to Ctrl-C."""
+    warn_without_contact(call, request)
+    stop_on_signals(coordinator)
 
 
 def stop_on_signals(coordinator: Coordinator) -> None:

@@ -17,6 +17,7 @@ CHUNK = 400
 SPAN_SECONDS = 10.0  # work handed out at once to a host that wants pauses
 TERM_SECONDS = 120.0  # a lease lasts this long plus what its itinerary needs
 HOSTS_PER_TAKE = 64
+LOSSES = 5  # migrants lost over one URL before it is given up
 
 
 class Pace(Struct, frozen=True):
@@ -213,8 +214,11 @@ class Queue:
     def _return(self, leases: Iterable[Lease], blame: bool) -> None:
         closings = []
         for lease in leases:
-            row = self.db.execute("SELECT attempts FROM urls WHERE id = ?", (lease.url,)).fetchone()
-            closings.append(Closing(lease, State.QUEUED, attempts=row[0] + blame))
+            (attempts,) = self.db.execute("SELECT attempts FROM urls WHERE id = ?", (lease.url,)).fetchone()
+            if blame and attempts >= LOSSES:
+                closings.append(Closing(lease, State.FAILED, Reason.MIGRANT_LOST, attempts=attempts + 1))
+            else:
+                closings.append(Closing(lease, State.QUEUED, attempts=attempts + blame))
         self.finish(closings)
 
     def outstanding(self) -> int:

@@ -1,0 +1,185 @@
+"""Every command as a person types it."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from tests.web import Site, html, redirect
+
+from sanderling.cli import COMMANDS, main
+from sanderling.cli.frame import command_module
+from sanderling.settings import known
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """A small crawled site: its address and the collection."""
+    folder = str(tmp_path_factory.mktemp("c") / "collection")
+    pages = {
+        "/": html("/a", "/old", "http://elsewhere.example/", text="the root"),
+        "/a": html("/", text="page a"),
+        "/old": redirect("/a"),
+    }
+    with Site(pages) as site:
+        code = main(
+            ["crawl", site.root + "/", "-C", folder, "--delay", "0", "--allow-private", "--quiet", "--migrants", "1"]
+        )
+        assert code == 0
+        return site.root, folder
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_help_teaches_by_example(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["--help"])
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    assert "sanderling crawl https://example.org/" in text
+    assert all(name in text for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_has_help_with_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main([name, "--help"])
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    assert f"sanderling {name}" in text
+    assert "--collection" in text
+    assert command_module(name).HELP
+
+
+def test_wrong_usage_gets_one_sentence_and_code_4(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for argv in (
+        ["crwl"],
+        ["crawl"],
+        ["crawl", "ftp://x/"],
+        ["crawl", "http://x/", "--scope", "galaxy"],
+        ["crawl", "http://x/", "--include", "(", "-C", str(tmp_path / "c")],
+        ["pages", "-C", str(tmp_path / "none")],
+        ["pages", "--frst", "1"],
+    ):
+        assert main(argv) == 4, argv
+        assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_the_summary_is_the_last_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with Site({"/": html(text="alone")}) as site:
+        main(["crawl", site.root, "-C", str(tmp_path), "--delay", "0", "--allow-private", "--json", "--migrants", "1"])
+    summary = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert list(summary) == [
+        "finish_reason", "pages", "fetched", "not_modified", "duplicates", "failed", "skipped", "bytes", "seconds",
+        "pages_per_second",
+    ]  # fmt: skip
+    assert (summary["finish_reason"], summary["pages"]) == ("done", 1)
+
+
+def test_pages_are_listed(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    root, folder = crawled
+    assert main(["pages", "-C", folder, "--json"]) == 0
+    found = lines(capsys)
+    assert {row["url"] for row in found} == {f"{root}/", f"{root}/a"}
+    assert {"url", "status", "mime", "title", "depth", "first_seen", "last_visit", "digest", "bytes"} <= set(found[0])
+    main(["pages", "-C", folder, "--json", "--status", "302"])
+    assert [row["location"] for row in lines(capsys)] == [f"{root}/a"]
+    main(["pages", "-C", folder, "--json", "--url", "*/a"])
+    assert [row["title"] for row in lines(capsys)] == ["page a"]
+    main(["pages", "-C", folder, "--first", "1"])
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_skipped_urls_are_listed_with_reasons(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    main(["pages", "-C", crawled[1], "--skipped", "--json"])
+    assert [(row["url"], row["reason"]) for row in lines(capsys)] == [("http://elsewhere.example/", "out_of_scope")]
+
+
+def test_a_page_is_shown(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    root, folder = crawled
+    main(["show", f"{root}/a", "-C", folder, "--text"])
+    assert "page a" in capsys.readouterr().out
+    main(["show", f"{root}/a", "-C", folder, "--headers"])
+    assert "Content-Type: text/html" in capsys.readouterr().out
+    main(["show", f"{root}/a", "-C", folder, "--json"])
+    assert lines(capsys)[0]["status"] == 200
+    assert main(["show", f"{root}/unknown", "-C", folder]) == 4
+    assert main(["show", "http://elsewhere.example/", "-C", folder]) == 4
+    assert "out_of_scope" in capsys.readouterr().err
+
+
+def test_links_go_both_ways(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    root, folder = crawled
+    main(["links", f"{root}/a", "-C", folder, "--json"])
+    (found,) = lines(capsys)
+    assert found["forward"] == [{"url": f"{root}/", "anchor": "to /", "nofollow": False}]
+    assert found["back"] == [f"{root}/"]
+
+
+def test_the_catalogue_is_exported(
+    crawled: tuple[str, str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    _, folder = crawled
+    main(["export", "-C", folder, "--format", "csv", "--quiet"])
+    assert len(list(csv.DictReader(io.StringIO(capsys.readouterr().out)))) == 3
+    main(["export", "-C", folder, "-o", str(tmp_path / "x.jsonl")])
+    assert len((tmp_path / "x.jsonl").read_text().splitlines()) == 3
+    parquet = pytest.importorskip("pyarrow.parquet")
+    main(["export", "-C", folder, "--format", "parquet", "-o", str(tmp_path / "x.parquet")])
+    assert parquet.read_table(tmp_path / "x.parquet").num_rows == 3
+
+
+def test_status_says_what_is_there(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    main(["status", "-C", crawled[1], "--json"])
+    (state,) = lines(capsys)
+    assert (state["pages"], state["complete"], state["skipped"]) == (2, True, {"out_of_scope": 1})
+    main(["status", "-C", crawled[1]])
+    assert "2 pages" in capsys.readouterr().out
+
+
+def test_check_explains(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    folder = crawled[1]
+    main(["check", "url", "HTTP://X.org:80/%7Ea#b", "--json", "-C", folder])
+    (found,) = lines(capsys)
+    assert (found["url"], found["verdict"], found["in_collection"]) == (
+        "http://x.org/~a",
+        "would be crawled",
+        "unknown",
+    )
+    main(["check", "url", "http://y.org/", "--seed", "http://x.org/", "--json"])
+    assert lines(capsys)[0]["verdict"] == "out_of_scope"
+    with Site({"/": html("/x", text="hello")}) as site:
+        main(["check", "parse", site.root, "--allow-private", "--json"])
+        (page,) = lines(capsys)
+        assert (page["title"], page["status"]) == ("hello", 200)
+        main(["check", "robots", site.root, "--allow-private", "--json"])
+        assert lines(capsys)[0]["allowed"] is True
+    assert main(["check", "parse", "http://127.0.0.1:1/"]) == 4
+    assert "private address" in capsys.readouterr().err
+
+
+def test_every_setting_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["settings", "--json"])
+    assert {row["name"] for row in lines(capsys)} == set(known())
+
+
+def test_completion_knows_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["completion", "bash"])
+    script = capsys.readouterr().out
+    assert all(name in script for name in COMMANDS)
+
+
+def test_clean_never_deletes_without_a_yes(
+    crawled: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Site({"/": html()}) as site:
+        common = [site.root, "-C", str(tmp_path), "--delay", "0", "--allow-private", "--quiet", "--migrants", "1"]
+        main(["crawl", *common])
+        (tmp_path / "mine.txt").write_text("keep me")
+        assert main(["crawl", *common, "--clean"]) == 4
+        assert site.hits["/"] == 1
+        assert main(["crawl", *common, "--clean", "--yes"]) == 0
+        assert (tmp_path / "mine.txt").read_text() == "keep me"

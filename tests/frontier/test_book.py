@@ -1,0 +1,68 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sanderling.database import Connection, connect, migrate
+from sanderling.frontier import book as book_module
+from sanderling.frontier.book import Book, Entry
+from sanderling.frontier.schema import MIGRATIONS
+from sanderling.records import Candidate, Reason, State, Url
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Iterator[Connection]:
+    db = connect(tmp_path / "x.db")
+    migrate(db, {"frontier": MIGRATIONS})
+    yield db
+    db.close()
+
+
+def entry(url: str, depth: int = 1, reason: Reason = Reason.NONE) -> Entry:
+    state = State.SKIPPED if reason else State.QUEUED
+    return Entry(Candidate(Url(url), depth=depth, rank=float(depth)), state, reason)
+
+
+def test_a_url_is_new_once(db: Connection) -> None:
+    book = Book(db)
+    assert book.find([Url("http://a/1")]) == {}
+    ids = book.add([entry("http://a/1"), entry("http://b/1")], 0)
+    assert {url: known.id for url, known in book.find(list(ids)).items()} == ids
+
+
+def test_what_left_the_cache_is_found_on_disk(db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(book_module, "GENERATION", 3)
+    book = Book(db)
+    urls = [Url(f"http://a/{n}") for n in range(20)]
+    ids = book.add([entry(url) for url in urls], 0)
+    assert len(book.young) + len(book.old) <= 6
+    assert {url: known.id for url, known in book.find(urls).items()} == ids
+    assert {url: known.id for url, known in Book(db).find(urls).items()} == ids
+
+
+def test_ids_go_on_after_a_restart(db: Connection) -> None:
+    first = Book(db).add([entry("http://a/1")], 0)
+    second = Book(db).add([entry("http://a/2")], 0)
+    assert second[Url("http://a/2")] == first[Url("http://a/1")] + 1
+
+
+def test_a_soft_reason_can_be_lifted_and_a_hard_one_not(db: Connection) -> None:
+    book = Book(db)
+    ids = book.add([entry("http://a/deep", 9, Reason.DEPTH), entry("http://a/far", 1, Reason.OUT_OF_SCOPE)], 0)
+    known = book.find(list(ids))
+    assert known[Url("http://a/deep")].soft
+    assert not known[Url("http://a/far")].soft
+    book.requeue(ids[Url("http://a/deep")], Candidate(Url("http://a/deep"), depth=2, rank=2.0))
+    assert db.execute("SELECT waiting FROM hosts").fetchone() == (1,)
+    assert not book.find([Url("http://a/deep")])[Url("http://a/deep")].soft
+
+
+def test_the_shortest_depth_is_kept(db: Connection) -> None:
+    book = Book(db)
+    ids = book.add([entry("http://a/1", depth=5)], 0)
+    id_ = ids[Url("http://a/1")]
+    assert not book.shorten(id_, Candidate(Url("http://a/1"), depth=3))
+    db.execute("UPDATE urls SET state = 'visited'")
+    assert book.shorten(id_, Candidate(Url("http://a/1"), depth=2))
+    assert not book.shorten(id_, Candidate(Url("http://a/1"), depth=4))
+    assert db.execute("SELECT depth FROM urls").fetchone() == (2,)

@@ -1,0 +1,178 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sanderling.database import Connection, connect, migrate
+from sanderling.frontier.book import Book, Entry
+from sanderling.frontier.closing import close, conduct
+from sanderling.frontier.hosts import Hosts, backoff
+from sanderling.frontier.queue import TERM_SECONDS, Closing, Lease, Pace, Queue
+from sanderling.frontier.schema import MIGRATIONS
+from sanderling.records import Candidate, Host, Outcome, Reason, Robots, State, Url, Visit
+
+FAST = Pace(delay_seconds=0, connections=4, shared=True)
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Iterator[Connection]:
+    db = connect(tmp_path / "x.db")
+    migrate(db, {"frontier": MIGRATIONS})
+    yield db
+    db.close()
+
+
+def add(db: Connection, *urls: str, known: bool = True, address: str = "") -> None:
+    """Queue URLs in this order; their hosts are resolved and have no robots rules."""
+    Book(db).add([Entry(Candidate(Url(url), rank=float(n)), State.QUEUED) for n, url in enumerate(urls)], 0)
+    for id_, name in db.execute("SELECT id, name FROM hosts").fetchall():
+        Hosts(db).locate(id_, [address or f"192.0.2.{id_}"], 1e9)
+        if known:
+            Hosts(db).learn_robots(Robots(name, 404, b"", 0, 1e9), 1, 0)
+
+
+def taken(queue: Queue, migrant: str, now: float, room: int = 10) -> list[str]:
+    return [stop.url for trip in queue.take(migrant, room, now) for stop in trip.stops]
+
+
+def leases_of(db: Connection) -> list[Lease]:
+    return [Lease(*row) for row in db.execute("SELECT url, host, rank, token FROM leases ORDER BY url").fetchall()]
+
+
+def test_the_best_rank_goes_first_and_room_is_kept(db: Connection) -> None:
+    add(db, "http://a/1", "http://a/2", "http://a/3")
+    assert taken(Queue(db, FAST), "m", 0, room=2) == ["http://a/1", "http://a/2"]
+
+
+def test_no_two_migrants_knock_at_a_host_that_wants_pauses(db: Connection) -> None:
+    add(db, "http://a/1", "http://a/2", "http://b/1")
+    queue = Queue(db, Pace(delay_seconds=5))
+    assert taken(queue, "m1", 0) == ["http://a/1", "http://a/2", "http://b/1"]
+    add(db, "http://a/3")
+    assert taken(queue, "m2", 0) == []
+
+
+def test_hosts_at_one_address_are_asked_as_one(db: Connection) -> None:
+    add(db, "http://a/1", "http://b/1", address="192.0.2.1")
+    queue = Queue(db, Pace(delay_seconds=5))
+    assert taken(queue, "m1", 0) == ["http://a/1"]
+    assert taken(queue, "m2", 0) == []
+
+
+def test_several_migrants_share_a_host_of_our_own(db: Connection) -> None:
+    add(db, "http://a/1", "http://a/2")
+    queue = Queue(db, FAST)
+    assert taken(queue, "m1", 0, room=1) == ["http://a/1"]
+    assert taken(queue, "m2", 0, room=1) == ["http://a/2"]
+
+
+def test_a_host_is_held_by_one_until_its_robots_txt_is_known(db: Connection) -> None:
+    add(db, *(f"http://a/{n}" for n in range(20)), known=False)
+    queue = Queue(db, FAST)
+    first = queue.take("m1", 100, 0)
+    assert first[0].robots is None
+    assert len(first[0].stops) == 8
+    assert taken(queue, "m2", 0) == []
+
+
+def test_a_lost_migrant_gives_its_urls_back(db: Connection) -> None:
+    add(db, "http://a/1")
+    queue = Queue(db, FAST)
+    assert taken(queue, "m1", 0) == ["http://a/1"]
+    assert taken(queue, "m2", 1) == []
+    assert queue.release("m1", blame=True) == 1
+    assert taken(queue, "m2", 1) == ["http://a/1"]
+
+
+def test_a_lease_ends_with_its_term_and_lives_on_with_heartbeats(db: Connection) -> None:
+    add(db, "http://a/1")
+    queue = Queue(db, FAST)
+    taken(queue, "m1", 0)
+    queue.renew("m1", TERM_SECONDS)
+    assert queue.expire(TERM_SECONDS + 10) == 0
+    assert queue.expire(3 * TERM_SECONDS) == 1
+
+
+def test_a_late_result_is_fenced_off(db: Connection) -> None:
+    add(db, "http://a/1")
+    queue = Queue(db, FAST)
+    (slow,) = (stop for trip in queue.take("m1", 1, 0) for stop in trip.stops)
+    queue.release("m1")
+    (quick,) = (stop for trip in queue.take("m2", 1, 0) for stop in trip.stops)
+    assert quick.token > slow.token
+    assert queue.leases([(slow.id, slow.token)]) == {}
+    assert list(queue.leases([(quick.id, quick.token)])) == [quick.id]
+
+
+def test_a_page_that_kills_migrants_is_given_up(db: Connection) -> None:
+    add(db, "http://a/1")
+    queue = Queue(db, FAST)
+    for _ in range(10):
+        if not taken(queue, "m", 0):
+            break
+        queue.release("m", blame=True)
+    assert db.execute("SELECT state, reason FROM urls").fetchall() == [("failed", "migrant_lost")]
+    assert queue.waiting() == 0
+
+
+def test_a_retried_page_waits_without_holding_its_host(db: Connection) -> None:
+    add(db, "http://a/1", "http://a/2")
+    queue = Queue(db, FAST)
+    taken(queue, "m", 0, room=1)
+    (lease,) = leases_of(db)
+    queue.finish([Closing(lease, State.QUEUED, Reason.SERVER_ERROR, attempts=1, ready_at=50)])
+    assert taken(queue, "m", 1) == ["http://a/2"]
+    assert taken(queue, "m", 2) == []
+    assert taken(queue, "m", 51) == ["http://a/1"]
+
+
+def test_a_held_host_is_left_alone_with_all_hosts_at_its_address(db: Connection) -> None:
+    add(db, "http://a/1", "http://b/1", address="192.0.2.1")
+    Hosts(db).hold(1, 100, Reason.RATE_LIMITED)
+    queue = Queue(db, FAST)
+    assert taken(queue, "m", 99) == []
+    assert len(taken(queue, "m", 101)) == 2
+
+
+def test_what_a_host_asked_for_beats_doubling_and_a_day_is_the_cap() -> None:
+    assert 60 <= backoff(0, 60) <= 66
+    assert 240 <= backoff(2, 60) <= 264
+    assert 7 <= backoff(5, 60, asked=7) <= 7.7
+    assert backoff(50, 60) <= 86_400 * 1.1
+
+
+def visit(outcome: Outcome, reason: Reason = Reason.NONE, status: int = 200) -> Visit:
+    return Visit(1, 1, Url("http://a/"), outcome, 100.0, reason, status=status)
+
+
+def test_a_visit_ends_its_lease_or_is_tried_again() -> None:
+    lease = Lease(1, 1, 0.0, 1)
+    assert close(visit(Outcome.FETCHED), lease, 0, 2).state is State.VISITED
+    assert close(visit(Outcome.GONE, status=404), lease, 0, 2).state is State.GONE
+    again = close(visit(Outcome.RETRY, Reason.SERVER_ERROR, 500), lease, 1, 2)
+    assert (again.state, again.attempts, again.ready_at) == (State.QUEUED, 2, 110.0)
+    assert close(visit(Outcome.RETRY, Reason.SERVER_ERROR, 500), lease, 2, 2).state is State.FAILED
+    assert close(visit(Outcome.RETURNED), lease, 1, 2).attempts == 1
+
+
+def test_only_complaints_and_silence_count_against_a_host() -> None:
+    assert conduct(visit(Outcome.RETRY, Reason.RATE_LIMITED, 429)).limited
+    assert conduct(visit(Outcome.RETRY, Reason.CONNECT, 0)).trouble
+    assert not conduct(visit(Outcome.GONE, status=404)).trouble
+
+
+def test_condemned_hosts_lose_their_queue_and_are_pardoned_later(db: Connection) -> None:
+    add(db, "http://a/1", "http://a/2")
+    hosts = Hosts(db)
+    assert hosts.condemn(1, Reason.DNS, State.FAILED) == 2
+    assert hosts.verdicts([Host("http://a")]) == {"http://a": Reason.DNS}
+    assert taken(Queue(db, FAST), "m", 0) == []
+    hosts.pardon()
+    assert hosts.verdicts([Host("http://a")]) == {}
+
+
+def test_robots_out_of_reach_are_tried_three_times(db: Connection) -> None:
+    add(db, "http://a/1", known=False)
+    hosts = Hosts(db)
+    silence = Robots(Host("http://a"), 0, b"", 0, 0)
+    assert [hosts.learn_robots(silence, 1, 0) for _ in range(3)] == [True, True, False]

@@ -1,0 +1,111 @@
+"""kill -9 at any moment loses nothing: of the coordinator, of a migrant, of both, twenty times in one crawl."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.web import Site, tree
+
+from sanderling.store.catalogue import pages
+from sanderling.store.collection import read_collection
+from sanderling.store.read import StoredRecord, walk
+
+SRC = Path(__file__).parent.parent / "src"
+PAGES = 1500
+KILLS = 20
+LEASED = 2 * 160  # migrants x what one holds at most
+
+
+def start(site: Site, folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
+               site.root + "/", "-C", str(folder), "--delay", "0", "--allow-private", "--migrants", "2",
+               "--json"]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(SRC)}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def migrants_of(process: subprocess.Popen[str]) -> list[int]:
+    try:
+        return [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def kill(process: subprocess.Popen[str], kind: int) -> None:
+    """Kill the coordinator (0), a migrant (1) or all of them (2)."""
+    victims = migrants_of(process)[:1] if kind == 1 else [process.pid, *(migrants_of(process) if kind == 2 else [])]
+    for pid in victims:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def wait_for_hits(site: Site, more: int, process: subprocess.Popen[str]) -> None:
+    goal, deadline = sum(site.hits.values()) + more, time.monotonic() + 20
+    while sum(site.hits.values()) < goal and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+
+
+@pytest.mark.slow
+def test_twenty_kills_lose_nothing_and_store_nothing_twice(tmp_path: Path) -> None:
+    draw = random.Random(20)
+    with Site(tree(PAGES)) as site:
+        kills = 0
+        process = start(site, tmp_path)
+        while kills < KILLS:
+            wait_for_hits(site, draw.randrange(5, 2 * PAGES // KILLS), process)
+            if process.poll() is not None:
+                break
+            kind = kills % 3
+            kill(process, kind)
+            kills += 1
+            if kind != 1:
+                process.communicate()
+                process = start(site, tmp_path)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        assert json.loads(out.splitlines()[-1])["finish_reason"] == "done"
+        assert kills >= KILLS // 2
+        with read_collection(tmp_path) as collection:
+            found = [row.url for row in pages(collection.db)]
+        assert sorted(found) == sorted(site.root + path for path in site.pages)
+        assert len(archived(tmp_path)) == len(set(archived(tmp_path))) == PAGES
+        refetched = sum(count - 1 for path, count in site.hits.items() if path != "/robots.txt")
+        assert refetched <= kills * LEASED
+
+
+def archived(folder: Path) -> list[str]:
+    """URLs of all responses in the archive; every record must be whole."""
+    urls = []
+    for path in sorted((folder / "archive").glob("*.warc.gz")):
+        for record in walk(path):
+            assert isinstance(record, StoredRecord), record
+            if record.kind == "response":
+                urls.append(record.url)
+    return urls
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("signals", "code"), [([signal.SIGINT], 11), ([signal.SIGTERM], 11)])
+def test_a_gentle_stop_saves_and_the_next_run_goes_on(tmp_path: Path, signals: list[int], code: int) -> None:
+    with Site(tree(600)) as site:
+        process = start(site, tmp_path)
+        wait_for_hits(site, 30, process)
+        for number in signals:
+            process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == code, err
+        first = json.loads(out.splitlines()[-1])
+        assert first["finish_reason"] == "interrupted"
+        again = start(site, tmp_path)
+        out, err = again.communicate(timeout=120)
+        assert again.returncode == 0, err
+        assert json.loads(out.splitlines()[-1])["pages"] == 600
+        assert max(site.hits.values()) <= 2

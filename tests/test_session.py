@@ -1,0 +1,214 @@
+"""The whole crawler, with real migrants in real processes, against a real server on loopback."""
+
+from pathlib import Path
+
+import pytest
+from tests.web import Page, Site, html, redirect, tree
+
+from sanderling.errors import CollectionError, UsageError
+from sanderling.session import Request, Summary, crawl, depth_limit, read_seed
+from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
+from sanderling.store.catalogue import PageRow, pages, skipped, url_id
+from sanderling.store.collection import open_collection, read_collection
+from sanderling.store.graph import sources_of
+from sanderling.store.look import stored
+
+
+def go(
+    site: Site, folder: Path, *paths: str, limits: Limits | None = None, scope: Scope | None = None, delay: float = 0.0
+) -> Summary:
+    request = Request(
+        seeds=tuple(site.root + path for path in paths or ("/",)),
+        scope=scope or Scope(),
+        limits=limits or Limits(),
+        politeness=Politeness(delay=delay, backoff=0.2),
+        fetching=Fetching(allow_private=True),
+        workers=Workers(migrants=2),
+    )
+    return crawl(folder, request)
+
+
+def stored_pages(folder: Path) -> dict[str, PageRow]:
+    with read_collection(folder) as collection:
+        return {row.url.split("/", 3)[3]: row for row in pages(collection.db)}
+
+
+def reasons(folder: Path) -> dict[str, str]:
+    with read_collection(folder) as collection:
+        return {"/" + row.url.split("/", 3)[3]: row.reason for row in skipped(collection.db)}
+
+
+def test_every_page_is_fetched_once_and_stored(tmp_path: Path) -> None:
+    with Site(tree(60)) as site:
+        summary = go(site, tmp_path)
+        assert (summary.finish_reason, summary.pages, summary.fetched, summary.failed) == ("done", 60, 60, 0)
+        assert set(site.hits) == {"/robots.txt", *site.pages}
+        assert max(site.hits.values()) == 1
+        found = stored_pages(tmp_path)
+        assert found["p1"].depth == 1
+        assert found["p9"].depth == 2
+        with read_collection(tmp_path) as collection:
+            id_ = url_id(collection.db, site.root + "/p9")
+            assert stored(collection, id_, "p9").body == site.pages["/p9"].body
+            assert [url_id(collection.db, site.root + "/p1")] == sources_of(collection.db, id_)
+
+
+def test_a_finished_crawl_is_visited_again_with_validators(tmp_path: Path) -> None:
+    with Site(tree(20)) as site:
+        go(site, tmp_path)
+        site.pages["/p3"] = html("/", "/new", text="changed")
+        site.pages["/new"] = html("/", text="new")
+        again = go(site, tmp_path)
+        assert (again.fetched, again.not_modified, again.pages) == (2, 19, 21)
+        assert stored_pages(tmp_path)["p3"].changes == 1
+        with read_collection(tmp_path) as collection:
+            id_ = url_id(collection.db, site.root + "/p4")
+            assert stored(collection, id_, "p4").body == site.pages["/p4"].body
+
+
+def test_a_limit_is_kept_exactly_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    with Site(tree(40)) as site:
+        first = go(site, tmp_path, limits=Limits(limit=15))
+        assert (first.finish_reason, first.pages) == ("limit", 15)
+        second = go(site, tmp_path, limits=Limits(limit=15))
+        assert (second.finish_reason, second.fetched) == ("limit", 0)
+        rest = go(site, tmp_path)
+        assert (rest.finish_reason, rest.fetched, rest.pages) == ("done", 25, 40)
+        assert max(site.hits.values()) <= 1
+
+
+def test_depth_counts_links_from_the_seed_and_can_be_raised(tmp_path: Path) -> None:
+    with Site(tree(40)) as site:
+        assert go(site, tmp_path, limits=Limits(depth="1")).pages == 9
+        assert set(reasons(tmp_path).values()) == {"depth"}
+        assert go(site, tmp_path, limits=Limits(depth="-1")).pages == 40
+
+
+def test_a_shorter_way_found_later_lets_deeper_pages_in(tmp_path: Path) -> None:
+    """/slow leads to /b by two links; the long way round is found first and must not cut it off."""
+    site_pages = {
+        "/": html("/a", "/direct"),
+        "/a": html("/b"),
+        "/b": html("/c"),
+        "/c": html("/d"),
+        "/direct": html("/c"),
+        "/d": html(),
+    }
+    with Site(site_pages) as site:
+        go(site, tmp_path, limits=Limits(depth="3"))
+        found = stored_pages(tmp_path)
+        assert {name: row.depth for name, row in found.items()} == {"": 0, "a": 1, "direct": 1, "b": 2, "c": 2, "d": 3}
+
+
+def test_every_skipped_url_has_a_reason(tmp_path: Path) -> None:
+    site_pages = {
+        "/robots.txt": Page(b"User-agent: *\nDisallow: /private", headers={"Content-Type": "text/plain"}),
+        "/": html("/private/x", "/a/a/a/a/a", "http://elsewhere.example/", "/gone", "/big.bin?x=1", "mailto:a@b.c"),
+        "/big.bin?x=1": Page(b"x" * 5000, headers={"Content-Type": "application/octet-stream"}),
+    }
+    with Site(site_pages) as site:
+        summary = go(site, tmp_path)
+        found = reasons(tmp_path)
+        assert found["/private/x"] == "robots"
+        assert found["/a/a/a/a/a"] == "trap"
+        assert found["/"] == "out_of_scope"
+        assert (summary.pages, summary.failed) == (2, 1)
+        assert "/private/x" not in site.hits
+
+
+def test_redirects_are_recorded_hop_by_hop(tmp_path: Path) -> None:
+    with Site(
+        {"/": redirect("/one"), "/one": redirect("/two", 301), "/two": html(text="end"), "/loop": redirect("/loop")}
+    ) as site:
+        go(site, tmp_path, "/", "/loop")
+        found = stored_pages(tmp_path)
+        assert found[""].location.endswith("/one")
+        assert (found["one"].status, found["two"].status) == (301, 200)
+        assert reasons(tmp_path)["/loop"] == "too_many_redirects"
+
+
+def test_endless_redirects_end(tmp_path: Path) -> None:
+    with Site({f"/r{n}": redirect(f"/r{n + 1}") for n in range(100)}) as site:
+        go(site, tmp_path, "/r0")
+        assert site.hits["/r20"] == 1
+        assert site.hits["/r21"] == 0
+        assert reasons(tmp_path)["/r20"] == "too_many_redirects"
+
+
+def test_the_same_body_under_two_urls_is_stored_once(tmp_path: Path) -> None:
+    with Site({"/": html("/a", "/b"), "/a": html(text="twin"), "/b": html(text="twin")}) as site:
+        assert go(site, tmp_path).duplicates == 1
+        found = stored_pages(tmp_path)
+        twin = found["a"] if found["a"].duplicate_of else found["b"]
+        other = found["b"] if twin is found["a"] else found["a"]
+        assert twin.duplicate_of == other.url
+        with read_collection(tmp_path) as collection:
+            assert stored(collection, twin.id, twin.url).body == site.pages["/a"].body
+
+
+def test_one_connection_and_a_pause_by_default(tmp_path: Path) -> None:
+    with Site(tree(5)) as site:
+        summary = go(site, tmp_path, delay=0.1)
+        assert site.most_open == 1
+        assert summary.seconds >= 0.5
+
+
+def test_a_server_that_asks_us_to_wait_is_asked_again_later(tmp_path: Path) -> None:
+    with Site(tree(6)) as site:
+        site.pages["/p2"] = Page(b"later", 503, {"Retry-After": "1"})
+        summary = go(site, tmp_path)
+        assert site.hits["/p2"] == 3
+        assert summary.pages == 5
+        assert reasons(tmp_path)["/p2"] == "rate_limited"
+
+
+def test_an_unreachable_robots_txt_means_keep_out(tmp_path: Path) -> None:
+    with Site(tree(3)) as site:
+        site.pages["/robots.txt"] = Page(b"oops", 500)
+        assert go(site, tmp_path).pages == 0
+        assert set(site.hits) == {"/robots.txt"}
+        assert site.hits["/robots.txt"] == 3
+        assert reasons(tmp_path)["/"] == "robots_unreachable"
+
+
+def test_private_addresses_are_refused_unless_allowed(tmp_path: Path) -> None:
+    with Site(tree(3)) as site:
+        summary = crawl(tmp_path, Request((site.root + "/",), workers=Workers(migrants=1)))
+        assert summary.pages == 0
+        assert not site.hits
+        assert reasons(tmp_path)["/"] == "private_address"
+
+
+def test_a_second_site_joins_the_first(tmp_path: Path) -> None:
+    with Site(tree(5)) as one, Site(tree(7)) as two:
+        go(one, tmp_path)
+        assert go(two, tmp_path).pages == 12
+        assert max(one.hits.values()) == 1
+
+
+def test_the_prefix_scope_stays_in_its_folder(tmp_path: Path) -> None:
+    with Site({"/docs/": html("/docs/a", "/other"), "/docs/a": html("/docs/"), "/other": html()}) as site:
+        assert go(site, tmp_path, "/docs/", scope=Scope(scope="prefix")).pages == 2
+
+
+def test_nofollow_links_are_not_followed_unless_another_link_leads_there(tmp_path: Path) -> None:
+    page = Page(b"<a rel=nofollow href=/a>a</a><a rel=nofollow href=/b>b</a><a href=/c>c</a>")
+    with Site({"/": page, "/a": html(), "/b": html(), "/c": html("/b")}) as site:
+        go(site, tmp_path)
+        assert site.hits["/a"] == 0
+        assert site.hits["/b"] == 1
+        assert reasons(tmp_path)["/a"] == "nofollow"
+
+
+def test_seeds_and_depths_that_cannot_be_get_a_sentence() -> None:
+    assert read_seed("Example.org").url == "https://example.org/"
+    with pytest.raises(UsageError, match="only http and https"):
+        read_seed("ftp://example.org/")
+    with pytest.raises(UsageError):
+        depth_limit("deep")
+    assert (depth_limit("3"), depth_limit("-1"), depth_limit("poisson:10")) == (3, -1, 19)
+
+
+def test_one_collection_has_one_writer(tmp_path: Path) -> None:
+    with open_collection(tmp_path), pytest.raises(CollectionError, match="in use by process"):
+        open_collection(tmp_path)

@@ -1,0 +1,108 @@
+"""A well-behaved little web site on loopback for tests: pages by path, validators, counted requests."""
+
+import hashlib
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Self
+
+
+@dataclass
+class Page:
+    """What a path answers with."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=lambda: {"Content-Type": "text/html; charset=utf-8"})
+    etag: bool = True
+
+    @property
+    def tag(self) -> str:
+        return f'"{hashlib.md5(self.body).hexdigest()}"'
+
+
+def html(*links: str, text: str = "", head: str = "") -> Page:
+    """A page with these links."""
+    anchors = "".join(f'<p><a href="{link}">to {link}</a></p>' for link in links)
+    return Page(
+        f"<html><head><title>{text or 'a page'}</title>{head}</head><body><p>{text}</p>{anchors}</body>".encode()
+    )
+
+
+def redirect(target: str, status: int = 302) -> Page:
+    """A hop."""
+    return Page(b"", status, {"Location": target})
+
+
+def tree(pages: int, fan: int = 8) -> dict[str, Page]:
+    """A site of so many pages, each linking to its children, its parent and the root."""
+    site = {}
+    for number in range(pages):
+        children = [f"/p{n}" for n in range(number * fan + 1, min(pages, number * fan + fan + 1))]
+        parent = "/" if number <= fan else f"/p{(number - 1) // fan}"
+        site["/" if number == 0 else f"/p{number}"] = html("/", parent, *children, text=f"page number {number}")
+    return site
+
+
+class Site:
+    """Serves pages until the block ends; `hits` counts what was asked for."""
+
+    def __init__(self, pages: Mapping[str, Page], host: str = "127.0.0.1") -> None:
+        self.pages = dict(pages)
+        self.hits: Counter[str] = Counter()
+        self.requests: list[tuple[str, dict[str, str]]] = []
+        self.lock = threading.Lock()
+        self.open = self.most_open = 0
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                site.answer(self)
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        class Server(ThreadingHTTPServer):
+            request_queue_size = 128
+            daemon_threads = True
+
+            def handle_error(self, *_: object) -> None:
+                """A client that was killed is part of the test."""
+
+        self.server = Server((host, 0), Handler)
+        self.root = f"http://{host}:{self.server.server_port}"
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        with self.lock:
+            self.hits[handler.path] += 1
+            self.requests.append((handler.path, {k.lower(): v for k, v in handler.headers.items()}))
+            self.open += 1
+            self.most_open = max(self.most_open, self.open)
+        page = self.pages.get(handler.path, Page(b"not here", 404))
+        if page.status == 200 and page.etag and handler.headers.get("If-None-Match") == page.tag:
+            page = Page(b"", 304, {"ETag": page.tag})
+        handler.send_response(page.status)
+        for name, value in page.headers.items():
+            handler.send_header(name, value)
+        if page.status == 200 and page.etag:
+            handler.send_header("ETag", page.tag)
+        if page.status != 304:
+            handler.send_header("Content-Length", str(len(page.body)))
+        handler.end_headers()
+        if page.status != 304:
+            handler.wfile.write(page.body)
+        with self.lock:
+            self.open -= 1
+
+    def __enter__(self) -> Self:
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.server.shutdown()
+        self.server.server_close()
