@@ -125,6 +125,7 @@ class HostileServer:
                 connection, _ = self._socket.accept()
             except OSError:  # we are closing
                 return
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.connections += 1
             thread = threading.Thread(target=self._welcome, args=(connection,))
             with self._lock:

@@ -1,5 +1,6 @@
 """What a server's answer means: pure decisions over a head or an error, none over a body."""
 
+import re
 from collections.abc import Iterator
 from email.utils import mktime_tz, parsedate_tz
 
@@ -17,7 +18,7 @@ LISTS = {
     b"x-robots-tag": b"\n",
 }  # headers that may come in several lines, and how to join them
 MAX_RETRY_AFTER = 86_400.0
-MAX_VALIDATOR = 512  # characters of an ETag or Last-Modified worth keeping
+VALIDATOR = re.compile(rb"[^\x00-\x1f\x7f]{1,512}").fullmatch  # an ETag or Last-Modified that can be sent back
 VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 FAULTS = {
@@ -160,9 +161,7 @@ def text(raw: bytes) -> str:
 
 def validator(raw: bytes | None) -> str:
     """Keep an ETag or a date that can be sent back as it came; drop what could not."""
-    if not raw or len(raw) > MAX_VALIDATOR or any(byte < 32 or byte == 127 for byte in raw):
-        return ""
-    return raw.decode("latin-1")
+    return raw.decode("latin-1") if raw and VALIDATOR(raw) else ""
 
 
 def conditions(etag: str, last_modified: str) -> tuple[bytes, ...]:
@@ -177,6 +176,8 @@ def conditions(etag: str, last_modified: str) -> tuple[bytes, ...]:
 
 def robots_tag(value: bytes, agent: str) -> tuple[bool, bool]:
     """Read X-Robots-Tag: noindex and nofollow, as far as they are meant for everybody or for us."""
+    if not value:
+        return False, False
     directives = {word for line in text(value).lower().split("\n") for word in _for_us(line, agent.lower())}
     return bool(directives & {"noindex", "none"}), bool(directives & {"nofollow", "none"})
 

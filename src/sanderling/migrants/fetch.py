@@ -11,6 +11,7 @@ from sanderling.migrants.transfer import READ_BYTES, SLOW_BYTES, Ask, Purse, Rep
 
 ACCEPT = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"
 ACCEPT_ENCODING = "Accept-Encoding: gzip, deflate, br, zstd"
+ROUND_SECONDS = 1.0  # curl measures the speed of a silent connection only when it looks at it
 EVENTS = {
     pycurl.POLL_IN: selectors.EVENT_READ,
     pycurl.POLL_OUT: selectors.EVENT_WRITE,
@@ -73,7 +74,9 @@ class Fetcher:
         self._free: list[Transfer] = []
         self._busy: dict[Any, Transfer] = {}
         self._watched = selectors.DefaultSelector()
+        self._known: set[int] = set()  # sockets watched
         self._alarm: float | None = None  # when curl wants to be called again, whatever happens
+        self._round = 0.0  # when every transfer is looked at again
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, 2 * settings.max_in_flight)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
@@ -98,14 +101,24 @@ class Fetcher:
 
     def wait(self, timeout: float) -> list[Reply]:
         """Let curl work until something has come or the time is up."""
-        if self._alarm is not None:
-            timeout = min(timeout, max(0.0, self._alarm - time.monotonic()))
-        for key, mask in self._watched.select(timeout):
+        for key, mask in self._watched.select(self._nap(timeout)):
             self._multi.socket_action(key.fd, READY[mask])
-        if self._alarm is not None and self._alarm <= time.monotonic():
+        now = time.monotonic()
+        if self._alarm is not None and self._alarm <= now:
             self._alarm = None
             self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
+        if self._round <= now:
+            self._round = now + ROUND_SECONDS
+            for fd in tuple(self._known):
+                self._multi.socket_action(fd, 0)
         return self._collect()
+
+    def _nap(self, longest: float) -> float:
+        """Say for how long nothing needs to be done unless a socket calls."""
+        if not self._busy:
+            return longest
+        wake = self._round if self._alarm is None else min(self._round, self._alarm)
+        return max(0.0, min(longest, wake - time.monotonic()))
 
     def _collect(self) -> list[Reply]:
         replies = []
@@ -141,13 +154,14 @@ class Fetcher:
             self._cookies.close()
 
     def _watch(self, what: int, fd: int, _multi: Any, _data: Any) -> None:
-        known = fd in self._watched.get_map()
         if what == pycurl.POLL_REMOVE:
-            if known:
+            if fd in self._known:
+                self._known.remove(fd)
                 self._watched.unregister(fd)
-        elif known:
+        elif fd in self._known:
             self._watched.modify(fd, EVENTS[what])
         else:
+            self._known.add(fd)
             self._watched.register(fd, EVENTS[what])
 
     def _set_alarm(self, milliseconds: int) -> None:

@@ -12,12 +12,12 @@ class Line:
     """One host: its stops, its rules, and its pace."""
 
     __slots__ = (
-        *("asking", "connections", "delay", "door", "failures", "host", "in_flight", "open_at", "pause"),
+        *("asking", "connections", "delay", "door", "failures", "host", "in_flight", "open_at", "pause", "prefix"),
         *("robots", "robots_hops", "robots_url", "rules", "stops", "waiting"),
     )
 
     def __init__(self, host: Host) -> None:
-        self.host = host
+        self.host, self.prefix = host, f"{host}/"
         self.door = door_of(host)
         self.stops: deque[Stop] = deque()
         self.delay, self.connections = 0.0, 1

@@ -55,7 +55,7 @@ class Trip:
 
     @property
     def load(self) -> int:
-        """Stops in hand."""
+        """Stops in hand: waiting, on their way, or looked at and not yet handed over."""
         return self._load
 
     def accept(self, itinerary: Itinerary) -> None:
@@ -65,6 +65,9 @@ class Trip:
         addresses = self._admitted(itinerary)
         if addresses is None:
             self._turn_away(itinerary.stops, Outcome.SKIPPED, Reason.PRIVATE_ADDRESS, f"{itinerary.host} is not public")
+            return
+        if itinerary.robots is not None and not itinerary.robots.reachable:
+            self._turn_away(itinerary.stops, Outcome.RETURNED, Reason.ROBOTS_UNREACHABLE)
             return
         self._forget_idle(now)
         line = self._lines.get(itinerary.host) or self._lines.setdefault(itinerary.host, Line(itinerary.host))
@@ -91,8 +94,7 @@ class Trip:
         if drop_in_flight:
             for ask in self._fetcher.cancel():
                 self._drop(ask.errand)
-        visits, self._visits = self._visits, []
-        return visits
+        return self._hand_over()
 
     def vitals(self) -> Vitals:
         """Say how this migrant is."""
@@ -103,13 +105,14 @@ class Trip:
         self._fetcher.close()
 
     def _admitted(self, itinerary: Itinerary) -> tuple[str, ...] | None:
-        """Choose the addresses a host may be reached at; None if there is no way in."""
-        if self._settings.allow_private:
-            return itinerary.addresses
+        """Choose the addresses a host may be reached at, none if its name says it; None if there is no way in."""
         name = door_of(itinerary.host).name
+        address = literal(name)
+        if self._settings.allow_private:
+            return itinerary.addresses if address is None else ()
         if self._settings.proxy:
             return () if may_name(name) else None
-        if (address := literal(name)) is not None:
+        if address is not None:
             return () if is_global(address) else None
         return only_global(itinerary.addresses) or (None if itinerary.addresses else ())
 
@@ -146,7 +149,7 @@ class Trip:
         while line.stops:
             stop = line.stops.popleft()
             url = stop.wire or stop.url
-            if not url.startswith(line.host) or not url.isascii():
+            if not url.startswith(line.prefix) or not url.isascii():
                 self._turn_away([stop], Outcome.SKIPPED, Reason.BAD_URL, f"no URL of {line.host}")
             elif not line.rules.allowed(url):
                 self._turn_away([stop], Outcome.SKIPPED, Reason.ROBOTS)
@@ -180,7 +183,6 @@ class Trip:
         visit = self._observer.observe(stop, reply, self._clock())
         self._pulse.count(visit)
         self._visits.append(visit)
-        self._load -= 1
         line.failures = line.failures + 1 if visit.reason in HOST_FAULTS else 0
         if visit.reason is Reason.RATE_LIMITED or line.failures >= PATIENCE:
             self._turn_away(line.send_home(), Outcome.RETURNED, visit.reason, visit.note, visit.retry_after)
@@ -210,9 +212,7 @@ class Trip:
     ) -> None:
         """Let stops go home untried."""
         now = self._clock()
-        visits = [untried(stop, outcome, reason, now, note, pause) for stop in stops]
-        self._load -= len(visits)
-        self._visits += visits
+        self._visits += [untried(stop, outcome, reason, now, note, pause) for stop in stops]
 
     def _drop(self, errand: Errand) -> None:
         """Give up a request on its way."""
@@ -221,7 +221,12 @@ class Trip:
         if errand.stop is not None:
             self._turn_away([errand.stop], Outcome.RETURNED)
 
+    def _hand_over(self) -> list[Visit]:
+        """Give away the finished visits: they are no longer in our hands."""
+        visits, self._visits = self._visits, []
+        self._load -= len(visits)
+        return visits
+
     def _parcel(self) -> Parcel:
-        visits, robots = tuple(self._visits), tuple(self._robots)
-        self._visits, self._robots = [], []
-        return Parcel(self._name, visits, robots)
+        robots, self._robots = self._robots, []
+        return Parcel(self._name, tuple(self._hand_over()), tuple(robots))

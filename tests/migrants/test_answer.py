@@ -1,0 +1,188 @@
+"""What a server's answer means."""
+
+import pycurl
+import pytest
+
+from sanderling.migrants.answer import conditions, fault, judge, read_head, retry_after, robots_tag, text, validator
+from sanderling.migrants.line import door_of
+from sanderling.migrants.transfer import Ask, Reply
+from sanderling.records import Host, Outcome, Reason
+
+URL = "http://a.test/dir/page?q=1"
+NOW = 1_700_000_000.0  # Tue, 14 Nov 2023 22:13:20 GMT
+
+
+def reply(error: int = pycurl.E_OK, note: str = "", lines: tuple[bytes, ...] = (), **rest: object) -> Reply:
+    ask = Ask(URL, door_of(Host("http://a.test")), None)
+    return Reply(ask, list(lines), b"", 0.1, error=error, note=note, **rest)  # type: ignore[arg-type]
+
+
+def test_names_are_lowered_and_the_first_of_two_counts() -> None:
+    head = [b"HTTP/1.1 200 OK\r\n", b"Content-TYPE:  text/html \r\n", b"content-type: image/png\r\n", b"\r\n"]
+    assert read_head(head) == (200, {b"content-type": b"text/html"})
+
+
+def test_headers_that_are_lists_are_joined() -> None:
+    head = [b"HTTP/2 200\r\n", b"content-encoding: gzip\r\n", b"content-encoding: br\r\n", b"x-robots-tag: a\r\n"]
+    assert read_head([*head, b"x-robots-tag: b\r\n"])[1] == {b"content-encoding": b"gzip, br", b"x-robots-tag": b"a\nb"}
+
+
+def test_interim_answers_leave_nothing_behind() -> None:
+    head = [b"HTTP/1.1 103 Early\r\n", b'ETag: "early"\r\n', b"\r\n", b"HTTP/1.1 404 No\r\n", b"\r\n"]
+    assert read_head(head) == (404, {})
+
+
+@pytest.mark.parametrize(
+    "line", [b"HTTP/1.1\r\n", b"HTTP/1.1 banana\r\n", b"HTTP/1.1 20 OK\r\n", b"HTTP/1.1 \xb2\xb2\xb2\r\n"]
+)
+def test_a_status_that_is_none_is_zero(line: bytes) -> None:
+    assert read_head([line])[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome", "reason"),
+    [
+        (200, Outcome.FETCHED, Reason.NONE),
+        (203, Outcome.FETCHED, Reason.NONE),
+        (204, Outcome.FETCHED, Reason.NONE),
+        (206, Outcome.RETRY, Reason.BROKEN_RESPONSE),
+        (301, Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE),
+        (304, Outcome.RETRY, Reason.BROKEN_RESPONSE),
+        (401, Outcome.FAILED, Reason.HTTP_ERROR),
+        (404, Outcome.GONE, Reason.NONE),
+        (408, Outcome.RETRY, Reason.HTTP_ERROR),
+        (410, Outcome.GONE, Reason.NONE),
+        (429, Outcome.RETRY, Reason.RATE_LIMITED),
+        (451, Outcome.FAILED, Reason.HTTP_ERROR),
+        (500, Outcome.RETRY, Reason.SERVER_ERROR),
+        (503, Outcome.RETRY, Reason.SERVER_ERROR),
+        (999, Outcome.FAILED, Reason.HTTP_ERROR),
+        (0, Outcome.RETRY, Reason.BROKEN_RESPONSE),
+    ],
+)
+def test_each_status_has_its_outcome(status: int, outcome: Outcome, reason: Reason) -> None:
+    verdict = judge(status, {}, URL, NOW, asked_if_changed=False)
+    assert (verdict.outcome, verdict.reason) == (outcome, reason)
+
+
+def test_not_modified_is_an_answer_only_to_who_asked() -> None:
+    assert judge(304, {}, URL, NOW, asked_if_changed=True).outcome is Outcome.NOT_MODIFIED
+
+
+@pytest.mark.parametrize(
+    ("location", "target"),
+    [
+        (b"../x y?z#frag", "http://a.test/x%20y?z"),
+        (b"//b.test", "http://b.test/"),
+        (b"https://b.test:443/%7Ea", "https://b.test/%7Ea"),
+        ("/caf\u00e9".encode(), "http://a.test/caf%C3%A9"),
+        (b"http://user:secret@b.test/", "http://b.test/"),
+        (b"http://0x7f.1/", "http://127.0.0.1/"),
+    ],
+)
+def test_a_redirect_is_resolved_to_a_wire_url(location: bytes, target: str) -> None:
+    assert judge(302, {b"location": location}, URL, NOW, asked_if_changed=False).location == target
+
+
+@pytest.mark.parametrize(
+    "location", [b"file:///etc/passwd", b"javascript:alert(1)", b"http://", b"gopher://a/", b"http://a b/"]
+)
+def test_a_redirect_out_of_the_web_leads_nowhere(location: bytes) -> None:
+    verdict = judge(302, {b"location": location}, URL, NOW, asked_if_changed=False)
+    assert (verdict.outcome, verdict.reason) == (Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        (b"120", 120.0),
+        (b"0", 0.0),
+        (b"99999999999999999999", 86_400.0),
+        (b"Tue, 14 Nov 2023 22:15:20 GMT", 120.0),
+        (b"Tue, 14 Nov 2023 22:00:00 GMT", 0.0),
+        (b"Fri, 31 Dec 9999 23:59:59 GMT", 86_400.0),
+        (b"-5", 0.0),
+        (b"soon", 0.0),
+        (b"\xff\xfe", 0.0),
+        (b"Tue, 99 Nov 99999999 99:99:99 GMT", 0.0),
+        (b"", 0.0),
+    ],
+)
+def test_retry_after_is_read_in_seconds_and_as_a_date(value: bytes, seconds: float) -> None:
+    assert retry_after(value, NOW) == seconds
+
+
+def test_a_busy_server_that_names_a_time_is_left_alone_for_it() -> None:
+    verdict = judge(503, {b"retry-after": b"60"}, URL, NOW, asked_if_changed=False)
+    assert (verdict.outcome, verdict.reason, verdict.retry_after) == (Outcome.RETRY, Reason.RATE_LIMITED, 60.0)
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "reason"),
+    [
+        (pycurl.E_COULDNT_RESOLVE_HOST, Outcome.RETRY, Reason.DNS),
+        (pycurl.E_COULDNT_CONNECT, Outcome.RETRY, Reason.CONNECT),
+        (pycurl.E_OPERATION_TIMEDOUT, Outcome.RETRY, Reason.TIMEOUT),
+        (pycurl.E_SSL_CONNECT_ERROR, Outcome.RETRY, Reason.TLS),
+        (pycurl.E_PEER_FAILED_VERIFICATION, Outcome.FAILED, Reason.TLS),
+        (pycurl.E_PARTIAL_FILE, Outcome.RETRY, Reason.BROKEN_RESPONSE),
+        (pycurl.E_GOT_NOTHING, Outcome.RETRY, Reason.BROKEN_RESPONSE),
+        (pycurl.E_HTTP2, Outcome.RETRY, Reason.BROKEN_RESPONSE),
+        (pycurl.E_URL_MALFORMAT, Outcome.SKIPPED, Reason.BAD_URL),
+        (100, Outcome.FAILED, Reason.TOO_MANY_HEADERS),
+    ],
+)
+def test_each_error_of_curl_has_its_reason(error: int, outcome: Outcome, reason: Reason) -> None:
+    verdict = fault(reply(error, "what curl said"))
+    assert verdict is not None
+    assert (verdict.outcome, verdict.reason, verdict.note) == (outcome, reason, "what curl said")
+
+
+def test_our_own_reason_comes_before_curls() -> None:
+    verdict = fault(reply(pycurl.E_WRITE_ERROR, why=Reason.TOO_LARGE))
+    assert verdict is not None
+    assert (verdict.outcome, verdict.reason) == (Outcome.SKIPPED, Reason.TOO_LARGE)
+
+
+def test_what_was_dropped_for_want_of_room_goes_back_unharmed() -> None:
+    verdict = fault(reply(pycurl.E_WRITE_ERROR, crowded=True))
+    assert verdict is not None
+    assert (verdict.outcome, verdict.reason) == (Outcome.RETURNED, Reason.NONE)
+
+
+def test_a_whole_answer_has_no_fault() -> None:
+    assert fault(reply()) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [
+        (b"", (False, False)),
+        (b"noindex", (True, False)),
+        (b"NoIndex, NoFollow", (True, True)),
+        (b"none", (True, True)),
+        (b"googlebot: noindex, nofollow", (False, False)),
+        (b"googlebot: noindex\nnofollow", (False, True)),
+        (b"otherbot: noindex, sanderling: nofollow", (False, True)),
+        (b"unavailable_after: 25 Jun 2030 15:00:00 PST, noindex", (True, False)),
+        (b"max-snippet: 20", (False, False)),
+        (b"*: noindex", (True, False)),
+    ],
+)
+def test_x_robots_tag_is_read_as_far_as_it_is_meant_for_us(value: bytes, verdict: tuple[bool, bool]) -> None:
+    assert robots_tag(value, "Sanderling") == verdict
+
+
+@pytest.mark.parametrize("raw", [None, b"", b'"a\x00b"', b'"a\rb"', b"x" * 513])
+def test_a_validator_that_could_not_be_sent_back_is_dropped(raw: bytes | None) -> None:
+    assert validator(raw) == ""
+
+
+def test_a_validator_goes_back_byte_for_byte() -> None:
+    assert conditions(validator(b'W/"caf\xe9"'), "") == (b'If-None-Match: W/"caf\xe9"',)
+    assert conditions("", "yesterday") == (b"If-Modified-Since: yesterday",)
+    assert conditions("", "") == ()
+
+
+def test_header_text_is_utf8_or_else_latin1() -> None:
+    assert text("caf\u00e9".encode()) == text("caf\u00e9".encode("latin-1")) == "caf\u00e9"
