@@ -54,5 +54,8 @@ layers:
 tests:
 	$(BIN)/python -m pytest $(ARGS)
 
+bench: dev  ## crawl real sites with us and with others, write docs/benchmarks.md: make bench ARGS="--rounds 3"
+	PYTHONPATH=. bash scripts/bench.sh $(BIN)/python $(ARGS)
+
 clean:  ## remove what make made, never a collection
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist

@@ -1,1 +1,1 @@
-"""One file per hot path; each measures us and peers in the same run and prints a ratio."""
+"""Speed, measured side by side: crawl.py against other crawlers, frontier.py at scale. Never part of the tests."""

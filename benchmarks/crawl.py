@@ -1,0 +1,154 @@
+"""Crawl real documentation sites with us and with others, one after another, and write the table.
+
+python -m benchmarks.crawl [--sites a,b] [--only name,name] [--rounds N] [--data DIR] [--write]
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from msgspec import Struct
+
+from benchmarks import report
+from benchmarks.crawlers import Crawler, crawlers, is_there
+from benchmarks.measure import Cost, measure
+from benchmarks.server import Seen, read_log, serve
+from benchmarks.sites import DEFAULT, SITES, Web, build
+
+SOURCE = str(Path(__file__).parent.parent / "src")
+CEILING = "wrk (no parsing, no links)"
+
+
+class Run(Struct, frozen=True):
+    """One crawl by one contestant, as the server and the kernel saw it."""
+
+    name: str
+    does: str
+    cost: Cost
+    seen: Seen
+    complete: float  # share of the reachable pages that were sent
+
+    @property
+    def pages_per_second(self) -> float:
+        """Distinct pages by wall time."""
+        return self.seen.pages / self.cost.wall_seconds
+
+    @property
+    def cpu_per_thousand(self) -> float:
+        """CPU seconds of the crawler for a thousand pages; the server's are not in it."""
+        return 1000 * self.cost.cpu_seconds / max(1, self.seen.pages)
+
+
+def main() -> int:
+    """Set up, run every contestant, print, and write the report if asked."""
+    options = parse()
+    names = tuple(options.sites.split(",")) if options.sites else DEFAULT
+    web = build(options.data, names)
+    peers = options.data / "peers"
+    pages = reachable(options.data, web, peers)
+    print(f"{len(pages)} pages can be reached on {', '.join(names)}", file=sys.stderr)
+    wanted = [one for one in crawlers(peers) if not options.only or one.name.lower() in options.only.lower().split(",")]
+    missing = [one.name for one in wanted if not is_there(one)]
+    if missing:
+        print(f"not installed, left out: {', '.join(missing)}", file=sys.stderr)
+    runs = [
+        run
+        for number in range(options.rounds)
+        for run in one_round(number, web, [one for one in wanted if is_there(one)], pages, options.data)
+    ]
+    print(report.table(best(runs)))
+    print(report.targets(best(runs)))
+    if options.write:
+        report.write(best(runs), names, len(pages), options.rounds)
+    return 0
+
+
+def parse() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sites", help=f"comma-separated, of: {', '.join(SITES)}")
+    parser.add_argument("--only", help="comma-separated names of crawlers")
+    parser.add_argument("--rounds", type=int, default=2, help="how often each runs; the fastest counts")
+    parser.add_argument("--data", type=lambda text: Path(text).absolute(), default=Path("bench-data").absolute())
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md and its chart")
+    return parser.parse_args()
+
+
+def reachable(data: Path, web: Web, peers: Path) -> frozenset[str]:
+    """The pages there are to find, from a walk that uses nothing of ours; remembered."""
+    kept = data / f"reachable-{web.root.name}.json"
+    if not kept.exists():
+        script = Path(__file__).with_name("reachable.py")
+        done = subprocess.run(
+            [str(peers / "bin/python"), str(script), str(web.root)], stdout=subprocess.PIPE, check=True
+        )
+        kept.write_bytes(done.stdout)
+    return frozenset(json.loads(kept.read_bytes()))
+
+
+def one_round(number: int, web: Web, wanted: list[Crawler], pages: frozenset[str], data: Path) -> list[Run]:
+    """Run everybody once, and wrk on the same pages."""
+    runs = []
+    for crawler in wanted:
+        run = crawl(crawler, web, pages, data / "tmp")
+        print(f"  round {number + 1}: {report.line(run)}", file=sys.stderr)
+        runs.append(run)
+    if shutil.which("wrk"):
+        runs.append(ceiling(web, pages, data / "tmp"))
+    return runs
+
+
+def crawl(crawler: Crawler, web: Web, pages: frozenset[str], folder: Path) -> Run:
+    """One contestant in a fresh folder against a fresh server."""
+    shutil.rmtree(folder, ignore_errors=True)
+    out = folder / "out"
+    out.mkdir(parents=True)
+    with serve(web.root, folder / "nginx") as server:
+        cost = measure(crawler.command(server.url, out), out, {"START_URL": server.url, "PYTHONPATH": SOURCE})
+    seen = read_log(server.log)
+    if cost.exit_code or not seen.pages:
+        print(f"  {crawler.name} ended with {cost.exit_code}: {last_words(out)}", file=sys.stderr)
+    return Run(crawler.name, crawler.does, cost, seen, len(seen.files & pages) / len(pages))
+
+
+def last_words(out: Path) -> str:
+    """The end of what a contestant printed."""
+    return (out / "output.txt").read_text(errors="replace")[-400:].strip()
+
+
+def ceiling(web: Web, pages: frozenset[str], folder: Path, seconds: int = 5) -> Run:
+    """What the server gives to a client that does nothing with the pages."""
+    shutil.rmtree(folder, ignore_errors=True)
+    out = folder / "out"
+    out.mkdir(parents=True)
+    listed = ",".join(json.dumps(f"/{page}") for page in sorted(pages))
+    (out / "pages.lua").write_text(
+        f"local pages = {{{listed}}}\nlocal n = 0\n"
+        "request = function() n = n % #pages + 1; return wrk.format(nil, pages[n]) end\n"
+    )
+    with serve(web.root, folder / "nginx") as server:
+        command = ["wrk", "-t", "1", "-c", "32", "-d", f"{seconds}s", "-s", str(out / "pages.lua"), server.url]
+        cost = measure(command, out)
+    seen = read_log(server.log)
+    total = Seen(seen.files, seen.pages + seen.repeats, 0, seen.requests, seen.body_bytes)
+    return Run(CEILING, "nothing", cost, total, len(seen.files & pages) / len(pages))
+
+
+def best(runs: list[Run]) -> list[Run]:
+    """The fastest run of each, fastest first: on a shared machine the slower ones measure the neighbours."""
+    fastest: dict[str, Run] = {}
+    for run in runs:
+        if run.name not in fastest or run.pages_per_second > fastest[run.name].pages_per_second:
+            fastest[run.name] = run
+    return sorted(fastest.values(), key=lambda run: -run.pages_per_second)
+
+
+if __name__ == "__main__":
+    started = time.monotonic()
+    code = main()
+    print(f"took {time.monotonic() - started:.0f} s", file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,87 @@
+"""Run a command and say what it cost: wall time, CPU time of all its processes, peak memory of the tree."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+SAMPLE_SECONDS = 0.05  # ru_maxrss would not do: it knows one process, and counts ours before the exec
+
+
+class Cost(Struct, frozen=True):
+    """What a run took."""
+
+    wall_seconds: float
+    cpu_seconds: float
+    peak_bytes: int  # proportional set size, summed over the process tree
+    exit_code: int  # negative: the signal that ended it
+
+
+def measure(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None, limit_seconds: float = 900
+) -> Cost:
+    """Run a command in a folder; what it prints goes to output.txt there."""
+    with (folder / "output.txt").open("wb") as output:
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, **(environment or {})},
+            start_new_session=True,
+        )
+        watch = Watch(process.pid)
+        timer = threading.Timer(limit_seconds, os.killpg, (process.pid, signal.SIGKILL))
+        timer.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - start
+        timer.cancel()
+        peak = watch.stop()
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return Cost(wall, usage.ru_utime + usage.ru_stime, peak, process.returncode)
+
+
+class Watch:
+    """A thread that looks at the memory of a process tree now and then."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._peak = 0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> int:
+        """Stop looking; return the peak in bytes."""
+        self._over.set()
+        self._thread.join()
+        return self._peak
+
+    def _look(self) -> None:
+        while not self._over.wait(SAMPLE_SECONDS):
+            self._peak = max(self._peak, sum(map(pss, tree(self._pid))))
+
+
+def tree(pid: int) -> list[int]:
+    """A process and all its descendants."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    return [pid, *(one for child in children for one in tree(int(child)))]
+
+
+def pss(pid: int) -> int:
+    """Memory of a process in bytes, shared pages divided among those who share them."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)

@@ -1,0 +1,100 @@
+"""nginx on loopback, one instance per run; its log is the impartial witness of what was asked for."""
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
+
+CONFIG = """
+{user}
+daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/error.log;
+events {{ worker_connections 2048; }}
+http {{
+  types {{ text/html html htm; text/css css; text/javascript js; image/png png; image/gif gif; image/svg+xml svg; }}
+  default_type application/octet-stream; sendfile on; tcp_nopush on; keepalive_requests 10000000; server_tokens off;
+  log_format seen '$status $body_bytes_sent $sent_http_content_type $request_uri';
+  access_log {folder}/access.log seen buffer=256k;
+  client_body_temp_path {folder}/t1; proxy_temp_path {folder}/t2; fastcgi_temp_path {folder}/t3;
+  uwsgi_temp_path {folder}/t4; scgi_temp_path {folder}/t5;
+  server {{ listen 127.0.0.1:{port} backlog=2048; root {root}; index index.html; }}
+}}
+"""
+
+
+class Server(Struct, frozen=True):
+    """Where it listens and what it writes down."""
+
+    url: str
+    log: Path
+
+
+class Seen(Struct, frozen=True):
+    """What the server was asked for during one run."""
+
+    files: frozenset[str]  # pages that were sent, as paths under the root
+    pages: int  # distinct URLs of pages that were sent
+    repeats: int  # pages sent again under the same URL
+    requests: int
+    body_bytes: int  # of the pages
+
+
+@contextmanager
+def serve(root: Path, folder: Path) -> Iterator[Server]:
+    """Run nginx until the block ends; afterwards its log is complete."""
+    folder.mkdir(parents=True, exist_ok=True)
+    port = free_port()
+    user = "user root;" if os.getuid() == 0 else ""
+    config = folder / "nginx.conf"
+    config.write_text(CONFIG.format(folder=folder, port=port, root=root, user=user))
+    with subprocess.Popen(["nginx", "-p", str(folder), "-c", str(config), "-e", str(folder / "error.log")]) as nginx:
+        try:
+            wait_for(port)
+            yield Server(f"http://127.0.0.1:{port}/", folder / "access.log")
+        finally:
+            nginx.terminate()
+
+
+def free_port() -> int:
+    """A port nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_for(port: int, seconds: float = 10) -> None:
+    """Wait until somebody listens."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    raise TimeoutError(f"nothing listens on port {port}")
+
+
+def read_log(log: Path) -> Seen:
+    """Count the pages in a log."""
+    urls: set[str] = set()
+    pages = requests = body_bytes = 0
+    with log.open(encoding="latin-1") as lines:
+        for line in lines:
+            status, size, kind, url = line.rstrip("\n").split(" ", 3)
+            requests += 1
+            if status == "200" and kind == "text/html":
+                pages += 1
+                body_bytes += int(size) if url not in urls else 0
+                urls.add(url)
+    return Seen(frozenset(map(file_of, urls)), len(urls), pages - len(urls), requests, body_bytes)
+
+
+def file_of(url: str) -> str:
+    """The file behind a URL: an index page has two names."""
+    path = unquote(urlsplit(url).path).lstrip("/")
+    return path + "index.html" if path.endswith("/") or not path else path
