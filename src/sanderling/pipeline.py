@@ -17,14 +17,14 @@ from sanderling.frontier.closing import MAX_HOPS, close, conduct
 from sanderling.frontier.hosts import CONDEMN_AFTER, Hosts, backoff
 from sanderling.frontier.judge import Judge
 from sanderling.frontier.queue import Closing, Lease, Queue
-from sanderling.migrants.pack import Exchange
 from sanderling.organise.normalise import host_of, resolve
 from sanderling.records import Candidate, Outcome, Parcel, Reason, Robots, Source, State, Url, Visit
-from sanderling.store.catalogue import Catalogue, Filed, Latest, Twin
+from sanderling.store.catalogue import Catalogue, Filed, Latest
+from sanderling.store.cdxj_index import Index
 from sanderling.store.crawl_log import CrawlLog
 from sanderling.store.graph import FLUSH_PAIRS, Forward, Graph, pack_links, unpack_links
+from sanderling.store.shelve import Shelved, captures, shelve
 from sanderling.store.warc import Archive
-from sanderling.store.warc_records import Original, Place
 
 
 class House(Struct):
@@ -38,6 +38,7 @@ class House(Struct):
     catalogue: Catalogue
     graph: Graph
     archive: Archive
+    captures: Index
     log: CrawlLog
     session: int
     retries: int
@@ -52,16 +53,16 @@ def bring_home(parcels: Sequence[Parcel], house: House, now: float) -> None:
         for robots in (robots for parcel in parcels for robots in parcel.robots):
             _learn_robots(robots, house, now)
         visits = [visit for parcel in parcels for visit in parcel.visits]
-        if visits:
-            _bring_visits(visits, house, now)
+        shelved = _bring_visits(visits, house, now) if visits else []
     except BaseException:
         house.db.execute("ROLLBACK")
         raise
     house.db.execute("COMMIT")
+    house.captures.add(captures(shelved), house.archive.lengths())
     house.log.flush()
 
 
-def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> None:
+def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[Shelved]:
     leases = house.queue.leases([(visit.id, visit.token) for visit in visits])
     house.counts["fenced"] += len(visits) - len(leases)
     visits = [visit for visit in visits if visit.id in leases]
@@ -69,7 +70,9 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> None:
     rows = _rows(house.db, [visit.id for visit in visits])
     latest = house.catalogue.latest([visit.id for visit in stored])
     ids = _offer_links(stored, rows, house, now)
-    filed = _file(stored, latest, ids, house)
+    shelved = shelve(stored, latest, house.catalogue, house.archive)
+    files = {name: house.catalogue.file_id(name, length) for name, length in house.archive.flush().items()}
+    filed = [_file(item, files, ids, latest.get(item.visit.id), house) for item in shelved]
     house.catalogue.file(filed, latest, house.session)
     closings = [_close(visit, leases[visit.id], rows[visit.id], house) for visit in visits]
     house.queue.finish(closings)
@@ -78,6 +81,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> None:
     house.log.write(visits, rows)
     if house.graph.pairs >= FLUSH_PAIRS:
         house.graph.flush()
+    return shelved
 
 
 class UrlRow(Struct, frozen=True):
@@ -168,61 +172,11 @@ def _found_again(candidate: Candidate, nofollow: bool, found: Known, house: Hous
         _offer(deeper, house, now)
 
 
-def _file(visits: Sequence[Visit], latest: Mapping[int, Latest], ids: Mapping[Url, int], house: House) -> list[Filed]:
-    """Append the WARC records of a batch, flush once, and say where each went."""
-    held = {v.id: latest[v.id].digest for v in visits if v.outcome is Outcome.NOT_MODIFIED and v.id in latest}
-    fetched = [v.digest for v in visits if v.outcome is Outcome.FETCHED and v.digest and v.size]
-    twins = house.catalogue.twins([*fetched, *held.values()])
-    places: list[tuple[Visit, Place | None, str, Twin | None, bool]] = []
-    fresh: dict[bytes, Twin] = {}
-    for visit in visits:
-        old = latest.get(visit.id)
-        changed = visit.outcome is Outcome.REDIRECT or (
-            visit.outcome is Outcome.FETCHED and (old is None or old.digest != visit.digest)
-        )
-        twin = twins.get(visit.digest) or fresh.get(visit.digest) if visit.outcome is Outcome.FETCHED else None
-        place, record = _archive(visit, twin or twins.get(held.get(visit.id, b"")), house)
-        if visit.outcome is Outcome.FETCHED and twin is None and place is not None and visit.size:
-            fresh[visit.digest] = Twin(0, visit.id, visit.at, record, visit.payload, visit.url, *_triple(place))
-        other = twin if twin is not None and twin.url != visit.id else None
-        places.append((visit, place, record, other, changed))
-    lengths = house.archive.flush()
-    files = {name: house.catalogue.file_id(name, length) for name, length in lengths.items()}
-    return [
-        _filed(visit, place, record, twin, changed, files, ids, latest.get(visit.id), house)
-        for visit, place, record, twin, changed in places
-    ]
-
-
-def _triple(place: Place) -> tuple[str, int, int]:
-    return place.file, place.offset, place.length
-
-
-def _archive(visit: Visit, twin: Twin | None, house: House) -> tuple[Place | None, str]:
-    """One visit into the WARC: the response, or a revisit when the very same payload is stored already."""
-    if not visit.head:
-        return None, ""
-    same = twin is not None and (not visit.response or twin.payload == visit.payload)
-    if twin is not None and same:
-        original = Original(twin.record, twin.wire, twin.at, twin.payload, Place(twin.file, twin.start, twin.length))
-        packed, place = house.archive.revisit(Exchange(visit.url, visit.at, visit.head, b"", visit.address), original)
-        record = packed.record_id
-    elif visit.response:
-        place, record = house.archive.append(visit.response), visit.record_id
-    else:
-        return None, ""
-    for member in (visit.request, visit.metadata):
-        if member:
-            house.archive.append(member)
-    return place, record
-
-
-def _filed(
-    visit: Visit, place: Place | None, record: str, twin: Twin | None, changed: bool, files: Mapping[str, int],
-    ids: Mapping[Url, int], old: Latest | None, house: House,
-) -> Filed:  # fmt: skip
+def _file(item: Shelved, files: Mapping[str, int], ids: Mapping[Url, int], old: Latest | None, house: House) -> Filed:
+    """Pack the links of a page that is new or changed, and tell the graph of those it did not have before."""
+    visit, place = item.visit, item.place
     links, count = b"", 0
-    if changed and visit.links:
+    if item.changed and visit.links:
         kept = [(ids[link.url], link) for link in visit.links if link.url in ids]
         targets = [id_ for id_, _ in kept]
         count = len(targets)
@@ -231,8 +185,9 @@ def _filed(
         known = set(unpack_links(old.links).targets) if old else ()
         house.graph.add(visit.id, [id_ for id_ in targets if id_ not in known] if known else targets)
     if place is None:
-        return Filed(visit, changed, twin=twin, links=links, link_count=count)
-    return Filed(visit, changed, files[place.file], place.offset, place.length, record, twin, links, count)
+        return Filed(visit, item.changed, twin=item.twin, links=links, link_count=count)
+    where = files[place.file], place.offset, place.length
+    return Filed(visit, item.changed, *where, item.record, item.payload, item.twin, links, count)
 
 
 def _close(visit: Visit, lease: Lease, row: UrlRow, house: House) -> Closing:

@@ -36,6 +36,7 @@ from sanderling.pipeline import House
 from sanderling.records import Candidate, Outcome, Reason, Source, State, Url
 from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
 from sanderling.store.catalogue import Catalogue
+from sanderling.store.cdxj_index import open_index
 from sanderling.store.collection import Collection, get_meta, open_collection, set_meta
 from sanderling.store.crawl_log import CrawlLog
 from sanderling.store.graph import Graph
@@ -178,6 +179,7 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
     archive = open_archive(collection.archive, catalogue.committed(), clock=clock)
     for name, length in archive.lengths().items():
         catalogue.file_id(name, length)
+    captures = open_index(collection.indexes, collection.archive, catalogue.committed())
     graph = Graph(db)
     graph.recover()
     rule = _rule(db, request.scope, seeds)
@@ -190,6 +192,7 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
         catalogue=catalogue,
         graph=graph,
         archive=archive,
+        captures=captures,
         log=CrawlLog(collection.logs),
         session=int(get_meta(db, "session", "1")),
         retries=RETRIES,
@@ -305,6 +308,7 @@ def _end(house: House, run: int, finish: Finish, coordinator: Coordinator, now: 
     house.queue.release_all()
     house.graph.flush()
     house.archive.close()
+    house.captures.close()
     for name, length in house.archive.lengths().items():
         house.catalogue.file_id(name, length)
     summary = summarise(house, finish, time.monotonic() - coordinator.started)

@@ -49,6 +49,7 @@ class Filed(Struct, frozen=True):
     start: int = 0
     length: int = 0
     record: str = ""
+    payload: str = ""
     twin: Twin | None = None
     links: bytes = b""
     link_count: int = 0
@@ -123,7 +124,7 @@ class Catalogue:
             visits.append(
                 (id_, visit.id, visit.at, session, visit.outcome, visit.reason, visit.status, item.changed,
                  visit.digest, visit.size, visit.wire_bytes, visit.seconds, item.file, item.start, item.length,
-                 item.record, visit.payload)
+                 item.record, item.payload)
             )  # fmt: skip
             before = latest.get(visit.id)
             if visit.outcome in (Outcome.FETCHED, Outcome.REDIRECT) and (item.changed or before is None):
