@@ -7,11 +7,10 @@ from email.utils import mktime_tz, parsedate_tz
 import pycurl
 from msgspec import Struct
 
+from sanderling.migrants.head import Fields
 from sanderling.migrants.transfer import Reply
 from sanderling.organise.normalise import resolve
 from sanderling.records import Outcome, Reason
-
-Fields = dict[bytes, bytes]
 
 LISTS = {
     b"content-encoding": b", ",
@@ -60,28 +59,6 @@ class Verdict(Struct, frozen=True):
 
 
 FETCHED = Verdict(Outcome.FETCHED)
-
-
-def read_head(lines: list[bytes]) -> tuple[int, Fields]:
-    """Read status and headers, names in lower case; of interim answers only the last head counts."""
-    status = 0
-    fields: Fields = {}
-    for line in lines:
-        if line.startswith(b"HTTP/"):
-            status, fields = _status(line), {}
-            continue
-        name, colon, value = line.partition(b":")
-        name = name.strip().lower()
-        if colon and name not in fields:
-            fields[name] = value.strip()
-        elif name in LISTS:
-            fields[name] += LISTS[name] + value.strip()
-    return status, fields
-
-
-def _status(line: bytes) -> int:
-    code = line.split(None, 2)[1:2]
-    return int(code[0]) if code and len(code[0]) == 3 and code[0].isdigit() else 0
 
 
 def fault(reply: Reply) -> Verdict | None:

@@ -8,6 +8,7 @@ import pycurl
 
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import READ_BYTES, SLOW_BYTES, Ask, Purse, Reply, Transfer
+from sanderling.migrants.trust import ca_file
 
 ACCEPT = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"
 ACCEPT_ENCODING = "Accept-Encoding: gzip, deflate, br, zstd"
@@ -51,8 +52,8 @@ def fixed_options(settings: FetchSettings, headers: list[bytes]) -> list[tuple[i
         (pycurl.PROXY, settings.proxy),  # an empty one also shuts out the environment's
         (pycurl.NOPROXY, ""),  # or the environment could lead us past the proxy, and the guard with it
     ]
-    if settings.ca_file:
-        options.append((pycurl.CAINFO, settings.ca_file))
+    trusted = ca_file(settings.ca_file)
+    options += [(pycurl.CAINFO, trusted), (pycurl.PROXY_CAINFO, trusted)]
     if settings.cookies:
         options.append((pycurl.COOKIEFILE, ""))
     return options

@@ -4,10 +4,11 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sanderling.migrants.answer import Fields, Verdict, fault, judge, read_head, robots_tag, text, validator
+from sanderling.migrants.answer import Verdict, fault, judge, robots_tag, text, validator
 from sanderling.migrants.body import decoded
 from sanderling.migrants.fetch import request_headers
 from sanderling.migrants.follow import links_of
+from sanderling.migrants.head import Fields, media_type, read_head
 from sanderling.migrants.pack import Exchange, pack_metadata, pack_request, pack_response, stored_head
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Reply
@@ -21,7 +22,7 @@ Facts = dict[str, Any]
 """Fields of a `Visit`, by name; it lives inside this module only."""
 
 UNCHANGED = "unchanged"
-MAX_MIME = 100
+MAX_CHARSET = 40
 
 
 class Observer:
@@ -75,8 +76,8 @@ class Observer:
         digest = facts["digest"] = hashlib.sha256(body).digest()
         facts["size"] = len(body)
         content_type = text(fields.get(b"content-type", b""))
-        mime = facts["mime"] = content_type.partition(";")[0].strip().lower()[:MAX_MIME]
-        charset = facts["charset"] = charset_of(content_type)[:MAX_MIME]
+        mime = facts["mime"] = media_type(fields)
+        charset = facts["charset"] = charset_of(content_type)[:MAX_CHARSET]
         facts["noindex"], facts["nofollow"] = robots_tag(fields.get(b"x-robots-tag", b""), self._agent)
         if digest == stop.digest:
             facts["head"] = stored_head(b"".join(reply.lines), len(reply.body))

@@ -1,7 +1,8 @@
 """Asking for robots.txt: what an answer means for the host, or where to ask next."""
 
-from sanderling.migrants.answer import fault, judge, read_head, retry_after, text
+from sanderling.migrants.answer import fault, judge, retry_after, text
 from sanderling.migrants.body import decoded
+from sanderling.migrants.head import read_head
 from sanderling.migrants.robots import BODY_LIMIT, expiry
 from sanderling.migrants.transfer import Reply
 from sanderling.records import Host, Outcome, Reason, Robots

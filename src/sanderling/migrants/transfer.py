@@ -7,6 +7,7 @@ import pycurl
 from msgspec import Struct
 
 from sanderling.migrants.guard import is_global
+from sanderling.migrants.head import media_type, read_head
 from sanderling.migrants.settings import FetchSettings
 from sanderling.records import Host, Reason
 
@@ -70,7 +71,19 @@ class Transfer:
     """A pooled curl handle with what it has received so far."""
 
     __slots__ = (
-        *("ask", "chunks", "conditions", "crowded", "curl", "door", "head_size", "lines", "max_head", "purse"),
+        *(
+            "ask",
+            "chunks",
+            "conditions",
+            "crowded",
+            "curl",
+            "door",
+            "head_size",
+            "lines",
+            "max_head",
+            "opened",
+            "purse",
+        ),
         *("refused", "settings", "size", "timeout", "why"),
     )
 
@@ -79,6 +92,8 @@ class Transfer:
         self.door: Door | None = None
         self.timeout = 0.0
         self.conditions: tuple[bytes, ...] = ()
+        self.opened: list[socket.socket] = []
+        self.exact = False
         self.curl = pycurl.Curl()
         for option, value in fixed:
             self.curl.setopt(option, value)
@@ -106,6 +121,14 @@ class Transfer:
             self.conditions = ask.conditions
             curl.setopt(pycurl.HTTPHEADER, [*headers, *ask.conditions])
         curl.setopt(pycurl.URL, ask.url)
+        if self.exact or "%" in ask.url:
+            self._spell(ask.url)
+
+    def _spell(self, url: str) -> None:
+        """Send escapes as they are written: curl would put them in capitals. A proxy wants the whole URL."""
+        if not self.settings.proxy:
+            self.exact = True  # a handle that was told a target needs one for every request
+            self.curl.setopt(pycurl.REQUEST_TARGET, url[url.index("/", 8) :])
 
     def _turn_to(self, door: Door) -> None:
         """Set what belongs to a host: its addresses, whom it may trust, who we are there."""
@@ -147,22 +170,27 @@ class Transfer:
 
     def _wanted(self) -> bool:
         """Say whether a media type that comes is one of those kept; only pages are sorted out, not error messages."""
-        if self.ask.cut or self.curl.getinfo(pycurl.RESPONSE_CODE) != 200:
+        status, fields = read_head(self.lines)
+        mime = media_type(fields)
+        if self.ask.cut or status != 200 or not mime:
             return True
-        mime = (self.curl.getinfo(pycurl.CONTENT_TYPE) or "").partition(";")[0].strip().lower()
-        return not mime or mime in self.settings.accept or mime.partition("/")[0] + "/*" in self.settings.accept
+        return mime in self.settings.accept or mime.partition("/")[0] + "/*" in self.settings.accept
 
     def _open(self, _purpose: int, target: Any) -> "socket.socket | int":
         """Open a socket to an address of the public internet; refuse any other."""
         address = str(target.addr[0]) if target.family in (socket.AF_INET, socket.AF_INET6) else ""
-        if is_global(address):
-            return socket.socket(target.family, target.socktype, target.protocol)
-        self.refused = address or "an address that is none"
-        bad: int = pycurl.SOCKET_BAD
-        return bad
+        if not is_global(address):
+            self.refused = address or "an address that is none"
+            bad: int = pycurl.SOCKET_BAD
+            return bad
+        opened = socket.socket(target.family, target.socktype, target.protocol)
+        self.opened.append(opened)  # curl works on a copy of it
+        return opened
 
     def finish(self, error: int, note: str) -> Reply:
         """Hand over what came and let go of it."""
+        while self.opened:
+            self.opened.pop().close()
         self.purse.spent -= self.size
         curl = self.curl
         why = self.why

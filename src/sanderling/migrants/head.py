@@ -1,0 +1,33 @@
+"""Reading a head: the status line and headers of an answer, as lines of bytes."""
+
+Fields = dict[bytes, bytes]
+"""Header values by lower-case name."""
+
+LISTS = {b"content-encoding": b", ", b"x-robots-tag": b"\n"}  # may come in several lines: how to join them
+
+
+def read_head(lines: list[bytes]) -> tuple[int, Fields]:
+    """Read status and headers, names in lower case; of interim answers only the last head counts."""
+    status = 0
+    fields: Fields = {}
+    for line in lines:
+        if line.startswith(b"HTTP/"):
+            status, fields = _status(line), {}
+            continue
+        name, colon, value = line.partition(b":")
+        name = name.strip().lower()
+        if colon and name not in fields:
+            fields[name] = value.strip()
+        elif name in LISTS:
+            fields[name] += LISTS[name] + value.strip()
+    return status, fields
+
+
+def _status(line: bytes) -> int:
+    code = line.split(None, 2)[1:2]
+    return int(code[0]) if code and len(code[0]) == 3 and code[0].isdigit() else 0
+
+
+def media_type(fields: Fields) -> str:
+    """Give the media type, without its parameters; empty if none is declared."""
+    return fields.get(b"content-type", b"").partition(b";")[0].strip().lower()[:100].decode("latin-1")

@@ -1,0 +1,34 @@
+"""Reading a head."""
+
+import pytest
+
+from sanderling.migrants.head import media_type, read_head
+
+
+def test_names_are_lowered_and_the_first_of_two_counts() -> None:
+    head = [b"HTTP/1.1 200 OK\r\n", b"Content-TYPE:  text/html \r\n", b"content-type: image/png\r\n", b"\r\n"]
+    assert read_head(head) == (200, {b"content-type": b"text/html"})
+
+
+def test_headers_that_are_lists_are_joined() -> None:
+    head = [b"HTTP/2 200\r\n", b"content-encoding: gzip\r\n", b"content-encoding: br\r\n", b"x-robots-tag: a\r\n"]
+    assert read_head([*head, b"x-robots-tag: b\r\n"])[1] == {b"content-encoding": b"gzip, br", b"x-robots-tag": b"a\nb"}
+
+
+def test_interim_answers_leave_nothing_behind() -> None:
+    head = [b"HTTP/1.1 103 Early\r\n", b'ETag: "early"\r\n', b"\r\n", b"HTTP/1.1 404 No\r\n", b"\r\n"]
+    assert read_head(head) == (404, {})
+
+
+@pytest.mark.parametrize(
+    "line", [b"HTTP/1.1\r\n", b"HTTP/1.1 banana\r\n", b"HTTP/1.1 20 OK\r\n", b"HTTP/1.1 \xb2\xb2\xb2\r\n"]
+)
+def test_a_status_that_is_none_is_zero(line: bytes) -> None:
+    assert read_head([line])[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "mime"), [(b"Text/HTML; charset=x", "text/html"), (b"", ""), (b" ;", ""), (b"\xff" * 500, "\xff" * 100)]
+)
+def test_a_media_type_is_short_and_has_no_parameters(value: bytes, mime: str) -> None:
+    assert media_type({b"content-type": value}) == mime
