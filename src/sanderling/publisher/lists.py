@@ -116,16 +116,15 @@ def _walk(db: Connection, known: Facts, wish: Wish, start: Place) -> Iterator[tu
 
 
 def _query(db: Connection, phase: str, bounds: dict[str, float]) -> str:
+    rows = f"SELECT {COLUMNS} FROM pages INDEXED BY"
     if phase == "climbed":
-        return f"SELECT {COLUMNS} FROM pages WHERE {CHANGED} AND {LIVE} AND hit_at > :until AND id > :id ORDER BY id"
+        return f"{rows} pages_noticed WHERE {CHANGED} AND {LIVE} AND hit_at > :until AND id > :id ORDER BY id"
     if phase == "deleted":
-        return f"SELECT {COLUMNS} FROM pages WHERE {CHANGED} AND deleted = 1 AND hidden = 0 AND id > :id ORDER BY id"
+        return f"{rows} pages_gone WHERE {CHANGED} AND deleted = 1 AND hidden = 0 AND id > :id ORDER BY id"
     few = db.execute(f"SELECT count(*) FROM (SELECT 1 FROM pages WHERE {CHANGED} LIMIT {FEW})", bounds).fetchone()[0]
     index = "pages_noticed" if few < FEW else "pages_live"
     after = "(score < :score OR (score = :score AND id > :id))"
-    return (
-        f"SELECT {COLUMNS} FROM pages INDEXED BY {index} WHERE {CHANGED} AND {LIVE} AND {after} ORDER BY score DESC, id"
-    )
+    return f"{rows} {index} WHERE {CHANGED} AND {LIVE} AND {after} ORDER BY score DESC, id"
 
 
 def _entry(row: tuple[int, str, int, int, int, float, int], since: int, formula: str, top: float) -> Entry:

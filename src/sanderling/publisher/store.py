@@ -33,6 +33,7 @@ CREATE TABLE pages (
 );
 CREATE INDEX pages_noticed ON pages (noticed);
 CREATE INDEX pages_live ON pages (score DESC, id) WHERE deleted = 0 AND hidden = 0;
+CREATE INDEX pages_gone ON pages (id) WHERE deleted = 1;
 CREATE INDEX pages_part ON pages (id / 50000, modified) WHERE deleted = 0 AND hidden = 0;
 CREATE TABLE crawlers (name TEXT, verified INTEGER, visits INTEGER NOT NULL, last_visit INTEGER NOT NULL,
   PRIMARY KEY (name, verified)) WITHOUT ROWID;
