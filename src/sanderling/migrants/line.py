@@ -11,11 +11,6 @@ from sanderling.records import Host, Itinerary, Robots, Stop
 class Line:
     """One host: its stops, its rules, and its pace."""
 
-    __slots__ = (
-        *("asking", "connections", "delay", "door", "failures", "host", "in_flight", "open_at", "pause", "prefix"),
-        *("robots", "robots_hops", "robots_url", "rules", "stops", "waiting"),
-    )
-
     def __init__(self, host: Host) -> None:
         self.host, self.prefix = host, f"{host}/"
         self.door = door_of(host)

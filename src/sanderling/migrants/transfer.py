@@ -70,23 +70,6 @@ class Purse:
 class Transfer:
     """A pooled curl handle with what it has received so far."""
 
-    __slots__ = (
-        *(
-            "ask",
-            "chunks",
-            "conditions",
-            "crowded",
-            "curl",
-            "door",
-            "head_size",
-            "lines",
-            "max_head",
-            "opened",
-            "purse",
-        ),
-        *("refused", "settings", "size", "timeout", "why"),
-    )
-
     def __init__(self, settings: FetchSettings, purse: Purse, fixed: list[tuple[int, Any]]) -> None:
         self.settings, self.purse, self.max_head = settings, purse, settings.max_head
         self.door: Door | None = None
