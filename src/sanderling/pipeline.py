@@ -7,22 +7,24 @@ undone is still leased or queued, and is done again.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.database import Connection
 from sanderling.frontier.book import Book, Known
 from sanderling.frontier.closing import MAX_HOPS, close, conduct
 from sanderling.frontier.hosts import CONDEMN_AFTER, Hosts, backoff
 from sanderling.frontier.judge import Judge
+from sanderling.frontier.order import LEARN_PAGES, Finding, Ordering
 from sanderling.frontier.queue import Closing, Lease, Queue
 from sanderling.organise.normalise import host_of, resolve
 from sanderling.records import Candidate, Outcome, Parcel, Reason, Robots, Source, State, Url, Visit
 from sanderling.store.catalogue import Catalogue, Filed, Latest
 from sanderling.store.cdxj_index import Index
 from sanderling.store.crawl_log import CrawlLog
-from sanderling.store.graph import FLUSH_PAIRS, Forward, Graph, pack_links, unpack_links
+from sanderling.store.graph import FLUSH_PAIRS, Forward, Graph, pack_links, targets_of, unpack_links
 from sanderling.store.shelve import Shelved, captures, shelve
 from sanderling.store.warc import Archive
 
@@ -35,6 +37,7 @@ class House(Struct):
     queue: Queue
     hosts: Hosts
     judge: Judge
+    order: Ordering
     catalogue: Catalogue
     graph: Graph
     archive: Archive
@@ -44,6 +47,7 @@ class House(Struct):
     retries: int
     backoff_seconds: float
     counts: Counter[str]
+    learned: int = 0  # pages since waiting URLs were last moved by what was learned
 
 
 def bring_home(parcels: Sequence[Parcel], house: House, now: float) -> None:
@@ -81,6 +85,10 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     house.log.write(visits, rows)
     if house.graph.pairs >= FLUSH_PAIRS:
         house.graph.flush()
+    house.learned += len(shelved)
+    if house.learned >= LEARN_PAGES:
+        house.queue.promote(house.order.gains())
+        house.learned = 0
     return shelved
 
 
@@ -104,71 +112,73 @@ def _rows(db: Connection, ids: Sequence[int]) -> dict[int, UrlRow]:
     return found
 
 
+class Offer(Struct, frozen=True, gc=False):
+    """A URL that a visit points at; it becomes a candidate only if it is new or comes by a better way."""
+
+    depth: int
+    nofollow: bool
+    source: Source
+    page: Visit
+    wire: str = ""
+    anchor: str = ""
+    hops: int = 0
+
+    def candidate(self, url: Url) -> Candidate:
+        return Candidate(url, self.wire, self.depth, self.source, self.page.id, self.hops)
+
+
 def _offer_links(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: House, now: float) -> dict[Url, int]:
     """Every URL the visits point at gets an id; new ones are judged and queued or skipped."""
-    offers: dict[Url, tuple[Candidate, bool]] = {}
+    offers: dict[Url, Offer] = {}
     for visit in visits:
         row = rows[visit.id]
-        for candidate, nofollow in _candidates(visit, row):
-            known = offers.get(candidate.url)
-            if known is None or candidate.depth < known[0].depth or (known[1] and not nofollow):
-                offers[candidate.url] = (candidate, nofollow)
+        depth, page_nofollow = row.depth + 1, visit.nofollow
+        for link in visit.links:
+            nofollow = page_nofollow or link.nofollow
+            known = offers.get(link.url)
+            if known is None or depth < known.depth or (known.nofollow and not nofollow):
+                offers[link.url] = Offer(depth, nofollow, Source.LINK, visit, link.wire, link.anchor)
+        if visit.canonical and visit.canonical != visit.url:
+            offers.setdefault(visit.canonical, Offer(row.depth, False, Source.CANONICAL, visit))
+        if visit.outcome is Outcome.REDIRECT and row.hops < MAX_HOPS:
+            target = resolve(row.wire or visit.url, visit.location)
+            if target is not None:
+                wire, hops = target.wire_if_different, row.hops + 1
+                offers[target.url] = Offer(row.depth, False, Source.REDIRECT, visit, wire, hops=hops)
     return _offer(offers, house, now)
 
 
-def _candidates(visit: Visit, row: UrlRow) -> Iterable[tuple[Candidate, bool]]:
-    depth = row.depth + 1
-    page_nofollow = visit.nofollow
-    for link in visit.links:
-        candidate = Candidate(link.url, link.wire, depth, Source.LINK, visit.id, rank=float(depth))
-        yield candidate, page_nofollow or link.nofollow
-    if visit.canonical and visit.canonical != visit.url:
-        yield Candidate(visit.canonical, "", row.depth, Source.CANONICAL, visit.id, rank=float(row.depth)), False
-    if visit.outcome is Outcome.REDIRECT and row.hops < MAX_HOPS:
-        target = resolve(row.wire or visit.url, visit.location)
-        if target is not None:
-            yield (
-                Candidate(target.url, target.wire_if_different, row.depth, Source.REDIRECT, visit.id, row.hops + 1,
-                          float(row.depth)),
-                False,
-            )  # fmt: skip
-
-
-def _offer(offers: Mapping[Url, tuple[Candidate, bool]], house: House, now: float) -> dict[Url, int]:
+def _offer(offers: Mapping[Url, Offer], house: House, now: float) -> dict[Url, int]:
     known = house.book.find(offers)
     ids = {url: found.id for url, found in known.items()}
     entries = []
-    for url, (candidate, nofollow) in offers.items():
+    for url, offer in offers.items():
         found = known.get(url)
         if found is None:
-            entry = house.judge.judge(candidate, nofollow, now)
+            entry = house.judge.judge(_ranked(url, offer, house), offer.nofollow, now)
             if entry is not None:
                 entries.append(entry)
-        elif candidate.depth < found.depth or found.soft:
-            _found_again(candidate, nofollow, found, house, now)
+        elif offer.depth < found.depth or found.soft:
+            _found_again(_ranked(url, offer, house), offer, found, house, now)
     ids.update(house.book.add(entries, now))
     house.counts["skipped"] += sum(1 for entry in entries if entry.state is State.SKIPPED)
     return ids
 
 
-def _found_again(candidate: Candidate, nofollow: bool, found: Known, house: House, now: float) -> None:
+def _ranked(url: Url, offer: Offer, house: House) -> Candidate:
+    candidate = offer.candidate(url)
+    return replace(candidate, rank=house.order.rank(Finding(candidate, offer.anchor, offer.page)))
+
+
+def _found_again(candidate: Candidate, offer: Offer, found: Known, house: House, now: float) -> None:
     """A known URL by a shorter way, or by one that may be followed: tell its links, or lift its soft reason."""
     if found.soft:
-        if not nofollow and not house.judge.is_too_deep(candidate.depth):
+        if not offer.nofollow and not house.judge.is_too_deep(candidate.depth):
             house.book.requeue(found.id, candidate)
     elif house.book.shorten(found.id, candidate):
-        row = house.db.execute("SELECT links FROM pages WHERE url = ?", (found.id,)).fetchone()
-        targets = unpack_links(row[0]).targets if row else []
-        depth = candidate.depth + 1
-        deeper: dict[Url, tuple[Candidate, bool]] = {}
-        for start in range(0, len(targets), 400):
-            part = targets[start : start + 400]
-            sql = (
-                "SELECT h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host"
-                f" WHERE u.depth > ? AND u.id IN ({','.join('?' * len(part))})"
-            )
-            for (url,) in house.db.execute(sql, (depth, *part)):
-                deeper[Url(url)] = (Candidate(Url(url), "", depth, Source.LINK, found.id, rank=float(depth)), False)
+        targets = targets_of(house.db, found.id).targets
+        deeper = {url: replace(offer, depth=offer.depth + 1, source=Source.LINK, wire="", anchor="", hops=0)
+                  for url in house.book.deeper_than(offer.depth + 1, targets)}  # fmt: skip
         _offer(deeper, house, now)
 
 
@@ -184,6 +194,7 @@ def _file(item: Shelved, files: Mapping[str, int], ids: Mapping[Url, int], old: 
         links = pack_links(Forward(targets, [link.anchor for _, link in kept], nofollow))
         known = set(unpack_links(old.links).targets) if old else ()
         house.graph.add(visit.id, [id_ for id_ in targets if id_ not in known] if known else targets)
+        house.order.learn(visit, targets)
     if place is None:
         return Filed(visit, item.changed, twin=item.twin, links=links, link_count=count)
     where = files[place.file], place.offset, place.length

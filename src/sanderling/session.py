@@ -24,6 +24,7 @@ from sanderling.errors import UsageError
 from sanderling.frontier.book import Book, Entry
 from sanderling.frontier.hosts import Hosts
 from sanderling.frontier.judge import Judge
+from sanderling.frontier.order import Breadth
 from sanderling.frontier.queue import Pace, Queue
 from sanderling.migrants.resolve import Resolver
 from sanderling.migrants.settings import FetchSettings
@@ -189,6 +190,7 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
         queue=Queue(db, pace_of(request)),
         hosts=Hosts(db),
         judge=Judge(rule, depth, _budget(db)),
+        order=Breadth(),
         catalogue=catalogue,
         graph=graph,
         archive=archive,

@@ -152,6 +152,18 @@ class Book:
         self.remember(candidate.url, Known(id_, candidate.depth))
         return row is not None and row[0] == State.VISITED
 
+    def deeper_than(self, depth: int, ids: Sequence[int]) -> list[Url]:
+        """Those of these URLs that are known by a longer way only."""
+        found = []
+        for start in range(0, len(ids), CHUNK):
+            part = ids[start : start + CHUNK]
+            found += self.db.execute(
+                "SELECT h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host"
+                f" WHERE u.depth > ? AND u.id IN ({','.join('?' * len(part))})",
+                (depth, *part),
+            ).fetchall()
+        return [Url(url) for (url,) in found]
+
     def requeue(self, id_: int, candidate: Candidate) -> None:
         """Queue a URL that was skipped for a soft reason."""
         row = self.db.execute(

@@ -5,7 +5,7 @@ requests, when its robots.txt is not known yet, or when it takes fewer connectio
 migrant at a time holds it, and no other host at the same address is in anybody's hands.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -113,9 +113,7 @@ class Queue:
             return None
         token = self._tokens(len(rows))
         term = now + TERM_SECONDS + len(rows) * (self.pace.delay_seconds + 1)
-        self.db.executemany(
-            "DELETE FROM queue WHERE host = ? AND rank = ? AND url = ?", [(host, r[0], r[1]) for r in rows]
-        )
+        self.db.executemany("DELETE FROM queue WHERE url = ?", [(r[1],) for r in rows])
         self.db.executemany(
             "INSERT INTO leases (url, host, rank, migrant, token, until) VALUES (?, ?, ?, ?, ?, ?)",
             [(r[1], host, r[0], migrant, token + n, term) for n, r in enumerate(rows)],
@@ -183,6 +181,12 @@ class Queue:
         self.db.executemany(
             "UPDATE hosts SET leased = leased - ?, waiting = waiting + ? WHERE id = ?",
             [(count, returned.get(host, 0), host) for host, count in ended.items()],
+        )
+
+    def promote(self, gains: Mapping[int, float]) -> None:
+        """Move URLs forward by what was learned of them since the last time; those no longer queued are passed over."""
+        self.db.executemany(
+            "UPDATE queue SET rank = rank - ? WHERE url = ?", [(gain, url) for url, gain in gains.items()]
         )
 
     def renew(self, migrant: str, now: float) -> None:

@@ -41,12 +41,12 @@ MIGRATIONS = [
     );
     CREATE UNIQUE INDEX urls_key ON urls (host, path);
     CREATE TABLE queue (
+        url INTEGER PRIMARY KEY,
         host INTEGER NOT NULL,
         rank REAL NOT NULL,
-        url INTEGER NOT NULL,
-        ready_at REAL NOT NULL DEFAULT 0,
-        PRIMARY KEY (host, rank, url)
-    ) WITHOUT ROWID;
+        ready_at REAL NOT NULL DEFAULT 0
+    );
+    CREATE INDEX queue_best ON queue (host, rank, url);
     CREATE TABLE leases (
         url INTEGER PRIMARY KEY,
         host INTEGER NOT NULL,
