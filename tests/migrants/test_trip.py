@@ -1,6 +1,7 @@
 """A migrant's trip: robots, pace, manners, and what it brings home. The server is real, the clock is ours."""
 
 import zlib
+from threading import Event
 
 import pytest
 from tests.hostile.server import Guest, HostileServer, redirect_to, rules, silent, status
@@ -285,11 +286,18 @@ class TestLeaving:
     """A trip can end at any time, and nothing in hand is lost."""
 
     def test_what_waits_comes_back_and_what_is_in_flight_may_finish(self, road: Road) -> None:
-        server = road.server({"/a": page, "/b": page})
+        gate = Event()
+
+        def late(guest: Guest) -> None:
+            gate.wait()
+            page(guest)
+
+        server = road.server({"/a": late, "/b": page})
         trip = road.trip()
         trip.accept(itinerary(server, "/a", "/b", robots=Robots(server.host, 404, b"", 0.0, 1e12)))
-        trip.work(0.0)
+        trip.work(0.1)
         returned = trip.abandon(drop_in_flight=False)
+        gate.set()
         assert [(visit.id, visit.token, visit.outcome) for visit in returned] == [(1, 7, Outcome.RETURNED)]
         assert trip.load == 1
         assert fates(bring_home(trip)) == {"a": FETCHED}
