@@ -24,7 +24,7 @@ def root(tmp_path: Path) -> Path:
     folder = tmp_path / "www"
     folder.mkdir()
     for name in ("index.html", "a.html", "hidden.html"):
-        (folder / name).write_text(f"<p>{name} <!--vol n-->1<!--/vol-->")
+        (folder / name).write_text(f"<p>{name} <!--Vol#n-->1<!--/Vol#n-->")
     (folder / "robots.txt").write_text("User-agent: *\nDisallow: /hidden\n")
     return folder
 
@@ -56,7 +56,7 @@ def test_it_publishes_with_the_standard_library_alone_until_told_to_stop(root: P
         address = process.stderr.readline().split()[2]
         with urllib.request.urlopen(f"{address}?LAST_VISIT=0") as reply:
             assert listed(reply.read()) == [("/", 1.0, "created"), ("/a.html", 0.5, "created")]
-        assert json.loads((root / "a.tvi").read_text())["values"] == {"n": "1"}
+        assert json.loads((root / "a.tvi").read_text()) == {"n": "1"}
     finally:
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=20)

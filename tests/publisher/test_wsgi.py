@@ -10,7 +10,7 @@ from tests.publisher.conftest import BROWSER, listed
 
 from sanderling.clock import SimulatedClock
 from sanderling.publisher import Desk, Site, WsgiPublisher
-from sanderling.publisher.volatile import patch
+from sanderling.refresh.tvi import patch, read_table
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -166,7 +166,7 @@ def test_head_has_no_body(get: Get) -> None:
 
 
 def test_the_side_file_patches_an_old_copy(site: Site, desk: Desk) -> None:
-    served = {"/shares.html": b"<p><!--vol price-->12.50<!--/vol-->"}
+    served = {"/shares.html": b"<p><!--Vol#price-->12.50<!--/Vol#price-->"}
 
     def app(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         body = served.get(environ["PATH_INFO"])
@@ -174,11 +174,11 @@ def test_the_side_file_patches_an_old_copy(site: Site, desk: Desk) -> None:
         return [body or b""]
 
     volatile = WsgiPublisher(app, Site(site.base, site.state, volatile=True), desk)
-    old = served["/shares.html"].decode()
-    served["/shares.html"] = b"<p><!--vol price-->13.75<!--/vol-->"
+    old = served["/shares.html"]
+    served["/shares.html"] = b"<p><!--Vol#price-->13.75<!--/Vol#price-->"
     status, headers, side = ask(volatile, "/shares.tvi")
     assert (status, headers["Content-Type"]) == (200, "application/json")
-    assert patch(old, side.decode()) == served["/shares.html"].decode()
+    assert patch(old, read_table(side) or {}) == served["/shares.html"]
     assert ask(volatile, "/other.tvi")[0] == 404
 
 

@@ -2,93 +2,44 @@
 
 An author marks what changes often, and names the side file:
 
-    <link rel="tvi" href="shares.tvi"> ... <!--vol price-->12.50<!--/vol-->
+    <link rel="tvi" href="shares.tvi"> ... <!--Vol#price-->12.50<!--/Vol#price-->
 
-The side file (same name, ending .tvi) is JSON: the values by name, and a digest of all the rest. A crawler that holds
-a copy with the same rest patches the values in; if the rest differs, it fetches the page.
+The side file (same name, ending .tvi) is a JSON object from name to text. The crawler's half is refresh/tvi.py.
 """
 
 import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
-MARK = re.compile(r"<!--\s{0,4}(?:vol\s{1,4}([\w.-]{1,64})|(/vol))\s{0,4}-->", re.ASCII)
-LARGEST = 4 << 20  # characters of a page or side file; larger ones are left alone
+MARK = re.compile(r"<(?:!--\s{0,4})?(/?)Vol#([A-Za-z0-9_.]{1,64})\s{0,4}(?:--)?>", re.IGNORECASE)
+LARGEST = 4 << 20  # characters of a page; larger ones are left alone
 ENDING = ".tvi"
 TYPE = "application/json"
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One volatile part: its name, and where its text lies."""
-
-    name: str
-    start: int
-    end: int
-
-
-def parts(page: str) -> Iterator[Part]:
-    """Find the volatile parts in one pass; the second part of a name is called name#2, and so on."""
-    used: dict[str, int] = {}
+def values(page: str) -> dict[str, str]:
+    """Give the volatile parts by name; a name used twice, not closed or within another says nothing sure."""
+    found: dict[str, str] = {}
+    unsure: set[str] = set()
     opened: re.Match[str] | None = None
     for mark in MARK.finditer(page):
-        if opened is None and mark[1]:
-            opened = mark
-        elif opened is not None and mark[2]:
-            used[opened[1]] = number = used.get(opened[1], 0) + 1
-            yield Part(opened[1] if number == 1 else f"{opened[1]}#{number}", opened.end(), mark.start())
+        if opened is not None and mark[1] and mark[2] == opened[2]:
+            found[mark[2]] = page[opened.end() : mark.start()]
             opened = None
-
-
-def values(page: str) -> dict[str, str]:
-    """Give the volatile parts by name."""
-    return {part.name: page[part.start : part.end] for part in parts(page)}
-
-
-def filled(page: str, texts: Mapping[str, str]) -> str:
-    """Give the page with other texts in its volatile parts."""
-    pieces, at = [], 0
-    for part in parts(page):
-        pieces += [page[at : part.start], texts[part.name]]
-        at = part.end
-    return "".join((*pieces, page[at:]))
-
-
-def skeleton(page: str) -> str:
-    """Give the digest of a page without its volatile parts."""
-    rest = filled(page, dict.fromkeys(values(page), ""))
-    return sha256(rest.encode("utf-8", "surrogatepass")).hexdigest()
+        elif opened is not None or mark[1]:
+            unsure.add(mark[2])
+        else:
+            opened = mark
+            if mark[2] in found:
+                unsure.add(mark[2])
+    return {name: text for name, text in found.items() if name not in unsure}
 
 
 def side_file(page: str) -> str:
     """Write the side file of a page."""
-    return json.dumps({"skeleton": skeleton(page), "values": values(page)}, ensure_ascii=False, sort_keys=True) + "\n"
-
-
-def patch(page: str, side: str) -> str | None:
-    """Put the values of a side file into a copy of the page; None if the page itself must be fetched."""
-    told = _read(side)
-    if told is None or told.get("skeleton") != skeleton(page):
-        return None
-    texts = told.get("values")
-    if not isinstance(texts, dict) or set(texts) != set(values(page)):
-        return None
-    if any(not isinstance(text, str) or MARK.search(text) for text in texts.values()):
-        return None  # a text with marks of its own would move the others
-    return filled(page, texts)
-
-
-def _read(side: str) -> dict[str, object] | None:
-    try:
-        told = json.loads(side[:LARGEST])
-    except (ValueError, RecursionError):
-        return None
-    return told if isinstance(told, dict) else None
+    return json.dumps(values(page), ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def side_path(path: str, index: str = "index.html") -> str:
