@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from sanderling.errors import UsageError
-from sanderling.organise.scope import Scope, ScopeRule, scope_rule, site_of, verdict, with_seed
+from sanderling.organise.scope import Scope, ScopeRule, admissible, scope_rule, site_of, verdict, with_seed
 from sanderling.records import Reason, Url
 
 SEED = Url("https://www.example.co.uk/docs/start.html")
@@ -73,3 +73,10 @@ def test_a_host_that_is_only_www_keeps_its_name() -> None:
 def test_a_rule_travels() -> None:
     rule = scope_rule([SEED], include=["a"])
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(rule), type=ScopeRule) == rule
+
+
+def test_a_sitemap_speaks_for_its_own_site_under_all_its_names() -> None:
+    sitemap = "http://www.example.org/deep/sitemap.xml"
+    assert admissible("https://example.org/other", sitemap)
+    assert not admissible("https://other.example.org/", sitemap)
+    assert not admissible("http://www.example.org:8080/", sitemap)

@@ -1,4 +1,8 @@
 """The URL organiser: one spelling per URL, and what may be asked for at all.
 
 A raw string comes in; a `Url` (the key), its wire spelling and a verdict (in scope, trap, too long ...) go out.
+
+    normalise.py   one spelling per URL            lossy.py      rules that may merge pages, off by default
+    scope.py       what belongs to a crawl         traps.py      what one URL tells of a trap
+    budget.py      what only many URLs tell
 """

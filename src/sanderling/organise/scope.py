@@ -5,7 +5,7 @@ people mean it. They stay different URLs, with different keys and different robo
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 from functools import lru_cache
 
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from sanderling.errors import UsageError
 from sanderling.organise.normalise import LENGTH_LIMIT, host_of, registrable_domain, split
-from sanderling.records import Reason, Url
+from sanderling.records import Host, Reason, Url
 
 
 class Scope(StrEnum):
@@ -77,6 +77,16 @@ def verdict(rule: ScopeRule, url: str) -> Reason:
 def site_of(url: str) -> str:
     """Give what scheme and `www.` do not change: the authority one site answers under."""
     return _site(host_of(url))
+
+
+def admissible(url: str, sitemap_url: str, robots_named: Collection[Host] = ()) -> bool:
+    """Tell whether a sitemap may speak for a URL: of its own site, or of a host whose robots.txt names the sitemap."""
+    return site_of(url) == site_of(sitemap_url) or host_of(url) in robots_named
+
+
+def is_at_location(url: str, sitemap_url: str) -> bool:
+    """Tell whether a URL lies in the folder of a sitemap or below: the strict rule of sitemaps.org, for reports."""
+    return url.startswith(sitemap_url.partition("?")[0].rpartition("/")[0] + "/")
 
 
 def _is_within(rule: ScopeRule, url: str) -> bool:

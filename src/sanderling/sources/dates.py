@@ -1,0 +1,117 @@
+"""Dates as sitemaps and feeds write them: W3C profile of ISO 8601, and the dates of mail."""
+
+import re
+from calendar import timegm
+from enum import StrEnum
+from functools import lru_cache
+
+from msgspec import Struct
+
+DAY = 86400.0
+
+
+class Precision(StrEnum):
+    """How much of a date was written."""
+
+    DAY = "day"  # or a month, or a year: the first day of it
+    SECOND = "second"
+
+
+class Moment(Struct, frozen=True, gc=False):
+    """A time, and how exact it is."""
+
+    at: float  # seconds since 1970
+    precision: Precision
+
+    @property
+    def until(self) -> float:
+        """Give the last moment it may mean: the end of the day, if only the day is known."""
+        return self.at + DAY - 1 if self.precision is Precision.DAY else self.at
+
+
+_W3C = re.compile(
+    r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})"
+    r"(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9})\d*)?)?\s*(?:(Z|UTC|GMT)|([+-])(\d{2}):?(\d{2})?)?)?)?)?",
+    re.IGNORECASE | re.ASCII,
+).fullmatch
+_MAIL = re.compile(
+    r"(?:[a-z]{3,9}\.?,?\s*)?(\d{1,2})[\s-]([a-z]{3})[a-z]*\.?[\s-](\d{4}|\d{2})"
+    r"(?:,?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?\s*(?:([+-])(\d{2}):?(\d{2})|([a-z]{1,5}))?)?",
+    re.IGNORECASE | re.ASCII,
+).fullmatch
+_MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS = {name: at for at, name in enumerate(_MONTH_NAMES, 1)}
+_ZONES = {
+    "est": -5,
+    "edt": -4,
+    "cst": -6,
+    "cdt": -5,
+    "mst": -7,
+    "mdt": -6,
+    "pst": -8,
+    "pdt": -7,
+}  # RFC 822; others: UTC
+
+
+@lru_cache(maxsize=4096)
+def read_date(text: str) -> Moment | None:
+    """Read a date in either form; None if it is none.
+
+    A time without a zone may be half a day off: of a W3C date only the day counts then, and a mail date is none.
+    """
+    text = " ".join(text.split())
+    if len(text) > 64:
+        return None
+    return _read_w3c(text) or _read_mail(text)
+
+
+def _read_w3c(text: str) -> Moment | None:
+    found = _W3C(text)
+    if found is None:
+        return None
+    year, month, day, hour, minute, second, fraction, utc, sign, zone_hours, zone_minutes = found.groups()
+    exact = bool(utc or sign)
+    time = (int(hour or 0), int(minute or 0), int(second or 0))
+    seconds = _seconds(int(year), int(month or 1), int(day or 1), time)
+    if seconds is None:
+        return None
+    offset = _offset(sign, zone_hours, zone_minutes)
+    if abs(offset) > DAY:
+        return None
+    part = float(f"0.{fraction}") if fraction else 0.0
+    return Moment(seconds - offset + part, Precision.SECOND) if exact else Moment(seconds // DAY * DAY, Precision.DAY)
+
+
+def _read_mail(text: str) -> Moment | None:
+    found = _MAIL(text)
+    if found is None:
+        return None
+    day, month, year, hour, minute, second, sign, zone_hours, zone_minutes, zone = found.groups()
+    time = (int(hour or 0), int(minute or 0), int(second or 0))
+    seconds = _seconds(_whole_year(year), _MONTHS.get(month.lower(), 0), int(day), time)
+    if seconds is None or (hour and not sign and not zone):
+        return None
+    offset = _offset(sign, zone_hours, zone_minutes) if sign else _ZONES.get((zone or "").lower(), 0) * 3600
+    return Moment(seconds - offset, Precision.SECOND if hour else Precision.DAY)
+
+
+def _whole_year(text: str) -> int:
+    """Read a year of two digits as RFC 2822 says."""
+    year = int(text)
+    return year if len(text) == 4 else year + (2000 if year < 50 else 1900)
+
+
+def _offset(sign: str | None, hours: str | None, minutes: str | None) -> int:
+    east = int(hours or 0) * 3600 + int(minutes or 0) * 60
+    return -east if sign == "-" else east
+
+
+_LENGTHS = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def _seconds(year: int, month: int, day: int, time: tuple[int, int, int]) -> float | None:
+    """Count seconds since 1970; None if there is no such day or time."""
+    hour, minute, second = time
+    if not (year and 1 <= month <= 12 and 1 <= day <= _LENGTHS[month] and hour <= 24 and minute <= 59 and second <= 60):
+        return None
+    return float(timegm((year, month, day, hour, minute, second)))

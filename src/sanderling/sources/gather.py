@@ -1,0 +1,282 @@
+"""Gather entries from the tags of a sitemap or a feed, however they are nested, spelled or left open."""
+
+import re
+from collections import Counter
+
+from sanderling.sources import extensions
+from sanderling.sources.changefreq import read_changefreq
+from sanderling.sources.dates import Moment, Precision, read_date
+from sanderling.sources.entries import Alternate, Entry, Image, Kind, Limits, News, Problem, Video
+from sanderling.sources.markup import attributes, unescape
+
+LOC_LIMIT = 8192  # characters; longer than any URL we would ask for
+FIELD_LIMIT = 65536
+BLANKS = " \t\r\n\f\v\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
+    map(chr, range(0x2000, 0x2010))
+)
+
+_PLAIN_FIELDS = ("loc", "lastmod", "changefreq", "priority")
+_PLAIN = re.compile(
+    r"<(url|sitemap)>\s*+<loc>([^<]++)</loc>\s*+"
+    + "".join(rf"(?:<{name}>([^<]*+)</{name}>\s*+)?+" for name in _PLAIN_FIELDS[1:])
+    + r"</\1>\s*+"
+).match
+
+_ROOTS = {"urlset": Kind.URLSET, "sitemapindex": Kind.INDEX, "rss": Kind.RSS, "rdf": Kind.RSS, "feed": Kind.ATOM}
+_ENTRIES = {"url": Kind.URLSET, "sitemap": Kind.INDEX, "item": Kind.RSS, "entry": Kind.ATOM}
+_PARTS = frozenset(("image", "video", "news"))
+_PROSE = frozenset(
+    ("content", "description", "summary", "encoded", "pagemap", "source")
+)  # with tags of their own inside
+_DATES = {  # in the order of trust
+    Kind.URLSET: ("lastmod",),
+    Kind.INDEX: ("lastmod",),
+    Kind.RSS: ("pubdate", "date", "updated", "published"),
+    Kind.ATOM: ("updated", "modified", "published", "issued"),
+}
+_FEED_DATES = frozenset(("lastbuilddate", "pubdate", "updated", "date", "modified"))
+
+
+class Gatherer:
+    """Listens to a Scanner; entries that are complete wait in `found`."""
+
+    def __init__(self, limits: Limits, problems: Counter[Problem]) -> None:
+        self.kind = Kind.UNKNOWN
+        self.found: list[Entry] = []
+        self.updated: Moment | None = None
+        self.is_page = False  # it is a web page, not a sitemap
+        self._limits = limits
+        self._problems = problems
+        self._root = ""  # the root element, until it is closed
+        self._entry: dict[str, str] | None = None
+        self._begin_part("")
+        self._field, self._rest = "", ""
+        self._pieces: list[str] = []
+        self._prose = ""  # the element whose inside is not for us
+        self._is_nested = False  # a `url` inside a `loc`
+
+    def opened(self, name: str, rest: str) -> None:
+        """Hear of a start tag."""
+        if self._prose or self.is_page:
+            return
+        is_closed = rest.endswith("/")
+        if self._entry is None:
+            self._opened_outside(name, is_closed)
+        elif _ENTRIES.get(name) is self.kind:
+            self._opened_entry()
+        elif name == "link" and self._linked(attributes(rest)):
+            self._field = ""
+        elif name in _PROSE and not self._part:
+            self._prose = "" if is_closed else name
+        elif is_closed:
+            self._entry.setdefault(name, "")
+        elif name in _PARTS and not self._part and self.kind is Kind.URLSET:
+            self._begin_part(name)
+        else:
+            self._store()
+            self._field, self._rest = name, rest
+            if name == "mobile":
+                self._entry["mobile"] = ""
+
+    def closed(self, name: str) -> None:
+        """Hear of an end tag."""
+        if self._prose:
+            self._prose = "" if name == self._prose else self._prose
+        elif name == self._field:
+            self._store()
+        elif _ENTRIES.get(name) is self.kind and self.kind is not Kind.UNKNOWN:
+            self._closed_entry()
+        elif self._part and name == self._part:
+            self._end_part()
+        elif name == self._root:
+            self.flush()
+            self._root = ""
+
+    def text(self, text: str) -> None:
+        """Hear of text."""
+        if (self._field or (self._entry is not None and not text.isspace())) and not self._prose:
+            self._pieces.append(text)
+
+    def whole(self, buffer: str, at: int) -> int:
+        """Take an entry of the plainest form in one step: most are, and it is three times as fast."""
+        found = None if self._entry is not None or self._prose or self.is_page else _PLAIN(buffer, at)
+        if found is None or _ENTRIES[found[1]] is not self.kind:
+            return at
+        self._begin_entry()
+        self._entry = None
+        values = zip(_PLAIN_FIELDS, found.groups()[1:], strict=True)
+        self._make({name: unescape(value).strip(BLANKS) for name, value in values if value})
+        return found.end()
+
+    def finish(self, is_inside_tag: bool) -> None:
+        """Take what the end of the file left open: a value only if its end tag had begun."""
+        if self._root or self._entry is not None or self._prose:
+            self._problems[Problem.CUT_OFF] += 1
+        if not is_inside_tag:
+            self._field, self._pieces = "", []
+        self._store()
+        if self._entry and {"loc", "link", "guid", ""} & self._entry.keys():
+            self.flush()
+
+    def flush(self) -> None:
+        """Make an entry of what was gathered."""
+        self._store()
+        self._end_part()
+        gathered, self._entry = self._entry, None
+        self._is_nested = False
+        if gathered is not None:
+            self._make(gathered)
+
+    def _opened_outside(self, name: str, is_closed: bool) -> None:
+        if name in _ENTRIES and not is_closed:
+            if self.kind is Kind.UNKNOWN:
+                self.kind = _ENTRIES[name]
+            if _ENTRIES[name] is self.kind:
+                self._begin_entry()
+        elif self.kind is Kind.UNKNOWN and name in _ROOTS:
+            self.kind, self._root = _ROOTS[name], "" if is_closed else name
+        elif self.kind is Kind.UNKNOWN and name in ("html", "body", "head"):
+            self.is_page = True
+        self._field, self._pieces = ("" if is_closed else name) if name in _FEED_DATES else "", []
+
+    def _opened_entry(self) -> None:
+        if self._field == "loc":
+            self._is_nested = True
+            return
+        if self._entry:
+            self._problems[Problem.NOT_WELL_FORMED] += 1
+            self.flush()
+        self._begin_entry()
+
+    def _closed_entry(self) -> None:
+        if self._is_nested:
+            self._is_nested = False
+        elif self._entry is None:
+            self._problems[Problem.NOT_WELL_FORMED] += 1
+        else:
+            self.flush()
+
+    def _begin_entry(self) -> None:
+        self._entry = {}
+        self._begin_part("")
+        self._alternates: list[Alternate] = []
+        self._images: list[Image] = []
+        self._videos: list[Video] = []
+        self._news: News | None = None
+        self._field, self._pieces = "", []
+
+    def _begin_part(self, name: str) -> None:
+        self._part = name
+        self._fields: extensions.Fields = {}
+
+    def _end_part(self) -> None:
+        part, fields = self._part, self._fields
+        self._begin_part("")
+        if part == "image" and len(self._images) < self._limits.parts:
+            made = extensions.image(fields)
+            self._images += [made] if made else []
+        elif part == "video" and len(self._videos) < self._limits.parts:
+            self._videos.append(extensions.video(fields))
+        elif part == "news":
+            self._news = self._news or extensions.news(fields)
+
+    def _store(self) -> None:
+        """Keep the value of the field that ends here; text outside fields too, where people forgot `loc`."""
+        name, rest, pieces = self._field, self._rest, self._pieces
+        self._field, self._rest, self._pieces = "", "", []
+        if not pieces:
+            return
+        value = unescape("".join(pieces)[:FIELD_LIMIT]).strip(BLANKS)
+        if self._entry is None:
+            self._feed_date(name, value)
+        elif not value:
+            return
+        elif self._part:
+            if sum(map(len, self._fields.values())) < self._limits.parts:
+                self._fields.setdefault(name, []).append((value, rest))
+        elif name == "loc" and "loc" in self._entry:
+            self._problems[Problem.NOT_WELL_FORMED] += 1
+            self.flush()
+            self._begin_entry()
+            self._entry = {"loc": value}
+        else:
+            self._entry.setdefault(name, value)
+
+    def _feed_date(self, name: str, value: str) -> None:
+        if name in _FEED_DATES and self.kind in (Kind.RSS, Kind.ATOM) and self.updated is None:
+            self.updated = read_date(value)
+
+    def _linked(self, words: dict[str, str]) -> bool:
+        """Read a link that has its target in an attribute: an Atom link, or a page in another language."""
+        assert self._entry is not None
+        href, relation = words.get("href", "").strip(BLANKS), words.get("rel", "alternate").lower()
+        if not href or self._part:
+            return False
+        if self.kind is Kind.URLSET:
+            if relation == "alternate" and len(self._alternates) < self._limits.parts:
+                self._alternates.append(Alternate(words.get("hreflang", ""), href))
+        elif relation == "alternate":
+            self._entry.setdefault("link", href)
+        return True
+
+    def _make(self, gathered: dict[str, str]) -> None:
+        loc = self._loc(gathered)
+        if not loc:
+            return
+        moment = self._lastmod(gathered)
+        self.found.append(
+            Entry(
+                loc=loc,
+                lastmod=moment.at if moment else None,
+                lastmod_precision=moment.precision if moment else Precision.SECOND,
+                changefreq=self._changefreq(gathered.get("changefreq", "")),
+                priority=self._priority(gathered.get("priority", "")),
+                alternates=tuple(self._alternates),
+                images=tuple(self._images),
+                videos=tuple(self._videos),
+                news=self._news,
+                mobile="mobile" in gathered,
+            )
+        )
+
+    def _loc(self, gathered: dict[str, str]) -> str:
+        if self.kind in (Kind.RSS, Kind.ATOM):
+            named = [gathered.get(name, "") for name in ("link", "guid", "id")]
+            loc = next((text for text in named if looks_like_url(text)), "")
+        else:
+            loc = gathered.get("loc", "") or gathered.get("", "")
+        if not loc:
+            self._problems[Problem.NO_LOC] += 1
+        elif len(loc) > LOC_LIMIT or not (looks_like_url(loc) or loc.startswith("/")):
+            self._problems[Problem.BAD_LOC] += 1
+            return ""
+        return loc
+
+    def _lastmod(self, gathered: dict[str, str]) -> Moment | None:
+        for name in _DATES[self.kind]:
+            if text := gathered.get(name, ""):
+                moment = read_date(text)
+                if moment:
+                    return moment
+                self._problems[Problem.BAD_DATE] += 1
+        return None
+
+    def _changefreq(self, text: str) -> str:
+        name = read_changefreq(text)
+        if text and not name:
+            self._problems[Problem.BAD_CHANGEFREQ] += 1
+        return name
+
+    def _priority(self, text: str) -> float | None:
+        if not text:
+            return None
+        number = extensions.number(text)
+        if number is not None and 0.0 <= number <= 1.0:
+            return number
+        self._problems[Problem.BAD_PRIORITY] += 1
+        return None
+
+
+def looks_like_url(text: str) -> bool:
+    """Tell whether a text begins as a web address does."""
+    return text[:8].lower().startswith(("http://", "https://"))

@@ -1,0 +1,73 @@
+"""Unpack a gzipped file while it streams in; a file that is not gzipped passes as it is.
+
+This is about files named .gz, which are still packed when all content codings are undone. A file packed twice is
+unpacked twice, no more.
+"""
+
+import zlib
+from collections.abc import Iterator
+
+PIECE = 64 * 1024  # bytes unpacked at a time
+DEPTH_LIMIT = 2
+MAGIC = b"\x1f\x8b"
+
+
+class Gunzip:
+    """Unpack in pieces, so that the caller can stop a bomb; `is_broken` if a stream is damaged or cut."""
+
+    def __init__(self, depth: int = 1) -> None:
+        self._depth = depth
+        self._start = b""
+        self._stream: zlib._Decompress | None = None
+        self._inner: Gunzip | None = None
+        self._is_plain = False
+        self._is_damaged = False
+        self._is_over = False  # rubbish behind the end
+
+    @property
+    def is_broken(self) -> bool:
+        """Tell whether the stream is damaged, or did not come to its end."""
+        unfinished = self._stream is not None and not self._stream.eof
+        return self._is_damaged or unfinished or (self._inner is not None and self._inner.is_broken)
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Unpack some bytes."""
+        if self._stream is None and not self._is_plain:
+            data = self._start = self._start + data
+            if len(data) < len(MAGIC) and MAGIC.startswith(data):
+                return
+            self._is_plain = not data.startswith(MAGIC)
+            self._begin()
+        if self._is_plain:
+            yield data
+        elif not self._is_damaged:
+            yield from self._unpack(data)
+
+    def finish(self) -> Iterator[bytes]:
+        """Give what was too short to tell."""
+        if self._stream is None and not self._is_plain:
+            yield self._start
+        if self._inner:
+            yield from self._inner.finish()
+
+    def _begin(self) -> None:
+        if not self._is_plain:
+            self._stream = zlib.decompressobj(31)
+            self._inner = Gunzip(self._depth + 1) if self._depth < DEPTH_LIMIT else None
+
+    def _unpack(self, data: bytes) -> Iterator[bytes]:
+        assert self._stream is not None
+        while data and not self._is_over:
+            if self._stream.eof:
+                self._is_over = data[:1] != MAGIC[:1]
+                if self._is_over:
+                    return
+                self._stream = zlib.decompressobj(31)
+            try:
+                piece = self._stream.decompress(data, PIECE)
+            except zlib.error:
+                self._is_damaged = True
+                return
+            data = self._stream.unused_data if self._stream.eof else self._stream.unconsumed_tail
+            if piece:
+                yield from self._inner.feed(piece) if self._inner else (piece,)
