@@ -1,32 +1,118 @@
-"""The compact mark of a page from which a later version is told apart without this one's body."""
+"""The compact mark of one version of a page, from which a later version is told apart without this one's body.
+
+It is made by the migrant for a page whose bytes are not those of the last visit, and stored with the page. Hashes of
+blocks and assets have 32 bits: they are compared within one page only. All text is hashed without blanks and stamps.
+"""
+
+from array import array
+from itertools import compress
 
 from msgspec import Struct, msgpack
-from xxhash import xxh3_64_digest
+from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
-from sanderling.pages.parse import Document
-from sanderling.pages.text import text
+from sanderling.pages import assets, fingerprint
+from sanderling.pages.blocks import Blocks, blocks
+from sanderling.pages.parse import Document, Element
+from sanderling.pages.stamps import reduce
 
-VERSION = 1
+VERSION = 2
+MAX_BLOCKS = 20_000
+NUMBERED = bytes.maketrans(b"123456789", b"0" * 9)
+BLANKS = b" \t\r\x0b\x0c"
+UNSEEN = ("\u00a0", "\u200b", "\u200c", "\u200d", "\u00ad", "\ufeff", "\u202f", "\u2009")
+FURNITURE = "nav,header,footer,aside,noscript,dialog,[role=navigation],[role=dialog]"
+PROSE_LINKS = "p a[href]"
 
 
 class Signature(Struct, frozen=True, array_like=True):
     """What is remembered of one version of a page."""
 
     version: int
-    words: bytes  # hash of the visible text, blanks removed
-    blocks: bytes  # 8 bytes for each block of text, in order
-    tags: bytes  # hash of the sequence of opening tags
+    text: int  # hash of the whole visible text, stamps and furniture too
+    keys: bytes  # of each block of text that is not empty: hash, four bytes
+    sizes: bytes  # its length in bytes, two bytes
+    places: bytes  # whether it is main content, one byte
+    outline: bytes  # the skeleton, packed
+    looks: tuple[int, int]  # classes and styles in order, and as a set
+    links: bytes  # sets of hashes from here on
+    main_links: bytes
+    images: bytes
+    main_images: bytes
+    scripts: bytes
+    handlers: bytes
+    forms: bytes
+    frames: bytes
 
 
 def signatures(tree: Document) -> bytes:
     """Compute the mark of a page from its tree."""
-    blocks = [block for block in text(tree).encode(errors="replace").translate(None, b" \t\r").split(b"\n") if block]
-    tags = ",".join([element.tag for element in tree.iter_elements()])
-    return msgpack.encode(
-        Signature(
-            version=VERSION,
-            words=xxh3_64_digest(b"\n".join(blocks)),
-            blocks=b"".join(map(xxh3_64_digest, blocks)),
-            tags=xxh3_64_digest(tags.encode(errors="replace")),
-        )
+    return msgpack.encode(sign(tree))
+
+
+def read(mark: bytes) -> Signature:
+    """Read a mark that `signatures` made."""
+    return _decoder.decode(mark)
+
+
+_decoder = msgpack.Decoder(Signature)
+
+
+def sign(tree: Document) -> Signature:
+    """Compute the mark of a page, not yet packed."""
+    elements = list(tree.iter_elements())
+    body = blocks(tree)
+    text, keys, sizes, places = _hash(body)
+    main_links, main_images = _main_assets(tree, body)
+    return Signature(
+        version=VERSION,
+        text=text,
+        keys=keys.tobytes(),
+        sizes=sizes.tobytes(),
+        places=places,
+        outline=fingerprint.pack(fingerprint.outline(tree, elements)),
+        looks=assets.looks(tree, elements),
+        links=assets.pack(assets.targets(tree.find_all("a"))),
+        main_links=assets.pack(main_links),
+        images=assets.pack(assets.images(tree.find_all("img"))),
+        main_images=assets.pack(main_images),
+        scripts=assets.pack(assets.scripts(tree)),
+        handlers=assets.pack(assets.handlers(tree)),
+        forms=assets.pack(assets.forms(tree)),
+        frames=assets.pack(assets.frames(tree)),
     )
+
+
+def _hash(body: Blocks) -> tuple[int, "array[int]", "array[int]", bytes]:
+    """Hash each block that says something, without blanks and stamps; and the whole text as it is."""
+    raw = squeeze("\n".join(body.lines))
+    blocks = raw.split(b"\n")[:MAX_BLOCKS]
+    for place, line in enumerate(raw.translate(NUMBERED).split(b"\n")[:MAX_BLOCKS]):
+        if b"0" in line and body.main[place]:
+            reduced = reduce(body.lines[place])
+            if reduced is not body.lines[place]:
+                blocks[place] = squeeze(reduced)
+    keys = array("I", map(xxh32_intdigest, filter(None, blocks)))
+    sizes = array("H", [min(len(block), 65535) for block in blocks if block])
+    return xxh3_64_intdigest(raw), keys, sizes, bytes(compress(body.main, blocks))
+
+
+def squeeze(text: str) -> bytes:
+    """Remove blanks of every kind but line ends."""
+    if not text.isascii():
+        for blank in UNSEEN:
+            text = text.replace(blank, "")
+    return text.encode("utf-8", "replace").translate(None, BLANKS)
+
+
+def _main_assets(tree: Document, body: Blocks) -> tuple[set[int], set[int]]:
+    """Hash links and images of the main content; undeclared, only links in paragraphs are sure to belong to it."""
+    if body.declared:
+        links = [link for part in body.declared for link in part.find_all("a")]
+        return assets.places(links), assets.images(image for part in body.declared for image in part.find_all("img"))
+    inside = tree.select(PROSE_LINKS)
+    if not inside:
+        return set(), set()
+    outside: set[Element] = set()
+    for area in (*tree.select(FURNITURE), *body.furniture):
+        outside.update(area.find_all("a"))
+    return assets.places(link for link in inside if link not in outside), set()

@@ -1,0 +1,134 @@
+"""What a page brings along: links, images, scripts, forms, frames, styles; each as a set of short hashes."""
+
+import re
+from array import array
+from collections.abc import Iterable
+
+from xxhash import xxh3_64_intdigest, xxh32_intdigest
+
+from sanderling.pages.parse import Document, Element
+from sanderling.pages.stamps import steady
+
+MAX_SCRIPT = 200_000  # characters of one inline script that are looked at
+MAX_LINKS = 10_000
+CODE = bytes(set(range(33, 127)) - set(b"+/=-_%") - set(range(48, 58)) - set(range(65, 91)) - set(range(97, 123)))
+NOT_CODE = bytes(set(range(256)) - set(CODE))
+DATA_TYPES = ("application/json", "application/ld+json", "text/json", "importmap", "speculationrules")
+EVENTS = ("click", "load", "submit", "change", "input", "mouseover", "mouseout", "keydown", "keyup", "focus", "error")
+HANDLERS = tuple(f"on{event}" for event in EVENTS)
+HANDLED = ",".join(f"[{name}]" for name in HANDLERS)
+LAZY = ("src", "data-src", "data-original", "data-lazy-src")
+SESSION = re.compile(
+    r";jsessionid=[^?#]*|(?<=[?&])(?:_|t|ts|v|ver|sid|phpsessid|session_?id|token|csrf\w*|nonce|hash|utm_\w+|[gf]clid|"
+    r"rnd|rand|cb|time|timestamp)=[^&#]*&?",
+    re.IGNORECASE,
+)
+
+
+def key(text: str) -> int:
+    """Hash a piece of a page to 32 bits."""
+    return xxh32_intdigest(text.encode("utf-8", "surrogatepass"))
+
+
+def pack(keys: Iterable[int]) -> bytes:
+    """Write a set of hashes, sorted, four bytes each in this machine's order: little-endian on all we run on."""
+    return array("I", sorted(set(keys))).tobytes()
+
+
+def unpack(packed: bytes) -> set[int]:
+    """Read the hashes that `pack` wrote."""
+    return set(array("I", packed))
+
+
+def digest(parts: Iterable[str]) -> int:
+    """Hash a sequence of pieces to 64 bits."""
+    return xxh3_64_intdigest("\n".join(parts).encode("utf-8", "surrogatepass"))
+
+
+def target(href: str) -> str:
+    """Spell a link's target without fragment, session and cache-buster parameters."""
+    href = href.split("#", 1)[0].strip()
+    return SESSION.sub("", href).rstrip("?&") if "?" in href or ";" in href else href
+
+
+def targets(elements: Iterable[Element]) -> set[int]:
+    """Hash where links lead; what stays on the page or runs a script is left out."""
+    found = {target(element.attr("href") or "") for element in list(elements)[:MAX_LINKS]}
+    return {key(href) for href in found if href and not href.startswith(("javascript:", "data:"))}
+
+
+def places(elements: Iterable[Element]) -> set[int]:
+    """Hash where the links of running text lead: the address alone, for queries are full of tokens."""
+    found = {steady_place(element.attr("href") or "") for element in list(elements)[:MAX_LINKS]}
+    return {key(href) for href in found if href and not href.startswith(("javascript:", "data:", "mailto:"))}
+
+
+def steady_place(href: str) -> str:
+    """Cut query and fragment off a target."""
+    return href.split("?", 1)[0].split("#", 1)[0].strip()
+
+
+def images(elements: Iterable[Element]) -> set[int]:
+    """Hash which pictures are shown, lazily loaded or not, and their alternative texts."""
+    found = set()
+    for element in elements:
+        source = next((value for name in LAZY if (value := element.attr(name)) and not value.startswith("data:")), "")
+        if source and not _is_pixel(element):
+            found.add(key(f"{steady(source).rpartition('//')[2]} {element.attr('alt') or ''}"))
+    return found
+
+
+def _is_pixel(element: Element) -> bool:
+    return element.attr("width") in ("0", "1") or element.attr("height") in ("0", "1")
+
+
+def scripts(tree: Document) -> set[int]:
+    """Hash external scripts by their name, inline ones by the bones of their code: data in them may change."""
+    found = set()
+    for element in tree.find_all("script"):
+        source = element.attr("src")
+        if source:
+            found.add(key(steady(source)))
+        elif (element.attr("type") or "").lower() not in DATA_TYPES:
+            code = element.text[:MAX_SCRIPT].encode("utf-8", "replace").translate(None, NOT_CODE)
+            if code:
+                found.add(xxh32_intdigest(code))
+    return found
+
+
+def handlers(tree: Document) -> set[int]:
+    """Hash the event handlers written into tags."""
+    found = set()
+    for element in tree.select(HANDLED):
+        for name in HANDLERS:
+            value = element.attr(name)
+            if value:
+                found.add(key(f"{name} {''.join(filter(str.isalpha, value))}"))
+    return found
+
+
+def forms(tree: Document) -> set[int]:
+    """Hash the forms by where they send what; values, so tokens and view state, do not count."""
+    found = set()
+    for element in tree.find_all("form"):
+        fields = sorted({field.attr("name") or "" for field in element.find_all(["input", "select", "textarea"])})
+        found.add(key(" ".join((element.attr("method") or "get", steady(element.attr("action") or ""), *fields))))
+    return found
+
+
+def frames(tree: Document) -> set[int]:
+    """Hash the frames by what they show."""
+    return {key(steady(source)) for element in tree.find_all("iframe") if (source := element.attr("src"))}
+
+
+def looks(tree: Document, elements: list[Element]) -> tuple[int, int]:
+    """Hash classes, inline styles and style sheets: in order, and as a set."""
+    classes = [element.attr("class") or "" for element in elements]
+    styles = [element.attr("style") or "" for element in tree.select("[style]")]
+    sheets = [steady(link.attr("href") or "") for link in tree.find_all("link") if _is_sheet(link)]
+    sheets += [element.text for element in tree.find_all("style")]
+    return digest([*classes, *styles, *sheets]), digest(sorted({*classes, *styles, *sheets}))
+
+
+def _is_sheet(link: Element) -> bool:
+    return "stylesheet" in (link.attr("rel") or "").lower().split()

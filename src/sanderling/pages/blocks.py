@@ -1,0 +1,185 @@
+"""The blocks of a page's text, each told main content from furniture: navigation, footers, banners, what is hidden.
+
+A page that declares its main part (`main`, role=main) is believed, and all of that part is main content. Elsewhere
+landmarks, telling class names and runs of bare links are furniture, unless most of the page's prose is inside them. No
+rule knows a site.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from itertools import accumulate, compress
+
+from msgspec import Struct
+from turbohtml import PlainText
+
+from sanderling.pages.parse import Document, Element
+from sanderling.pages.text import MAX_TEXT, loosen_tables, tighten_tables
+
+LAYOUT = PlainText(layout="strict", bullet="")
+PROSE = 40  # characters from which a line counts as prose
+BELIEVED = 0.8  # share of the prose outside furniture that makes a declared main part believable
+MOST = 0.4  # a landmark or banner with more of the prose than this is not furniture
+RUN = 4  # bare links in a row that make a menu
+HUB = 0.5  # a page with more of its text than this in menus is a list of links, and those are its content
+LINKED = 0.8  # share of a line inside links that makes it a bare link
+
+MARK = "sanderling"  # attribute set on elements while the text is rendered
+MAIN, HIDDEN, LANDMARK, HINTED, LINK = "main", "hidden", "landmark", "hinted", "link"
+ROLES = {
+    MAIN: ("main",),
+    HIDDEN: ("dialog", "alertdialog", "alert", "tooltip"),
+    LANDMARK: ("navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "toolbar"),
+}
+TAGS = {
+    MAIN: ("main",),
+    HIDDEN: ("noscript", "iframe", "object", "dialog"),
+    LANDMARK: ("nav", "header", "footer", "aside", "form", "menu", "select"),
+}
+LANDMARKS: dict[str, list[str]] = {
+    **{tag: [label] for label, tags in TAGS.items() for tag in tags},
+    **{f"#role={role}": [label] for label, roles in ROLES.items() for role in roles},
+    **{f"#{MARK}={label}": [label] for label in (HIDDEN, HINTED)},
+}
+WITH_LINKS = {**LANDMARKS, "a": [LINK], "button": [LINK]}
+DECLARED = "main,[role=main]"
+CONCEALED = '[hidden],[style*="display:none"],[style*="display: none"]'
+HINTS = (
+    *("cookie", "consent", "onetrust", "banner", "promo", "popup", "modal", "newsletter", "advert", "breadcrumb"),
+    *("sidebar", "footer", "header", "navbar", "menu"),
+)
+HINT = re.compile("|".join(HINTS), re.IGNORECASE)
+MAX_KNOWN = 20_000  # class names remembered; a site uses the same ones on every page
+
+
+class Blocks(Struct, frozen=True):
+    """The lines of text of a page, empty ones too, and for each whether it is main content."""
+
+    lines: list[str]
+    main: bytes  # one byte for each line: 1 for main content, 0 for furniture
+    declared: list[Element]  # the main part, if the page says which that is and can be believed
+    furniture: list[Element]  # elements known by their class names not to be content
+
+
+def blocks(tree: Document) -> Blocks:
+    """Cut a page into blocks of text; the tree is left as it was."""
+    declared = tree.select(DECLARED)
+    hinted = [] if declared else _hinted(tree)
+    lines, spans = _render(tree, hinted, LANDMARKS if declared else WITH_LINKS)
+    main, believed = _Areas(lines, spans).main()
+    return Blocks(lines, main, declared if believed else [], hinted)
+
+
+def _render(
+    tree: Document, hinted: list[Element], rules: dict[str, list[str]]
+) -> tuple[list[str], list[tuple[int, int, str]]]:
+    """Render the text, with the lines that each landmark, hidden or hinted element covers."""
+    hidden = tree.select(CONCEALED)
+    for element in hinted:
+        element.attrs[MARK] = HINTED
+    for element in hidden:
+        element.attrs[MARK] = HIDDEN
+    cells = loosen_tables(tree)
+    try:
+        text, spans = tree.to_annotated_text(rules, LAYOUT)
+    finally:
+        tighten_tables(cells)
+        for element in (*hinted, *hidden):
+            element.attrs.pop(MARK, None)
+    return text[:MAX_TEXT].split("\n"), spans
+
+
+class _Known(dict[str, bool]):
+    """Whether a class name or id sounds like furniture, remembered."""
+
+    def __missing__(self, name: str) -> bool:
+        if len(self) >= MAX_KNOWN:
+            self.clear()
+        value = self[name] = HINT.search(name) is not None
+        return value
+
+
+_known = _Known({"": False})
+
+
+def _hinted(tree: Document) -> list[Element]:
+    """Find the elements whose class or id sounds like furniture."""
+    named = tree.select("[class],[id]")
+    sounds = [_known[element.attr("class") or ""] or _known[element.attr("id") or ""] for element in named]
+    return [element for element in compress(named, sounds) if element.tag not in ("html", "body")]
+
+
+class _Areas:
+    """Which lines each kind of area covers."""
+
+    def __init__(self, lines: list[str], spans: list[tuple[int, int, str]]) -> None:
+        self.lengths = list(map(len, lines))
+        self.ends = list(accumulate([length + 1 for length in self.lengths]))
+        self.spans = spans
+        self.hidden = self._cover(HIDDEN)
+        self.prose = [length if length >= PROSE else 0 for length in self.lengths]
+        for place in compress(range(len(lines)), self.hidden):
+            self.prose[place] = 0
+
+    def main(self) -> tuple[bytes, bool]:
+        """Say for each line whether it is main content, and whether the page declared it."""
+        most = MOST * sum(self.prose)
+        declared = self._cover(MAIN)
+        furniture = self._cover(LANDMARK, most)
+        _paint(furniture, self.hidden)
+        _paint(furniture, self._cover(HINTED, most))
+        rest = sum(self.prose) - sum(compress(self.prose, furniture))
+        if 1 in declared and sum(compress(self.prose, declared)) > BELIEVED * rest:
+            _paint(declared, self.hidden, 0)
+            return bytes(declared), True
+        _paint(furniture, self._menus(furniture))
+        return bytes(furniture.translate(OPPOSITE)), False
+
+    def _cover(self, label: str, most: float = 0.0) -> bytearray:
+        """Paint the lines inside spans of a label; spans with more than `most` prose are left out."""
+        area = bytearray(len(self.lengths))
+        for start, end, name in self.spans:
+            if name == label:
+                first, last = bisect_right(self.ends, start), bisect_left(self.ends, end) + 1
+                if not most or sum(self.prose[first:last]) <= most:
+                    area[first:last] = b"\1" * (min(last, len(area)) - first)
+        return area
+
+    def _menus(self, furniture: bytearray) -> bytearray:
+        """Paint runs of bare links: what has no prose between them is a menu, whatever it is called."""
+        area, bare = bytearray(len(furniture)), self._bare()
+        run: list[int] = []
+        for place in compress(range(len(furniture)), furniture.translate(OPPOSITE)):
+            if bare[place] or self.lengths[place] < PROSE:
+                if self.lengths[place]:
+                    run.append(place)
+            else:
+                _close(run, bare, area)
+        _close(run, bare, area)
+        inside, outside = sum(compress(self.lengths, area)), sum(self.lengths) - sum(compress(self.lengths, furniture))
+        return area if inside < HUB * outside else bytearray(len(area))
+
+    def _bare(self) -> bytes:
+        """Say for each line whether it is nothing but links."""
+        linked = [0] * (len(self.lengths) + 1)
+        for start, end, name in self.spans:
+            if name == LINK:
+                linked[bisect_right(self.ends, start)] += end - start
+        return bytes([0 < LINKED * length <= inside for length, inside in zip(self.lengths, linked, strict=False)])
+
+
+OPPOSITE = b"\1" + bytes(255)
+
+
+def _close(run: list[int], bare: bytes, area: bytearray) -> None:
+    """End a run of short lines: if most are bare links, it was a menu from the first of them to the last."""
+    links = [place for place in run if bare[place]]
+    if len(links) >= RUN and len(links) * 2 > len(run):
+        for place in run[run.index(links[0]) : run.index(links[-1]) + 1]:
+            area[place] = 1
+    run.clear()
+
+
+def _paint(area: bytearray, other: bytearray, value: int = 1) -> None:
+    """Paint the lines of another area over this one."""
+    for place in compress(range(len(area)), other):
+        area[place] = value

@@ -1,0 +1,82 @@
+"""What changes by itself on a page: times of day, counters, copyright years, tokens, build numbers, cache busters.
+
+A short line with such a stamp is reduced to its words before it is hashed, so that the stamp may change unnoticed. A
+date alone is left as it is: an author's "last updated" says something.
+"""
+
+import re
+
+MAX_STAMPED = 160  # characters of a line that may be a stamp; a long paragraph with a time in it is content
+MAX_COUNTED = 60  # the same for counters
+MAX_LABELLED = 80  # the same for tokens
+TOKEN_REST = 0.4  # share of a line that may be left when its token is taken out
+
+CLOCK = r"(?<![\d.])\d{1,2}[:.h]\d{2}(?::\d{2})?(?:\.\d+)?\s*(?:[ap]\.?m\b|uhr\b|utc|gmt|h\b|z\b|[cpem][ds]t\b)"
+COLON = r"(?<![\d:./])\d{1,2}:\d{2}(?::\d{2})?(?![\d:/])"
+AGO = r"\b(?:\d+|an?|one|few|a few)\s*(?:s|sec|min|h|hr|d|second|minute|hour|day|week|month|year)s?\.?\s+ago\b"
+GONE = r"\b(?:il y a|vor|hace|fa)\s+\d+\s+\w+"
+TODAY = r"\b(?:mon|tues?|wednes|thurs?|fri|satur|sun)day,?\s+(?:\d{1,2}|[a-z]{3,9}\.?\s+\d{1,2})"
+MADE = r"\b(?:generated|rendered|printed|retrieved|accessed|served|built|cached|took|elapsed|uptime|today is)\b"
+MADE += r"(?:\s+(?:on|at|in|by|the|date|time))*\s*[:#=]?\s*\S{0,12}\d"
+NAMED = r"\b(?:request|trace|ray|incident|session|transaction|error|build|revision|reference)"
+NAMED += r"(?:\s+(?:id|number|no\.?|key|code))?\s*[:#=]?\s+(?=\S*\d)[\w.\-]+\s*$"
+YEARS = r"(?:©|\(c\)|copyright)[^.]{0,40}?\b(?:19|20)\d\d\b"
+TOKEN = (
+    r"\b(?=[\w-]*\d)(?:[0-9a-f]{12,}|[0-9a-f]{8}-[0-9a-f-]{13,}|(?<!\.)\d{12,}(?!\.)|(?=(?:[\w-]*\d){4})[\w-]{20,})\b"
+)
+COUNTED = (
+    "views?|visits?|visitors?|hits?|comments?|replies|likes?|shares?|followers?|subscribers?|downloads?|reads?|"
+    "readers|votes?|upvotes?|online|guests?|reactions?|unread|notifications?|retweets|watching|stars|forks|karma|"
+    "ratings?|reviews?|aufrufe|kommentare|commentaires|vues"
+)
+COUNTER = rf"\b\d[\d.,\s]*[kmb]?\+?\s*(?:{COUNTED})\b|\b(?:{COUNTED}|viewed|visited)\s*[:(]?\s*\d"
+
+DIGIT = re.compile(r"\d")
+TIME = re.compile(rf"{CLOCK}|{COLON}")
+STAMP = re.compile("|".join((AGO, GONE, TODAY, MADE, NAMED, YEARS)))
+SECRET = re.compile(TOKEN)
+COUNT = re.compile(COUNTER)
+DATE_WORDS = re.compile(
+    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec|january|february|march|april|june|july|august|"
+    r"september|october|november|december|mon|tue|tues|wed|thu|thur|thurs|fri|sat|sun|monday|tuesday|wednesday|"
+    r"thursday|friday|saturday|sunday|am|pm|a\.m|p\.m|utc|gmt|[cpem][ds]t|st|nd|rd|th|an?|one|few|"
+    r"seconds?|minutes?|hours?|days?|weeks?|months?|years?|secs?|mins?|hrs?)\b",
+    re.IGNORECASE,
+)
+NUMBERS = re.compile(r"\S*\d\S*")
+
+LONG = re.compile(r"[\w-]{12}")
+CLUES = (
+    *("ago", "day", "\u00a9", "(c)", "copyr", "generat", "render", "printed", "retriev", "accessed", "served", "built"),
+    *("build", "cached", "took", "elapsed", "uptime", "today", "request", "trace", "ray ", "incident", "session"),
+    *("transaction", "error", "revision", "reference", "il y a", "vor ", "hace ", "fa "),
+)
+COUNT_CLUES = (
+    *("view", "visit", "hit", "comment", "repl", "like", "share", "follow", "subscri", "download", "read", "vote"),
+    *("online", "guest", "reaction", "notific", "retweet", "watching", "star", "fork", "karma", "rating", "review"),
+    *("aufrufe", "kommentar", "vues"),
+)
+HEX = re.compile(r"[0-9a-f]{8,}|\d{5,}", re.IGNORECASE)
+
+
+def reduce(line: str) -> str:
+    """Take the stamp out of a line; a line without one stays as it is."""
+    if len(line) > MAX_STAMPED or not DIGIT.search(line):
+        return line
+    small = line.lower()
+    if TIME.search(small) or (any(map(small.__contains__, CLUES)) and STAMP.search(small)):
+        return DATE_WORDS.sub("", NUMBERS.sub("", line))
+    if len(line) <= MAX_COUNTED and any(map(small.__contains__, COUNT_CLUES)) and COUNT.search(small):
+        return NUMBERS.sub("", line)
+    return _without_token(line) if len(line) <= MAX_LABELLED and LONG.search(line) else line
+
+
+def _without_token(line: str) -> str:
+    """Take out a token that is most of its line; one inside a sentence is content."""
+    rest = SECRET.sub("", line)
+    return rest if len(rest) < TOKEN_REST * len(line) else line
+
+
+def steady(reference: str) -> str:
+    """Spell the reference of a script, image or style without query, fragment, build number or digest in its name."""
+    return HEX.sub("", reference.split("?", 1)[0].split("#", 1)[0])
