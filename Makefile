@@ -10,7 +10,7 @@ ARGS ?=
 EXTRAS := search,documents,alerts,cluster,postgresql,host,parquet,images,numbers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev crawl test check format lint types layers tests bench tables clean
+.PHONY: help setup dev crawl test check format lint types layers tests bench scale tables clean
 
 help:  ## say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -56,6 +56,9 @@ tests:
 
 bench: dev  ## crawl real sites with us and with others, write docs/benchmarks.md: make bench ARGS="--rounds 3"
 	PYTHONPATH=. bash scripts/bench.sh $(BIN)/python $(ARGS)
+
+scale: dev  ## how the frontier holds at 10 thousand, 1 million and 5 million known URLs
+	PYTHONPATH=.:src $(BIN)/python -m benchmarks.frontier --write $(ARGS)
 
 clean:  ## remove what make made, never a collection
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist
