@@ -80,6 +80,7 @@ class HostileServer:
     pages: Mapping[str, Behaviour] = field(default_factory=lambda: PAGES)
     robots: Behaviour | None = None  # None: there is no robots.txt
     tls: ssl.SSLContext | None = None
+    speak: Callable[[socket.socket, "HostileServer"], bool] | None = None  # another protocol than HTTP/1.1
     requests: list[Request] = field(default_factory=list)
     connections: int = 0
 
@@ -138,7 +139,7 @@ class HostileServer:
         try:
             if self.tls is not None:
                 line = self.tls.wrap_socket(connection, server_side=True)
-            while self._serve(line):
+            while self.speak(line, self) if self.speak else self._serve(line):
                 pass
         except (OSError, ssl.SSLError):  # the client hung up, which is often what the test is about
             pass

@@ -1,10 +1,10 @@
 """What goes over the wire: headers, TLS, HTTP/2, proxies, passwords, cookies, and the guard at the socket."""
 
-import ssl
 from pathlib import Path
 
 import pytest
 import trustme
+from tests.hostile.http2 import speak_http2, tls_context
 from tests.hostile.server import Guest, HostileServer, redirect_to, rules
 from tests.migrants.conftest import Road, bring_home, itinerary
 
@@ -154,9 +154,7 @@ class TestTls:
 
     @pytest.fixture
     def server(self, road: Road, authority: trustme.CA) -> HostileServer:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        authority.issue_cert("127.0.0.1", "a.test").configure_cert(context)
-        return road.server({"/a": page}, tls=context)
+        return road.server({"/a": page}, tls=tls_context(authority, "127.0.0.1", "a.test"))
 
     def test_a_certificate_nobody_vouches_for_is_refused(self, road: Road, server: HostileServer) -> None:
         seen = visit(road, server, "/a")
@@ -189,6 +187,44 @@ class TestTls:
         plain = road.server({"/a": page})
         seen = visit(road, plain, "/a", host=f"https://a.test:{plain.port}", connect_timeout=2.0)
         assert (seen.outcome, seen.reason) in {(Outcome.RETRY, Reason.TLS), (Outcome.RETRY, Reason.TIMEOUT)}
+
+
+class TestHttp2:
+    """Where a server offers HTTP/2 over TLS, it is spoken."""
+
+    @pytest.fixture
+    def server(self, road: Road) -> HostileServer:
+        tls = tls_context(trustme.CA(), "127.0.0.1", protocol="h2")
+        return road.server({}, tls=tls, speak=speak_http2)
+
+    def outcomes(self, road: Road, server: HostileServer, *paths: str) -> dict[str, tuple[Outcome, Reason]]:
+        made = road.trip(FetchSettings(allow_private=True, insecure_hosts=("127.0.0.1",)))
+        known = Robots(server.host, 404, b"", 0.0, 1e12)
+        made.accept(itinerary(server, *paths, robots=known, connections=len(paths)))
+        visits = bring_home(made).visits
+        return {seen.url.removeprefix(server.host): (seen.outcome, seen.reason) for seen in visits}
+
+    def test_many_requests_share_one_connection(self, road: Road, server: HostileServer) -> None:
+        paths = [f"/{n}" for n in range(20)]
+        first = self.outcomes(road, server, *paths)
+        assert set(first.values()) == {(Outcome.FETCHED, Reason.NONE)}
+        assert sorted(server.paths) == sorted(paths)
+        assert server.connections < len(paths)
+
+    def test_it_is_stored_in_the_form_readers_know(self, road: Road, server: HostileServer) -> None:
+        seen = visit(road, server, "/a", insecure_hosts=("127.0.0.1",))
+        assert seen.head.startswith(b"HTTP/1.1 200 OK\r\n")
+        assert seen.title == "Two"
+
+    @pytest.mark.parametrize("path", ["/reset", "/away", "/short", "/rubbish"])
+    def test_broken_frames_are_a_broken_response(self, road: Road, server: HostileServer, path: str) -> None:
+        assert self.outcomes(road, server, path) == {path: (Outcome.RETRY, Reason.BROKEN_RESPONSE)}
+
+    def test_it_can_be_switched_off(self, road: Road) -> None:
+        tls = tls_context(trustme.CA(), "127.0.0.1", protocol="http/1.1")
+        server = road.server({"/a": page}, tls=tls)
+        seen = visit(road, server, "/a", insecure_hosts=("127.0.0.1",), http2=False)
+        assert seen.outcome is Outcome.FETCHED
 
 
 class TestTrust:

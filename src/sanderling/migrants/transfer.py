@@ -118,6 +118,7 @@ class Transfer:
         curl, settings = self.curl, self.settings
         if door.addresses and not settings.proxy:
             curl.setopt(pycurl.RESOLVE, [door.pin])
+        curl.setopt(pycurl.PIPEWAIT, door.host.startswith("https:"))  # rather share an HTTP/2 connection than open one
         trusted = door.name not in settings.insecure_hosts
         curl.setopt(pycurl.SSL_VERIFYPEER, trusted)
         curl.setopt(pycurl.SSL_VERIFYHOST, 2 if trusted else 0)
