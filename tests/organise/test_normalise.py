@@ -117,6 +117,23 @@ def test_a_link_is_read_as_a_browser_reads_it(raw: str, wire: str) -> None:
     assert spelling.wire == wire
 
 
+@pytest.mark.parametrize(
+    ("encoding", "wire"),
+    [
+        ("utf-8", "http://x/%C3%BC?%C3%BC=1"),
+        ("UTF-16", "http://x/%C3%BC?%C3%BC=1"),
+        ("windows-1252", "http://x/%C3%BC?%FC=1"),
+        ("windows-1251", "http://x/%C3%BC?%26%23252%3B=1"),
+        ("no such thing", "http://x/%C3%BC?%C3%BC=1"),
+    ],
+)
+def test_a_query_is_sent_in_the_encoding_of_its_page(encoding: str, wire: str) -> None:
+    one = resolve("http://x/", "ü?ü=1#ü", encoding)
+    assert one is not None
+    assert one.wire == wire
+    assert resolve_all("http://x/", ["ü?ü=1#ü"], encoding) == [one]
+
+
 def test_links_of_a_page_keep_their_order_and_their_gaps() -> None:
     spellings = resolve_all(BASE, ["a", "mailto:x@y", "b"])
     assert [s and s.wire for s in spellings] == [
@@ -160,7 +177,7 @@ TEXT = st.text(alphabet=string.ascii_letters + "09%~-._/:?#[]@!$&'()*+,;= \\\t\x
 BASES = st.sampled_from(["https://example.org/a/b/c?d#e", "http://x/", "http://1.2.3.4:81/a//b/", "https://x/a/.b/c"])
 
 
-@settings(max_examples=1000)
+@settings(max_examples=500)
 @given(BASES, TEXT)
 def test_the_fast_way_and_the_library_agree(base: str, raw: str) -> None:
     spelling = resolve(base, raw)
@@ -172,7 +189,7 @@ def test_the_fast_way_and_the_library_agree(base: str, raw: str) -> None:
     assert spelling == slow
 
 
-@settings(max_examples=1000)
+@settings(max_examples=500)
 @given(BASES, TEXT)
 def test_spelling_twice_changes_nothing(base: str, raw: str) -> None:
     spelling = resolve(base, raw)
@@ -202,7 +219,7 @@ def _rfc3986_form(url: str) -> str:
 ESCAPED = st.lists(st.sampled_from(["a", "A", "%41", "%61", "%2f", "%2F", "/", "%", "%25", "4", "1", "?", "~", "%7E"]))
 
 
-@settings(max_examples=2000)
+@settings(max_examples=500)
 @given(ESCAPED, ESCAPED)
 def test_two_urls_that_differ_by_rfc_3986_are_never_merged(left: list[str], right: list[str]) -> None:
     a, b = (_spelt("http://x.org/" + "".join(parts)) for parts in (left, right))

@@ -52,6 +52,8 @@ _ABSOLUTE = re.compile(rf"(https?://[a-z0-9.\-]++(?::[0-9]{{1,5}})?)(/(?:{_PATH}
 
 _SCHEME = re.compile(r"[\s\x00-\x1f]*([A-Za-z][A-Za-z0-9+.\-]*):").match
 _TRIPLET = re.compile(r"%([0-9A-Fa-f]{2})")
+_QUERY_BYTES = frozenset(range(0x21, 0x7F)) - frozenset(b"\"#<>'")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _MALFORMED = re.compile(r"%(?![0-9A-Fa-f]{2})").search
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -61,15 +63,17 @@ def normalise(raw: str) -> Spelling | None:
     return _spell(_parse(raw))
 
 
-def resolve(base: str, raw: str) -> Spelling | None:
-    """Spell a link as found on the page `base`."""
-    return _join(_taken_apart(base), raw)
+def resolve(base: str, raw: str, encoding: str = "utf-8") -> Spelling | None:
+    """Spell a link as found on the page `base`; the page's encoding is that of the link's query, as in browsers."""
+    return _join(_taken_apart(base), _in_encoding(raw, encoding))
 
 
-def resolve_all(base: str, raws: Iterable[str]) -> list[Spelling | None]:
+def resolve_all(base: str, raws: Iterable[str], encoding: str = "utf-8") -> list[Spelling | None]:
     """Spell all links of one page, in order."""
     page = _taken_apart(base)
-    return [_join(page, raw) for raw in raws]
+    if encoding.lower().startswith("utf"):
+        return [_join(page, raw) for raw in raws]
+    return [_join(page, _in_encoding(raw, encoding)) for raw in raws]
 
 
 def why_not(raw: str, base: str = "") -> Reason:
@@ -130,6 +134,26 @@ def _taken_apart(base: str) -> _Base | None:
     parts = path.partition("?")[0].split("/")[1:-1]
     folders = tuple(f"{origin}/" + "".join(p + "/" for p in parts[:n]) for n in range(len(parts), -1, -1))
     return _Base(spelling.wire, origin, folders, spelling)
+
+
+def _in_encoding(raw: str, encoding: str) -> str:
+    """Escape the query in the encoding of its page; the parser would take UTF-8, which old servers do not expect."""
+    if raw.isascii() or "?" not in raw or len(raw) > RAW_LIMIT or encoding.lower().startswith("utf"):
+        return raw
+    rest, number_sign, fragment = raw.partition("#")
+    path, mark, query = rest.partition("?")
+    return path + mark + _NOT_ASCII.sub(lambda found: _escaped(found[0], encoding), query) + number_sign + fragment
+
+
+def _escaped(text: str, encoding: str) -> str:
+    try:
+        return "".join(chr(byte) if byte in _QUERY_BYTES else f"%{byte:02X}" for byte in text.encode(encoding))
+    except UnicodeEncodeError:
+        if len(text) > 1:
+            return "".join(_escaped(char, encoding) for char in text)
+        return f"%26%23{ord(text)}%3B"
+    except LookupError:
+        return text
 
 
 def _parse(raw: str, base: str = "") -> str | None:
