@@ -126,6 +126,14 @@ def test_revisits_name_what_they_repeat_in_both_profiles(tmp_path: Path) -> None
     assert warcio_accepts(path)
 
 
+def test_a_revisit_takes_the_name_of_the_answer_it_stands_for(tmp_path: Path) -> None:
+    first, again = page(1), page(2)
+    with archive_in(tmp_path) as archive:
+        original = Original(first.record_id, "http://a.test/1", NOW, first.payload_digest, archive.append(first.member))
+        packed, _ = archive.revisit(Exchange("http://a.test/2", NOW, HEAD), original, record_id=again.record_id)
+    assert packed.record_id == again.record_id
+
+
 def test_an_error_in_the_middle_of_a_batch_leaves_only_what_was_flushed(tmp_path: Path) -> None:
     def fail_after_a_batch() -> None:
         with archive_in(tmp_path) as archive:

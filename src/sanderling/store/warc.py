@@ -53,9 +53,14 @@ class Archive:
             self._write()
         return place
 
-    def revisit(self, seen: Exchange, original: Original, algorithm: Algorithm = "sha256") -> tuple[Packed, Place]:
-        """Add a record that says: the same as before; a 304 says it by the server's word, else by the digest."""
-        packed = pack_revisit(seen, original, algorithm)
+    def revisit(
+        self, seen: Exchange, original: Original, algorithm: Algorithm = "sha256", record_id: str = ""
+    ) -> tuple[Packed, Place]:
+        """Add a record that says: the same as before; a 304 says it by the server's word, else by the digest.
+
+        It takes over `record_id` from the response it stands for, so that the request packed beside that one names it.
+        """
+        packed = pack_revisit(seen, original, algorithm, record_id)
         return packed, self.append(packed.member)
 
     def flush(self) -> dict[str, int]:

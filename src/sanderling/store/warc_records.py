@@ -61,12 +61,12 @@ def pack_warcinfo(name: str, about: Iterable[Field], at: float) -> bytes:
     return pack_record(fields, block)
 
 
-def pack_revisit(seen: Exchange, original: Original, algorithm: Algorithm) -> Packed:
+def pack_revisit(seen: Exchange, original: Original, algorithm: Algorithm, record_id: str = "") -> Packed:
     """Pack head and reference; the file name and offset are an extension, so that no index is needed to resolve it."""
     head = readable_head(seen.head)
     not_modified = head.split(None, 2)[1:2] == [b"304"]
     whole = label(algorithm, hashlib.new(algorithm, head).digest())
-    record_id = new_record_id()
+    record_id = record_id or new_record_id()
     fields = [*opening("revisit", record_id, seen.at), ("WARC-Target-URI", writable(seen.url))]
     if seen.address:
         fields.append(("WARC-IP-Address", writable(seen.address)))

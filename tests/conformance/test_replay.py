@@ -1,0 +1,156 @@
+"""A real crawl of a real server, read back with the tools of others."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from sanderling.session import Request, crawl
+from sanderling.settings import Fetching, Politeness, Workers
+from sanderling.store.cdxj import entry_of
+from sanderling.store.read import Damage, StoredRecord, read_record, walk
+from sanderling.store.warc_records import Place
+
+PAGES = {
+    "/": b'<a href="/plain">1</a> <a href="/coded?b=2&a=1">2</a> <a href="/copy">3</a>'
+    b'<a href="/moved">4</a> <a href="/none">5</a>',
+    "/plain": b"<title>Plain</title>" + b"text " * 500,
+    "/copy": b"<title>Plain</title>" + b"text " * 500,
+    "/coded?b=2&a=1": "<title>Größe</title>".encode() * 50,
+}
+
+
+class Site(BaseHTTPRequestHandler):
+    """A few pages: plain, gzipped in chunks, the same twice, moved, missing; all with validators."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        if self.path == "/moved":
+            self.answer(301, b"", Location="/plain")
+        elif self.path not in PAGES:
+            self.answer(404, b"nothing here")
+        elif self.headers["If-None-Match"] == '"1"':
+            self.answer(304, b"", ETag='"1"')
+        elif self.path.startswith("/coded"):
+            self.answer_in_chunks(gzip.compress(PAGES[self.path], mtime=0))
+        else:
+            self.answer(200, PAGES[self.path], ETag='"1"')
+
+    def answer(self, status: int, body: bytes, **headers: str) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Type": "text/html", **headers}.items():
+            self.send_header(name, value)
+        if status != 304:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def answer_in_chunks(self, body: bytes) -> None:
+        self.send_response(200)
+        for name, value in (("Content-Type", "text/html"), ("Content-Encoding", "gzip"), ("ETag", '"1"')):
+            self.send_header(name, value)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for part in (body[:20], body[20:]):
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+        self.wfile.write(b"0\r\n\r\n")
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A collection of that site, crawled twice; and the site's address."""
+    folder = tmp_path_factory.mktemp("replay") / "collections" / "site"
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        request = Request(
+            (url + "/",),
+            politeness=Politeness(delay=0),
+            fetching=Fetching(allow_private=True),
+            workers=Workers(migrants=1),
+        )
+        first, second = crawl(folder, request), crawl(folder, request)
+        server.shutdown()
+    assert (first.fetched, second.not_modified) == (4, 4)
+    return folder, url
+
+
+def records(folder: Path) -> list[StoredRecord]:
+    found = [one for path in sorted((folder / "archive").glob("*.warc.gz")) for one in walk(path, verify=True)]
+    assert not [one for one in found if isinstance(one, Damage)]
+    return [one for one in found if isinstance(one, StoredRecord)]
+
+
+def test_warcio_check_passes_on_the_whole_archive(collection: tuple[Path, str]) -> None:
+    files = [str(path) for path in (collection[0] / "archive").glob("*.warc.gz")]
+    command = [sys.executable, "-m", "warcio.cli", "check", "-v", *files]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("digest pass") >= 4 * 2
+
+
+def test_every_kind_of_record_is_written(collection: tuple[Path, str]) -> None:
+    found = records(collection[0])
+    assert {one.kind for one in found} == {"warcinfo", "request", "response", "metadata", "revisit"}
+    assert not [one.url for one in found if one.intact is False]
+    profiles = {one.field("WARC-Profile").rpartition("/")[2] for one in found if one.kind == "revisit"}
+    assert profiles == {"identical-payload-digest", "server-not-modified"}
+
+
+def test_every_line_of_the_index_leads_to_what_the_server_sent(collection: tuple[Path, str]) -> None:
+    folder, url = collection
+    entries = [entry_of(line) for line in (folder / "indexes" / "index.cdxj").read_bytes().splitlines()]
+    pages = {one.url.removeprefix(url): one.place for one in entries if one.status == 200}
+    assert {path: read_record(folder / "archive", place).body for path, place in pages.items()} == PAGES
+    assert {one.url.removeprefix(url) for one in entries} == {*PAGES, "/moved", "/none"}
+
+
+def test_every_revisit_names_its_original_by_place(collection: tuple[Path, str]) -> None:
+    folder, _ = collection
+    for one in records(folder):
+        if one.kind == "revisit":
+            name, offset = one.field("WARC-Refers-To-Filename"), one.field("WARC-Refers-To-File-Offset")
+            original = read_record(folder / "archive", Place(name, int(offset), 0))
+            assert original.field("WARC-Record-ID") == one.field("WARC-Refers-To")
+            assert original.url == one.field("WARC-Refers-To-Target-URI")
+            assert original.field("WARC-Payload-Digest") == one.field("WARC-Payload-Digest")
+
+
+REPLAY = """
+import json, sys
+from gevent import monkey; monkey.patch_all()
+from pywb.apps.frontendapp import FrontEndApp
+from werkzeug.test import Client
+client = Client(FrontEndApp())
+for url in sys.argv[1:]:
+    answer = client.get(f"/site/2099id_/{url}")
+    print("answer:" + json.dumps([url, answer.status_code, answer.data.decode("latin-1")]))
+"""
+
+
+def test_pywb_replays_the_whole_crawl(collection: tuple[Path, str]) -> None:
+    python = os.environ.get("SANDERLING_PYWB")
+    if not python:
+        pytest.skip("SANDERLING_PYWB names no Python that has pywb")
+    folder, url = collection
+    done = subprocess.run(
+        [python, "-W", "ignore", "-c", REPLAY, *(url + path for path in PAGES)],
+        cwd=folder.parent.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answers = [json.loads(line[7:]) for line in done.stdout.splitlines() if line.startswith("answer:")]
+    assert [(address.removeprefix(url), status, body.encode("latin-1")) for address, status, body in answers] == [
+        (path, 200, body) for path, body in PAGES.items()
+    ]
