@@ -1,7 +1,10 @@
 """The compact mark of a page."""
 
+from sanderling.pages.marks import marks
 from sanderling.pages.parse import parse
 from sanderling.pages.signatures import signatures
+from sanderling.pages.simhash import simhash
+from sanderling.pages.text import text
 
 
 def mark(markup: str) -> bytes:
@@ -15,3 +18,8 @@ def test_blanks_attribute_order_and_entity_spelling_do_not_matter() -> None:
 
 def test_another_word_is_another_mark() -> None:
     assert mark("<p>one") != mark("<p>two")
+
+
+def test_both_marks_come_from_one_reading() -> None:
+    tree = parse(b"<title>t</title><p>Sanderlings run along the beach.</p>")
+    assert marks(tree) == {"simhash": simhash(text(tree)).to_bytes(8, "big"), "signatures": signatures(tree)}

@@ -1,19 +1,22 @@
-"""The compact mark of one version of a page, from which a later version is told apart without this one's body.
+"""The marks of one version of a page, from which a later version is told apart.
 
-It is made by the migrant for a page whose bytes are not those of the last visit, and stored with the page. Hashes of
-blocks and assets have 32 bits: they are compared within one page only. All text is hashed without blanks and stamps.
+`signatures` is the cheap test, made for every page: a hash of the visible text. `sign` is the full mark, a few times
+the work of parsing, so it is made only where the bytes of a page differ from those of the last visit; stored, it spares
+the next comparison the old body. Hashes of blocks and assets have 32 bits: they are compared within one page only. All
+text is hashed without blanks, that of blocks without stamps too.
 """
 
 from array import array
 from itertools import compress
 
 from msgspec import Struct, msgpack
-from xxhash import xxh3_64_intdigest, xxh32_intdigest
+from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh32_intdigest
 
 from sanderling.pages import assets, fingerprint
 from sanderling.pages.blocks import Blocks, blocks
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import reduce
+from sanderling.pages.text import text
 
 VERSION = 2
 MAX_BLOCKS = 20_000
@@ -45,27 +48,37 @@ class Signature(Struct, frozen=True, array_like=True):
 
 
 def signatures(tree: Document) -> bytes:
-    """Compute the mark of a page from its tree."""
-    return msgpack.encode(sign(tree))
+    """Hash the visible text of a page, blanks aside: eight bytes that say whether to look closer."""
+    return text_mark(text(tree))
+
+
+def text_mark(words: str) -> bytes:
+    """Hash a page's text that was read already."""
+    return xxh3_64_digest(squeeze(words))
 
 
 def read(mark: bytes) -> Signature:
-    """Read a mark that `signatures` made."""
+    """Read a full mark that `write` packed."""
     return _decoder.decode(mark)
+
+
+def write(signature: Signature) -> bytes:
+    """Pack a full mark."""
+    return msgpack.encode(signature)
 
 
 _decoder = msgpack.Decoder(Signature)
 
 
 def sign(tree: Document) -> Signature:
-    """Compute the mark of a page, not yet packed."""
+    """Compute the full mark of a page from its tree."""
     elements = list(tree.iter_elements())
     body = blocks(tree)
-    text, keys, sizes, places = _hash(body)
+    whole, keys, sizes, places = _hash(body)
     main_links, main_images = _main_assets(tree, body)
     return Signature(
         version=VERSION,
-        text=text,
+        text=whole,
         keys=keys.tobytes(),
         sizes=sizes.tobytes(),
         places=places,
@@ -96,12 +109,12 @@ def _hash(body: Blocks) -> tuple[int, "array[int]", "array[int]", bytes]:
     return xxh3_64_intdigest(raw), keys, sizes, bytes(compress(body.main, blocks))
 
 
-def squeeze(text: str) -> bytes:
+def squeeze(words: str) -> bytes:
     """Remove blanks of every kind but line ends."""
-    if not text.isascii():
+    if not words.isascii():
         for blank in UNSEEN:
-            text = text.replace(blank, "")
-    return text.encode("utf-8", "replace").translate(None, BLANKS)
+            words = words.replace(blank, "")
+    return words.encode("utf-8", "replace").translate(None, BLANKS)
 
 
 def _main_assets(tree: Document, body: Blocks) -> tuple[set[int], set[int]]:
