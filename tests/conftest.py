@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A slow machine is no failure: properties are held true, not timed.
+settings.register_profile("sanderling", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("sanderling")
 
 
 @pytest.fixture(scope="session")
