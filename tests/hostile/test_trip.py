@@ -1,14 +1,20 @@
 """The real migrant against the hostile server: every misbehaviour ends in an outcome with a named reason."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
+from random import Random
 
 import pytest
-from tests.hostile.server import HostileServer
+from tests.hostile.server import Behaviour, HostileServer
 
+import sanderling
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.trip import Trip
 from sanderling.records import Itinerary, Outcome, Reason, Stop, Url, Visit
 
+SOURCE = Path(sanderling.__file__).parents[1]
 CALM = FetchSettings(allow_private=True, max_body=12_000_000)
 HASTY = FetchSettings(allow_private=True, idle_timeout=1, robots_timeout=1)
 
@@ -23,7 +29,7 @@ def visit_all(server: HostileServer, *paths: str, settings: FetchSettings = CALM
     """Send one migrant to these paths and wait until it has been everywhere."""
     trip = Trip(settings, {})
     stops = tuple(Stop(n, 1, Url(server.host + path)) for n, path in enumerate(paths))
-    trip.accept(Itinerary(server.host, stops, delay_seconds=0, connections=len(stops)))
+    trip.accept(Itinerary(server.host, stops, delay_seconds=0, connections=min(len(stops), 60)))
     visits: list[Visit] = []
     while trip.load:
         visits += trip.work(1).visits
@@ -103,3 +109,84 @@ def test_a_drip_under_the_idle_limit_ends_with_the_whole_time(server: HostileSer
     settings = FetchSettings(allow_private=True, timeout=0.5)
     visit = visit_all(server, "/drip", settings=settings)["/drip"]
     assert (visit.outcome, visit.reason) == (Outcome.RETRY, Reason.TIMEOUT)
+
+
+def test_an_endless_bomb_is_left_at_the_limit(server: HostileServer) -> None:
+    visit = visit_all(server, "/endless-bomb", settings=FetchSettings(allow_private=True, max_body=100_000))
+    assert [(seen.outcome, seen.reason) for seen in visit.values()] == [(Outcome.SKIPPED, Reason.TOO_LARGE)]
+
+
+def test_what_could_be_read_was_read(server: HostileServer) -> None:
+    visits = visit_all(
+        server, "/interim", "/trailers", "/nul", "/deep", "/many-links", "/bad-charset", "/lying-charset"
+    )
+    assert (visits["/interim"].title, visits["/interim"].etag) == ("After the hints", "")
+    assert (visits["/trailers"].title, visits["/trailers"].location) == ("Trailed", "")
+    assert visits["/nul"].title == "N\ufffdul"
+    assert [link.url for link in visits["/deep"].links] == [f"{server.host}/bottom"]
+    assert (len(visits["/many-links"].links), visits["/many-links"].links_dropped > 300_000) == (10_000, True)
+    assert visits["/bad-charset"].title == "Caf\u00e9"
+    assert visits["/lying-charset"].title == "Caf\u00e9 \u20ac"
+
+
+@pytest.mark.parametrize("coding", ["br", "deflate", "gzip", "zstd"])
+def test_the_bombs_of_others_are_no_larger(suites: Path, coding: str) -> None:
+    body = (suites / "compressed" / f"bomb-{coding}.bin").read_bytes()
+    with HostileServer({"/bomb": lambda guest: guest.page(body, f"Content-Encoding: {coding}")}) as server:
+        visits = visit_all(server, "/bomb", settings=FetchSettings(allow_private=True, max_body=1_000_000))
+    assert [(seen.outcome, seen.reason) for seen in visits.values()] == [(Outcome.SKIPPED, Reason.TOO_LARGE)]
+
+
+def test_noise_in_place_of_http_ends_in_an_outcome() -> None:
+    """Cut, doubled and scrambled answers, a new one per request, the same in every run."""
+    chance = Random(1922)
+    sound = b'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\nETag: "a"\r\n\r\n'
+    sound += b"16\r\n<title>Noise</title>xx\r\n0\r\nX-Trailer: y\r\n\r\n"
+    answers = {f"/{n}": scrambled(sound, chance) for n in range(400)}
+    pages: dict[str, Behaviour] = {path: lambda guest: guest.send(answers[guest.request.path]) for path in answers}
+    with HostileServer(pages) as server:
+        visits = visit_all(server, *answers)
+    assert set(visits) == set(answers)
+    assert {Outcome.FETCHED, Outcome.RETRY} <= {visit.outcome for visit in visits.values()}
+
+
+def scrambled(data: bytes, chance: Random) -> bytes:
+    """Damage some bytes in one of a few ways."""
+    noisy = bytearray(data)
+    for _ in range(chance.randint(1, 4)):
+        at = chance.randrange(len(noisy))
+        match chance.randrange(4):
+            case 0:
+                noisy[at] = chance.randrange(256)
+            case 1:
+                del noisy[at : at + chance.randrange(20)]
+            case 2:
+                noisy[at:at] = noisy[at : at + chance.randrange(40)]
+            case _:
+                noisy[at:at] = chance.randbytes(chance.randrange(10))
+        noisy = noisy or bytearray(b"\n")
+    return bytes(noisy)
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (1_300_000_000, 1_300_000_000))
+from sanderling.migrants.settings import FetchSettings
+from sanderling.migrants.trip import Trip
+from sanderling.records import Itinerary, Stop
+host, *paths = sys.argv[1:]
+trip = Trip(FetchSettings(allow_private=True, max_body=12_000_000), {})
+stops = tuple(Stop(n, 1, host + path) for n, path in enumerate(paths))
+trip.accept(Itinerary(host, stops, delay_seconds=0.0, connections=4))
+seen = 0
+while trip.load:
+    seen += len(trip.work(1.0).visits)
+print(seen)
+"""
+
+
+def test_all_of_it_fits_into_little_memory(server: HostileServer) -> None:
+    """A migrant that may not have more than 1.3 GB of addresses survives everything, the largest pages included."""
+    run = [sys.executable, "-W", "error", "-c", LIMITED, server.host, *FATES]
+    done = subprocess.run(run, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(SOURCE)})
+    assert (done.stdout.strip(), done.stderr) == (str(len(FATES)), "")

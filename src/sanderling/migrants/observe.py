@@ -96,7 +96,7 @@ class Observer:
         found = extract(tree, url)
         facts["noindex"] |= found.noindex
         facts["nofollow"] |= found.nofollow
-        facts["charset"] = charset or (tree.encoding or "").lower()
+        facts["charset"] = (tree.encoding or charset).lower()
         facts["title"], facts["language"] = found.title, found.language
         canonical = resolve(found.base, found.canonical) if found.canonical else None
         if canonical is not None:

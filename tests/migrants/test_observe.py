@@ -1,0 +1,215 @@
+"""From a reply to a visit."""
+
+import hashlib
+import io
+from typing import Any
+
+import pytest
+from tests.hostile.server import gzip_of, tagged
+from tests.migrants.conftest import LOCAL, Road, bring_home
+from warcio.archiveiterator import ArchiveIterator
+
+from sanderling.migrants.line import door_of
+from sanderling.migrants.observe import Marks, Observer
+from sanderling.migrants.settings import FetchSettings
+from sanderling.migrants.transfer import Ask, Reply
+from sanderling.pages.parse import Document
+from sanderling.records import Host, Itinerary, Link, Outcome, Robots, Stop, Url, Visit
+
+HOST = Host("http://a.test")
+URL = f"{HOST}/dir/page"
+NOW = 1_700_000_000.25
+
+
+def look(
+    body: bytes,
+    *headers: str,
+    stop: Stop | None = None,
+    marks: Marks | None = None,
+    **settings: Any,
+) -> Visit:
+    """Observe an answer of 200 with this body at http://a.test/dir/page."""
+    lines = ["HTTP/1.1 200 OK", *(headers or ("Content-Type: text/html",)), ""]
+    raw = [f"{line}\r\n".encode("latin-1") for line in lines]
+    reply = Reply(Ask(URL, door_of(HOST), None), raw, body, 0.5, "192.0.2.1", 99)
+    return Observer(FetchSettings(**settings), marks or {}).observe(stop or Stop(3, 9, Url(URL)), reply, NOW)
+
+
+def record(member: bytes) -> Any:
+    """Read one packed record with the reference reader."""
+    return next(iter(ArchiveIterator(io.BytesIO(member), check_digests="raise")))
+
+
+class TestPage:
+    """One parse gives everything."""
+
+    def test_a_visit_says_what_was_seen_and_when(self) -> None:
+        visit = look(
+            b"<html lang=en><title> A \n page </title>", 'ETag: "x"', "Last-Modified: d", "Content-Type: text/html"
+        )
+        assert (visit.id, visit.token, visit.url, visit.at) == (3, 9, URL, NOW)
+        assert (visit.outcome, visit.status, visit.mime) == (Outcome.FETCHED, 200, "text/html")
+        assert (visit.title, visit.language) == ("A page", "en")
+        assert (visit.etag, visit.last_modified) == ('"x"', "d")
+        assert (visit.seconds, visit.address, visit.wire_bytes) == (0.5, "192.0.2.1", 99)
+
+    def test_links_are_resolved_normalised_and_named_once(self) -> None:
+        visit = look(
+            b"<a href=x>one</a><a href='./x#frag'>again</a><a href=//b.test/%7Eu>two</a>"
+            b"<a href=mailto:a@b>no</a><a href='http://['>no</a><a href=x rel=nofollow>no</a>"
+        )
+        assert visit.links == (
+            Link(Url("http://a.test/dir/x"), "", "one"),
+            Link(Url("http://b.test/~u"), "http://b.test/%7Eu", "two"),
+        )
+
+    def test_a_base_moves_the_links(self) -> None:
+        visit = look(b"<base href=/other/><a href=x>one</a>")
+        assert [link.url for link in visit.links] == ["http://a.test/other/x"]
+
+    def test_a_refresh_is_a_link(self) -> None:
+        visit = look(b"<meta http-equiv=refresh content='0; url=next'>")
+        assert [link.url for link in visit.links] == ["http://a.test/dir/next"]
+
+    def test_a_canonical_is_noted(self) -> None:
+        assert look(b"<link rel=canonical href='/%7Ehome'>").canonical == "http://a.test/~home"
+
+    def test_a_canonical_that_is_no_url_is_none(self) -> None:
+        assert look(b"<link rel=canonical href='http://['>").canonical == ""
+
+    @pytest.mark.parametrize(
+        ("body", "header"),
+        [(b"<meta name=robots content='noindex, nofollow'>", "X: y"), (b"", "X-Robots-Tag: noindex, nofollow")],
+    )
+    def test_page_and_header_can_forbid_index_and_following(self, body: bytes, header: str) -> None:
+        visit = look(body + b"<a href=x>x</a>", "Content-Type: text/html", header)
+        assert (visit.noindex, visit.nofollow) == (True, True)
+        assert [link.nofollow for link in visit.links] == [True]
+
+    def test_one_link_that_may_be_followed_is_enough(self) -> None:
+        visit = look(b"<a href=x rel=nofollow></a><a href=x#2>words</a>")
+        assert visit.links == (Link(Url("http://a.test/dir/x"), "", "words", False),)
+
+    def test_marks_are_computed_from_the_same_tree(self) -> None:
+        def count(tree: Document) -> bytes:
+            return b"%d" % sum(1 for _ in tree.iter_elements("p"))
+
+        assert look(b"<p>1<p>2", marks={"paragraphs": count}).marks == {"paragraphs": b"2"}
+
+    def test_a_mark_that_fails_is_our_mistake_and_is_heard(self) -> None:
+        def broken(tree: Document) -> bytes:
+            raise KeyError("tide")
+
+        with pytest.raises(KeyError, match="tide"):
+            look(b"<p>", marks={"broken": broken})
+
+    @pytest.mark.parametrize(
+        ("body", "header", "title", "charset"),
+        [
+            ("<title>Caf\u00e9</title>".encode(), "text/html; charset=UTF-8", "Caf\u00e9", "utf-8"),
+            (
+                "<title>Caf\u00e9</title>".encode("latin-1"),
+                "text/html; charset=iso-8859-1",
+                "Caf\u00e9",
+                "windows-1252",
+            ),
+            ("<title>Caf\u00e9</title>".encode("latin-1"), "text/html; charset=klingon", "Caf\u00e9", "windows-1252"),
+            (
+                "<meta charset=koi8-r><title>\u043c\u0438\u0440</title>".encode("koi8-r"),
+                "text/html",
+                "\u043c\u0438\u0440",
+                "koi8-r",
+            ),
+        ],
+    )
+    def test_charsets_are_believed_as_far_as_they_go(self, body: bytes, header: str, title: str, charset: str) -> None:
+        visit = look(body, f"Content-Type: {header}")
+        assert (visit.title, visit.charset) == (title, charset)
+
+    @pytest.mark.parametrize("mime", ["text/plain", "application/pdf", "image/png"])
+    def test_what_is_no_page_is_kept_but_not_read(self, mime: str) -> None:
+        visit = look(b"<title>No</title><a href=x>", f"Content-Type: {mime}")
+        assert (visit.title, visit.links, visit.size) == ("", (), 27)
+        assert visit.response
+
+    def test_a_page_without_a_type_is_recognised(self) -> None:
+        assert look(b"<!DOCTYPE html><title>Yes</title>", "X: y").title == "Yes"
+
+    def test_a_page_that_is_too_large_to_parse_is_kept_and_says_so(self) -> None:
+        visit = look(b"<title>Big</title>" + b"x" * 100, max_page=100)
+        assert (visit.outcome, visit.title, visit.note) == (Outcome.FETCHED, "", "not parsed: a page of 118 bytes")
+
+
+class TestBody:
+    """The digest is that of the body without its coding; the archive keeps what came."""
+
+    def test_plain_and_packed_have_the_same_digest(self) -> None:
+        body = b"<title>Same</title>"
+        plain, packed = look(body), look(gzip_of(body), "Content-Type: text/html", "Content-Encoding: gzip")
+        assert plain.digest == packed.digest == hashlib.sha256(body).digest()
+        assert plain.size == packed.size == len(body)
+        assert packed.title == "Same"
+
+    def test_the_archive_keeps_the_coding(self) -> None:
+        body = gzip_of(b"<title>Same</title>")
+        visit = look(body, "Content-Type: text/html", "Content-Encoding: gzip")
+        kept = record(visit.response)
+        assert kept.raw_stream.read() == body
+        assert kept.http_headers.get_header("Content-Encoding") == "gzip"
+        assert kept.rec_headers.get_header("WARC-Record-ID") == f"<{visit.record_id}>"
+        assert kept.rec_headers.get_header("WARC-IP-Address") == "192.0.2.1"
+
+    def test_a_body_we_know_is_neither_read_nor_packed_again(self) -> None:
+        body = b"<title>Same</title><a href=x>"
+        visit = look(body, stop=Stop(3, 9, Url(URL), digest=hashlib.sha256(body).digest()))
+        assert (visit.outcome, visit.note) == (Outcome.FETCHED, "unchanged")
+        assert (visit.links, visit.response, visit.request, visit.record_id) == ((), b"", b"", "")
+        assert visit.head.startswith(b"HTTP/1.1 200 OK\r\n")
+
+    @pytest.mark.parametrize("algorithm", ["sha256", "sha1"])
+    def test_records_carry_the_digest_asked_for(self, algorithm: str) -> None:
+        visit = look(b"<p>", digest=algorithm)
+        kept = record(visit.response)
+        kept.content_stream().read()  # the reader checks the digests
+        assert kept.rec_headers.get_header("WARC-Payload-Digest").startswith(f"{algorithm}:")
+        assert visit.digest == hashlib.sha256(b"<p>").digest()
+
+    def test_requests_can_be_left_out(self) -> None:
+        assert look(b"<p>", keep_requests=False).request == b""
+
+
+class TestOnTheRoad:
+    """The same with a real server."""
+
+    def visit(self, road: Road, stop: Stop, host: Host, settings: FetchSettings = LOCAL) -> Visit:
+        trip = road.trip(settings)
+        trip.accept(Itinerary(host, (stop,), (), Robots(host, 404, b"", 0.0, 1e12), 0.0))
+        return bring_home(trip).visits[0]
+
+    def test_a_second_visit_asks_whether_it_changed(self, road: Road) -> None:
+        server = road.server({"/t": tagged})
+        url = Url(f"{server.host}/t")
+        first = self.visit(road, Stop(1, 1, url), server.host)
+        again = self.visit(road, Stop(1, 2, url, etag=first.etag, last_modified=first.last_modified), server.host)
+        assert (first.outcome, again.outcome, again.status) == (Outcome.FETCHED, Outcome.NOT_MODIFIED, 304)
+        assert again.response == b""
+        assert again.head.startswith(b"HTTP/1.1 304 Not Modified\r\n")
+        assert server.requests[1].headers["if-modified-since"] == "Tue, 01 Oct 2024 10:00:00 GMT"
+
+    def test_the_request_record_is_what_was_sent_but_for_secrets(self, road: Road) -> None:
+        server = road.server({"/t": tagged})
+        settings = FetchSettings(allow_private=True, headers=("X-Tide: low",), basic_auth={"127.0.0.1": "a:b"})
+        stop = Stop(1, 1, Url(f"{server.host}/t?a=b%2f"), etag='"old"')
+        kept = record(self.visit(road, stop, server.host, settings).request)
+        stored = kept.http_headers.to_ascii_bytes() + kept.raw_stream.read()
+        sent = [line for line in server.requests[0].raw.split(b"\r\n") if not line.startswith(b"Authorization: ")]
+        assert b"Authorization: Basic" in server.requests[0].raw
+        assert stored == b"\r\n".join(sent)
+
+    def test_redirects_and_errors_are_archived_too(self, road: Road) -> None:
+        server = road.server({"/r": lambda guest: guest.answer(b"moved", "Location: /t", status="301 Moved")})
+        moved = self.visit(road, Stop(1, 1, Url(f"{server.host}/r")), server.host)
+        missing = self.visit(road, Stop(1, 1, Url(f"{server.host}/none")), server.host)
+        assert moved.location == f"{server.host}/t"
+        assert record(moved.response).http_headers.get_statuscode() == "301"
+        assert record(missing.response).http_headers.get_statuscode() == "404"

@@ -1,0 +1,19 @@
+"""How a migrant behaves on its way."""
+
+import pytest
+
+from sanderling.errors import UsageError
+from sanderling.migrants.settings import FetchSettings
+
+
+@pytest.mark.parametrize(
+    ("agent", "token"),
+    [("sanderling/0.1 (+https://x.test)", "sanderling"), ("Shore_Bot", "Shore_Bot"), ("a b/c", "a")],
+)
+def test_robots_txt_knows_us_by_the_product_token(agent: str, token: str) -> None:
+    assert FetchSettings(user_agent=agent).agent_token == token
+
+
+def test_a_user_agent_is_one_line() -> None:
+    with pytest.raises(UsageError):
+        FetchSettings(user_agent="sanderling\r\nHost: evil.test")
