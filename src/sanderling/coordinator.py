@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from sanderling.clock import Clock, real
+from sanderling.database import transaction
 from sanderling.engines.processes import Lost
 from sanderling.errors import DiskFull
 from sanderling.frontier.hosts import Unresolved
@@ -33,6 +34,7 @@ STOP_SECONDS = 20.0  # patience with what is in flight when stopping
 TICK_SECONDS = 0.5
 DNS_WAIT_SECONDS = 2.0
 LEAST_DISK = 50_000_000  # bytes that must stay free
+LONGEST_WAIT = 600.0  # seconds; a host that wants longer is left to the next run
 LOST_LIMIT = 50  # migrants that die one after the other: something is wrong with us
 
 
@@ -46,6 +48,7 @@ class Finish(StrEnum):
     INTERRUPTED = "interrupted"
     FORCED = "forced"
     DISK = "disk_full"
+    HELD = "held"
 
 
 class Engine(Protocol):
@@ -105,6 +108,7 @@ class Coordinator:
         self.stopping: Finish | None = None
         self.stop_at = 0.0
         self.forced = False
+        self.trouble = ""  # the sentence for a person, when something of this machine ended the crawl
         self.started = time.monotonic()
         self.earlier = 0  # pages of this session from earlier runs
         self.losses = 0
@@ -128,9 +132,9 @@ class Coordinator:
                     self._look_at_disk()
             self._commit()
             return finish
-        except DiskFull:
-            self.house.db.rollback()
-            raise
+        except DiskFull as error:
+            self.trouble = str(error)
+            return Finish.DISK
         finally:
             self.engine.close()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -172,9 +176,8 @@ class Coordinator:
         """A migrant died: what it brought is stored, what it held goes back, another takes its place."""
         self._commit()
         self.in_hand.pop(migrant, None)
-        self.house.db.execute("BEGIN IMMEDIATE")
-        returned = self.house.queue.release(migrant, blame=True)
-        self.house.db.execute("COMMIT")
+        with transaction(self.house.db):
+            returned = self.house.queue.release(migrant, blame=True)
         self.house.log.note(f"migrant {migrant} was lost; {returned} leases returned")
         self.losses += 1
         if self.losses > LOST_LIMIT:
@@ -201,9 +204,8 @@ class Coordinator:
             room = min(IN_HAND - self.in_hand[migrant], self._room())
             if self.in_hand[migrant] > IN_HAND // 2 or room <= 0:
                 continue
-            self.house.db.execute("BEGIN IMMEDIATE")
-            itineraries = [self._with_validators(trip) for trip in self.house.queue.take(migrant, room, now)]
-            self.house.db.execute("COMMIT")
+            with transaction(self.house.db):
+                itineraries = [self._with_validators(trip) for trip in self.house.queue.take(migrant, room, now)]
             for itinerary in itineraries:
                 self.engine.send(migrant, itinerary)
                 self.in_hand[migrant] += len(itinerary.stops)
@@ -257,15 +259,14 @@ class Coordinator:
 
     def _resolved(self, host: int, answer: Answer, now: float) -> None:
         hosts = self.house.hosts
-        self.house.db.execute("BEGIN IMMEDIATE")
         addresses = answer.addresses if self.allow_private else only_global(answer.addresses)
-        if addresses:
-            hosts.locate(host, addresses, answer.expires_at)
-        elif answer.addresses:
-            self._condemn(host, Reason.PRIVATE_ADDRESS, State.SKIPPED, " ".join(answer.addresses))
-        elif hosts.not_found(host, now, DNS_WAIT_SECONDS):
-            self._condemn(host, Reason.DNS, State.FAILED, answer.note)
-        self.house.db.execute("COMMIT")
+        with transaction(self.house.db):
+            if addresses:
+                hosts.locate(host, addresses, answer.expires_at)
+            elif answer.addresses:
+                self._condemn(host, Reason.PRIVATE_ADDRESS, State.SKIPPED, " ".join(answer.addresses))
+            elif hosts.not_found(host, now, DNS_WAIT_SECONDS):
+                self._condemn(host, Reason.DNS, State.FAILED, answer.note)
 
     def _condemn(self, host: int, reason: Reason, state: State, note: str) -> None:
         count = self.house.hosts.condemn(host, reason, state, note)
@@ -291,7 +292,10 @@ class Coordinator:
             return None
         if self.bounds.limit and self._pages_done() >= self.bounds.limit:
             return Finish.LIMIT
-        return Finish.DONE if self.house.hosts.next_opening() is None else None
+        opening = self.house.hosts.next_opening()
+        if opening is None:
+            return Finish.DONE
+        return Finish.HELD if opening - self.clock() > LONGEST_WAIT else None
 
     def _look_at_disk(self) -> None:
         if shutil.disk_usage(self.folder).free < LEAST_DISK:

@@ -5,10 +5,15 @@ number of those applied is kept per room, so a changed shape is one more script,
 """
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from sanderling.errors import DiskFull
+
 Connection = sqlite3.Connection
+
+NO_ROOM = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC})
 
 
 def connect(path: Path, *, read_only: bool = False) -> Connection:
@@ -25,6 +30,24 @@ def connect(path: Path, *, read_only: bool = False) -> Connection:
     return db
 
 
+@contextmanager
+def transaction(db: Connection) -> Iterator[None]:
+    """All of it or nothing; a full disk is named as such."""
+    try:
+        db.execute("BEGIN IMMEDIATE")
+        yield
+        db.execute("COMMIT")
+    except BaseException as error:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode in NO_ROOM:
+            raise DiskFull(
+                "no space left for the database; what was stored before stays readable."
+                " Make room, then give the same command again: it resumes."
+            ) from error
+        raise
+
+
 def migrate(db: Connection, rooms: Mapping[str, Sequence[str]]) -> None:
     """Bring every room's tables to the newest shape, each script in one transaction."""
     db.execute("CREATE TABLE IF NOT EXISTS migrations (room TEXT PRIMARY KEY, applied INTEGER NOT NULL)")
@@ -32,12 +55,11 @@ def migrate(db: Connection, rooms: Mapping[str, Sequence[str]]) -> None:
         row = db.execute("SELECT applied FROM migrations WHERE room = ?", (room,)).fetchone()
         done = row[0] if row else 0
         for number, script in enumerate(scripts[done:], done + 1):
-            db.execute("BEGIN IMMEDIATE")
-            for statement in script.split(";"):
-                if statement.strip():
-                    db.execute(statement)
-            db.execute(
-                "INSERT INTO migrations VALUES (?, ?) ON CONFLICT (room) DO UPDATE SET applied = excluded.applied",
-                (room, number),
-            )
-            db.execute("COMMIT")
+            with transaction(db):
+                for statement in script.split(";"):
+                    if statement.strip():
+                        db.execute(statement)
+                db.execute(
+                    "INSERT INTO migrations VALUES (?, ?) ON CONFLICT (room) DO UPDATE SET applied = excluded.applied",
+                    (room, number),
+                )

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sanderling.database import Connection
+from sanderling.database import Connection, transaction
 from sanderling.frontier.book import Book, Known
 from sanderling.frontier.closing import MAX_HOPS, close, conduct
 from sanderling.frontier.hosts import CONDEMN_AFTER, Hosts, backoff
@@ -52,16 +52,11 @@ class House(Struct):
 
 def bring_home(parcels: Sequence[Parcel], house: House, now: float) -> None:
     """Store what migrants brought, queue what they found, end their leases: all of it or nothing."""
-    house.db.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(house.db):
         for robots in (robots for parcel in parcels for robots in parcel.robots):
             _learn_robots(robots, house, now)
         visits = [visit for parcel in parcels for visit in parcel.visits]
         shelved = _bring_visits(visits, house, now) if visits else []
-    except BaseException:
-        house.db.execute("ROLLBACK")
-        raise
-    house.db.execute("COMMIT")
     house.captures.add(captures(shelved), house.archive.lengths())
     house.log.flush()
 

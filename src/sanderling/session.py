@@ -13,14 +13,15 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from random import Random
 
+import msgspec
 from msgspec import Struct
 
 from sanderling import __version__
 from sanderling.clock import Clock, real
 from sanderling.coordinator import Bounds, Coordinator, Engine, Finish, Progress
-from sanderling.database import Connection
+from sanderling.database import Connection, transaction
 from sanderling.engines.processes import Processes
-from sanderling.errors import UsageError
+from sanderling.errors import DiskFull, UsageError
 from sanderling.frontier.book import Book, Entry
 from sanderling.frontier.hosts import Hosts
 from sanderling.frontier.judge import Judge
@@ -224,19 +225,18 @@ def _budget(db: Connection) -> PatternBudget:
 def _begin(house: House, request: Request, seeds: Sequence[Spelling], now: float) -> int:
     """Give back old leases, judge again what other rules skipped, queue the seeds, perhaps open a new session."""
     db = house.db
-    db.execute("BEGIN IMMEDIATE")
-    house.queue.release_all()
-    _judge_again(house, request, now)
-    _queue_seeds(house, seeds, now)
-    if get_meta(db, "complete") == "1" and not house.queue.waiting():
-        _open_session(house)
-    set_meta(db, "complete", "0")
-    run = db.execute(
-        "INSERT INTO runs (session, started, command) VALUES (?, ?, ?) RETURNING id",
-        (house.session, now, request.command),
-    ).fetchone()[0]
-    db.execute("COMMIT")
-    return int(run)
+    with transaction(db):
+        house.queue.release_all()
+        _judge_again(house, request, now)
+        _queue_seeds(house, seeds, now)
+        if get_meta(db, "complete") == "1" and not house.queue.waiting():
+            _open_session(house)
+        set_meta(db, "complete", "0")
+        row = db.execute(
+            "INSERT INTO runs (session, started, command) VALUES (?, ?, ?) RETURNING id",
+            (house.session, now, request.command),
+        ).fetchone()
+    return int(row[0])
 
 
 def _queue_seeds(house: House, seeds: Sequence[Spelling], now: float) -> None:
@@ -304,16 +304,25 @@ def _pages_of(db: Connection, session: int) -> int:
 
 
 def _end(house: House, run: int, finish: Finish, coordinator: Coordinator, now: float) -> Summary:
-    """Write down how it ended; hand back what nobody holds any more."""
+    """Write down how it ended; hand back what nobody holds any more. On a full disk the next start does it."""
+    summary = summarise(house, finish, time.monotonic() - coordinator.started)
+    try:
+        with transaction(house.db):
+            _write_end(house, run, finish, summary, now)
+        house.captures.close()
+    except DiskFull:
+        if finish is not Finish.DISK:
+            raise
+    return summary
+
+
+def _write_end(house: House, run: int, finish: Finish, summary: Summary, now: float) -> None:
     db = house.db
-    db.execute("BEGIN IMMEDIATE")
     house.queue.release_all()
     house.graph.flush()
     house.archive.close()
-    house.captures.close()
     for name, length in house.archive.lengths().items():
         house.catalogue.file_id(name, length)
-    summary = summarise(house, finish, time.monotonic() - coordinator.started)
     set_meta(db, "complete", "1" if finish is Finish.DONE else "0")
     set_meta(db, "finish_reason", finish)
     db.execute(
@@ -322,10 +331,8 @@ def _end(house: House, run: int, finish: Finish, coordinator: Coordinator, now: 
     )
     db.execute(
         "UPDATE runs SET ended = ?, finish_reason = ?, summary = ? WHERE id = ?",
-        (now, finish, json.dumps({f: getattr(summary, f) for f in summary.__struct_fields__}), run),
+        (now, finish, json.dumps(msgspec.to_builtins(summary)), run),
     )
-    db.execute("COMMIT")
-    return summary
 
 
 def summarise(house: House, finish: Finish, seconds: float) -> Summary:

@@ -13,8 +13,10 @@ from rich.progress import Progress as Bar
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from sanderling.cli.frame import (
+    EXIT_DISK,
     EXIT_FAILED,
     EXIT_FORCED,
+    EXIT_HELD,
     EXIT_INTERRUPTED,
     EXIT_OK,
     EXIT_SIZE,
@@ -49,6 +51,8 @@ CODES = {
     Finish.SIZE: EXIT_SIZE,
     Finish.INTERRUPTED: EXIT_INTERRUPTED,
     Finish.FORCED: EXIT_FORCED,
+    Finish.DISK: EXIT_DISK,
+    Finish.HELD: EXIT_HELD,
 }
 
 
@@ -78,6 +82,8 @@ def run(call: Call) -> int:
     with show_progress(call) as shown:
         summary = crawl(call.collection, request, on_start=lambda crew: started(call, request, crew), on_tick=shown)
     report(call, summary)
+    if summary.finish_reason == Finish.DISK and call.json:
+        print(f"sanderling: {WHY[Finish.DISK]}", file=sys.stderr)
     if summary.pages == 0 and summary.finish_reason == Finish.DONE:
         return EXIT_FAILED
     return CODES[Finish(summary.finish_reason)]
@@ -196,6 +202,8 @@ WHY = {
     Finish.SIZE: "size limit reached; the same command goes on",
     Finish.INTERRUPTED: "interrupted; the same command goes on",
     Finish.FORCED: "stopped at once; the same command goes on",
+    Finish.HELD: "what is left asked us to come back later (sanderling status says when); the same command goes on",
+    Finish.DISK: "the disk is full; make room, then the same command goes on",
 }
 
 

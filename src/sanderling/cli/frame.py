@@ -23,6 +23,7 @@ EXIT_FORCED = 13  # Ctrl-C twice
 EXIT_SIZE = 14
 EXIT_TIME = 15
 EXIT_FATAL = 17
+EXIT_HELD = 18  # hosts asked us to come back much later
 
 G = TypeVar("G", bound=Struct)
 
@@ -40,7 +41,7 @@ Sanderling keeps a searchable, always fresh copy of web sites.
 EXIT_CODES = """\
 exit codes: 0 done; 1 something of ours failed; 3 disk full; 4 wrong usage or settings; 9 nothing could be fetched;
             11 interrupted, all saved; 13 forced to stop, nothing committed is lost; 14 size limit; 15 time limit;
-            17 the store went away
+            17 the store went away; 18 what is left asked us to come back later
 """
 
 

@@ -24,7 +24,9 @@ class CrawlLog:
 
     def write(self, visits: Sequence[Visit], rows: Mapping[int, Row]) -> None:
         """time status size url depth mime address milliseconds digest annotations"""
-        self.file.writelines(_line(visit, rows[visit.id].depth) for visit in visits)
+        self.file.writelines(
+            _line(visit, rows[visit.id].depth) for visit in visits if visit.outcome is not Outcome.RETURNED
+        )
 
     def note(self, text: str) -> None:
         """One line about something that is no visit."""

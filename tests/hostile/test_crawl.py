@@ -1,0 +1,147 @@
+"""The whole crawler against the hostile server: it ends, nothing raises, every URL has a state and a reason."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.hostile.server import PAGES, HostileServer
+from tests.web import Page, Site, html, tree
+
+from sanderling.session import Request, crawl
+from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
+from sanderling.store.catalogue import pages, skipped
+from sanderling.store.collection import read_collection
+
+SRC = Path(__file__).parent.parent.parent / "src"
+COMMAND = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())"]
+
+
+def visit(folder: Path, *seeds: str, limits: Limits | None = None, exclude: tuple[str, ...] = ()) -> dict[str, str]:
+    """Crawl with short patience; give each URL its fate."""
+    crawl(
+        folder,
+        Request(
+            seeds=seeds,
+            scope=Scope(exclude=exclude),
+            limits=limits or Limits(time_limit=90),
+            politeness=Politeness(delay=0, concurrency=8, backoff=0.2),
+            fetching=Fetching(allow_private=True, timeout=6, max_body=3_000_000),
+            workers=Workers(migrants=2),
+        ),
+    )
+    with read_collection(folder) as collection:
+        fates = {row.url: str(row.status) for row in pages(collection.db)}
+        fates.update({row.url: f"{row.state} {row.reason}" for row in skipped(collection.db)})
+    return fates
+
+
+@pytest.mark.slow
+def test_every_misbehaviour_ends_in_a_state_with_a_reason(tmp_path: Path) -> None:
+    with HostileServer() as server:
+        seeds = [server.host + path.replace("*", "1") for path in PAGES if not path.startswith(("/busy", "/calendar"))]
+        fates = visit(tmp_path, *seeds, exclude=("/busy", "/calendar"))
+        assert not {url for url in seeds if url not in fates}
+        assert not {url: fate for url, fate in fates.items() if fate.startswith("queued")}
+        assert not {url: fate for url, fate in fates.items() if fate in ("skipped ", "failed ")}
+
+
+def test_a_host_that_wants_a_day_is_left_to_the_next_run(tmp_path: Path) -> None:
+    with HostileServer() as server:
+        fates = visit(tmp_path, server.host + "/busy-for-ever")
+        assert fates == {server.host + "/busy-for-ever": "queued rate_limited"}
+        with read_collection(tmp_path) as collection:
+            assert collection.db.execute("SELECT finish_reason FROM runs").fetchall() == [("held",)]
+
+
+@pytest.mark.slow
+def test_traps_without_end_are_bounded(tmp_path: Path) -> None:
+    """A calendar, session ids and growing paths, made anew for every page asked for."""
+
+    class Trap(Site):
+        def answer(self, handler: object) -> None:
+            path = getattr(handler, "path", "/")
+            number = len(self.requests)
+            self.pages[path] = html(
+                f"{path.rstrip('/')}/more", f"/cal?year={2026 + number // 12}&month={number % 12 + 1}",
+                f"/x?PHPSESSID={number:032x}", f"/list?sort={number}", text=str(number),
+            )  # fmt: skip
+            super().answer(handler)  # type: ignore[arg-type]
+
+    with Trap({"/": html()}) as site:
+        fates = visit(tmp_path, site.root + "/", limits=Limits(limit=400))
+        assert sum(fate == "skipped trap" for fate in fates.values()) > 100
+        deepest = max(url.partition("?")[0].count("/more") for url, fate in fates.items() if fate == "200")
+        assert deepest <= 3
+        assert not [url for url, fate in fates.items() if "PHPSESSID" in url and fate == "200"]
+
+
+def test_a_page_with_a_hundred_thousand_links_is_cut_not_swallowed(tmp_path: Path) -> None:
+    links = "".join(f"<a href=/n{n}>x</a>" for n in range(100_000))
+    with Site({"/": Page(links.encode())}) as site:
+        fates = visit(tmp_path, site.root + "/", limits=Limits(limit=1))
+        assert 9_000 < len(fates) <= 10_001
+
+
+def run_on_small_disk(command: list[str], folder: Path, megabytes: int) -> subprocess.CompletedProcess[str]:
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("a small disk cannot be mounted here")
+    return subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(SRC)}, check=False
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk needs root")
+def test_a_full_disk_stops_the_crawl_and_loses_nothing(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    site_pages = tree(400)
+    for path in list(site_pages):
+        site_pages[path].body += os.urandom(40_000).hex().encode()
+    with Site(site_pages) as site:
+        command = [
+            *COMMAND,
+            "crawl",
+            site.root + "/",
+            "-C",
+            str(disk / "c"),
+            "--delay",
+            "0",
+            "--allow-private",
+            "--json",
+        ]
+        try:
+            full = run_on_small_disk(command, disk, 60)
+            assert full.returncode == 3, full.stderr
+            assert json.loads(full.stdout.splitlines()[-1])["finish_reason"] == "disk_full"
+            listed = subprocess.run(
+                [*COMMAND, "pages", "-C", str(disk / "c"), "--json"], capture_output=True, text=True, check=True,
+                env={**os.environ, "PYTHONPATH": str(SRC)},
+            )  # fmt: skip
+            stored = len(listed.stdout.splitlines())
+            subprocess.run(["mount", "-o", "remount,size=300m", str(disk)], check=True)
+            done = subprocess.run(
+                command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(SRC)}, check=False
+            )
+            summary = json.loads(done.stdout.splitlines()[-1])
+            assert (done.returncode, summary["pages"]) == (0, 400), done.stderr
+            assert summary["fetched"] == 400 - stored
+        finally:
+            subprocess.run(["umount", "-l", str(disk)], check=False)
+
+
+def test_a_limit_on_file_size_counts_as_a_full_disk(tmp_path: Path) -> None:
+    with Site(tree(50)) as site:
+        command = [*COMMAND, "crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0", "--allow-private"]
+        done = subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(SRC)}, check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000)),
+        )  # fmt: skip
+        assert done.returncode == 3, done.stderr
