@@ -170,7 +170,7 @@ def scrambled(data: bytes, chance: Random) -> bytes:
 
 LIMITED = """
 import resource, sys
-resource.setrlimit(resource.RLIMIT_AS, (1_300_000_000, 1_300_000_000))
+resource.setrlimit(resource.RLIMIT_AS, (500_000_000, 500_000_000))
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.trip import Trip
 from sanderling.records import Itinerary, Stop
@@ -186,7 +186,7 @@ print(seen)
 
 
 def test_all_of_it_fits_into_little_memory(server: HostileServer) -> None:
-    """A migrant that may not have more than 1.3 GB of addresses survives everything, the largest pages included."""
+    """A migrant that may have half a gigabyte of addresses survives everything, the largest pages too."""
     run = [sys.executable, "-W", "error", "-c", LIMITED, server.host, *FATES]
     done = subprocess.run(run, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(SOURCE)})
     assert (done.stdout.strip(), done.stderr) == (str(len(FATES)), "")

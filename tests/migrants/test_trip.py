@@ -9,6 +9,7 @@ from tests.migrants.conftest import LOCAL, Road, bring_home, itinerary
 
 from sanderling.clock import SimulatedClock
 from sanderling.migrants.settings import FetchSettings
+from sanderling.migrants.trip import BATCH
 from sanderling.records import Host, Itinerary, Outcome, Parcel, Reason, Robots, Stop, Url
 
 
@@ -238,6 +239,16 @@ class TestPace:
         for _ in range(5):
             trip.work(0.1)
         assert len(server.paths) == 2
+
+    def test_a_parcel_is_never_larger_than_a_batch(self, road: Road) -> None:
+        paths = [f"/{n}" for n in range(BATCH + 30)]
+        server = road.server(dict.fromkeys(paths, page))
+        trip = road.trip()
+        trip.accept(itinerary(server, *paths, connections=200))
+        sizes = []
+        while trip.load:
+            sizes.append(len(trip.work(5.0).visits))
+        assert (sum(sizes), max(sizes) <= BATCH) == (len(paths), True)
 
 
 class TestTrouble:

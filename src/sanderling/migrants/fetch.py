@@ -83,15 +83,9 @@ class Fetcher:
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_alarm)
 
-    @property
-    def in_flight(self) -> int:
-        """Requests on their way."""
-        return len(self._busy)
-
-    @property
-    def has_room(self) -> bool:
-        """Say whether another request may start."""
-        return len(self._busy) < self._settings.max_in_flight and self._purse.spent < self._purse.limit
+    def has_room(self, waiting: int = 0) -> bool:
+        """Say whether another request may start, beside those on their way and the replies that wait elsewhere."""
+        return len(self._busy) + waiting < self._settings.max_in_flight and self._purse.spent < self._purse.limit
 
     def start(self, ask: Ask) -> None:
         """Send a request on its way."""

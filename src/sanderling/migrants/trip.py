@@ -3,6 +3,7 @@
 import os
 import socket
 import time
+from collections import deque
 from collections.abc import Iterable
 from heapq import heappop, heappush
 
@@ -22,6 +23,7 @@ from sanderling.migrants.vitals import Pulse
 from sanderling.organise.normalise import host_of
 from sanderling.records import Host, Itinerary, Outcome, Parcel, Reason, Robots, Stop, Visit, Vitals
 
+BATCH = 64  # replies looked at before the parcel goes home
 LINES_KEPT = 4096  # idle hosts remembered for their pace and rules
 FOREVER = 3600.0
 PATIENCE = 3  # failures in a row before the rest of a host's stops go home untried
@@ -49,6 +51,7 @@ class Trip:
         self._lines: dict[Host, Line] = {}
         self._queue: list[tuple[float, int, Line]] = []  # lines that could knock, by when they may
         self._turn = 0  # breaks ties in the queue: first come, first served
+        self._came: deque[Reply] = deque()  # replies not looked at yet
         self._visits: list[Visit] = []
         self._robots: list[Robots] = []
         self._load = 0
@@ -75,15 +78,15 @@ class Trip:
         self._line_up(line)
 
     def work(self, timeout: float) -> Parcel:
-        """Fetch and look until something is done, for `timeout` seconds at most."""
+        """Fetch and look until something is done, for `timeout` seconds at most and one batch of pages."""
         deadline = time.monotonic() + timeout
         while True:
             next_start = self._start_due()
-            left = deadline - time.monotonic()
-            if self._visits or self._robots:
-                left = 0.0
-            for reply in self._fetcher.wait(max(0.0, min(left, next_start))):
-                self._finish(reply)
+            done = self._visits or self._robots or self._came
+            left = 0.0 if done else deadline - time.monotonic()
+            self._came.extend(self._fetcher.wait(max(0.0, min(left, next_start))))
+            for _ in range(min(len(self._came), BATCH)):
+                self._finish(self._came.popleft())
             if self._visits or self._robots or left <= 0:
                 return self._parcel()
 
@@ -91,6 +94,8 @@ class Trip:
         """Give back every stop that waits, and those in flight too unless they are to be finished by `work`."""
         for line in self._lines.values():
             self._turn_away(line.send_home(), Outcome.RETURNED)
+        while self._came:
+            self._finish(self._came.popleft())
         if drop_in_flight:
             for ask in self._fetcher.cancel():
                 self._drop(ask.errand)
@@ -130,7 +135,7 @@ class Trip:
     def _start_due(self) -> float:
         """Start what may start now; say how many seconds later the next one may."""
         queue, now = self._queue, self._clock()
-        while queue and self._fetcher.has_room:
+        while queue and self._fetcher.has_room(len(self._came)):
             due, _, line = queue[0]
             if due > now:
                 return due - now
