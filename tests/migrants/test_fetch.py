@@ -1,5 +1,6 @@
 """What goes over the wire: headers, TLS, HTTP/2, proxies, passwords, cookies, and the guard at the socket."""
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -184,9 +185,13 @@ class TestTls:
         assert outcomes == [Outcome.FETCHED, Outcome.FAILED]
 
     def test_what_speaks_no_tls_is_a_tls_failure(self, road: Road) -> None:
-        plain = road.server({"/a": page})
-        seen = visit(road, plain, "/a", host=f"https://a.test:{plain.port}", connect_timeout=2.0)
-        assert (seen.outcome, seen.reason) in {(Outcome.RETRY, Reason.TLS), (Outcome.RETRY, Reason.TIMEOUT)}
+        def greet(connection: socket.socket, _: HostileServer) -> bool:
+            connection.sendall(b"SSH-2.0-harbour\r\n")
+            return False
+
+        server = road.server({}, speak=greet)
+        seen = visit(road, server, "/a", host=f"https://a.test:{server.port}")
+        assert (seen.outcome, seen.reason) == (Outcome.RETRY, Reason.TLS)
 
 
 class TestHttp2:
