@@ -19,7 +19,7 @@ def go(
 ) -> Summary:
     request = Request(
         seeds=tuple(site.root + path for path in paths or ("/",)),
-        scope=scope or Scope(),
+        scope=scope or Scope(sitemaps=False),
         limits=limits or Limits(),
         politeness=Politeness(delay=delay, backoff=0.2),
         fetching=Fetching(allow_private=True),

@@ -13,20 +13,41 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sanderling.database import Connection, transaction
-from sanderling.frontier.book import Book, Known
+from sanderling.frontier.book import Book, Entry, Known
 from sanderling.frontier.closing import MAX_HOPS, close, conduct
 from sanderling.frontier.hosts import CONDEMN_AFTER, Hosts, backoff
 from sanderling.frontier.judge import Judge
 from sanderling.frontier.order import LEARN_PAGES, Finding, Ordering
 from sanderling.frontier.queue import Closing, Lease, Queue
-from sanderling.organise.normalise import host_of, resolve
-from sanderling.records import Candidate, Outcome, Parcel, Reason, Robots, Source, State, Url, Visit
+from sanderling.migrants.robots import rules_for
+from sanderling.organise.normalise import host_of, resolve, split
+from sanderling.organise.scope import admissible, is_site_of_seed
+from sanderling.records import (
+    Candidate,
+    Hint,
+    Host,
+    Outcome,
+    Parcel,
+    Pointer,
+    Reason,
+    Robots,
+    Role,
+    Source,
+    State,
+    Url,
+    Visit,
+)
+from sanderling.sources.entries import INDEX_DEPTH_LIMIT
 from sanderling.store.catalogue import Catalogue, Filed, Latest
 from sanderling.store.cdxj_index import Index
 from sanderling.store.crawl_log import CrawlLog
 from sanderling.store.graph import FLUSH_PAIRS, Forward, Graph, pack_links, targets_of, unpack_links
+from sanderling.store.hints import Hints
 from sanderling.store.shelve import Shelved, captures, shelve
 from sanderling.store.warc import Archive
+
+WELL_KNOWN = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.txt")  # tried in turn where robots.txt names none
+MAPS_FIRST = -1e9  # rank: sitemaps and feeds are read before the pages of their host
 
 
 class House(Struct):
@@ -38,6 +59,7 @@ class House(Struct):
     hosts: Hosts
     judge: Judge
     order: Ordering
+    hints: Hints
     catalogue: Catalogue
     graph: Graph
     archive: Archive
@@ -47,6 +69,8 @@ class House(Struct):
     retries: int
     backoff_seconds: float
     counts: Counter[str]
+    agent: str = "sanderling"  # what robots.txt calls us
+    use_maps: bool = True  # look for sitemaps and feeds
     learned: int = 0  # pages since waiting URLs were last moved by what was learned
 
 
@@ -69,6 +93,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     rows = _rows(house.db, [visit.id for visit in visits])
     latest = house.catalogue.latest([visit.id for visit in stored])
     ids = _offer_links(stored, rows, house, now)
+    _follow_maps(stored, rows, house, now)
     shelved = shelve(stored, latest, house.catalogue, house.archive)
     files = {name: house.catalogue.file_id(name, length) for name, length in house.archive.flush().items()}
     filed = [_file(item, files, ids, latest.get(item.visit.id), house) for item in shelved]
@@ -117,9 +142,11 @@ class Offer(Struct, frozen=True, gc=False):
     wire: str = ""
     anchor: str = ""
     hops: int = 0
+    priority: float = 0.5  # what a sitemap said
+    role: Role = Role.PAGE
 
     def candidate(self, url: Url) -> Candidate:
-        return Candidate(url, self.wire, self.depth, self.source, self.page.id, self.hops)
+        return Candidate(url, self.wire, self.depth, self.source, self.page.id, self.hops, role=self.role)
 
 
 def _offer_links(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: House, now: float) -> dict[Url, int]:
@@ -139,7 +166,7 @@ def _offer_links(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: Hou
             target = resolve(row.wire or visit.url, visit.location)
             if target is not None:
                 wire, hops = target.wire_if_different, row.hops + 1
-                offers[target.url] = Offer(row.depth, False, Source.REDIRECT, visit, wire, hops=hops)
+                offers[target.url] = Offer(row.depth, False, Source.REDIRECT, visit, wire, hops=hops, role=visit.role)
     return _offer(offers, house, now)
 
 
@@ -153,7 +180,7 @@ def _offer(offers: Mapping[Url, Offer], house: House, now: float) -> dict[Url, i
             entry = house.judge.judge(_ranked(url, offer, house), offer.nofollow, now)
             if entry is not None:
                 entries.append(entry)
-        elif offer.depth < found.depth or found.soft:
+        elif found.soft or (offer.depth < found.depth and offer.source not in (Source.SITEMAP, Source.FEED)):
             _found_again(_ranked(url, offer, house), offer, found, house, now)
     ids.update(house.book.add(entries, now))
     house.counts["skipped"] += sum(1 for entry in entries if entry.state is State.SKIPPED)
@@ -162,7 +189,61 @@ def _offer(offers: Mapping[Url, Offer], house: House, now: float) -> dict[Url, i
 
 def _ranked(url: Url, offer: Offer, house: House) -> Candidate:
     candidate = offer.candidate(url)
-    return replace(candidate, rank=house.order.rank(Finding(candidate, offer.anchor, offer.page)))
+    return replace(candidate, rank=house.order.rank(Finding(candidate, offer.anchor, offer.page, offer.priority)))
+
+
+def _follow_maps(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: House, now: float) -> None:
+    """What sitemaps and feeds lead to: their pages, with hints, and more sitemaps."""
+    if not house.use_maps:
+        return
+    for visit in visits:
+        if visit.pointers:
+            near = [p for p in visit.pointers if admissible(p.url, visit.url)]
+            _offer_maps(near, house, now, visit.id, rows[visit.id].hops + (visit.role is not Role.PAGE))
+        if visit.role is Role.PAGE:
+            continue
+        if visit.hints:
+            _take_hints(visit, house, now)
+        if visit.outcome in (Outcome.GONE, Outcome.FAILED) and (path := split(visit.url)[1]) in WELL_KNOWN[:-1]:
+            following = host_of(visit.url) + WELL_KNOWN[WELL_KNOWN.index(path) + 1]
+            _offer_maps([Pointer(Url(following))], house, now)
+
+
+def _offer_maps(pointers: Sequence[Pointer], house: House, now: float, via: int = 0, nesting: int = 0) -> None:
+    """Queue sitemaps and feeds before the pages of their host."""
+    known = house.book.find([pointer.url for pointer in pointers])
+    entries = {}
+    for pointer in pointers:
+        if pointer.url not in known and nesting <= INDEX_DEPTH_LIMIT and house.judge.admits_map(host_of(pointer.url)):
+            candidate = Candidate(
+                pointer.url, pointer.wire, 0, Source.SITEMAP, via, nesting, MAPS_FIRST, role=pointer.role
+            )
+            entries[pointer.url] = Entry(candidate, State.QUEUED)
+    house.book.add(list(entries.values()), now)
+
+
+def _take_hints(visit: Visit, house: House, now: float) -> None:
+    """Queue the pages of a sitemap that may speak for them, and keep what it says of all."""
+    named: dict[Host, bool] = {}
+    source = Source.SITEMAP if visit.role is Role.SITEMAP else Source.FEED
+    offers: dict[Url, Offer] = {}
+    hints: dict[Url, Hint] = {}
+    for hint in visit.hints:
+        host = host_of(hint.url)
+        if admissible(hint.url, visit.url) or _is_named_by(host, visit.url, house, named):
+            priority = hint.priority if hint.priority >= 0 else 0.5
+            offers[hint.url] = Offer(1, False, source, visit, hint.wire, priority=priority)
+            hints[hint.url] = hint
+    ids = _offer(offers, house, now)
+    house.hints.keep(visit.id, [(ids[url], hint) for url, hint in hints.items() if url in ids], visit.at)
+
+
+def _is_named_by(host: Host, sitemap: str, house: House, named: dict[Host, bool]) -> bool:
+    """Does the robots.txt of another host name this sitemap?"""
+    if host not in named:
+        robots = house.hosts.robots(host)
+        named[host] = robots is not None and sitemap in rules_for(robots, house.agent).sitemaps
+    return named[host]
 
 
 def _found_again(candidate: Candidate, offer: Offer, found: Known, house: House, now: float) -> None:
@@ -236,6 +317,10 @@ def _treat_hosts(visits: Sequence[Visit], leases: Mapping[int, Lease], house: Ho
 
 
 def _learn_robots(robots: Robots, house: House, now: float) -> None:
+    if robots.reachable and house.use_maps and is_site_of_seed(house.judge.rule, robots.host):
+        named = [resolve(robots.host + "/", text) for text in rules_for(robots, house.agent).sitemaps]
+        pointers = [Pointer(found.url, found.wire_if_different) for found in named if found is not None]
+        _offer_maps(pointers or [Pointer(Url(robots.host + WELL_KNOWN[0]))], house, now)
     if not house.hosts.learn_robots(robots, house.backoff_seconds / 12, now):
         host = house.book.host_id(robots.host)
         house.hosts.condemn(host, Reason.ROBOTS_UNREACHABLE, State.SKIPPED, f"robots.txt: status {robots.status}")
@@ -244,12 +329,13 @@ def _learn_robots(robots: Robots, house: House, now: float) -> None:
 
 def _count(visits: Sequence[Visit], closings: Sequence[Closing], filed: Sequence[Filed], house: House) -> None:
     counts = house.counts
-    for visit in visits:
-        counts[visit.outcome] += 1
+    for visit, closing in zip(visits, closings, strict=True):
         counts["bytes"] += visit.wire_bytes
+        if visit.role is Role.PAGE:
+            counts[visit.outcome] += 1
+            counts["lost"] += closing.state in (State.FAILED, State.GONE)
+            counts["skipped"] += closing.state is State.SKIPPED
     for item in filed:
-        counts["duplicates"] += item.twin is not None and item.changed
-        counts["unchanged"] += item.visit.outcome is Outcome.FETCHED and not item.changed
-    for closing in closings:
-        counts["lost"] += closing.state in (State.FAILED, State.GONE)
-        counts["skipped"] += closing.state is State.SKIPPED
+        if item.visit.role is Role.PAGE:
+            counts["duplicates"] += item.twin is not None and item.changed
+            counts["unchanged"] += item.visit.outcome is Outcome.FETCHED and not item.changed

@@ -88,6 +88,14 @@ class Reason(StrEnum):
     MIGRANT_LOST = "migrant_lost"
 
 
+class Role(StrEnum):
+    """What a URL is for."""
+
+    PAGE = "page"
+    SITEMAP = "sitemap"
+    FEED = "feed"
+
+
 class Candidate(Struct, frozen=True):
     """A URL somebody found: to be queued if it is new."""
 
@@ -98,6 +106,7 @@ class Candidate(Struct, frozen=True):
     via: int = 0  # id of the page it was found on; 0 for none
     hops: int = 0  # redirects that led here
     rank: float = 0.0  # place in its host's queue; smaller is sooner
+    role: Role = Role.PAGE
 
 
 class Link(Struct, frozen=True, array_like=True):
@@ -107,6 +116,25 @@ class Link(Struct, frozen=True, array_like=True):
     wire: str = ""
     anchor: str = ""
     nofollow: bool = False
+
+
+class Hint(Struct, frozen=True, array_like=True, gc=False):
+    """What a sitemap or feed says of one page."""
+
+    url: Url
+    wire: str = ""
+    lastmod: float = 0.0  # 0: it does not say
+    whole_day: bool = False  # lastmod names a day, not a moment
+    changefreq: str = ""
+    priority: float = -1.0  # -1: it does not say
+
+
+class Pointer(Struct, frozen=True, array_like=True, gc=False):
+    """A sitemap or feed that a page, an index or a robots.txt names."""
+
+    url: Url
+    wire: str = ""
+    role: Role = Role.SITEMAP
 
 
 class Stop(Struct, frozen=True, array_like=True):
@@ -122,6 +150,7 @@ class Stop(Struct, frozen=True, array_like=True):
     etag: str = ""
     last_modified: str = ""
     digest: bytes = b""
+    role: Role = Role.PAGE
 
 
 class Robots(Struct, frozen=True):
@@ -179,6 +208,9 @@ class Visit(Struct, frozen=True):
     nofollow: bool = False
     links: tuple[Link, ...] = ()
     links_dropped: int = 0  # links beyond the cap
+    role: Role = Role.PAGE
+    pointers: tuple[Pointer, ...] = ()
+    hints: tuple[Hint, ...] = ()
     head: bytes = b""  # status line and headers, as stored in the WARC record
     response: bytes = b""  # a finished gzip member: the WARC response record
     request: bytes = b""  # the same for the request record

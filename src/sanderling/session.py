@@ -42,6 +42,7 @@ from sanderling.store.cdxj_index import open_index
 from sanderling.store.collection import Collection, get_meta, open_collection, set_meta
 from sanderling.store.crawl_log import CrawlLog
 from sanderling.store.graph import Graph
+from sanderling.store.hints import Hints
 from sanderling.store.warc import open_archive
 
 FAST_CONNECTIONS = 16  # to one host, where no pause is asked for
@@ -192,6 +193,9 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
         hosts=Hosts(db),
         judge=Judge(rule, depth, _budget(db)),
         order=Breadth(),
+        hints=Hints(db),
+        agent=fetch_settings(request).agent_token,
+        use_maps=request.scope.sitemaps,
         catalogue=catalogue,
         graph=graph,
         archive=archive,
@@ -299,7 +303,10 @@ def _is_wanted(house: House, url: str, depth: int) -> bool:
 
 def _pages_of(db: Connection, session: int) -> int:
     """Pages visited in this session by earlier runs."""
-    sql = "SELECT count(*) FROM visits WHERE session = ? AND outcome IN (?, ?)"
+    sql = (
+        "SELECT count(*) FROM visits JOIN urls ON urls.id = visits.url"
+        " WHERE session = ? AND outcome IN (?, ?) AND role = 'page'"
+    )
     return int(db.execute(sql, (session, Outcome.FETCHED, Outcome.NOT_MODIFIED)).fetchone()[0])
 
 
@@ -338,7 +345,9 @@ def _write_end(house: House, run: int, finish: Finish, summary: Summary, now: fl
 def summarise(house: House, finish: Finish, seconds: float) -> Summary:
     """The numbers of a run."""
     counts, db = house.counts, house.db
-    (pages,) = db.execute("SELECT count(*) FROM pages WHERE status BETWEEN 200 AND 299").fetchone()
+    (pages,) = db.execute(
+        "SELECT count(*) FROM pages JOIN urls ON urls.id = pages.url WHERE status BETWEEN 200 AND 299 AND role = 'page'"
+    ).fetchone()
     (skipped,) = db.execute("SELECT count(*) FROM urls WHERE state = ?", (State.SKIPPED,)).fetchone()
     visited = counts[Outcome.FETCHED] + counts[Outcome.NOT_MODIFIED]
     return Summary(

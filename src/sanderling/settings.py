@@ -37,6 +37,7 @@ class Scope(Struct, frozen=True):
         Meta(description="how far to go from the seeds (default host)"),
     ] = "host"
     include: Annotated[Texts, Meta(description="only URLs that match this regular expression (repeatable)")] = ()
+    sitemaps: Annotated[Switch, Meta(description="also look for pages in sitemaps and feeds (default on)")] = True
     exclude: Annotated[Texts, Meta(description="no URLs that match this regular expression (repeatable)")] = ()
 
 

@@ -118,7 +118,7 @@ def _print_pages(call: Call, rows: Iterator[list[object]]) -> None:
 def chosen_skipped(call: Call, rows: Iterator[SkippedRow], finish: str) -> Iterator[list[object]]:
     """Skipped URLs; one that still waits is named by what cut the crawl short."""
     for row in rows:
-        reason = row.reason if row.state != State.QUEUED else f"{finish or 'waiting'}"
+        reason = (row.reason or row.state) if row.state != State.QUEUED else finish or "waiting"
         if _matches(call.args.url, row.url) and call.args.reason in (None, reason):
             yield [row.url, row.state, reason, row.note, row.depth, row.source, row.via, iso(row.found_at)]
 

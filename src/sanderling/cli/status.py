@@ -37,7 +37,8 @@ def describe(collection: Collection) -> dict[str, object]:
     """The state of a collection as one object."""
     db = collection.db
     (pages, size) = db.execute(
-        "SELECT count(*), coalesce(sum(size), 0) FROM pages WHERE status BETWEEN 200 AND 299"
+        "SELECT count(*), coalesce(sum(size), 0) FROM pages JOIN urls ON urls.id = pages.url"
+        " WHERE status BETWEEN 200 AND 299 AND role = 'page'"
     ).fetchone()
     (archived,) = db.execute("SELECT coalesce(sum(committed), 0) FROM files").fetchone()
     run = db.execute("SELECT started, ended, finish_reason, command FROM runs ORDER BY id DESC LIMIT 1").fetchone()

@@ -125,7 +125,7 @@ class Book:
             ids[new.url] = id_
             rows.append(
                 (id_, host, new.url[slash:], new.wire, entry.state, entry.reason, new.depth, new.source, new.via,
-                 new.hops, now, entry.note)
+                 new.hops, now, entry.note, new.role)
             )  # fmt: skip
             if entry.state == State.QUEUED:
                 queued.append((host, new.rank, id_))
@@ -133,8 +133,8 @@ class Book:
             if entry.reason not in SOFT:
                 self.remember(new.url, Known(id_, new.depth))
         self.db.executemany(
-            "INSERT INTO urls (id, host, path, wire, state, reason, depth, source, via, hops, found_at, note)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO urls (id, host, path, wire, state, reason, depth, source, via, hops, found_at, note, role)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
         self.db.executemany("INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)", queued)

@@ -103,6 +103,15 @@ class Hosts:
         self.hold(row[0], now + backoff(row[1] - 1, first_wait), Reason.ROBOTS_UNREACHABLE)
         return bool(row[1] < ROBOTS_TRIES)
 
+    def robots(self, name: Host) -> Robots | None:
+        """What a host's robots.txt said, if it was ever read."""
+        row = self.db.execute(
+            "SELECT robots_status, robots_body, robots_at, robots_until FROM hosts"
+            " WHERE name = ? AND robots_status >= 0",
+            (name,),
+        ).fetchone()
+        return Robots(name, row[0], row[1] or b"", row[2], row[3]) if row else None
+
     def hold(self, host: int, until: float, reason: Reason) -> None:
         """Ask nothing of a host, and of no other at its address, before this time."""
         self.db.execute(

@@ -9,6 +9,7 @@ from sanderling.organise.scope import ScopeRule, verdict
 from sanderling.organise.traps import trap_in
 from sanderling.records import Candidate, Host, Reason, Source, State
 
+MAX_MAPS = 10_000  # sitemaps and feeds of one host
 MAX_LISTED = 10_000  # skipped URLs of one host and reason that are written down; the rest is counted
 
 
@@ -21,6 +22,7 @@ class Judge:
         self.budget = budget or PatternBudget()
         self.condemned: dict[Host, Reason] = {}
         self.listed: Counter[tuple[Host, Reason]] = Counter()
+        self.maps: Counter[Host] = Counter()
         self.unlisted = 0
 
     def judge(self, candidate: Candidate, nofollow: bool, now: float) -> Entry | None:
@@ -34,6 +36,11 @@ class Judge:
             self.unlisted += 1
             return None
         return Entry(candidate, State.SKIPPED, reason, note)
+
+    def admits_map(self, host: Host) -> bool:
+        """May one more sitemap of this host be read?"""
+        self.maps[host] += 1
+        return self.maps[host] <= MAX_MAPS
 
     def _reason(self, candidate: Candidate, nofollow: bool, now: float) -> tuple[Reason, str]:
         reason = verdict(self.rule, candidate.url)

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from sanderling.database import Connection
-from sanderling.records import Host, Itinerary, Reason, Robots, State, Stop, Url
+from sanderling.records import Host, Itinerary, Reason, Robots, Role, State, Stop, Url
 
 CHUNK = 400
 SPAN_SECONDS = 10.0  # work handed out at once to a host that wants pauses
@@ -103,7 +103,7 @@ class Queue:
         if size <= 0:
             return None
         rows = self.db.execute(
-            "SELECT q.rank, q.url, u.path, u.wire, u.depth, u.hops, u.attempts"
+            "SELECT q.rank, q.url, u.path, u.wire, u.depth, u.hops, u.attempts, u.role"
             " FROM queue AS q JOIN urls AS u ON u.id = q.url"
             " WHERE q.host = ? AND q.ready_at <= ? ORDER BY q.rank, q.url LIMIT ?",
             (host, now, size),
@@ -122,7 +122,9 @@ class Queue:
             "UPDATE hosts SET waiting = waiting - ?, leased = leased + ?, holder = ? WHERE id = ?",
             (len(rows), len(rows), migrant, host),
         )
-        stops = tuple(Stop(r[1], token + n, Url(name + r[2]), r[3], r[4], r[5], r[6]) for n, r in enumerate(rows))
+        stops = tuple(
+            Stop(r[1], token + n, Url(name + r[2]), r[3], r[4], r[5], r[6], role=Role(r[7])) for n, r in enumerate(rows)
+        )
         return Itinerary(
             Host(name),
             stops,

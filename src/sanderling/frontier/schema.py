@@ -37,7 +37,8 @@ MIGRATIONS = [
         hops INTEGER NOT NULL,
         found_at REAL NOT NULL,
         attempts INTEGER NOT NULL DEFAULT 0,
-        note TEXT NOT NULL DEFAULT ''
+        note TEXT NOT NULL DEFAULT '',
+        role TEXT NOT NULL DEFAULT 'page'
     );
     CREATE UNIQUE INDEX urls_key ON urls (host, path);
     CREATE TABLE queue (

@@ -2,7 +2,9 @@
 
 from sanderling.organise.normalise import resolve, resolve_all
 from sanderling.pages.links import Extract
-from sanderling.records import Link, Url
+from sanderling.records import Link, Pointer, Role, Url
+
+MAX_POINTERS = 20  # sitemaps and feeds of one page
 
 
 def links_of(found: Extract, nofollow: bool) -> tuple[Link, ...]:
@@ -19,3 +21,13 @@ def links_of(found: Extract, nofollow: bool) -> tuple[Link, ...]:
         elif known.nofollow and not (nofollow or raw.nofollow):
             links[spelling.url] = Link(known.url, known.wire, known.anchor or raw.anchor)
     return tuple(links.values())
+
+
+def pointers_of(found: Extract) -> tuple[Pointer, ...]:
+    """Resolve the sitemaps and feeds a page names."""
+    named = [(href, Role.SITEMAP) for href in found.sitemaps] + [(href, Role.FEED) for href in found.feeds]
+    return tuple(
+        Pointer(spelling.url, spelling.wire_if_different, role)
+        for href, role in named[:MAX_POINTERS]
+        if (spelling := resolve(found.base, href)) is not None
+    )

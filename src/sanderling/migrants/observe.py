@@ -7,15 +7,16 @@ from typing import Any
 from sanderling.migrants.answer import Verdict, fault, judge, robots_tag, text, validator
 from sanderling.migrants.body import decoded
 from sanderling.migrants.fetch import request_headers
-from sanderling.migrants.follow import links_of
+from sanderling.migrants.follow import links_of, pointers_of
 from sanderling.migrants.head import Fields, media_type, read_head
+from sanderling.migrants.maps import read_map
 from sanderling.migrants.pack import Exchange, pack_metadata, pack_request, pack_response, stored_head
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Reply
 from sanderling.organise.normalise import resolve
 from sanderling.pages.links import extract
 from sanderling.pages.parse import Document, charset_of, is_html, parse
-from sanderling.records import Outcome, Reason, Stop, Visit
+from sanderling.records import Outcome, Reason, Role, Stop, Visit
 
 Marks = Mapping[str, Callable[[Document], bytes]]
 Facts = dict[str, Any]
@@ -63,13 +64,14 @@ class Observer:
             retry_after=verdict.retry_after,
             etag=validator(fields.get(b"etag")),
             last_modified=validator(fields.get(b"last-modified")),
+            role=stop.role,
             **facts,
         )
 
     def _read_body(self, stop: Stop, reply: Reply, fields: Fields, facts: Facts, at: float) -> Verdict:
         """Decode and digest a body, then read it and pack it, unless it is the one we know."""
         coding = text(fields.get(b"content-encoding", b""))
-        body, reason = decoded(reply.body, coding, self._settings.max_body)
+        body, reason = decoded(reply.body, coding, self._settings.max_body_of(stop.role))
         if reason:
             outcome = Outcome.SKIPPED if reason is Reason.TOO_LARGE else Outcome.FAILED
             return Verdict(outcome, reason, f"content coding {coding[:50]!r}")
@@ -83,6 +85,9 @@ class Observer:
             facts["head"] = stored_head(b"".join(reply.lines), len(reply.body))
             return Verdict(Outcome.FETCHED, note=UNCHANGED)
         self._pack(stop, reply, facts, at, digest if body is reply.body else b"")
+        if stop.role is not Role.PAGE:
+            facts["hints"], facts["pointers"], note = read_map(reply.ask.url, body)
+            return Verdict(Outcome.FETCHED, note=note)
         if not is_html(mime, body):
             return Verdict(Outcome.FETCHED)
         if len(body) > self._settings.max_page:
@@ -103,6 +108,7 @@ class Observer:
             facts["canonical"] = canonical.url
         facts["links"] = links_of(found, facts["nofollow"])
         facts["links_dropped"] = found.dropped
+        facts["pointers"] = pointers_of(found)
         facts["marks"] = {name: mark(tree) for name, mark in self._marks.items()}
 
     def _pack(self, stop: Stop, reply: Reply, facts: Facts, at: float, digest: bytes = b"") -> None:

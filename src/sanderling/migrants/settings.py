@@ -7,9 +7,11 @@ from msgspec import Struct
 
 from sanderling import __version__
 from sanderling.errors import UsageError
+from sanderling.records import Role
 
 HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\x00-\x1f\x7f]*")
 MIB = 1024 * 1024
+SITEMAP_LIMIT = 50 * MIB  # sitemaps.org
 
 
 class FetchSettings(Struct, frozen=True):
@@ -51,6 +53,10 @@ class FetchSettings(Struct, frozen=True):
         for header in (*self.headers, f"User-Agent: {self.user_agent}"):
             if not HEADER.fullmatch(header):
                 raise UsageError(f"{header!r} is no request header; write 'Name: value' on one line")
+
+    def max_body_of(self, role: Role) -> int:
+        """Sitemaps may be larger than pages: the protocol grants them 50 MB."""
+        return self.max_body if role is Role.PAGE else max(self.max_body, SITEMAP_LIMIT)
 
     @property
     def agent_token(self) -> str:

@@ -161,7 +161,7 @@ class Trip:
             else:
                 line.knock(now)
                 errand = Errand(line, now, stop)
-                limits = self._settings.max_body, self._settings.timeout
+                limits = self._settings.max_body_of(stop.role), self._settings.timeout
                 self._fetcher.start(Ask(url, line.door, errand, conditions(stop.etag, stop.last_modified), *limits))
                 return
 

@@ -79,6 +79,13 @@ def site_of(url: str) -> str:
     return _site(host_of(url))
 
 
+def is_site_of_seed(rule: ScopeRule, host: str) -> bool:
+    """Tell whether a host is one whose pages the crawl may want: where looking for sitemaps makes sense."""
+    if rule.scope is Scope.PAGE:
+        return False
+    return _is_within(rule, host + "/") or any(_site(host) == site_of(seed) for seed in rule.seeds)
+
+
 def admissible(url: str, sitemap_url: str, robots_named: Collection[Host] = ()) -> bool:
     """Tell whether a sitemap may speak for a URL: of its own site, or of a host whose robots.txt names the sitemap."""
     return site_of(url) == site_of(sitemap_url) or host_of(url) in robots_named

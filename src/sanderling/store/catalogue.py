@@ -216,7 +216,9 @@ PAGES = """
 
 def pages(db: Connection, where: str = "", values: Sequence[object] = ()) -> Iterator[PageRow]:
     """Stored pages in the order they were found; `where` is SQL over p (pages), u (urls), h (hosts)."""
-    for row in db.execute(f"{PAGES} {'WHERE ' + where if where else ''} ORDER BY p.url", tuple(values)):
+    for row in db.execute(
+        f"{PAGES} WHERE u.role = 'page' {'AND ' + where if where else ''} ORDER BY p.url", tuple(values)
+    ):
         yield PageRow(*row)
 
 
@@ -240,7 +242,7 @@ def skipped(db: Connection, where: str = "", values: Sequence[object] = ()) -> I
                coalesce((SELECT vh.name || vu.path FROM urls AS vu JOIN hosts AS vh ON vh.id = vu.host
                          WHERE vu.id = u.via), ''), u.found_at
         FROM urls AS u JOIN hosts AS h ON h.id = u.host
-        WHERE u.state <> '{State.VISITED}' {"AND " + where if where else ""} ORDER BY u.id
+        WHERE u.state <> '{State.VISITED}' AND u.role = 'page' {"AND " + where if where else ""} ORDER BY u.id
     """
     for row in db.execute(sql, tuple(values)):
         yield SkippedRow(*row)

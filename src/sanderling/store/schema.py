@@ -60,6 +60,16 @@ MIGRATIONS = [
         sources BLOB NOT NULL,
         PRIMARY KEY (url, segment)
     ) WITHOUT ROWID;
+    CREATE TABLE hints (
+        url INTEGER PRIMARY KEY,
+        map INTEGER NOT NULL,
+        lastmod REAL NOT NULL,
+        whole_day INTEGER NOT NULL,
+        changefreq TEXT NOT NULL,
+        priority REAL NOT NULL,
+        seen_at REAL NOT NULL
+    );
+    CREATE INDEX hints_map ON hints (map, seen_at);
     CREATE TABLE files (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, committed INTEGER NOT NULL);
     CREATE TABLE runs (
         id INTEGER PRIMARY KEY,
