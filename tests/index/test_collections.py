@@ -39,7 +39,7 @@ def test_the_defaults_beat_plain_bm25(name: str, suites: Path, tmp_path: Path) -
     finder, grades = Finder(index), judged(folder / "qrels.tsv")
     precisions: dict[str, list[float]] = {name: [], f"{name}, source paper counted": []}
     for query in rows(folder / "queries.jsonl"):
-        found = finder.search(Ask(query["text"], limit=1000, facets=False))
+        found = finder.search(Ask(query["text"], limit=1000, facets=False, snippets=False))
         ranking = [hit.url for hit in found.hits]
         for label, least in zip(precisions, (1, -1), strict=True):
             relevant = {d for d, grade in grades.get(query["id"], {}).items() if grade >= least}

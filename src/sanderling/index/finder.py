@@ -138,13 +138,14 @@ class Finder:
 
 def _hit(candidate: _Candidate, compiled: Compiled, ask: Ask, position: int) -> Hit:
     page = page_of(candidate.searcher, candidate.address)
+    wanted = compiled.stems if ask.snippets else frozenset()
     parts = candidate.parts
     if ask.explain:
         parts = structs.replace(parts, fields=_explained(candidate, compiled))
     return Hit(
         url=page.url,
-        title=highlighted(page.title, page.language, compiled.stems),
-        snippet=snippet(page.body or page.headings, page.language, compiled.stems),
+        title=highlighted(page.title, page.language, wanted),
+        snippet=snippet(page.body or page.headings, page.language, wanted) if ask.snippets else (),
         site=page.site,
         type=type_of(page.mime),
         language=page.language,

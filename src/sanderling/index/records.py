@@ -30,6 +30,7 @@ class Ask(Struct, frozen=True):
     limit: int = 10
     explain: bool = False
     facets: bool = True
+    snippets: bool = True
     now: float = 0.0
 
 

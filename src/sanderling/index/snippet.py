@@ -26,7 +26,7 @@ def snippet(text: str, language: str, wanted: Set[str], length: int = LENGTH) ->
 def highlighted(text: str, language: str, wanted: Set[str]) -> tuple[Piece, ...]:
     """Mark the wanted stems in a short text, such as a title."""
     flat = _BLANKS.sub(" ", text).strip()
-    return marked(flat, [(a, b) for a, b, _ in matches(flat, language, wanted)])
+    return marked(flat, [(a, b) for a, b, _ in matches(flat, language, wanted)] if wanted else [])
 
 
 def matches(text: str, language: str, wanted: Set[str]) -> list[tuple[int, int, str]]:
