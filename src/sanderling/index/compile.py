@@ -7,10 +7,10 @@ from itertools import pairwise
 from msgspec import Struct
 from tantivy import FieldType, Occur, Query
 
-from .question import Filter, Question, Span, Term
-from .schema import WEIGHTS, schema
-from .store import type_of
-from .words import UNSTEMMED, is_stop_word, stems
+from sanderling.index.question import Filter, Question, Span, Term
+from sanderling.index.schema import WEIGHTS, schema
+from sanderling.index.store import type_of
+from sanderling.index.words import UNSTEMMED, is_stop_word, stems
 
 ALL_WORDS = 3  # up to so many words a page must have all of them; longer questions are sentences, any word counts
 NEARNESS = 0.2  # weight of two neighbouring words found side by side, measured in benchmarks/search.py

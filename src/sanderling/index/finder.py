@@ -9,15 +9,15 @@ import tantivy
 from msgspec import Struct, structs
 from tantivy import Query
 
-from .compile import Compiled, compile_question, field_query
-from .question import Question, understand
-from .rank import Ranking, combine
-from .records import Ask, Count, Hit, Parts, Results
-from .schema import WEIGHTS
-from .snippet import highlighted, snippet
-from .spelling import MOST_WORDS, known, nearest
-from .store import Index, page_of, type_of
-from .words import stems
+from sanderling.index.compile import Compiled, compile_question, field_query
+from sanderling.index.question import Question, understand
+from sanderling.index.rank import Ranking, combine
+from sanderling.index.records import Ask, Count, Hit, Parts, Results
+from sanderling.index.schema import WEIGHTS
+from sanderling.index.snippet import highlighted, snippet
+from sanderling.index.spelling import MOST_WORDS, known, nearest
+from sanderling.index.store import Index, page_of, type_of
+from sanderling.index.words import stems
 
 WINDOW = 100  # candidates of the text score that links, freshness and behaviour may put into a new order
 DEEPEST = 10_000  # results are listed down to here

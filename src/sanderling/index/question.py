@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from .words import clean
+from sanderling.index.words import clean
 
 LONGEST = 2_000  # characters read of a question
 MOST_TERMS = 64

@@ -7,7 +7,7 @@ import math
 
 from msgspec import Struct
 
-from .records import Parts
+from sanderling.index.records import Parts
 
 
 class Ranking(Struct, frozen=True):

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Set
 
-from .records import Piece
-from .words import remembered, unspaced
+from sanderling.index.records import Piece
+from sanderling.index.words import remembered, unspaced
 
 LOOKED_AT = 60_000  # characters of a page searched for the best piece
 LENGTH = 260

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import tantivy
 from tantivy import Query
 
-from .schema import schema
-from .store import page_of
-from .words import stems
+from sanderling.index.schema import schema
+from sanderling.index.store import page_of
+from sanderling.index.words import stems
 
 MOST_WORDS = 3  # corrected in one question
 PAGES = 5  # looked at for the right spelling

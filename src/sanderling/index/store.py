@@ -8,10 +8,10 @@ import msgspec
 import tantivy
 import xxhash
 
-from ..errors import CollectionError
-from .records import LARGEST_BODY, LARGEST_FIELD, Document
-from .schema import VERSION, schema
-from .words import UNSTEMMED, clean, stems
+from sanderling.errors import CollectionError
+from sanderling.index.records import LARGEST_BODY, LARGEST_FIELD, Document
+from sanderling.index.schema import VERSION, schema
+from sanderling.index.words import UNSTEMMED, clean, stems
 
 HEAP_BYTES = 48_000_000  # of the one writing thread, before it writes a segment
 FOREVER = 2**62

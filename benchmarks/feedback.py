@@ -1,0 +1,178 @@
+"""Does search learn from its users, and can some of them spoil it? Simulated users over real collections.
+
+    python -m benchmarks.feedback [--seeds 6] [--visits 1000]
+
+Users pose questions of a test collection, popular ones more often (Zipf). They look at a result with a chance that
+falls with its position, click what is relevant more often than what is not, and stay longer on it. One click in ten is
+hostile: its clients all push one irrelevant page per question, with every sign of satisfaction. Rankings are learned
+anew every 50 visits. nDCG@10 is that of the rankings users get, weighted by how often each question is posed; the
+effect of hostility compares runs with the same honest users. The model of clicks that learns assumes a weaker decay of
+attention than these users have.
+"""
+
+import argparse
+import json
+import os
+import random
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+from msgspec import Struct
+
+from sanderling.feedback.weights import Look, Weight, weigh
+from sanderling.index.finder import Finder
+from sanderling.index.measures import ndcg
+from sanderling.index.rank import Ranking, combine
+from sanderling.index.records import Ask, Document
+from sanderling.index.store import open_index
+
+QUESTIONS = 50
+RELEARN = 50
+LIKES, SLIPS = 0.8, 0.15  # chance of a click on a relevant and on an irrelevant result, once looked at
+STAYS, LINGERS = 0.85, 0.2  # chance that such a visit looks satisfied
+CLIENTS, HOSTILE_CLIENTS = 300, 10
+OLD = 1e12  # seconds; pages of a collection have no age
+
+
+class Posed(Struct, frozen=True):
+    """A question with its candidates by text score, and what is relevant to it."""
+
+    key: str
+    candidates: tuple[tuple[str, float], ...]
+    gains: dict[str, float]
+
+
+class Outcome(Struct, frozen=True):
+    """nDCG@10 before and after, as users meet it and with every question counted once."""
+
+    before: float
+    after: float
+    before_even: float
+    after_even: float
+
+
+def posed(folder: Path, scratch: Path) -> list[Posed]:
+    """Ask the real index every question of a collection."""
+    index = open_index(scratch, write=True)
+    assert index is not None
+    rows = [json.loads(line) for line in (folder / "docs.jsonl").read_text().splitlines()]
+    index.replace(Document(row["id"], row["title"], body=row["text"], language="en") for row in rows)
+    index.commit(1)
+    finder, gains = Finder(index), judged(folder / "qrels.tsv")
+    made = []
+    for row in (json.loads(line) for line in (folder / "queries.jsonl").read_text().splitlines()):
+        if gains[row["id"]]:
+            hits = finder.search(Ask(row["text"], limit=100, facets=False, snippets=False)).hits
+            made.append(Posed(row["id"], tuple((hit.url, hit.parts.text) for hit in hits), gains[row["id"]]))
+    index.close()
+    return made
+
+
+def judged(path: Path) -> dict[str, dict[str, float]]:
+    """Gains by question and document; in Cranfield grade 1 is best and -1 the paper the question came from."""
+    graded = [line.split("\t") for line in path.read_text().splitlines()[1:]]
+    best = max(int(grade) for *_, grade in graded)
+    gains: dict[str, dict[str, float]] = defaultdict(dict)
+    for question, document, grade in graded:
+        gains[question][document] = float(best + 1 - int(grade)) if int(grade) > 0 else float(best)
+    return gains
+
+
+class World:
+    """Questions, their popularity, and what was learned so far."""
+
+    def __init__(self, questions: list[Posed], seed: int) -> None:
+        self.honest, self.hostile = random.Random(seed), random.Random(seed + 1_000)
+        self.questions = self.honest.sample(questions, min(QUESTIONS, len(questions)))
+        self.popularity = [1 / rank for rank in range(1, len(self.questions) + 1)]
+        self.weights: dict[tuple[str, str], Weight] = {}
+        self.looks: list[Look] = []
+        self.pushed: dict[str, str] = {}
+
+    def ranking(self, question: Posed) -> list[str]:
+        """The result list as search would show it now."""
+        rules, nothing = Ranking(), Weight(0.0, 0.0, 0.0, 0)
+
+        def score(candidate: tuple[str, float]) -> float:
+            weight = self.weights.get((question.key, candidate[0]), nothing).value
+            return -combine(candidate[1], 0.0, OLD, weight, rules).score
+
+        return [url for url, _ in sorted(question.candidates, key=score)]
+
+    def quality(self) -> tuple[float, float]:
+        """Mean nDCG@10, by popularity and evenly."""
+        values = [ndcg(self.ranking(question), question.gains) for question in self.questions]
+        by_popularity = sum(v * p for v, p in zip(values, self.popularity, strict=True)) / sum(self.popularity)
+        return by_popularity, sum(values) / len(values)
+
+    def visit(self) -> int:
+        """One honest user; says how often it clicked."""
+        question = self.honest.choices(self.questions, self.popularity)[0]
+        shown = self.ranking(question)[:10]
+        dice = [self.honest.random() for _ in range(30)]
+        chosen = {}
+        for place, url in enumerate(shown):
+            relevant = url in question.gains
+            if dice[place] < (place + 1) ** -0.7 and dice[10 + place] < (LIKES if relevant else SLIPS):
+                chosen[place] = 1.0 if dice[20 + place] < (STAYS if relevant else LINGERS) else 0.2
+        client = f"reader {self.honest.randrange(CLIENTS)}"
+        self.looks.append(Look(client, question.key, tuple(shown), chosen))
+        return len(chosen)
+
+    def push(self) -> None:
+        """One hostile click: always the same irrelevant page of a question, as long as it is shown."""
+        question = self.hostile.choices(self.questions, self.popularity)[0]
+        shown = self.ranking(question)[:10]
+        bad = [url for url in shown if url not in question.gains]
+        if bad:
+            target = self.pushed.setdefault(question.key, self.hostile.choice(bad))
+            target = target if target in shown else bad[-1]
+            client = f"pusher {self.hostile.randrange(HOSTILE_CLIENTS)}"
+            self.looks.append(Look(client, question.key, tuple(shown), {shown.index(target): 1.0}))
+
+
+def simulate(questions: list[Posed], seed: int, visits: int, hostile: float) -> Outcome:
+    """Let users come and go, and measure before and after."""
+    world = World(questions, seed)
+    before, before_even = world.quality()
+    for number in range(1, visits + 1):
+        for _ in range(world.visit()):
+            if world.hostile.random() < hostile / (1 - hostile):
+                world.push()
+        if number % RELEARN == 0 or number == visits:
+            world.weights = weigh(world.looks)
+    after, after_even = world.quality()
+    return Outcome(before, after, before_even, after_even)
+
+
+def main() -> None:
+    """Print gain and harm per collection."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=6)
+    parser.add_argument("--visits", type=int, default=1000)
+    options = parser.parse_args()
+    suites = Path(os.environ["SANDERLING_SUITES"]) / "ir-collections"
+    print(f"{options.visits} visits, mean of {options.seeds} runs; nDCG@10 by popularity (evenly)")
+    print("| collection | BM25 | learned | gain | gain, one click in ten hostile | moved by hostile clicks |")
+    print("|---|---|---|---|---|---|")
+    for name in ("cran", "med", "cacm"):
+        with tempfile.TemporaryDirectory() as scratch:
+            questions = posed(suites / name / "norm", Path(scratch))
+        runs = range(options.seeds)
+        calm = [simulate(questions, seed, options.visits, 0.0) for seed in runs]
+        rough = [simulate(questions, seed, options.visits, 0.1) for seed in runs]
+        before, after, spoilt = (mean(x) for x in ([o.before for o in calm], [o.after for o in calm],
+                                                    [o.after for o in rough]))  # fmt: skip
+        even = mean([o.after_even for o in calm]) / mean([o.before_even for o in calm]) - 1
+        print(f"| {name} | {before:.3f} | {after:.3f} | {after / before - 1:+.1%} ({even:+.1%}) "
+              f"| {spoilt / before - 1:+.1%} | {spoilt / after - 1:+.1%} |")  # fmt: skip
+
+
+def mean(values: list[float]) -> float:
+    """The plain mean."""
+    return sum(values) / len(values)
+
+
+if __name__ == "__main__":
+    main()
