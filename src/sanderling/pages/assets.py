@@ -64,8 +64,10 @@ def places(elements: Iterable[Element]) -> set[int]:
 
 
 def steady_place(href: str) -> str:
-    """Cut query and fragment off a target."""
-    return href.split("?", 1)[0].split("#", 1)[0].strip()
+    """Cut query, fragment and scheme off a target; of a relative one only the last name stays, however spelled."""
+    place = href.split("?", 1)[0].split("#", 1)[0].split(";", 1)[0].strip().rstrip("/")
+    _, absolute, rest = place.partition("//")
+    return rest if absolute else place.rpartition("/")[2]
 
 
 def images(elements: Iterable[Element]) -> set[int]:

@@ -12,8 +12,9 @@ from itertools import accumulate, compress
 from msgspec import Struct
 from turbohtml import PlainText
 
+from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.parse import Document, Element
-from sanderling.pages.text import MAX_TEXT, loosen_tables, tighten_tables
+from sanderling.pages.text import MAX_TEXT, loosen, tighten
 
 LAYOUT = PlainText(layout="strict", bullet="")
 PROSE = 40  # characters from which a line counts as prose
@@ -24,7 +25,8 @@ HUB = 0.5  # a page with more of its text than this in menus is a list of links,
 LINKED = 0.8  # share of a line inside links that makes it a bare link
 
 MARK = "sanderling"  # attribute set on elements while the text is rendered
-MAIN, HIDDEN, LANDMARK, HINTED, LINK = "main", "hidden", "landmark", "hinted", "link"
+MAIN, HIDDEN, LANDMARK, HINTED, LINK, WATCHED = "main", "hidden", "landmark", "hinted", "link", "watched"
+VERBATIM = "verbatim"
 ROLES = {
     MAIN: ("main",),
     HIDDEN: ("dialog", "alertdialog", "alert", "tooltip"),
@@ -34,11 +36,12 @@ TAGS = {
     MAIN: ("main",),
     HIDDEN: ("noscript", "iframe", "object", "dialog"),
     LANDMARK: ("nav", "header", "footer", "aside", "form", "menu", "select"),
+    VERBATIM: ("pre", "textarea"),
 }
 LANDMARKS: dict[str, list[str]] = {
     **{tag: [label] for label, tags in TAGS.items() for tag in tags},
     **{f"#role={role}": [label] for label, roles in ROLES.items() for role in roles},
-    **{f"#{MARK}={label}": [label] for label in (HIDDEN, HINTED)},
+    **{f"#{MARK}={label}": [label] for label in (HIDDEN, HINTED, WATCHED)},
 }
 WITH_LINKS = {**LANDMARKS, "a": [LINK], "button": [LINK]}
 DECLARED = "main,[role=main]"
@@ -56,36 +59,52 @@ class Blocks(Struct, frozen=True):
 
     lines: list[str]
     main: bytes  # one byte for each line: 1 for main content, 0 for furniture
+    verbatim: bytes  # the same: 1 for program text and the like, in which a time is no stamp
     declared: list[Element]  # the main part, if the page says which that is and can be believed
     furniture: list[Element]  # elements known by their class names not to be content
 
 
-def blocks(tree: Document) -> Blocks:
+def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     """Cut a page into blocks of text; the tree is left as it was."""
     declared = tree.select(DECLARED)
     hinted = [] if declared else _hinted(tree)
-    lines, spans = _render(tree, hinted, LANDMARKS if declared else WITH_LINKS)
-    main, believed = _Areas(lines, spans).main()
-    return Blocks(lines, main, declared if believed else [], hinted)
+    named = [(HINTED, hinted), (HIDDEN, tree.select(CONCEALED))]
+    named += [(HIDDEN, tree.select(selector)) for selector in attention.ignore]
+    named += [(WATCHED, tree.select(selector)) for selector in attention.watch]
+    lines, spans = _render(tree, named, LANDMARKS if declared else WITH_LINKS)
+    areas = _Areas(lines, spans)
+    if attention.is_narrow:
+        return Blocks(lines, _watched(areas, lines, attention), bytes(areas.cover(VERBATIM)), [], hinted)
+    main, believed = areas.main()
+    return Blocks(lines, main, bytes(areas.cover(VERBATIM)), declared if believed else [], hinted)
 
 
 def _render(
-    tree: Document, hinted: list[Element], rules: dict[str, list[str]]
+    tree: Document, named: list[tuple[str, list[Element]]], rules: dict[str, list[str]]
 ) -> tuple[list[str], list[tuple[int, int, str]]]:
-    """Render the text, with the lines that each landmark, hidden or hinted element covers."""
-    hidden = tree.select(CONCEALED)
-    for element in hinted:
-        element.attrs[MARK] = HINTED
-    for element in hidden:
-        element.attrs[MARK] = HIDDEN
-    cells = loosen_tables(tree)
+    """Render the text, and say which of it each landmark and each named element covers."""
+    for label, elements in named:
+        for element in elements:
+            element.attrs[MARK] = f"{element.attr(MARK) or ''} {label}"
+    cells = loosen(tree)
     try:
         text, spans = tree.to_annotated_text(rules, LAYOUT)
     finally:
-        tighten_tables(cells)
-        for element in (*hinted, *hidden):
-            element.attrs.pop(MARK, None)
+        tighten(cells)
+        for _, elements in named:
+            for element in elements:
+                element.attrs.pop(MARK, None)
     return text[:MAX_TEXT].split("\n"), spans
+
+
+def _watched(areas: "_Areas", lines: list[str], attention: Attention) -> bytes:
+    """Say which lines a user wants watched, and not ignored."""
+    area = areas.cover(WATCHED)
+    if attention.watched is not None:
+        for place, line in enumerate(lines):
+            area[place] |= attention.watched.search(line) is not None
+    _paint(area, areas.hidden, 0)
+    return bytes(area)
 
 
 class _Known(dict[str, bool]):
@@ -115,7 +134,7 @@ class _Areas:
         self.lengths = list(map(len, lines))
         self.ends = list(accumulate([length + 1 for length in self.lengths]))
         self.spans = spans
-        self.hidden = self._cover(HIDDEN)
+        self.hidden = self.cover(HIDDEN)
         self.prose = [length if length >= PROSE else 0 for length in self.lengths]
         for place in compress(range(len(lines)), self.hidden):
             self.prose[place] = 0
@@ -123,10 +142,10 @@ class _Areas:
     def main(self) -> tuple[bytes, bool]:
         """Say for each line whether it is main content, and whether the page declared it."""
         most = MOST * sum(self.prose)
-        declared = self._cover(MAIN)
-        furniture = self._cover(LANDMARK, most)
+        declared = self.cover(MAIN)
+        furniture = self.cover(LANDMARK, most)
         _paint(furniture, self.hidden)
-        _paint(furniture, self._cover(HINTED, most))
+        _paint(furniture, self.cover(HINTED, most))
         rest = sum(self.prose) - sum(compress(self.prose, furniture))
         if 1 in declared and sum(compress(self.prose, declared)) > BELIEVED * rest:
             _paint(declared, self.hidden, 0)
@@ -134,7 +153,7 @@ class _Areas:
         _paint(furniture, self._menus(furniture))
         return bytes(furniture.translate(OPPOSITE)), False
 
-    def _cover(self, label: str, most: float = 0.0) -> bytearray:
+    def cover(self, label: str, most: float = 0.0) -> bytearray:
         """Paint the lines inside spans of a label; spans with more than `most` prose are left out."""
         area = bytearray(len(self.lengths))
         for start, end, name in self.spans:

@@ -8,18 +8,20 @@ text is hashed without blanks, that of blocks without stamps too.
 
 from array import array
 from itertools import compress
+from re import Pattern
 
 from msgspec import Struct, msgpack
 from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh32_intdigest
 
 from sanderling.pages import assets, fingerprint
+from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.blocks import Blocks, blocks
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import reduce
 from sanderling.pages.text import text
 
 VERSION = 2
-MAX_BLOCKS = 20_000
+MAX_LINES = 200_000
 NUMBERED = bytes.maketrans(b"123456789", b"0" * 9)
 BLANKS = b" \t\r\x0b\x0c"
 UNSEEN = ("\u00a0", "\u200b", "\u200c", "\u200d", "\u00ad", "\ufeff", "\u202f", "\u2009")
@@ -31,6 +33,7 @@ class Signature(Struct, frozen=True, array_like=True):
     """What is remembered of one version of a page."""
 
     version: int
+    attention: int  # under which the mark was made; 0 for the usual one
     text: int  # hash of the whole visible text, stamps and furniture too
     keys: bytes  # of each block of text that is not empty: hash, four bytes
     sizes: bytes  # its length in bytes, two bytes
@@ -70,14 +73,15 @@ def write(signature: Signature) -> bytes:
 _decoder = msgpack.Decoder(Signature)
 
 
-def sign(tree: Document) -> Signature:
+def sign(tree: Document, attention: Attention = EVERYTHING) -> Signature:
     """Compute the full mark of a page from its tree."""
     elements = list(tree.iter_elements())
-    body = blocks(tree)
-    whole, keys, sizes, places = _hash(body)
-    main_links, main_images = _main_assets(tree, body)
+    body = blocks(tree, attention)
+    whole, keys, sizes, places = _hash(body, attention.ignored)
+    main_links, main_images = (set(), set()) if attention.is_narrow else _main_assets(tree, body)
     return Signature(
         version=VERSION,
+        attention=attention.number,
         text=whole,
         keys=keys.tobytes(),
         sizes=sizes.tobytes(),
@@ -95,18 +99,24 @@ def sign(tree: Document) -> Signature:
     )
 
 
-def _hash(body: Blocks) -> tuple[int, "array[int]", "array[int]", bytes]:
+def _hash(body: Blocks, ignored: Pattern[str] | None) -> tuple[int, "array[int]", "array[int]", bytes]:
     """Hash each block that says something, without blanks and stamps; and the whole text as it is."""
     raw = squeeze("\n".join(body.lines))
-    blocks = raw.split(b"\n")[:MAX_BLOCKS]
-    for place, line in enumerate(raw.translate(NUMBERED).split(b"\n")[:MAX_BLOCKS]):
-        if b"0" in line and body.main[place]:
-            reduced = reduce(body.lines[place])
-            if reduced is not body.lines[place]:
-                blocks[place] = squeeze(reduced)
+    blocks = raw.split(b"\n")[:MAX_LINES]
+    for place, line in enumerate(raw.translate(NUMBERED).split(b"\n")[:MAX_LINES]):
+        if (ignored is not None or b"0" in line) and body.main[place]:
+            blocks[place] = _reduced(body, place, blocks[place], ignored)
     keys = array("I", map(xxh32_intdigest, filter(None, blocks)))
     sizes = array("H", [min(len(block), 65535) for block in blocks if block])
     return xxh3_64_intdigest(raw), keys, sizes, bytes(compress(body.main, blocks))
+
+
+def _reduced(body: Blocks, place: int, block: bytes, ignored: Pattern[str] | None) -> bytes:
+    """Take stamps and what a user ignores out of a block."""
+    line = body.lines[place]
+    seen = line if ignored is None else ignored.sub("", line)
+    seen = seen if body.verbatim[place] else reduce(seen)
+    return block if seen is line else squeeze(seen)
 
 
 def squeeze(words: str) -> bytes:

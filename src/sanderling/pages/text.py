@@ -5,27 +5,34 @@ from turbohtml import PlainText
 from sanderling.pages.parse import Document, Element
 
 LAYOUT = PlainText(layout="strict", bullet="")
-CELLS = ("table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption")
+PLAIN = {
+    **dict.fromkeys(("table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"), "div"),
+    "ol": "ul",
+}
+LAID_OUT = tuple(PLAIN)
 MAX_TEXT = 4_000_000  # characters of one page that are looked at
 
 
 def text(tree: Document) -> str:
     """Read the visible text; scripts, styles and templates are left out, blank lines may remain."""
-    cells = loosen_tables(tree)
+    changed = loosen(tree)
     words = tree.to_text(LAYOUT)
-    tighten_tables(cells)
+    tighten(changed)
     return words[:MAX_TEXT]
 
 
-def loosen_tables(tree: Document) -> list[tuple[Element, str]]:
-    """Turn tables into plain blocks for a moment: the renderer would lay all blocks of a cell out on one line."""
-    cells = [(element, element.tag) for element in tree.iter_elements(CELLS)]
-    for element, _ in cells:
-        element.tag = "div"
-    return cells
+def loosen(tree: Document) -> list[tuple[Element, str]]:
+    """Turn tables and numbered lists into plain blocks for a moment.
+
+    The renderer would lay all blocks of a cell out on one line, and number items, so that one new item changes all.
+    """
+    changed = [(element, element.tag) for element in tree.iter_elements(LAID_OUT)]
+    for element, tag in changed:
+        element.tag = PLAIN[tag]
+    return changed
 
 
-def tighten_tables(cells: list[tuple[Element, str]]) -> None:
-    """Give the tables of `loosen_tables` their names back."""
-    for element, tag in cells:
+def tighten(changed: list[tuple[Element, str]]) -> None:
+    """Give the elements of `loosen` their names back."""
+    for element, tag in changed:
         element.tag = tag

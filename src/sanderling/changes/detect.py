@@ -1,0 +1,184 @@
+"""The verdict on two versions of a page: which kinds of change, how significant, where; noise left out.
+
+The cheap test comes first: two equal marks cost one comparison, equal parts one each. Only what is left is aligned,
+weighed and judged, with what was learned of the site.
+"""
+
+from enum import StrEnum
+from math import sqrt
+
+from msgspec import Struct, msgpack
+
+from sanderling.changes.difference import Action, Block, Delta, Difference, difference
+from sanderling.changes.noise import Noise, asset, place_of, places
+from sanderling.changes.tree import Structure, Verdict
+from sanderling.pages.signatures import read
+
+MAX_BLOCKS = 200  # listed in one report; all are counted
+
+
+class Kind(StrEnum):
+    """What sort of change it is (IPC section 4, and its future work)."""
+
+    CONTENT = "content"  # the words of the main content, where its links lead, the pictures it shows
+    STRUCTURE = "structure"  # nodes of the document tree
+    PRESENTATION = "presentation"  # other markup, classes, styles
+    BEHAVIOUR = "behaviour"  # scripts, handlers, forms, frames
+    MEDIA = "media"  # images
+    LINKS = "links"  # links anywhere on the page
+
+
+BASE = {
+    Kind.CONTENT: 0.4,
+    Kind.BEHAVIOUR: 0.2,
+    Kind.MEDIA: 0.2,
+    Kind.STRUCTURE: 0.1,
+    Kind.LINKS: 0.1,
+    Kind.PRESENTATION: 0.05,
+}
+MAJOR = 0.2  # a major change of structure
+BEHAVIOURS = ("scripts", "handlers", "forms", "frames")
+
+
+class Paragraph(Struct, frozen=True, omit_defaults=True):
+    """A block of text in the report: what happened to it, and its number in each version."""
+
+    action: Action
+    size: int
+    main: bool
+    old: int | None = None
+    new: int | None = None
+
+
+class Tally(Struct, frozen=True):
+    """How many were added and removed."""
+
+    added: int = 0
+    removed: int = 0
+
+
+class Change(Struct, frozen=True, omit_defaults=True):
+    """One report on two versions of a page."""
+
+    kinds: tuple[Kind, ...] = ()
+    significance: float = 0.0  # 0 for noise, up to 1
+    amount: float = 0.0  # share of the main content that differs
+    counts: dict[str, int] = {}  # blocks of main content by what happened to them
+    paragraphs: tuple[Paragraph, ...] = ()
+    structure: Structure = Structure()
+    links: Tally = Tally()
+    media: Tally = Tally()
+    behaviour: dict[str, Tally] = {}
+    noise: tuple[str, ...] = ()  # what differed and does not count: stamps, furniture, template, restless, markup
+    comparable: bool = True
+
+    @property
+    def matters(self) -> bool:
+        """Say whether anything but noise differs."""
+        return bool(self.kinds)
+
+
+def detect(old: bytes, new: bytes, noise: Noise | None = None, page: int = 0) -> Change:
+    """Compare two full marks; `noise` is what was learned of the site, `page` names the page in it."""
+    if old == new:
+        return Change()
+    return judge(difference(read(old), read(new)), noise, page)
+
+
+def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Change:
+    """Say what of a difference matters."""
+    if not found.comparable:
+        return Change(comparable=False)
+    quiet = noise or Noise()
+    news = [block for block in found.blocks if not _is_noise(block, found, quiet, page)]
+    main = [block for block in news if block.main]
+    deltas = {kind: _news(kind, delta, quiet) for kind, delta in found.assets.items()}
+    kinds = tuple(kind for kind, there in _kinds(found, main, deltas).items() if there)
+    amount = _amount(main, found.weight)
+    return Change(
+        kinds=kinds,
+        significance=round(max([_significance(kind, found, amount) for kind in kinds], default=0.0), 3),
+        amount=round(amount, 4),
+        counts={action: sum(block.action is action for block in main) for action in {block.action for block in main}},
+        paragraphs=tuple(_paragraph(block) for block in sorted(news, key=_place)[:MAX_BLOCKS]),
+        structure=found.structure,
+        links=_tally(deltas.get("links")),
+        media=_tally(deltas.get("images")),
+        behaviour={kind: _tally(deltas[kind]) for kind in BEHAVIOURS if deltas.get(kind)},
+        noise=tuple(_heard(found, news, main, quiet)),
+    )
+
+
+def _is_noise(block: Block, found: Difference, noise: Noise, page: int) -> bool:
+    """A block is noise if all of it is template, or if it stands in a restless place."""
+    if all(map(noise.is_everywhere, block.keys)):
+        return True
+    place = place_of(block)
+    restless = noise.is_everywhere(place) or noise.is_restless(page, place)
+    return restless and place in set(places(found))
+
+
+def _news(kind: str, delta: Delta, noise: Noise) -> Delta:
+    """Leave out the assets that came or went on many pages at once."""
+    return Delta(
+        tuple(key for key in delta.added if not noise.is_everywhere(asset(kind, key))),
+        tuple(key for key in delta.removed if not noise.is_everywhere(asset(kind, key))),
+    )
+
+
+def _kinds(found: Difference, main: list[Block], deltas: dict[str, Delta]) -> dict[Kind, bool]:
+    return {
+        Kind.CONTENT: bool(main or deltas.get("main_links") or deltas.get("main_images")),
+        Kind.STRUCTURE: found.structure.verdict is not Verdict.NONE,
+        Kind.PRESENTATION: found.looks or found.structure.cosmetic,
+        Kind.BEHAVIOUR: any(deltas.get(kind) for kind in BEHAVIOURS),
+        Kind.MEDIA: bool(deltas.get("images")),
+        Kind.LINKS: bool(deltas.get("links")),
+    }
+
+
+def _amount(main: list[Block], weight: int) -> float:
+    """Weigh what differs against both versions: what changed counts twice, being in both."""
+    twice = (Action.CHANGED, Action.MOVED)
+    differing = sum(block.size * (2 if block.action in twice else 1) for block in main)
+    return min(1.0, differing / weight) if weight else float(bool(main))
+
+
+def _significance(kind: Kind, found: Difference, amount: float) -> float:
+    if kind is Kind.CONTENT:
+        return BASE[kind] + (1 - BASE[kind]) * sqrt(amount)
+    if kind is Kind.STRUCTURE and found.structure.verdict is Verdict.MAJOR:
+        return MAJOR
+    return BASE[kind]
+
+
+def _heard(found: Difference, news: list[Block], main: list[Block], noise: Noise) -> list[str]:
+    """Name the noise, so that nobody wonders why a page that differs did not change."""
+    heard = []
+    if found.text and not found.blocks:
+        heard.append("stamps")
+    if len(news) > len(main):
+        heard.append("furniture")
+    if len(news) < len(found.blocks):
+        silent = [block for block in found.blocks if block not in news]
+        heard += ["template"] if any(map(noise.is_everywhere, silent[0].keys)) else ["restless"]
+    return heard
+
+
+def _place(block: Block) -> tuple[bool, int, int]:
+    return not block.main, block.new if block.new >= 0 else block.old, block.old
+
+
+def _paragraph(block: Block) -> Paragraph:
+    old, new = (None if place < 0 else place for place in (block.old, block.new))
+    return Paragraph(block.action, block.size, block.main, old, new)
+
+
+def _tally(delta: Delta | None) -> Tally:
+    return Tally(len(delta.added), len(delta.removed)) if delta is not None else Tally()
+
+
+def to_json(change: Change) -> dict[str, object]:
+    """Spell a report for JSON."""
+    built: dict[str, object] = msgpack.decode(msgpack.encode(change))
+    return built

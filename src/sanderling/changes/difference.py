@@ -1,0 +1,157 @@
+"""The bare facts of what differs between two versions of a page, before anybody says what of it matters."""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable
+from enum import StrEnum
+
+from msgspec import Struct
+
+from sanderling.changes.align import Hunk, align
+from sanderling.changes.tree import Structure, structure
+from sanderling.pages.assets import unpack as unpack_set
+from sanderling.pages.fingerprint import unpack as unpack_outline
+from sanderling.pages.signatures import Signature
+
+ASSETS = ("links", "main_links", "images", "main_images", "scripts", "handlers", "forms", "frames")
+
+
+class Action(StrEnum):
+    """What happened to a block."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
+    MOVED = "moved"
+
+
+class Block(Struct, frozen=True, omit_defaults=True):
+    """One block of text that came, went, changed or moved."""
+
+    action: Action
+    size: int  # bytes, of the longer version
+    main: bool  # main content, not furniture
+    old: int = -1  # its number among the old blocks
+    new: int = -1  # and among the new ones
+    keys: tuple[int, ...] = ()  # hashes of what went and what came
+    context: int = 0  # hash of the unchanged block before it
+
+
+class Delta(Struct, frozen=True, omit_defaults=True):
+    """What was added to and removed from a set of assets."""
+
+    added: tuple[int, ...] = ()
+    removed: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed)
+
+
+class Difference(Struct, frozen=True, omit_defaults=True):
+    """All that differs between two full marks."""
+
+    comparable: bool = True  # both marks are of one kind and made under one attention
+    text: bool = False  # the visible text differs, stamps and furniture too
+    weight: int = 0  # bytes of main content, both versions together
+    blocks: tuple[Block, ...] = ()
+    structure: Structure = Structure()
+    looks: bool = False
+    assets: dict[str, Delta] = {}
+
+
+def difference(old: Signature, new: Signature) -> Difference:
+    """Compare two full marks; equal parts cost one comparison each."""
+    if (old.version, old.attention) != (new.version, new.attention):
+        return Difference(comparable=False)
+    if old == new:
+        return Difference()
+    same_outline = old.outline == new.outline
+    return Difference(
+        text=old.text != new.text,
+        weight=_weight(old) + _weight(new),
+        blocks=tuple(_blocks(old, new)) if (old.keys, old.places) != (new.keys, new.places) else (),
+        structure=Structure() if same_outline else structure(unpack_outline(old.outline), unpack_outline(new.outline)),
+        looks=old.looks[0] != new.looks[0] if same_outline else old.looks[1] != new.looks[1],
+        assets={name: delta for name in ASSETS if (delta := _delta(getattr(old, name), getattr(new, name)))},
+    )
+
+
+def _weight(mark: Signature) -> int:
+    return sum(size for size, place in zip(array("H", mark.sizes), mark.places, strict=True) if place)
+
+
+def _delta(old: bytes, new: bytes) -> Delta:
+    if old == new:
+        return Delta()
+    before, after = unpack_set(old), unpack_set(new)
+    return Delta(tuple(sorted(after - before)), tuple(sorted(before - after)))
+
+
+class _Side:
+    """The blocks of one version."""
+
+    def __init__(self, mark: Signature) -> None:
+        self.keys = array("I", mark.keys)
+        self.sizes = array("H", mark.sizes)
+        self.places = mark.places
+
+
+def _blocks(old: Signature, new: Signature) -> Iterable[Block]:
+    """Say of each block that differs what happened to it; forth and back alike, whichever way ties fall."""
+    if (old.keys, old.places) <= (new.keys, new.places):
+        return _happened(old, new)
+    return map(_mirror, _happened(new, old))
+
+
+def _mirror(block: Block) -> Block:
+    """Tell the story of a block backwards."""
+    back = {Action.ADDED: Action.REMOVED, Action.REMOVED: Action.ADDED}
+    action, keys = back.get(block.action, block.action), block.keys[::-1]
+    return Block(action, block.size, block.main, block.new, block.old, keys, block.context)
+
+
+def _happened(old: Signature, new: Signature) -> Iterable[Block]:
+    left, right = _Side(old), _Side(new)
+    hunks = align(left.keys, right.keys)
+    gone = Counter(left.keys[place] for hunk in hunks for place in range(*hunk.old))
+    came = Counter(right.keys[place] for hunk in hunks for place in range(*hunk.new))
+    moved = gone & came
+    arrivals = _arrivals(right, hunks, moved)
+    for hunk in hunks:
+        yield from _hunk(hunk, left, right, moved, arrivals)
+
+
+def _arrivals(right: _Side, hunks: list[Hunk], moved: Counter[int]) -> dict[int, list[int]]:
+    """Find where moved blocks came to."""
+    found: dict[int, list[int]] = {}
+    for hunk in hunks:
+        for place in range(*hunk.new):
+            if right.keys[place] in moved:
+                found.setdefault(right.keys[place], []).append(place)
+    return found
+
+
+def _hunk(
+    hunk: Hunk, left: _Side, right: _Side, moved: Counter[int], arrivals: dict[int, list[int]]
+) -> Iterable[Block]:
+    """Take moved blocks out of a hunk, pair what is left in order, and call the rest added or removed."""
+    before = hunk.old[0] - 1
+    context = left.keys[before] if before >= 0 else 0
+    gone = [place for place in range(*hunk.old) if left.keys[place] not in moved]
+    came = [place for place in range(*hunk.new) if right.keys[place] not in moved]
+    for place in range(*hunk.old):
+        key = left.keys[place]
+        if key in moved and arrivals[key]:
+            yield Block(
+                Action.MOVED, left.sizes[place], bool(left.places[place]), place, arrivals[key].pop(0), (key,), context
+            )
+    for mine, yours in zip(gone, came, strict=False):
+        size, main = max(left.sizes[mine], right.sizes[yours]), bool(left.places[mine] or right.places[yours])
+        keys = (left.keys[mine], right.keys[yours])
+        yield Block(Action.CHANGED, size, main, mine, yours, keys, context)
+    for place in gone[len(came) :]:
+        main = bool(left.places[place])
+        yield Block(Action.REMOVED, left.sizes[place], main, place, -1, (left.keys[place],), context)
+    for place in came[len(gone) :]:
+        main = bool(right.places[place])
+        yield Block(Action.ADDED, right.sizes[place], main, -1, place, (right.keys[place],), context)

@@ -1,0 +1,107 @@
+"""What is noise on one site, learned from its own comparisons.
+
+A fragment (the hash of a block, link, image or script that came or went) seen on many pages at once belongs to the
+template. A place (the unchanged block before it) whose content differs at every visit, on many pages or again and again
+on one, holds a counter, an advertisement or a quotation of the day. Neither is news of a page.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Self
+
+from msgspec import Struct, field, msgpack
+
+from sanderling.changes.difference import ASSETS, Block, Difference
+
+SHARE = 0.03  # of the visits on which a fragment must be seen
+PLACE_SHARE = 0.6  # of the visits at which a place must differ
+FEWEST = 5  # pages on which it must be seen at the least
+STREAK = 3  # visits in a row at which a place of one page must differ
+MEMORY = 2_000  # visits after which old ones count half
+MAX_FRAGMENTS = 50_000
+MAX_PAGES = 5_000  # pages whose restless places are remembered
+MAX_PLACES = 50  # restless places of one page
+SMALL = 4  # blocks of a place that may be noise; more is news wherever it stands
+SHORT = 200  # bytes of such a block
+KIND = 1 << 32  # keeps hashes of each kind of asset apart
+PLACE = 1 << 40  # and hashes of places from all of them
+
+
+class Noise(Struct):
+    """The memory of one site; it is stored as bytes between crawls."""
+
+    visits: float = 0
+    seen: dict[int, float] = field(default_factory=dict)  # fragments and places, with the number of pages they were on
+    restless: dict[int, dict[int, int]] = field(default_factory=dict)  # of a page: places, and visits in a row
+
+    def learn(self, page: int, found: Difference | None) -> None:
+        """Take one visit into account; None for a page that was the same to the byte."""
+        self.visits += 1
+        for fragment in set(fragments(found)) | set(places(found)) if found is not None else ():
+            self.seen[fragment] = self.seen.get(fragment, 0) + 1
+        self._follow(page, set(places(found)) if found is not None else set())
+        if self.visits > MEMORY or len(self.seen) > MAX_FRAGMENTS:
+            self._forget()
+
+    def is_everywhere(self, fragment: int) -> bool:
+        """Say whether a fragment or place is noise on this site."""
+        share = PLACE_SHARE if fragment >= PLACE else SHARE
+        return self.seen.get(fragment, 0) >= max(FEWEST, share * self.visits)
+
+    def is_restless(self, page: int, place: int) -> bool:
+        """Say whether a place of a page differs whenever one looks."""
+        return self.restless.get(page, {}).get(place, 0) >= STREAK
+
+    def _follow(self, page: int, now: set[int]) -> None:
+        before = self.restless.pop(page, {})
+        if now:
+            self.restless[page] = {place: before.get(place, 0) + 1 for place in sorted(now)[:MAX_PLACES]}
+            while len(self.restless) > MAX_PAGES:
+                self.restless.pop(next(iter(self.restless)))
+
+    def _forget(self) -> None:
+        """Halve all counts, so that what was noise long ago may be news again."""
+        self.visits /= 2
+        kept = sorted(self.seen.items(), key=lambda item: -item[1])[: MAX_FRAGMENTS // 2]
+        self.seen = {fragment: count / 2 for fragment, count in kept if count > 1}
+
+    def to_bytes(self) -> bytes:
+        """Write the memory down."""
+        return msgpack.encode(self)
+
+    @classmethod
+    def from_bytes(cls, stored: bytes) -> Self:
+        """Read what `to_bytes` wrote; nothing stored is a site not known yet."""
+        return msgpack.decode(stored, type=cls) if stored else cls()
+
+
+def fragments(found: Difference) -> Iterator[int]:
+    """Name everything that came or went: blocks as they are, assets apart by their kind."""
+    for block in found.blocks:
+        yield from block.keys
+    for kind, delta in found.assets.items():
+        for key in (*delta.added, *delta.removed):
+            yield asset(kind, key)
+
+
+def asset(kind: str, key: int) -> int:
+    """Keep hashes of different kinds of assets apart."""
+    return key + KIND * (1 + ASSETS.index(kind))
+
+
+def places(found: Difference) -> Iterator[int]:
+    """Name the places where little enough differs to be noise."""
+    for place, blocks in _by_context(found.blocks):
+        if len(blocks) <= SMALL and max(block.size for block in blocks) <= SHORT:
+            yield place
+
+
+def place_of(block: Block) -> int:
+    """Name the place of a block."""
+    return PLACE + block.context
+
+
+def _by_context(blocks: Iterable[Block]) -> Iterator[tuple[int, list[Block]]]:
+    found: dict[int, list[Block]] = {}
+    for block in blocks:
+        found.setdefault(place_of(block), []).append(block)
+    yield from found.items()

@@ -1,0 +1,167 @@
+"""The verdict on two versions of a page."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.changes.pages import HEAD, NAV, TEXT, compare, mark, page
+
+from sanderling.changes.detect import Kind, Paragraph, detect, to_json
+from sanderling.changes.difference import Action
+from sanderling.changes.tree import Verdict
+from sanderling.pages.attention import Attention
+from sanderling.pages.parse import parse
+from sanderling.pages.signatures import sign, write
+
+words = st.lists(st.sampled_from(["tide", "sand", "crab", "worm", "wave", "shell"]), min_size=1, max_size=8).map(
+    " ".join
+)
+texts = st.lists(words, max_size=8)
+
+
+def test_the_same_page_did_not_change() -> None:
+    change = compare(page(), page())
+    assert not change.matters
+    assert change.significance == 0
+
+
+def test_an_inserted_paragraph_is_one_insertion() -> None:
+    change = compare(page(), page([*TEXT[:2], "A new paragraph about their nests.", *TEXT[2:]]))
+    assert change.counts == {"added": 1}
+    assert change.paragraphs == (Paragraph(Action.ADDED, 29, True, new=4),)
+    assert change.kinds == (Kind.CONTENT, Kind.STRUCTURE)
+    assert change.structure.verdict is Verdict.MINOR
+
+
+def test_a_removed_paragraph_is_one_removal() -> None:
+    change = compare(page(), page([*TEXT[:2], *TEXT[3:]]))
+    assert change.counts == {"removed": 1}
+
+
+def test_a_rewritten_paragraph_is_content_alone() -> None:
+    change = compare(page(), page([*TEXT[:2], "They follow the waves.", *TEXT[3:]]))
+    assert (change.kinds, change.counts) == ((Kind.CONTENT,), {"changed": 1})
+    assert change.structure.verdict is Verdict.NONE
+
+
+def test_a_moved_paragraph_is_a_move() -> None:
+    change = compare(page(), page([TEXT[4], *TEXT[:4]]))
+    assert (change.kinds, change.counts) == ((Kind.CONTENT,), {"moved": 1})
+
+
+def test_more_change_is_more_significant() -> None:
+    little = compare(page(), page([*TEXT[:4], "x"]))
+    much = compare(page(), page([f"{number}" for number in range(5)]))
+    assert 0.4 < little.significance < much.significance <= 1
+    assert little.amount < much.amount <= 1
+
+
+def test_furniture_is_no_content() -> None:
+    change = compare(page(), page(nav=NAV.replace("Birds", "All our birds")))
+    assert change.kinds == ()
+    assert change.noise == ("furniture",)
+    assert change.paragraphs[0].main is False
+
+
+def test_times_and_counters_are_noise() -> None:
+    for old, new in (
+        ("Seen at 10:31:07", "Seen at 23:02:55"),
+        ("1,204 views", "1,377 views"),
+        ("posted 3 hours ago", "posted 2 days ago"),
+        ("Request ID: 8fe2a11b", "Request ID: 1c77d0aa"),
+        ("\u00a9 2025 Birds", "\u00a9 2026 Birds"),
+        ("6990178682447328991", "11900332545383543163"),
+    ):
+        change = compare(page([*TEXT, old]), page([*TEXT, new]))
+        assert (old, change.kinds) == (old, ())
+
+
+def test_tokens_cache_busters_and_view_state_are_noise() -> None:
+    form = '<form action="/go"><input type="hidden" name="{0}" value="{1}"><input name="q"></form>'
+    for name in ("csrf_token", "__VIEWSTATE", "__EVENTVALIDATION"):
+        assert compare(page(more=form.format(name, "aaa1")), page(more=form.format(name, "bbb2"))).kinds == ()
+    busted = HEAD.replace("v=1", "v=2")
+    assert compare(page(), page(head=busted)).kinds == ()
+    nonce = '<script nonce="{0}">window.token = "{0}"; start();</script>'
+    assert compare(page(more=nonce.format("a1b2")), page(more=nonce.format("c3d4"))).kinds == ()
+    link = '<a href="/next;jsessionid={0}">go on</a><a href="/list?sid={0}&page=2">two</a>'
+    assert compare(page(more=link.format("A1")), page(more=link.format("B2"))).kinds == ()
+
+
+def test_other_looks_are_presentation() -> None:
+    styled = page().replace('class="text"', 'class="text wide"')
+    assert compare(page(), styled).kinds == (Kind.PRESENTATION,)
+    assert compare(page(), page().replace("<h1>", '<h1 style="color:red">')).kinds == (Kind.PRESENTATION,)
+    assert compare(page(), page().replace("site.css", "other.css")).kinds == (Kind.PRESENTATION,)
+    assert compare(page(), page().replace("small waders", "<b>small</b> waders")).kinds == (Kind.PRESENTATION,)
+
+
+def test_other_scripts_handlers_forms_and_frames_are_behaviour() -> None:
+    assert compare(page(), page().replace("/app.js", "/tracker.js")).kinds == (Kind.BEHAVIOUR,)
+    old, new = "<script>start();</script>", "<script>for (;;) { spy([1]); }</script>"
+    assert compare(page(more=old), page(more=new)).behaviour["scripts"].added == 1
+    assert compare(page(), page().replace("<h1>", '<h1 onclick="go()">')).kinds == (Kind.BEHAVIOUR,)
+    form = '<form action="/a"><input name="q"></form>'
+    assert compare(page(more=form), page(more=form.replace("/a", "/b"))).kinds == (Kind.BEHAVIOUR,)
+    frame = '<iframe src="/a"></iframe>'
+    assert compare(page(more=frame), page(more=frame.replace("/a", "/b"))).kinds == (Kind.BEHAVIOUR,)
+
+
+def test_another_picture_is_media_and_in_the_main_part_content_too() -> None:
+    picture = '<img src="/gull.png" alt="a bird">'
+    assert compare(page(more=picture), page(more=picture.replace("gull", "tern"))).kinds == (Kind.CONTENT, Kind.MEDIA)
+    outside = compare(page(nav=NAV + picture), page(nav=NAV + picture.replace("gull", "tern")))
+    assert outside.kinds == (Kind.MEDIA,)
+
+
+def test_a_picture_loaded_late_is_the_same_picture() -> None:
+    now, later = '<img src="/gull.png">', '<img src="data:image/gif;base64,R0" data-src="/gull.png">'
+    assert compare(page(more=now), page(more=later)).kinds == ()
+
+
+def test_a_link_that_leads_elsewhere_is_content() -> None:
+    link = '<p>See <a href="https://example.org/terms">our terms</a>.</p>'
+    change = compare(page(more=link), page(more=link.replace("terms", "rules", 1)))
+    assert change.kinds == (Kind.CONTENT, Kind.LINKS)
+    assert (change.links.added, change.links.removed) == (1, 1)
+
+
+def test_marks_made_under_other_attention_are_not_compared() -> None:
+    narrow = write(sign(parse(page().encode()), Attention(watch=("h1",))))
+    change = compare(page(), page())
+    assert change.comparable
+    assert not detect(mark(page()), narrow).comparable
+
+
+@settings(max_examples=40, deadline=None)
+@given(texts)
+def test_blanks_attribute_order_and_entities_never_matter(paragraphs: list[str]) -> None:
+    one = "".join(f'<p class="a" id="b{n}">{text} &amp; more</p>' for n, text in enumerate(paragraphs))
+    two = "".join(
+        f"\n<p   id=b{n}  class=a >{text.replace(' ', '&nbsp;  ')}\n &#38; more\n</p>"
+        for n, text in enumerate(paragraphs)
+    )
+    assert compare(page(more=one), page(more=two)).kinds == ()
+
+
+@settings(max_examples=40, deadline=None)
+@given(texts, texts)
+def test_verdicts_are_symmetric(one: list[str], two: list[str]) -> None:
+    forth, back = compare(page(one), page(two)), compare(page(two), page(one))
+    assert (forth.kinds, forth.significance) == (back.kinds, back.significance)
+    swap = {"added": "removed", "removed": "added"}
+    assert forth.counts == {swap.get(action, action): count for action, count in back.counts.items()}
+    assert (forth.links.added, forth.links.removed) == (back.links.removed, back.links.added)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.binary(max_size=300))
+def test_nothing_from_the_web_breaks_the_verdict(body: bytes) -> None:
+    one = write(sign(parse(body)))
+    assert compare(page(), page()).kinds == ()
+    assert detect(one, one).kinds == ()
+    detect(one, mark(page()))
+
+
+def test_a_report_is_plain_json() -> None:
+    report = to_json(compare(page(), page([*TEXT, "One more."])))
+    assert report["kinds"] == ["content", "structure"]
+    assert report["paragraphs"] == [{"action": "added", "size": 8, "main": True, "new": 7}]

@@ -1,0 +1,71 @@
+"""What is noise on one site, learned from its own comparisons."""
+
+from itertools import pairwise
+
+from tests.changes.pages import TEXT, page
+
+from sanderling.changes.detect import Kind, judge
+from sanderling.changes.difference import Difference, difference
+from sanderling.changes.noise import FEWEST, STREAK, Noise
+from sanderling.pages.parse import parse
+from sanderling.pages.signatures import sign
+
+
+def differ(old: str, new: str) -> Difference:
+    return difference(sign(parse(old.encode())), sign(parse(new.encode())))
+
+
+def test_a_fragment_that_comes_on_every_page_at_once_is_template() -> None:
+    noise = Noise()
+    found = [differ(page([f"Page {n}", *TEXT]), page([f"Page {n}", *TEXT, "Now on the fediverse."])) for n in range(9)]
+    assert Kind.CONTENT in judge(found[0], noise).kinds
+    for number, one in enumerate(found):
+        noise.learn(number, one)
+    quiet = judge(found[0], noise, 0)
+    assert Kind.CONTENT not in quiet.kinds
+    assert quiet.noise == ("template",)
+
+
+def test_a_page_that_changes_among_quiet_ones_is_news() -> None:
+    noise = Noise()
+    found = differ(page(), page([*TEXT, "Now on the fediverse."]))
+    for number in range(500):
+        noise.learn(number, found if number < FEWEST - 1 else None)
+    assert Kind.CONTENT in judge(found, noise, 0).kinds
+
+
+def test_a_place_that_differs_at_every_visit_is_restless() -> None:
+    noise = Noise()
+    versions = [page([TEXT[0], f"Quotation {word}", *TEXT[1:]]) for word in ("a", "b", "c", "d", "e")]
+    for number, (old, new) in enumerate(pairwise(versions)):
+        found = differ(old, new)
+        assert (Kind.CONTENT in judge(found, noise, 7).kinds) == (number < STREAK)
+        noise.learn(7, found)
+
+
+def test_a_quiet_visit_ends_a_streak() -> None:
+    noise = Noise()
+    found = differ(page([TEXT[0], "one"]), page([TEXT[0], "two"]))
+    for _ in range(STREAK):
+        noise.learn(7, found)
+    assert not judge(found, noise, 7).matters
+    noise.learn(7, None)
+    assert judge(found, noise, 7).matters
+
+
+def test_news_in_a_restless_place_is_still_news_if_it_is_long() -> None:
+    noise = Noise()
+    short = differ(page([TEXT[0], "one"]), page([TEXT[0], "two"]))
+    for _ in range(STREAK):
+        noise.learn(7, short)
+    assert judge(differ(page([TEXT[0], "one"]), page([TEXT[0], "two " * 100])), noise, 7).matters
+
+
+def test_the_memory_is_bounded_and_survives_storing() -> None:
+    noise = Noise()
+    found = differ(page(), page([*TEXT, "Now on the fediverse."]))
+    for number in range(5000):
+        noise.learn(number, found if number % 3 == 0 else None)
+    assert noise.visits <= 2001
+    assert Noise.from_bytes(noise.to_bytes()) == noise
+    assert Noise.from_bytes(b"") == Noise()

@@ -1,0 +1,75 @@
+"""Main content told from furniture."""
+
+from sanderling.pages.blocks import blocks
+from sanderling.pages.parse import parse
+
+PROSE = "Sanderlings are small waders that run along the edge of the waves all day."
+MORE = "They breed in the far north and winter on sandy beaches all over the world."
+
+
+def main(markup: str) -> list[str]:
+    found = blocks(parse(markup.encode()))
+    return [
+        " ".join(line.split()) for line, there in zip(found.lines, found.main, strict=True) if there and line.strip()
+    ]
+
+
+def test_a_declared_main_part_is_believed_all_of_it() -> None:
+    page = f"<div>Sale!</div><main><nav>In this page</nav><p>{PROSE}</p></main><div>Imprint</div>"
+    assert main(page) == ["In this page", PROSE]
+    assert main(page.replace("main", "section").replace("<section", "<section role=main")) == ["In this page", PROSE]
+
+
+def test_a_main_part_without_the_prose_is_not_believed() -> None:
+    assert main(f"<main>Loading</main><p>{PROSE}</p><p>{MORE}</p>") == ["Loading", PROSE, MORE]
+
+
+def test_landmarks_are_furniture() -> None:
+    page = f"<header>Logo</header><nav>Menu</nav><p>{PROSE}</p><p>{MORE}</p><aside>Ads</aside><footer>Imprint</footer>"
+    assert main(page) == [PROSE, MORE]
+    assert main(f"<div role=navigation>Menu</div><p>{PROSE}</p>") == [PROSE]
+
+
+def test_what_is_hidden_is_furniture_in_the_main_part_too() -> None:
+    page = f'<main><p>{PROSE}</p><p hidden>a</p><p style="display: none">b</p><dialog open>c</dialog></main>'
+    assert main(page) == [PROSE]
+
+
+def test_banners_are_known_by_their_names() -> None:
+    page = f'<div id="onetrust-consent-sdk">We use cookies</div><div class="Site-Footer">Imprint</div><p>{PROSE}</p>'
+    assert main(page) == [PROSE]
+
+
+def test_a_banner_with_most_of_the_prose_is_content() -> None:
+    page = f'<div class="header-below"><p>{PROSE}</p><p>{MORE}</p></div><p>short</p>'
+    assert main(page) == [PROSE, MORE, "short"]
+
+
+def test_a_form_around_the_whole_page_is_no_furniture() -> None:
+    assert main(f"<form><p>{PROSE}</p><p>{MORE}</p></form>") == [PROSE, MORE]
+
+
+def test_runs_of_bare_links_are_a_menu() -> None:
+    links = "".join(f"<li><a href={n}>Story {n}</a></li>" for n in range(6))
+    assert main(f"<p>{PROSE}</p><p>{MORE}</p><ul>{links}</ul>") == [PROSE, MORE]
+
+
+def test_a_few_links_between_paragraphs_are_content() -> None:
+    page = f"<p>{PROSE}</p><p><a href=1>Download</a></p><p>{MORE}</p>"
+    assert main(page) == [PROSE, "Download", MORE]
+
+
+def test_a_page_of_links_has_its_links_as_content() -> None:
+    links = "".join(f"<li><a href={n}>Story {n}</a></li>" for n in range(30))
+    assert len(main(f"<h1>Index</h1><ul>{links}</ul>")) == 31
+
+
+def test_numbers_of_a_list_are_not_text() -> None:
+    assert main("<ol><li>one</li><li>two</li></ol>") == ["one", "two"]
+
+
+def test_looking_leaves_the_tree_as_it_was() -> None:
+    tree = parse(f"<div class=menu hidden>x</div><table><tr><td>{PROSE}</table><ol><li>a</ol>".encode())
+    before = tree.html
+    blocks(tree)
+    assert tree.html == before
