@@ -14,6 +14,7 @@ from pathlib import Path
 from benchmarks.server import serve
 from sanderling.migrants.fetch import Fetcher
 from sanderling.migrants.line import door_of
+from sanderling.migrants.observe import no_marks
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Ask
 from sanderling.migrants.trip import Trip
@@ -45,7 +46,7 @@ def curl_alone(host: str, urls: Sequence[str]) -> None:
 def travel(host: str, urls: Sequence[str], settings: FetchSettings = SETTINGS) -> None:
     """A whole trip."""
     name = Host(host)
-    trip = Trip(settings, {})
+    trip = Trip(settings, no_marks)
     stops = tuple(Stop(n, 1, Url(url)) for n, url in enumerate(urls))
     trip.accept(Itinerary(name, stops, (), Robots(name, 404, b"", 0.0, 1e12), 0.0, AT_ONCE))
     while trip.load:

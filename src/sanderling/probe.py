@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from sanderling.errors import UsageError
 from sanderling.migrants.guard import only_global
+from sanderling.migrants.observe import no_marks
 from sanderling.migrants.resolve import Resolver
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.trip import Trip
@@ -59,7 +60,7 @@ def _travel(
     host: Host, spelling: Spelling, settings: FetchSettings, robots: Robots | None
 ) -> tuple[list[Visit], list[Robots]]:
     addresses = () if settings.proxy else _addresses(host, settings)
-    trip = Trip(settings, {})
+    trip = Trip(settings, no_marks)
     visits: list[Visit] = []
     found: list[Robots] = []
     try:

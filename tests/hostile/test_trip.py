@@ -10,6 +10,7 @@ import pytest
 from tests.hostile.server import Behaviour, HostileServer
 
 import sanderling
+from sanderling.migrants.observe import no_marks
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.trip import Trip
 from sanderling.records import Itinerary, Outcome, Reason, Stop, Url, Visit
@@ -27,7 +28,7 @@ def server() -> Iterator[HostileServer]:
 
 def visit_all(server: HostileServer, *paths: str, settings: FetchSettings = CALM) -> dict[str, Visit]:
     """Send one migrant to these paths and wait until it has been everywhere."""
-    trip = Trip(settings, {})
+    trip = Trip(settings, no_marks)
     stops = tuple(Stop(n, 1, Url(server.host + path)) for n, path in enumerate(paths))
     trip.accept(Itinerary(server.host, stops, delay_seconds=0, connections=min(len(stops), 60)))
     visits: list[Visit] = []
@@ -171,11 +172,12 @@ def scrambled(data: bytes, chance: Random) -> bytes:
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (500_000_000, 500_000_000))
+from sanderling.migrants.observe import no_marks
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.trip import Trip
 from sanderling.records import Itinerary, Stop
 host, *paths = sys.argv[1:]
-trip = Trip(FetchSettings(allow_private=True, max_body=12_000_000), {})
+trip = Trip(FetchSettings(allow_private=True, max_body=12_000_000), no_marks)
 stops = tuple(Stop(n, 1, host + path) for n, path in enumerate(paths))
 trip.accept(Itinerary(host, stops, delay_seconds=0.0, connections=4))
 seen = 0

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 import pytest
 from tests.hostile.server import Behaviour, HostileServer
 
+from sanderling.migrants.observe import no_marks
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.trip import Trip
 from sanderling.records import Itinerary, Parcel, Stop, Url
@@ -25,7 +26,7 @@ class Road:
 
     def trip(self, settings: FetchSettings = LOCAL, **options: object) -> Trip:
         """Make a migrant."""
-        trip = Trip(settings, **{"marks": {}, **options})  # type: ignore[arg-type]
+        trip = Trip(settings, **{"marks": no_marks, **options})  # type: ignore[arg-type]
         self._stack.callback(trip.close)
         return trip
 

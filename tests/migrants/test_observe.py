@@ -10,7 +10,7 @@ from tests.migrants.conftest import LOCAL, Road, bring_home
 from warcio.archiveiterator import ArchiveIterator
 
 from sanderling.migrants.line import door_of
-from sanderling.migrants.observe import Marks, Observer
+from sanderling.migrants.observe import Marks, Observer, no_marks
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Ask, Reply
 from sanderling.pages.parse import Document
@@ -32,7 +32,7 @@ def look(
     lines = ["HTTP/1.1 200 OK", *(headers or ("Content-Type: text/html",)), ""]
     raw = [f"{line}\r\n".encode("latin-1") for line in lines]
     reply = Reply(Ask(URL, door_of(HOST), None), raw, body, 0.5, "192.0.2.1", 99)
-    return Observer(FetchSettings(**settings), marks or {}).observe(stop or Stop(3, 9, Url(URL)), reply, NOW)
+    return Observer(FetchSettings(**settings), marks or no_marks).observe(stop or Stop(3, 9, Url(URL)), reply, NOW)
 
 
 def record(member: bytes) -> Any:
@@ -94,14 +94,14 @@ class TestPage:
         def count(tree: Document) -> bytes:
             return b"%d" % sum(1 for _ in tree.iter_elements("p"))
 
-        assert look(b"<p>1<p>2", marks={"paragraphs": count}).marks == {"paragraphs": b"2"}
+        assert look(b"<p>1<p>2", marks=lambda tree: {"paragraphs": count(tree)}).marks == {"paragraphs": b"2"}
 
     def test_a_mark_that_fails_is_our_mistake_and_is_heard(self) -> None:
         def broken(tree: Document) -> bytes:
             raise KeyError("tide")
 
         with pytest.raises(KeyError, match="tide"):
-            look(b"<p>", marks={"broken": broken})
+            look(b"<p>", marks=lambda tree: {"broken": broken(tree)})
 
     @pytest.mark.parametrize(
         ("body", "header", "title", "charset"),

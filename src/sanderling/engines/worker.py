@@ -5,7 +5,6 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -13,7 +12,7 @@ from sanderling.engines.wire import Abandon, Go, Inbox, Order, Quit, frame
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.trip import Trip
 from sanderling.pages.parse import Document
-from sanderling.pages.signatures import signatures
+from sanderling.pages.signatures import text_mark
 from sanderling.pages.simhash import simhash
 from sanderling.pages.structure import structure
 from sanderling.pages.text import text
@@ -22,11 +21,15 @@ from sanderling.records import Parcel
 HEARTBEAT_SECONDS = 2.0
 TURN_SECONDS = 0.02  # how long curl is driven before orders are looked at again
 
-MARKS: Mapping[str, Callable[[Document], bytes]] = {
-    "simhash": lambda tree: simhash(text(tree)).to_bytes(8, "big"),
-    "signatures": signatures,
-    "structure": structure,
-}
+
+def marks(tree: Document) -> dict[str, bytes]:
+    """What later rooms compare pages by; the text is read once for two of them."""
+    words = text(tree)
+    return {
+        "simhash": simhash(words).to_bytes(8, "big"),
+        "signatures": text_mark(words),
+        "structure": structure(tree),
+    }
 
 
 class Worker:
@@ -86,7 +89,7 @@ def main() -> None:
         return
     settings = msgspec.msgpack.decode(sock.recv(int.from_bytes(header, "big"), socket.MSG_WAITALL), type=FetchSettings)
     sock.setblocking(False)
-    trip = Trip(settings, MARKS)
+    trip = Trip(settings, marks)
     try:
         Worker(name, trip, sock).run()
     except (BrokenPipeError, ConnectionResetError):  # the coordinator is gone; what we hold is leased and comes back

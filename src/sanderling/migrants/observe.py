@@ -1,7 +1,7 @@
 """From a reply to a visit: decode, digest, parse once, take links and marks, pack."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from sanderling.migrants.answer import Verdict, fault, judge, robots_tag, text, validator
@@ -18,12 +18,19 @@ from sanderling.pages.links import extract
 from sanderling.pages.parse import Document, charset_of, is_html, parse
 from sanderling.records import Outcome, Reason, Role, Stop, Visit
 
-Marks = Mapping[str, Callable[[Document], bytes]]
+Marks = Callable[[Document], dict[str, bytes]]
+"""What later rooms ask of a page, computed once while its tree is there."""
+
 Facts = dict[str, Any]
 """Fields of a `Visit`, by name; it lives inside this module only."""
 
 UNCHANGED = "unchanged"
 MAX_CHARSET = 40
+
+
+def no_marks(_tree: Document) -> dict[str, bytes]:
+    """For those who only want the page."""
+    return {}
 
 
 class Observer:
@@ -109,7 +116,7 @@ class Observer:
         facts["links"] = links_of(found, facts["nofollow"])
         facts["links_dropped"] = found.dropped
         facts["pointers"] = pointers_of(found)
-        facts["marks"] = {name: mark(tree) for name, mark in self._marks.items()}
+        facts["marks"] = self._marks(tree)
 
     def _pack(self, stop: Stop, reply: Reply, facts: Facts, at: float, digest: bytes = b"") -> None:
         """Write the records the archive keeps of this answer; `digest` is the body's, if it came without coding."""
