@@ -1,61 +1,68 @@
-"""The structure of a page in a few bytes: which blocks it is built of, hashed; made for every page, at crawl speed.
+"""The structure of a page in at most 130 bytes: the blocks it is built of, in order; for every page, at crawl speed.
 
-A signature is the sorted set of at most `LIMIT` feature hashes, four bytes each, little-endian. A feature is a block
-element with its classes, or two such blocks following each other. Repetition counts for nothing, so a list of three
-and a list of three hundred look alike. Of more features than fit the smallest hashes stay: the same sample on every
-page (a bottom-k sketch), so two signatures can always be compared.
+A block is an element that divides the page (`BLOCKS`), known by its classes, or by its tag where it has none. The
+signature is the sequence of blocks, two bytes of hash each: the first `HEAD` and the last `TAIL` of the page, with two
+zero bytes between them where something was left out. A page's ends are its template, its middle is mostly repetition.
+Numbers are cut off classes, so that `row1` and `row2`, or `item:a51f` and `item:b302`, are one block.
+
+What is compared are the *features* of a signature: which blocks there are, and which block follows which.
 """
 
-import sys
-from array import array
-from itertools import islice, pairwise
+import re
+from itertools import pairwise
 
-from xxhash import xxh32_intdigest
+from xxhash import xxh32_digest
 
 from sanderling.pages.parse import Document
 
-LIMIT = 96  # features kept
-MAX_BLOCKS = 400  # looked at; what follows on a longer page repeats
-MAX_CACHE = 100_000
+HEAD, TAIL = 50, 14  # blocks kept of the page's two ends
+GAP = b"\0\0"
+MAX_CACHE = 50_000
 BLOCKS = (
     *("body", "main", "article", "section", "div", "nav", "header", "footer", "aside", "form", "fieldset"),
-    *("table", "ul", "ol", "dl", "pre", "blockquote", "figure", "svg", "iframe", "h1", "h2", "h3", "h4", "h5", "h6"),
+    *("table", "ul", "ol", "dl", "pre", "blockquote", "figure", "svg", "iframe", "hr"),
+    *("h1", "h2", "h3", "h4", "h5", "h6"),
 )
+NUMBERED = re.compile(r"[:0-9].*")
 
 
-class _Hashes(dict[object, int]):
-    """Hash of each feature, remembered; a site repeats its features on every page."""
+class _Names(dict[str, bytes]):
+    """Two bytes for each block name, remembered: a site repeats its names on every page."""
 
-    def __missing__(self, feature: object) -> int:
+    def __missing__(self, name: str) -> bytes:
         if len(self) >= MAX_CACHE:
             self.clear()
-        value = self[feature] = xxh32_intdigest(repr(feature).encode("utf-8", "surrogatepass"))
+        words = sorted({NUMBERED.sub("", word) for word in name.split()})
+        digest = xxh32_digest(" ".join(words).encode("utf-8", "surrogatepass"))[:2]
+        value = self[name] = digest if digest != GAP else b"\0\1"
         return value
 
 
-_hashes = _Hashes()
+_names = _Names()
 
 
 def structure(tree: Document) -> bytes:
-    """Take the signature of a page; empty for a page without blocks."""
-    blocks = [(element.tag, element.attr("class")) for element in islice(tree.iter_elements(BLOCKS), MAX_BLOCKS)]
-    features: set[object] = set(blocks)
-    features.update(pairwise(blocks))
-    return pack(map(_hashes.__getitem__, features))
+    """Take the signature of a page."""
+    blocks = list(tree.iter_elements(BLOCKS))
+    if len(blocks) <= HEAD + TAIL:
+        return b"".join([_names[block.attr("class") or block.tag] for block in blocks])
+    head = b"".join([_names[block.attr("class") or block.tag] for block in blocks[:HEAD]])
+    return head + GAP + b"".join([_names[block.attr("class") or block.tag] for block in blocks[-TAIL:]])
 
 
-def pack(features: "map[int] | set[int]") -> bytes:
-    """Write the smallest hashes, sorted."""
-    kept = array("I", sorted(features)[:LIMIT])
-    if sys.byteorder == "big":
-        kept.byteswap()
-    return kept.tobytes()
+def features(signature: bytes) -> frozenset[int]:
+    """Read a signature: blocks as numbers below 65,536, neighbours as numbers above."""
+    blocks = [signature[i] << 8 | signature[i + 1] for i in range(0, len(signature) - 1, 2)]
+    neighbours = {left << 16 | right for left, right in pairwise(blocks) if left and right}
+    return frozenset(neighbours.union(block for block in blocks if block))
 
 
-def unpack(signature: bytes) -> frozenset[int]:
-    """Read the feature hashes of a signature."""
-    kept = array("I")
-    kept.frombytes(signature[: len(signature) // 4 * 4])
-    if sys.byteorder == "big":
-        kept.byteswap()
-    return frozenset(kept)
+def is_block(feature: int) -> bool:
+    """Tell a block from a pair of neighbours."""
+    return feature < 1 << 16
+
+
+def likeness(a: frozenset[int], b: frozenset[int]) -> float:
+    """Share of features two pages have in common, in [0, 1]."""
+    union = len(a | b)
+    return len(a & b) / union if union else 1.0
