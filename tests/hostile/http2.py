@@ -36,6 +36,8 @@ def speak_http2(connection: socket.socket, server: HostileServer) -> bool:
                     path = dict(event.headers or [])[b":path"].decode()
                     server.requests.append(Request("GET", path, b"", time.monotonic()))
                     answer(h2, event.stream_id or 0, path)
+            if server.paths[-1:] == ["/endless"]:
+                fill_window(h2, 1)
             connection.sendall(h2.data_to_send())
             if server.paths[-1:] == ["/rubbish"]:
                 connection.sendall(b"\0\0\x05\xff\xff\xff\xff\xff\xffrubbish" * 10)
@@ -50,6 +52,8 @@ def answer(h2: H2Connection, stream: int, path: str) -> None:
         h2.reset_stream(stream, ErrorCodes.INTERNAL_ERROR)
     elif path == "/away":
         h2.close_connection(ErrorCodes.ENHANCE_YOUR_CALM)
+    elif path == "/endless":
+        fill_window(h2, stream)
     elif path == "/rubbish":
         h2.send_data(stream, b"<title>Half")
     elif path == "/short":
@@ -57,3 +61,9 @@ def answer(h2: H2Connection, stream: int, path: str) -> None:
         h2.close_connection()
     else:
         h2.send_data(stream, b"<title>Two</title>", end_stream=True)
+
+
+def fill_window(h2: H2Connection, stream: int) -> None:
+    """Send as much as the client lets us, and never end."""
+    while (room := h2.local_flow_control_window(stream)) > 0:
+        h2.send_data(stream, b"a" * min(room, h2.max_outbound_frame_size))

@@ -99,11 +99,15 @@ class HostileServer:
         self._socket.shutdown(socket.SHUT_RDWR)
         self._acceptor.join()
         self._socket.close()
+        self.close_connections()
+        for thread in self._threads:
+            thread.join()
+
+    def close_connections(self) -> None:
+        """Hang up on everybody."""
         with self._lock:
             for connection in self._open:
                 _hang_up(connection)
-        for thread in self._threads:
-            thread.join()
 
     @property
     def port(self) -> int:
@@ -164,8 +168,8 @@ class HostileServer:
     def _behaviour(self, path: str) -> Behaviour:
         if path == "/robots.txt":
             return self.robots or missing
-        first = "/" + path.partition("?")[0].split("/")[1]
-        return self.pages.get(path) or self.pages.get(first + "/*") or missing
+        first = path.partition("?")[0][1:].partition("/")[0]
+        return self.pages.get(path) or self.pages.get(f"/{first}/*") or missing
 
 
 def _read_head(connection: socket.socket) -> bytes:

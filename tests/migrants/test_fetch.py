@@ -3,6 +3,7 @@
 import socket
 from pathlib import Path
 
+import pycurl
 import pytest
 import trustme
 from tests.hostile.http2 import speak_http2, tls_context
@@ -140,6 +141,25 @@ class TestGuard:
         other.accept(Itinerary(host, stops[:1], ("127.0.0.1",), known, 0.0))
         assert [seen.outcome for seen in bring_home(other).visits] == [Outcome.FETCHED]
 
+    def test_a_pin_is_pulled_out_when_a_host_is_forgotten(self, road: Road) -> None:
+        server = road.server({"/a": page})
+        fetcher = Fetcher(FetchSettings(allow_private=True))
+        one, two = (Door(Host(""), f"{name}.test", server.port, ("127.0.0.1",)) for name in ("one", "two"))
+
+        def get(door: Door) -> Reply:
+            fetcher.start(Ask(f"http://{door.place}/a", door, None, max_body=1000, timeout=5.0))
+            while not (replies := fetcher.wait(1.0)):
+                pass
+            return replies[0]
+
+        assert [get(door).error for door in (one, two, Door(Host(""), "one.test", server.port))] == [0, 0, 0]
+        fetcher.forget(one)
+        get(Door(Host(""), "three.test", server.port, ("127.0.0.1",)))
+        fresh = Door(Host(""), "one.test", server.port)
+        server.close_connections()
+        assert get(fresh).error == pycurl.E_COULDNT_RESOLVE_HOST
+        fetcher.close()
+
 
 class TestTls:
     """Certificates are checked, unless one host is named where they are not."""
@@ -225,6 +245,10 @@ class TestHttp2:
     def test_broken_frames_are_a_broken_response(self, road: Road, server: HostileServer, path: str) -> None:
         assert self.outcomes(road, server, path) == {path: (Outcome.RETRY, Reason.BROKEN_RESPONSE)}
 
+    def test_an_endless_stream_is_left_at_the_limit(self, road: Road, server: HostileServer) -> None:
+        seen = visit(road, server, "/endless", insecure_hosts=("127.0.0.1",), max_body=1_000_000)
+        assert (seen.outcome, seen.reason) == (Outcome.SKIPPED, Reason.TOO_LARGE)
+
     def test_it_can_be_switched_off(self, road: Road) -> None:
         tls = tls_context(trustme.CA(), "127.0.0.1", protocol="http/1.1")
         server = road.server({"/a": page}, tls=tls)
@@ -287,6 +311,18 @@ class TestProxy:
         proxy = road.server({"http://b.test/robots.txt": redirect_to("http://localhost/robots.txt")})
         assert [visit.reason for visit in self.trip_to(road, proxy, "http://b.test/x")] == [Reason.ROBOTS_UNREACHABLE]
         assert proxy.paths == ["http://b.test/robots.txt"]
+
+    def test_one_that_refuses_is_a_connection_that_failed(self, road: Road, proxy: HostileServer) -> None:
+        made = road.trip(FetchSettings(proxy=f"http://127.0.0.1:{proxy.port}"))
+        host = Host("https://a.test")
+        known = Robots(host, 404, b"", 0.0, 1e12)
+        made.accept(Itinerary(host, (Stop(1, 1, Url(f"{host}/x")),), (), known, 0.0))
+        seen = bring_home(made).visits[0]
+        assert (seen.outcome, seen.reason) == (Outcome.RETRY, Reason.CONNECT)
+        assert proxy.requests[0].headers["user-agent"] == FetchSettings().user_agent
+
+    def test_its_address_is_not_taken_for_the_hosts(self, road: Road, proxy: HostileServer) -> None:
+        assert self.trip_to(road, proxy, "http://a.test/x")[0].address == ""
 
     def test_the_environment_does_not_lead_past_it(
         self, road: Road, proxy: HostileServer, monkeypatch: pytest.MonkeyPatch

@@ -16,6 +16,7 @@ LISTS = {
     b"content-encoding": b", ",
     b"x-robots-tag": b"\n",
 }  # headers that may come in several lines, and how to join them
+NO_TUNNEL = "CONNECT tunnel failed"  # curl has no error of its own for a proxy that refuses
 MAX_RETRY_AFTER = 86_400.0
 VALIDATOR = re.compile(rb"[^\x00-\x1f\x7f]{1,512}").fullmatch  # an ETag or Last-Modified that can be sent back
 VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
@@ -69,7 +70,7 @@ def fault(reply: Reply) -> Verdict | None:
         return Verdict(OUTCOMES.get(reply.why, Outcome.FAILED), reply.why, reply.note)
     if reply.error == pycurl.E_OK:
         return None
-    reason = FAULTS.get(reply.error, Reason.BROKEN_RESPONSE)
+    reason = Reason.CONNECT if NO_TUNNEL in reply.note else FAULTS.get(reply.error, Reason.BROKEN_RESPONSE)
     if reason is Reason.TIMEOUT and reply.lines and "too slow" in reply.note:
         reason = Reason.SLOW
     if (

@@ -7,7 +7,7 @@ from typing import Any
 import pycurl
 
 from sanderling.migrants.settings import FetchSettings
-from sanderling.migrants.transfer import READ_BYTES, SLOW_BYTES, Ask, Purse, Reply, Transfer
+from sanderling.migrants.transfer import READ_BYTES, SLOW_BYTES, Ask, Common, Door, Reply, Transfer
 from sanderling.migrants.trust import ca_file
 
 ACCEPT = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"
@@ -42,6 +42,7 @@ def fixed_options(settings: FetchSettings, headers: list[bytes]) -> list[tuple[i
         (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
         (pycurl.PATH_AS_IS, 1),
         (pycurl.HTTPHEADER, headers),
+        (pycurl.USERAGENT, settings.user_agent.encode()),  # for proxies, which do not see the headers
         (pycurl.HTTP_CONTENT_DECODING, 0),  # the archive keeps what came; migrants/coding.py decodes, with a limit
         (pycurl.HTTP_VERSION, version),
         (pycurl.CONNECTTIMEOUT_MS, int(settings.connect_timeout * 1000)),
@@ -65,7 +66,7 @@ class Fetcher:
     def __init__(self, settings: FetchSettings) -> None:
         self._settings = settings
         self._headers = request_headers(settings)
-        self._purse = Purse(settings.max_buffered)
+        self._common = Common(settings.max_buffered)
         self._fixed = fixed_options(settings, self._headers)
         self._cookies: Any = None
         if settings.cookies:
@@ -85,11 +86,11 @@ class Fetcher:
 
     def has_room(self, waiting: int = 0) -> bool:
         """Say whether another request may start, beside those on their way and the replies that wait elsewhere."""
-        return len(self._busy) + waiting < self._settings.max_in_flight and self._purse.spent < self._purse.limit
+        return len(self._busy) + waiting < self._settings.max_in_flight and self._common.bytes < self._common.most_bytes
 
     def start(self, ask: Ask) -> None:
         """Send a request on its way."""
-        transfer = self._free.pop() if self._free else Transfer(self._settings, self._purse, self._fixed)
+        transfer = self._free.pop() if self._free else Transfer(self._settings, self._common, self._fixed)
         transfer.begin(ask, self._headers)
         self._busy[transfer.curl] = transfer
         self._multi.add_handle(transfer.curl)
@@ -129,6 +130,11 @@ class Fetcher:
         transfer = self._busy.pop(curl)
         self._free.append(transfer)
         return transfer.finish(error, note)
+
+    def forget(self, door: Door) -> None:
+        """Let curl forget the addresses of a host we are done with."""
+        if door.addresses:
+            self._common.stale.add(door.place)
 
     def cancel(self) -> list[Ask]:
         """Drop everything in flight and say what it was."""

@@ -29,7 +29,7 @@ class Line:
     def join(self, itinerary: Itinerary, addresses: tuple[str, ...], agent: str, now: float) -> None:
         """Take the stops of an itinerary; what it says of the host holds from now on."""
         self.stops.extend(itinerary.stops)
-        self.delay, self.connections = itinerary.delay_seconds, itinerary.connections
+        self.delay, self.connections = itinerary.delay_seconds, max(1, itinerary.connections)
         if addresses != self.door.addresses:
             self.door = door_of(self.host, addresses)
         if itinerary.robots is not None:

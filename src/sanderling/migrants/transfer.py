@@ -26,9 +26,14 @@ class Door(Struct, frozen=True):
     addresses: tuple[str, ...] = ()  # empty: curl resolves, and the guard looks at what it found
 
     @property
+    def place(self) -> str:
+        """The name curl remembers the addresses by."""
+        return f"{self.name}:{self.port}"
+
+    @property
     def pin(self) -> str:
         """The line that tells curl the addresses, so that no name is resolved twice."""
-        return f"{self.name}:{self.port}:" + ",".join(f"[{a}]" if ":" in a else a for a in self.addresses)
+        return f"{self.place}:" + ",".join(f"[{a}]" if ":" in a else a for a in self.addresses)
 
 
 class Ask(Struct, frozen=True):
@@ -59,21 +64,22 @@ class Reply(Struct, frozen=True):
     cut: bool = False
 
 
-class Purse:
-    """How many bytes all transfers together may hold."""
+class Common:
+    """What all transfers of a fetcher share."""
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.spent = 0
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes  # that bodies on their way may take together
+        self.bytes = 0
+        self.stale: set[str] = set()  # places whose addresses curl may forget
 
 
 class Transfer:
     """A pooled curl handle with what it has received so far."""
 
-    def __init__(self, settings: FetchSettings, purse: Purse, fixed: list[tuple[int, Any]]) -> None:
-        self.settings, self.purse, self.max_head = settings, purse, settings.max_head
+    def __init__(self, settings: FetchSettings, common: Common, fixed: list[tuple[int, Any]]) -> None:
+        self.settings, self.common, self.max_head = settings, common, settings.max_head
         self.door: Door | None = None
-        self.timeout = 0.0
+        self.timeout, self.max_body = 0.0, -1
         self.conditions: tuple[bytes, ...] = ()
         self.opened: list[socket.socket] = []
         self.exact = False
@@ -100,6 +106,11 @@ class Transfer:
         if ask.timeout != self.timeout:
             self.timeout = ask.timeout
             curl.setopt(pycurl.TIMEOUT_MS, int(ask.timeout * 1000))
+        if ask.max_body != self.max_body or ask.cut:
+            self.max_body = ask.max_body
+            curl.setopt(
+                pycurl.MAXFILESIZE_LARGE, 0 if ask.cut else ask.max_body
+            )  # what announces more is not even read
         if ask.conditions != self.conditions:
             self.conditions = ask.conditions
             curl.setopt(pycurl.HTTPHEADER, [*headers, *ask.conditions])
@@ -117,7 +128,9 @@ class Transfer:
         """Set what belongs to a host: its addresses, whom it may trust, who we are there."""
         curl, settings = self.curl, self.settings
         if door.addresses and not settings.proxy:
-            curl.setopt(pycurl.RESOLVE, [door.pin])
+            self.common.stale.discard(door.place)
+            curl.setopt(pycurl.RESOLVE, [*(f"-{place}" for place in self.common.stale), door.pin])
+            self.common.stale.clear()
         curl.setopt(pycurl.PIPEWAIT, door.host.startswith("https:"))  # rather share an HTTP/2 connection than open one
         trusted = door.name not in settings.insecure_hosts
         curl.setopt(pycurl.SSL_VERIFYPEER, trusted)
@@ -135,11 +148,11 @@ class Transfer:
             return STOP
         self.chunks.append(chunk)
         self.size += len(chunk)
-        self.purse.spent += len(chunk)
+        self.common.bytes += len(chunk)
         if self.size > self.ask.max_body:
             self.why = Reason.TOO_LARGE
             return STOP
-        if self.purse.spent > self.purse.limit and self.size > SMALL_BYTES:
+        if self.common.bytes > self.common.most_bytes and self.size > SMALL_BYTES:
             self.crowded = True
             return STOP
         return None
@@ -175,7 +188,7 @@ class Transfer:
         """Hand over what came and let go of it."""
         while self.opened:
             self.opened.pop().close()
-        self.purse.spent -= self.size
+        self.common.bytes -= self.size
         curl = self.curl
         why = self.why
         if self.refused and error == pycurl.E_COULDNT_CONNECT:
@@ -186,7 +199,7 @@ class Transfer:
             self.lines,
             b"".join(self.chunks),
             curl.getinfo(pycurl.TOTAL_TIME),
-            curl.getinfo(pycurl.PRIMARY_IP),
+            "" if self.settings.proxy else curl.getinfo(pycurl.PRIMARY_IP),
             self.head_size + self.size,
             pycurl.E_OK if cut else error,
             note,

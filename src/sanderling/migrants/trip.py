@@ -122,8 +122,11 @@ class Trip:
         return only_global(itinerary.addresses) or (None if itinerary.addresses else ())
 
     def _forget_idle(self, now: float) -> None:
-        if len(self._lines) > LINES_KEPT:
-            self._lines = {host: line for host, line in self._lines.items() if not line.is_idle or line.open_at > now}
+        """Let go of hosts that have nothing to do and may be knocked at again, when there are too many."""
+        if len(self._lines) <= LINES_KEPT:
+            return
+        for line in [line for line in self._lines.values() if line.is_idle and line.open_at <= now]:
+            self._fetcher.forget(self._lines.pop(line.host).door)
 
     def _line_up(self, line: Line) -> None:
         """Give a line its place in the queue, if it has something to ask for."""
