@@ -75,17 +75,23 @@ _decoder = msgpack.Decoder(Signature)
 
 def sign(tree: Document, attention: Attention = EVERYTHING) -> Signature:
     """Compute the full mark of a page from its tree."""
+    return sign_blocks(tree, blocks(tree, attention), attention)[0]
+
+
+def sign_blocks(tree: Document, body: Blocks, attention: Attention = EVERYTHING) -> tuple[Signature, list[int]]:
+    """Compute the full mark of a page whose blocks are known; say of each block it has which line that was."""
     elements = list(tree.iter_elements())
-    body = blocks(tree, attention)
-    whole, keys, sizes, places = _hash(body, attention.ignored)
+    whole, reduced = _reduce(body, attention.ignored)
+    kept = list(compress(range(len(reduced)), reduced))
+    shown = list(filter(None, reduced))
     main_links, main_images = (set(), set()) if attention.is_narrow else _main_assets(tree, body)
-    return Signature(
+    signature = Signature(
         version=VERSION,
         attention=attention.number,
         text=whole,
-        keys=keys.tobytes(),
-        sizes=sizes.tobytes(),
-        places=places,
+        keys=array("I", map(xxh32_intdigest, shown)).tobytes(),
+        sizes=array("H", [min(len(block), 65535) for block in shown]).tobytes(),
+        places=bytes(compress(body.main, reduced)),
         outline=fingerprint.pack(fingerprint.outline(tree, elements)),
         looks=assets.looks(tree, elements),
         links=assets.pack(assets.targets(tree.find_all("a"))),
@@ -97,18 +103,17 @@ def sign(tree: Document, attention: Attention = EVERYTHING) -> Signature:
         forms=assets.pack(assets.forms(tree)),
         frames=assets.pack(assets.frames(tree)),
     )
+    return signature, kept
 
 
-def _hash(body: Blocks, ignored: Pattern[str] | None) -> tuple[int, "array[int]", "array[int]", bytes]:
-    """Hash each block that says something, without blanks and stamps; and the whole text as it is."""
+def _reduce(body: Blocks, ignored: Pattern[str] | None) -> tuple[int, list[bytes]]:
+    """Hash the whole text; and give each line without blanks, stamps and what a user ignores, empty ones too."""
     raw = squeeze("\n".join(body.lines))
-    blocks = raw.split(b"\n")[:MAX_LINES]
+    lines = raw.split(b"\n")[:MAX_LINES]
     for place, line in enumerate(raw.translate(NUMBERED).split(b"\n")[:MAX_LINES]):
         if (ignored is not None or b"0" in line) and body.main[place]:
-            blocks[place] = _reduced(body, place, blocks[place], ignored)
-    keys = array("I", map(xxh32_intdigest, filter(None, blocks)))
-    sizes = array("H", [min(len(block), 65535) for block in blocks if block])
-    return xxh3_64_intdigest(raw), keys, sizes, bytes(compress(body.main, blocks))
+            lines[place] = _reduced(body, place, lines[place], ignored)
+    return xxh3_64_intdigest(raw), lines
 
 
 def _reduced(body: Blocks, place: int, block: bytes, ignored: Pattern[str] | None) -> bytes:

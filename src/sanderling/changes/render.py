@@ -1,0 +1,107 @@
+"""A report on paper: for a terminal, and as a page with both versions side by side. Nothing from the web gets through
+as anything but text: control characters go, HTML is escaped."""
+
+import re
+from collections.abc import Iterator
+from html import escape
+
+from rich.text import Text
+
+from sanderling.changes.difference import Action
+from sanderling.changes.report import Report, Row
+from sanderling.changes.words import Mark, Piece
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+CONTEXT = 60  # characters of unchanged text shown on each side of a change
+SIGNS = {Action.ADDED: "+", Action.REMOVED: "-", Action.CHANGED: "~", Action.MOVED: ">"}
+COLOURS = {Mark.ADDED: "green", Mark.REMOVED: "red strike", Mark.SAME: ""}
+BRACKETS = {Mark.ADDED: ("{+", "+}"), Mark.REMOVED: ("[-", "-]"), Mark.SAME: ("", "")}
+
+
+def plain(text: str) -> str:
+    """Take out what would make a terminal do something."""
+    return CONTROL.sub("\ufffd", text)
+
+
+def lines(report: Report, *, colour: bool = False, furniture: bool = False) -> Iterator[Text]:
+    """Write a report for a terminal; without colour, words are set in brackets as wdiff does."""
+    change = report.change
+    kinds = ", ".join(change.kinds) or "nothing that matters"
+    yield Text(f"changed: {kinds}   significance {change.significance:.2f}, {change.amount:.1%} of the main content")
+    if change.noise:
+        yield Text(f"noise: {', '.join(change.noise)}")
+    for row in report.rows:
+        if row.main or furniture:
+            yield _line(row, colour)
+    for sign, listed in (("+", report.links_added), ("-", report.links_removed)):
+        for link in listed:
+            yield Text(f"{sign} link {plain(link)}")
+    for sign, listed in (("+", report.assets_added), ("-", report.assets_removed)):
+        for reference in listed:
+            yield Text(f"{sign} asset {plain(reference)}")
+
+
+def _line(row: Row, colour: bool) -> Text:
+    built = Text(f"{SIGNS[row.action]} ¶{row.place + 1} ")
+    last = len(row.pieces) - 1
+    for number, piece in enumerate(row.pieces):
+        words = _shortened(piece, number == 0, number == last) if len(row.pieces) > 1 else piece.text
+        left, right = ("", "") if colour else BRACKETS[piece.mark]
+        built.append(f"{left}{plain(words)}{right}", COLOURS[piece.mark] if colour else "")
+    return built
+
+
+def _shortened(piece: Piece, first: bool, last: bool) -> str:
+    """Leave out the middle of a long stretch that stayed."""
+    text = piece.text
+    if piece.mark is not Mark.SAME or len(text) <= 2 * CONTEXT:
+        return text
+    if first:
+        return f"…{text[-CONTEXT:]}"
+    return f"{text[:CONTEXT]}…" if last else f"{text[:CONTEXT]} … {text[-CONTEXT:]}"
+
+
+STYLE = (
+    "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:72em;color:#222}"
+    "table{border-collapse:collapse;width:100%;table-layout:fixed}"
+    "td{vertical-align:top;padding:.4em .8em;border-bottom:1px solid #ddd;overflow-wrap:anywhere}"
+    "td.n{width:3em;color:#888}ins{background:#d4f4d4;text-decoration:none}del{background:#fbd5d5}"
+    "tr.furniture{opacity:.6}ul{overflow-wrap:anywhere}"
+)
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def page(report: Report, title: str, old_at: str, new_at: str) -> str:
+    """Write a report as a page of its own, both versions side by side."""
+    change = report.change
+    rows = "".join(_html_row(row) for row in report.rows)
+    facts = f"{', '.join(change.kinds) or 'nothing that matters'}; significance {change.significance:.2f}"
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
+        f'content="{escape(POLICY)}"><title>{_escaped(title)}</title><style>{STYLE}</style>'
+        f"<h1>{_escaped(title)}</h1><p>{escape(facts)}</p><table><tr><td class=n></td><td>{_escaped(old_at)}</td>"
+        f"<td>{_escaped(new_at)}</td></tr>{rows}</table>"
+        f"{_list('Links added', report.links_added)}{_list('Links removed', report.links_removed)}"
+        f"{_list('Assets added', report.assets_added)}{_list('Assets removed', report.assets_removed)}</html>"
+    )
+
+
+def _html_row(row: Row) -> str:
+    old = "".join(_html_piece(piece) for piece in row.pieces if piece.mark is not Mark.ADDED)
+    new = "".join(_html_piece(piece) for piece in row.pieces if piece.mark is not Mark.REMOVED)
+    kind = "main" if row.main else "furniture"
+    return f"<tr class={kind}><td class=n>{row.place + 1} {row.action}</td><td>{old}</td><td>{new}</td></tr>"
+
+
+def _html_piece(piece: Piece) -> str:
+    tag = {Mark.ADDED: "ins", Mark.REMOVED: "del"}.get(piece.mark)
+    return f"<{tag}>{_escaped(piece.text)}</{tag}>" if tag else _escaped(piece.text)
+
+
+def _escaped(text: str) -> str:
+    return escape(plain(text))
+
+
+def _list(title: str, listed: tuple[str, ...]) -> str:
+    items = "".join(f"<li>{_escaped(item)}</li>" for item in listed)
+    return f"<h2>{title}</h2><ul>{items}</ul>" if items else ""

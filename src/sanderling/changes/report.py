@@ -1,0 +1,118 @@
+"""Two bodies compared for a person: paragraphs side by side, word by word, with the numbers of the papers."""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from sanderling.changes.detect import Change, judge
+from sanderling.changes.difference import Action, Block, difference
+from sanderling.changes.fonts import Runs, runs
+from sanderling.changes.noise import Noise
+from sanderling.changes.rms import K_PAGE, Weight, weigh
+from sanderling.changes.words import Piece, pieces, whole
+from sanderling.pages.attention import EVERYTHING, Attention
+from sanderling.pages.blocks import blocks
+from sanderling.pages.links import extract
+from sanderling.pages.parse import Document, parse
+from sanderling.pages.signatures import Signature, sign_blocks
+
+MAX_LISTED = 500
+
+
+class Row(Struct, frozen=True, omit_defaults=True):
+    """One paragraph that differs."""
+
+    action: Action
+    main: bool
+    pieces: tuple[Piece, ...]
+    place: int  # its number among the new blocks, or among the old if it is gone
+    old: Weight | None = None
+    new: Weight | None = None
+
+
+class Report(Struct, frozen=True):
+    """All that can be said about two versions of a page."""
+
+    change: Change
+    rows: tuple[Row, ...]
+    old: Weight  # of the whole page
+    new: Weight
+    links_added: tuple[str, ...] = ()
+    links_removed: tuple[str, ...] = ()
+    assets_added: tuple[str, ...] = ()  # images, scripts, frames and style sheets, by their reference
+    assets_removed: tuple[str, ...] = ()
+
+
+class Version(Struct, frozen=True):
+    """One version of a page, ready to be compared."""
+
+    mark: Signature
+    texts: list[str]  # of each block of the mark
+    runs: list[Runs]  # the same with font sizes
+    links: list[str]
+    assets: list[str]
+
+
+REFERENCES = {"img": "src", "script": "src", "iframe": "src", "link": "href", "video": "src", "audio": "src"}
+
+
+def version(body: bytes, charset: str = "", attention: Attention = EVERYTHING) -> Version:
+    """Read one version of a page."""
+    tree = parse(body, charset)
+    page = blocks(tree, attention)
+    mark, kept = sign_blocks(tree, page, attention)
+    sized = runs(tree)
+    return Version(
+        mark,
+        [" ".join(page.lines[place].split()) for place in kept],
+        [sized[place] if place < len(sized) else [] for place in kept],
+        [link.href for link in extract(tree, "").links],
+        list(_references(tree)),
+    )
+
+
+def _references(tree: Document) -> Iterable[str]:
+    for tag, name in REFERENCES.items():
+        for element in tree.find_all(tag):
+            reference = element.attr(name)
+            if reference and (tag != "link" or "stylesheet" in (element.attr("rel") or "").lower()):
+                yield reference[:MAX_LISTED]
+
+
+def compare(
+    old: Version, new: Version, noise: Noise | None = None, page: int = 0, *, ascii_only: bool = True
+) -> Report:
+    """Compare two versions down to the word."""
+    found = difference(old.mark, new.mark)
+    rows = sorted((_row(block, old, new, ascii_only) for block in found.blocks), key=lambda row: row.place)
+    return Report(
+        judge(found, noise, page),
+        tuple(rows),
+        _page(old, ascii_only),
+        _page(new, ascii_only),
+        *_listed(old.links, new.links),
+        *_listed(old.assets, new.assets),
+    )
+
+
+def _page(side: Version, ascii_only: bool) -> Weight:
+    return weigh([run for line in side.runs for run in line], K_PAGE, ascii_only=ascii_only)
+
+
+def _listed(old: Sequence[str], new: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    before, after = set(old), set(new)
+    return tuple(sorted(after - before)[:MAX_LISTED]), tuple(sorted(before - after)[:MAX_LISTED])
+
+
+def _row(block: Block, old: Version, new: Version, ascii_only: bool) -> Row:
+    before = old.texts[block.old] if block.old >= 0 else ""
+    after = new.texts[block.new] if block.new >= 0 else ""
+    words = pieces(before, after) if block.action in (Action.CHANGED, Action.MOVED) else whole(before, after)
+    return Row(
+        block.action,
+        block.main,
+        words,
+        block.new if block.new >= 0 else block.old,
+        weigh(old.runs[block.old], ascii_only=ascii_only) if block.old >= 0 else None,
+        weigh(new.runs[block.new], ascii_only=ascii_only) if block.new >= 0 else None,
+    )

@@ -1,0 +1,90 @@
+"""Two bodies compared for a person."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.changes.pages import TEXT
+from tests.changes.pages import page as markup
+
+from sanderling.changes.detect import Kind
+from sanderling.changes.difference import Action
+from sanderling.changes.render import lines, page
+from sanderling.changes.report import Report, compare, version
+from sanderling.changes.rms import checksum, rms
+from sanderling.changes.words import Mark, new_text, old_text, pieces
+
+
+def report(old: str, new: str) -> Report:
+    return compare(version(old.encode()), version(new.encode()))
+
+
+def shown(found: Report, *, furniture: bool = False) -> list[str]:
+    return [line.plain for line in lines(found, furniture=furniture)]
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_the_pieces_make_both_versions(old: str, new: str) -> None:
+    found = pieces(old, new)
+    assert (old_text(found), new_text(found)) == (old, new)
+
+
+def test_words_are_marked_inside_a_paragraph() -> None:
+    found = report(markup(), markup([TEXT[0].replace("small", "pale"), *TEXT[1:]]))
+    assert found.change.kinds == (Kind.CONTENT,)
+    (row,) = found.rows
+    assert row.action is Action.CHANGED
+    assert [(piece.mark, piece.text) for piece in row.pieces if piece.mark is not Mark.SAME] == [
+        (Mark.REMOVED, "small"),
+        (Mark.ADDED, "pale"),
+    ]
+    assert shown(found)[1] == f"~ ¶3 {TEXT[0].replace('small', '[-small-]{+pale+}')}"
+
+
+def test_paragraphs_carry_the_papers_numbers() -> None:
+    found = report(markup(), markup([*TEXT, "A new one."]))
+    (row,) = found.rows
+    assert row.old is None
+    assert row.new is not None
+    assert row.new.rms == rms("A new one.")
+    assert row.new.checksum == checksum([(12.0, "A new one.")])
+    assert found.new.checksum > found.old.checksum
+
+
+def test_headings_weigh_more() -> None:
+    found = report("<p>tide", "<h1>tide</h1>")
+    assert found.new.checksum == 2 * found.old.checksum
+
+
+def test_links_and_assets_are_listed() -> None:
+    found = report(markup(), markup(more='<a href="/new">x</a><img src="/b.png">'))
+    assert (found.links_added, found.links_removed) == (("/new",), ())
+    assert found.assets_added == ("/b.png",)
+    assert "+ link /new" in shown(found)
+
+
+def test_furniture_is_shown_on_demand() -> None:
+    found = report(markup(), markup(nav="<nav>Other</nav>"))
+    assert not any("Other" in line for line in shown(found))
+    assert any("Other" in line for line in shown(found, furniture=True))
+
+
+def test_a_terminal_gets_no_control_characters() -> None:
+    found = report(markup(), markup([*TEXT, "\x1b]0;owned\x07 and \u202e back"]))
+    assert not any(letter in line for line in shown(found) for letter in "\x1b\x07\u202e")
+
+
+def test_the_page_is_safe() -> None:
+    evil = "&lt;script&gt;alert(1)&lt;/script&gt;"
+    found = report(markup(), markup([*TEXT, evil], more='<a href="javascript:alert(1)">x</a>'))
+    built = page(found, '"><script>', "then", "now")
+    assert "<script" not in built
+    assert "href=" not in built
+    assert "Content-Security-Policy" in built
+    assert "<ins>&lt;script&gt;alert(1)&lt;/script&gt;</ins>" in built
+
+
+def test_a_long_stretch_that_stayed_is_cut_short() -> None:
+    long = " ".join(["tide"] * 100)
+    found = report(markup([f"start {long} end"]), markup([f"begin {long} end"]))
+    (line,) = [line for line in shown(found) if line.startswith("~")]
+    assert len(line) < 120
+    assert "…" in line
