@@ -7,6 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from benchmarks.server import ADDRESS
+
 HERE = Path(__file__).parent
 SANDERLING = "import sys; from sanderling.cli import main; sys.exit(main())"
 LINK_TAGS = "a,area,frame,iframe"
@@ -71,5 +73,5 @@ def _wget2(url: str, out: Path) -> Sequence[str]:
 def _httrack(url: str, out: Path) -> Sequence[str]:
     """Its limits on speed are lifted; `-*` and one `+` keep it to the pages."""
     fast = ["--disable-security-limits", "--max-rate=0", "--sockets=32", "-%c10000", "--connection-per-second=10000"]
-    pages = ["-*", "+127.0.0.1*.html", "+127.0.0.1*.htm", "+127.0.0.1*/"]
+    pages = ["-*", f"+{ADDRESS}*.html", f"+{ADDRESS}*.htm", f"+{ADDRESS}*/"]
     return ["httrack", url, "-O", str(out), "-q", "-I0", "--near=0", *fast, *pages]

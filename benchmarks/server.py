@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
+ADDRESS = "127.0.0.9"  # not 127.0.0.1: documentation links to that, and some crawlers would follow
 CONFIG = """
 {user}
 daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/error.log;
@@ -22,7 +23,7 @@ http {{
   access_log {folder}/access.log seen buffer=256k;
   client_body_temp_path {folder}/t1; proxy_temp_path {folder}/t2; fastcgi_temp_path {folder}/t3;
   uwsgi_temp_path {folder}/t4; scgi_temp_path {folder}/t5;
-  server {{ listen 127.0.0.1:{port} backlog=2048; root {root}; index index.html; }}
+  server {{ listen {address}:{port} backlog=2048; root {root}; index index.html; }}
 }}
 """
 
@@ -51,11 +52,11 @@ def serve(root: Path, folder: Path) -> Iterator[Server]:
     port = free_port()
     user = "user root;" if os.getuid() == 0 else ""
     config = folder / "nginx.conf"
-    config.write_text(CONFIG.format(folder=folder, port=port, root=root, user=user))
+    config.write_text(CONFIG.format(address=ADDRESS, folder=folder, port=port, root=root, user=user))
     with subprocess.Popen(["nginx", "-p", str(folder), "-c", str(config), "-e", str(folder / "error.log")]) as nginx:
         try:
             wait_for(port)
-            yield Server(f"http://127.0.0.1:{port}/", folder / "access.log")
+            yield Server(f"http://{ADDRESS}:{port}/", folder / "access.log")
         finally:
             nginx.terminate()
 
@@ -63,7 +64,7 @@ def serve(root: Path, folder: Path) -> Iterator[Server]:
 def free_port() -> int:
     """A port nobody listens on."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((ADDRESS, 0))
         port: int = probe.getsockname()[1]
         return port
 
@@ -73,7 +74,7 @@ def wait_for(port: int, seconds: float = 10) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
+            if probe.connect_ex((ADDRESS, port)) == 0:
                 return
         time.sleep(0.02)
     raise TimeoutError(f"nothing listens on port {port}")

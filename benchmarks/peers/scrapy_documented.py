@@ -8,7 +8,7 @@ from scrapy.spiders import CrawlSpider, Rule
 
 class DocumentedSpider(CrawlSpider):
     name = "documented"
-    allowed_domains = ["127.0.0.1"]
+    allowed_domains = ["127.0.0.9"]
     start_urls = [os.environ["START_URL"]]
     rules = (Rule(LinkExtractor(), callback="parse_page", follow=True),)
 

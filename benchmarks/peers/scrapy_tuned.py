@@ -8,7 +8,7 @@ from scrapy.linkextractors import LinkExtractor
 
 class TunedSpider(scrapy.Spider):
     name = "tuned"
-    allowed_domains = ["127.0.0.1"]
+    allowed_domains = ["127.0.0.9"]
     start_urls = [os.environ["START_URL"]]
     extractor = LinkExtractor(unique=True, strip=False)
     custom_settings = {
