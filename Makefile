@@ -7,7 +7,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
-EXTRAS := search,documents,alerts,cluster,postgresql,host,parquet,images,numbers
+EXTRAS := search,documents,alerts,cluster,postgresql,host,parquet,images,numbers,aliases
 
 .DEFAULT_GOAL := help
 .PHONY: help setup dev crawl test check format lint types layers tests bench scale tables clean

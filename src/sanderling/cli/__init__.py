@@ -19,6 +19,7 @@ COMMANDS = {
     "links": "where a page links to, and who links to it",
     "export": "write the catalogue as JSON lines, CSV or Parquet",
     "check": "what we would do with a URL, a robots.txt or a page, and why",
+    "aliases": "other names of a person, a place, a drug, as the stored pages give them",
     "publish": "tell crawlers what changed on your own site",
     "settings": "every setting with its value and where it can be set",
     "completion": "print a completion script for bash, zsh or tcsh",
