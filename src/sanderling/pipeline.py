@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from sanderling.changes.ledger import Ledger
 from sanderling.database import Connection, transaction
 from sanderling.frontier.book import Book, Entry, Known
 from sanderling.frontier.closing import MAX_HOPS, close, conduct
@@ -21,7 +22,9 @@ from sanderling.frontier.order import LEARN_PAGES, Finding, Ordering
 from sanderling.frontier.queue import Closing, Lease, Queue
 from sanderling.migrants.robots import rules_for
 from sanderling.organise.normalise import host_of, resolve, split
-from sanderling.organise.scope import admissible, is_site_of_seed
+from sanderling.organise.scope import admissible, is_site_of_seed, site_of
+from sanderling.pages.parse import parse
+from sanderling.pages.signatures import sign, write
 from sanderling.records import (
     Candidate,
     Hint,
@@ -43,8 +46,10 @@ from sanderling.store.cdxj_index import Index
 from sanderling.store.crawl_log import CrawlLog
 from sanderling.store.graph import FLUSH_PAIRS, Forward, Graph, pack_links, targets_of, unpack_links
 from sanderling.store.hints import Hints
+from sanderling.store.read import read_record
 from sanderling.store.shelve import Shelved, captures, shelve
 from sanderling.store.warc import Archive
+from sanderling.store.warc_records import Place
 
 WELL_KNOWN = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.txt")  # tried in turn where robots.txt names none
 MAPS_FIRST = -1e9  # rank: sitemaps and feeds are read before the pages of their host
@@ -60,6 +65,7 @@ class House(Struct):
     judge: Judge
     order: Ordering
     hints: Hints
+    ledger: Ledger
     catalogue: Catalogue
     graph: Graph
     archive: Archive
@@ -97,6 +103,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     shelved = shelve(stored, latest, house.catalogue, house.archive)
     files = {name: house.catalogue.file_id(name, length) for name, length in house.archive.flush().items()}
     filed = [_file(item, files, ids, latest.get(item.visit.id), house) for item in shelved]
+    _note_changes(shelved, latest, house)
     house.catalogue.file(filed, latest, house.session)
     closings = [_close(visit, leases[visit.id], rows[visit.id], house) for visit in visits]
     house.queue.finish(closings)
@@ -275,6 +282,32 @@ def _file(item: Shelved, files: Mapping[str, int], ids: Mapping[Url, int], old: 
         return Filed(visit, item.changed, twin=item.twin, links=links, link_count=count)
     where = files[place.file], place.offset, place.length
     return Filed(visit, item.changed, *where, item.record, item.payload, item.twin, links, count)
+
+
+def _note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house: House) -> None:
+    """Say what kind of change each page had that was known before; its marks tell, not its old body."""
+    for item in shelved:
+        visit, old = item.visit, latest.get(item.visit.id)
+        if old is None or visit.role is not Role.PAGE or old.status != 200:
+            continue
+        site = site_of(visit.url)
+        if not item.changed and visit.outcome in (Outcome.NOT_MODIFIED, Outcome.FETCHED):
+            house.ledger.same(visit.id, site)
+        elif visit.outcome is Outcome.FETCHED:
+            change = house.ledger.note(visit.id, site, visit.at, old.last_visit, _marks(visit, old, house))
+            house.counts["changed"] += change.matters
+    house.ledger.save()
+
+
+def _marks(visit: Visit, old: Latest, house: House) -> tuple[bytes, bytes] | None:
+    """The full marks of the last version and of this one; the first time, the last version is read once more."""
+    new = visit.marks.get("signature", b"")
+    if not new:
+        return None
+    before = house.catalogue.mark(visit.id, "signature")
+    if not before and (place := house.catalogue.body_place(old.visit)):
+        before = write(sign(parse(read_record(house.archive.folder, Place(*place)).body, old.charset)))
+    return (before, new) if before else None
 
 
 def _close(visit: Visit, lease: Lease, row: UrlRow, house: House) -> Closing:

@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from sanderling import __version__
+from sanderling.changes.ledger import Ledger
 from sanderling.clock import Clock, real
 from sanderling.coordinator import Bounds, Coordinator, Engine, Finish, Progress
 from sanderling.database import Connection, transaction
@@ -194,6 +195,7 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
         judge=Judge(rule, depth, _budget(db)),
         order=Breadth(),
         hints=Hints(db),
+        ledger=Ledger(db),
         agent=fetch_settings(request).agent_token,
         use_maps=request.scope.sitemaps,
         catalogue=catalogue,

@@ -94,14 +94,14 @@ class TestPage:
         def count(tree: Document) -> bytes:
             return b"%d" % sum(1 for _ in tree.iter_elements("p"))
 
-        assert look(b"<p>1<p>2", marks=lambda tree: {"paragraphs": count(tree)}).marks == {"paragraphs": b"2"}
+        assert look(b"<p>1<p>2", marks=lambda tree, _: {"paragraphs": count(tree)}).marks == {"paragraphs": b"2"}
 
     def test_a_mark_that_fails_is_our_mistake_and_is_heard(self) -> None:
         def broken(tree: Document) -> bytes:
             raise KeyError("tide")
 
         with pytest.raises(KeyError, match="tide"):
-            look(b"<p>", marks=lambda tree: {"broken": broken(tree)})
+            look(b"<p>", marks=lambda tree, _: {"broken": broken(tree)})
 
     @pytest.mark.parametrize(
         ("body", "header", "title", "charset"),

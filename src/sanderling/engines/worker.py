@@ -12,7 +12,7 @@ from sanderling.engines.wire import Abandon, Go, Inbox, Order, Quit, frame
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.trip import Trip
 from sanderling.pages.parse import Document
-from sanderling.pages.signatures import text_mark
+from sanderling.pages.signatures import sign, text_mark, write
 from sanderling.pages.simhash import simhash
 from sanderling.pages.structure import structure
 from sanderling.pages.text import text
@@ -22,14 +22,17 @@ HEARTBEAT_SECONDS = 2.0
 TURN_SECONDS = 0.02  # how long curl is driven before orders are looked at again
 
 
-def marks(tree: Document) -> dict[str, bytes]:
-    """What later rooms compare pages by; the text is read once for two of them."""
+def marks(tree: Document, changed: bool) -> dict[str, bytes]:
+    """What later rooms compare pages by; the full signature only where a page changed, for it costs most."""
     words = text(tree)
-    return {
+    found = {
         "simhash": simhash(words).to_bytes(8, "big"),
-        "signatures": text_mark(words),
+        "text": text_mark(words),
         "structure": structure(tree),
     }
+    if changed:
+        found["signature"] = write(sign(tree))
+    return found
 
 
 class Worker:

@@ -18,8 +18,8 @@ from sanderling.pages.links import extract
 from sanderling.pages.parse import Document, charset_of, is_html, parse
 from sanderling.records import Outcome, Reason, Role, Stop, Visit
 
-Marks = Callable[[Document], dict[str, bytes]]
-"""What later rooms ask of a page, computed once while its tree is there."""
+Marks = Callable[[Document, bool], dict[str, bytes]]
+"""What later rooms ask of a page, computed once while its tree is there; True for a page that was another before."""
 
 Facts = dict[str, Any]
 """Fields of a `Visit`, by name; it lives inside this module only."""
@@ -28,7 +28,7 @@ UNCHANGED = "unchanged"
 MAX_CHARSET = 40
 
 
-def no_marks(_tree: Document) -> dict[str, bytes]:
+def no_marks(_tree: Document, _changed: bool) -> dict[str, bytes]:
     """For those who only want the page."""
     return {}
 
@@ -99,10 +99,10 @@ class Observer:
             return Verdict(Outcome.FETCHED)
         if len(body) > self._settings.max_page:
             return Verdict(Outcome.FETCHED, note=f"not parsed: a page of {len(body)} bytes")
-        self._read_page(reply.ask.url, body, charset, facts)
+        self._read_page(reply.ask.url, body, charset, bool(stop.digest), facts)
         return Verdict(Outcome.FETCHED)
 
-    def _read_page(self, url: str, body: bytes, charset: str, facts: Facts) -> None:
+    def _read_page(self, url: str, body: bytes, charset: str, changed: bool, facts: Facts) -> None:
         """Parse once, take everything."""
         tree = parse(body, charset)
         found = extract(tree, url)
@@ -116,7 +116,7 @@ class Observer:
         facts["links"] = links_of(found, facts["nofollow"])
         facts["links_dropped"] = found.dropped
         facts["pointers"] = pointers_of(found)
-        facts["marks"] = self._marks(tree)
+        facts["marks"] = self._marks(tree, changed)
 
     def _pack(self, stop: Stop, reply: Reply, facts: Facts, at: float, digest: bytes = b"") -> None:
         """Write the records the archive keeps of this answer; `digest` is the body's, if it came without coding."""

@@ -15,10 +15,12 @@ class Latest(Struct, frozen=True):
 
     url: int
     status: int
+    charset: str
     digest: bytes
     etag: str
     last_modified: str
     first_seen: float
+    last_visit: float
     last_change: float
     visits: int
     changes: int
@@ -92,8 +94,8 @@ class Catalogue:
             part = urls[start : start + CHUNK]
             marks = ",".join("?" * len(part))
             for row in self.db.execute(
-                "SELECT url, status, digest, etag, last_modified, first_seen, last_change, visits, changes, visit,"
-                f" links FROM pages WHERE url IN ({marks})",
+                "SELECT url, status, charset, digest, etag, last_modified, first_seen, last_visit, last_change, visits,"
+                f" changes, visit, links FROM pages WHERE url IN ({marks})",
                 part,
             ):
                 found[row[0]] = Latest(*row)
@@ -114,6 +116,19 @@ class Catalogue:
                 if wanted[row[0]] == row[1]:
                     found[row[1]] = Twin(*row[2:])
         return found
+
+    def mark(self, url: int, kind: str) -> bytes:
+        """A mark of the last version of a page; empty if it has none."""
+        row = self.db.execute("SELECT value FROM marks WHERE url = ? AND kind = ?", (url, kind)).fetchone()
+        return row[0] if row else b""
+
+    def body_place(self, visit: int) -> tuple[str, int, int] | None:
+        """Where the record of a visit lies."""
+        row: tuple[str, int, int] | None = self.db.execute(
+            "SELECT f.name, v.start, v.length FROM visits AS v JOIN files AS f ON f.id = v.file WHERE v.id = ?",
+            (visit,),
+        ).fetchone()
+        return row
 
     def file(self, filed: Sequence[Filed], latest: Mapping[int, Latest], session: int) -> None:
         """Write a batch down: visits, pages as they are now, digests, marks."""

@@ -8,13 +8,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from sanderling.changes.schema import MIGRATIONS as CHANGES
 from sanderling.database import Connection, connect, migrate
 from sanderling.errors import CollectionError
 from sanderling.frontier.schema import MIGRATIONS as FRONTIER
 from sanderling.organise.normalise import SCHEME_VERSION
 from sanderling.store.schema import MIGRATIONS as STORE
 
-ROOMS: Mapping[str, Sequence[str]] = {"frontier": FRONTIER, "store": STORE}
+ROOMS: Mapping[str, Sequence[str]] = {"frontier": FRONTIER, "store": STORE, "changes": CHANGES}
 DATABASE = "sanderling.db"
 
 

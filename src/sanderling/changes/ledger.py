@@ -1,0 +1,87 @@
+"""The ledger of changes: facts are written down, verdicts are given when somebody asks.
+
+What is noise on a site is learned page by page, so the first pages of a batch are judged knowing less than the last.
+Therefore the bare difference is stored; `entries` judges it again with all that was learned since.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct, msgpack
+
+from sanderling.changes.detect import Change, Kind, judge
+from sanderling.changes.difference import Difference, difference
+from sanderling.changes.noise import Noise
+from sanderling.database import Connection
+from sanderling.pages.signatures import read
+
+UNREADABLE = Change(kinds=(Kind.CONTENT,), significance=0.4, amount=1.0)
+"""A document that is no page: its bytes differ, and more cannot be said."""
+
+_differences = msgpack.Decoder(Difference)
+
+
+class Noted(Struct, frozen=True):
+    """One change as it stands in the ledger."""
+
+    url: int
+    at: float
+    previous_at: float
+    site: str
+    change: Change
+
+
+class Ledger:
+    """Writes changes down and learns what is noise."""
+
+    def __init__(self, db: Connection) -> None:
+        self.db = db
+        self.noises: dict[str, Noise] = {}
+        self.touched: set[str] = set()
+
+    def noise(self, site: str) -> Noise:
+        """What is known to be noise on a site."""
+        if site not in self.noises:
+            row = self.db.execute("SELECT state FROM noise WHERE site = ?", (site,)).fetchone()
+            self.noises[site] = Noise.from_bytes(row[0] if row else b"")
+        return self.noises[site]
+
+    def same(self, url: int, site: str) -> None:
+        """A page was the same to the byte."""
+        self.noise(site).learn(url, None)
+        self.touched.add(site)
+
+    def note(self, url: int, site: str, at: float, previous_at: float, marks: tuple[bytes, bytes] | None) -> Change:
+        """Write down how a page differs from its last version; without marks its bytes are all we know."""
+        change, facts = UNREADABLE, b""
+        if marks is not None:
+            found = difference(read(marks[0]), read(marks[1]))
+            noise = self.noise(site)
+            noise.learn(url, found)
+            self.touched.add(site)
+            change, facts = judge(found, noise, url), msgpack.encode(found)
+        self.db.execute(
+            "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (url, at) DO NOTHING",
+            (url, at, previous_at, site, " ".join(change.kinds), change.significance, facts),
+        )
+        return change
+
+    def save(self) -> None:
+        """Write down what was learned; call inside the transaction of the batch."""
+        self.db.executemany(
+            "INSERT INTO noise VALUES (?, ?) ON CONFLICT (site) DO UPDATE SET state = excluded.state",
+            [(site, self.noises[site].to_bytes()) for site in self.touched],
+        )
+        self.touched.clear()
+
+
+def entries(db: Connection, since: float = 0.0, url: int | None = None) -> Iterator[Noted]:
+    """Changes, newest first, judged by what is known now; what turned out to be noise has no kinds."""
+    ledger = Ledger(db)
+    where, values = ("url = ?", (url, since)) if url is not None else ("1 = 1", (since,))
+    rows: Sequence[tuple[int, float, float, str, bytes]] = db.execute(
+        f"SELECT url, at, previous_at, site, difference FROM changes WHERE {where} AND at >= ? ORDER BY at DESC, url",
+        values,
+    ).fetchall()
+    for id_, at, previous, site, facts in rows:
+        change = judge(_differences.decode(facts), ledger.noise(site), id_) if facts else UNREADABLE
+        yield Noted(id_, at, previous, site, change)
