@@ -14,7 +14,26 @@ _SHORT = {
     "slv": "sl", "spa": "es", "srp": "sr", "swe": "sv", "tam": "ta", "tha": "th", "tur": "tr", "ukr": "uk",
     "urd": "ur", "vie": "vi",
 }  # fmt: skip
+AGREED, ASKED_AGAIN, MOST_SITES = 10, 25, 100_000
 _SAME = {"nb": "no", "nn": "no"}
+
+
+class Languages:
+    """Remembers what the silent pages of a site are written in, so that not each is put to the detector."""
+
+    def __init__(self) -> None:
+        self.sites: dict[str, tuple[str, int]] = {}
+
+    def of(self, declared: str, text: str, site: str) -> str:
+        """Give two letters; a site whose last pages all agreed is asked again only now and then."""
+        language, agreed = self.sites.get(site, ("", 0))
+        if declared or agreed < AGREED or agreed % ASKED_AGAIN == 0:
+            found = language_of(declared, text)
+            if not declared and len(self.sites) < MOST_SITES:
+                self.sites[site] = found, agreed + 1 if found == language else 1
+            return found
+        self.sites[site] = language, agreed + 1
+        return language
 
 
 def language_of(declared: str, text: str) -> str:

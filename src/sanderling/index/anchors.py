@@ -1,0 +1,107 @@
+"""Words of links: for each target the texts others link to it with, and how many pages do.
+
+Gathered while the index follows the crawl, written down once per batch: a row per link would cost more than the index.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from sanderling.database import Connection, connect, migrate
+
+DATABASE = "anchors.db"
+MOST_TEXTS = 8  # different texts kept per target
+LONGEST_TEXT = 80
+SCHEMA = [
+    """
+    CREATE TABLE anchors (
+        url INTEGER PRIMARY KEY,
+        pages INTEGER NOT NULL,
+        texts BLOB NOT NULL,
+        fresh INTEGER NOT NULL DEFAULT 1
+    );
+    CREATE INDEX anchors_fresh ON anchors (fresh) WHERE fresh = 1
+    """
+]
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(list[str]).decode
+
+
+class Anchors:
+    """What links say of their targets."""
+
+    def __init__(self, db: Connection) -> None:
+        self.db = db
+        self.pending: dict[int, tuple[int, list[str]]] = {}
+
+    def add(self, targets: Sequence[int], texts: Sequence[str], *, new: bool) -> None:
+        """Take the links of one page; only those of a page seen for the first time are counted."""
+        for target, text in zip(targets, texts, strict=False):
+            pages, known = self.pending.get(target, (0, []))
+            flat = " ".join(text[:LONGEST_TEXT].split())
+            if flat and len(known) < MOST_TEXTS and flat not in known:
+                known.append(flat)
+            self.pending[target] = pages + new, known
+
+    def flush(self) -> None:
+        """Write the batch down in key order; a target whose words changed is marked to be indexed again."""
+        ids = sorted(self.pending)
+        known = self._rows(ids)
+        rows = []
+        for url in ids:
+            pages, texts = self.pending[url]
+            before, old = known.get(url, (0, []))
+            merged = [*old, *(text for text in texts if text not in old)][:MOST_TEXTS]
+            fresh = merged != old or (before + pages).bit_length() > before.bit_length()
+            rows.append((url, before + pages, _encode(merged), fresh))
+        self.db.execute("BEGIN IMMEDIATE")
+        self.db.executemany(
+            "INSERT INTO anchors (url, pages, texts, fresh) VALUES (?, ?, ?, ?) ON CONFLICT (url) DO UPDATE SET"
+            " pages = excluded.pages, texts = excluded.texts, fresh = max(fresh, excluded.fresh)",
+            rows,
+        )
+        self.db.execute("COMMIT")
+        self.pending = {}
+
+    def of(self, urls: Sequence[int]) -> dict[int, tuple[int, list[str]]]:
+        """Pages that link to each of these, and the words they use."""
+        return self._rows(urls)
+
+    def average(self) -> float:
+        """How many pages link to a linked page on average."""
+        pages, targets = self.db.execute("SELECT coalesce(sum(pages), 0), count(*) FROM anchors").fetchone()
+        return pages / targets if targets else 1.0
+
+    def fresh(self, most: int) -> list[int]:
+        """Targets whose words are newer than their entry in the index."""
+        return [row[0] for row in self.db.execute("SELECT url FROM anchors WHERE fresh = 1 LIMIT ?", (most,))]
+
+    def settle(self, urls: Iterable[int]) -> None:
+        """These are in the index as they are."""
+        self.db.execute("BEGIN IMMEDIATE")
+        self.db.executemany("UPDATE anchors SET fresh = 0 WHERE url = ?", [(url,) for url in urls])
+        self.db.execute("COMMIT")
+
+    def _rows(self, urls: Sequence[int]) -> dict[int, tuple[int, list[str]]]:
+        found = {}
+        for start in range(0, len(urls), 400):
+            part = list(urls[start : start + 400])
+            marks = ",".join("?" * len(part))
+            for url, pages, texts in self.db.execute(
+                f"SELECT url, pages, texts FROM anchors WHERE url IN ({marks})", part
+            ):
+                found[url] = pages, _decode(texts)
+        return found
+
+    def close(self) -> None:
+        """Close the database."""
+        self.db.close()
+
+
+def open_anchors(folder: Path) -> Anchors:
+    """Open the words of links beside the index."""
+    folder.mkdir(parents=True, exist_ok=True)
+    db = connect(folder / DATABASE)
+    migrate(db, {"anchors": SCHEMA})
+    return Anchors(db)

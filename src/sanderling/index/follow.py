@@ -1,0 +1,208 @@
+"""The index follows the crawl: visits that were stored since its last commit are read from the archive and put in.
+
+It needs nothing of the crawl but its database and its archive, so it may run beside it, after it, or be killed at any
+time: where it stands is in the index itself (`Index.missing_since`), and it goes on from there.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct, structs
+
+from sanderling.errors import CollectionError
+from sanderling.index.anchors import Anchors, open_anchors
+from sanderling.index.gather import Head, document_of
+from sanderling.index.language import Languages
+from sanderling.index.records import Document
+from sanderling.index.store import Index, open_index
+from sanderling.records import Outcome
+from sanderling.store.catalogue import urls_of
+from sanderling.store.collection import Collection, read_collection
+from sanderling.store.graph import unpack_links
+from sanderling.store.read import StoredRecord, read_record
+from sanderling.store.warc_records import Place
+
+BATCH = 2_000  # visits between two commits
+REFRESHED = 5_000  # pages indexed again for new link words, at most, once the crawl is caught up with
+IDLE_SECONDS = 2.0
+
+WAITING = """
+    SELECT v.id, v.url, v.at, v.outcome, v.changed, v.start, v.length, coalesce(f.name, ''),
+           p.visit, p.noindex, p.duplicate_of, p.status, p.visits, p.links, p.title, p.language
+    FROM visits AS v JOIN pages AS p ON p.url = v.url LEFT JOIN files AS f ON f.id = v.file
+    WHERE v.id > ? AND v.id <= ? ORDER BY v.id
+"""
+
+
+class Stored(Struct, frozen=True):
+    """One visit as the index wants to know it, with the page as it is now."""
+
+    id: int
+    url: int
+    at: float
+    outcome: str
+    changed: bool
+    start: int
+    length: int
+    file: str
+    last: int  # the visit that brought the page's present version
+    noindex: bool
+    duplicate_of: int
+    status: int
+    visits: int
+    links: bytes
+    title: str
+    language: str
+
+
+class Follower:
+    """Brings one index up to one collection."""
+
+    def __init__(self, collection: Collection, index: Index, anchors: Anchors) -> None:
+        self.collection = collection
+        self.index = index
+        self.anchors = anchors
+        self.unreadable = 0
+        self.languages = Languages()
+        self.trying = collection.folder / "index" / "trying"  # holds the visit whose file is being read
+
+    def behind(self) -> int:
+        """How many visits are stored and not yet in the index."""
+        return self._newest() - self.index.missing_since
+
+    def step(self) -> int:
+        """Take in the next batch and commit it; returns how many visits it was."""
+        since = self.index.missing_since
+        until = min(since + BATCH, self._newest())
+        if until <= since:
+            return 0
+        rows = [Stored(*row) for row in self.collection.db.execute(WAITING, (since, until))]
+        urls = urls_of(self.collection.db, [row.url for row in rows])
+        for row in rows:
+            self._learn_links(row)
+        self.anchors.flush()
+        self._take(rows, urls)
+        self.index.commit(until)
+        return until - since
+
+    def refresh(self, most: int = REFRESHED) -> int:
+        """Index again pages that others have new words for, or link to much more than before."""
+        ids = self.anchors.fresh(most)
+        urls = urls_of(self.collection.db, ids)
+        said, average = self.anchors.of(ids), self.anchors.average()
+        changed = []
+        for id_, url in urls.items():
+            page = self.index.get(url)
+            if page is not None:
+                worded = with_links(page, *said.get(id_, (0, [])), average)
+                if worded != page:
+                    changed.append(worded)
+        if changed:
+            self.index.replace(changed)
+            self.index.commit(self.index.missing_since)
+        if ids:
+            self.anchors.settle(ids)
+        return len(changed)
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self.index.close()
+        self.anchors.close()
+        self.collection.close()
+
+    def _newest(self) -> int:
+        return int(self.collection.db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()[0])
+
+    def _learn_links(self, row: Stored) -> None:
+        if row.changed and row.last == row.id and row.links:
+            links = unpack_links(row.links)
+            self.anchors.add(links.targets, links.anchors, new=row.visits <= 1)
+
+    def _take(self, rows: list[Stored], urls: dict[int, str]) -> None:
+        said, average = self.anchors.of([row.url for row in rows]), self.anchors.average()
+        for row in rows:
+            url = urls[row.url]
+            if is_gone(row):
+                self.index.delete([url], row.at)
+            elif row.outcome == Outcome.FETCHED and row.changed and row.length:
+                page = self._read(row, url)
+                if page is None:
+                    self.index.delete([url], row.at)
+                else:
+                    self.index.replace([with_links(page, *said.get(row.url, (0, [])), average)])
+
+    def _read(self, row: Stored, url: str) -> Document | None:
+        try:
+            record = read_record(self.collection.archive, Place(row.file, row.start, row.length))
+        except CollectionError:  # a damaged record: the crawl will store the page again
+            self.unreadable += 1
+            return None
+        if record.header("Content-Type").startswith("text/"):
+            head = Head(row.title, row.language) if row.last == row.id else None
+            return document_of(record, url, row.at, head, self.languages)
+        return self._read_warily(row, record, url)
+
+    def _read_warily(self, row: Stored, record: StoredRecord, url: str) -> Document | None:
+        """A file that took the whole process down is not tried a second time: its visit is written down before."""
+        if self.trying.exists() and self.trying.read_text() == str(row.id):
+            self.unreadable += 1
+            return None
+        self.trying.write_text(str(row.id))
+        page = document_of(record, url, row.at)
+        self.trying.unlink()
+        return page
+
+
+def is_gone(row: Stored) -> bool:
+    """A page that is no more, moved, asks to be left out, or has the body of another."""
+    if row.outcome in (Outcome.GONE, Outcome.REDIRECT):
+        return True
+    return row.last == row.id and bool(row.noindex or row.duplicate_of or not 200 <= row.status < 300)
+
+
+def with_links(page: Document, pages: int, texts: list[str], average: float) -> Document:
+    """Give a page what others say of it; the rank is the number of pages that link here, against the average."""
+    rank = round(pages / max(average, 1e-9), 2)
+    if 0.5 < (rank + 0.1) / (page.link_rank + 0.1) < 2:
+        rank = page.link_rank  # not worth another entry
+    return structs.replace(page, anchors="\n".join(texts), link_rank=rank)
+
+
+def open_follower(folder: Path) -> Follower:
+    """Open a collection and its index for following; fails if another process is doing it."""
+    collection = read_collection(folder)
+    try:
+        index = open_index(folder / "index", write=True)
+        assert index is not None
+        return Follower(collection, index, open_anchors(folder / "index"))
+    except CollectionError:
+        collection.close()
+        raise
+
+
+def follow(folder: Path, stopped: Callable[[], bool], idle_seconds: float = IDLE_SECONDS) -> None:
+    """Follow until told to stop: batches while there are some, link words when there are none."""
+    follower = open_follower(folder)
+    try:
+        while not stopped():
+            if not follower.step() and not follower.refresh(500):
+                time.sleep(idle_seconds)
+    finally:
+        follower.close()
+
+
+def catch_up(folder: Path, on_step: Callable[[int], None] | None = None) -> int:
+    """Bring the index up to date and let go of it; returns how many visits were taken in."""
+    follower = open_follower(folder)
+    done = 0
+    try:
+        while taken := follower.step():
+            done += taken
+            if on_step:
+                on_step(follower.behind())
+        while follower.refresh():
+            pass
+    finally:
+        follower.close()
+    return done
