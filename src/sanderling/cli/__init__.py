@@ -17,6 +17,7 @@ COMMANDS = {
     "pages": "list what is stored, or what was skipped and why",
     "show": "the stored body or text of one page",
     "links": "where a page links to, and who links to it",
+    "search": "find stored pages by their words",
     "export": "write the catalogue as JSON lines, CSV or Parquet",
     "check": "what we would do with a URL, a robots.txt or a page, and why",
     "aliases": "other names of a person, a place, a drug, as the stored pages give them",

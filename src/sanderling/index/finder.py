@@ -56,13 +56,13 @@ class Finder:
         """Answer; a question that finds next to nothing is tried again with its unknown words put right."""
         question = understand(ask.text, ask.now)
         results = self._answer(ask, question)
-        if results.total >= FEW or ask.offset or not question.wanted:
+        if ask.offset or not question.wanted or (results.total >= FEW and not results.relaxed):
             return results
         meant = self._put_right(ask.text, question)
         if meant == ask.text:
             return results
         better = self._answer(structs.replace(ask, text=meant), understand(meant, ask.now))
-        return structs.replace(better, text=ask.text, meant=meant) if better.total > results.total else results
+        return structs.replace(better, text=ask.text, meant=meant) if better.total else results
 
     def languages(self) -> tuple[str, ...]:
         """The languages most pages are written in, most frequent first."""

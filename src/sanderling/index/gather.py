@@ -71,8 +71,9 @@ def _page(body: bytes, charset: str, bare: Document, head: Head | None, language
     everything = main if len(main) >= LITTLE else "\n".join(line for line in found.lines if line.strip())
     titles = (element.text for element in tree.iter_elements(HEADINGS))
     return Document(
-        bare.url, head.title, _joined(titles), body=everything[:LARGEST_BODY], mime=bare.mime, site=bare.site,
-        language=languages.of(head.language, everything, bare.site), changed_at=bare.changed_at, visited_at=bare.visited_at,
+        bare.url, head.title, _joined(titles), body=everything[:LARGEST_BODY],
+        language=languages.of(head.language, everything, bare.site), mime=bare.mime, site=bare.site,
+        changed_at=bare.changed_at, visited_at=bare.visited_at,
     )  # fmt: skip
 
 

@@ -1,0 +1,127 @@
+"""sanderling search: find stored pages by their words."""
+
+import argparse
+import importlib.util
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from sanderling.cli.frame import Call, print_json, say
+from sanderling.cli.times import iso
+from sanderling.errors import CollectionError, MissingExtra, UsageError
+from sanderling.store.collection import read_collection
+
+if TYPE_CHECKING:  # the index is an optional part
+    from sanderling.index.records import Hit, Piece, Results
+
+HELP = "Find stored pages. The index is brought up to date first, unless a crawl or a server is doing that already."
+EXAMPLES = """\
+examples:
+  sanderling search tide tables
+  sanderling search '"high water" -storm site:example.org type:pdf changed:30d'
+  sanderling search 'harbour asof:2026-01-31'      as the pages were then
+  sanderling search harbour --explain --json
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    parser.add_argument(
+        "query", nargs="+", help='words, "phrases", -without, site: type: lang: changed: asof: intitle:'
+    )
+    parser.add_argument("--first", type=int, default=10, metavar="N", help="so many results (default 10)")
+    parser.add_argument("--from", type=int, default=1, metavar="N", dest="start", help="begin at this result")
+    parser.add_argument("--explain", action="store_true", help="show what each score is made of")
+    parser.add_argument("--no-update", action="store_true", help="search the index as it is")
+
+
+def run(call: Call) -> int:
+    """Search and print."""
+    if importlib.util.find_spec("tantivy") is None:
+        raise MissingExtra("searching", "search")
+    if call.args.first < 1 or call.args.start < 1:
+        raise UsageError("--first and --from count from 1")
+    read_collection(call.collection).close()
+    if not call.args.no_update:
+        _update(call)
+    began = time.perf_counter()
+    results = _search(call)
+    if call.json:
+        for hit in results.hits:
+            print_json(as_object(hit))
+    else:
+        _print(results, explain=call.args.explain, marks=("\033[1m", "\033[0m") if sys.stdout.isatty() else ("", ""))
+        say(call, f"{results.total:,} found in {(time.perf_counter() - began) * 1000:.0f} ms")
+    return 0
+
+
+def _update(call: Call) -> None:
+    from sanderling.index.follow import catch_up
+
+    try:
+        catch_up(call.collection, lambda behind: say(call, f"indexing, {behind:,} visits to go"))
+    except CollectionError as error:
+        if "LockBusy" not in str(error):
+            raise
+
+
+def _search(call: Call) -> "Results":
+    from sanderling.feedback.learn import Taught
+    from sanderling.feedback.log import DATABASE, open_log
+    from sanderling.index.finder import Finder, nothing_learned
+    from sanderling.index.records import Ask, Results
+    from sanderling.index.store import open_index
+
+    text, args = " ".join(call.args.query), call.args
+    index = open_index(call.collection / "index", write=False)
+    if index is None:
+        return Results(text, 0)
+    taught = Taught(open_log(call.collection)) if (call.collection / DATABASE).exists() else nothing_learned
+    return Finder(index, taught).search(Ask(text, args.start - 1, args.first, args.explain, False, now=time.time()))
+
+
+def as_object(hit: "Hit") -> dict[str, object]:
+    """A hit as a script reads it."""
+    parts = hit.parts
+    return {
+        "position": hit.position,
+        "url": hit.url,
+        "title": plain(hit.title),
+        "snippet": plain(hit.snippet),
+        "site": hit.site,
+        "type": hit.type,
+        "language": hit.language,
+        "changed_at": iso(hit.changed_at),
+        "score": parts.score,
+        "parts": {name: getattr(parts, name) for name in ("text", "link", "freshness", "behaviour")},
+        "fields": [{"word": word, "field": field, "score": score} for word, field, score in parts.fields],
+    }
+
+
+def plain(pieces: "tuple[Piece, ...]", marks: tuple[str, str] = ("", "")) -> str:
+    """Text with what was found between marks; control characters of a page never reach the terminal."""
+    clean = [("".join(c if c.isprintable() else " " for c in piece.text), piece.hit) for piece in pieces]
+    return "".join(f"{marks[0]}{text}{marks[1]}" if hit else text for text, hit in clean)
+
+
+def _print(results: "Results", *, explain: bool, marks: tuple[str, str]) -> None:
+    if results.meant:
+        print(f"showing results for: {results.meant}\n")
+    if results.relaxed:
+        print("few pages have all the words; pages with some of them follow\n")
+    for hit in results.hits:
+        print(f"{hit.position:>3}  {plain(hit.title, marks) or hit.url}\n     {hit.url}")
+        print(f"     {plain(hit.snippet, marks)}")
+        if explain:
+            _print_parts(hit)
+        print()
+
+
+def _print_parts(hit: "Hit") -> None:
+    parts = hit.parts
+    print(
+        f"     score {parts.score:.3f} = text {parts.text:.3f} x links {parts.link:.2f} x freshness"
+        f" {parts.freshness:.2f} x behaviour {parts.behaviour:.2f}"
+    )
+    for word, field, score in parts.fields:
+        print(f"       {score:7.3f}  {word} in {field}")

@@ -1,0 +1,119 @@
+"""The index follows a real crawl, whatever happens in between."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.web import Page, Site, html
+
+from sanderling.index.finder import Finder
+from sanderling.index.follow import catch_up, open_follower
+from sanderling.index.gather import document_of
+from sanderling.index.records import Ask, Document, Results
+from sanderling.index.store import open_index
+from sanderling.session import Request, crawl
+from sanderling.settings import Fetching, Politeness, Scope, Workers
+from sanderling.store.read import StoredRecord
+
+LATER = 4e9
+PAGES = {
+    "/": html("/gull", "/tern", "/hidden", "/copy", text="shore birds"),
+    "/gull": html("/", text="the gull eats everything"),
+    "/tern": html("/", text="the tern dives for fish"),
+    "/copy": html("/", text="the tern dives for fish"),
+    "/hidden": html("/", text="a secret plover", head="<meta name=robots content=noindex>"),
+}
+
+
+def go(site: Site, folder: Path) -> None:
+    crawl(folder, Request(
+        seeds=(site.root + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0),
+        fetching=Fetching(allow_private=True), workers=Workers(migrants=1),
+    ))  # fmt: skip
+
+
+def search(folder: Path, text: str) -> Results:
+    index = open_index(folder / "index", write=False)
+    assert index is not None
+    return Finder(index).search(Ask(text, now=LATER))
+
+
+def paths(results: Results) -> set[str]:
+    return {"/" + hit.url.split("/", 3)[3] for hit in results.hits}
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with Site(PAGES) as made:
+        yield made
+
+
+def test_what_is_crawled_can_be_found_and_what_asks_not_to_be_cannot(site: Site, tmp_path: Path) -> None:
+    go(site, tmp_path)
+    assert catch_up(tmp_path) >= 5
+    assert paths(search(tmp_path, "everything")) == {"/gull"}
+    assert search(tmp_path, "plover").total == 0
+    assert len(paths(search(tmp_path, "dives"))) == 1  # one of the two that are the same
+    assert catch_up(tmp_path) == 0
+
+
+def test_changes_and_losses_are_followed_and_the_past_stays(site: Site, tmp_path: Path) -> None:
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    site.pages["/gull"] = html("/", text="the gull prefers chips")
+    site.pages["/tern"] = Page(b"", 404)
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    assert paths(search(tmp_path, "chips")) == {"/gull"}
+    assert search(tmp_path, "gull eats everything").relaxed
+    assert "/tern" not in paths(search(tmp_path, "tern"))
+    index = open_index(tmp_path / "index", write=False)
+    assert index is not None
+    assert index.past.searcher().num_docs >= 2
+
+
+def test_the_words_of_links_are_found_too(site: Site, tmp_path: Path) -> None:
+    site.pages["/"] = Page(b'<title>t</title><a href="/gull">Kleptoparasite</a>')
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    found = search(tmp_path, "kleptoparasite")
+    assert "/gull" in paths(found)
+    (gull,) = (hit for hit in found.hits if hit.url.endswith("/gull"))
+    assert gull.parts.link > 1
+
+
+def test_a_follower_that_was_killed_goes_on_where_its_index_stands(site: Site, tmp_path: Path) -> None:
+    go(site, tmp_path)
+    first = open_follower(tmp_path)
+    first.index.replace([])
+    assert first.behind() > 0
+    first.close()  # nothing was committed
+    again = open_follower(tmp_path)
+    before = again.behind()
+    assert again.step() == before
+    assert again.behind() == 0
+    again.close()
+
+
+def test_a_file_that_killed_the_reader_is_not_tried_again(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.pages["/"] = html("/bad.pdf", text="files")
+    site.pages["/bad.pdf"] = Page(b"%PDF-", 200, {"Content-Type": "application/pdf"})
+    go(site, tmp_path)
+    follower = open_follower(tmp_path)
+
+    def crash(record: StoredRecord, *more: object) -> Document | None:
+        if record.header("Content-Type") == "application/pdf":
+            raise SystemError("as if the process had died here")
+        return document_of(record, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("sanderling.index.follow.document_of", crash)
+    with pytest.raises(SystemError):
+        follower.step()
+    monkeypatch.undo()
+    follower.close()
+    again = open_follower(tmp_path)
+    again.step()
+    assert again.unreadable == 1
+    again.close()

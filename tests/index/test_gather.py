@@ -1,0 +1,92 @@
+"""Stored answers of many kinds become documents, and hostile ones become nothing worse than nothing."""
+
+import io
+import zipfile
+
+import pytest
+
+from sanderling.index.gather import document_of
+from sanderling.index.records import LARGEST_BODY, Document
+from sanderling.store.read import StoredRecord
+from sanderling.store.warc_records import Place
+
+URL = "https://docs.example.org/a/b.html"
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+
+
+def read(body: bytes, mime: str = "text/html; charset=utf-8", *more: tuple[str, str]) -> Document | None:
+    record = StoredRecord("response", Place("x.warc.gz", 0, 1), (), 200, (("Content-Type", mime), *more), body)
+    return document_of(record, URL, 5.0)
+
+
+def packed(parts: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in parts.items():
+            file.writestr(name, content)
+    return out.getvalue()
+
+
+def test_a_page_gives_title_headings_language_and_its_main_text() -> None:
+    prose = "The sanderling runs along the tide line and picks up what each wave has left. " * 5
+    page = read(
+        f"<html lang=en><title>Waders</title><nav><a href=/>Home</a></nav><main><h1>The sanderling</h1><h2>Food</h2>"
+        f"<p>{prose}</p></main><footer>Imprint</footer>".encode()
+    )
+    assert page is not None
+    assert (page.title, page.headings, page.language) == ("Waders", "The sanderling\nFood", "en")
+    assert "tide line" in page.body
+    assert "Imprint" not in page.body
+    assert (page.site, page.changed_at, page.mime) == ("docs.example.org", 5.0, "text/html")
+
+
+def test_a_page_that_asks_to_be_left_out_is_left_out() -> None:
+    assert read(b"<meta name=robots content=noindex><p>secret") is None
+    assert read(b"<p>secret", "text/html", ("X-Robots-Tag", "none")) is None
+    assert read(b"<p>open", "text/html", ("X-Robots-Tag", "nofollow")) is not None
+
+
+def test_plain_text_is_titled_by_its_first_line() -> None:
+    page = read(b"Tide tables\n\nHigh water at noon.", "text/plain")
+    assert page is not None
+    assert (page.title, "noon" in page.body) == ("Tide tables", True)
+
+
+def test_office_files_give_their_words() -> None:
+    xml = b"<w:document><w:p><w:t>High &amp; low</w:t></w:p><w:p><w:t>water</w:t></w:p></w:document>"
+    page = read(packed({"word/document.xml": xml, "word/media/x.png": b"\x89PNG"}), WORD)
+    assert page is not None
+    assert page.body == "High & low\nwater"
+
+
+def test_pdf_files_give_their_words() -> None:
+    pytest.importorskip("pypdfium2")
+    stream = b"BT /F1 24 Tf 72 700 Td (High water at noon) Tj ET"
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+        b"<</Length %d>>stream\n%b\nendstream" % (len(stream), stream),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]  # fmt: skip
+    body = b"%PDF-1.4\n" + b"".join(b"%d 0 obj%b endobj\n" % (n, o) for n, o in enumerate(objects, 1))
+    page = read(body + b"trailer<</Root 1 0 R>>", "application/pdf")
+    assert page is not None
+    assert "High water at noon" in page.body
+
+
+@pytest.mark.parametrize(
+    ("body", "mime"),
+    [
+        (b"", "text/html"),
+        (b"\x00\xff<p>" + b"<div>" * 5_000, "text/html"),
+        (b"not a pdf", "application/pdf"),
+        (b"%PDF-1.7 cut", "application/pdf"),
+        (b"PK\x03\x04 cut", WORD),
+        (packed({"word/document.xml": b"<w:t>" + b"a " * 30_000_000}), WORD),
+        (b"\x89PNG", "image/png"),
+        (b"word " * 2_000_000, "text/plain"),
+    ],
+)
+def test_nothing_a_server_sends_is_too_much(body: bytes, mime: str) -> None:
+    page = read(body, mime)
+    assert page is None or len(page.body) <= LARGEST_BODY
