@@ -60,5 +60,8 @@ bench: dev  ## crawl real sites with us and with others, write docs/benchmarks.m
 scale: dev  ## how the frontier holds at 10 thousand, 1 million and 5 million known URLs
 	PYTHONPATH=.:src $(BIN)/python -m benchmarks.frontier --write $(ARGS)
 
+docs: dev  ## write docs/commands.md and docs/settings.md from the program
+	$(BIN)/python scripts/commands.py
+
 clean:  ## remove what make made, never a collection
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist

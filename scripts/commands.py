@@ -1,0 +1,52 @@
+"""Write docs/commands.md and docs/settings.md from the program itself: python scripts/commands.py"""
+
+import os
+from pathlib import Path
+
+from sanderling.cli import COMMANDS
+from sanderling.cli.frame import EXIT_CODES, command_module, fill, new_parser
+from sanderling.settings import ENVIRONMENT, GROUPS, settings_of
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def commands() -> str:
+    """Every command as its --help prints it."""
+    os.environ["COLUMNS"] = "100"
+    parts = [
+        "# Commands\n\nWritten by `make docs` from the program itself.\n",
+        "Every command takes `-C DIR`, `--json`, `--quiet`, `-v` and `--settings FILE`.\n",
+        f"```\n{EXIT_CODES}```\n",
+    ]
+    for name, text in COMMANDS.items():
+        parser = new_parser(f"sanderling {name}")
+        fill(parser, command_module(name))
+        parts.append(f"## {name}\n\n{text[0].upper()}{text[1:]}.\n\n```\n{parser.format_help().rstrip()}\n```\n")
+    return "\n".join(parts)
+
+
+def settings() -> str:
+    """Every setting, by group."""
+    parts = [
+        "# Settings\n\nWritten by `make docs` from the program itself. A flag beats the environment, the environment"
+        " beats `sanderling.toml`, that beats the default. `sanderling settings` shows what holds now.\n"
+    ]
+    for group in GROUPS:
+        parts.append(f"## {(group.__doc__ or '').strip().splitlines()[0].rstrip('.')}\n")
+        parts.append("| TOML key | flag | environment | default | meaning |\n|---|---|---|---|---|")
+        for setting in settings_of(group):
+            default = "none" if setting.default in ((), "") else f"`{setting.default}`"
+            row = (f"`{setting.name}`", f"`{setting.flag}`", f"`{ENVIRONMENT}{setting.name.upper()}`", default)
+            parts.append(f"| {' | '.join(row)} | {setting.help.replace('|', '/')} |")
+        parts.append("")
+    return "\n".join(parts)
+
+
+def main() -> None:
+    """Write both files."""
+    (DOCS / "commands.md").write_text(commands())
+    (DOCS / "settings.md").write_text(settings())
+
+
+if __name__ == "__main__":
+    main()

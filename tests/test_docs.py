@@ -1,0 +1,39 @@
+"""Docs are held true: an undocumented command, setting or room fails here. `make docs` writes the first two."""
+
+from pathlib import Path
+
+from sanderling.cli import COMMANDS
+from sanderling.settings import known
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+
+
+def test_every_command_is_documented() -> None:
+    text = (DOCS / "commands.md").read_text()
+    assert not [name for name in COMMANDS if f"## {name}\n" not in text], "run make docs"
+
+
+def test_every_setting_is_documented() -> None:
+    text = (DOCS / "settings.md").read_text()
+    assert not [name for name in known() if f"| `{name}` |" not in text], "run make docs"
+
+
+def test_every_room_is_in_the_drawing() -> None:
+    text = (DOCS / "architecture.md").read_text()
+    rooms = [path.parent.name for path in (ROOT / "src/sanderling").glob("*/__init__.py")]
+    assert not [room for room in rooms if room not in text]
+
+
+def test_every_picture_and_link_of_the_docs_is_there() -> None:
+    broken = []
+    for page in (ROOT / "README.md", *DOCS.glob("**/*.md")):
+        for target in _targets(page.read_text()):
+            if not target.startswith(("http://", "https://", "#", "mailto:")):
+                path = page.parent / target.partition("#")[0]
+                broken += [] if path.exists() else [f"{page.name}: {target}"]
+    assert not broken
+
+
+def _targets(text: str) -> list[str]:
+    return [part.partition(")")[0].split(" ")[0] for part in text.split("](")[1:]]
