@@ -200,6 +200,12 @@ def test_nofollow_links_are_not_followed_unless_another_link_leads_there(tmp_pat
         assert reasons(tmp_path)["/a"] == "nofollow"
 
 
+def test_a_url_with_a_session_id_is_visited_without_it(tmp_path: Path) -> None:
+    with Site({"/": html(f"/a?PHPSESSID={'0af' * 11}&x=1"), "/a?x=1": html()}) as site:
+        assert go(site, tmp_path).pages == 2
+        assert set(reasons(tmp_path).values()) == {"trap"}
+
+
 def test_seeds_and_depths_that_cannot_be_get_a_sentence() -> None:
     assert read_seed("Example.org").url == "https://example.org/"
     with pytest.raises(UsageError, match="only http and https"):

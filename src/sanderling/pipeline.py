@@ -21,8 +21,9 @@ from sanderling.frontier.judge import Judge
 from sanderling.frontier.order import LEARN_PAGES, Finding, Ordering
 from sanderling.frontier.queue import Closing, Lease, Queue
 from sanderling.migrants.robots import rules_for
-from sanderling.organise.normalise import host_of, resolve, split
+from sanderling.organise.normalise import host_of, normalise, resolve, split
 from sanderling.organise.scope import admissible, is_site_of_seed, site_of
+from sanderling.organise.traps import SESSION_ID, without_session
 from sanderling.pages.parse import parse
 from sanderling.pages.signatures import sign, write
 from sanderling.records import (
@@ -181,17 +182,21 @@ def _offer(offers: Mapping[Url, Offer], house: House, now: float) -> dict[Url, i
     known = house.book.find(offers)
     ids = {url: found.id for url, found in known.items()}
     entries = []
+    cleaned: dict[Url, Offer] = {}
     for url, offer in offers.items():
         found = known.get(url)
         if found is None:
             entry = house.judge.judge(_ranked(url, offer, house), offer.nofollow, now)
             if entry is not None:
                 entries.append(entry)
+                if entry.note.startswith(SESSION_ID) and (clean := normalise(without_session(url))):
+                    cleaned[clean.url] = replace(offer, wire=clean.wire_if_different)
         elif found.soft or (offer.depth < found.depth and offer.source not in (Source.SITEMAP, Source.FEED)):
             _found_again(_ranked(url, offer, house), offer, found, house, now)
     ids.update(house.book.add(entries, now))
     house.counts["skipped"] += sum(1 for entry in entries if entry.state is State.SKIPPED)
-    return ids
+    cleaned = {url: offer for url, offer in cleaned.items() if url not in offers}
+    return ids | _offer(cleaned, house, now) if cleaned else ids
 
 
 def _ranked(url: Url, offer: Offer, house: House) -> Candidate:

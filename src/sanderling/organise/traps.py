@@ -13,6 +13,7 @@ from sanderling.organise.normalise import hostname, split
 SEGMENTS_LIMIT = 20  # Heritrix, TooManyPathSegmentsDecideRule
 REPEATS_LIMIT = 3  # Heritrix and BUbiNG say 2, but name/name/tree/main/name is an honest path
 SHORT_REPEATS_LIMIT = 4  # for numbers and for one or two letters: dates, map tiles and buckets repeat honestly
+SESSION_ID = "session id"  # how the note of a session trap begins; the URL without it is worth a visit
 MONTHS_AHEAD = 24  # further ahead no calendar has anything to say
 FIRST_YEAR = 1900  # before it a calendar program has nothing to say; an archive's path may
 
@@ -55,9 +56,9 @@ def without_session(url: str) -> str:
 
 def _session(path: str, query: str) -> str:
     if (";" in path or "/(" in path) and _SESSION_IN_PATH.search(path):
-        return "session id in the path"
+        return f"{SESSION_ID} in the path"
     if "=" in query and any(_SESSION_IN_QUERY(pair) for pair in query.split("&")):
-        return "session id in the query"
+        return f"{SESSION_ID} in the query"
     return ""
 
 
