@@ -11,14 +11,14 @@ BITS = 64
 ALL = (1 << BITS) - 1
 CUTS = b'.,;:!?()[]{}"|\r\x0b\x0c'
 CLAUSES = bytes.maketrans(CUTS, b"\n" * len(CUTS))
+TELLING = 5  # bytes of a clause that says something; shorter ones count only where there are no others
 DROPPED = b" \t0123456789-_*'/"
 
 
 def simhash(text: str) -> int:
     """Mark a text; an empty one is 0."""
-    clauses = [
-        clause for clause in text.lower().encode(errors="replace").translate(CLAUSES, DROPPED).split(b"\n") if clause
-    ]
+    parts = text.lower().encode(errors="replace").translate(CLAUSES, DROPPED).split(b"\n")
+    clauses = [clause for clause in parts if len(clause) >= TELLING] or list(filter(None, parts))
     if not clauses:
         return 0
     return majority(b"".join(map(xxh3_64_digest, clauses)), len(clauses))

@@ -1,0 +1,99 @@
+"""Near duplicates by look-up: pages whose 64-bit marks differ in few bits, found without comparing all pairs.
+
+A mark is cut into four bands of 16 bits. Two marks that differ in at most seven bits have a band in which they differ
+in one bit at the most (7 < 4 x 2), so looking up each band as it is and with each single bit turned finds them all. The
+chains are arrays, not dictionaries: 32 bytes a page, and one megabyte to start with (benchmarks/duplicates.py).
+"""
+
+from array import array
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from sanderling.pages.simhash import distance
+
+BANDS, WIDTH = 4, 16
+SLOTS = 1 << WIDTH
+NEAR = 7  # bits; F1 0.985 between two versions of a page and two pages of a template, benchmarks/duplicates.py
+FLIPS = (0, *(1 << bit for bit in range(WIDTH)))
+GONE = 0
+
+
+class Twin(Struct, frozen=True):
+    """A page that reads nearly the same, and in how many bits its mark differs."""
+
+    page: int
+    distance: int
+
+
+class NearIndex:
+    """Pages by their marks; page numbers are positive, marks of empty pages (0) are not kept."""
+
+    def __init__(self) -> None:
+        self.marks = array("Q", [0])
+        self.pages = array("Q", [GONE])
+        self.heads = [array("I", bytes(4 * SLOTS)) for _ in range(BANDS)]
+        self.chains = [array("I", [0]) for _ in range(BANDS)]
+        self.gone = 0
+
+    def __len__(self) -> int:
+        return len(self.pages) - 1 - self.gone
+
+    @property
+    def bytes_used(self) -> int:
+        """Add up the memory of all arrays."""
+        arrays = (self.marks, self.pages, *self.heads, *self.chains)
+        return sum(one.buffer_info()[1] * one.itemsize for one in arrays)
+
+    def add(self, page: int, mark: int) -> None:
+        """Note a page; a page whose mark changed is discarded under its old one first."""
+        if not mark:
+            return
+        slot = len(self.pages)
+        self.marks.append(mark)
+        self.pages.append(page)
+        for band, key in enumerate(_keys(mark)):
+            self.chains[band].append(self.heads[band][key])
+            self.heads[band][key] = slot
+
+    def discard(self, page: int, mark: int) -> None:
+        """Forget a page noted under this mark."""
+        for slot in self._chain(0, next(_keys(mark))):
+            if self.marks[slot] == mark and self.pages[slot] == page:
+                self.pages[slot] = GONE
+                self.gone += 1
+                break
+        if self.gone * 4 > len(self.pages):
+            self._rebuild()
+
+    def find(self, mark: int, within: int = NEAR) -> list[Twin]:
+        """Find the pages whose marks differ in at most `within` (0 to 7) bits, nearest first."""
+        if not mark:
+            return []
+        flips = FLIPS if within >= BANDS else FLIPS[:1]
+        seen = {
+            slot
+            for band, key in enumerate(_keys(mark))
+            for flip in flips
+            for slot in self._chain(band, key ^ flip)
+            if distance(self.marks[slot], mark) <= within
+        }
+        twins = [Twin(self.pages[slot], distance(self.marks[slot], mark)) for slot in seen if self.pages[slot] != GONE]
+        return sorted(twins, key=lambda twin: (twin.distance, twin.page))
+
+    def _chain(self, band: int, key: int) -> Iterator[int]:
+        slot = self.heads[band][key]
+        while slot:
+            yield slot
+            slot = self.chains[band][slot]
+
+    def _rebuild(self) -> None:
+        kept = [(page, mark) for page, mark in zip(self.pages, self.marks, strict=True) if page != GONE]
+        self.__init__()  # type: ignore[misc]
+        for page, mark in kept:
+            self.add(page, mark)
+
+
+def _keys(mark: int) -> Iterator[int]:
+    for band in range(BANDS):
+        yield mark >> (WIDTH * band) & (SLOTS - 1)

@@ -1,0 +1,181 @@
+"""Different URLs, same text (DUST): rewrite rules learned from the crawl itself, site by site (SPEC 2.3, 12.5).
+
+A rule says that something in a URL makes no difference on a site: a parameter, `www.`, an index page, a trailing slash,
+case, the scheme. Evidence are pages that were fetched under both spellings. Half of it, chosen by hash, proposes a
+rule; the other half, never looked at before, has to confirm it. A rule only ever changes which spelling is asked for,
+so it is taken back by leaving it out.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
+from urllib.parse import urlsplit, urlunsplit
+
+from msgspec import Struct
+from xxhash import xxh32_intdigest
+
+SUPPORT = 3  # groups of spellings that must agree in each half of the evidence
+ERRORS = 0.02  # share of groups that may disagree
+ROUNDS = 3
+INDEX_NAMES = ("index.html", "index.htm", "index.php", "default.asp", "default.aspx", "default.html", "index.jsp")
+
+
+class Kind(StrEnum):
+    """What makes no difference."""
+
+    PARAMETER = "parameter"  # `name` may be left out of the query
+    WWW = "www"  # www.example.org is example.org
+    INDEX = "index"  # /a/index.html is /a/
+    SLASH = "slash"  # /a/ is /a
+    CASE = "case"  # /A is /a
+    SCHEME = "scheme"  # http is https
+
+
+class Rule(Struct, frozen=True):
+    """One thing that makes no difference on one site, with its evidence."""
+
+    site: str  # host without www.
+    kind: Kind
+    name: str = ""  # of the parameter or the index page
+    keep: bool = False  # the longer spelling is the usual one: www., /a/, http
+    agreed: int = 0  # groups of spellings with one content, among those held out
+    disagreed: int = 0
+
+
+class Page(Struct, frozen=True):
+    """A fetched page: where, and what (any digest of its body or text)."""
+
+    url: str
+    content: bytes
+
+
+def site_of(url: str) -> str:
+    """Name the site of a URL: its host without `www.`, with its port."""
+    return urlsplit(url).netloc.lower().removeprefix("www.")
+
+
+def learn(pages: Iterable[Page], support: int = SUPPORT, errors: float = ERRORS) -> list[Rule]:
+    """Propose rules on one half of the evidence, and keep those that the other half confirms."""
+    sites: dict[str, list[Page]] = {}
+    for page in pages:
+        sites.setdefault(site_of(page.url), []).append(page)
+    return [rule for site, found in sorted(sites.items()) for rule in _learn_site(site, found, support, errors)]
+
+
+def _learn_site(site: str, pages: Sequence[Page], support: int, errors: float) -> list[Rule]:
+    """Learn in rounds: what differs in two ways is evidence for the second once the first is known."""
+    rules: list[Rule] = []
+    for _ in range(ROUNDS):
+        spelled = [Page(rewrite(page.url, rules), page.content) for page in pages]
+        found = [rule for rule in _round(site, spelled, support, errors) if not _has(rules, rule)]
+        if not found:
+            break
+        rules += found
+    return rules
+
+
+def _round(site: str, pages: Sequence[Page], support: int, errors: float) -> list[Rule]:
+    rules = []
+    for rule in _candidates(site, pages):
+        proposed, confirmed = _evidence(rule, pages)
+        if all(half[0] >= support and half[1] <= errors * sum(half) for half in (proposed, confirmed)):
+            rules.append(Rule(site, rule.kind, rule.name, _is_longer_usual(rule, pages), *confirmed))
+    return rules
+
+
+def _has(rules: Sequence[Rule], rule: Rule) -> bool:
+    return any((known.kind, known.name) == (rule.kind, rule.name) for known in rules)
+
+
+def _candidates(site: str, pages: Sequence[Page]) -> list[Rule]:
+    names: dict[str, None] = {}
+    for page in pages:
+        for part in urlsplit(page.url).query.split("&"):
+            if part:
+                names[part.partition("=")[0]] = None
+    paths = {urlsplit(page.url).path.rpartition("/")[2].lower() for page in pages}
+    return [
+        *(Rule(site, Kind.PARAMETER, name) for name in names),
+        *(Rule(site, Kind.INDEX, name) for name in INDEX_NAMES if name in paths),
+        *(Rule(site, kind) for kind in (Kind.WWW, Kind.SLASH, Kind.CASE, Kind.SCHEME)),
+    ]
+
+
+def _evidence(rule: Rule, pages: Sequence[Page]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Count in each half the spellings that the rule makes one: groups with one content, and with more."""
+    groups: dict[str, dict[str, bytes]] = {}
+    for page in pages:
+        groups.setdefault(rewrite(page.url, [rule]), {})[page.url] = page.content
+    halves = ([0, 0], [0, 0])
+    for key, spellings in groups.items():
+        if len(spellings) > 1:
+            half = halves[xxh32_intdigest(key.encode("utf-8", "surrogatepass")) & 1]
+            half[len(set(spellings.values())) > 1] += 1
+    return (halves[0][0], halves[0][1]), (halves[1][0], halves[1][1])
+
+
+def _is_longer_usual(rule: Rule, pages: Sequence[Page]) -> bool:
+    """Say which spelling the site itself uses more."""
+    if rule.kind not in (Kind.WWW, Kind.SLASH):
+        return False
+    touched = sum(rewrite(page.url, [rule]) != page.url for page in pages)
+    return touched * 2 > len(pages)
+
+
+def rewrite(url: str, rules: Iterable[Rule]) -> str:
+    """Spell a URL as the rules of its site have it; the last rules see what the first ones made of it."""
+    for rule in rules:
+        if site_of(url) == rule.site:
+            url = REWRITES[rule.kind](url, rule)
+    return url
+
+
+def _parameter(url: str, rule: Rule) -> str:
+    head, mark, query = url.partition("?")
+    kept = "&".join(part for part in query.split("&") if part.partition("=")[0] != rule.name)
+    return f"{head}?{kept}" if mark and kept else head
+
+
+def _www(url: str, rule: Rule) -> str:
+    parts = urlsplit(url)
+    bare = parts.netloc.removeprefix("www.")
+    return urlunsplit(parts._replace(netloc=f"www.{bare}" if rule.keep else bare))
+
+
+def _index(url: str, rule: Rule) -> str:
+    parts = urlsplit(url)
+    folder, _, name = parts.path.rpartition("/")
+    return urlunsplit(parts._replace(path=f"{folder}/")) if name.lower() == rule.name else url
+
+
+def _slash(url: str, rule: Rule) -> str:
+    parts = urlsplit(url)
+    bare = parts.path.rstrip("/")
+    if not bare or (rule.keep and "." in bare.rpartition("/")[2]):
+        return url
+    return urlunsplit(parts._replace(path=f"{bare}/" if rule.keep else bare))
+
+
+def _case(url: str, _: Rule) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(path=parts.path.lower()))
+
+
+def _scheme(url: str, _: Rule) -> str:
+    return "https" + url.removeprefix("http") if url.startswith("http://") else url
+
+
+REWRITES: dict[Kind, Callable[[str, Rule], str]] = {
+    Kind.PARAMETER: _parameter,
+    Kind.WWW: _www,
+    Kind.INDEX: _index,
+    Kind.SLASH: _slash,
+    Kind.CASE: _case,
+    Kind.SCHEME: _scheme,
+}
+
+
+def check(rule: Rule, pages: Sequence[Page], errors: float = ERRORS) -> bool:
+    """Say whether a rule still holds on newer pages; a rule that does not is taken back."""
+    one, other = _evidence(rule, pages)
+    agreed, disagreed = one[0] + other[0], one[1] + other[1]
+    return disagreed <= errors * (agreed + disagreed)

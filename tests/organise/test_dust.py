@@ -1,0 +1,82 @@
+"""Rewrite rules learned from the crawl itself."""
+
+import pytest
+
+from sanderling.organise.dust import Kind, Page, Rule, check, learn, rewrite
+
+
+def pages(spellings: list[str], count: int = 40) -> list[Page]:
+    """Each page under several spellings; {n} is its number."""
+    return [Page(spelling.format(n=n), f"body {n}".encode()) for n in range(count) for spelling in spellings]
+
+
+def kinds(found: list[Rule]) -> set[tuple[Kind, str]]:
+    return {(rule.kind, rule.name) for rule in found}
+
+
+@pytest.mark.parametrize(
+    ("spellings", "expected"),
+    [
+        (["http://a.org/p?id={n}", "http://a.org/p?id={n}&sid=9"], (Kind.PARAMETER, "sid")),
+        (["http://a.org/p?id={n}&ref=x", "http://a.org/p?id={n}&ref=y"], (Kind.PARAMETER, "ref")),
+        (["http://a.org/p/{n}", "http://www.a.org/p/{n}"], (Kind.WWW, "")),
+        (["http://a.org/p/{n}/", "http://a.org/p/{n}/index.html"], (Kind.INDEX, "index.html")),
+        (["http://a.org/p/{n}", "http://a.org/p/{n}/"], (Kind.SLASH, "")),
+        (["http://a.org/p/{n}", "http://a.org/P/{n}"], (Kind.CASE, "")),
+        (["http://a.org/p/{n}", "https://a.org/p/{n}"], (Kind.SCHEME, "")),
+    ],
+)
+def test_what_makes_no_difference_is_learned(spellings: list[str], expected: tuple[Kind, str]) -> None:
+    found = learn(pages(spellings))
+    assert kinds(found) == {expected}
+    assert found[0].agreed >= 3
+    one, other = (rewrite(spelling.format(n=7), found) for spelling in spellings)
+    assert one == other
+
+
+def test_what_makes_a_difference_is_not() -> None:
+    assert learn(pages(["http://a.org/p?id={n}"])) == []
+
+
+def test_a_parameter_that_differs_on_some_pages_is_not_dropped() -> None:
+    found = pages(["http://a.org/p?id={n}", "http://a.org/p?id={n}&page=2"])
+    mixed = [Page(p.url, p.content + (b"!" if "page" in p.url and i % 10 == 1 else b"")) for i, p in enumerate(found)]
+    assert learn(mixed) == []
+
+
+def test_little_evidence_is_no_evidence() -> None:
+    assert learn(pages(["http://a.org/p/{n}", "http://a.org/p/{n}/"], count=3)) == []
+
+
+def test_the_usual_spelling_of_a_site_is_kept() -> None:
+    usual = [Page(f"http://www.a.org/q/{n}", str(n).encode()) for n in range(100)]
+    (rule,) = learn(pages(["http://a.org/p/{n}", "http://www.a.org/p/{n}"]) + usual)
+    assert rule.keep
+    assert rewrite("http://a.org/x", [rule]) == "http://www.a.org/x"
+
+
+def test_rules_are_for_their_own_site_and_can_be_left_out() -> None:
+    (rule,) = learn(pages(["http://a.org/p/{n}", "http://a.org/p/{n}/"]))
+    assert rewrite("http://b.org/x/", [rule]) == "http://b.org/x/"
+    assert rewrite("http://a.org/x/", [rule]) == "http://a.org/x"
+    assert rewrite("http://a.org/x/", []) == "http://a.org/x/"
+
+
+def test_the_root_keeps_its_slash_and_a_file_gets_none() -> None:
+    assert rewrite("http://a.org/", [Rule("a.org", Kind.SLASH)]) == "http://a.org/"
+    assert rewrite("http://a.org/x.pdf", [Rule("a.org", Kind.SLASH, keep=True)]) == "http://a.org/x.pdf"
+
+
+def test_what_differs_in_two_ways_is_learned_one_after_the_other() -> None:
+    spellings = ["http://a.org/p/{n}/", "http://a.org/p/{n}/index.html"]
+    later = ["http://www.a.org/p/{n}/index.html", "http://a.org/p/{n}/?sid=4"]
+    rules = learn(pages(spellings) + pages(later))
+    assert kinds(rules) == {(Kind.INDEX, "index.html"), (Kind.WWW, ""), (Kind.PARAMETER, "sid")}
+    assert rewrite("http://www.a.org/p/7/index.html?sid=1", rules) == rewrite("http://a.org/p/7/", rules)
+
+
+def test_a_rule_that_no_longer_holds_is_noticed() -> None:
+    evidence = pages(["http://a.org/p/{n}", "http://a.org/p/{n}/"])
+    (rule,) = learn(evidence)
+    assert check(rule, evidence)
+    assert not check(rule, [Page(page.url, page.url.encode()) for page in evidence])
