@@ -11,7 +11,7 @@ from sanderling.migrants.resolve import Resolver
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.trip import Trip
 from sanderling.organise.normalise import Spelling, host_of, hostname
-from sanderling.records import Host, Itinerary, Outcome, Reason, Robots, Stop, Url, Visit
+from sanderling.records import Host, Itinerary, Outcome, Reason, Robots, Role, Stop, Url, Visit
 from sanderling.store.read import read_member
 
 PATIENCE_SECONDS = 90.0
@@ -30,11 +30,11 @@ class Answer(Struct, frozen=True):
     body: bytes
 
 
-def ask(spelling: Spelling, settings: FetchSettings) -> Answer:
+def ask(spelling: Spelling, settings: FetchSettings, role: Role = Role.PAGE) -> Answer:
     """Fetch one URL through guard and limits; robots.txt is not asked, a person is."""
     host = host_of(spelling.url)
     free = Robots(host, 404, b"", 0.0, 2e9)
-    visits, _ = _travel(host, spelling, settings, free)
+    visits, _ = _travel(host, spelling, settings, free, role)
     visit = visits[0]
     record = read_member(visit.response) if visit.response else None
     kind = next((value for name, value in record.head if name.lower() == "content-type"), "") if record else ""
@@ -57,14 +57,14 @@ def ask_robots(host: Host, settings: FetchSettings) -> Robots:
 
 
 def _travel(
-    host: Host, spelling: Spelling, settings: FetchSettings, robots: Robots | None
+    host: Host, spelling: Spelling, settings: FetchSettings, robots: Robots | None, role: Role = Role.PAGE
 ) -> tuple[list[Visit], list[Robots]]:
     addresses = () if settings.proxy else _addresses(host, settings)
     trip = Trip(settings, no_marks)
     visits: list[Visit] = []
     found: list[Robots] = []
     try:
-        stop = Stop(1, 1, spelling.url, spelling.wire)
+        stop = Stop(1, 1, spelling.url, spelling.wire, role=role)
         trip.accept(Itinerary(host, (stop,), addresses, robots, 0.0, 1))
         deadline = time.monotonic() + PATIENCE_SECONDS
         while trip.load and time.monotonic() < deadline:

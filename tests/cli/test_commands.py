@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.web import Site, html, redirect
+from tests.web import Page, Site, html, redirect
 
 from sanderling.cli import COMMANDS, main
 from sanderling.cli.frame import command_module
 from sanderling.settings import known
+from sanderling.sources.sitemap import read_sitemap
 
 
 @pytest.fixture(scope="module")
@@ -159,6 +160,35 @@ def test_check_explains(crawled: tuple[str, str], capsys: pytest.CaptureFixture[
         assert lines(capsys)[0]["allowed"] is True
     assert main(["check", "parse", "http://127.0.0.1:1/"]) == 4
     assert "private address" in capsys.readouterr().err
+
+
+def test_a_sitemap_is_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    with Site({"/": html()}) as site:
+        site.pages["/sitemap.xml"] = Page(f"<urlset><url><loc>{site.root}/a</loc></url><url>".encode())
+        main(["check", "sitemap", site.root + "/sitemap.xml", "--allow-private", "--json"])
+        (found,) = lines(capsys)
+        assert (found["kind"], found["pages"], found["with_lastmod"]) == ("urlset", 1, 0)
+        assert found["problems"]
+
+
+def test_a_sitemap_is_written_and_can_be_read(
+    crawled: tuple[str, str], capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    root, folder = crawled
+    assert main(["sitemap", "-C", folder]) == 0
+    report = read_sitemap([capfdbinary.readouterr().out])
+    assert {entry.loc for entry in report.entries} == {f"{root}/", f"{root}/a"}
+    assert all(entry.lastmod for entry in report.entries)
+
+
+def test_the_history_of_a_page_is_told(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    root, folder = crawled
+    main(["history", f"{root}/a", "-C", folder, "--json"])
+    (found,) = lines(capsys)
+    assert isinstance(found["visits"], list)
+    assert [visit["outcome"] for visit in found["visits"]] == ["fetched"]
+    main(["history", f"{root}/a", "-C", folder])
+    assert "1 visits, 0 changes" in capsys.readouterr().out
 
 
 def test_every_setting_is_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,8 @@ COMMANDS = {
     "status": "what a collection holds and how its last crawl ended",
     "pages": "list what is stored, or what was skipped and why",
     "show": "the stored body or text of one page",
+    "history": "every visit of a page, with a small plot",
+    "sitemap": "write a sitemap of what we know of a site",
     "links": "where a page links to, and who links to it",
     "search": "find stored pages by their words",
     "export": "write the catalogue as JSON lines, CSV or Parquet",

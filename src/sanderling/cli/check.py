@@ -7,19 +7,21 @@ from collections.abc import Callable
 import msgspec
 
 from sanderling.cli.frame import Call, print_json
+from sanderling.cli.times import iso
 from sanderling.errors import UsageError
 from sanderling.migrants.robots import rules_for
-from sanderling.organise.normalise import Spelling, host_of, normalise, registrable_domain, why_not
+from sanderling.organise.normalise import Spelling, host_of, normalise, registrable_domain, resolve, why_not
 from sanderling.organise.scope import Scope as ScopeKind
-from sanderling.organise.scope import scope_rule, verdict
+from sanderling.organise.scope import admissible, scope_rule, verdict
 from sanderling.organise.traps import trap_in
 from sanderling.pages.links import extract
 from sanderling.pages.parse import charset_of, is_html, parse
 from sanderling.pages.text import text
 from sanderling.probe import Answer, ask, ask_robots
-from sanderling.records import Reason
+from sanderling.records import Outcome, Reason, Role
 from sanderling.session import Request, fetch_settings
 from sanderling.settings import Fetching, Politeness, Scope
+from sanderling.sources.sitemap import read_sitemap
 from sanderling.store.catalogue import url_id
 from sanderling.store.collection import exists, read_collection
 
@@ -28,6 +30,7 @@ EXAMPLES = """\
 examples:
   sanderling check url "HTTP://Example.ORG:80/a/../b?x=%7e#top"      its spelling, scope, traps
   sanderling check robots https://example.org/private/               may we, by which rule, how slowly
+  sanderling check sitemap https://example.org/sitemap.xml           what can be read, what is wrong
   sanderling check parse https://example.org/                        links, title, robots meta, text
 """
 GROUPS = (Scope, Politeness, Fetching)
@@ -151,8 +154,37 @@ def _page(answer: Answer, spelling: Spelling) -> dict[str, object]:
     }
 
 
+def check_sitemap(call: Call, raw: str) -> dict[str, object]:
+    """Fetch a sitemap or feed and say what could be read, and what was wrong with it."""
+    spelling = spell(raw)
+    answer = ask(spelling, fetch_settings(_fetching(call)), Role.SITEMAP)
+    found: dict[str, object] = {"url": spelling.url, "status": answer.status, "bytes": len(answer.body)}
+    if answer.outcome is not Outcome.FETCHED:
+        return found | {"outcome": answer.outcome, "reason": answer.reason, "note": answer.note}
+    report = read_sitemap([answer.body])
+    spelled = [(entry, resolve(spelling.wire, entry.loc)) for entry in report.entries]
+    foreign = sum(1 for _, target in spelled if target and not admissible(target.url, spelling.url))
+    return found | {
+        "kind": report.kind,
+        "pages": len(report.entries),
+        "of_other_hosts": foreign,
+        "with_lastmod": sum(1 for entry in report.entries if entry.lastmod is not None),
+        "problems": [f"{problem}: {count}" for problem, count in report.problems.items() if count],
+        "sitemaps": [entry.loc for entry in report.sitemaps],
+        "first": [
+            {
+                "loc": target.url if target else entry.loc,
+                "lastmod": iso(entry.lastmod or 0.0) or "",
+                "changefreq": entry.changefreq,
+            }
+            for entry, target in spelled[:20]
+        ],
+    }
+
+
 CHECKS: dict[str, Callable[[Call, str], dict[str, object]]] = {
     "url": check_url,
     "robots": check_robots,
     "parse": check_parse,
+    "sitemap": check_sitemap,
 }

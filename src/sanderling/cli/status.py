@@ -3,12 +3,15 @@
 import argparse
 import json
 import time
+from collections import Counter
 
 from sanderling.cli.crawl import size_text
 from sanderling.cli.frame import Call, print_json
 from sanderling.cli.times import iso
 from sanderling.database import Connection
+from sanderling.sources.changefreq import CLASSES
 from sanderling.store.collection import Collection, get_meta, read_collection
+from sanderling.store.history import classes
 
 HELP = "Say what a collection holds, what is still to do, and which hosts are held back and why."
 EXAMPLES = """\
@@ -53,6 +56,7 @@ def describe(collection: Collection) -> dict[str, object]:
         "urls": dict(db.execute("SELECT state, count(*) FROM urls GROUP BY state").fetchall()),
         "skipped": dict(_reasons(db, "skipped")),
         "failed": dict(_reasons(db, "failed")),
+        "classes": dict(Counter(name for _, name in classes(db))),
         "hosts": db.execute("SELECT count(DISTINCT host) FROM urls WHERE state = 'visited'").fetchone()[0],
         "held": _held(db, time.time()),
         "last_run": None
@@ -91,6 +95,10 @@ def _print(state: dict[str, object]) -> None:
         reasons = state[name]
         if isinstance(reasons, dict) and reasons:
             print(f"  {name:<9} {', '.join(f'{count:,} {reason}' for reason, count in reasons.items())}")
+    frequencies = state["classes"]
+    if isinstance(frequencies, dict) and frequencies:
+        known = ", ".join(f"{frequencies[name]:,} {name}" for name in CLASSES if name in frequencies)
+        print(f"  change    {known}")
     held = state["held"]
     for host in held if isinstance(held, list) else []:
         print(f"  held      {host['host']} until {host['until']} ({host['reason']}), {host['waiting']} waiting")

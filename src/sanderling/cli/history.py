@@ -1,0 +1,73 @@
+"""sanderling history: all visits of one page, with a small plot."""
+
+import argparse
+from collections.abc import Sequence
+
+import msgspec
+
+from sanderling.cli.frame import Call, print_json, print_rows
+from sanderling.cli.times import iso, short
+from sanderling.store.collection import read_collection
+from sanderling.store.history import Past, change_class, visits_of
+from sanderling.store.look import known_url
+
+HELP = "Show every visit of a page: when, what came of it, whether it had changed and how."
+EXAMPLES = """\
+examples:
+  sanderling history https://example.org/
+  sanderling history https://example.org/ --json
+"""
+WIDTH = 72  # columns of the plot
+MARKS = {"changed": "█", "same": "·", "gone": "×", "trouble": "!"}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    parser.add_argument("url", help="a known URL")
+
+
+def run(call: Call) -> int:
+    """Print the visits and the plot."""
+    with read_collection(call.collection) as collection:
+        id_, key = known_url(collection, call.args.url)
+        visits = visits_of(collection.db, id_)
+        row = collection.db.execute(
+            "SELECT etag, last_modified, first_seen, last_visit, visits, changes FROM pages WHERE url = ?", (id_,)
+        ).fetchone()
+    etag, modified, first, last, count, changes = row or ("", "", 0.0, 0.0, 0, 0)
+    frequency = change_class(first, last, count, changes)
+    if call.json:
+        past = [{**msgspec.to_builtins(visit), "at": iso(visit.at)} for visit in visits]
+        print_json({"url": key, "class": frequency, "etag": etag, "last_modified": modified, "visits": past})
+        return 0
+    print(f"{key}: {len(visits)} visits, {changes} changes, class {frequency}")
+    if etag or modified:
+        print(f"validators: {' '.join(part for part in (etag, modified) if part)}")
+    if len(visits) > 1:
+        print(f"\n{plot(visits)}\n{short(visits[0].at)[:16]:<{WIDTH - 16}}{short(visits[-1].at)[:16]}")
+        print("  ".join(f"{mark} {name}" for name, mark in MARKS.items()) + "\n")
+    print_rows(
+        [(short(v.at), v.outcome, v.status, "changed" if v.changed else "", v.size, v.reason, v.kinds) for v in visits],
+        ("when", "outcome", "status", "bytes differ", "bytes", "reason", "kinds of change"),
+    )
+    return 0
+
+
+def mark_of(visit: Past) -> str:
+    """One visit as one sign."""
+    if visit.outcome in ("fetched", "redirect", "not_modified"):
+        return MARKS["changed" if visit.changed else "same"]
+    return MARKS["gone" if visit.outcome == "gone" else "trouble"]
+
+
+def plot(visits: Sequence[Past]) -> str:
+    """The visits along a line of time; where several fall together the most telling is shown."""
+    start, span = visits[0].at, max(visits[-1].at - visits[0].at, 1e-9)
+    line = [" "] * WIDTH
+    rank = list(MARKS.values())
+    for visit in visits:
+        column = min(int((visit.at - start) / span * WIDTH), WIDTH - 1)
+        sign = mark_of(visit)
+        if line[column] == " " or rank.index(sign) < rank.index(line[column]):
+            line[column] = sign
+    return "".join(line)

@@ -1,0 +1,75 @@
+"""sanderling sitemap: write a sitemap of what we know of a site."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from sanderling.cli.frame import Call, say
+from sanderling.errors import UsageError
+from sanderling.organise.normalise import host_of
+from sanderling.sources.entries import Entry, Limits
+from sanderling.sources.write import write_sitemaps
+from sanderling.store.catalogue import pages
+from sanderling.store.collection import Collection, read_collection
+from sanderling.store.history import change_class
+from sanderling.store.look import known_url
+
+HELP = "Write a sitemap of the stored pages of a site: when each changed last, and how often it does."
+EXAMPLES = """\
+examples:
+  sanderling sitemap > sitemap.xml
+  sanderling sitemap --site https://example.org/ -o public/     more than 50,000 pages: an index and its parts
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    parser.add_argument("--site", metavar="URL", help="of which host, where the collection has several")
+    parser.add_argument("-o", "--output", metavar="DIR", help="folder for the files (default: standard output)")
+
+
+def run(call: Call) -> int:
+    """Write one sitemap, or an index with its parts."""
+    with read_collection(call.collection) as collection:
+        host = chosen_host(collection, call.args.site)
+        files = write_sitemaps(entries(collection, host), host)
+        if not call.args.output:
+            body = next(
+                write_sitemaps(entries(collection, host), host, limits=Limits(entries=10**9, bytes=10**12))
+            ).body
+            sys.stdout.buffer.write(body)
+            return 0
+        folder = Path(call.args.output)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for file in files:
+                (folder / file.name).write_bytes(file.body)
+                say(call, f"{folder / file.name}")
+        except OSError as error:
+            raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
+    return 0
+
+
+def chosen_host(collection: Collection, site: str | None) -> str:
+    """The one host a sitemap speaks for."""
+    if site:
+        return host_of(known_url(collection, site)[1])
+    rows = collection.db.execute(
+        "SELECT h.name, count(*) FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
+        " WHERE p.status = 200 AND u.role = 'page' GROUP BY h.name ORDER BY 2 DESC"
+    ).fetchall()
+    if not rows:
+        raise UsageError(f"{collection.folder} holds no pages yet")
+    if len(rows) > 1:
+        names = ", ".join(name for name, _ in rows[:5])
+        raise UsageError(f"a sitemap speaks for one host: say which with --site ({names})")
+    return str(rows[0][0])
+
+
+def entries(collection: Collection, host: str) -> Iterator[Entry]:
+    """The stored pages of a host that may be found, in the order they were."""
+    for row in pages(collection.db, "h.name = ? AND p.status = 200 AND p.noindex = 0", (host,)):
+        if not row.canonical or row.canonical == row.url:
+            frequency = change_class(row.first_seen, row.last_visit, row.visits, row.changes)
+            yield Entry(row.url, row.last_change, changefreq=frequency if row.visits > 1 else "")

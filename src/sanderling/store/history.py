@@ -1,0 +1,56 @@
+"""The history of pages: every visit as it was, and what it tells of how often a page changes."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from sanderling.database import Connection
+from sanderling.sources.changefreq import DEFAULT, class_of
+
+
+class Past(Struct, frozen=True):
+    """One visit of the past."""
+
+    at: float
+    outcome: str
+    reason: str
+    status: int
+    changed: bool
+    kinds: str  # of the change, if it mattered
+    size: int
+    wire_bytes: int
+    seconds: float
+    digest: str
+    stored: bool
+
+
+def visits_of(db: Connection, url: int) -> list[Past]:
+    """All visits of a URL, oldest first."""
+    rows = db.execute(
+        "SELECT v.at, v.outcome, v.reason, v.status, v.changed, coalesce(c.kinds, ''), v.size, v.wire_bytes, v.seconds,"
+        " lower(hex(v.digest)), v.length > 0 FROM visits AS v LEFT JOIN changes AS c ON c.url = v.url AND c.at = v.at"
+        " WHERE v.url = ? ORDER BY v.at, v.id",
+        (url,),
+    )
+    return [Past(at, outcome, reason, status, bool(changed), kinds, size, wire, seconds, digest, bool(stored))
+            for at, outcome, reason, status, changed, kinds, size, wire, seconds, digest, stored in rows]  # fmt: skip
+
+
+def change_class(first_seen: float, last_visit: float, visits: int, changes: int, hint: str = "") -> str:
+    """The class of a page (MIG-3): by what was observed; a sitemap's word counts only while nothing was."""
+    if visits < 2:
+        return hint or DEFAULT
+    if not changes:
+        return class_of(2 * (last_visit - first_seen))
+    return class_of((last_visit - first_seen) / changes)
+
+
+def classes(db: Connection) -> Iterator[tuple[str, str]]:
+    """The URL and class of every stored page."""
+    rows = db.execute(
+        "SELECT h.name || u.path, p.first_seen, p.last_visit, p.visits, p.changes, coalesce(t.changefreq, '')"
+        " FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
+        " LEFT JOIN hints AS t ON t.url = p.url WHERE u.role = 'page' AND p.status = 200 ORDER BY p.url"
+    )
+    for url, first, last, visits, changes, hint in rows:
+        yield url, change_class(first, last, visits, changes, hint)
