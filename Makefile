@@ -63,5 +63,8 @@ scale: dev  ## how the frontier holds at 10 thousand, 1 million and 5 million kn
 docs: dev  ## write docs/commands.md and docs/settings.md from the program
 	$(BIN)/python scripts/commands.py
 
+tables: dev  ## the papers' tables again; fails when a number leaves its tolerance
+	$(BIN)/python -m experiments all
+
 clean:  ## remove what make made, never a collection
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist

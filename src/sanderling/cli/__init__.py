@@ -24,6 +24,7 @@ COMMANDS = {
     "check": "what we would do with a URL, a robots.txt or a page, and why",
     "aliases": "other names of a person, a place, a drug, as the stored pages give them",
     "publish": "tell crawlers what changed on your own site",
+    "experiment": "the published tables again, ours beside theirs",
     "settings": "every setting with its value and where it can be set",
     "completion": "print a completion script for bash, zsh or tcsh",
 }

@@ -1,0 +1,32 @@
+"""GPC Table 3: how deep a crawl goes by the Poisson cut-off."""
+
+from experiments.frame import Figure, Series, Table, exact
+from sanderling.organise.depth import poisson_depth, probability
+
+TITLE = "GPC Table 3: depth by the Poisson cut-off"
+
+DEPTHS = {10: ("19", 19), 15: ("25 (text: 24)", 25), 20: ("32", 32)}
+PROBABILITIES = {
+    (10, 3): 0.01,
+    (10, 18): 0.01,
+    (10, 19): 0.0,
+    (15, 7): 0.01,
+    (15, 24): 0.01,
+    (15, 25): 0.0,
+    (20, 31): 0.01,
+}
+
+
+def table() -> Table:
+    """Find the cut-offs."""
+    rows = [
+        exact(f"depth for a mean of {mean}", printed, right, poisson_depth(mean))
+        for mean, (printed, right) in DEPTHS.items()
+    ]
+    rows += [
+        exact(f"P({x}) for a mean of {mean}, rounded", value, value, round(probability(mean, x), 2))
+        for (mean, x), value in PROBABILITIES.items()
+    ]
+    curves = tuple(Series(f"mean {mean}", tuple(probability(mean, x) for x in range(36))) for mean in DEPTHS)
+    figure = Figure("Poisson probability of a depth", tuple(float(x) for x in range(36)), curves, "P(x)")
+    return Table(TITLE, tuple(rows), "Algorithm 2 as printed returns 2: it finds the left tail (E45).", figure)

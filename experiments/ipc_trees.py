@@ -1,0 +1,62 @@
+"""IPC Tables 4, 5 and 7: the document tree and the fingerprint of two versions of a page."""
+
+from experiments.frame import Table, exact
+from sanderling.changes.tree import structure
+from sanderling.changes.tree import table as level_table
+from sanderling.pages.fingerprint import Outline, fingerprint
+from sanderling.pages.fingerprint import outline as outline_of
+from sanderling.pages.parse import parse
+
+TITLE = "IPC Tables 4, 5, 7: document tree and fingerprint"
+
+# nested lists stand for the trees of the paper's figures: tag and depth
+INITIAL = "html1 head2 title3 body2 center3 h14 center3 b4 br4 center3 center3 h34 p3 br4 br4 center4 b5 h23"
+CHANGED = "html1 head2 title3 body2 center3 h14 center3 b4 br4 center3 center3 b4 center3 h34 p3 h23"
+
+
+def _tags(text: str) -> list[str]:
+    return text.split()
+
+
+TAGS = _tags("""
+html head title body table tr td p img tr td td tr td td img p b font p font br font br br br br font br ul ul li p font
+b font a font li p font a font p
+""")
+CHANGED_TAGS = [*TAGS[:19], *_tags("ul ul li p font b font a font"), *(_tags("li p font b font a font") * 3)]
+PRINTED_FIRST = "hhtbtttpitttttipbfpfbfbbbbfbuulpfbfaflpfafp"  # 43 letters: the t of one tr is missing
+PRINTED_LAST = "ldeyerdpgrddrddgpbtptrtrrrrtrlliptbtatiptatp"
+
+
+def outline(text: str) -> Outline:
+    """Read tags with their depth as the last digit."""
+    words = text.split()
+    return Outline([word[:-1] for word in words], bytes(int(word[-1]) for word in words))
+
+
+def table() -> Table:
+    """Compare the two versions both ways."""
+    old, new = outline(INITIAL), outline(CHANGED)
+    found = structure(old, new, frozenset())
+    first, last = fingerprint(TAGS), fingerprint(CHANGED_TAGS)
+    rows = (
+        exact("nodes per level, initial", "1 2 7 7 1", "1 2 7 7 1", _counts(old)),
+        exact("nodes per level, changed", "1 2 8 5 0", "1 2 8 5", _counts(new)),
+        exact("nodes in all, initial (Level_no row)", 20, 18, len(old.tags)),
+        exact("nodes in all, changed (Level_no row)", 17, 16, len(new.tags)),
+        exact("verdict", "major", "major", str(found.verdict)),
+        exact("FP1, initial: letters", 43, 44, len(first.first)),
+        exact("FP1, initial, without the lost t", PRINTED_FIRST, PRINTED_FIRST, first.first[:9] + first.first[10:]),
+        exact("FP2, initial", PRINTED_LAST, PRINTED_LAST, first.last),
+        exact("FP1, changed: letters", 48, 49, len(last.first)),
+        exact("a parsed page gives the same kind of outline", None, "html head body", _parsed()),
+    )
+    return Table(TITLE, rows, "Level_no rows and FP1 lost entries in print (E33, E34).")
+
+
+def _counts(skeleton: Outline) -> str:
+    return " ".join(map(str, level_table(skeleton).siblings))
+
+
+def _parsed() -> str:
+    tree = parse(b"<p>")
+    return " ".join(outline_of(tree, list(tree.iter_elements(("html", "head", "body")))).tags)
