@@ -87,7 +87,7 @@ def archived(folder: Path) -> list[str]:
     for path in sorted((folder / "archive").glob("*.warc.gz")):
         for record in walk(path):
             assert isinstance(record, StoredRecord), record
-            if record.kind == "response":
+            if record.kind == "response" and record.status == 200:
                 urls.append(record.url)
     return urls
 

@@ -1,5 +1,8 @@
 """The one database of a collection: opened here, its shape raised here, used by every room that stores.
 
+Rooms speak one SQL: that of SQLite, as far as PostgreSQL understands it too (postgres.py spells the few words that
+differ). What they hold is a `Connection` as drawn below, whichever database is behind it.
+
 Each room that keeps tables has a `schema.py` with `MIGRATIONS`: a list of SQL scripts, only ever appended to. The
 number of those applied is kept per room, so a changed shape is one more script, run once.
 """
@@ -8,12 +11,34 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Protocol
 
-from sanderling.errors import DiskFull
+from sanderling.errors import DiskFull, StoreUnavailable
 
-Connection = sqlite3.Connection
+NO_ROOM = frozenset(
+    {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_TRUNCATE,
+     sqlite3.SQLITE_IOERR_SHMSIZE}
+)  # fmt: skip
 
-NO_ROOM = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC})
+
+class Cursor(Protocol):
+    """Rows that a statement gave."""
+
+    def fetchone(self) -> Any: ...
+    def fetchall(self) -> list[Any]: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    @property
+    def rowcount(self) -> int: ...
+
+
+class Connection(Protocol):
+    """An open database."""
+
+    def execute(self, sql: str, parameters: Any = ..., /) -> Cursor: ...
+    def executemany(self, sql: str, parameters: Any, /) -> object: ...
+    def close(self) -> None: ...
+    @property
+    def in_transaction(self) -> bool: ...
 
 
 def connect(path: Path, *, read_only: bool = False) -> Connection:
@@ -38,7 +63,7 @@ def transaction(db: Connection) -> Iterator[None]:
         yield
         db.execute("COMMIT")
     except BaseException as error:
-        if db.in_transaction:
+        if db.in_transaction and not isinstance(error, StoreUnavailable):
             db.execute("ROLLBACK")
         if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode in NO_ROOM:
             raise DiskFull(

@@ -10,6 +10,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -22,7 +23,7 @@ from sanderling.clock import Clock, real
 from sanderling.coordinator import Bounds, Coordinator, Engine, Finish, Progress
 from sanderling.database import Connection, transaction
 from sanderling.engines.processes import Processes
-from sanderling.errors import DiskFull, UsageError
+from sanderling.errors import DiskFull, StoreUnavailable, UsageError
 from sanderling.frontier.book import Book, Entry
 from sanderling.frontier.hosts import Hosts
 from sanderling.frontier.judge import Judge
@@ -92,27 +93,44 @@ def crawl(
     seeds = [read_seed(text) for text in request.seeds]
     depth = depth_limit(request.limits.depth)
     scope_rule((), ScopeKind(request.scope.scope), request.scope.include, request.scope.exclude)  # or say what is wrong
-    with open_collection(folder) as collection:
-        house = open_house(collection, request, seeds, depth, clock)
+    counts: Counter[str] = Counter()
+    while True:
         try:
-            run = _begin(house, request, seeds, clock())
-            coordinator = Coordinator(
-                house,
-                engine or Processes(fetch_settings(request)),
-                resolver or Resolver(clock=clock),
-                Bounds(request.limits.limit, request.limits.time_limit, request.limits.size_limit),
-                migrants=count_migrants(request.workers),
-                allow_private=request.fetching.allow_private,
-                folder=folder,
-                clock=clock,
-            )
-            coordinator.earlier = _pages_of(house.db, house.session)
-            if on_start:
-                on_start(coordinator)
-            finish = coordinator.run(on_tick)
-            return _end(house, run, finish, coordinator, clock())
-        finally:
-            house.log.close()
+            with open_collection(folder, request.workers.store) as collection:
+                house = open_house(collection, request, seeds, depth, clock)
+                house.counts = counts
+                with house.archive, closing(house.log):
+                    run = _begin(house, request, seeds, clock())
+                    coordinator = Coordinator(
+                        house,
+                        engine or Processes(fetch_settings(request)),
+                        resolver or Resolver(clock=clock),
+                        Bounds(request.limits.limit, request.limits.time_limit, request.limits.size_limit),
+                        migrants=count_migrants(request.workers),
+                        allow_private=request.fetching.allow_private,
+                        folder=folder,
+                        clock=clock,
+                    )
+                    coordinator.earlier = _pages_of(house.db, house.session) - _counted(counts)
+                    if on_start:
+                        on_start(coordinator)
+                    finish = coordinator.run(on_tick)
+                    return _end(house, run, finish, coordinator, clock())
+        except StoreUnavailable:
+            if engine is not None or not request.workers.store:
+                raise
+            wait_for_store(request.workers.store)  # it is as if we had crashed: what was not committed is done again
+
+
+def wait_for_store(store: str) -> None:
+    """A shared database went away: wait until it is back, or say that it is gone for good."""
+    from sanderling import postgres
+
+    postgres.connect(store, postgres.PATIENCE_SECONDS).close()
+
+
+def _counted(counts: Counter[str]) -> int:
+    return counts[Outcome.FETCHED] + counts[Outcome.NOT_MODIFIED]
 
 
 def read_seed(text: str) -> Spelling:
@@ -181,8 +199,9 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
     db = collection.db
     catalogue = Catalogue(db)
     archive = open_archive(collection.archive, catalogue.committed(), clock=clock)
-    for name, length in archive.lengths().items():
-        catalogue.file_id(name, length)
+    with transaction(db):
+        for name, length in archive.lengths().items():
+            catalogue.file_id(name, length)
     captures = open_index(collection.indexes, collection.archive, catalogue.committed())
     graph = Graph(db)
     graph.recover()

@@ -80,6 +80,7 @@ class Workers(Struct, frozen=True):
     """Who does the work."""
 
     migrants: Annotated[Count, Meta(description="worker processes (default: one per core)")] = 0
+    store: Annotated[Text, Meta(description="catalogue and frontier in postgresql://... (default: SQLite)")] = ""
 
 
 GROUPS: list[type[Struct]] = [Scope, Limits, Politeness, Fetching, Workers]

@@ -55,7 +55,10 @@ def test_every_command_has_help_with_an_example(name: str, capsys: pytest.Captur
     assert command_module(name).HELP
 
 
-def test_wrong_usage_gets_one_sentence_and_code_4(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_wrong_usage_gets_one_sentence_and_code_4(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     for argv in (
         ["crwl"],
         ["crawl"],

@@ -115,9 +115,9 @@ class Hosts:
     def hold(self, host: int, until: float, reason: Reason) -> None:
         """Ask nothing of a host, and of no other at its address, before this time."""
         self.db.execute(
-            "UPDATE hosts SET open_at = max(open_at, ?), hold = ? WHERE id = ? OR (place <> '' AND place ="
-            " (SELECT place FROM hosts WHERE id = ?))",
-            (until, reason, host, host),
+            "UPDATE hosts SET open_at = CASE WHEN open_at < ? THEN ? ELSE open_at END, hold = ? WHERE id = ?"
+            " OR (place <> '' AND place = (SELECT place FROM hosts WHERE id = ?))",
+            (until, until, reason, host, host),
         )
 
     def strike(self, host: int) -> int:

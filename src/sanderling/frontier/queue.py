@@ -54,9 +54,9 @@ class Closing(Struct, frozen=True, gc=False):
 COLUMNS = "id, name, place, addresses, leased, robots_status, robots_body, robots_at, robots_until"
 READY = f"""
     SELECT {COLUMNS} FROM hosts
-    WHERE waiting > 0 AND open_at <= :now AND verdict = '' AND (resolved_until > :now OR :proxied)
-      AND (leased = 0 OR holder = :migrant OR (:shared AND robots_until > :now))
-      AND (:shared OR leased > 0 OR NOT EXISTS
+    WHERE waiting > 0 AND open_at <= :now AND verdict = '' AND (resolved_until > :now OR :proxied = 1)
+      AND (leased = 0 OR holder = :migrant OR (:shared = 1 AND robots_until > :now))
+      AND (:shared = 1 OR leased > 0 OR NOT EXISTS
            (SELECT 1 FROM hosts AS other WHERE other.place = hosts.place AND other.place <> '' AND other.leased > 0))
     ORDER BY open_at LIMIT :most
 """
@@ -71,7 +71,7 @@ class Queue:
 
     def take(self, migrant: str, room: int, now: float) -> list[Itinerary]:
         """Lease the best ready URLs, up to `room`; their hosts are closed to others in the same breath."""
-        wanted = {"now": now, "proxied": self.pace.proxied, "migrant": migrant, "shared": self.pace.shared,
+        wanted = {"now": now, "proxied": int(self.pace.proxied), "migrant": migrant, "shared": int(self.pace.shared),
                   "most": HOSTS_PER_TAKE}  # fmt: skip
         out: list[Itinerary] = []
         places: set[str] = set()

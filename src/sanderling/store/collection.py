@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from sanderling.store.schema import MIGRATIONS as STORE
 
 ROOMS: Mapping[str, Sequence[str]] = {"frontier": FRONTIER, "store": STORE, "changes": CHANGES}
 DATABASE = "sanderling.db"
+STORE_FILE = "store"  # where the catalogue is, when it is not here
 
 
 class Collection:
@@ -57,10 +59,39 @@ class Collection:
 
 def exists(folder: Path) -> bool:
     """Is there a collection in this folder?"""
-    return (folder / DATABASE).is_file()
+    return (folder / DATABASE).is_file() or (folder / STORE_FILE).is_file()
 
 
-def open_collection(folder: Path) -> Collection:
+def open_database(folder: Path, store: str = "", *, read_only: bool = False) -> Connection:
+    """The database of a collection: the SQLite file in its folder, or the PostgreSQL it was made with."""
+    known = (folder / STORE_FILE).read_text().strip() if (folder / STORE_FILE).is_file() else ""
+    if store and not known:
+        if (folder / DATABASE).is_file():
+            raise CollectionError(f"{folder} keeps its catalogue in SQLite; use another -C for {hide_password(store)}")
+        (folder / STORE_FILE).touch(mode=0o600)
+        (folder / STORE_FILE).write_text(store)
+    elif store and store != known:
+        raise CollectionError(f"{folder} belongs to another store: {hide_password(known)}")
+    if store or known:
+        return _shared(store or known, read_only)
+    return connect(folder / DATABASE, read_only=read_only)
+
+
+def _shared(store: str, read_only: bool) -> Connection:
+    from sanderling import postgres
+
+    db = postgres.connect(store, 0.0 if read_only else postgres.PATIENCE_SECONDS)
+    if not read_only:
+        postgres.own(db)
+    return db
+
+
+def hide_password(store: str) -> str:
+    """A store's address as it may be shown."""
+    return re.sub(r"(://[^:/@]+):[^@]*@", r"\1:***@", store)
+
+
+def open_collection(folder: Path, store: str = "") -> Collection:
     """Open a collection to write, making it if there is none."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -77,9 +108,13 @@ def open_collection(folder: Path) -> Collection:
         ) from None
     os.ftruncate(lock, 0)
     os.pwrite(lock, str(os.getpid()).encode(), 0)
-    db = connect(folder / DATABASE)
-    migrate(db, ROOMS)
-    _check_scheme(db, folder)
+    try:
+        db = open_database(folder, store)
+        migrate(db, ROOMS)
+        _check_scheme(db, folder)
+    except BaseException:
+        os.close(lock)
+        raise
     for name in ("archive", "indexes", "logs"):
         (folder / name).mkdir(exist_ok=True)
     return Collection(folder, db, lock)
@@ -89,8 +124,7 @@ def read_collection(folder: Path) -> Collection:
     """Open an existing collection to look at it; a crawl may go on writing meanwhile."""
     if not exists(folder):
         raise CollectionError(f"there is no collection in {folder}; make one with: sanderling crawl URL -C {folder}")
-    db = connect(folder / DATABASE, read_only=True)
-    return Collection(folder, db, -1)
+    return Collection(folder, open_database(folder, read_only=True), -1)
 
 
 def remove_collection(folder: Path) -> None:

