@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from urllib.parse import urlsplit, urlunsplit
 
-from msgspec import Struct
+from msgspec import Struct, msgpack
 from xxhash import xxh32_intdigest
+
+from sanderling.database import Connection
 
 SUPPORT = 3  # groups of spellings that must agree in each half of the evidence
 ERRORS = 0.02  # share of groups that may disagree
@@ -179,3 +181,17 @@ def check(rule: Rule, pages: Sequence[Page], errors: float = ERRORS) -> bool:
     one, other = _evidence(rule, pages)
     agreed, disagreed = one[0] + other[0], one[1] + other[1]
     return disagreed <= errors * (agreed + disagreed)
+
+
+def load(db: Connection) -> list[Rule]:
+    """Read the rules in use."""
+    row = db.execute("SELECT value FROM blobs WHERE name = 'dust'").fetchone()
+    return msgpack.decode(row[0], type=list[Rule]) if row else []
+
+
+def save(db: Connection, rules: Sequence[Rule]) -> None:
+    """Write down the rules to use from now on, all of them."""
+    db.execute(
+        "INSERT INTO blobs VALUES ('dust', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        (msgpack.encode(list(rules)),),
+    )

@@ -1,9 +1,9 @@
 """The marks of one version of a page, from which a later version is told apart.
 
-`signatures` is the cheap test, made for every page: a hash of the visible text. `sign` is the full mark, a few times
-the work of parsing, so it is made only where the bytes of a page differ from those of the last visit; stored, it spares
-the next comparison the old body. Hashes of blocks and assets have 32 bits: they are compared within one page only. All
-text is hashed without blanks, that of blocks without stamps too.
+`text_mark` is the cheap test, made for every page: a hash of the visible text. `sign` is the full mark, a few times the
+work of parsing, so it is made only where the bytes of a page differ from those of the last visit; stored, it spares the
+next comparison the old body. Hashes of blocks and assets have 32 bits: they are compared within one page only. All text
+is hashed without blanks, that of blocks without stamps too.
 """
 
 from array import array
@@ -18,7 +18,6 @@ from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.blocks import Blocks, blocks
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import reduce
-from sanderling.pages.text import text
 
 VERSION = 2
 MAX_LINES = 200_000
@@ -50,13 +49,8 @@ class Signature(Struct, frozen=True, array_like=True):
     frames: bytes
 
 
-def signatures(tree: Document) -> bytes:
-    """Hash the visible text of a page, blanks aside: eight bytes that say whether to look closer."""
-    return text_mark(text(tree))
-
-
 def text_mark(words: str) -> bytes:
-    """Hash a page's text that was read already."""
+    """Hash the visible text of a page, blanks aside: eight bytes that say whether to look closer."""
     return xxh3_64_digest(squeeze(words))
 
 

@@ -1,0 +1,59 @@
+"""Messages about changes, by mail, webhook or chat; never about an empty difference or an error page."""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from sanderling.changes.feed import Item, summary
+from sanderling.changes.render import plain
+from sanderling.errors import MissingExtra, UsageError
+
+MOST = 50  # changes spelled out in one message
+SUBJECT = "Sanderling: {count} changed page{s}"
+
+
+class Sender(Protocol):
+    """Whoever can send a message; apprise is one."""
+
+    def notify(self, body: str, title: str) -> object:
+        """Send; something false if it did not work."""
+        ...
+
+
+def open_sender(targets: Sequence[str]) -> Sender:
+    """Make a sender to these addresses (mailto://, json://, slack:// ...: the schemes of apprise)."""
+    try:
+        import apprise
+    except ImportError:
+        raise MissingExtra("alerts", "alerts") from None
+    sender = apprise.Apprise()
+    for target in targets:
+        if not sender.add(target):
+            raise UsageError(f"{_shown(target)} is no address apprise knows; write e.g. mailto://user:pass@example.org")
+    return sender
+
+
+def _shown(target: str) -> str:
+    """Name an address without its secrets."""
+    return f"{target.partition('://')[0]}://…" if "://" in target else "that"
+
+
+def message(items: Iterable[Item]) -> tuple[str, str] | None:
+    """Write one message about all news; None if there is none."""
+    news = [item for item in items if item.is_news]
+    if not news:
+        return None
+    news.sort(key=lambda item: (-item.change.significance, item.url))
+    lines = [f"{plain(item.title or item.url)}\n{plain(item.url)}\n{summary(item.change)}\n" for item in news[:MOST]]
+    if len(news) > MOST:
+        lines.append(f"and {len(news) - MOST} more")
+    return SUBJECT.format(count=len(news), s="" if len(news) == 1 else "s"), "\n".join(lines)
+
+
+def alert(items: Iterable[Item], sender: Sender) -> int:
+    """Send one message about all news; say how many changes it told of, 0 if there were none or nobody heard."""
+    kept = [item for item in items if item.is_news]
+    written = message(kept)
+    if written is None:
+        return 0
+    subject, body = written
+    return len(kept) if sender.notify(body=body, title=subject) else 0

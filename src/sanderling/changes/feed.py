@@ -1,0 +1,107 @@
+"""Changes as a feed: Atom 1.0 and RSS 2.0. Only changes that matter get in, and nothing of them but text."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from xml.etree import ElementTree as xml
+
+from msgspec import Struct
+
+from sanderling.changes.detect import Change
+from sanderling.changes.render import plain
+
+ATOM = "http://www.w3.org/2005/Atom"
+GENERATOR = "Sanderling"
+
+
+class Item(Struct, frozen=True):
+    """One change of one page, to be told to others."""
+
+    url: str
+    at: float
+    previous_at: float
+    change: Change
+    title: str = ""
+    status: int = 200  # of the new version
+
+    @property
+    def is_news(self) -> bool:
+        """Say whether to tell anybody: never of an empty difference or an error page."""
+        return self.change.matters and self.change.comparable and self.status < 400
+
+
+def summary(change: Change) -> str:
+    """Tell a change in one line."""
+    blocks = ", ".join(f"{count} {action}" for action, count in sorted(change.counts.items()))
+    parts = [", ".join(change.kinds), f"significance {change.significance:.2f}"]
+    if blocks:
+        parts.append(f"paragraphs: {blocks}")
+    if change.links.added or change.links.removed:
+        parts.append(f"links: {change.links.added} added, {change.links.removed} removed")
+    return "; ".join(parts)
+
+
+def atom(items: Iterable[Item], title: str, feed_id: str) -> str:
+    """Write an Atom feed, newest first."""
+    news = _news(items)
+    root = xml.Element("feed", {"xmlns": ATOM})
+    _add(root, "title", title)
+    _add(root, "id", feed_id)
+    _add(root, "updated", _moment(max((item.at for item in news), default=0.0)).isoformat())
+    _add(root, "generator", GENERATOR)
+    _add(_add(root, "author"), "name", GENERATOR)
+    for item in news:
+        entry = _add(root, "entry")
+        _add(entry, "title", f"{item.title or item.url}: {', '.join(item.change.kinds)}")
+        _add(entry, "id", f"{item.url}#changed-{item.at:.6f}")
+        _add(entry, "updated", _moment(item.at).isoformat())
+        _add(entry, "link").set("href", _clean(item.url))
+        _add(entry, "summary", summary(item.change))
+        for kind in item.change.kinds:
+            _add(entry, "category").set("term", kind)
+    return _written(root)
+
+
+def rss(items: Iterable[Item], title: str, link: str) -> str:
+    """Write an RSS feed, newest first."""
+    root = xml.Element("rss", {"version": "2.0"})
+    channel = _add(root, "channel")
+    _add(channel, "title", title)
+    _add(channel, "link", link)
+    _add(channel, "description", title)
+    for item in _news(items):
+        entry = _add(channel, "item")
+        _add(entry, "title", f"{item.title or item.url}: {', '.join(item.change.kinds)}")
+        _add(entry, "link", item.url)
+        _add(entry, "guid", f"{item.url}#changed-{item.at:.6f}").set("isPermaLink", "false")
+        _add(entry, "pubDate", format_datetime(_moment(item.at)))
+        _add(entry, "description", summary(item.change))
+        for kind in item.change.kinds:
+            _add(entry, "category", kind)
+    return _written(root)
+
+
+def _news(items: Iterable[Item]) -> list[Item]:
+    return sorted((item for item in items if item.is_news), key=lambda item: -item.at)
+
+
+def _moment(at: float) -> datetime:
+    return datetime.fromtimestamp(at, UTC)
+
+
+def _clean(text: str) -> str:
+    """Keep to the characters XML allows."""
+    return "".join(
+        letter for letter in plain(text) if letter < "\ud800" or "\ue000" <= letter <= "\ufffd" or letter > "\uffff"
+    )
+
+
+def _add(parent: xml.Element, name: str, text: str = "") -> xml.Element:
+    child = xml.SubElement(parent, name)
+    if text:
+        child.text = _clean(text)
+    return child
+
+
+def _written(root: xml.Element) -> str:
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring(root, encoding="unicode") + "\n"

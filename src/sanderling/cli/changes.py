@@ -1,0 +1,128 @@
+"""sanderling changes: what changed, of which kind, and how much it matters."""
+
+import argparse
+import fnmatch
+import math
+import re
+import time
+from collections.abc import Iterator
+
+from msgspec import to_builtins
+
+from sanderling.changes.alerts import alert, open_sender
+from sanderling.changes.detect import Kind
+from sanderling.changes.feed import Item, atom, rss, summary
+from sanderling.changes.ledger import entries
+from sanderling.changes.render import plain
+from sanderling.cli.frame import Call, print_json, print_rows, say
+from sanderling.cli.times import iso, moment, short
+from sanderling.errors import UsageError
+from sanderling.store.catalogue import urls_of
+from sanderling.store.collection import Collection, read_collection
+
+HELP = "List changes of stored pages by kind and significance; noise is left out. Also as a feed, or sent to you."
+EXAMPLES = """\
+examples:
+  sanderling changes --since 1d
+  sanderling changes --kind content --min-significance 0.5 --json
+  sanderling changes --url '*/docs/*' --since 7d --feed atom > changes.xml
+  sanderling changes --since last --alert mailto://user:password@example.org
+"""
+LAST = "last"
+STATE = "alerted"  # file in the collection: until when alerts were sent
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    parser.add_argument("--since", metavar="TIME", help="2026-11-15, 7d, 2h; last: since the last alert")
+    parser.add_argument("--kind", action="append", metavar="KIND", help=f"one of {', '.join(Kind)} (repeatable)")
+    parser.add_argument("--min-significance", type=float, default=0.0, metavar="X", help="from 0 to 1")
+    parser.add_argument("--url", metavar="PATTERN", help="only URLs like this: * stands for anything")
+    parser.add_argument("--noise", action="store_true", help="also pages that differ in nothing that matters")
+    parser.add_argument("--first", type=int, metavar="N", help="at most so many")
+    parser.add_argument("--feed", choices=("atom", "rss"), help="print a feed")
+    parser.add_argument("--alert", action="append", metavar="ADDRESS", help="send them there (apprise; repeatable)")
+
+
+def run(call: Call) -> int:
+    """Print, publish or send what changed."""
+    for kind in call.args.kind or ():
+        if kind not in set(Kind):
+            raise UsageError(f"there is no kind of change {kind!r}; there are {', '.join(Kind)}")
+    with read_collection(call.collection) as collection:
+        found = list(_first(call, _chosen(call, collection, _since(call))))
+    if call.args.alert:
+        return _send(call, found)
+    if call.args.feed:
+        write = atom if call.args.feed == "atom" else rss
+        print(write(found, f"Changes in {call.collection.name}", f"urn:sanderling:{call.collection.name}"), end="")
+    elif call.json:
+        for item in found:
+            print_json(as_object(item))
+    else:
+        rows = ((short(i.at), f"{i.change.significance:.2f}", plain(i.url), summary(i.change)) for i in found)
+        print_rows(rows, ("seen at", "weight", "url", "change"))
+    return 0
+
+
+def _since(call: Call) -> float:
+    if call.args.since == LAST:
+        state = call.collection / STATE
+        return float(state.read_text()) if state.is_file() else 0.0
+    return moment(call.args.since, time.time()) if call.args.since else 0.0
+
+
+def _chosen(call: Call, collection: Collection, since: float) -> Iterator[Item]:
+    args = call.args
+    wanted = re.compile(fnmatch.translate(args.url)) if args.url else None
+    noted = list(entries(collection.db, since))
+    names = urls_of(collection.db, sorted({one.url for one in noted}))
+    titles = dict(collection.db.execute("SELECT url, title FROM pages").fetchall()) if args.feed or args.alert else {}
+    for one in noted:
+        change, url = one.change, names.get(one.url, "")
+        if (
+            (change.matters or args.noise)
+            and change.significance >= args.min_significance
+            and (not args.kind or set(args.kind) & set(change.kinds))
+            and (wanted is None or wanted.match(url))
+        ):
+            yield Item(url, one.at, one.previous_at, change, titles.get(one.url, ""))
+
+
+def _first(call: Call, items: Iterator[Item]) -> Iterator[Item]:
+    for number, item in enumerate(items):
+        if call.args.first is not None and number >= call.args.first:
+            return
+        yield item
+
+
+def as_object(item: Item) -> dict[str, object]:
+    """A change as a script reads it."""
+    change = item.change
+    return {
+        "url": item.url,
+        "seen_at": iso(item.at),
+        "previous_at": iso(item.previous_at),
+        "kinds": list(change.kinds),
+        "significance": change.significance,
+        "amount": change.amount,
+        "paragraphs": to_builtins(change.paragraphs),
+        "counts": dict(change.counts),
+        "structure": to_builtins(change.structure),
+        "links": to_builtins(change.links),
+        "media": to_builtins(change.media),
+        "behaviour": to_builtins(change.behaviour),
+        "noise": list(change.noise),
+    }
+
+
+def _send(call: Call, found: list[Item]) -> int:
+    """Send one message; remember until when, so that nobody hears of a change twice."""
+    news = [item for item in found if item.is_news]
+    sent = alert(news, open_sender(call.args.alert))
+    if news and not sent:
+        raise UsageError("the message could not be sent; check the address, and try with -v")
+    if found:
+        (call.collection / STATE).write_text(repr(math.nextafter(max(item.at for item in found), math.inf)))
+    say(call, f"told of {sent} changes" if sent else "nothing to tell")
+    return 0

@@ -1,0 +1,85 @@
+"""sanderling dust: what makes no difference in the URLs of a site, learned from what was crawled."""
+
+import argparse
+import fnmatch
+import re
+from collections.abc import Iterator
+
+from msgspec import to_builtins
+
+from sanderling.cli.frame import Call, print_json, print_rows, say
+from sanderling.organise.dust import Kind, Page, Rule, learn, load, save
+from sanderling.store.collection import Collection, open_collection, read_collection
+
+HELP = "Show which parts of URLs make no difference on a site; with --use, leave them out from now on."
+EXAMPLES = """\
+examples:
+  sanderling dust                         what the crawl taught, with its evidence
+  sanderling dust --use                   spell URLs by these rules before fetching
+  sanderling dust --used                  the rules in use
+  sanderling dust --forget example.org    take the rules of a site back
+"""
+WORDS = {
+    Kind.PARAMETER: "parameter {name} makes no difference",
+    Kind.WWW: "www. makes no difference",
+    Kind.INDEX: "{name} is its folder",
+    Kind.SLASH: "a final slash makes no difference",
+    Kind.CASE: "upper and lower case make no difference",
+    Kind.SCHEME: "http is https",
+}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    parser.add_argument("--site", metavar="PATTERN", help="only sites like this: * stands for anything")
+    parser.add_argument("--use", action="store_true", help="use these rules from now on")
+    parser.add_argument("--used", action="store_true", help="show the rules in use")
+    parser.add_argument("--forget", metavar="PATTERN", help="take back the rules of sites like this")
+
+
+def run(call: Call) -> int:
+    """Learn and show; or write down what to use."""
+    if call.args.forget:
+        return _forget(call)
+    with read_collection(call.collection) as collection:
+        found = load(collection.db) if call.args.used else learn(_pages(collection))
+    rules = [rule for rule in found if _is_wanted(call.args.site, rule.site)]
+    if call.args.use:
+        with open_collection(call.collection) as collection:
+            kept = [rule for rule in load(collection.db) if rule.site not in {new.site for new in rules}]
+            save(collection.db, [*kept, *rules])
+        say(call, f"{len(rules)} rules in use")
+    _print(call, rules)
+    return 0
+
+
+def _pages(collection: Collection) -> Iterator[Page]:
+    """Pages that answered, each by its text where that is known: bodies of one page differ in tokens."""
+    for url, digest, mark in collection.db.execute(
+        "SELECT h.name || u.path, p.digest, m.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
+        " JOIN hosts AS h ON h.id = u.host LEFT JOIN marks AS m ON m.url = p.url AND m.kind = 'text'"
+        " WHERE p.status = 200 AND p.size > 0"
+    ):
+        yield Page(url, mark or digest)
+
+
+def _is_wanted(pattern: str | None, site: str) -> bool:
+    return pattern is None or re.match(fnmatch.translate(pattern), site) is not None
+
+
+def _forget(call: Call) -> int:
+    with open_collection(call.collection) as collection:
+        rules = load(collection.db)
+        kept = [rule for rule in rules if not _is_wanted(call.args.forget, rule.site)]
+        save(collection.db, kept)
+    say(call, f"{len(rules) - len(kept)} rules taken back, {len(kept)} left")
+    return 0
+
+
+def _print(call: Call, rules: list[Rule]) -> None:
+    if call.json:
+        for rule in rules:
+            print_json(to_builtins(rule))
+        return
+    rows = ((rule.site, rule.agreed, rule.disagreed, WORDS[rule.kind].format(name=rule.name)) for rule in rules)
+    print_rows(rows, ("site", "agreed", "disagreed", "rule"))

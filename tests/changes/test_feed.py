@@ -1,0 +1,92 @@
+"""Changes as a feed and as messages."""
+
+import sys
+from xml.etree import ElementTree as xml
+
+import pytest
+from tests.changes.pages import TEXT, compare, page
+
+from sanderling.changes.alerts import alert, message, open_sender
+from sanderling.changes.detect import Change
+from sanderling.changes.feed import ATOM, Item, atom, rss, summary
+from sanderling.errors import MissingExtra, UsageError
+
+NEWS = compare(page(), page([*TEXT, "One more."]))
+ITEM = Item("https://example.org/a?b&c", 1_700_000_000.0, 1_600_000_000.0, NEWS, "A <b>title</b> \x1b")
+QUIET = [
+    Item("https://example.org/same", 1_700_000_001.0, 0.0, Change()),
+    Item("https://example.org/gone", 1_700_000_002.0, 0.0, NEWS, status=503),
+    Item("https://example.org/other", 1_700_000_003.0, 0.0, Change(comparable=False)),
+]
+
+
+class Mailbox:
+    """A sender that keeps what it gets."""
+
+    def __init__(self, answer: bool = True) -> None:
+        self.answer = answer
+        self.sent: list[tuple[str, str]] = []
+
+    def notify(self, body: str, title: str) -> bool:
+        self.sent.append((title, body))
+        return self.answer
+
+
+def test_a_change_is_told_in_one_line() -> None:
+    assert summary(NEWS) == f"content, structure; significance {NEWS.significance:.2f}; paragraphs: 1 added"
+
+
+def test_the_atom_feed_has_what_matters_and_nothing_else() -> None:
+    root = xml.fromstring(atom([*QUIET, ITEM], "Changes", "urn:x"))
+    entries = root.findall(f"{{{ATOM}}}entry")
+    assert len(entries) == 1
+    link = entries[0].find(f"{{{ATOM}}}link")
+    assert link is not None
+    assert link.get("href") == ITEM.url
+    assert [entry.get("term") for entry in entries[0].findall(f"{{{ATOM}}}category")] == ["content", "structure"]
+    assert root.findtext(f"{{{ATOM}}}updated") == "2023-11-14T22:13:20+00:00"
+
+
+def test_the_rss_feed_has_what_matters_and_nothing_else() -> None:
+    root = xml.fromstring(rss([*QUIET, ITEM], "Changes", "https://example.org/"))
+    (entry,) = root.findall("channel/item")
+    assert entry.findtext("link") == ITEM.url
+    assert entry.findtext("pubDate") == "Tue, 14 Nov 2023 22:13:20 +0000"
+
+
+def test_an_empty_feed_is_still_a_feed() -> None:
+    assert xml.fromstring(atom([], "Changes", "urn:x")).tag == f"{{{ATOM}}}feed"
+
+
+def test_nobody_hears_of_an_empty_difference_or_an_error_page() -> None:
+    mailbox = Mailbox()
+    assert alert(QUIET, mailbox) == 0
+    assert mailbox.sent == []
+    assert message([]) is None
+
+
+def test_all_news_come_in_one_message() -> None:
+    mailbox = Mailbox()
+    assert alert([ITEM, *QUIET, ITEM], mailbox) == 2
+    ((title, body),) = mailbox.sent
+    assert title == "Sanderling: 2 changed pages"
+    assert ITEM.url in body
+    assert "\x1b" not in body
+
+
+def test_a_message_nobody_heard_counts_as_none() -> None:
+    assert alert([ITEM], Mailbox(answer=False)) == 0
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # apprise imports what Python 3.13 dropped
+def test_an_address_nobody_knows_is_refused_without_its_secrets() -> None:
+    pytest.importorskip("apprise")
+    with pytest.raises(UsageError) as error:
+        open_sender(["nonsense://user:secret@host"])
+    assert "secret" not in str(error.value)
+
+
+def test_without_apprise_one_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "apprise", None)
+    with pytest.raises(MissingExtra, match=r"sanderling\[alerts\]"):
+        open_sender(["mailto://x"])

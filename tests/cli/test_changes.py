@@ -1,0 +1,169 @@
+"""sanderling changes, diff and dust as a person types them."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree as xml
+
+import pytest
+from tests.web import Page, Site, html
+
+from sanderling.changes import alerts
+from sanderling.cli import changes, main
+
+OLD = "The tide comes in twice a day and leaves behind what it brought, and the birds know it well."
+NEW = "The tide comes in twice a night and leaves behind what it brought, and the birds know it well."
+
+
+class Crawled:
+    """A site crawled into a collection, again and again."""
+
+    def __init__(self, site: Site, folder: Path) -> None:
+        self.site = site
+        self.folder = folder
+
+    def crawl(self) -> None:
+        flags = ["--delay", "0", "--allow-private", "--quiet", "--migrants", "1", "--no-sitemaps"]
+        assert main(["crawl", self.site.root + "/", "-C", str(self.folder), *flags]) == 0
+
+    def __call__(self, *argv: str) -> int:
+        return main([*argv, "-C", str(self.folder)])
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
+    """A page whose words changed, one whose clock did, and one in two spellings."""
+    twins = {f"/t{n}{end}": html(text=f"{OLD} {n}") for n in range(12) for end in ("", "?ref=home")}
+    pages = {
+        "/": html("/words", "/clock", *twins, text="the root"),
+        "/words": html(text=OLD),
+        "/clock": html(text="Rendered at 10:31:07"),
+        **twins,
+    }
+    with Site(pages) as site:
+        one = Crawled(site, tmp_path_factory.mktemp("changes") / "c")
+        one.crawl()
+        site.pages["/words"] = html(text=NEW)
+        site.pages["/clock"] = html(text="Rendered at 23:02:55")
+        one.crawl()
+        yield one
+
+
+def objects(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_changes_lists_what_matters_and_no_noise(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
+    assert crawled("changes", "--json") == 0
+    (found,) = objects(capsys)
+    assert found["url"] == f"{crawled.site.root}/words"
+    assert found["kinds"] == ["content"]
+    assert found["paragraphs"] == [{"action": "changed", "size": 76, "main": True, "old": 0, "new": 0}]
+    assert {"seen_at", "previous_at", "significance", "structure", "links", "media"} <= set(found)
+    assert crawled("changes", "--json", "--noise") == 0
+    assert [(one["url"], one["noise"]) for one in objects(capsys) if not one["kinds"]] == [
+        (f"{crawled.site.root}/clock", ["stamps"])
+    ]
+
+
+def test_changes_can_be_chosen(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
+    for flags, count in (
+        (("--kind", "content"), 1),
+        (("--kind", "media"), 0),
+        (("--min-significance", "1.01"), 0),
+        (("--url", "*/words"), 1),
+        (("--url", "*/clock"), 0),
+        (("--since", "1d"), 1),
+        (("--since", "2100-01-01"), 0),
+        (("--first", "0"), 0),
+    ):
+        assert crawled("changes", "--json", *flags) == 0
+        assert (flags, len(objects(capsys))) == (flags, count)
+    assert crawled("changes", "--kind", "colour") == 4
+    assert crawled("changes") == 0
+    assert "content; significance" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("kind", "tag"), [("atom", "{http://www.w3.org/2005/Atom}feed"), ("rss", "rss")])
+def test_changes_come_as_a_feed(kind: str, tag: str, crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
+    assert crawled("changes", "--feed", kind) == 0
+    root = xml.fromstring(capsys.readouterr().out)
+    assert root.tag == tag
+    assert "/words" in xml.tostring(root, encoding="unicode")
+
+
+def test_nobody_hears_of_a_change_twice(
+    crawled: Crawled, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sent: list[str] = []
+
+    class Mailbox:
+        def notify(self, body: str, title: str) -> bool:
+            sent.append(body)
+            return True
+
+    def open_mailbox(targets: list[str]) -> alerts.Sender:
+        assert targets == ["mailto://me"]
+        return Mailbox()
+
+    monkeypatch.setattr(changes, "open_sender", open_mailbox)
+    for _ in range(2):
+        assert crawled("changes", "--since", "last", "--alert", "mailto://me") == 0
+    assert len(sent) == 1
+    assert "/words" in sent[0]
+    assert "nothing to tell" in capsys.readouterr().err
+
+
+def test_diff_shows_words(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
+    page = f"{crawled.site.root}/words"
+    assert crawled("diff", page) == 0
+    assert "twice a [-day-]{+night+} and leaves" in capsys.readouterr().out
+    assert crawled("diff", page, "2", "1") == 0
+    assert "twice a [-night-]{+day+} and leaves" in capsys.readouterr().out
+    assert crawled("diff", page, "--json") == 0
+    (found,) = objects(capsys)
+    assert found["url"] == page
+    assert crawled("diff", page, "--html") == 0
+    assert "<del>day</del>" in capsys.readouterr().out
+
+
+def test_diff_lists_versions_and_refuses_what_is_not_there(
+    crawled: Crawled, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = f"{crawled.site.root}/words"
+    assert crawled("diff", page, "--versions", "--json") == 0
+    assert [one["version"] for one in objects(capsys)] == [1, 2]
+    assert crawled("diff", page, "1", "9") == 4
+    assert "there are 1 to 2" in capsys.readouterr().err
+    assert crawled("diff", page, "1") == 4
+    assert crawled("diff", page, "2000-01-01", "2") == 4
+    assert crawled("diff", f"{crawled.site.root}/t1") == 4
+    assert "only one version" in capsys.readouterr().err
+
+
+def test_dust_is_learned_used_and_taken_back(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
+    assert crawled("dust", "--json") == 0
+    (rule,) = objects(capsys)
+    assert (rule["kind"], rule["name"], rule["disagreed"]) == ("parameter", "ref", 0)
+    assert crawled("dust", "--used", "--json") == 0
+    assert objects(capsys) == []
+    assert crawled("dust", "--use") == 0
+    assert "parameter ref makes no difference" in capsys.readouterr().out
+    assert crawled("dust", "--used", "--json") == 0
+    assert objects(capsys) == [rule]
+    assert crawled("dust", "--forget", "127.*") == 0
+    capsys.readouterr()
+    assert crawled("dust", "--used", "--json") == 0
+    assert objects(capsys) == []
+
+
+def test_the_web_in_a_diff_stays_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site({"/": html(text=OLD)}) as site:
+        one = Crawled(site, tmp_path / "c")
+        one.crawl()
+        site.pages["/"] = Page(f"<p>{OLD}</p><p>&lt;script&gt;x&lt;/script&gt; \x1b]0;y\x07</p>".encode())
+        one.crawl()
+        assert one("diff", site.root + "/", "--html") == 0
+        assert "<script" not in capsys.readouterr().out
+        assert one("diff", site.root + "/") == 0
+        assert "\x1b" not in capsys.readouterr().out
