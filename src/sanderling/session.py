@@ -22,6 +22,7 @@ from sanderling.changes.ledger import Ledger
 from sanderling.clock import Clock, real
 from sanderling.coordinator import Bounds, Coordinator, Engine, Finish, Progress
 from sanderling.database import Connection, transaction
+from sanderling.engines.cluster import Cluster
 from sanderling.engines.processes import Processes
 from sanderling.errors import DiskFull, StoreUnavailable, UsageError
 from sanderling.frontier.book import Book, Entry
@@ -103,7 +104,7 @@ def crawl(
                     run = _begin(house, request, seeds, clock())
                     coordinator = Coordinator(
                         house,
-                        engine or Processes(fetch_settings(request)),
+                        engine or open_engine(request),
                         resolver or Resolver(clock=clock),
                         Bounds(request.limits.limit, request.limits.time_limit, request.limits.size_limit),
                         migrants=count_migrants(request.workers),
@@ -120,6 +121,14 @@ def crawl(
             if engine is not None or not request.workers.store:
                 raise
             wait_for_store(request.workers.store)  # it is as if we had crashed: what was not committed is done again
+
+
+def open_engine(request: Request) -> Engine:
+    """Where the migrants of this crawl live."""
+    settings = fetch_settings(request)
+    if request.workers.engine == "ray":
+        return Cluster(settings, request.workers.address or "local", request.workers.place)
+    return Processes(settings)
 
 
 def wait_for_store(store: str) -> None:

@@ -80,6 +80,11 @@ class Workers(Struct, frozen=True):
     """Who does the work."""
 
     migrants: Annotated[Count, Meta(description="worker processes (default: one per core)")] = 0
+    engine: Annotated[
+        Literal["processes", "ray"], Meta(description="where migrants live: on this machine, or on a Ray cluster")
+    ] = "processes"
+    address: Annotated[Text, Meta(description="of the Ray cluster, e.g. 10.0.0.1:6379 (default: start one here)")] = ""
+    place: Annotated[Texts, Meta(description="Ray resource label to put migrants on, in turn (repeatable)")] = ()
     store: Annotated[Text, Meta(description="catalogue and frontier in postgresql://... (default: SQLite)")] = ""
 
 
