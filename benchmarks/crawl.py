@@ -5,6 +5,7 @@ python -m benchmarks.crawl [--sites a,b] [--only name,name] [--rounds N] [--data
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from msgspec import Struct
 
 from benchmarks import report
 from benchmarks.crawlers import Crawler, crawlers, is_there
-from benchmarks.measure import Cost, measure
+from benchmarks.measure import Cost, measure, tree_cpu_seconds
 from benchmarks.server import Seen, read_log, serve
 from benchmarks.sites import DEFAULT, SITES, Web, build
 
@@ -32,11 +33,18 @@ class Run(Struct, frozen=True):
     cost: Cost
     seen: Seen
     complete: float  # share of the reachable pages that were sent
+    server_seconds: float  # CPU time of nginx
 
     @property
     def pages_per_second(self) -> float:
         """Distinct pages by wall time."""
         return self.seen.pages / self.cost.wall_seconds
+
+    @property
+    def disturbance(self) -> float:
+        """Share of the machine that neither the crawler nor the server used, but somebody else."""
+        others = self.cost.machine_seconds - self.cost.cpu_seconds - self.server_seconds
+        return max(0.0, others / (self.cost.wall_seconds * (os.cpu_count() or 1)))
 
     @property
     def cpu_per_thousand(self) -> float:
@@ -110,10 +118,11 @@ def crawl(crawler: Crawler, web: Web, pages: frozenset[str], folder: Path) -> Ru
     out.mkdir(parents=True)
     with serve(web.root, folder / "nginx") as server:
         cost = measure(crawler.command(server.url, out), out, {"START_URL": server.url, "PYTHONPATH": SOURCE})
+        spent = tree_cpu_seconds(server.pid)
     seen = read_log(server.log)
     if cost.exit_code not in ENDINGS or not seen.pages:
         print(f"  {crawler.name} ended with {cost.exit_code}: {last_words(out)}", file=sys.stderr)
-    return Run(crawler.name, crawler.does, cost, seen, len(seen.files & pages) / len(pages))
+    return Run(crawler.name, crawler.does, cost, seen, len(seen.files & pages) / len(pages), spent)
 
 
 def last_words(out: Path) -> str:
@@ -134,9 +143,10 @@ def ceiling(web: Web, pages: frozenset[str], folder: Path, seconds: int = 5) -> 
     with serve(web.root, folder / "nginx") as server:
         command = ["wrk", "-t", "1", "-c", "32", "-d", f"{seconds}s", "-s", str(out / "pages.lua"), server.url]
         cost = measure(command, out)
+        spent = tree_cpu_seconds(server.pid)
     seen = read_log(server.log)
     total = Seen(seen.files, seen.pages + seen.repeats, 0, seen.requests, seen.body_bytes)
-    return Run(CEILING, "nothing", cost, total, len(seen.files & pages) / len(pages))
+    return Run(CEILING, "nothing", cost, total, len(seen.files & pages) / len(pages), spent)
 
 
 def best(runs: list[Run]) -> list[Run]:

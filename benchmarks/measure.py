@@ -20,6 +20,7 @@ class Cost(Struct, frozen=True):
     cpu_seconds: float
     peak_bytes: int  # proportional set size, summed over the process tree
     exit_code: int  # negative: the signal that ended it
+    machine_seconds: float = 0.0  # CPU time of the whole machine meanwhile, ours in it
 
 
 def measure(
@@ -27,7 +28,7 @@ def measure(
 ) -> Cost:
     """Run a command in a folder; what it prints goes to output.txt there."""
     with (folder / "output.txt").open("wb") as output:
-        start = time.perf_counter()
+        start, busy = time.perf_counter(), machine_cpu_seconds()
         process = subprocess.Popen(
             command,
             cwd=folder,
@@ -41,11 +42,11 @@ def measure(
         timer = threading.Timer(limit_seconds, os.killpg, (process.pid, signal.SIGKILL))
         timer.start()
         _, status, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - start
+        wall, busy = time.perf_counter() - start, machine_cpu_seconds() - busy
         timer.cancel()
         peak = watch.stop()
         process.returncode = os.waitstatus_to_exitcode(status)
-    return Cost(wall, usage.ru_utime + usage.ru_stime, peak, process.returncode)
+    return Cost(wall, usage.ru_utime + usage.ru_stime, peak, process.returncode, busy)
 
 
 class Watch:
@@ -85,3 +86,18 @@ def pss(pid: int) -> int:
     except OSError:
         return 0
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
+
+
+def machine_cpu_seconds() -> float:
+    """CPU time that all processes of this machine have used."""
+    user, nice, system, _idle, _wait, irq, softirq, *_ = map(int, Path("/proc/stat").read_text().split()[1:9])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+
+
+def tree_cpu_seconds(pid: int) -> float:
+    """CPU time that a process and its living descendants have used."""
+    ticks = 0
+    for one in tree(pid):
+        fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")

@@ -33,6 +33,7 @@ class Server(Struct, frozen=True):
 
     url: str
     log: Path
+    pid: int
 
 
 class Seen(Struct, frozen=True):
@@ -56,7 +57,7 @@ def serve(root: Path, folder: Path) -> Iterator[Server]:
     with subprocess.Popen(["nginx", "-p", str(folder), "-c", str(config), "-e", str(folder / "error.log")]) as nginx:
         try:
             wait_for(port)
-            yield Server(f"http://{ADDRESS}:{port}/", folder / "access.log")
+            yield Server(f"http://{ADDRESS}:{port}/", folder / "access.log", nginx.pid)
         finally:
             nginx.terminate()
 
