@@ -1,0 +1,111 @@
+"""What the handlers of the app share, handed out through the request; nothing else is global."""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+from starlette.requests import Request
+
+from sanderling.feedback.learn import Taught, learn
+from sanderling.feedback.log import Log
+from sanderling.index.finder import Finder
+from sanderling.index.rank import Ranking
+from sanderling.index.records import Ask, Results
+from sanderling.index.store import open_index
+from sanderling.search.login import COOKIE, Door, Session
+from sanderling.search.window import Window
+
+TRACKING = "tracking"  # settings of the app, by name in the database
+RETENTION = "retention_days"
+LEARN_EVERY = 300.0  # seconds between two looks at what users taught
+DAY = 86400.0
+
+
+class Library:
+    """The index, opened when there is one."""
+
+    def __init__(self, folder: Path, log: Log, ranking: Ranking | None = None) -> None:
+        self.folder = folder / "index"
+        self.taught = Taught(log)
+        self.ranking = ranking or Ranking()
+        self._finder: Finder | None = None
+        self._lock = threading.Lock()
+
+    def finder(self) -> Finder | None:
+        """Who answers questions; None as long as nothing was indexed."""
+        with self._lock:
+            if self._finder is None:
+                index = open_index(self.folder, write=False)
+                self._finder = Finder(index, self.taught, self.ranking) if index else None
+            return self._finder
+
+    def search(self, ask: Ask) -> Results:
+        """Answer a question, or say that nothing is there."""
+        finder = self.finder()
+        return finder.search(ask) if finder else Results(ask.text, 0)
+
+    def size(self) -> tuple[int, int]:
+        """Pages in the index, and the last visit it knows."""
+        finder = self.finder()
+        return (len(finder.index), finder.index.missing_since) if finder else (0, 0)
+
+
+class Rooms(Struct):
+    """Everything the app is made of."""
+
+    library: Library
+    log: Log
+    window: Window
+    door: Door
+    clock: Callable[[], float] = time.time
+    public: bool = False  # served beyond this machine: then only searching is open to all
+
+    @property
+    def tracking(self) -> bool:
+        """The one switch: is behaviour recorded at all?"""
+        return self.door.get(TRACKING, "on") == "on"
+
+    @property
+    def retention_days(self) -> float:
+        """How long behaviour is kept."""
+        return float(self.door.get(RETENTION, "90"))
+
+
+def rooms_of(request: Request) -> Rooms:
+    """The rooms behind a request."""
+    rooms: Rooms = request.app.state.rooms
+    return rooms
+
+
+def session_of(request: Request) -> Session | None:
+    """Who is logged in; None for everybody else."""
+    rooms = rooms_of(request)
+    return rooms.door.session(request.cookies.get(COOKIE, ""), rooms.clock())
+
+
+class Housekeeping(threading.Thread):
+    """Learns from the log now and then, and forgets what is too old."""
+
+    def __init__(self, rooms: Rooms, every: float = LEARN_EVERY) -> None:
+        super().__init__(name="housekeeping", daemon=True)
+        self.rooms = rooms
+        self.every = every
+        self.over = threading.Event()
+
+    def run(self) -> None:
+        """Until told to stop."""
+        while not self.over.wait(self.every):
+            self.tidy()
+
+    def tidy(self) -> None:
+        """One round."""
+        now = self.rooms.clock()
+        self.rooms.log.forget(now, self.rooms.retention_days)
+        learn(self.rooms.log, now)
+
+    def stop(self) -> None:
+        """End after the round that is going on."""
+        self.over.set()
+        self.join()
