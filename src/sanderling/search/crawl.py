@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from sanderling.changes.ledger import entries
 from sanderling.changes.report import Report, compare, version
@@ -35,6 +36,7 @@ from sanderling.store.warc_records import Place
 
 LIVE = "live.json"  # what a running crawl says of itself, if it does
 HEAVY_SECONDS = 5.0  # counts over whole tables are taken at most so often
+HOST_SECONDS = 60.0
 RECENT = 2_000  # visits looked at for rates
 LIVE_STALE = 10.0
 
@@ -62,6 +64,7 @@ class CrawlWindow:
         self._local = threading.local()
         self._counts: tuple[float, Counts] | None = None
         self._lock = threading.Lock()
+        self._by_host: dict[int, tuple[float, int]] = {}
 
     @property
     def db(self) -> Connection:
@@ -122,14 +125,23 @@ class CrawlWindow:
         return Counts(pages, states, stored, archived, downloaded, unsent, changed, fresh / pages if pages else 0.0)
 
     def hosts(self, most: int) -> list[HostRow]:
-        """Hosts with work first, then those held back."""
+        """Hosts that were ever knocked at: those with work first, then those in trouble."""
         rows = self.db.execute(
-            "SELECT name, waiting, leased, open_at, hold, strikes, verdict, robots_status,"
-            " (SELECT count(*) FROM urls WHERE urls.host = hosts.id AND urls.state = 'visited')"
-            " FROM hosts ORDER BY leased DESC, waiting DESC, strikes DESC, name LIMIT ?",
+            "SELECT id, name, waiting, leased, open_at, hold, strikes, verdict, robots_status FROM hosts"
+            " WHERE waiting > 0 OR leased > 0 OR strikes > 0 OR robots_status >= 0"
+            " ORDER BY leased DESC, waiting DESC, strikes DESC, name LIMIT ?",
             (most,),
-        )
-        return [HostRow(*row) for row in rows]
+        ).fetchall()
+        return [replace(HostRow(*row[1:]), pages=self._pages_of(row[0])) for row in rows]
+
+    def _pages_of(self, host: int) -> int:
+        """Pages of a host, counted at most once a minute."""
+        taken, count = self._by_host.get(host, (-1e9, 0))
+        if time.monotonic() - taken > HOST_SECONDS:
+            sql = "SELECT count(*) FROM urls WHERE host = ? AND state = 'visited'"
+            count = int(self.db.execute(sql, (host,)).fetchone()[0])
+            self._by_host[host] = (time.monotonic(), count)
+        return count
 
     def migrants(self) -> list[MigrantRow]:
         """Who is at work: what the crawl says of itself, else who holds leases."""

@@ -92,10 +92,12 @@ def facets(text: str, results: Results) -> dict[str, list[Choice]]:
     """Links that narrow the question, and links that widen it again."""
     made: dict[str, list[Choice]] = {}
     for name, operator in FACETS.items():
-        choices = [_choice(text, operator, c.value, c.count) for c in results.facets.get(name, ())]
+        counts = results.facets.get(name, ())
+        choices = [_choice(text, operator, c.value, c.count) for c in counts]
+        choices = [choice for choice in choices if choice.chosen or choice.count < results.total]
         known = {choice.label for choice in choices}
         absent = [_choice(text, operator, v, 0) for v in _written(text, operator) if v not in known]
-        if len(choices) > 1 or absent or any(choice.chosen for choice in choices):
+        if choices or absent:
             made[name] = choices + absent
     return made
 

@@ -88,7 +88,8 @@ def run(rooms: Rooms, place: Place, sockets: Sequence[socket.socket]) -> None:
     """Run the server in this thread until a signal."""
     config = uvicorn.Config(
         build(rooms, place.names), log_level="warning", access_log=False, server_header=False, date_header=True,
-        timeout_graceful_shutdown=GRACE_SECONDS, lifespan="on", limit_concurrency=CONNECTIONS, h11_max_incomplete_event_size=32_768,
+        timeout_graceful_shutdown=GRACE_SECONDS, lifespan="on", limit_concurrency=CONNECTIONS,
+        h11_max_incomplete_event_size=32_768,
     )  # fmt: skip
     asyncio.run(uvicorn.Server(config).serve(sockets=list(sockets)))
 

@@ -91,7 +91,7 @@ def stored_part(request: Request) -> Response:
     """GET /stored/part: an image or a style sheet of a stored page."""
     body = rooms_of(request).window.body(url_of(request), at=float(whole(request, "at")) + DAY)
     if body is None or not is_part(body.mime):
-        return Response(b"", 404)
+        return Response(b"", 404, {"Cross-Origin-Resource-Policy": "cross-origin"})
     headers = {"Cross-Origin-Resource-Policy": "cross-origin", "Cache-Control": "private, max-age=600",
                "Content-Security-Policy": "sandbox; default-src 'none'"}  # fmt: skip
     return Response(body.body, 200, headers, body.mime)
