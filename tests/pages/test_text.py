@@ -21,6 +21,10 @@ def test_a_layout_table_keeps_its_paragraphs_apart() -> None:
     assert lines(page) == ["menu", "two", "three", "four", "five"]
 
 
+def test_nothing_in_a_list_is_lost_and_nothing_is_numbered() -> None:
+    assert lines("<ul><p>one</p>two<li>three</li></ul><ol><li>four</ol>") == ["one", "two", "three", "four"]
+
+
 def test_reading_leaves_the_tree_as_it_was() -> None:
     tree = parse(b"<table><tr><th>a<td>b</table>")
     before = tree.html

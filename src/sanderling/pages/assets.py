@@ -11,6 +11,7 @@ from sanderling.pages.stamps import steady
 
 MAX_SCRIPT = 200_000  # characters of one inline script that are looked at
 MAX_LINKS = 10_000
+MAX_NAMES = 20_000  # class attributes remembered
 CODE = bytes(set(range(33, 127)) - set(b"+/=-_%") - set(range(48, 58)) - set(range(65, 91)) - set(range(97, 123)))
 NOT_CODE = bytes(set(range(256)) - set(CODE))
 DATA_TYPES = ("application/json", "application/ld+json", "text/json", "importmap", "speculationrules")
@@ -123,9 +124,22 @@ def frames(tree: Document) -> set[int]:
     return {key(steady(source)) for element in tree.find_all("iframe") if (source := element.attr("src"))}
 
 
+class _Names(dict[str, str]):
+    """Class names in one order, remembered: browsers see a set."""
+
+    def __missing__(self, value: str) -> str:
+        if len(self) >= MAX_NAMES:
+            self.clear()
+        names = self[value] = " ".join(sorted(set(value.split())))
+        return names
+
+
+_names = _Names()
+
+
 def looks(tree: Document, elements: list[Element]) -> tuple[int, int]:
     """Hash classes, inline styles and style sheets: in order, and as a set."""
-    classes = [element.attr("class") or "" for element in elements]
+    classes = [_names[element.attr("class") or ""] for element in elements]
     styles = [element.attr("style") or "" for element in tree.select("[style]")]
     sheets = [steady(link.attr("href") or "") for link in tree.find_all("link") if _is_sheet(link)]
     sheets += [element.text for element in tree.find_all("style")]

@@ -5,11 +5,10 @@ from turbohtml import PlainText
 from sanderling.pages.parse import Document, Element
 
 LAYOUT = PlainText(layout="strict", bullet="")
-PLAIN = {
-    **dict.fromkeys(("table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"), "div"),
-    "ol": "ul",
-}
-LAID_OUT = tuple(PLAIN)
+LAID_OUT = (
+    *("table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"),
+    *("ul", "ol", "fieldset", "legend"),
+)
 MAX_TEXT = 4_000_000  # characters of one page that are looked at
 
 
@@ -22,13 +21,14 @@ def text(tree: Document) -> str:
 
 
 def loosen(tree: Document) -> list[tuple[Element, str]]:
-    """Turn tables and numbered lists into plain blocks for a moment.
+    """Turn tables and lists into plain blocks for a moment.
 
-    The renderer would lay all blocks of a cell out on one line, and number items, so that one new item changes all.
+    The renderer would lay all blocks of a cell out on one line, number items, so that one new item changes all, and
+    leave out what stands in a list and is no item.
     """
     changed = [(element, element.tag) for element in tree.iter_elements(LAID_OUT)]
-    for element, tag in changed:
-        element.tag = PLAIN[tag]
+    for element, _ in changed:
+        element.tag = "div"
     return changed
 
 

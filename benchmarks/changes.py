@@ -1,0 +1,167 @@
+"""How well changes are named, and what that costs.
+
+python -m benchmarks.changes mutations FOLDER ...   pages below the folders, each changed in known ways
+python -m benchmarks.changes live                   consecutive fetches of live pages (suites/change-ota)
+python -m benchmarks.changes versions OLD NEW       two versions of a site; --truth content_changes.json --pair N
+python -m benchmarks.changes speed FOLDER ...       the cheap test, full marks and verdicts beside parsing
+"""
+
+import argparse
+import gzip
+import json
+import os
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.mutations import KINDS, NOISE, Mutation
+from sanderling.changes.detect import Change, Kind, detect, judge
+from sanderling.changes.difference import difference
+from sanderling.changes.noise import Noise
+from sanderling.pages.links import extract
+from sanderling.pages.parse import parse
+from sanderling.pages.signatures import sign, text_mark, write
+from sanderling.pages.text import text
+
+
+def main() -> int:
+    """Run one of the measures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("measure", choices=("mutations", "live", "versions", "speed"))
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--pages", type=int, default=300, help="pages looked at (default 300)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--suites", default=os.environ.get("SANDERLING_SUITES", ""))
+    parser.add_argument("--truth", type=Path, help="content_changes.json")
+    parser.add_argument("--pair", type=int, default=0, help="which pair of that file")
+    parser.add_argument("--verbose", action="store_true", help="name what went wrong")
+    args = parser.parse_args()
+    run: Callable[[argparse.Namespace], None] = globals()[args.measure]
+    run(args)
+    return 0
+
+
+def pages(folders: Iterable[Path], count: int, seed: int) -> list[Path]:
+    """Some pages below these folders, chosen by chance."""
+    found = [path for folder in folders for path in sorted(folder.rglob("*.htm*")) if path.is_file()]
+    return random.Random(seed).sample(found, min(count, len(found)))
+
+
+def read(path: Path) -> bytes:
+    """A page, packed or not."""
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+
+
+def mutations(args: argparse.Namespace) -> None:
+    """Change each page in every known way, and see what we make of it."""
+    right: Counter[str] = Counter()
+    tried: Counter[str] = Counter()
+    for path in pages(args.folders, args.pages, args.seed):
+        for mutation, change in _mutated(path, args.seed):
+            tried[mutation.name] += 1
+            right[mutation.name] += mutation.is_right(change)
+            if args.verbose and not mutation.is_right(change):
+                print(f"  {mutation.name}: {path}: {change.kinds} {change.counts}", file=sys.stderr)
+    for mutation in (*KINDS, *NOISE):
+        name = mutation.name
+        print(f"{name:<24}{right[name]:>7} of {tried[name]:<7}{_share(right[name], tried[name])}")
+    for title, group in (("kinds named", KINDS), ("noise unheard", NOISE)):
+        names = [mutation.name for mutation in group]
+        good, all_ = sum(right[name] for name in names), sum(tried[name] for name in names)
+        print(f"{title:<24}{good:>7} of {all_:<7}{_share(good, all_)}")
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.2%}" if whole else "-"
+
+
+def _mutated(path: Path, seed: int) -> Iterator[tuple[Mutation, Change]]:
+    body = read(path)
+    for mutation in (*KINDS, *NOISE):
+        pair = mutation.apply(body, random.Random(f"{seed} {path} {mutation.name}"))
+        if pair is not None:
+            old, new = (write(sign(parse(version.encode()))) for version in pair)
+            yield mutation, detect(old, new)
+
+
+def live(args: argparse.Namespace) -> None:
+    """Consecutive fetches of live pages: did the main content change?"""
+    folder = Path(args.suites) / "change-ota"
+    score: Counter[tuple[bool, bool]] = Counter()
+    for line in (folder / "pairs.jsonl").read_text().splitlines():
+        pair = json.loads(line)
+        marks = [write(sign(parse(gzip.decompress((folder / pair[side]).read_bytes())))) for side in ("old", "new")]
+        said = Kind.CONTENT in detect(marks[0], marks[1]).kinds
+        score[pair["main_content_changed"], said] += 1
+        if args.verbose and said != pair["main_content_changed"]:
+            print(f"  {pair['page']} {pair['old']} {pair['new']}: we say {said}", file=sys.stderr)
+    _print_score("live pages", score)
+
+
+def versions(args: argparse.Namespace) -> None:
+    """Two versions of a site, all of whose pages differ in bytes: in which does the main text?"""
+    old, new = args.folders
+    truth = set(json.loads(args.truth.read_text())[args.pair]["main_text_changed"])
+    noise, found = Noise(), {}
+    names = sorted(str(path.relative_to(old)) for path in old.rglob("*.htm*") if path.is_file())
+    for number, name in enumerate(names):
+        if (new / name).is_file():
+            before, after = (old / name).read_bytes(), (new / name).read_bytes()
+            found[name] = None if before == after else difference(sign(parse(before)), sign(parse(after)))
+            noise.learn(number, found[name])
+    score: Counter[tuple[bool, bool]] = Counter()
+    for number, (name, facts) in enumerate(found.items()):
+        said = facts is not None and Kind.CONTENT in judge(facts, noise, number).kinds
+        score[name in truth, said] += 1
+        if args.verbose and said != (name in truth):
+            print(f"  {name}: we say {said}", file=sys.stderr)
+    _print_score(f"{len(found)} pages", score)
+
+
+def _print_score(title: str, score: Counter[tuple[bool, bool]]) -> None:
+    hit, wrong, missed = score[True, True], score[False, True], score[True, False]
+    precision = hit / (hit + wrong) if hit + wrong else 1.0
+    recall = hit / (hit + missed) if hit + missed else 1.0
+    f1 = 2 * hit / (2 * hit + wrong + missed) if hit + wrong + missed else 1.0
+    print(
+        f"{title}: precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f} ({hit} + {wrong} wrong, {missed} missed)"
+    )
+
+
+def speed(args: argparse.Namespace) -> None:
+    """CPU time beside parsing, and beside what a crawl does with a page anyway: parse, links, text."""
+    bodies = [read(path) for path in pages(args.folders, args.pages, args.seed)]
+    trees = [parse(body) for body in bodies]
+    texts = [text(tree) for tree in trees]
+    marks = [write(sign(tree)) for tree in trees]
+    shifted = [*marks[1:], marks[0]]
+    parsing = _clock(parse, bodies)
+    handling = parsing + _clock(lambda tree: extract(tree, ""), trees) + _clock(text, trees)
+    print(f"{len(bodies)} pages of {sum(map(len, bodies)) / len(bodies) / 1024:.0f} KB; parsing {parsing * 1e6:.0f} us")
+    for title, seconds in (
+        ("cheap test: hash of the text", _clock(text_mark, texts)),
+        ("full mark", _clock(lambda tree: write(sign(tree)), trees)),
+        ("verdict, equal marks", _clock(lambda mark: detect(mark, mark), marks)),
+        ("verdict, other pages", _clock(lambda pair: detect(*pair), list(zip(marks, shifted, strict=True)))),
+    ):
+        shares = f"{seconds / parsing:>8.1%} of parsing {seconds / handling:>8.1%} of handling"
+        print(f"{title:<30}{seconds * 1e6:>8.1f} us {shares}")
+    print(f"full mark: {sum(map(len, marks)) / len(marks):.0f} bytes a page")
+
+
+def _clock(work: Callable[[Any], object], things: list[Any]) -> float:
+    best = float("inf")
+    for _ in range(3):
+        start = time.process_time()
+        for thing in things:
+            work(thing)
+        best = min(best, time.process_time() - start)
+    return best / len(things)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
