@@ -98,10 +98,22 @@ class Dreamers:
         self._errands: deque[tuple[str, Itinerary]] = deque()
         self._names: list[str] = []
 
-    def create(self) -> str:
+    def create(self, name: str = "", place: str = "") -> str:  # noqa: ARG002 they live nowhere
         """Another migrant."""
-        self._names.append(f"dreamer-{len(self._names)}")
+        self._names.append(name or f"dreamer-{len(self._names)}")
         return self._names[-1]
+
+    def dispose(self, migrant: str) -> None:
+        """One less."""
+        self._names.remove(migrant)
+
+    def places(self) -> list[str]:
+        """Nowhere else."""
+        return [""]
+
+    def where(self, migrant: str) -> str:  # noqa: ARG002 they live nowhere
+        """Nowhere."""
+        return ""
 
     def migrants(self) -> list[str]:
         """All of them."""

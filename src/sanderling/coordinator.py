@@ -16,17 +16,23 @@ import msgspec
 from msgspec import Struct
 
 from sanderling.clock import Clock, real
+from sanderling.crew import Crew
 from sanderling.database import transaction
+from sanderling.desk import Desk
+from sanderling.engines.control import Control
 from sanderling.engines.processes import Lost
 from sanderling.errors import DiskFull
 from sanderling.frontier.hosts import Unresolved
+from sanderling.frontier.queue import Door
 from sanderling.migrants.guard import only_global
 from sanderling.migrants.resolve import Answer, Resolver
 from sanderling.organise.normalise import hostname
 from sanderling.pipeline import House, bring_home
 from sanderling.records import Itinerary, Outcome, Parcel, Reason, State, Vitals
+from sanderling.schedule.explain import Report, report
+from sanderling.schedule.roster import Roster
+from sanderling.schedule.verdict import Ahp
 
-IN_HAND = 160  # stops a migrant holds at most; it is given more below half of it
 BATCH_SECONDS = 0.08  # parcels that come within this time are one transaction
 BATCH_VISITS = 256
 IDLE_SECONDS = 0.25
@@ -35,6 +41,8 @@ TICK_SECONDS = 0.5
 DNS_WAIT_SECONDS = 2.0
 LEAST_DISK = 50_000_000  # bytes that must stay free
 LONGEST_WAIT = 600.0  # seconds; a host that wants longer is left to the next run
+LOOK_SECONDS = 0.1  # between two looks at questions to the crawl
+UNBOUNDED = 2**31
 LOST_LIMIT = 50  # migrants that die one after the other: something is wrong with us
 
 
@@ -54,7 +62,10 @@ class Finish(StrEnum):
 class Engine(Protocol):
     """Where migrants live, as the coordinator sees it."""
 
-    def create(self) -> str: ...
+    def create(self, name: str = "", place: str = "") -> str: ...
+    def dispose(self, migrant: str) -> None: ...
+    def places(self) -> list[str]: ...
+    def where(self, migrant: str) -> str: ...
     def migrants(self) -> list[str]: ...
     def send(self, migrant: str, itinerary: Itinerary) -> None: ...
     def abandon(self, migrant: str) -> None: ...
@@ -91,7 +102,7 @@ class Coordinator:
 
     def __init__(
         self, house: House, engine: Engine, resolver: Resolver, bounds: Bounds, *, migrants: int, allow_private: bool,
-        folder: Path, clock: Clock = real,
+        folder: Path, roster: Roster | None = None, clock: Clock = real,
     ) -> None:  # fmt: skip
         self.house = house
         self.engine = engine
@@ -101,7 +112,10 @@ class Coordinator:
         self.allow_private = allow_private
         self.folder = folder
         self.clock = clock
-        self.in_hand: dict[str, int] = {}
+        self.roster = roster or Roster(Ahp(), clock=clock)
+        self.crew = Crew(engine, self.roster, folder, self._release, clock=clock)
+        self.control = Control(folder)
+        self.desk = Desk(self.control, self.crew, self._schedule)
         self.pending: list[Parcel] = []
         self.pending_since = 0.0
         self.resolving: dict[int, Future[Answer]] = {}
@@ -112,17 +126,23 @@ class Coordinator:
         self.started = time.monotonic()
         self.earlier = 0  # pages of this session from earlier runs
         self.losses = 0
+        self.next_look = 0.0
+        self.last_schedule: Report = {}
+        self.cpu_then = time.process_time()
 
     def run(self, on_tick: Callable[[Progress], None] | None = None) -> Finish:
         """Crawl until there is nothing left or a reason to stop."""
         pool = ThreadPoolExecutor(8, thread_name_prefix="dns")
         next_tick = 0.0
         try:
+            self.control.open()
+            self.crew.remember()
             for _ in range(self.wanted):
-                self.in_hand[self.engine.create()] = 0
+                self.crew.create()
             while (finish := self._finish()) is None:
                 self._take_in(self.engine.receive(self._patience()))
                 self._commit_if_due()
+                self._look_after_crew()
                 if self.stopping is None:
                     self._resolve(pool)
                     self._hand_out()
@@ -136,7 +156,10 @@ class Coordinator:
             self.trouble = str(error)
             return Finish.DISK
         finally:
+            self.last_schedule = self._schedule()
             self.engine.close()
+            self.crew.end()
+            self.control.close()
             pool.shutdown(wait=False, cancel_futures=True)
 
     def stop(self, why: Finish) -> None:
@@ -154,9 +177,9 @@ class Coordinator:
     def _patience(self) -> float:
         if self.pending:
             return max(0.0, BATCH_SECONDS - (time.monotonic() - self.pending_since))
-        if any(self.in_hand.values()) or self.resolving:
+        if self.roster.outstanding or self.resolving:
             return BATCH_SECONDS
-        opening = self.house.hosts.next_opening()
+        opening = self.house.hosts.next_opening() if self.roster.able() else None
         return IDLE_SECONDS if opening is None else min(IDLE_SECONDS, max(0.0, opening - self.clock()))
 
     def _take_in(self, news: Sequence[Parcel | Lost]) -> None:
@@ -166,24 +189,46 @@ class Coordinator:
                 continue
             if item.vitals is not None:
                 self.house.queue.renew(item.migrant, self.clock())
+                self.roster.hear(item.vitals)
             if item.visits or item.robots:
                 if not self.pending:
                     self.pending_since = time.monotonic()
                 self.pending.append(item)
-                self.in_hand[item.migrant] = self.in_hand.get(item.migrant, 0) - len(item.visits)
+                self.roster.take_back(item.migrant, item.visits)
 
     def _lost(self, migrant: str) -> None:
         """A migrant died: what it brought is stored, what it held goes back, another takes its place."""
-        self._commit()
-        self.in_hand.pop(migrant, None)
-        with transaction(self.house.db):
-            returned = self.house.queue.release(migrant, blame=True)
+        if migrant not in self.roster.members:
+            return
+        returned = self.crew.lose(migrant)
         self.house.log.note(f"migrant {migrant} was lost; {returned} leases returned")
         self.losses += 1
         if self.losses > LOST_LIMIT:
             self.stop(Finish.INTERRUPTED)
         elif self.stopping is None:
-            self.in_hand[self.engine.create()] = 0
+            self.crew.create()
+
+    def _release(self, migrant: str) -> int:
+        """Store what it brought, give back what it holds; a page that kills migrants again and again is given up."""
+        self._commit()
+        with transaction(self.house.db):
+            return self.house.queue.release(migrant, blame=True)
+
+    def _look_after_crew(self) -> None:
+        """Notice who is silent, complete moves, answer questions, grow or shrink."""
+        for member in self.roster.miss(self.house.queue.pace.term_seconds):
+            returned = self._release(member.id)
+            self.house.log.note(f"migrant {member.id} is silent; {returned} leases returned")
+        self.crew.settle()
+        if time.monotonic() < self.next_look:
+            return
+        self.next_look = time.monotonic() + LOOK_SECONDS
+        self.desk.serve()
+        if self.crew.most and self.stopping is None:
+            self.crew.adjust(self.house.queue.waiting())
+
+    def _schedule(self) -> Report:
+        return report(self.roster, time.process_time() - self.cpu_then)
 
     def _commit_if_due(self) -> None:
         if not self.pending:
@@ -199,23 +244,42 @@ class Coordinator:
             self.losses = 0
 
     def _hand_out(self) -> None:
+        """Give every open host to the migrant the schedule chooses, as long as somebody has room."""
+        able, trips = self.roster.able(), list[tuple[str, Itinerary]]()
+        if not able or self._room() <= 0:
+            return
         now = self.clock()
-        for migrant in sorted(self.in_hand, key=self.in_hand.__getitem__):
-            room = min(IN_HAND - self.in_hand[migrant], self._room())
-            if self.in_hand[migrant] > IN_HAND // 2 or room <= 0:
-                continue
-            with transaction(self.house.db):
-                itineraries = [self._with_validators(trip) for trip in self.house.queue.take(migrant, room, now)]
-            for itinerary in itineraries:
-                self.engine.send(migrant, itinerary)
-                self.in_hand[migrant] += len(itinerary.stops)
+        with transaction(self.house.db):
+            for door in self.house.queue.doors(able, now):
+                trips += self._send_to(door, now)
+                if not self.roster.able() or self._room() <= 0:
+                    break
+        for migrant, itinerary in trips:
+            self.engine.send(migrant, itinerary)
+
+    def _send_to(self, door: Door, now: float) -> list[tuple[str, Itinerary]]:
+        """Lease URLs of one host to whom the schedule chooses; a shared host goes to several."""
+        trips = []
+        while (able := self.roster.able()) and (left := self._room()) > 0:
+            migrant = self.roster.who(door.host, able) if not door.holder else door.holder
+            if migrant is None or migrant not in able:
+                break
+            itinerary = self.house.queue.grant(door, migrant, min(self.roster.room(migrant), left), now)
+            if itinerary is None:
+                break
+            itinerary = self._with_validators(itinerary)
+            self.roster.give(migrant, itinerary)
+            trips.append((migrant, itinerary))
+            if not door.shared:
+                break
+        return trips
 
     def _room(self) -> int:
         """Pages that may still be handed out under the limit."""
         if not self.bounds.limit:
-            return IN_HAND
+            return UNBOUNDED
         uncounted = sum(len(parcel.visits) for parcel in self.pending)
-        return self.bounds.limit - self._pages_done() - uncounted - sum(self.in_hand.values())
+        return self.bounds.limit - self._pages_done() - uncounted - self.roster.outstanding
 
     def _pages_done(self) -> int:
         counts = self.house.counts
@@ -281,14 +345,14 @@ class Coordinator:
             if self.forced:
                 return Finish.FORCED
             waited = time.monotonic() - self.stop_at
-            return self.stopping if not any(n > 0 for n in self.in_hand.values()) or waited > STOP_SECONDS else None
+            return self.stopping if not self.roster.outstanding or waited > STOP_SECONDS else None
         if self.bounds.time_limit and time.monotonic() - self.started >= self.bounds.time_limit:
             self.stop(Finish.TIME)
             return None
         if self.bounds.size_limit and self.house.counts["bytes"] >= self.bounds.size_limit:
             self.stop(Finish.SIZE)
             return None
-        if self.pending or self.resolving or any(n > 0 for n in self.in_hand.values()):
+        if self.pending or self.resolving or self.roster.outstanding:
             return None
         if self.bounds.limit and self._pages_done() >= self.bounds.limit:
             return Finish.LIMIT
@@ -312,11 +376,11 @@ class Coordinator:
             pages=self._pages_done(),
             fetched=counts[Outcome.FETCHED],
             waiting=self.house.queue.waiting(),
-            in_flight=sum(max(0, n) for n in self.in_hand.values()),
+            in_flight=self.roster.outstanding,
             failed=counts["lost"],
             skipped=counts["skipped"],
             bytes=counts["bytes"],
             seconds=seconds,
             pages_per_second=visits / seconds if seconds else 0.0,
-            migrants=len(self.in_hand),
+            migrants=len(self.roster.members),
         )

@@ -5,6 +5,7 @@ resumed by the next one. When the last session is complete, the next run opens a
 visited again, with its validators, so that unchanged pages cost a few bytes.
 """
 
+import contextlib
 import json
 import os
 import time
@@ -39,7 +40,8 @@ from sanderling.organise.scope import Scope as ScopeKind
 from sanderling.organise.scope import ScopeRule, scope_rule, verdict
 from sanderling.pipeline import House
 from sanderling.records import Candidate, Outcome, Reason, Source, State, Url
-from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
+from sanderling.schedule.plan import roster
+from sanderling.settings import AUTO, Fetching, Limits, Politeness, Scheduling, Scope, Workers
 from sanderling.store.catalogue import Catalogue
 from sanderling.store.cdxj_index import open_index
 from sanderling.store.collection import Collection, get_meta, open_collection, set_meta
@@ -50,6 +52,7 @@ from sanderling.store.warc import open_archive
 
 FAST_CONNECTIONS = 16  # to one host, where no pause is asked for
 RETRIES = 2
+AUTO_MOST = min(16, 4 * (os.cpu_count() or 1))  # migrants that --migrants auto creates at most
 REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH)
 
 
@@ -62,6 +65,7 @@ class Request(Struct, frozen=True):
     politeness: Politeness = Politeness()
     fetching: Fetching = Fetching()
     workers: Workers = Workers()
+    scheduling: Scheduling = Scheduling()
     command: str = ""
 
 
@@ -110,12 +114,15 @@ def crawl(
                         migrants=count_migrants(request.workers),
                         allow_private=request.fetching.allow_private,
                         folder=folder,
+                        roster=roster(request.scheduling),
                         clock=clock,
                     )
+                    coordinator.crew.most = AUTO_MOST if request.workers.migrants == AUTO else 0
                     coordinator.earlier = _pages_of(house.db, house.session) - _counted(counts)
                     if on_start:
                         on_start(coordinator)
                     finish = coordinator.run(on_tick)
+                    _write_schedule(collection, coordinator)
                     return _end(house, run, finish, coordinator, clock())
         except StoreUnavailable:
             if engine is not None or not request.workers.store:
@@ -142,6 +149,12 @@ def _counted(counts: Counter[str]) -> int:
     return counts[Outcome.FETCHED] + counts[Outcome.NOT_MODIFIED]
 
 
+def _write_schedule(collection: Collection, coordinator: Coordinator) -> None:
+    """Leave behind why the last migrant won, for `sanderling schedule`; a full disk costs only that."""
+    with contextlib.suppress(OSError):
+        (collection.logs / "schedule.json").write_text(json.dumps(coordinator.last_schedule))
+
+
 def read_seed(text: str) -> Spelling:
     """Spell a seed; a bare host name means https."""
     raw = text.strip()
@@ -161,8 +174,13 @@ def depth_limit(text: str) -> int:
 
 
 def count_migrants(workers: Workers) -> int:
-    """How many worker processes: what was asked for, else one per core."""
-    return workers.migrants or max(1, os.cpu_count() or 1)
+    """How many worker processes: what was asked for, else one per core; auto begins with one."""
+    return 1 if workers.migrants == AUTO else workers.migrants or max(1, os.cpu_count() or 1)
+
+
+def most_migrants(workers: Workers) -> int:
+    """How many there may ever be at once; what one host is asked at a time is shared among so many."""
+    return AUTO_MOST if workers.migrants == AUTO else count_migrants(workers)
 
 
 def fetch_settings(request: Request) -> FetchSettings:
@@ -192,7 +210,7 @@ def fetch_settings(request: Request) -> FetchSettings:
 
 def pace_of(request: Request) -> Pace:
     """How fast one host may be asked, and whether several migrants may do so."""
-    delay, migrants = request.politeness.delay, count_migrants(request.workers)
+    delay, migrants = request.politeness.delay, most_migrants(request.workers)
     concurrency = request.politeness.concurrency or (1 if delay > 0 else FAST_CONNECTIONS)
     shared = delay == 0 and concurrency >= migrants
     return Pace(
@@ -200,6 +218,7 @@ def pace_of(request: Request) -> Pace:
         connections=max(1, concurrency // migrants) if shared else concurrency,
         shared=shared,
         proxied=bool(request.fetching.proxy),
+        term_seconds=request.workers.lease,
     )
 
 

@@ -19,6 +19,7 @@ from msgspec import Meta, Struct
 from sanderling.errors import UsageError
 
 ENVIRONMENT = "SANDERLING_"
+AUTO = -1  # migrants: as many as there is work for
 RESERVED = frozenset({"suites", "traces", "settings", "collection"})  # names in the environment that are no settings
 
 Text = Annotated[str, Meta(extra={"kind": "text"})]
@@ -26,6 +27,7 @@ Count = Annotated[int, Meta(extra={"kind": "count"})]
 Seconds = Annotated[float, Meta(extra={"kind": "duration"})]
 Bytes = Annotated[int, Meta(extra={"kind": "size"})]
 Switch = Annotated[bool, Meta(extra={"kind": "switch"})]
+Crew = Annotated[int, Meta(extra={"kind": "crew"})]
 Texts = Annotated[tuple[str, ...], Meta(extra={"kind": "texts"})]
 
 
@@ -79,16 +81,28 @@ class Fetching(Struct, frozen=True):
 class Workers(Struct, frozen=True):
     """Who does the work."""
 
-    migrants: Annotated[Count, Meta(description="worker processes (default: one per core)")] = 0
+    migrants: Annotated[Crew, Meta(description="worker processes, or auto (default: one per core)")] = 0
     engine: Annotated[
         Literal["processes", "ray"], Meta(description="where migrants live: on this machine, or on a Ray cluster")
     ] = "processes"
     address: Annotated[Text, Meta(description="of the Ray cluster, e.g. 10.0.0.1:6379 (default: start one here)")] = ""
     place: Annotated[Texts, Meta(description="Ray resource label to put migrants on, in turn (repeatable)")] = ()
     store: Annotated[Text, Meta(description="catalogue and frontier in postgresql://... (default: SQLite)")] = ""
+    lease: Annotated[Seconds, Meta(description="how long a silent worker keeps its URLs (default 2m)")] = 120.0
 
 
-GROUPS: list[type[Struct]] = [Scope, Limits, Politeness, Fetching, Workers]
+class Scheduling(Struct, frozen=True):
+    """Who gets the next URLs."""
+
+    schedule: Annotated[
+        Literal["ahp", "round-robin", "random", "hash", "consistent-hash", "wrr", "fuzzy", "least-loaded"],
+        Meta(description="how the next worker is chosen (default ahp)"),
+    ] = "ahp"
+    criteria: Annotated[Texts, Meta(description="what ahp judges by, best in the settings file (repeatable)")] = ()
+    judgements: Annotated[Texts, Meta(description='one row of its matrix, "1 1/3 5" (repeatable)')] = ()
+
+
+GROUPS: list[type[Struct]] = [Scope, Limits, Politeness, Fetching, Workers, Scheduling]
 """Every group of settings; a room that has its own adds it here."""
 
 G = TypeVar("G", bound=Struct)
@@ -157,6 +171,10 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _crew(text: str) -> int:
+    return AUTO if text.strip() in ("auto", str(AUTO)) else _count(text)
+
+
 def _switch(text: str) -> bool:
     if text.lower() not in ("1", "true", "yes", "on", "0", "false", "no", "off"):
         raise ValueError(f"{text!r} is neither true nor false")
@@ -166,6 +184,7 @@ def _switch(text: str) -> bool:
 READERS: dict[str, Callable[[str], object]] = {
     "text": str,
     "count": _count,
+    "crew": _crew,
     "duration": duration,
     "size": size,
     "switch": _switch,

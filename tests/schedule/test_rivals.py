@@ -54,7 +54,7 @@ def test_the_weight_of_ge_and_ding() -> None:
 
 
 def test_weighted_round_robin_deals_in_proportion_and_starves_nobody() -> None:
-    choose = chooser("weighted-round-robin")
+    choose = chooser("wrr")
     migrants = [
         Standing(Vitals(migrant=name, at=0.0), recent_seconds=(seconds,))
         for name, seconds in (("fast", 1.0), ("half", 2.0), ("slow", 1000.0))

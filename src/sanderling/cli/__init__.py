@@ -27,6 +27,8 @@ COMMANDS = {
     "export": "write the catalogue as JSON lines, CSV or Parquet",
     "check": "what we would do with a URL, a robots.txt or a page, and why",
     "aliases": "other names of a person, a place, a drug, as the stored pages give them",
+    "migrants": "list, clone, move, pause and dispose of the workers of a running crawl",
+    "schedule": "how the next worker is chosen, and why the last one won",
     "publish": "tell crawlers what changed on your own site",
     "experiment": "the published tables again, ours beside theirs",
     "settings": "every setting with its value and where it can be set",

@@ -1,6 +1,7 @@
 """Migrants as Ray actors: placed on the nodes of a cluster, missed when their node dies; same orders, same parcels."""
 
 import os
+import secrets
 import time
 from typing import Any
 
@@ -49,10 +50,11 @@ class Migrant:
 class Cluster:
     """The engine on a Ray cluster: `address` names one, or "local" starts one here."""
 
-    def __init__(self, settings: FetchSettings, address: str = "local", places: tuple[str, ...] = ()) -> None:
+    def __init__(self, settings: FetchSettings, address: str = "local", labels: tuple[str, ...] = ()) -> None:
         self.ray = _ray()
         self.settings = msgspec.msgpack.encode(settings)
-        self.places = places
+        self.labels = labels
+        self.homes: dict[str, str] = {}
         self.decoder = msgspec.msgpack.Decoder(Parcel)
         self.actors: dict[str, Any] = {}
         self.orders: dict[str, list[bytes]] = {}
@@ -62,11 +64,12 @@ class Cluster:
         self.born = 0
         self.started_here = _join(self.ray, address)
 
-    def create(self) -> str:
-        """Start a migrant on a node with room; where places are named, on them in turn."""
+    def create(self, name: str = "", place: str = "") -> str:
+        """Start a migrant on a node with room; where labels are named, on them in turn."""
         self.born += 1
-        name = f"r{os.getpid()}-{self.born}"
-        place = self.places[(self.born - 1) % len(self.places)] if self.places else ""
+        name = name or f"r{self.born}-{secrets.token_hex(3)}"
+        place = place or (self.labels[(self.born - 1) % len(self.labels)] if self.labels else "")
+        self.homes[name] = place
         options: dict[str, Any] = {"num_cpus": 0, "max_restarts": 0, "max_concurrency": 1}
         if place:
             options["resources"] = {place: 0.001}
@@ -76,6 +79,14 @@ class Cluster:
         self.orders[name] = []
         self._start_turn(name)
         return name
+
+    def places(self) -> list[str]:
+        """Where migrants can live: anywhere, or on a node with one of the labels."""
+        return ["", *self.labels]
+
+    def where(self, migrant: str) -> str:
+        """Where to find one, for a person."""
+        return f"Ray actor {self.homes[migrant]}".rstrip() if migrant in self.actors else ""
 
     def migrants(self) -> list[str]:
         """Who is alive, as far as we know."""
@@ -140,7 +151,7 @@ class Cluster:
         return self.heard.get(migrant)
 
     def _forget(self, migrant: str) -> None:
-        for table in (self.actors, self.orders, self.idle_since, self.heard):
+        for table in (self.actors, self.orders, self.idle_since, self.heard, self.homes):
             table.pop(migrant, None)
         for ref in [ref for ref, name in self.turns.items() if name == migrant]:
             del self.turns[ref]

@@ -1,6 +1,6 @@
 """Migrants as processes on this machine: started here, spoken to over socket pairs, missed when they die."""
 
-import os
+import secrets
 import selectors
 import socket
 import subprocess
@@ -47,10 +47,10 @@ class Processes:
         self.decoder = msgspec.msgpack.Decoder(Parcel)
         self.born = 0
 
-    def create(self) -> str:
-        """Start a migrant; its id is never used again."""
+    def create(self, name: str = "", place: str = "") -> str:  # noqa: ARG002 - there is one place
+        """Start a migrant, or one that was parked under its old name; a new id is never used again."""
         self.born += 1
-        name = f"m{os.getpid()}-{self.born}"
+        name = name or f"m{self.born}-{secrets.token_hex(3)}"
         ours, theirs = socket.socketpair()
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
@@ -62,6 +62,15 @@ class Processes:
         member = self.crew[name] = _Crew(name, process, ours)
         self.selector.register(ours, selectors.EVENT_READ, member)
         return name
+
+    def places(self) -> list[str]:
+        """Where migrants can live: here."""
+        return [""]
+
+    def where(self, migrant: str) -> str:
+        """Where to find one, for a person."""
+        member = self.crew.get(migrant)
+        return f"process {member.process.pid}" if member else ""
 
     def migrants(self) -> list[str]:
         """Who is alive, as far as we know."""

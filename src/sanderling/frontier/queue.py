@@ -6,7 +6,6 @@ migrant at a time holds it, and no other host at the same address is in anybody'
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct
 
@@ -28,6 +27,7 @@ class Pace(Struct, frozen=True):
     shared: bool = False  # may several migrants hold the host at once?
     batch: int = 64  # most stops of one itinerary
     proxied: bool = False  # names are resolved by a proxy, not by us
+    term_seconds: float = TERM_SECONDS
 
 
 class Lease(Struct, frozen=True, gc=False):
@@ -51,15 +51,25 @@ class Closing(Struct, frozen=True, gc=False):
     rank: float = 0.0
 
 
-COLUMNS = "id, name, place, addresses, leased, robots_status, robots_body, robots_at, robots_until"
-READY = f"""
-    SELECT {COLUMNS} FROM hosts
+class Door(Struct, frozen=True, gc=False):
+    """A host that may be knocked at now, and who may do it."""
+
+    id: int
+    host: Host
+    place: str
+    holder: str = ""  # the one migrant that may; empty: anyone
+    shared: bool = False  # may several?
+
+
+READY = """
+    SELECT id, name, place, leased, holder, robots_until FROM hosts
     WHERE waiting > 0 AND open_at <= :now AND verdict = '' AND (resolved_until > :now OR :proxied = 1)
-      AND (leased = 0 OR holder = :migrant OR (:shared = 1 AND robots_until > :now))
+      AND (leased = 0 OR (:shared = 1 AND robots_until > :now) OR (leased < :batch AND holder IN ({able})))
       AND (:shared = 1 OR leased > 0 OR NOT EXISTS
            (SELECT 1 FROM hosts AS other WHERE other.place = hosts.place AND other.place <> '' AND other.leased > 0))
     ORDER BY open_at LIMIT :most
 """
+ASKED = "addresses, leased, robots_status, robots_body, robots_at, robots_until"
 
 
 class Queue:
@@ -69,35 +79,53 @@ class Queue:
         self.db = db
         self.pace = pace
 
-    def take(self, migrant: str, room: int, now: float) -> list[Itinerary]:
-        """Lease the best ready URLs, up to `room`; their hosts are closed to others in the same breath."""
-        wanted = {"now": now, "proxied": int(self.pace.proxied), "migrant": migrant, "shared": int(self.pace.shared),
-                  "most": HOSTS_PER_TAKE}  # fmt: skip
-        out: list[Itinerary] = []
+    def doors(self, able: Sequence[str], now: float) -> list[Door]:
+        """The hosts that one of these migrants may be sent to now, longest waiting first; no two at one address."""
+        wanted = {"now": now, "proxied": int(self.pace.proxied), "shared": int(self.pace.shared),
+                  "batch": self._most(), "most": HOSTS_PER_TAKE * len(able)}  # fmt: skip
+        holders = {f"holder_{chr(97 + n // 26)}{chr(97 + n % 26)}": name for n, name in enumerate(able)}
+        found: list[Door] = []
         places: set[str] = set()
-        for row in self.db.execute(READY, wanted).fetchall():
-            if room <= 0:
-                break
-            place = row[2]
+        for row in self.db.execute(READY.format(able=",".join(f":{key}" for key in holders)), wanted | holders):
+            id_, name, place, leased, holder, robots_until = row
             if place and not self.pace.shared and place in places:
                 continue
-            itinerary = self._lease(row, migrant, room, now)
+            places.add(place)
+            shared = self.pace.shared and robots_until > now
+            found.append(Door(id_, Host(name), place, "" if shared or not leased else holder, shared))
+        return found
+
+    def take(self, migrant: str, room: int, now: float) -> list[Itinerary]:
+        """Lease the best ready URLs, up to `room`, to one migrant."""
+        out: list[Itinerary] = []
+        for door in self.doors([migrant], now):
+            if room <= 0:
+                break
+            itinerary = self.grant(door, migrant, room, now)
             if itinerary is not None:
                 out.append(itinerary)
                 room -= len(itinerary.stops)
-                places.add(place)
         return out
+
+    def _most(self) -> int:
+        """Stops of one host that may be in one migrant's hands."""
+        if self.pace.delay_seconds > 0:
+            return max(1, min(self.pace.batch, int(SPAN_SECONDS / self.pace.delay_seconds)))
+        return 2**31
 
     def _batch(self, room: int, leased: int, robots_known: bool) -> int:
         size = self.pace.batch
         if self.pace.delay_seconds > 0:
-            size = max(1, min(size, int(SPAN_SECONDS / self.pace.delay_seconds))) - leased
+            size = self._most() - leased
         elif not robots_known:
             size = min(size, 8)
         return min(size, room)
 
-    def _lease(self, row: tuple[Any, ...], migrant: str, room: int, now: float) -> Itinerary | None:
-        host, name, _place, addresses, leased, status, body, at, until = row
+    def grant(self, door: Door, migrant: str, room: int, now: float) -> Itinerary | None:
+        """Lease the best ready URLs of one host; it is closed to others in the same breath. None: nothing is ready."""
+        host, name = door.id, door.host
+        row = self.db.execute(f"SELECT {ASKED} FROM hosts WHERE id = ?", (host,)).fetchone()
+        addresses, leased, status, body, at, until = row
         robots = Robots(Host(name), status, body or b"", at, until) if until > now else None
         size = self._batch(room, leased, robots is not None)
         if size <= 0:
@@ -112,7 +140,7 @@ class Queue:
             self._wait_for_retries(host)
             return None
         token = self._tokens(len(rows))
-        term = now + TERM_SECONDS + len(rows) * (self.pace.delay_seconds + 1)
+        term = now + self.pace.term_seconds + len(rows) * (self.pace.delay_seconds + 1)
         self.db.executemany("DELETE FROM queue WHERE url = ?", [(r[1],) for r in rows])
         self.db.executemany(
             "INSERT INTO leases (url, host, rank, migrant, token, until) VALUES (?, ?, ?, ?, ?, ?)",
@@ -195,7 +223,7 @@ class Queue:
         """A heartbeat came: its leases live on."""
         self.db.execute(
             "UPDATE leases SET until = ? WHERE migrant = ? AND until < ?",
-            (now + TERM_SECONDS, migrant, now + TERM_SECONDS / 2),
+            (now + self.pace.term_seconds, migrant, now + self.pace.term_seconds / 2),
         )
 
     def release(self, migrant: str, *, blame: bool = False) -> int:

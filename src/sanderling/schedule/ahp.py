@@ -19,6 +19,7 @@ LIMIT = 0.10  # a consistency ratio above this is refused
 SCALE = 9.0  # Saaty's scale ends at 9: extremely more important
 ROUNDS = 500
 CLOSE = 1e-13
+NEAR = 1e-7  # for measured values, which are never as exact
 
 
 def read(text: str) -> Matrix:
@@ -29,7 +30,7 @@ def read(text: str) -> Matrix:
         raise UsageError(f"a judgement is a number or a fraction such as 3 or 1/3: {wrong}") from None
 
 
-def eigenvector(matrix: Matrix) -> tuple[Vector, float]:
+def eigenvector(matrix: Matrix, close: float = CLOSE) -> tuple[Vector, float]:
     """Find the weights (principal eigenvector, summing to 1) and the principal eigenvalue by power iteration."""
     weights: Vector = (1 / len(matrix),) * len(matrix)
     total = float(len(matrix))
@@ -37,7 +38,7 @@ def eigenvector(matrix: Matrix) -> tuple[Vector, float]:
         image = times(matrix, weights)
         total = sum(image)  # the weights sum to 1, so this tends to the eigenvalue
         moved = tuple(value / total for value in image)
-        still = max(abs(new - old) for new, old in zip(moved, weights, strict=True)) < CLOSE
+        still = max(abs(new - old) for new, old in zip(moved, weights, strict=True)) < close
         weights = moved
         if still:
             break
@@ -132,7 +133,7 @@ def weigh(values: Sequence[float]) -> Vector:
     if max(values) <= SCALE * min(values):
         total = sum(values)
         return tuple(value / total for value in values)
-    return eigenvector(compare(values))[0]
+    return eigenvector(compare(values), NEAR)[0]
 
 
 def score(criteria: Vector, columns: Sequence[Vector]) -> Vector:

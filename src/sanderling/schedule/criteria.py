@@ -58,6 +58,9 @@ CRITERIA = (
 )
 
 CPU = Criterion("cpu", lambda s: 1.01 - min(s.vitals.cpu_share, 1.0))  # MIG 4.1 lists it; its example never uses it
+MEMORY = Criterion("memory", lambda s: s.vitals.memory_left + 1)
+
+KNOWN = {criterion.name: criterion for criterion in (*CRITERIA, CPU, MEMORY)}
 
 # MIG Table 4.2 as printed breaks reciprocity three times; with load over capacity 2 (as its Appendix II shows) and the
 # inverses restored, its eigenvector is every weight the thesis prints: .0735 .2730 .3732 .0555 .1164 .0616 .0468.

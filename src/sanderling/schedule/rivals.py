@@ -101,15 +101,23 @@ class WeightedRoundRobin:
         return {s.id: max(known.get(s.id, top / (s.vitals.load + 1)), self.floor * top) for s in standings}
 
 
+def least_loaded(standings: Sequence[Standing], host: Host) -> str:  # noqa: ARG001 - any host will do
+    """Take the one with the fewest stops in hand."""
+    return min(standings, key=lambda standing: (standing.vitals.load, standing.id)).id
+
+
 CHOOSERS: dict[str, Callable[[], Choose]] = {
     "ahp": Ahp,
     "round-robin": RoundRobin,
     "random": AtRandom,
-    "host-hash": lambda: host_hash,
+    "hash": lambda: host_hash,
     "consistent-hash": ConsistentHash,
-    "weighted-round-robin": WeightedRoundRobin,
+    "wrr": WeightedRoundRobin,
     "fuzzy": FuzzyMeans,
+    "least-loaded": lambda: least_loaded,
 }
+
+OWNING = frozenset({"hash", "consistent-hash", "fuzzy"})  # a host belongs to one migrant, busy or not
 
 
 def chooser(name: str) -> Choose:

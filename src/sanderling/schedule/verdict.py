@@ -19,6 +19,7 @@ class Verdict:
     migrants: tuple[str, ...]
     scores: Vector
     parts: tuple[Vector, ...]  # per criterion, the weight of each migrant
+    host: Host
 
 
 class Ahp:
@@ -26,19 +27,22 @@ class Ahp:
 
     def __init__(self, criteria: Sequence[Criterion] = CRITERIA, judgements: Matrix = JUDGEMENTS) -> None:
         self.criteria = tuple(criteria)
-        self.weights = eigenvector(check(judgements, [criterion.name for criterion in criteria]))[0]
+        self.judgements = check(judgements, [criterion.name for criterion in criteria])
+        self.weights = eigenvector(judgements)[0]
+        self.last: Verdict | None = None
 
     def __call__(self, standings: Sequence[Standing], host: Host) -> str:
         """Give the id of the migrant that should go to this host."""
-        return self.judge(standings, host).winner
+        self.last = self.judge(standings, host)
+        return self.last.winner
 
-    def judge(self, standings: Sequence[Standing], host: Host) -> Verdict:  # noqa: ARG002 - affinity is in the standings
+    def judge(self, standings: Sequence[Standing], host: Host) -> Verdict:
         """Score the migrants: highest wins, ties go to the lowest load, then to the smallest id."""
         rivals = sorted(standings, key=lambda standing: (standing.vitals.load, standing.id))[:SHORTLIST]
         parts = tuple(_weigh(tuple(map(criterion.value, rivals))) for criterion in self.criteria)
         scores = score(self.weights, parts)
         best = max(range(len(rivals)), key=lambda place: (round(scores[place], 12), -place))
-        return Verdict(rivals[best].id, tuple(standing.id for standing in rivals), scores, parts)
+        return Verdict(rivals[best].id, tuple(standing.id for standing in rivals), scores, parts, host)
 
 
 # Most measures stay the same from one itinerary to the next; only the winner's load moves.

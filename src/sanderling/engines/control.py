@@ -1,0 +1,128 @@
+"""A way to speak to a running crawl: small files in the collection's folder, readable by its owner alone.
+
+A question is `control/ID.ask`, its answer `control/ID.answer`; both appear whole, by renaming. Files work on every file
+system and need no port; a Unix socket's path may be 108 bytes long, a collection's may be longer.
+"""
+
+import fcntl
+import json
+import os
+import secrets
+import time
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from sanderling.errors import CollectionError
+
+FOLDER = "control"
+ALIVE = "alive"
+MAX_BYTES = 64 * 1024
+ANSWER_SECONDS = 60.0
+LOOK_SECONDS = 0.02
+
+Answer = dict[str, Any]
+
+
+class Question(Struct, frozen=True):
+    """What somebody wants of a running crawl."""
+
+    id: str
+    do: str
+    what: dict[str, Any]
+
+
+class Control:
+    """The crawl's end: takes questions, writes answers."""
+
+    def __init__(self, collection: Path) -> None:
+        self.folder = collection / FOLDER
+        self.lock = -1
+
+    def open(self) -> None:
+        """Begin to listen; what an earlier crawl left lying is thrown away."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder.chmod(0o700)
+        for file in self.folder.iterdir():
+            file.unlink()
+        self.lock = os.open(self.folder / ALIVE, os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def questions(self) -> list[Question]:
+        """What was asked since the last look, oldest first; what cannot be read is answered with that."""
+        names = sorted(entry.name for entry in os.scandir(self.folder) if entry.name.endswith(".ask"))
+        found = []
+        for name in names:
+            file = self.folder / name
+            question = _read(file)
+            file.unlink(missing_ok=True)
+            if question is None:
+                self.answer(name.removesuffix(".ask"), {"error": "this is no question"})
+            else:
+                found.append(question)
+        return found
+
+    def answer(self, question: str, answer: Answer) -> None:
+        """Say something to who asked."""
+        _write(self.folder / f"{question}.answer", answer)
+
+    def close(self) -> None:
+        """Stop listening."""
+        if self.lock >= 0:
+            os.close(self.lock)
+            self.lock = -1
+            for file in self.folder.iterdir():
+                if file.suffix != ".answer":  # somebody may still read it; the next crawl throws it away
+                    file.unlink()
+
+
+def _read(file: Path) -> Question | None:
+    try:
+        found = json.loads(file.read_bytes()[:MAX_BYTES])
+        return Question(file.stem, str(found.pop("do")), found)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _write(file: Path, content: Answer) -> None:
+    fresh = file.with_suffix(".new")
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w") as out:
+        json.dump(content, out)
+    fresh.rename(file)
+
+
+def is_running(collection: Path) -> bool:
+    """Does a crawl work in this collection now?"""
+    try:
+        handle = os.open(collection / FOLDER / ALIVE, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+
+
+def ask(collection: Path, what: Answer, patience: float = ANSWER_SECONDS) -> Answer:
+    """Ask a running crawl and wait for its answer."""
+    if not is_running(collection):
+        raise CollectionError(f"no crawl is running in {collection}; start one with sanderling crawl -C {collection}")
+    name = f"{time.time_ns():020}-{secrets.token_hex(4)}"
+    _write(collection / FOLDER / f"{name}.ask", what)
+    file = collection / FOLDER / f"{name}.answer"
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        running = is_running(collection)
+        if file.exists():
+            answer: Answer = json.loads(file.read_text())
+            file.unlink(missing_ok=True)
+            return answer
+        if not running:
+            raise CollectionError(f"the crawl in {collection} ended before it could answer")
+        time.sleep(LOOK_SECONDS)
+    raise CollectionError(f"the crawl in {collection} did not answer within {patience:.0f} seconds")

@@ -1,0 +1,48 @@
+"""From settings to a way of choosing: which schedule, which criteria, which judgements."""
+
+from collections.abc import Sequence
+
+from sanderling.errors import UsageError
+from sanderling.schedule.ahp import Matrix, read
+from sanderling.schedule.criteria import CRITERIA, JUDGEMENTS, KNOWN, Criterion
+from sanderling.schedule.rivals import OWNING, Choose, chooser
+from sanderling.schedule.roster import Roster
+from sanderling.schedule.verdict import Ahp
+from sanderling.settings import Scheduling, nearest
+
+
+def plan(settings: Scheduling) -> Choose:
+    """Make the way of choosing that was asked for."""
+    return ahp(settings) if settings.schedule == "ahp" else chooser(settings.schedule)
+
+
+def roster(settings: Scheduling) -> Roster:
+    """Make the roster of a crawl."""
+    return Roster(plan(settings), owned=settings.schedule in OWNING)
+
+
+def ahp(settings: Scheduling) -> Ahp:
+    """Make AHP with the criteria and judgements of the settings, or the thesis' own; refuse what contradicts itself."""
+    criteria = read_criteria(settings.criteria) if settings.criteria else CRITERIA
+    return Ahp(criteria, read_judgements(criteria, settings.judgements))
+
+
+def read_criteria(names: Sequence[str]) -> tuple[Criterion, ...]:
+    """Find the criteria of these names."""
+    for name in names:
+        if name not in KNOWN:
+            raise UsageError(f"no criterion is called {name!r}{nearest(name, list(KNOWN))}")
+    if len(set(names)) < len(names):
+        raise UsageError("a criterion is named twice")
+    return tuple(KNOWN[name] for name in names)
+
+
+def read_judgements(criteria: Sequence[Criterion], rows: Sequence[str]) -> Matrix:
+    """Read the matrix; without one, the thesis' judgements of these criteria among each other."""
+    if rows:
+        return read("\n".join(rows))
+    strangers = [criterion.name for criterion in criteria if criterion not in CRITERIA]
+    if strangers:
+        raise UsageError(f"judgements are missing: {strangers[0]} must be compared with the other criteria")
+    places = [CRITERIA.index(criterion) for criterion in criteria]
+    return tuple(tuple(JUDGEMENTS[one][other] for other in places) for one in places)

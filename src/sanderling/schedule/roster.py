@@ -1,0 +1,204 @@
+"""Who is there and how each one stands; every open host goes to the migrant the schedule chooses.
+
+What migrants measured is taken over with their heartbeats, not in between: so the weights of a choice are the cached
+ones of the last, but for what the choice itself moved.
+"""
+
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+
+from sanderling.clock import Clock, real
+from sanderling.records import Host, Itinerary, Visit, Vitals
+from sanderling.schedule.criteria import Standing
+from sanderling.schedule.rivals import Choose
+
+IN_HAND = 160  # stops a migrant holds at most; it is given more below half of it
+HOSTS_REMEMBERED = 1024  # per migrant: what it measured on the way to them
+RECENT = 8  # tasks whose times are remembered
+SMOOTHING = 0.2  # weight of the newest measure
+
+
+@dataclass(slots=True)
+class Way:
+    """What one migrant measured on its way to one host; `shown` is as of the last heartbeat."""
+
+    latency: float = 0.0
+    speed: float = 0.0
+    visits: int = 0
+    shown: tuple[float, float, int] = (0.0, 0.0, 0)
+
+    def measure(self, visit: Visit) -> None:
+        """Take one visit into the running means."""
+        weight = SMOOTHING if self.visits else 1.0
+        self.visits += 1
+        self.latency += weight * (visit.seconds - self.latency)
+        if visit.seconds > 0:
+            self.speed += weight * (visit.wire_bytes / visit.seconds - self.speed)
+
+
+class Known(Struct, frozen=True):
+    """What a migrant takes along when it is cloned, parked or moved."""
+
+    ways: dict[str, tuple[float, float, int]] = {}
+    recent: tuple[float, ...] = ()
+    given: int = 0
+
+
+@dataclass(slots=True)
+class Member:
+    """One migrant, as the roster knows it."""
+
+    id: str
+    vitals: Vitals
+    heard_at: float
+    joined_at: float
+    stops: dict[int, Host] = field(default_factory=dict)  # fencing tokens in hand
+    ways: OrderedDict[Host, Way] = field(default_factory=OrderedDict)
+    recent: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
+    given: int = 0  # stops, since it joined
+    idle_since: float = 0.0
+    silent: bool = False
+    resting: bool = False  # it is about to leave
+
+    def known(self) -> Known:
+        """What it takes along."""
+        ways = {str(host): (way.latency, way.speed, way.visits) for host, way in self.ways.items()}
+        return Known(ways, tuple(self.recent), self.given)
+
+    def way(self, host: Host) -> Way:
+        """What it knows of the way to a host."""
+        way = self.ways.get(host)
+        if way is None:
+            way = self.ways[host] = Way()
+            if len(self.ways) > HOSTS_REMEMBERED:
+                self.ways.popitem(last=False)
+        return way
+
+
+class Roster:
+    """Keeps the books of who holds what, and asks the schedule who goes."""
+
+    def __init__(
+        self, choose: Choose, *, owned: bool = False, in_hand: int = IN_HAND, clock: Clock = real,
+        reaches: Callable[[str, Host], bool] | None = None,
+    ) -> None:  # fmt: skip
+        self.choose = choose
+        self.owned = owned  # hosts belong to migrants: the owner goes or nobody does
+        self.in_hand = in_hand
+        self.clock = clock
+        self.reaches = reaches or _everywhere
+        self.members: dict[str, Member] = {}
+        self.seconds = 0.0  # spent on choosing
+        self.choices = 0
+
+    # Who is there
+
+    def join(self, migrant: str, known: Known | None = None) -> None:
+        """A migrant is there; a clone or one that was parked begins with what it knows."""
+        now = self.clock()
+        member = Member(migrant, Vitals(migrant, now), now, now, idle_since=now)
+        if known is not None:
+            member.ways = OrderedDict((Host(host), Way(*way, shown=way)) for host, way in known.ways.items())
+            member.recent.extend(known.recent)
+        self.members[migrant] = member
+
+    def rest(self, migrant: str) -> None:
+        """Give this one nothing more."""
+        self.members[migrant].resting = True
+
+    def leave(self, migrant: str) -> None:
+        """A migrant is gone."""
+        self.members.pop(migrant, None)
+
+    def hear(self, vitals: Vitals) -> None:
+        """A heartbeat came: what the migrant measured counts from now on."""
+        member = self.members.get(vitals.migrant)
+        if member is None:
+            return
+        member.vitals, member.heard_at, member.silent = vitals, self.clock(), False
+        for way in member.ways.values():
+            way.shown = (way.latency, way.speed, way.visits)
+
+    def miss(self, patience: float) -> list[Member]:
+        """Those who became silent: nobody heard of them for that long. They get nothing until they speak again."""
+        late = [m for m in self.members.values() if not m.silent and self.clock() - m.heard_at > patience]
+        for member in late:
+            member.silent = True
+            member.stops.clear()
+        return late
+
+    # Who holds what
+
+    def give(self, migrant: str, itinerary: Itinerary) -> None:
+        """An itinerary is in this migrant's hands."""
+        member = self.members[migrant]
+        member.way(itinerary.host)
+        member.given += len(itinerary.stops)
+        for stop in itinerary.stops:
+            member.stops[stop.token] = itinerary.host
+
+    def take_back(self, migrant: str, visits: Iterable[Visit]) -> None:
+        """Visits came home: they are in nobody's hands, and tell how long the way was."""
+        member = self.members.get(migrant)
+        if member is None:
+            return
+        member.heard_at, member.silent = self.clock(), False
+        for visit in visits:
+            host = member.stops.pop(visit.token, None)
+            if host is not None and visit.seconds > 0:
+                member.way(host).measure(visit)
+                member.recent.append(visit.seconds)
+        if not member.stops:
+            member.idle_since = self.clock()
+
+    def load(self, migrant: str) -> int:
+        """Stops in one migrant's hands."""
+        return len(self.members[migrant].stops)
+
+    @property
+    def outstanding(self) -> int:
+        """Stops in anybody's hands."""
+        return sum(len(member.stops) for member in self.members.values())
+
+    def able(self) -> list[str]:
+        """Those who may be given more."""
+        half = self.in_hand // 2
+        return [m.id for m in self.members.values() if len(m.stops) <= half and not (m.silent or m.resting)]
+
+    def room(self, migrant: str) -> int:
+        """How many stops a migrant may still be given."""
+        return self.in_hand - len(self.members[migrant].stops)
+
+    # Who goes
+
+    def who(self, host: Host, able: Sequence[str]) -> str | None:
+        """Choose the migrant for this host; None if nobody can go now."""
+        began = time.perf_counter()
+        rivals = [m for m in (self.members if self.owned else able) if self.reaches(m, host)]
+        winner = None
+        if len(rivals) == 1:
+            winner = rivals[0]
+        elif rivals:
+            winner = self.choose([self.standing(m, host) for m in rivals], host)
+        self.seconds += time.perf_counter() - began
+        self.choices += 1
+        return winner if winner in able else None
+
+    def standing(self, migrant: str, host: Host) -> Standing:
+        """How one migrant stands towards one host."""
+        member = self.members[migrant]
+        way, vitals, load = member.ways.get(host), member.vitals, len(member.stops)
+        latency, speed, visits = way.shown if way is not None else (0.0, 0.0, 0)
+        measured = Vitals(
+            migrant, vitals.at, load, vitals.cpu_share, vitals.memory_bytes, vitals.memory_left, vitals.disk_left,
+            speed or vitals.bytes_per_second, latency or vitals.latency_seconds, vitals.pages,
+        )  # fmt: skip
+        return Standing(measured, self.in_hand - load, 1.0 if visits else 0.0, tuple(member.recent))
+
+
+def _everywhere(_migrant: str, _host: Host) -> bool:
+    return True

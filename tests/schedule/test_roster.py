@@ -1,0 +1,98 @@
+"""Who holds what, who goes, and what was measured on the way."""
+
+from sanderling.clock import SimulatedClock
+from sanderling.records import Host, Itinerary, Outcome, Stop, Url, Visit, Vitals
+from sanderling.schedule.rivals import chooser
+from sanderling.schedule.roster import Roster
+from sanderling.schedule.verdict import Ahp
+
+HOST = Host("http://a.example")
+
+
+def trip(first: int, count: int, host: Host = HOST) -> Itinerary:
+    return Itinerary(host, tuple(Stop(n, n, Url(f"{host}/{n}")) for n in range(first, first + count)))
+
+
+def seen(token: int, seconds: float, size: int = 1000) -> Visit:
+    return Visit(token, token, Url(f"{HOST}/{token}"), Outcome.FETCHED, 0.0, seconds=seconds, wire_bytes=size)
+
+
+def crew(*names: str, schedule: str = "ahp", clock: SimulatedClock | None = None) -> Roster:
+    roster = Roster(chooser(schedule), owned=schedule == "hash", clock=clock or SimulatedClock())
+    for name in names:
+        roster.join(name)
+    return roster
+
+
+def test_what_is_given_is_in_hand_until_it_comes_home() -> None:
+    roster = crew("a")
+    roster.give("a", trip(1, 3))
+    assert (roster.load("a"), roster.outstanding, roster.room("a")) == (3, 3, 157)
+    roster.take_back("a", [seen(1, 0.1), seen(2, 0.1), seen(99, 0.1)])
+    assert roster.load("a") == 1
+
+
+def test_a_migrant_with_half_its_hands_full_gets_nothing_more() -> None:
+    roster = crew("a", "b")
+    roster.give("a", trip(1, 81))
+    assert roster.able() == ["b"]
+
+
+def test_what_was_measured_on_the_way_to_a_host_counts_from_the_next_heartbeat() -> None:
+    roster = crew("a", "b")
+    for name, first, seconds in (("a", 1, 2.0), ("b", 11, 0.1)):
+        roster.give(name, trip(first, 5))
+        roster.take_back(name, [seen(first + n, seconds) for n in range(5)])
+    assert roster.standing("a", HOST).vitals.latency_seconds == 0.0
+    for name in "ab":
+        roster.hear(Vitals(name, 0.0, disk_left=10**9, memory_left=10**9))
+    assert roster.standing("a", HOST).vitals.latency_seconds == 2.0
+    assert roster.standing("b", HOST).vitals.bytes_per_second == 10_000
+    assert roster.who(HOST, ["a", "b"]) == "b"
+    assert roster.standing("a", Host("http://new.example")).affinity == 0.0
+
+
+def test_the_one_that_knows_the_host_goes_there_again() -> None:
+    roster = crew("a", "b")
+    roster.give("b", trip(1, 2))
+    roster.take_back("b", [seen(1, 0.1), seen(2, 0.1)])
+    roster.hear(Vitals("b", 0.0))
+    assert roster.who(HOST, ["a", "b"]) == "b"
+
+
+def test_a_host_that_is_owned_waits_for_its_owner() -> None:
+    roster = crew("a", "b", schedule="hash")
+    owner = roster.who(HOST, ["a", "b"])
+    assert owner is not None
+    assert roster.who(HOST, [name for name in "ab" if name != owner]) is None
+
+
+def test_only_those_who_reach_a_host_compete_for_it() -> None:
+    roster = Roster(Ahp(), reaches=lambda migrant, host: migrant == "far" or host != HOST)
+    roster.join("near")
+    roster.join("far")
+    roster.give("far", trip(1, 70))
+    assert roster.who(HOST, ["near", "far"]) == "far"
+    assert roster.who(HOST, ["near"]) is None
+
+
+def test_a_silent_migrant_is_noticed_once_and_gets_nothing_until_it_speaks() -> None:
+    clock = SimulatedClock()
+    roster = crew("a", "b", clock=clock)
+    roster.give("a", trip(1, 3))
+    clock.advance(11)
+    roster.hear(Vitals("b", 11.0))
+    assert [member.id for member in roster.miss(10)] == ["a"]
+    assert roster.miss(10) == []
+    assert (roster.load("a"), roster.able()) == (0, ["b"])
+    roster.hear(Vitals("a", 11.0))
+    assert roster.able() == ["a", "b"]
+
+
+def test_a_clone_knows_what_its_model_knows() -> None:
+    roster = crew("a")
+    roster.give("a", trip(1, 1))
+    roster.take_back("a", [seen(1, 0.5)])
+    roster.join("twin", roster.members["a"].known())
+    assert roster.standing("twin", HOST).vitals.latency_seconds == 0.5
+    assert roster.load("twin") == 0

@@ -1,0 +1,159 @@
+"""The life of migrants in a running crawl, with real processes against a real server."""
+
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+
+import pytest
+from tests.web import Page, Site, html, tree
+
+from sanderling.coordinator import Coordinator
+from sanderling.engines.control import Answer, ask
+from sanderling.session import Request, Summary, crawl
+from sanderling.settings import AUTO, Fetching, Politeness, Scope, Workers
+from sanderling.store.collection import read_collection
+
+
+class Gated(Site):
+    """A site that holds back its pages until the gate is open, and the last page until the last gate is."""
+
+    def __init__(self, pages: dict[str, Page]) -> None:
+        super().__init__(pages)
+        self.gate, self.last = threading.Event(), threading.Event()
+        self.held = 0
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        with self.lock:
+            self.held += handler.path not in ("/", "/robots.txt")
+        if handler.path == "/last":
+            self.last.wait(60)
+        elif handler.path.startswith("/p"):
+            self.gate.wait(60)
+        super().answer(handler)
+
+
+def star(count: int) -> dict[str, Page]:
+    leaves = [f"/p{n}" for n in range(count)]
+    return {"/": html("/last", *leaves), "/last": html(text="last"), **{leaf: html(text=leaf) for leaf in leaves}}
+
+
+class Running:
+    """A crawl in a thread of its own."""
+
+    def __init__(self, site: Site, folder: Path, workers: Workers) -> None:
+        self.folder = folder
+        self.coordinator: Coordinator | None = None
+        self.summary: Summary | None = None
+        self.request = Request(
+            seeds=(site.root + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0.0),
+            fetching=Fetching(allow_private=True), workers=workers,
+        )  # fmt: skip
+        self.thread = threading.Thread(target=self._run)
+
+    def _run(self) -> None:
+        self.summary = crawl(self.folder, self.request, on_start=lambda crew: setattr(self, "coordinator", crew))
+
+    def ask(self, do: str, *migrants: str, **more: str) -> list[Answer]:
+        answer = ask(self.folder, {"do": do, "migrants": list(migrants), **more})
+        assert "error" not in answer, answer
+        rows: list[Answer] = answer["migrants"]
+        return rows
+
+    def wait(self, ready: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 60
+        while not ready():
+            assert time.monotonic() < deadline, self.ask("list")
+            assert self.thread.is_alive()
+            time.sleep(0.02)
+
+
+@contextmanager
+def running(site: Gated, folder: Path, workers: Workers) -> Iterator[Running]:
+    crew = Running(site, folder, workers)
+    crew.thread.start()
+    try:
+        crew.wait(lambda: (folder / "control" / "alive").exists())
+        yield crew
+    finally:
+        site.gate.set()
+        site.last.set()
+        crew.thread.join(90)
+
+
+def visits(folder: Path) -> tuple[int, int]:
+    with read_collection(folder) as collection:
+        all_, once = collection.db.execute("SELECT count(*), count(DISTINCT url) FROM visits").fetchone()
+        return int(all_), int(once)
+
+
+def test_migrants_are_cloned_parked_woken_and_disposed_of_while_the_crawl_goes_on(tmp_path: Path) -> None:
+    with Gated(star(300)) as site, running(site, tmp_path, Workers(migrants=2)) as crew:
+        crew.wait(lambda: all(row["load"] > 0 for row in crew.ask("list")) and site.held >= 8)
+        first, second = (row["id"] for row in crew.ask("list"))
+        (clone,) = crew.ask("clone", first)
+        assert (clone["parent"], clone["state"]) == (first, "running")
+        refused = ask(tmp_path, {"do": "resume", "migrants": [first]})
+        assert refused == {"error": f"cannot activate {first}: it is running"}
+        site.gate.set()
+        (parked,) = crew.ask("pause", second)
+        assert (parked["state"], parked["where"]) == ("deactivated", "")
+        assert json.loads((tmp_path / "migrants" / f"{second}.json").read_text())["id"] == second
+        (woken,) = crew.ask("resume", second)
+        assert (woken["id"], woken["state"]) == (second, "running")
+        assert not (tmp_path / "migrants" / f"{second}.json").exists()
+        (gone,) = crew.ask("dispose", clone["id"])
+        assert gone["state"] == "disposed"
+        assert ask(tmp_path, {"do": "pause", "migrants": [gone["id"]]})["error"].startswith("cannot deactivate")
+    assert crew.summary is not None
+    assert (crew.summary.finish_reason, crew.summary.pages) == ("done", 302)
+    assert max(site.hits.values()) == 1, "a move costs no second fetch"
+    moves = [line.split()[2] for line in (tmp_path / "logs" / "migrants.log").read_text().splitlines()]
+    assert [move for move in moves if move not in ("create", "start")] == [
+        "clone", "deactivate", "activate", "dispose", "dispose", "dispose",
+    ]  # fmt: skip
+
+
+def test_a_migrant_paused_for_longer_than_its_lease_loses_it_and_its_late_results_are_refused(tmp_path: Path) -> None:
+    with Gated(star(200)) as site, running(site, tmp_path, Workers(migrants=2, lease=4.0)) as crew:
+        crew.wait(lambda: all(row["load"] > 0 for row in crew.ask("list")) and site.held >= 16)
+        victim = max(crew.ask("list"), key=lambda row: int(row["load"]))
+        pid = int(victim["where"].split()[1])
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            crew.wait(lambda: any(row["silent"] for row in crew.ask("list")))
+        finally:
+            site.gate.set()
+            os.kill(pid, signal.SIGCONT)
+        house = crew.coordinator.house if crew.coordinator else None
+        assert house is not None
+        crew.wait(lambda: house.counts["fenced"] > 0)
+    assert crew.summary is not None
+    assert (crew.summary.finish_reason, crew.summary.pages, crew.summary.failed) == ("done", 202, 0)
+    assert visits(tmp_path) == (202, 202), "nothing lost, nothing stored twice"
+    assert sum(site.hits.values()) - len(site.hits) <= victim["load"], "asked again at most for what it held"
+    assert f"migrant {victim['id']} is silent" in (tmp_path / "logs" / "crawl.log").read_text()
+
+
+def test_auto_creates_migrants_when_the_queue_grows(tmp_path: Path) -> None:
+    with Gated(star(500)) as site, running(site, tmp_path, Workers(migrants=AUTO)) as crew:
+        crew.wait(lambda: len(crew.ask("list")) > 1)
+    assert crew.summary is not None
+    assert (crew.summary.pages, max(site.hits.values())) == (502, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("migrants", [1, 2, 4, 8])
+def test_the_number_of_fetches_is_the_number_of_urls_however_many_migrants(tmp_path: Path, migrants: int) -> None:
+    with Site(tree(400)) as site:
+        crew = Running(site, tmp_path, Workers(migrants=migrants))
+        crew.thread.start()
+        crew.thread.join()
+    assert crew.summary is not None
+    assert crew.summary.pages == 400
+    assert sum(site.hits.values()) == len({"/robots.txt", *site.pages}) == len(site.hits)
