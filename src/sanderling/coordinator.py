@@ -102,7 +102,8 @@ class Coordinator:
 
     def __init__(
         self, house: House, engine: Engine, resolver: Resolver, bounds: Bounds, *, migrants: int, allow_private: bool,
-        folder: Path, roster: Roster | None = None, clock: Clock = real,
+        folder: Path, roster: Roster | None = None, clock: Clock = real, refill: Callable[[float], int] | None = None,
+        stay: bool = False,
     ) -> None:  # fmt: skip
         self.house = house
         self.engine = engine
@@ -116,6 +117,8 @@ class Coordinator:
         self.crew = Crew(engine, self.roster, folder, self._release, clock=clock)
         self.control = Control(folder)
         self.desk = Desk(self.control, self.crew, self._schedule)
+        self.refill = refill  # queues what has become due since; says how many
+        self.stay = stay  # a service: wait for what becomes due next
         self.pending: list[Parcel] = []
         self.pending_since = 0.0
         self.resolving: dict[int, Future[Answer]] = {}
@@ -146,10 +149,13 @@ class Coordinator:
                 if self.stopping is None:
                     self._resolve(pool)
                     self._hand_out()
-                if on_tick and time.monotonic() >= next_tick:
+                if time.monotonic() >= next_tick:
                     next_tick = time.monotonic() + TICK_SECONDS
-                    on_tick(self.progress())
+                    if on_tick:
+                        on_tick(self.progress())
                     self._look_at_disk()
+                    if self.stay and self.stopping is None:
+                        self._refill()
             self._commit()
             return finish
         except DiskFull as error:
@@ -291,10 +297,12 @@ class Coordinator:
         if not latest:
             return itinerary
         stops = []
+        liar = self.house.hosts.etag_lies(itinerary.host)
         for stop in itinerary.stops:
             old = latest.get(stop.id)
             if old is not None and old.status == 200:
-                stop = msgspec.structs.replace(stop, etag=old.etag, last_modified=old.last_modified, digest=old.digest)
+                etag = "" if liar and old.last_modified else old.etag
+                stop = msgspec.structs.replace(stop, etag=etag, last_modified=old.last_modified, digest=old.digest)
             stops.append(stop)
         return msgspec.structs.replace(itinerary, stops=tuple(stops))
 
@@ -334,7 +342,7 @@ class Coordinator:
 
     def _condemn(self, host: int, reason: Reason, state: State, note: str) -> None:
         count = self.house.hosts.condemn(host, reason, state, note)
-        self.house.counts["lost" if state is State.FAILED else "skipped"] += count
+        self.house.counts["lost" if state is State.FAILED else "passed_over"] += count
         (name,) = self.house.db.execute("SELECT name FROM hosts WHERE id = ?", (host,)).fetchone()
         self.house.judge.condemned[name] = reason
 
@@ -358,8 +366,14 @@ class Coordinator:
             return Finish.LIMIT
         opening = self.house.hosts.next_opening()
         if opening is None:
-            return Finish.DONE
+            return None if self._refill() or self.stay else Finish.DONE
         return Finish.HELD if opening - self.clock() > LONGEST_WAIT else None
+
+    def _refill(self) -> int:
+        if self.refill is None:
+            return 0
+        with transaction(self.house.db):
+            return self.refill(self.clock())
 
     def _look_at_disk(self) -> None:
         if shutil.disk_usage(self.folder).free < LEAST_DISK:
@@ -378,7 +392,7 @@ class Coordinator:
             waiting=self.house.queue.waiting(),
             in_flight=self.roster.outstanding,
             failed=counts["lost"],
-            skipped=counts["skipped"],
+            skipped=counts["passed_over"],
             bytes=counts["bytes"],
             seconds=seconds,
             pages_per_second=visits / seconds if seconds else 0.0,

@@ -8,6 +8,7 @@ undone is still leased or queued, and is done again.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from email.utils import parsedate_to_datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -41,8 +42,11 @@ from sanderling.records import (
     Url,
     Visit,
 )
+from sanderling.refresh.diary import Diary
+from sanderling.refresh.plans import Facts
+from sanderling.refresh.sitemap import Hint as Told
 from sanderling.sources.entries import INDEX_DEPTH_LIMIT
-from sanderling.store.catalogue import Catalogue, Filed, Latest
+from sanderling.store.catalogue import LOOKS, Catalogue, Filed, Latest
 from sanderling.store.cdxj_index import Index
 from sanderling.store.crawl_log import CrawlLog
 from sanderling.store.graph import FLUSH_PAIRS, Forward, Graph, pack_links, targets_of, unpack_links
@@ -53,6 +57,8 @@ from sanderling.store.warc import Archive
 from sanderling.store.warc_records import Place
 
 WELL_KNOWN = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.txt")  # tried in turn where robots.txt names none
+PLANNED = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT, Outcome.GONE)
+TROUBLE_WAIT = 86_400.0  # seconds until a page that could not be seen is looked at again
 MAPS_FIRST = -1e9  # rank: sitemaps and feeds are read before the pages of their host
 
 
@@ -67,6 +73,7 @@ class House(Struct):
     order: Ordering
     hints: Hints
     ledger: Ledger
+    diary: Diary
     catalogue: Catalogue
     graph: Graph
     archive: Archive
@@ -101,12 +108,13 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     latest = house.catalogue.latest([visit.id for visit in stored])
     ids = _offer_links(stored, rows, house, now)
     _follow_maps(stored, rows, house, now)
-    shelved = shelve(stored, latest, house.catalogue, house.archive)
+    wires = {visit.id: rows[visit.id].wire for visit in stored}
+    shelved = shelve(stored, latest, wires, house.catalogue, house.archive)
     files = {name: house.catalogue.file_id(name, length) for name, length in house.archive.flush().items()}
     filed = [_file(item, files, ids, latest.get(item.visit.id), house) for item in shelved]
-    _note_changes(shelved, latest, house)
+    _plan(shelved, latest, _note_changes(shelved, latest, house), house, now)
     house.catalogue.file(filed, latest, house.session)
-    closings = [_close(visit, leases[visit.id], rows[visit.id], house) for visit in visits]
+    closings = [_close(visit, leases[visit.id], rows[visit.id], latest.get(visit.id), house) for visit in visits]
     house.queue.finish(closings)
     _treat_hosts(visits, leases, house, now)
     _count(visits, closings, filed, house)
@@ -194,7 +202,7 @@ def _offer(offers: Mapping[Url, Offer], house: House, now: float) -> dict[Url, i
         elif found.soft or (offer.depth < found.depth and offer.source not in (Source.SITEMAP, Source.FEED)):
             _found_again(_ranked(url, offer, house), offer, found, house, now)
     ids.update(house.book.add(entries, now))
-    house.counts["skipped"] += sum(1 for entry in entries if entry.state is State.SKIPPED)
+    house.counts["passed_over"] += sum(1 for entry in entries if entry.state is State.SKIPPED)
     cleaned = {url: offer for url, offer in cleaned.items() if url not in offers}
     return ids | _offer(cleaned, house, now) if cleaned else ids
 
@@ -247,7 +255,12 @@ def _take_hints(visit: Visit, house: House, now: float) -> None:
             offers[hint.url] = Offer(1, False, source, visit, hint.wire, priority=priority)
             hints[hint.url] = hint
     ids = _offer(offers, house, now)
-    house.hints.keep(visit.id, [(ids[url], hint) for url, hint in hints.items() if url in ids], visit.at)
+    kept = [(ids[url], hint) for url, hint in hints.items() if url in ids]
+    house.hints.keep(visit.id, kept, visit.at)
+    if house.diary.believes(site_of(visit.url)):
+        news = house.hints.newer([id_ for id_, hint in kept if hint.lastmod])
+        house.diary.announce(news, now)
+        house.counts["announced"] += len(news)
 
 
 def _is_named_by(host: Host, sitemap: str, house: House, named: dict[Host, bool]) -> bool:
@@ -289,8 +302,9 @@ def _file(item: Shelved, files: Mapping[str, int], ids: Mapping[Url, int], old: 
     return Filed(visit, item.changed, *where, item.record, item.payload, item.twin, links, count)
 
 
-def _note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house: House) -> None:
-    """Say what kind of change each page had that was known before; its marks tell, not its old body."""
+def _note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house: House) -> set[int]:
+    """Say what kind of change each page had that was known before; give those where it matters."""
+    changed: set[int] = set()
     for item in shelved:
         visit, old = item.visit, latest.get(item.visit.id)
         if old is None or visit.role is not Role.PAGE or old.status != 200:
@@ -300,8 +314,55 @@ def _note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], hous
             house.ledger.same(visit.id, site)
         elif visit.outcome is Outcome.FETCHED:
             change = house.ledger.note(visit.id, site, visit.at, old.last_visit, _marks(visit, old, house))
-            house.counts["changed"] += change.matters
+            if change.matters:
+                changed.add(visit.id)
     house.ledger.save()
+    house.counts["changed"] += len(changed)
+    return changed
+
+
+def _plan(
+    shelved: Sequence[Shelved], latest: Mapping[int, Latest], changed: set[int], house: House, now: float
+) -> None:
+    """Say when to come back to every page of the batch: the one loop from refresh to frontier."""
+    seen = [item for item in shelved if item.visit.role is Role.PAGE and item.visit.outcome in PLANNED]
+    ids = [item.visit.id for item in seen]
+    states, hints = house.diary.states(ids), house.hints.of(ids)
+    facts, gone = [], []
+    for item in seen:
+        visit, old = item.visit, latest.get(item.visit.id)
+        if visit.outcome is Outcome.GONE and (old is None or old.misses + 1 >= LOOKS):
+            gone.append(visit.id)
+            house.counts["vanished"] += old is not None and old.status == 200
+            continue
+        hint = hints.get(visit.id)
+        facts.append(
+            Facts(
+                visit.id, site_of(visit.url), split(visit.url)[1], now, old.last_visit if old else 0.0,
+                visit.id in changed, old.visits + 1 if old else 1, old.changes if old else 0,
+                visit.outcome is Outcome.GONE, http_time(visit.last_modified), visit.size,
+                Told(hint.lastmod, hint.whole_day, hint.changefreq) if hint else None, states.get(visit.id, b""),
+            )
+        )  # fmt: skip
+        house.counts["new"] += old is None and visit.outcome is Outcome.FETCHED
+        house.counts["moved"] += old is not None and old.status == 200 and visit.outcome is Outcome.REDIRECT
+        house.counts["bytes_saved"] += old.size if old and visit.outcome is Outcome.NOT_MODIFIED else 0
+        if old and old.etag and visit.etag != old.etag and visit.outcome is Outcome.FETCHED and not item.changed:
+            house.hosts.etag_lied(host_of(visit.url))
+    house.diary.plan(facts)
+    house.diary.drop(gone)
+    lost = [i.visit for i in shelved if i.visit.outcome in (Outcome.RETRY, Outcome.FAILED) and i.visit.id in latest]
+    for visit in lost:
+        house.diary.postpone([visit.id], now + TROUBLE_WAIT, f"it could not be seen: {visit.reason}")
+    house.diary.confirm({page.url: (page.site, page.changed) for page in facts if page.previous})
+
+
+def http_time(text: str) -> float:
+    """A Last-Modified header as a time; 0 if it is none."""
+    try:
+        return parsedate_to_datetime(text).timestamp() if text else 0.0
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
 
 
 def _marks(visit: Visit, old: Latest, house: House) -> tuple[bytes, bytes] | None:
@@ -315,8 +376,10 @@ def _marks(visit: Visit, old: Latest, house: House) -> tuple[bytes, bytes] | Non
     return (before, new) if before else None
 
 
-def _close(visit: Visit, lease: Lease, row: UrlRow, house: House) -> Closing:
+def _close(visit: Visit, lease: Lease, row: UrlRow, old: Latest | None, house: House) -> Closing:
     closing = close(visit, lease, row.attempts, house.retries)
+    if visit.outcome is Outcome.GONE and old is not None and old.status == 200 and old.misses + 1 < LOOKS:
+        return Closing(lease, State.VISITED, note="missing, to be looked at once more")
     if visit.outcome is Outcome.REDIRECT:
         target = resolve(row.wire or visit.url, visit.location)
         if target is None:
@@ -326,6 +389,8 @@ def _close(visit: Visit, lease: Lease, row: UrlRow, house: House) -> Closing:
     if closing.state is State.QUEUED and (given_up := house.judge.condemned.get(host_of(visit.url))):
         state = State.SKIPPED if given_up is Reason.ROBOTS_UNREACHABLE else State.FAILED
         return Closing(lease, state, given_up, visit.note, closing.attempts)
+    if closing.state is State.FAILED and old is not None and old.status == 200:
+        return replace(closing, state=State.VISITED)  # trouble is no change: what we hold stays
     return closing
 
 
@@ -372,7 +437,7 @@ def _count(visits: Sequence[Visit], closings: Sequence[Closing], filed: Sequence
         if visit.role is Role.PAGE:
             counts[visit.outcome] += 1
             counts["lost"] += closing.state in (State.FAILED, State.GONE)
-            counts["skipped"] += closing.state is State.SKIPPED
+            counts["passed_over"] += closing.state is State.SKIPPED
     for item in filed:
         if item.visit.role is Role.PAGE:
             counts["duplicates"] += item.twin is not None and item.changed

@@ -22,7 +22,7 @@ from sanderling import __version__
 from sanderling.changes.ledger import Ledger
 from sanderling.clock import Clock, real
 from sanderling.coordinator import Bounds, Coordinator, Engine, Finish, Progress
-from sanderling.database import Connection, transaction
+from sanderling.database import Connection, migrate, transaction
 from sanderling.engines.cluster import Cluster
 from sanderling.engines.processes import Processes
 from sanderling.errors import DiskFull, StoreUnavailable, UsageError
@@ -40,8 +40,11 @@ from sanderling.organise.scope import Scope as ScopeKind
 from sanderling.organise.scope import ScopeRule, scope_rule, verdict
 from sanderling.pipeline import House
 from sanderling.records import Candidate, Outcome, Reason, Source, State, Url
+from sanderling.refresh.diary import Diary
+from sanderling.refresh.plans import POLICIES, Policy
+from sanderling.refresh.schema import MIGRATIONS as REFRESH
 from sanderling.schedule.plan import roster
-from sanderling.settings import AUTO, Fetching, Limits, Politeness, Scheduling, Scope, Workers
+from sanderling.settings import AUTO, Fetching, Limits, Politeness, Revisit, Scheduling, Scope, Workers, nearest
 from sanderling.store.catalogue import Catalogue
 from sanderling.store.cdxj_index import open_index
 from sanderling.store.collection import Collection, get_meta, open_collection, set_meta
@@ -66,6 +69,7 @@ class Request(Struct, frozen=True):
     fetching: Fetching = Fetching()
     workers: Workers = Workers()
     scheduling: Scheduling = Scheduling()
+    revisit: Revisit = Revisit()
     command: str = ""
 
 
@@ -225,6 +229,7 @@ def pace_of(request: Request) -> Pace:
 def open_house(collection: Collection, request: Request, seeds: Sequence[Spelling], depth: int, clock: Clock) -> House:
     """Open the rooms of one crawl over a collection, repaired to what was committed."""
     db = collection.db
+    migrate(db, {"refresh": REFRESH})
     catalogue = Catalogue(db)
     archive = open_archive(collection.archive, catalogue.committed(), clock=clock)
     with transaction(db):
@@ -243,6 +248,7 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
         order=Breadth(),
         hints=Hints(db),
         ledger=Ledger(db),
+        diary=Diary(db, policy_named(request.revisit.policy), request.revisit.policy),
         agent=fetch_settings(request).agent_token,
         use_maps=request.scope.sitemaps,
         catalogue=catalogue,
@@ -255,6 +261,13 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
         backoff_seconds=request.politeness.backoff,
         counts=Counter(),
     )
+
+
+def policy_named(name: str) -> Policy:
+    """A refresh policy by its name."""
+    if name not in POLICIES:
+        raise UsageError(f"there is no policy {name!r}{nearest(name, list(POLICIES))}")
+    return POLICIES[name]()
 
 
 def _rule(db: Connection, scope: Scope, seeds: Iterable[Spelling]) -> ScopeRule:
@@ -282,14 +295,29 @@ def _begin(house: House, request: Request, seeds: Sequence[Spelling], now: float
         house.queue.release_all()
         _judge_again(house, request, now)
         _queue_seeds(house, seeds, now)
-        if get_meta(db, "complete") == "1" and not house.queue.waiting():
+        if not house.queue.waiting() and db.execute("SELECT 1 FROM pages LIMIT 1").fetchone():
             _open_session(house)
         set_meta(db, "complete", "0")
-        row = db.execute(
-            "INSERT INTO runs (session, started, command) VALUES (?, ?, ?) RETURNING id",
-            (house.session, now, request.command),
-        ).fetchone()
+        set_meta(db, "settings", _kept_settings(request))
+        return note_start(house, request, now)
+
+
+def note_start(house: House, request: Request, now: float) -> int:
+    """Write down that a run began; its id."""
+    row = house.db.execute(
+        "INSERT INTO runs (session, started, command) VALUES (?, ?, ?) RETURNING id",
+        (house.session, now, request.command),
+    ).fetchone()
     return int(row[0])
+
+
+def _kept_settings(request: Request) -> str:
+    """What a later refresh should know of this crawl; never passwords or secret headers."""
+    kept: dict[str, object] = {}
+    for group in (request.scope, request.limits, request.politeness, request.fetching, request.workers):
+        kept |= msgspec.to_builtins(group)
+    secret = {"basic_auth", "header", "limit", "time_limit", "size_limit", "store"}
+    return json.dumps({name: value for name, value in kept.items() if name not in secret})
 
 
 def _queue_seeds(house: House, seeds: Sequence[Spelling], now: float) -> None:
@@ -330,11 +358,16 @@ def _judge_again(house: House, request: Request, now: float) -> None:
 
 
 def _open_session(house: House) -> None:
-    """Queue every page we hold, and what failed, for another visit."""
-    db = house.db
+    """A new pass over everything we know."""
     house.session += 1
-    set_meta(db, "session", str(house.session))
+    set_meta(house.db, "session", str(house.session))
     house.hosts.pardon()
+    queue_everything(house)
+
+
+def queue_everything(house: House) -> int:
+    """Queue every page we hold, and what failed, for another visit; say how many."""
+    db = house.db
     rows = db.execute(
         "SELECT u.id, u.host, u.depth, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host"
         " WHERE u.state IN (?, ?, ?)",
@@ -344,6 +377,7 @@ def _open_session(house: House) -> None:
     db.executemany("INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)", [(h, float(d), i) for i, h, d in wanted])
     db.executemany("UPDATE urls SET state = ?, attempts = 0 WHERE id = ?", [(State.QUEUED, i) for i, _, _ in wanted])
     db.execute("UPDATE hosts SET waiting = (SELECT count(*) FROM queue WHERE queue.host = hosts.id)")
+    return len(wanted)
 
 
 def _is_wanted(house: House, url: str, depth: int) -> bool:
@@ -363,19 +397,25 @@ def _end(house: House, run: int, finish: Finish, coordinator: Coordinator, now: 
     """Write down how it ended; hand back what nobody holds any more. On a full disk the next start does it."""
     summary = summarise(house, finish, time.monotonic() - coordinator.started)
     try:
-        with transaction(house.db):
-            _write_end(house, run, finish, summary, now)
-        house.captures.close()
+        note_end(house, run, finish, msgspec.to_builtins(summary), now)
     except DiskFull:
         if finish is not Finish.DISK:
             raise
     return summary
 
 
-def _write_end(house: House, run: int, finish: Finish, summary: Summary, now: float) -> None:
+def note_end(house: House, run: int, finish: Finish, summary: object, now: float) -> None:
+    """Write down how a run ended, and close what it opened."""
+    with transaction(house.db):
+        _write_end(house, run, finish, summary, now)
+    house.captures.close()
+
+
+def _write_end(house: House, run: int, finish: Finish, summary: object, now: float) -> None:
     db = house.db
     house.queue.release_all()
     house.graph.flush()
+    house.diary.save()
     house.archive.close()
     for name, length in house.archive.lengths().items():
         house.catalogue.file_id(name, length)
@@ -387,7 +427,7 @@ def _write_end(house: House, run: int, finish: Finish, summary: Summary, now: fl
     )
     db.execute(
         "UPDATE runs SET ended = ?, finish_reason = ?, summary = ? WHERE id = ?",
-        (now, finish, json.dumps(msgspec.to_builtins(summary)), run),
+        (now, finish, json.dumps(summary), run),
     )
 
 

@@ -102,7 +102,14 @@ class Scheduling(Struct, frozen=True):
     judgements: Annotated[Texts, Meta(description='one row of its matrix, "1 1/3 5" (repeatable)')] = ()
 
 
-GROUPS: list[type[Struct]] = [Scope, Limits, Politeness, Fetching, Workers, Scheduling]
+class Revisit(Struct, frozen=True):
+    """When to come back."""
+
+    policy: Annotated[Text, Meta(description="how the next visit of a page is chosen")] = "self-adjusting"
+    budget: Annotated[Text, Meta(description="most to spend, e.g. 5000/day or 200MB/day (default: no limit)")] = ""
+
+
+GROUPS: list[type[Struct]] = [Scope, Limits, Politeness, Fetching, Workers, Scheduling, Revisit]
 """Every group of settings; a room that has its own adds it here."""
 
 G = TypeVar("G", bound=Struct)

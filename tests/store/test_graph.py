@@ -13,7 +13,7 @@ def test_links_survive_packing() -> None:
 
 def store(db: Connection, url: int, targets: list[int]) -> None:
     packed = pack_links(Forward(targets, [""] * len(targets)))
-    page = (url, 200, "", "", "", "", 0, 0, 0, b"", 0, "", "", "", 0, 0, url, 1, 0, 0, "", 0, packed)
+    page = (url, 200, "", "", "", "", 0, 0, 0, b"", 0, "", "", "", 0, 0, url, 1, 0, 0, 0, "", 0, packed)
     db.execute(f"INSERT OR REPLACE INTO pages VALUES ({', '.join('?' * len(page))})", page)
     visit = (url, url, 0, 1, "fetched", "", 200, 1, b"", 0, 0, 0, 0, 0, 0, "", "")
     db.execute(f"INSERT OR REPLACE INTO visits VALUES ({', '.join('?' * len(visit))})", visit)

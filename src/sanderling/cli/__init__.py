@@ -13,6 +13,7 @@ from sanderling.errors import SanderlingError
 
 COMMANDS = {
     "crawl": "crawl sites into a collection, or go on where the last crawl stopped",
+    "refresh": "visit again what is due, or stay and keep a collection fresh",
     "status": "what a collection holds and how its last crawl ended",
     "pages": "list what is stored, or what was skipped and why",
     "show": "the stored body or text of one page",

@@ -30,7 +30,7 @@ from sanderling.errors import UsageError
 from sanderling.migrants.guard import is_global, literal
 from sanderling.organise.normalise import host_of, hostname, normalise
 from sanderling.session import Request, Summary, crawl
-from sanderling.settings import Fetching, Limits, Politeness, Scheduling, Scope, Workers
+from sanderling.settings import Fetching, Limits, Politeness, Revisit, Scheduling, Scope, Workers
 from sanderling.store.collection import exists, remove_collection
 
 HELP = "Crawl sites into a collection. The same command again goes on, or visits again what may have changed."
@@ -41,7 +41,7 @@ examples:
   sanderling crawl --seed-file seeds.txt --time-limit 2h --exclude '\\?print='
   sanderling crawl http://localhost:8000/ --allow-private --delay 0     your own server, as fast as it goes
 """
-GROUPS = (Scope, Limits, Politeness, Fetching, Workers, Scheduling)
+GROUPS = (Scope, Limits, Politeness, Fetching, Workers, Scheduling, Revisit)
 LOG_EVERY = 10.0  # seconds between progress lines where there is no terminal
 
 CODES = {
@@ -74,6 +74,7 @@ def run(call: Call) -> int:
         fetching=call.settings(Fetching),
         workers=call.settings(Workers),
         scheduling=call.settings(Scheduling),
+        revisit=call.settings(Revisit),
         command=shlex.join(sys.argv[1:]),
     )
     if not request.seeds and (call.args.clean or not exists(call.collection)):

@@ -10,6 +10,7 @@ from sanderling.records import Host, Reason, Robots, State
 
 CONDEMN_AFTER = 5  # failures in a row to connect: the host is left alone for this session
 ROBOTS_TRIES = 3
+LIES = 3  # ETags that changed without their bodies
 DNS_TRIES = 3
 RETRY_AFTER_CAP = 86_400.0
 JITTER = 0.1  # so that hosts held at the same moment do not all come back in the same second
@@ -111,6 +112,15 @@ class Hosts:
             (name,),
         ).fetchone()
         return Robots(name, row[0], row[1] or b"", row[2], row[3]) if row else None
+
+    def etag_lied(self, name: Host) -> None:
+        """An ETag changed while the body did not."""
+        self.db.execute("UPDATE hosts SET etag_lies = etag_lies + 1 WHERE name = ?", (name,))
+
+    def etag_lies(self, name: Host) -> bool:
+        """Do this host's ETags change without a reason? Then Last-Modified is asked alone."""
+        row = self.db.execute("SELECT etag_lies FROM hosts WHERE name = ?", (name,)).fetchone()
+        return row is not None and row[0] >= LIES
 
     def hold(self, host: int, until: float, reason: Reason) -> None:
         """Ask nothing of a host, and of no other at its address, before this time."""

@@ -20,7 +20,8 @@ MIGRATIONS = [
         robots_tries INTEGER NOT NULL DEFAULT 0,
         waiting INTEGER NOT NULL DEFAULT 0,
         leased INTEGER NOT NULL DEFAULT 0,
-        holder TEXT NOT NULL DEFAULT ''
+        holder TEXT NOT NULL DEFAULT '',
+        etag_lies INTEGER NOT NULL DEFAULT 0
     );
     CREATE INDEX hosts_open ON hosts (open_at) WHERE waiting > 0;
     CREATE INDEX hosts_place ON hosts (place);

@@ -8,6 +8,8 @@ from sanderling.database import Connection
 from sanderling.records import Outcome, State, Visit
 
 CHUNK = 400
+LOOKS = 2  # a stored page is gone when it was missing this many times in a row
+STILL_THERE = (Outcome.NOT_MODIFIED, Outcome.FETCHED)
 
 
 class Latest(Struct, frozen=True):
@@ -24,6 +26,8 @@ class Latest(Struct, frozen=True):
     last_change: float
     visits: int
     changes: int
+    misses: int
+    size: int
     visit: int
     links: bytes
 
@@ -59,8 +63,8 @@ class Filed(Struct, frozen=True):
 
 COLUMNS = (
     "url", "status", "mime", "charset", "title", "language", "first_seen", "last_visit", "last_change", "digest",
-    "size", "etag", "last_modified", "canonical", "noindex", "nofollow", "visit", "visits", "changes", "duplicate_of",
-    "location", "link_count", "links",
+    "size", "etag", "last_modified", "canonical", "noindex", "nofollow", "visit", "visits", "changes", "misses",
+    "duplicate_of", "location", "link_count", "links",
 )  # fmt: skip
 UPSERT_PAGE = (
     f"INSERT INTO pages ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
@@ -95,7 +99,7 @@ class Catalogue:
             marks = ",".join("?" * len(part))
             for row in self.db.execute(
                 "SELECT url, status, charset, digest, etag, last_modified, first_seen, last_visit, last_change, visits,"
-                f" changes, visit, links FROM pages WHERE url IN ({marks})",
+                f" changes, misses, size, visit, links FROM pages WHERE url IN ({marks})",
                 part,
             ):
                 found[row[0]] = Latest(*row)
@@ -148,14 +152,14 @@ class Catalogue:
                 if visit.outcome is Outcome.FETCHED and item.twin is None and visit.digest and item.length:
                     digests.append((prefix(visit.digest), id_))
             elif before is not None and visit.outcome is not Outcome.RETRY:
-                status = before.status if visit.outcome in (Outcome.NOT_MODIFIED, Outcome.FETCHED) else visit.status
-                touched.append(
-                    (visit.at, status, visit.etag or before.etag, visit.last_modified or before.last_modified, visit.id)
-                )
+                misses = before.misses + 1 if visit.outcome is Outcome.GONE else 0
+                status = visit.status if visit.outcome not in STILL_THERE and misses >= LOOKS else before.status
+                validators = visit.etag or before.etag, visit.last_modified or before.last_modified
+                touched.append((visit.at, status, *validators, misses, visit.id))
         self.db.executemany(f"INSERT INTO visits VALUES ({', '.join('?' * 17)})", visits)
         self.db.executemany(UPSERT_PAGE, pages)
         self.db.executemany(
-            "UPDATE pages SET last_visit = ?, status = ?, etag = ?, last_modified = ?, visits = visits + 1"
+            "UPDATE pages SET last_visit = ?, status = ?, etag = ?, last_modified = ?, visits = visits + 1, misses = ?"
             " WHERE url = ?",
             touched,
         )
@@ -170,7 +174,7 @@ class Catalogue:
             visit.id, visit.status, visit.mime, visit.charset, visit.title, visit.language,
             before.first_seen if before else visit.at, visit.at, visit.at, visit.digest, visit.size, visit.etag,
             visit.last_modified, visit.canonical, visit.noindex, visit.nofollow, id_,
-            before.visits + 1 if before else 1, before.changes + 1 if before else 0,
+            before.visits + 1 if before else 1, before.changes + 1 if before else 0, 0,
             item.twin.url if item.twin else 0, visit.location, item.link_count, item.links,
         )  # fmt: skip
 

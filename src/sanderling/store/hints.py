@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from sanderling.database import Connection
-from sanderling.records import Hint
+from sanderling.records import Hint, Url
+
+CHUNK = 400
 
 
 class Hints:
@@ -11,6 +13,34 @@ class Hints:
 
     def __init__(self, db: Connection) -> None:
         self.db = db
+
+    def of(self, urls: Sequence[int]) -> dict[int, Hint]:
+        """The hints of these pages."""
+        found = {}
+        for start in range(0, len(urls), CHUNK):
+            part = list(urls[start : start + CHUNK])
+            rows = self.db.execute(
+                "SELECT url, lastmod, whole_day, changefreq, priority FROM hints"
+                f" WHERE url IN ({','.join('?' * len(part))})",
+                part,
+            )
+            for url, lastmod, whole_day, changefreq, priority in rows:
+                found[url] = Hint(Url(""), "", lastmod, bool(whole_day), changefreq, priority)
+        return found
+
+    def newer(self, urls: Sequence[int]) -> list[int]:
+        """Those of these pages whose lastmod is younger than our last visit; a whole day counts to its end."""
+        found: list[int] = []
+        for start in range(0, len(urls), CHUNK):
+            part = list(urls[start : start + CHUNK])
+            rows = self.db.execute(
+                "SELECT t.url FROM hints AS t JOIN pages AS p ON p.url = t.url"
+                " WHERE t.lastmod + t.whole_day * 86400 > p.last_visit AND t.lastmod > p.last_change - 86400"
+                f" AND t.url IN ({','.join('?' * len(part))})",
+                part,
+            )
+            found += [url for (url,) in rows]
+        return found
 
     def keep(self, source: int, hints: Sequence[tuple[int, Hint]], at: float) -> None:
         """A sitemap was read in full at this time: keep what it says, drop what it no longer says."""

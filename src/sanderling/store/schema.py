@@ -22,6 +22,7 @@ MIGRATIONS = [
         visit INTEGER NOT NULL,
         visits INTEGER NOT NULL,
         changes INTEGER NOT NULL,
+        misses INTEGER NOT NULL,
         duplicate_of INTEGER NOT NULL,
         location TEXT NOT NULL,
         link_count INTEGER NOT NULL,

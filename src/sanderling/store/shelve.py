@@ -25,16 +25,22 @@ class Shelved(Struct, frozen=True):
 
 
 def shelve(
-    visits: Sequence[Visit], latest: Mapping[int, Latest], catalogue: Catalogue, archive: Archive
+    visits: Sequence[Visit],
+    latest: Mapping[int, Latest],
+    wires: Mapping[int, str],
+    catalogue: Catalogue,
+    archive: Archive,
 ) -> list[Shelved]:
-    """Append the records of a batch; they count once the archive is flushed."""
+    """Append the records of a batch; they count once the archive is flushed. `wires`: spellings other than the key."""
     held = {v.id: latest[v.id].digest for v in visits if v.outcome is Outcome.NOT_MODIFIED and v.id in latest}
     fetched = [v.digest for v in visits if v.outcome is Outcome.FETCHED and v.size]
     twins = catalogue.twins([*fetched, *held.values()])
     out = []
     for visit in visits:
         twin = twins.get(held.get(visit.id) or visit.digest)
-        shelved = _shelve(visit, twin, _has_changed(visit, latest.get(visit.id)), archive)
+        shelved = _shelve(
+            visit, wires.get(visit.id) or visit.url, twin, _has_changed(visit, latest.get(visit.id)), archive
+        )
         out.append(shelved)
         place = shelved.place
         if twin is None and place is not None and visit.outcome is Outcome.FETCHED and visit.size:
@@ -50,12 +56,12 @@ def _has_changed(visit: Visit, before: Latest | None) -> bool:
     return visit.outcome is Outcome.REDIRECT
 
 
-def _shelve(visit: Visit, twin: Twin | None, changed: bool, archive: Archive) -> Shelved:
+def _shelve(visit: Visit, wire: str, twin: Twin | None, changed: bool, archive: Archive) -> Shelved:
     other = twin if twin is not None and twin.url != visit.id and visit.outcome is Outcome.FETCHED else None
     if twin is not None and visit.head and (not visit.response or twin.payload == visit.payload):
         original = Original(twin.record, twin.wire, twin.at, twin.payload, Place(twin.file, twin.start, twin.length))
-        seen = Exchange(visit.url, visit.at, visit.head, b"", visit.address)
-        packed, place = archive.revisit(seen, original)
+        seen = Exchange(wire, visit.at, visit.head, b"", visit.address)
+        packed, place = archive.revisit(seen, original, record_id=visit.record_id)
         shelved = Shelved(visit, changed, place, packed.record_id, twin.payload, True, other)
     elif visit.response:
         place = archive.append(visit.response)

@@ -1,0 +1,109 @@
+"""sanderling refresh: visit what is due, everything, or stay and keep it fresh."""
+
+import argparse
+import json
+import shlex
+import sys
+import time
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from sanderling.cli.crawl import CODES, show_progress, size_text, stop_on_signals
+from sanderling.cli.frame import Call, print_json, print_rows
+from sanderling.cli.times import iso, short
+from sanderling.coordinator import Finish
+from sanderling.errors import UsageError
+from sanderling.refresh.plans import POLICIES
+from sanderling.revisits import Mode, Refreshed, expected, refresh
+from sanderling.session import Request
+from sanderling.settings import Fetching, Limits, Politeness, Revisit, Scheduling, Scope, Workers, group_from, nearest
+from sanderling.store.collection import get_meta, read_collection
+
+HELP = "Visit again what is due, asking servers only what changed; sitemaps and feeds are read first."
+EXAMPLES = """\
+examples:
+  sanderling refresh                            what is due now
+  sanderling refresh --dry-run                  what would be visited, and why
+  sanderling refresh --all                      everything, due or not
+  sanderling refresh --watch --budget 5000/day  stay, and keep the collection fresh
+"""
+GROUPS = (Revisit, Scope, Limits, Politeness, Fetching, Workers, Scheduling)
+G = TypeVar("G", bound=Struct)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--once", action="store_true", help="what is due now (default)")
+    modes.add_argument("--all", action="store_true", help="everything now, due or not")
+    modes.add_argument("--watch", action="store_true", help="stay and keep it fresh until Ctrl-C")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be visited and why; ask nothing")
+
+
+def run(call: Call) -> int:
+    """Refresh and print the summary, or what would be done."""
+    mode = Mode.ALL if call.args.all else Mode.WATCH if call.args.watch else Mode.ONCE
+    request = remembered(call)
+    if request.revisit.policy not in POLICIES:
+        raise UsageError(
+            f"there is no policy {request.revisit.policy!r}{nearest(request.revisit.policy, list(POLICIES))}"
+        )
+    if call.args.dry_run:
+        return dry_run(call, mode)
+    with show_progress(call) as shown:
+        summary = refresh(call.collection, request, mode, on_start=stop_on_signals, on_tick=shown)
+    report(call, summary)
+    return CODES[Finish(summary.finish_reason)]
+
+
+def remembered(call: Call) -> Request:
+    """The settings of the last crawl of this collection, with what was said now on top."""
+    with read_collection(call.collection) as collection:
+        stored = json.loads(get_meta(collection.db, "settings", "{}"))
+
+    def group(kind: type[G]) -> G:
+        return group_from(kind, {**as_values(kind, stored), **call.found})
+
+    return Request(
+        (),
+        scope=group(Scope),
+        limits=group(Limits),
+        politeness=group(Politeness),
+        fetching=group(Fetching),
+        workers=group(Workers),
+        scheduling=group(Scheduling),
+        revisit=call.settings(Revisit),
+        command=shlex.join(sys.argv[1:]),
+    )
+
+
+def as_values(kind: type[Struct], stored: dict[str, object]) -> dict[str, object]:
+    """Stored JSON as the values of a group of settings."""
+    fields = {field.name for field in msgspec.structs.fields(kind)}
+    known = {name: value for name, value in stored.items() if name in fields}
+    return msgspec.structs.asdict(msgspec.convert(known, kind)) if known else {}
+
+
+def dry_run(call: Call, mode: Mode) -> int:
+    """List what would be visited."""
+    rows = expected(call.collection, mode, time.time())
+    if call.json:
+        for row in rows:
+            print_json({"url": row.url, "due_at": iso(row.due_at), "why": row.why})
+    else:
+        print_rows([(short(row.due_at), row.why, row.url) for row in rows], ("due", "why", "url"))
+    return 0
+
+
+def report(call: Call, summary: Refreshed) -> None:
+    """The summary: for a script one object, for a person a few lines."""
+    if call.json:
+        print_json(msgspec.to_builtins(summary))
+    elif not call.quiet:
+        print(f"{summary.finish_reason}: {call.collection}")
+        for name in ("due", "visited", "not_modified", "unchanged", "changed", "new", "gone", "moved"):
+            print(f"  {name.replace('_', ' '):<13} {getattr(summary, name):,}")
+        print(f"  {'downloaded':<13} {size_text(summary.bytes)} in {summary.seconds:.1f} s")
+        print(f"  {'not needed':<13} {size_text(summary.bytes_saved)}, because the server said: not modified")

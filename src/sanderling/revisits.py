@@ -1,0 +1,200 @@
+"""One run of a refresh: visit what is due, everything, or stay and keep it fresh."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from sanderling.clock import Clock, real
+from sanderling.coordinator import Bounds, Coordinator, Engine, Finish, Progress
+from sanderling.database import Connection, transaction
+from sanderling.errors import CollectionError
+from sanderling.migrants.resolve import Resolver
+from sanderling.pipeline import MAPS_FIRST, House
+from sanderling.records import Outcome, State
+from sanderling.refresh.budget import Budget, parse_budget
+from sanderling.refresh.diary import DueRow
+from sanderling.session import (
+    Request,
+    count_migrants,
+    depth_limit,
+    note_end,
+    note_start,
+    open_engine,
+    open_house,
+    queue_everything,
+)
+from sanderling.store.collection import exists, open_collection, read_collection
+
+AT_ONCE = 2_000  # pages queued at a time
+FOREVER = 1e18
+
+
+class Mode(StrEnum):
+    """How much to visit."""
+
+    ONCE = "once"  # what is due now
+    ALL = "all"  # everything, due or not
+    WATCH = "watch"  # what becomes due, until told to stop
+
+
+class Refreshed(Struct, frozen=True):
+    """How a refresh ended."""
+
+    due: int
+    visited: int
+    not_modified: int
+    unchanged: int
+    changed: int
+    new: int
+    gone: int
+    moved: int
+    bytes: int
+    bytes_saved: int
+    seconds: float
+    finish_reason: str = "done"
+
+
+class Refill:
+    """Queues what has become due, within the budget."""
+
+    def __init__(self, house: House, budget: Budget | None, now: float) -> None:
+        self.house = house
+        self.budget = budget
+        self.begun = now
+        self.queued = 0
+
+    def __call__(self, now: float) -> int:
+        """Queue the pages due now; say how many."""
+        rows = self.house.diary.due(now, self._room(now))
+        queue_pages(self.house.db, [row.url for row in rows])
+        self.queued += len(rows)
+        return len(rows)
+
+    def _room(self, now: float) -> int:
+        """What the budget has left: a minute's worth at the start, then as time goes by."""
+        if self.budget is None:
+            return AT_ONCE
+        earned = self.budget.room(now - self.begun + 60.0)
+        if self.budget.in_bytes:
+            return AT_ONCE if self.house.counts["bytes"] < earned else 0
+        return max(0, min(AT_ONCE, int(max(1.0, earned)) - self.queued))
+
+
+def queue_pages(db: Connection, urls: list[int], rank: float = 0.0) -> None:
+    """Queue known pages for another visit, in this order."""
+    db.executemany(
+        "INSERT INTO queue (url, host, rank) SELECT id, host, ? FROM urls WHERE id = ? AND state IN ('visited', 'gone')"
+        " ON CONFLICT (url) DO NOTHING",
+        [(rank + place, url) for place, url in enumerate(urls)],
+    )
+    db.executemany(
+        "UPDATE hosts SET waiting = waiting + 1 WHERE id ="
+        " (SELECT host FROM urls WHERE id = ? AND state IN ('visited', 'gone'))",
+        [(url,) for url in urls],
+    )
+    db.executemany(
+        "UPDATE urls SET state = ?, attempts = 0 WHERE id = ? AND state IN ('visited', 'gone')",
+        [(State.QUEUED, url) for url in urls],
+    )
+
+
+def refresh(
+    folder: Path,
+    request: Request,
+    mode: Mode = Mode.ONCE,
+    *,
+    on_start: Callable[[Coordinator], None] | None = None,
+    on_tick: Callable[[Progress], None] | None = None,
+    engine: Engine | None = None,
+    clock: Clock = real,
+) -> Refreshed:
+    """Visit pages again; sitemaps and feeds first, for they tell what is worth a visit."""
+    if not exists(folder):
+        raise CollectionError(f"there is no collection in {folder}; make one with: sanderling crawl URL -C {folder}")
+    budget = parse_budget(request.revisit.budget) if request.revisit.budget else None
+    with open_collection(folder, request.workers.store) as collection:
+        house = open_house(collection, request, (), depth_limit(request.limits.depth), clock)
+        house.counts = Counter()
+        with house.archive, closing(house.log):
+            refill = Refill(house, budget, clock())
+            run = _begin(house, request, mode, refill, clock())
+            coordinator = Coordinator(
+                house,
+                engine or open_engine(request),
+                Resolver(clock=clock),
+                Bounds(0, request.limits.time_limit, request.limits.size_limit),
+                migrants=count_migrants(request.workers),
+                allow_private=request.fetching.allow_private,
+                folder=folder,
+                clock=clock,
+                refill=refill if mode is not Mode.ALL else None,
+                stay=mode is Mode.WATCH,
+            )
+            if on_start:
+                on_start(coordinator)
+            finish = coordinator.run(on_tick)
+            summary = summarise(house, refill, finish, time.monotonic() - coordinator.started)
+            note_end(house, run, finish, msgspec.to_builtins(summary), clock())
+    return summary
+
+
+def _begin(house: House, request: Request, mode: Mode, refill: Refill, now: float) -> int:
+    with transaction(house.db):
+        house.queue.release_all()
+        house.hosts.pardon()
+        house.db.execute(
+            "UPDATE urls SET state = ? WHERE state = ? AND id IN (SELECT url FROM pages)", (State.VISITED, State.FAILED)
+        )
+        if house.use_maps:
+            maps = house.db.execute(
+                "SELECT id FROM urls WHERE role <> 'page' AND state = ?", (State.VISITED,)
+            ).fetchall()
+            queue_pages(house.db, [id_ for (id_,) in maps], MAPS_FIRST)
+        if mode is Mode.ALL:
+            refill.queued += queue_everything(house)
+        return note_start(house, request, now)
+
+
+def summarise(house: House, refill: Refill, finish: Finish, seconds: float) -> Refreshed:
+    """The numbers of a refresh."""
+    counts = house.counts
+    seen = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT, Outcome.GONE)
+    return Refreshed(
+        due=refill.queued,
+        visited=sum(counts[outcome] for outcome in seen),
+        not_modified=counts[Outcome.NOT_MODIFIED],
+        unchanged=counts["unchanged"],
+        changed=counts["changed"],
+        new=counts["new"],
+        gone=counts["vanished"],
+        moved=counts["moved"],
+        bytes=counts["bytes"],
+        bytes_saved=counts["bytes_saved"],
+        seconds=round(seconds, 3),
+        finish_reason=finish,
+    )
+
+
+class Expected(Struct, frozen=True):
+    """A page that would be visited."""
+
+    url: str
+    due_at: float
+    why: str
+
+
+def expected(folder: Path, mode: Mode, now: float, most: int = AT_ONCE) -> list[Expected]:
+    """What a refresh would visit now, and why; nothing is asked of the web."""
+    with read_collection(folder) as collection:
+        rows = collection.db.execute(
+            "SELECT h.name || u.path, d.due_at, d.why, d.url FROM due AS d JOIN urls AS u ON u.id = d.url"
+            " JOIN hosts AS h ON h.id = u.host WHERE d.due_at <= ? ORDER BY d.due_at LIMIT ?",
+            (FOREVER if mode is Mode.ALL else now, most),
+        ).fetchall()
+    return [Expected(url, row.due_at, row.why) for url, row in ((r[0], DueRow(r[3], r[1], r[2])) for r in rows)]
