@@ -15,7 +15,7 @@ MAX_NAMES = 20_000  # class attributes remembered
 CODE = bytes(set(range(33, 127)) - set(b"+/=-_%") - set(range(48, 58)) - set(range(65, 91)) - set(range(97, 123)))
 NOT_CODE = bytes(set(range(256)) - set(CODE))
 DATA_TYPES = ("application/json", "application/ld+json", "text/json", "importmap", "speculationrules")
-EVENTS = ("click", "load", "submit", "change", "input", "mouseover", "mouseout", "keydown", "keyup", "focus", "error")
+EVENTS = ("click", "load", "submit", "change", "mouseover", "keydown")  # each costs a look at every element
 HANDLERS = tuple(f"on{event}" for event in EVENTS)
 HANDLED = ",".join(f"[{name}]" for name in HANDLERS)
 LAZY = ("src", "data-src", "data-original", "data-lazy-src")

@@ -25,17 +25,19 @@ HUB = 0.5  # a page with more of its text than this in menus is a list of links,
 LINKED = 0.8  # share of a line inside links that makes it a bare link
 
 MARK = "sanderling"  # attribute set on elements while the text is rendered
-MAIN, HIDDEN, LANDMARK, HINTED, LINK, WATCHED = "main", "hidden", "landmark", "hinted", "link", "watched"
-VERBATIM = "verbatim"
+MAIN, HIDDEN, OUTSIDE, LANDMARK, HINTED = "main", "hidden", "outside", "landmark", "hinted"
+LINK, WATCHED, VERBATIM = "link", "watched", "verbatim"
 ROLES = {
     MAIN: ("main",),
     HIDDEN: ("dialog", "alertdialog", "alert", "tooltip"),
-    LANDMARK: ("navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "toolbar"),
+    OUTSIDE: ("navigation", "contentinfo", "menu", "menubar"),
+    LANDMARK: ("banner", "complementary", "search", "toolbar"),
 }
 TAGS = {
     MAIN: ("main",),
     HIDDEN: ("noscript", "iframe", "object", "dialog"),
-    LANDMARK: ("nav", "header", "footer", "aside", "form", "menu", "select"),
+    OUTSIDE: ("nav", "footer", "menu", "select"),
+    LANDMARK: ("header", "aside", "form"),
     VERBATIM: ("pre", "textarea"),
 }
 LANDMARKS: dict[str, list[str]] = {
@@ -46,11 +48,12 @@ LANDMARKS: dict[str, list[str]] = {
 WITH_LINKS = {**LANDMARKS, "a": [LINK], "button": [LINK]}
 DECLARED = "main,[role=main]"
 CONCEALED = '[hidden],[style*="display:none"],[style*="display: none"]'
-HINTS = (
-    *("cookie", "consent", "onetrust", "banner", "promo", "popup", "modal", "newsletter", "advert", "breadcrumb"),
-    *("sidebar", "footer", "header", "navbar", "menu"),
-)
-HINT = re.compile("|".join(HINTS), re.IGNORECASE)
+TELLING = ("cookie", "consent", "onetrust", "newsletter", "advert", "breadcrumb")  # wherever in a name
+ENDINGS = ("banner", "popup", "modal", "promo", "sidebar", "footer", "navbar", "menu", "menubar")  # of a word of a name
+HEADERS = ("header", "siteheader", "pageheader", "masthead")
+CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+WORD = re.compile(r"[a-z]+")
+NEVER = frozenset(("html", "body", "main", "h1", "h2", "h3", "h4", "h5", "h6", "th", "td"))
 MAX_KNOWN = 20_000  # class names remembered; a site uses the same ones on every page
 
 
@@ -113,8 +116,14 @@ class _Known(dict[str, bool]):
     def __missing__(self, name: str) -> bool:
         if len(self) >= MAX_KNOWN:
             self.clear()
-        value = self[name] = HINT.search(name) is not None
+        value = self[name] = _sounds_like_furniture(name)
         return value
+
+
+def _sounds_like_furniture(name: str) -> bool:
+    words = WORD.findall(CAMEL.sub(" ", name).lower())
+    whole = "".join(words)
+    return any(word.endswith(ENDINGS) or word in HEADERS for word in words) or any(part in whole for part in TELLING)
 
 
 _known = _Known({"": False})
@@ -124,7 +133,7 @@ def _hinted(tree: Document) -> list[Element]:
     """Find the elements whose class or id sounds like furniture."""
     named = tree.select("[class],[id]")
     sounds = [_known[element.attr("class") or ""] or _known[element.attr("id") or ""] for element in named]
-    return [element for element in compress(named, sounds) if element.tag not in ("html", "body")]
+    return [element for element in compress(named, sounds) if element.tag not in NEVER]
 
 
 class _Areas:
@@ -144,6 +153,7 @@ class _Areas:
         most = MOST * sum(self.prose)
         declared = self.cover(MAIN)
         furniture = self.cover(LANDMARK, most)
+        _paint(furniture, self.cover(OUTSIDE))
         _paint(furniture, self.hidden)
         _paint(furniture, self.cover(HINTED, most))
         rest = sum(self.prose) - sum(compress(self.prose, furniture))

@@ -31,22 +31,15 @@ def outline(tree: Document, elements: list[Element]) -> Outline:
     depths = []
     for element in elements[:MAX_TAGS]:
         parent = element.parent
-        if above[-1] is not parent:
-            _climb(above, parent)
+        while above[-1] is not parent:
+            above.pop()
+            if not above:  # inside a template: its content hangs on nothing that was seen
+                above = [tree, parent]
         depths.append(len(above))
         above.append(element)
     if len(depths) and max(depths) > MAX_DEPTH:
         depths = [min(depth, MAX_DEPTH) for depth in depths]
     return Outline([element.tag for element in elements[:MAX_TAGS]], bytes(depths))
-
-
-def _climb(above: list[object], parent: object) -> None:
-    """Leave the elements that are closed; what is not below any of them (inside a template) hangs on the last."""
-    for place in range(len(above) - 2, -1, -1):
-        if above[place] is parent:
-            del above[place + 1 :]
-            return
-    above.append(parent)
 
 
 def fingerprint(tags: list[str]) -> Fingerprint:

@@ -105,7 +105,7 @@ def _reduce(body: Blocks, ignored: Pattern[str] | None) -> tuple[int, list[bytes
     raw = squeeze("\n".join(body.lines))
     lines = raw.split(b"\n")[:MAX_LINES]
     for place, line in enumerate(raw.translate(NUMBERED).split(b"\n")[:MAX_LINES]):
-        if (ignored is not None or b"0" in line) and body.main[place]:
+        if ignored is not None or b"0" in line:
             lines[place] = _reduced(body, place, lines[place], ignored)
     return xxh3_64_intdigest(raw), lines
 
