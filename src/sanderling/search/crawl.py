@@ -300,10 +300,13 @@ class CrawlWindow:
         except CollectionError:
             return None
         declared = record.header("Content-Type")
-        mime = declared.partition(";")[0].strip().lower()
-        page = self.page(url)
-        title = page.title if page else ""
-        return Body(url, row[0], row[1], record.status, mime, charset_of(declared), record.body, title)
+        mime, charset, title = self._about(url)  # a 304 says less than the answer it repeats
+        mime = declared.partition(";")[0].strip().lower() or mime
+        return Body(url, row[0], row[1], record.status, mime, charset_of(declared) or charset, record.body, title)
+
+    def _about(self, url: str) -> tuple[str, str, str]:
+        row = self.db.execute("SELECT mime, charset, title FROM pages WHERE url = ?", (self._id(url),)).fetchone()
+        return (str(row[0]), str(row[1]), str(row[2])) if row else ("", "", "")
 
     def compare(self, url: str, old: int, new: int) -> Report | None:
         """Two versions word by word; None if one of them is not stored."""
