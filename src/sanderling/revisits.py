@@ -157,7 +157,7 @@ def _begin(house: House, request: Request, mode: Mode, refill: Refill, now: floa
             ).fetchall()
             queue_pages(house.db, [id_ for (id_,) in maps], MAPS_FIRST)
         if mode is Mode.ALL:
-            refill.queued += queue_everything(house)
+            refill.queued += queue_everything(house, (State.VISITED,))
         return note_start(house, request, now)
 
 

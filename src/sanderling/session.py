@@ -365,13 +365,13 @@ def _open_session(house: House) -> None:
     queue_everything(house)
 
 
-def queue_everything(house: House) -> int:
-    """Queue every page we hold, and what failed, for another visit; say how many."""
+def queue_everything(house: House, states: Sequence[State] = (State.VISITED, State.GONE, State.FAILED)) -> int:
+    """Queue every page we hold, and what was missing or failed, for another visit; say how many."""
     db = house.db
     rows = db.execute(
         "SELECT u.id, u.host, u.depth, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host"
-        " WHERE u.state IN (?, ?, ?)",
-        (State.VISITED, State.GONE, State.FAILED),
+        f" WHERE u.state IN ({','.join('?' * len(states))})",
+        tuple(states),
     )
     wanted = [(id_, host, depth) for id_, host, depth, url in rows if _is_wanted(house, url, depth)]
     db.executemany("INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)", [(h, float(d), i) for i, h, d in wanted])
