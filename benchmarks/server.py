@@ -22,7 +22,7 @@ http {{
   log_format seen '$status $body_bytes_sent $sent_http_content_type $request_uri';
   access_log {folder}/access.log seen buffer=256k;
   client_body_temp_path {folder}/t1; proxy_temp_path {folder}/t2; fastcgi_temp_path {folder}/t3;
-  uwsgi_temp_path {folder}/t4; scgi_temp_path {folder}/t5;
+  uwsgi_temp_path {folder}/t4; scgi_temp_path {folder}/t5; {extra}
   server {{ listen {address}:{port} backlog=2048; root {root}; index index.html; }}
 }}
 """
@@ -47,13 +47,13 @@ class Seen(Struct, frozen=True):
 
 
 @contextmanager
-def serve(root: Path, folder: Path) -> Iterator[Server]:
-    """Run nginx until the block ends; afterwards its log is complete."""
+def serve(root: Path, folder: Path, extra: str = "") -> Iterator[Server]:
+    """Run nginx until the block ends; afterwards its log is complete. `extra` goes into its configuration."""
     folder.mkdir(parents=True, exist_ok=True)
     port = free_port()
     user = "user root;" if os.getuid() == 0 else ""
     config = folder / "nginx.conf"
-    config.write_text(CONFIG.format(address=ADDRESS, folder=folder, port=port, root=root, user=user))
+    config.write_text(CONFIG.format(address=ADDRESS, folder=folder, port=port, root=root, user=user, extra=extra))
     with subprocess.Popen(["nginx", "-p", str(folder), "-c", str(config), "-e", str(folder / "error.log")]) as nginx:
         try:
             wait_for(port)

@@ -1,4 +1,4 @@
-"""Draw docs/images/crawl.svg: what a terminal shows, from a real session. python scripts/picture.py URL"""
+"""Draw docs/images/terminal.svg: what a terminal shows, from a real session. python scripts/picture.py URL"""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-TARGET = Path(__file__).parent.parent / "docs" / "images" / "crawl.svg"
+TARGET = Path(__file__).parent.parent / "docs" / "images" / "terminal.svg"
 WIDTH = 104
 
 
