@@ -1,8 +1,8 @@
 """A 64-bit mark of a page's text: pages that share most clauses differ in few bits (Charikar 2002).
 
-The features are clauses, cut at punctuation and line ends with blanks and digits removed: as telling as word shingles,
-a fifth as many. Their hashes are counted bit by bit with carry-save adders on long integers, which needs no numpy and
-was measured faster than it (benchmarks/duplicates.py).
+The features are clauses, cut at punctuation and line ends with blanks and digits removed, and long words: as telling as
+word shingles, half as many. Their hashes are counted bit by bit with carry-save adders on long integers, which needs no
+numpy and was measured faster than it (benchmarks/duplicates.py).
 """
 
 from xxhash import xxh3_64_digest
@@ -12,16 +12,20 @@ ALL = (1 << BITS) - 1
 CUTS = b'.,;:!?()[]{}"|\r\x0b\x0c'
 CLAUSES = bytes.maketrans(CUTS, b"\n" * len(CUTS))
 TELLING = 5  # bytes of a clause that says something; shorter ones count only where there are no others
+LONG = 8  # bytes of a word that says something by itself
+STOPS = b".,;:()[]0123456789"
 DROPPED = b" \t0123456789-_*'/"
 
 
 def simhash(text: str) -> int:
     """Mark a text; an empty one is 0."""
-    parts = text.lower().encode(errors="replace").translate(CLAUSES, DROPPED).split(b"\n")
-    clauses = [clause for clause in parts if len(clause) >= TELLING] or list(filter(None, parts))
-    if not clauses:
+    letters = text.lower().encode(errors="replace")
+    parts = letters.translate(CLAUSES, DROPPED).split(b"\n")
+    features = [clause for clause in parts if len(clause) >= TELLING] or list(filter(None, parts))
+    features += [word for word in letters.translate(None, STOPS).split() if len(word) >= LONG]
+    if not features:
         return 0
-    return majority(b"".join(map(xxh3_64_digest, clauses)), len(clauses))
+    return majority(b"".join(map(xxh3_64_digest, features)), len(features))
 
 
 def distance(one: int, other: int) -> int:
