@@ -14,7 +14,12 @@ import pytest
 from tests.web import Page, Site, html, tree
 
 from sanderling.coordinator import Coordinator
+from sanderling.crew import Crew
 from sanderling.engines.control import Answer, ask
+from sanderling.errors import UsageError
+from sanderling.migrants.life import Life
+from sanderling.schedule.roster import Roster
+from sanderling.schedule.verdict import Ahp
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import AUTO, Fetching, Politeness, Scope, Workers
 from sanderling.store.collection import read_collection
@@ -90,6 +95,64 @@ def visits(folder: Path) -> tuple[int, int]:
     with read_collection(folder) as collection:
         all_, once = collection.db.execute("SELECT count(*), count(DISTINCT url) FROM visits").fetchone()
         return int(all_), int(once)
+
+
+class Rooms:
+    """An engine with two places and nobody in them."""
+
+    def __init__(self) -> None:
+        self.at: dict[str, str] = {}
+
+    def create(self, name: str = "", place: str = "") -> str:
+        name = name or f"m{len(self.at)}"
+        self.at[name] = place
+        return name
+
+    def dispose(self, migrant: str) -> None:
+        del self.at[migrant]
+
+    def abandon(self, migrant: str) -> None:
+        assert migrant in self.at
+
+    def places(self) -> list[str]:
+        return ["", "http://there"]
+
+    def where(self, migrant: str) -> str:
+        return self.at.get(migrant, "")
+
+
+def test_a_migrant_is_dispatched_and_retracted_under_its_own_name(tmp_path: Path) -> None:
+    engine, released = Rooms(), list[str]()
+
+    def release(migrant: str) -> int:
+        released.append(migrant)
+        return 0
+
+    crew = Crew(engine, Roster(Ahp()), tmp_path, release)
+    one = crew.create()
+    crew.dispatch(one, "http://there")
+    assert crew.roster.able() == []
+    assert crew.settle() == [one]
+    assert (engine.at, released) == ({one: "http://there"}, [one])
+    assert (crew.register.find(one).life, crew.register.find(one).place) == (Life.RUNNING, "http://there")
+    crew.retract(one)
+    crew.settle()
+    assert engine.at == {one: ""}
+    with pytest.raises(UsageError, match="there is no place 'http://nowhere'; there are: home, http://there"):
+        crew.dispatch(one, "http://nowhere")
+
+
+def test_a_parked_migrant_outlives_the_crawl_that_parked_it(tmp_path: Path) -> None:
+    crew = Crew(Rooms(), Roster(Ahp()), tmp_path, lambda _: 0)
+    one, two = crew.create(), crew.create("http://there")
+    assert crew.make_way(one) == [two]
+    crew.settle()
+    crew.end()
+    later = Crew(Rooms(), Roster(Ahp()), tmp_path, lambda _: 0)
+    later.remember()
+    assert [entry.life for entry in later.register.alive()] == [Life.DEACTIVATED]
+    later.activate(two)
+    assert (later.engine.where(two), later.roster.able()) == ("http://there", [two])
 
 
 def test_migrants_are_cloned_parked_woken_and_disposed_of_while_the_crawl_goes_on(tmp_path: Path) -> None:

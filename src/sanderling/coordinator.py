@@ -130,6 +130,7 @@ class Coordinator:
         self.earlier = 0  # pages of this session from earlier runs
         self.losses = 0
         self.next_look = 0.0
+        self.posts: tuple[str, ...] = ()  # places that get a migrant of their own
         self.last_schedule: Report = {}
         self.cpu_then = time.process_time()
 
@@ -142,6 +143,8 @@ class Coordinator:
             self.crew.remember()
             for _ in range(self.wanted):
                 self.crew.create()
+            for place in self.posts:
+                self.crew.create(place)
             while (finish := self._finish()) is None:
                 self._take_in(self.engine.receive(self._patience()))
                 self._commit_if_due()
@@ -206,13 +209,14 @@ class Coordinator:
         """A migrant died: what it brought is stored, what it held goes back, another takes its place."""
         if migrant not in self.roster.members:
             return
+        place = self.crew.register.find(migrant).place
         returned = self.crew.lose(migrant)
         self.house.log.note(f"migrant {migrant} was lost; {returned} leases returned")
         self.losses += 1
         if self.losses > LOST_LIMIT:
             self.stop(Finish.INTERRUPTED)
         elif self.stopping is None:
-            self.crew.create()
+            self.crew.create(place)
 
     def _release(self, migrant: str) -> int:
         """Store what it brought, give back what it holds; a page that kills migrants again and again is given up."""

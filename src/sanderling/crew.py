@@ -66,6 +66,7 @@ class Crew:
         self.parking = folder / "migrants"
         self.register = Register(folder / "logs" / "migrants.log", clock)
         self.leaving: dict[str, Leaving] = {}
+        self.hands: dict[str, int] = {}  # how much one can hold who lives there, where it is not the usual
         self.most = 0  # 0: the crew does not change by itself
         self.looked_at = 0.0
         self.waiting_then = 0
@@ -84,7 +85,7 @@ class Crew:
         migrant = self.engine.create(place=place)
         self.register.create(migrant, place, parent)
         self.register.move(migrant, Move.START)
-        self.roster.join(migrant, known)
+        self.roster.join(migrant, known, self.hands.get(place, 0))
         return migrant
 
     def clone(self, migrant: str) -> str:
@@ -123,7 +124,7 @@ class Crew:
         self._check(parked.place)
         self.engine.create(name=migrant, place=parked.place)
         self.register.move(migrant, Move.ACTIVATE)
-        self.roster.join(migrant, parked.known)
+        self.roster.join(migrant, parked.known, self.hands.get(parked.place, 0))
         (self.parking / f"{migrant}.json").unlink(missing_ok=True)
 
     def dispose(self, migrant: str) -> None:
@@ -185,7 +186,7 @@ class Crew:
         if leaving.move in (Move.DISPATCH, Move.RETRACT):
             self.engine.create(name=migrant, place=leaving.place)
             self.register.move(migrant, Move.ARRIVE, leaving.place)
-            self.roster.join(migrant, known)
+            self.roster.join(migrant, known, self.hands.get(leaving.place, 0))
 
     def adjust(self, waiting: int) -> None:
         """Create a migrant when all are busy and the queue grows; let one go that nobody needs."""

@@ -86,6 +86,8 @@ class Reason(StrEnum):
     SERVER_ERROR = "server_error"
     RATE_LIMITED = "rate_limited"
     MIGRANT_LOST = "migrant_lost"
+    HOST_REFUSED = "host_refused"  # a host beside the web server did not obey our letter
+    DIGEST_MISMATCH = "digest_mismatch"  # it sent a body that is not the one it speaks of
 
 
 class Role(StrEnum):

@@ -24,6 +24,7 @@ from sanderling.clock import Clock, real
 from sanderling.coordinator import Bounds, Coordinator, Engine, Finish, Progress
 from sanderling.database import Connection, migrate, transaction
 from sanderling.engines.cluster import Cluster
+from sanderling.engines.hosts.post import Address
 from sanderling.engines.processes import Processes
 from sanderling.errors import DiskFull, StoreUnavailable, UsageError
 from sanderling.frontier.book import Book, Entry
@@ -55,6 +56,7 @@ from sanderling.store.warc import open_archive
 
 FAST_CONNECTIONS = 16  # to one host, where no pause is asked for
 RETRIES = 2
+HOST_HANDS = 4000  # stops a migrant at a host holds: pages come in a stream, not one by one
 AUTO_MOST = min(16, 4 * (os.cpu_count() or 1))  # migrants that --migrants auto creates at most
 REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH)
 
@@ -110,18 +112,21 @@ def crawl(
                 house.counts = counts
                 with house.archive, closing(house.log):
                     run = _begin(house, request, seeds, clock())
+                    home = engine or open_engine(request)
                     coordinator = Coordinator(
                         house,
-                        engine or open_engine(request),
+                        home,
                         resolver or Resolver(clock=clock),
                         Bounds(request.limits.limit, request.limits.time_limit, request.limits.size_limit),
                         migrants=count_migrants(request.workers),
                         allow_private=request.fetching.allow_private,
                         folder=folder,
-                        roster=roster(request.scheduling),
+                        roster=roster(request.scheduling, home.reaches if isinstance(home, Processes) else None),
                         clock=clock,
                     )
                     coordinator.crew.most = AUTO_MOST if request.workers.migrants == AUTO else 0
+                    if isinstance(home, Processes) and home.hosts:
+                        _settle_at_hosts(house, coordinator, home)
                     coordinator.earlier = _pages_of(house.db, house.session) - _counted(counts)
                     if on_start:
                         on_start(coordinator)
@@ -139,7 +144,26 @@ def open_engine(request: Request) -> Engine:
     settings = fetch_settings(request)
     if request.workers.engine == "ray":
         return Cluster(settings, request.workers.address or "local", request.workers.place)
-    return Processes(settings)
+    hosts = addresses_of(request.workers)
+    engine = Processes(settings, hosts)
+    for place, address in hosts.items():
+        engine.served |= dict.fromkeys(address.sites(), place)
+    return engine
+
+
+def addresses_of(workers: Workers) -> dict[str, Address]:
+    """The hosts beside web servers that we may send letters to."""
+    if workers.via and not workers.key:
+        raise UsageError("--via needs our key: --key FILE (sanderling host keygen FILE writes one)")
+    urls = [url.rstrip("/") for url in workers.via]
+    return {url: Address(url, workers.key, workers.via_ca) for url in urls}
+
+
+def _settle_at_hosts(house: House, coordinator: Coordinator, home: Processes) -> None:
+    """One migrant goes to every host; there the owner sets the pace, and letters may be long."""
+    house.queue.pace = msgspec.structs.replace(house.queue.pace, near=frozenset(home.served))
+    coordinator.crew.hands = dict.fromkeys(home.hosts, HOST_HANDS)
+    coordinator.posts = tuple(home.hosts)
 
 
 def wait_for_store(store: str) -> None:

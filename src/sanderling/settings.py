@@ -89,6 +89,9 @@ class Workers(Struct, frozen=True):
     place: Annotated[Texts, Meta(description="Ray resource label to put migrants on, in turn (repeatable)")] = ()
     store: Annotated[Text, Meta(description="catalogue and frontier in postgresql://... (default: SQLite)")] = ""
     lease: Annotated[Seconds, Meta(description="how long a silent worker keeps its URLs (default 2m)")] = 120.0
+    via: Annotated[Texts, Meta(description="host beside the web server, https://host:8443 (repeatable)")] = ()
+    key: Annotated[Text, Meta(description="file with our private key for --via (see sanderling host keygen)")] = ""
+    via_ca: Annotated[Text, Meta(description="certificates to trust for --via (default: the system's)")] = ""
 
 
 class Scheduling(Struct, frozen=True):

@@ -30,6 +30,7 @@ COMMANDS = {
     "aliases": "other names of a person, a place, a drug, as the stored pages give them",
     "migrants": "list, clone, move, pause and dispose of the workers of a running crawl",
     "schedule": "how the next worker is chosen, and why the last one won",
+    "host": "obey signed itineraries beside a web server, and send only what is new",
     "publish": "tell crawlers what changed on your own site",
     "experiment": "the published tables again, ours beside theirs",
     "settings": "every setting with its value and where it can be set",

@@ -6,14 +6,17 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import msgspec
 from msgspec import Struct
 
+from sanderling.engines.hosts.post import Address
 from sanderling.engines.wire import Abandon, Go, Inbox, Quit, frame
+from sanderling.engines.worker import Start
 from sanderling.migrants.settings import FetchSettings
-from sanderling.records import Itinerary, Parcel, Vitals
+from sanderling.records import Host, Itinerary, Parcel, Vitals
 
 BUFFER = 4 * 2**20
 GRACE_SECONDS = 5.0
@@ -35,19 +38,22 @@ class _Crew:
     inbox: Inbox = field(default_factory=Inbox)
     outgoing: bytearray = field(default_factory=bytearray)
     vitals: Vitals | None = None
+    place: str = ""
 
 
 class Processes:
     """The embedded engine: one process per migrant."""
 
-    def __init__(self, settings: FetchSettings) -> None:
+    def __init__(self, settings: FetchSettings, hosts: Mapping[str, Address] | None = None) -> None:
         self.settings = settings
+        self.hosts = dict(hosts or {})  # places beside web servers, by their address
+        self.served: dict[Host, str] = {}  # sites such a place speaks for
         self.crew: dict[str, _Crew] = {}
         self.selector = selectors.DefaultSelector()
         self.decoder = msgspec.msgpack.Decoder(Parcel)
         self.born = 0
 
-    def create(self, name: str = "", place: str = "") -> str:  # noqa: ARG002 - there is one place
+    def create(self, name: str = "", place: str = "") -> str:
         """Start a migrant, or one that was parked under its old name; a new id is never used again."""
         self.born += 1
         name = name or f"m{self.born}-{secrets.token_hex(3)}"
@@ -57,15 +63,22 @@ class Processes:
         command = [sys.executable, "-m", "sanderling.engines.worker", name, str(theirs.fileno())]
         process = subprocess.Popen(command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL)
         theirs.close()
-        ours.sendall(frame(self.settings))
+        ours.sendall(frame(Start(self.settings, self.hosts.get(place))))
         ours.setblocking(False)
-        member = self.crew[name] = _Crew(name, process, ours)
+        member = self.crew[name] = _Crew(name, process, ours, place=place)
         self.selector.register(ours, selectors.EVENT_READ, member)
         return name
 
     def places(self) -> list[str]:
-        """Where migrants can live: here."""
-        return [""]
+        """Where migrants can live: here, or with their eyes at a host."""
+        return ["", *self.hosts]
+
+    def reaches(self, migrant: str, host: Host) -> bool:
+        """May this migrant be sent to that site? A site with a host of its own is left to those who are there."""
+        member, place = self.crew.get(migrant), self.served.get(host, "")
+        if member is None:
+            return False
+        return member.place == place or (not member.place and not any(m.place == place for m in self.crew.values()))
 
     def where(self, migrant: str) -> str:
         """Where to find one, for a person."""

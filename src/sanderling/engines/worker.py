@@ -7,7 +7,10 @@ import sys
 import time
 
 import msgspec
+from msgspec import Struct
 
+from sanderling.engines.hosts.post import Address
+from sanderling.engines.remote import RemoteTrip
 from sanderling.engines.wire import Abandon, Go, Inbox, Order, Quit, frame
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.trip import Trip
@@ -35,10 +38,17 @@ def marks(tree: Document, changed: bool) -> dict[str, bytes]:
     return found
 
 
+class Start(Struct, frozen=True):
+    """What a new migrant is told first."""
+
+    settings: FetchSettings
+    host: Address | None = None  # None: it fetches by itself
+
+
 class Worker:
     """Drives one trip between two looks at the orders."""
 
-    def __init__(self, name: str, trip: Trip, sock: socket.socket) -> None:
+    def __init__(self, name: str, trip: Trip | RemoteTrip, sock: socket.socket) -> None:
         self.name = name
         self.trip = trip
         self.sock = sock
@@ -83,6 +93,13 @@ class Worker:
             self.sock.setblocking(False)
 
 
+def begin(start: Start, name: str) -> Trip | RemoteTrip:
+    """Begin a trip: from here, or with the eyes of a host beside the web server."""
+    if start.host is None:
+        return Trip(start.settings, marks, name=name)
+    return RemoteTrip(start.settings, marks, start.host, name=name)
+
+
 def main() -> None:
     """Entry point of the process: `worker.py NAME FD`, settings in the first frame."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the coordinator, who tells us
@@ -90,9 +107,9 @@ def main() -> None:
     header = sock.recv(4, socket.MSG_WAITALL)
     if len(header) < 4:
         return
-    settings = msgspec.msgpack.decode(sock.recv(int.from_bytes(header, "big"), socket.MSG_WAITALL), type=FetchSettings)
+    start = msgspec.msgpack.decode(sock.recv(int.from_bytes(header, "big"), socket.MSG_WAITALL), type=Start)
     sock.setblocking(False)
-    trip = Trip(settings, marks)
+    trip = begin(start, name)
     try:
         Worker(name, trip, sock).run()
     except (BrokenPipeError, ConnectionResetError):  # the coordinator is gone; what we hold is leased and comes back

@@ -16,6 +16,7 @@ CHUNK = 400
 SPAN_SECONDS = 10.0  # work handed out at once to a host that wants pauses
 TERM_SECONDS = 120.0  # a lease lasts this long plus what its itinerary needs
 HOSTS_PER_TAKE = 64
+NEAR_BATCH = 2000  # stops of one letter to a host beside its web server
 LOSSES = 5  # migrants lost over one URL before it is given up
 
 
@@ -28,6 +29,7 @@ class Pace(Struct, frozen=True):
     batch: int = 64  # most stops of one itinerary
     proxied: bool = False  # names are resolved by a proxy, not by us
     term_seconds: float = TERM_SECONDS
+    near: frozenset[str] = frozenset()  # sites with a host of their own: it sets the pace, on the spot
 
 
 class Lease(Struct, frozen=True, gc=False):
@@ -81,8 +83,13 @@ class Queue:
 
     def doors(self, able: Sequence[str], now: float) -> list[Door]:
         """The hosts that one of these migrants may be sent to now, longest waiting first; no two at one address."""
-        wanted = {"now": now, "proxied": int(self.pace.proxied), "shared": int(self.pace.shared),
-                  "batch": self._most(), "most": HOSTS_PER_TAKE * len(able)}  # fmt: skip
+        wanted = {
+            "now": now,
+            "proxied": int(self.pace.proxied),
+            "shared": int(self.pace.shared),
+            "batch": NEAR_BATCH if self.pace.near else self._most(),
+            "most": HOSTS_PER_TAKE * len(able),
+        }
         holders = {f"holder_{chr(97 + n // 26)}{chr(97 + n % 26)}": name for n, name in enumerate(able)}
         found: list[Door] = []
         places: set[str] = set()
@@ -113,8 +120,10 @@ class Queue:
             return max(1, min(self.pace.batch, int(SPAN_SECONDS / self.pace.delay_seconds)))
         return 2**31
 
-    def _batch(self, room: int, leased: int, robots_known: bool) -> int:
+    def _batch(self, host: str, room: int, leased: int, robots_known: bool) -> int:
         size = self.pace.batch
+        if host in self.pace.near:
+            return min(NEAR_BATCH, room)
         if self.pace.delay_seconds > 0:
             size = self._most() - leased
         elif not robots_known:
@@ -127,7 +136,7 @@ class Queue:
         row = self.db.execute(f"SELECT {ASKED} FROM hosts WHERE id = ?", (host,)).fetchone()
         addresses, leased, status, body, at, until = row
         robots = Robots(Host(name), status, body or b"", at, until) if until > now else None
-        size = self._batch(room, leased, robots is not None)
+        size = self._batch(name, room, leased, robots is not None)
         if size <= 0:
             return None
         rows = self.db.execute(
@@ -140,7 +149,8 @@ class Queue:
             self._wait_for_retries(host)
             return None
         token = self._tokens(len(rows))
-        term = now + self.pace.term_seconds + len(rows) * (self.pace.delay_seconds + 1)
+        delay = 0.0 if name in self.pace.near else self.pace.delay_seconds
+        term = now + self.pace.term_seconds + len(rows) * (delay + 1)
         self.db.executemany("DELETE FROM queue WHERE url = ?", [(r[1],) for r in rows])
         self.db.executemany(
             "INSERT INTO leases (url, host, rank, migrant, token, until) VALUES (?, ?, ?, ?, ?, ?)",
@@ -158,7 +168,7 @@ class Queue:
             stops,
             tuple(addresses.split()),
             robots,
-            self.pace.delay_seconds,
+            delay,
             self.pace.connections,
         )
 

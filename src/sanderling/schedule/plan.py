@@ -1,8 +1,9 @@
 """From settings to a way of choosing: which schedule, which criteria, which judgements."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sanderling.errors import UsageError
+from sanderling.records import Host
 from sanderling.schedule.ahp import Matrix, read
 from sanderling.schedule.criteria import CRITERIA, JUDGEMENTS, KNOWN, Criterion
 from sanderling.schedule.rivals import OWNING, Choose, chooser
@@ -16,9 +17,9 @@ def plan(settings: Scheduling) -> Choose:
     return ahp(settings) if settings.schedule == "ahp" else chooser(settings.schedule)
 
 
-def roster(settings: Scheduling) -> Roster:
-    """Make the roster of a crawl."""
-    return Roster(plan(settings), owned=settings.schedule in OWNING)
+def roster(settings: Scheduling, reaches: Callable[[str, Host], bool] | None = None) -> Roster:
+    """Make the roster of a crawl; `reaches` says which migrants may go to which host."""
+    return Roster(plan(settings), owned=settings.schedule in OWNING, reaches=reaches)
 
 
 def ahp(settings: Scheduling) -> Ahp:

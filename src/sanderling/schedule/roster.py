@@ -56,6 +56,7 @@ class Member:
     vitals: Vitals
     heard_at: float
     joined_at: float
+    hands: int = IN_HAND  # stops it can hold
     stops: dict[int, Host] = field(default_factory=dict)  # fencing tokens in hand
     ways: OrderedDict[Host, Way] = field(default_factory=OrderedDict)
     recent: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
@@ -97,10 +98,10 @@ class Roster:
 
     # Who is there
 
-    def join(self, migrant: str, known: Known | None = None) -> None:
+    def join(self, migrant: str, known: Known | None = None, hands: int = 0) -> None:
         """A migrant is there; a clone or one that was parked begins with what it knows."""
         now = self.clock()
-        member = Member(migrant, Vitals(migrant, now), now, now, idle_since=now)
+        member = Member(migrant, Vitals(migrant, now), now, now, hands or self.in_hand, idle_since=now)
         if known is not None:
             member.ways = OrderedDict((Host(host), Way(*way, shown=way)) for host, way in known.ways.items())
             member.recent.extend(known.recent)
@@ -166,12 +167,13 @@ class Roster:
 
     def able(self) -> list[str]:
         """Those who may be given more."""
-        half = self.in_hand // 2
-        return [m.id for m in self.members.values() if len(m.stops) <= half and not (m.silent or m.resting)]
+        members = self.members.values()
+        return [m.id for m in members if len(m.stops) <= m.hands // 2 and not (m.silent or m.resting)]
 
     def room(self, migrant: str) -> int:
         """How many stops a migrant may still be given."""
-        return self.in_hand - len(self.members[migrant].stops)
+        member = self.members[migrant]
+        return member.hands - len(member.stops)
 
     # Who goes
 
@@ -197,7 +199,7 @@ class Roster:
             migrant, vitals.at, load, vitals.cpu_share, vitals.memory_bytes, vitals.memory_left, vitals.disk_left,
             speed or vitals.bytes_per_second, latency or vitals.latency_seconds, vitals.pages,
         )  # fmt: skip
-        return Standing(measured, self.in_hand - load, 1.0 if visits else 0.0, tuple(member.recent))
+        return Standing(measured, member.hands - load, 1.0 if visits else 0.0, tuple(member.recent))
 
 
 def _everywhere(_migrant: str, _host: Host) -> bool:

@@ -1,0 +1,136 @@
+"""sanderling host: a small service beside a web server that obeys signed itineraries; and the keys for it."""
+
+import argparse
+import contextlib
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+from sanderling.cli.frame import Call, print_json, say
+from sanderling.engines.hosts.keys import allow, new_key
+from sanderling.engines.hosts.letter import End, Letter, Missed, Page, Wanted, new_nonce
+from sanderling.engines.hosts.post import TIMEOUT, Address, Failed, Post, Sent
+from sanderling.engines.hosts.rules import read_owner
+from sanderling.engines.hosts.service import Service
+from sanderling.errors import UsageError
+from sanderling.organise.normalise import host_of, normalise, split
+from sanderling.settings import Workers
+
+HELP = "Run a host beside a web server: it obeys signed itineraries, crawls on the spot and sends only what is new."
+EXAMPLES = """\
+examples:
+  sanderling host keygen crawler.key                    the crawler's side: writes crawler.key and crawler.key.pub
+  sanderling host allow crawler.key.pub --name Anna     the owner's side: adds it to ./senders
+  sanderling host run host.toml                         the owner's side: serve
+  sanderling crawl https://www.example.org/ --via https://www.example.org:8443 --key crawler.key
+  sanderling host watch https://www.example.org/ --via https://www.example.org:8443 --key crawler.key --for 3600
+
+host.toml:
+  name = "www.example.org:8443"       # what senders call this host
+  listen = "0.0.0.0:8443"
+  certificate = "cert.pem"            # with private_key; without them the service speaks plain HTTP
+  private_key = "key.pem"
+  [[site]]
+  site = "https://www.example.org"
+  root = "/var/www/html"              # or address = "127.0.0.1": ask the web server there
+  not_paths = ["/private/"]
+  hours = "22-6"                      # UTC
+  pages_per_second = 50
+"""
+GROUPS = (Workers,)
+ORDERS = ("run", "keygen", "allow", "watch")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    parser.add_argument("order", choices=ORDERS, metavar="|".join(ORDERS), help="what to do")
+    parser.add_argument("what", help="the rules (run), a key file (keygen, allow) or a URL (watch)")
+    parser.add_argument("--name", default="", help="whose key it is (allow)")
+    parser.add_argument("--senders", default="senders", metavar="FILE", help="where to add it (allow; default senders)")
+    parser.add_argument(
+        "--for", dest="seconds", type=float, default=3600.0, metavar="SECONDS", help="how long to watch"
+    )
+    parser.add_argument("--every", type=float, default=60.0, metavar="SECONDS", help="between two looks (watch)")
+
+
+def run(call: Call) -> int:
+    """Do one of four things."""
+    return {"run": serve, "keygen": keygen, "allow": admit, "watch": watch}[call.args.order](call)
+
+
+def keygen(call: Call) -> int:
+    """Write a new pair of keys."""
+    public = new_key(Path(call.args.what))
+    print_json({"public_key": public}) if call.json else print(public)
+    return 0
+
+
+def admit(call: Call) -> int:
+    """Let somebody send: by the file with the public key, or the key itself."""
+    file = Path(call.args.what)
+    public = file.read_text().strip() if file.is_file() else call.args.what
+    allow(Path(call.args.senders), public, call.args.name)
+    say(call, f"{call.args.name or public} may send itineraries to hosts that read {call.args.senders}")
+    return 0
+
+
+def serve(call: Call) -> int:
+    """Serve until told to stop."""
+    file = Path(call.args.what)
+    owner = read_owner(file)
+    service = Service(owner, file.resolve().parent)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: threading.Thread(target=service.shutdown).start())
+    say(call, f"{owner.name} listens on {owner.listen} for {', '.join(site.site for site in owner.site)}")
+    with service:
+        service.serve_forever(0.2)
+    return 0
+
+
+def watch(call: Call) -> int:
+    """Send a letter that stays, and print what changes as it happens."""
+    workers = call.settings(Workers)
+    spelling = normalise(call.args.what)
+    if spelling is None or len(workers.via) != 1 or not workers.key:
+        raise UsageError("say what to watch and how: sanderling host watch URL --via https://host:8443 --key FILE")
+    post = Post(Address(workers.via[0].rstrip("/"), workers.key, workers.via_ca, TIMEOUT + call.args.every))
+    now = time.time()
+    letter = Letter(
+        post.sender, post.address.receiver, host_of(spelling.url), now, now + call.args.seconds + 60, new_nonce(),
+        (Wanted(split(spelling.wire)[1]),), whole=True, watch_seconds=call.args.seconds, every_seconds=call.args.every,
+    )  # fmt: skip
+    post.outbox.put(Sent(letter, {}))
+    with contextlib.suppress(KeyboardInterrupt):
+        return _print_news(call, post, str(letter.site), split(spelling.wire)[1], now + call.args.seconds + 60)
+    return 0
+
+
+def _print_news(call: Call, post: Post, site: str, first: str, until: float) -> int:
+    """The first pass is what there is; every page after it is a change."""
+    watching = False
+    post.outbox.put(None)
+    while post.thread.is_alive() or not post.inbox.empty():
+        try:
+            _, message, _ = post.inbox.get(timeout=0.5)
+        except post.EMPTY:
+            if time.time() > until:
+                break
+            continue
+        match message:
+            case Failed():
+                raise UsageError(f"{post.address.url}: {message.note}")
+            case End() if not watching:
+                watching = True
+                say(call, f"{message.pages} pages seen; watching")
+            case Page() if watching:
+                path = first if isinstance(message.where, int) else message.where
+                print_json(
+                    {"url": site + path, "at": message.at, "size": len(message.body), "digest": message.digest.hex()}
+                )
+                sys.stdout.flush()
+            case Missed() if watching:
+                path = first if isinstance(message.where, int) else message.where
+                print_json({"url": site + path, "outcome": message.outcome, "reason": message.reason})
+    return 0

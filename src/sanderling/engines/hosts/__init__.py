@@ -1,0 +1,9 @@
+"""A host beside a web server: signed itineraries in, only what is new out. No code travels.
+
+letter.py   what is sent: the itinerary with sender, receiver, site, expiry and nonce, signed; and what comes back
+keys.py     Ed25519 keys: who may send
+rules.py    what the owner allows: senders, sites, paths, hours, rates; every refusal has a name
+local.py    the site as seen from its own machine: by HTTP on loopback, or as a folder of files
+walk.py     one errand: look at pages, follow links if the whole site is wanted, keep what is new
+service.py  the little HTTP(S) service around it
+"""

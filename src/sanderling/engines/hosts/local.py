@@ -1,0 +1,157 @@
+"""A site as seen from its own machine: through its web server on loopback, or as a folder of files."""
+
+import mimetypes
+import time
+import zlib
+from collections.abc import Sequence
+from email.utils import formatdate
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import unquote
+
+from msgspec import Struct
+
+from sanderling.engines.hosts.rules import Site
+from sanderling.migrants.line import door_of
+from sanderling.migrants.observe import Observer, no_marks, untried
+from sanderling.migrants.robots import rules_for
+from sanderling.migrants.settings import FetchSettings
+from sanderling.migrants.transfer import Ask, Reply
+from sanderling.migrants.trip import Trip
+from sanderling.records import Host, Itinerary, Outcome, Reason, Robots, Stop, Visit
+
+TURN_SECONDS = 0.05
+ROBOTS_SECONDS = 86400.0
+GZIP = 31
+
+
+class Seen(Struct, frozen=True):
+    """One look: the visit, and the answer as it came."""
+
+    visit: Visit
+    head: bytes = b""
+    body: bytes = b""
+
+
+class Local(Protocol):
+    """Where the pages of one site come from."""
+
+    def accept(self, stops: Sequence[Stop]) -> None: ...
+    def work(self) -> tuple[list[Seen], list[Robots]]: ...
+    def close(self) -> None: ...
+
+
+def settings_for(agent: str) -> FetchSettings:
+    """Bodies come plain: they are compressed together, later."""
+    return FetchSettings(
+        user_agent=agent, headers=("Accept-Encoding: identity",), allow_private=True, keep_requests=False,
+        latency_factor=0.0,
+    )  # fmt: skip
+
+
+class ByHttp:
+    """Asks the site's own web server, at the address its owner named and nowhere else."""
+
+    def __init__(self, site: Site, agent: str) -> None:
+        self.site = site
+        self.trip = Trip(settings_for(agent), no_marks)
+        self.delay = 1 / site.pages_per_second if site.pages_per_second else 0.0
+
+    def accept(self, stops: Sequence[Stop]) -> None:
+        """Queue some pages."""
+        connections = 1 if self.delay else self.site.connections
+        self.trip.accept(Itinerary(Host(self.site.site), tuple(stops), (self.site.address,), None, self.delay,
+                                   connections))  # fmt: skip
+
+    def work(self) -> tuple[list[Seen], list[Robots]]:
+        """What came within a moment."""
+        parcel = self.trip.work(TURN_SECONDS)
+        return [Seen(visit, *unpack(visit.response)) for visit in parcel.visits], list(parcel.robots)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.trip.close()
+
+
+def unpack(member: bytes) -> tuple[bytes, bytes]:
+    """Take head and body out of a packed response record."""
+    if not member:
+        return b"", b""
+    record = zlib.decompress(member, GZIP)
+    block = record[record.index(b"\r\n\r\n") + 4 : -4]
+    cut = block.index(b"\r\n\r\n") + 4
+    return block[:cut], block[cut:]
+
+
+class ByFiles:
+    """Reads the site's files; a folder answers with its index.html. Nothing outside the folder is ever read."""
+
+    def __init__(self, site: Site, agent: str) -> None:
+        self.site = site
+        self.root = Path(site.root).resolve()
+        self.settings = settings_for(agent)
+        self.observer = Observer(self.settings, no_marks)
+        self.door = door_of(Host(site.site))
+        self.stops: list[Stop] = []
+        self.robots: Robots | None = None
+        self.pause = 1 / site.pages_per_second if site.pages_per_second else 0.0
+
+    def accept(self, stops: Sequence[Stop]) -> None:
+        """Queue some pages."""
+        self.stops += stops
+
+    def work(self) -> tuple[list[Seen], list[Robots]]:
+        """Read the next few files."""
+        news = []
+        if self.robots is None:
+            self.robots = self._read_robots()
+            news = [self.robots]
+        rules = rules_for(self.robots, self.settings.agent_token)
+        batch, self.stops = self.stops[:16], self.stops[16:]
+        seen = []
+        for stop in batch:
+            if rules.allowed(stop.wire or stop.url):
+                seen.append(self._look(stop))
+            else:
+                seen.append(Seen(untried(stop, Outcome.SKIPPED, Reason.ROBOTS, time.time())))
+            time.sleep(self.pause)
+        return seen, news
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _read_robots(self) -> Robots:
+        now = time.time()
+        file = self._file("/robots.txt")
+        body = file.read_bytes()[: self.settings.max_robots] if file else b""
+        return Robots(Host(self.site.site), 200 if file else 404, body, now, now + ROBOTS_SECONDS)
+
+    def _file(self, path: str) -> Path | None:
+        """The file of a path, if it is one and inside the folder."""
+        try:
+            file = (self.root / unquote(path.partition("?")[0]).lstrip("/")).resolve()
+            file = file / "index.html" if file.is_dir() else file
+            return file if file.is_relative_to(self.root) and file.resolve() == file and file.is_file() else None
+        except (OSError, ValueError):
+            return None
+
+    def _look(self, stop: Stop) -> Seen:
+        url = stop.wire or stop.url
+        start = time.monotonic()
+        file = self._file(url[len(self.site.site) :])
+        body, status, stamp = b"not here\n", b"404 Not Found", time.time()
+        try:
+            if file is not None and file.stat().st_size <= self.settings.max_body:
+                body, status, stamp = file.read_bytes(), b"200 OK", file.stat().st_mtime
+        except OSError:
+            status = b"403 Forbidden"
+        kind = (mimetypes.guess_type(str(file))[0] if file else None) or "text/plain"
+        head = b"HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\nLast-Modified: %s\r\n\r\n" % (
+            status, kind.encode(), len(body), formatdate(stamp, usegmt=True).encode())  # fmt: skip
+        reply = Reply(Ask(url, self.door, None), head.splitlines(keepends=True), body, time.monotonic() - start)
+        return Seen(self.observer.observe(stop, reply, time.time()), head, body)
+
+
+def open_site(site: Site, agent: str) -> Local:
+    """The site, however its owner wants it to be looked at."""
+    return ByFiles(site, agent) if site.root else ByHttp(site, agent)

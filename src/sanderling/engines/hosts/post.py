@@ -1,0 +1,166 @@
+"""The post between a crawler and a host: letters go out one after the other, answers come by a queue."""
+
+import http.client
+import json
+import queue
+import ssl
+import threading
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from sanderling.engines.hosts.keys import public_of, read_key, sign
+from sanderling.engines.hosts.letter import (
+    DECODER,
+    KEY_HEADER,
+    PATH,
+    SIGNATURE_HEADER,
+    End,
+    Letter,
+    Message,
+    Packer,
+    Unpacker,
+)
+from sanderling.engines.hosts.rules import Refusal
+from sanderling.errors import UsageError
+from sanderling.records import Host, Reason, Stop
+
+WAITING = 256  # messages read ahead; then the connection waits
+TIMEOUT = 120.0
+PASSING = (Refusal.BUSY, Refusal.CLOSED)  # refusals that end by themselves
+READ = 64 * 1024
+MAX_MESSAGE = 80 * 2**20
+
+
+class Address(Struct, frozen=True):
+    """Where a host is and how we identify ourselves there."""
+
+    url: str
+    key_file: str
+    ca_file: str = ""
+    timeout: float = TIMEOUT
+
+    @property
+    def receiver(self) -> str:
+        """The host's name: its authority."""
+        return urlsplit(self.url).netloc
+
+    def connect(self) -> http.client.HTTPConnection:
+        """Open a connection."""
+        parts = urlsplit(self.url)
+        if parts.scheme == "http":
+            return http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=self.timeout)
+        context = ssl.create_default_context(cafile=self.ca_file or None)
+        return http.client.HTTPSConnection(parts.hostname or "", parts.port, timeout=self.timeout, context=context)
+
+    def sites(self) -> list[Host]:
+        """Ask which sites the host speaks for."""
+        if urlsplit(self.url).scheme not in ("http", "https") or not urlsplit(self.url).hostname:
+            raise UsageError(f"{self.url!r} is no address of a host; write https://host.example:8443")
+        read_key(Path(self.key_file))
+        try:
+            link = self.connect()
+            link.request("GET", "/")
+            found = json.loads(link.getresponse().read(2**20))
+            link.close()
+            return [Host(str(site)) for site in found["sites"]]
+        except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"no host answers at {self.url}: {error}") from None
+
+
+class Failed(Struct, frozen=True):
+    """A letter was not obeyed, or its answer broke off."""
+
+    reason: Reason
+    note: str
+    final: bool = False  # another try would end the same way
+
+
+class Sent(Struct):
+    """A letter on its way: what it asks for, and what is still open."""
+
+    letter: Letter
+    open: dict[int, Stop]
+
+
+News = tuple[Sent, Message | Failed, int]
+
+
+class Post:
+    """Sends letters one after the other over one connection, in a thread of its own; answers come by a queue."""
+
+    EMPTY = queue.Empty
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self.key = read_key(Path(address.key_file))
+        self.sender = public_of(self.key)
+        self.outbox: queue.Queue[Sent | None] = queue.Queue()
+        self.inbox: queue.Queue[News] = queue.Queue(WAITING)
+        self.link: http.client.HTTPConnection | None = None
+        self.closed = False
+        self.thread = threading.Thread(target=self._run, daemon=True, name="post")
+        self.thread.start()
+
+    def close(self) -> None:
+        """Stop; what is on its way is lost, and was leased."""
+        self.closed = True
+        self.outbox.put(None)
+
+    def _run(self) -> None:
+        while not self.closed and (sent := self.outbox.get()) is not None:
+            try:
+                self._exchange(sent)
+            except (OSError, http.client.HTTPException) as error:
+                self._put(sent, Failed(Reason.CONNECT, f"{self.address.url}: {error or type(error).__name__}"))
+                self._hang_up()
+            except (ValueError, msgspec.DecodeError) as error:
+                self._put(sent, Failed(Reason.BROKEN_RESPONSE, f"{self.address.url}: {error}"))
+                self._hang_up()
+        self._hang_up()
+
+    def _put(self, sent: Sent, message: Message | Failed, size: int = 0) -> None:
+        while not self.closed:
+            try:
+                self.inbox.put((sent, message, size), timeout=1.0)
+                break
+            except queue.Full:
+                continue
+
+    def _exchange(self, sent: Sent) -> None:
+        if self.link is None:
+            self.link, self.packer, self.unpacker = self.address.connect(), Packer(), Unpacker(MAX_MESSAGE)
+        body = self.packer.pack(sent.letter) + self.packer.flush()
+        headers = {KEY_HEADER: self.sender, SIGNATURE_HEADER: sign(self.key, body)}
+        self.link.request("POST", PATH, body, headers)
+        answer = self.link.getresponse()
+        if answer.status != 200:
+            why = _refusal(answer)
+            self._put(sent, Failed(Reason.HOST_REFUSED, f"refused: {why}", why not in PASSING))
+            self._hang_up()
+            return
+        ended, spent = False, 0
+        while data := answer.read1(READ):
+            spent += len(data)
+            for packed in (messages := self.unpacker.unpack(data)):
+                message = DECODER.decode(packed)
+                ended = ended or isinstance(message, End)
+                self._put(sent, message, spent // len(messages))
+            spent = 0 if messages else spent
+        if not ended:
+            self._put(sent, Failed(Reason.BROKEN_RESPONSE, "the host's answer broke off"))
+            self._hang_up()
+
+    def _hang_up(self) -> None:
+        if self.link is not None:
+            self.link.close()
+            self.link = None
+
+
+def _refusal(answer: http.client.HTTPResponse) -> str:
+    try:
+        return str(json.loads(answer.read(10_000))["refused"])
+    except (ValueError, KeyError, TypeError, OSError):
+        return f"HTTP status {answer.status}"

@@ -1,0 +1,134 @@
+"""What the owner of a host allows, and the check of a letter against it. Pure: every refusal has a name."""
+
+import re
+import time
+import tomllib
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from sanderling.engines.hosts.letter import Letter
+from sanderling.errors import UsageError
+from sanderling.organise.normalise import host_of, normalise
+from sanderling.records import Host
+
+SKEW_SECONDS = 60.0  # clocks differ
+LONGEST_SECONDS = 86400.0  # a letter that claims to live longer is refused; nonces are remembered as long as it lives
+
+
+class Refusal(StrEnum):
+    """Why a letter is not obeyed."""
+
+    UNKNOWN_SENDER = "unknown sender"
+    BAD_SIGNATURE = "bad signature"
+    UNREADABLE = "unreadable"
+    TRUNCATED = "truncated"
+    TOO_LARGE = "too large"
+    OTHER_RECEIVER = "for another host"
+    EXPIRED = "expired"
+    NOT_YET = "from the future"
+    REPLAY = "replayed"
+    OTHER_SITE = "other site"
+    CLOSED = "closed at this hour"
+    BUSY = "too many guests"
+
+
+class Site(Struct, frozen=True, forbid_unknown_fields=True):
+    """One site the owner lets others visit."""
+
+    site: str
+    root: str = ""  # a folder with its files; empty: ask its web server
+    address: str = "127.0.0.1"  # where its web server listens, on the port of `site`
+    paths: tuple[str, ...] = ("/",)
+    not_paths: tuple[str, ...] = ()
+    pages_per_second: float = 0.0  # 0: no limit
+    connections: int = 8
+    hours: str = "0-24"  # UTC, e.g. 22-6
+    max_pages: int = 100_000
+
+    def admits(self, path: str) -> bool:
+        """May this path be looked at?"""
+        return path.startswith(self.paths) and not (self.not_paths and path.startswith(self.not_paths))
+
+
+class Owner(Struct, frozen=True, forbid_unknown_fields=True):
+    """The rules of one host, as its owner wrote them in TOML."""
+
+    name: str  # what senders write as receiver, e.g. host.example:8443
+    site: tuple[Site, ...]
+    listen: str = "127.0.0.1:8443"
+    senders: str = "senders"  # file with one `KEY NAME` per line
+    certificate: str = ""  # PEM files; without them the service speaks plain HTTP
+    private_key: str = ""
+    max_letter: int = 4_000_000  # bytes, as sent and again unpacked
+    max_stops: int = 50_000
+    guests: int = 8  # connections at once
+
+
+def read_owner(file: Path) -> Owner:
+    """Read the owner's rules; what is wrong with them is said before the service starts."""
+    try:
+        owner = msgspec.convert(tomllib.loads(file.read_text()), Owner)
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise UsageError(f"{file}: {error}") from None
+    for site in owner.site:
+        spelling = normalise(site.site)
+        if spelling is None or host_of(spelling.url) != site.site:
+            raise UsageError(f"{file}: write a site as https://www.example.org, not {site.site!r}")
+        is_open(site.hours, 0.0)
+    return owner
+
+
+def is_open(hours: str, now: float) -> bool:
+    """Is it within these hours, in UTC? `22-6` goes over midnight."""
+    match = re.fullmatch(r"(\d{1,2})-(\d{1,2})", hours)
+    if match is None or max(int(match[1]), int(match[2])) > 24:
+        raise UsageError(f"{hours!r} are no hours; write 22-6 or 0-24")
+    start, end, hour = int(match[1]), int(match[2]), time.gmtime(now).tm_hour
+    return start <= hour < end if start <= end else hour >= start or hour < end
+
+
+class Nonces:
+    """Letters seen, as long as they could be sent again."""
+
+    def __init__(self) -> None:
+        self.seen: dict[tuple[str, bytes], float] = {}
+
+    def is_new(self, letter: Letter, now: float) -> bool:
+        """Remember a letter; False if it was here before."""
+        if len(self.seen) % 256 == 255:
+            self.seen = {key: until for key, until in self.seen.items() if until > now}
+        key = (letter.sender, letter.nonce)
+        if key in self.seen:
+            return False
+        self.seen[key] = letter.expires + SKEW_SECONDS
+        return True
+
+
+def site_of(letter: Letter, owner: Owner) -> Site | None:
+    """The site a letter speaks of, if the owner has it."""
+    return next((site for site in owner.site if Host(site.site) == letter.site), None)
+
+
+def refusal(letter: Letter, signer: str, owner: Owner, nonces: Nonces, now: float) -> Refusal | None:
+    """Say why a letter whose signature is good is still not obeyed; None if it is."""
+    if letter.sender != signer:
+        return Refusal.BAD_SIGNATURE
+    if letter.receiver != owner.name:
+        return Refusal.OTHER_RECEIVER
+    if letter.issued > now + SKEW_SECONDS:
+        return Refusal.NOT_YET
+    if letter.expires < now - SKEW_SECONDS or letter.expires - letter.issued > LONGEST_SECONDS:
+        return Refusal.EXPIRED
+    if len(letter.stops) > owner.max_stops:
+        return Refusal.TOO_LARGE
+    site = site_of(letter, owner)
+    if site is None:
+        return Refusal.OTHER_SITE
+    if not is_open(site.hours, now):
+        return Refusal.CLOSED
+    return None if nonces.is_new(letter, now) else Refusal.REPLAY

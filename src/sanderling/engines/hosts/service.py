@@ -1,0 +1,199 @@
+"""The little service around it all: one connection is one guest, each letter is checked before anything is done."""
+
+import json
+import socket
+import ssl
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sanderling.clock import Clock, real
+from sanderling.engines.hosts.keys import is_signed, read_senders
+from sanderling.engines.hosts.letter import (
+    KEY_HEADER,
+    MEDIA_TYPE,
+    PATH,
+    SIGNATURE_HEADER,
+    End,
+    Letter,
+    Packer,
+    Unpacker,
+)
+from sanderling.engines.hosts.local import Local, open_site
+from sanderling.engines.hosts.rules import Nonces, Owner, Refusal, refusal, site_of
+from sanderling.engines.hosts.walk import Walk
+from sanderling.errors import UsageError
+
+IDLE_SECONDS = 300.0  # a guest that says nothing for so long is shown out
+CHUNK = 256 * 1024  # compressed bytes gathered before they are sent; a site that is slow sends earlier
+SEND_SECONDS = 0.25
+STATUS = {Refusal.TOO_LARGE: 413, Refusal.UNREADABLE: 400, Refusal.TRUNCATED: 400, Refusal.BUSY: 503}
+
+
+class Refused(Exception):
+    """A letter is not obeyed."""
+
+    def __init__(self, why: Refusal) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+class Service(ThreadingHTTPServer):
+    """Listens for guests."""
+
+    daemon_threads = True
+    request_queue_size = 32
+
+    def __init__(self, owner: Owner, folder: Path, clock: Clock = real) -> None:
+        self.owner = owner
+        self.senders_file = folder / owner.senders
+        self.clock = clock
+        self.nonces = Nonces()
+        self.checking = threading.Lock()
+        self.guests = threading.BoundedSemaphore(owner.guests)
+        host, _, port = owner.listen.rpartition(":")
+        if not port.isdigit():
+            raise UsageError(f"listen = {owner.listen!r}: write an address and a port, 0.0.0.0:8443")
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        try:
+            super().__init__((host.strip("[]"), int(port)), Guest)
+        except OSError as error:
+            raise UsageError(f"cannot listen on {owner.listen}: {error.strerror}") from None
+        if owner.certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(folder / owner.certificate, folder / (owner.private_key or owner.certificate))
+            self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
+
+    def handle_error(self, *_: Any) -> None:
+        """A guest that leaves in the middle is no news."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            print(f"sanderling host: {error!r}", file=sys.stderr, flush=True)
+
+    def open_letter(self, body: bytes, signer: str, signature: str, unpacker: Unpacker) -> Letter:
+        """Read a letter, or refuse it: first who sent it, then what it is, then whether the owner allows it."""
+        if signer not in read_senders(self.senders_file):
+            raise Refused(Refusal.UNKNOWN_SENDER)
+        if not is_signed(signer, signature, body):
+            raise Refused(Refusal.BAD_SIGNATURE)
+        try:
+            (message,) = unpacker.unpack(body)
+            letter = msgspec.msgpack.decode(message, type=Letter)
+        except (ValueError, msgspec.DecodeError):
+            raise Refused(Refusal.UNREADABLE) from None
+        with self.checking:
+            why = refusal(letter, signer, self.owner, self.nonces, self.clock())
+        if why is not None:
+            raise Refused(why)
+        return letter
+
+
+class Guest(BaseHTTPRequestHandler):
+    """One connection: letters in, messages out, one compressed stream each way."""
+
+    protocol_version = "HTTP/1.1"
+    timeout = IDLE_SECONDS
+    server: Service
+
+    def setup(self) -> None:
+        """Begin both streams."""
+        super().setup()
+        self.packer, self.unpacker = Packer(), Unpacker(self.server.owner.max_letter)
+        self.open: dict[tuple[str, str], Local] = {}  # robots.txt is read once for all letters of a guest
+
+    def finish(self) -> None:
+        """Close what was opened for this guest."""
+        super().finish()
+        for local in self.open.values():
+            local.close()
+
+    def do_GET(self) -> None:
+        """Say who is here."""
+        self._say(200, {"name": self.server.owner.name, "sites": [site.site for site in self.server.owner.site]})
+
+    def do_POST(self) -> None:
+        """Obey one letter, or say why not."""
+        if not self.server.guests.acquire(blocking=False):
+            return self._refuse(Refusal.BUSY)
+        try:
+            letter = self._letter()
+            self.log_message("%s letter from %s for %s", "obeyed", letter.sender[:12], letter.site)
+            return self._obey(letter)
+        except Refused as refused:
+            return self._refuse(refused.why)
+        finally:
+            self.server.guests.release()
+
+    def _letter(self) -> Letter:
+        length = self.headers.get("Content-Length", "")
+        if self.path != PATH or not length.isdigit():
+            raise Refused(Refusal.UNREADABLE)
+        if int(length) > self.server.owner.max_letter:
+            raise Refused(Refusal.TOO_LARGE)
+        try:
+            body = self.rfile.read(int(length))
+        except OSError:
+            body = b""
+        if len(body) < int(length):
+            raise Refused(Refusal.TRUNCATED)
+        signer, signature = self.headers.get(KEY_HEADER, ""), self.headers.get(SIGNATURE_HEADER, "")
+        return self.server.open_letter(body, signer, signature, self.unpacker)
+
+    def _obey(self, letter: Letter) -> None:
+        site = site_of(letter, self.server.owner)
+        assert site is not None, "the letter was checked"
+        self.send_response(200)
+        self.send_header("Content-Type", MEDIA_TYPE)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        if (site.site, letter.agent) not in self.open:
+            self.open[site.site, letter.agent] = open_site(site, letter.agent)
+        self._stream(Walk(letter, site, self.open[site.site, letter.agent]))
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _stream(self, walk: Walk) -> None:
+        gathered, since, ended = bytearray(), time.monotonic(), False
+        for message in walk.messages():
+            gathered += self.packer.pack(message)
+            ended = ended or isinstance(message, End)
+            if ended or len(gathered) >= CHUNK or time.monotonic() - since > SEND_SECONDS:
+                gathered += self.packer.flush()
+                self._chunk(bytes(gathered))
+                gathered.clear()
+                since = time.monotonic()
+
+    def _chunk(self, data: bytes) -> None:
+        if data:
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
+
+    def _refuse(self, why: Refusal) -> None:
+        self.close_connection = True
+        self.log_message("refused a letter: %s", why.value)
+        self._say(STATUS.get(why, 403), {"refused": why.value})
+
+    def _say(self, status: int, answer: dict[str, object]) -> None:
+        body = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def version_string(self) -> str:
+        """Short: it is sent with every answer."""
+        return "sanderling"
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Letters are logged when they are read."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """One line to standard error."""
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.server.clock()))
+        print(f"{stamp} {self.client_address[0]} {format % args}", file=sys.stderr, flush=True)

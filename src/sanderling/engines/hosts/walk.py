@@ -1,0 +1,111 @@
+"""One errand at a host: look at the pages of a letter, follow links if the whole site is wanted, keep what is new."""
+
+import time
+from collections import deque
+from collections.abc import Iterator
+
+from sanderling.engines.hosts.letter import CUT, End, Letter, Message, Missed, Page, Rules
+from sanderling.engines.hosts.local import Local, Seen
+from sanderling.engines.hosts.rules import Site
+from sanderling.organise.normalise import host_of, normalise, split
+from sanderling.records import Outcome, Reason, Stop, Url, Visit
+
+AT_ONCE = 64  # stops in the hands of the local migrant
+
+
+class Walk:
+    """Carries out one letter; its messages come as they are found."""
+
+    def __init__(self, letter: Letter, site: Site, local: Local) -> None:
+        self.letter = letter
+        self.site = site
+        self.local = local
+        self.limit = min(site.max_pages, letter.limit or site.max_pages)
+        self.paths: list[str] = []  # as sent, by stop id
+        self.names: list[str] = []  # as normalised, by stop id
+        self.known: list[bytes] = []  # cut digests, by stop id
+        self.ids: dict[str, int] = {}
+        self.waiting: deque[Stop] = deque()
+        self.in_hand = 0
+        self.pages = self.same = 0
+
+    def messages(self) -> Iterator[Message]:
+        """Look at everything once; then, if asked to watch, again and again until the time is over."""
+        yield from self._line_up()
+        yield from self._look()
+        yield End(self.pages, self.same)  # and one after every further look: so the other side knows that we live
+        until = min(time.time() + self.letter.watch_seconds, self.letter.expires)
+        while time.time() + self.letter.every_seconds < until:
+            time.sleep(self.letter.every_seconds)
+            self.waiting.extend(self._stop(id_) for id_ in range(len(self.paths)))
+            yield from self._look()
+            yield End(self.pages, self.same)
+
+    def _line_up(self) -> Iterator[Missed]:
+        for place, wanted in enumerate(self.letter.stops):
+            spelling = normalise(self.site.site + wanted.path)
+            if spelling is None or host_of(spelling.url) != self.site.site:
+                self._enter(wanted.path, wanted.path, wanted.known)
+                yield Missed(place, Outcome.SKIPPED, Reason.BAD_URL)
+                continue
+            name = split(spelling.url)[1]
+            id_ = self._enter(wanted.path, name, wanted.known)
+            if self.site.admits(name) and place < self.limit:
+                self.waiting.append(self._stop(id_))
+            else:
+                yield Missed(place, Outcome.SKIPPED, Reason.EXCLUDED, "the owner of the host does not admit it")
+
+    def _enter(self, path: str, name: str, known: bytes = b"") -> int:
+        id_ = len(self.paths)
+        self.paths.append(path)
+        self.names.append(name)
+        self.known.append(known)
+        self.ids.setdefault(name, id_)
+        return id_
+
+    def _stop(self, id_: int) -> Stop:
+        path, name = self.paths[id_], self.names[id_]
+        return Stop(id_, 0, Url(self.site.site + name), self.site.site + path if path != name else "")
+
+    def _look(self) -> Iterator[Message]:
+        while self.waiting or self.in_hand:
+            if self.waiting and self.in_hand < AT_ONCE:
+                batch = [self.waiting.popleft() for _ in range(min(len(self.waiting), AT_ONCE - self.in_hand))]
+                self.in_hand += len(batch)
+                self.local.accept(batch)
+            seen, robots = self.local.work()
+            self.in_hand -= len(seen)
+            if self.letter.robots:
+                yield from (Rules(found) for found in robots)
+            for item in seen:
+                yield from self._report(item)
+
+    def _report(self, seen: Seen) -> Iterator[Message]:
+        """Say what is new; what is as it was known costs nothing."""
+        visit, id_ = seen.visit, seen.visit.id
+        where: int | str = id_ if id_ < len(self.letter.stops) else self.names[id_]
+        self.pages += 1
+        if self.letter.whole:
+            self._follow(visit)
+        cut = visit.digest[:CUT]
+        if visit.outcome is Outcome.FETCHED and cut and cut == self.known[id_]:
+            self.same += 1
+        elif seen.head:
+            if visit.outcome is Outcome.FETCHED:
+                self.known[id_] = cut
+            yield Page(where, visit.at, round(visit.seconds, 4), seen.head, seen.body, cut)
+        elif visit.outcome in (Outcome.RETURNED, Outcome.RETRY):
+            yield Missed(where, Outcome.RETRY, visit.reason, visit.note)
+        else:
+            yield Missed(where, visit.outcome, visit.reason, visit.note)
+
+    def _follow(self, visit: Visit) -> None:
+        """Line up the links of this site that are new; a redirect is followed by who asked."""
+        links = () if visit.nofollow else visit.links
+        for link in links:
+            if link.nofollow or host_of(link.url) != self.site.site or len(self.paths) >= self.limit:
+                continue
+            name = split(link.url)[1]
+            if name not in self.ids and name.startswith(self.letter.prefix) and self.site.admits(name):
+                path = link.wire[len(self.site.site) :] if link.wire.startswith(self.site.site + "/") else name
+                self.waiting.append(self._stop(self._enter(path, name)))

@@ -1,0 +1,219 @@
+"""A trip whose pages are looked at by a host beside the web server: same orders, same parcels, far fewer bytes.
+
+Letters go out as itineraries come in. The host sends pages as their server gave them; they are parsed, marked and
+packed here, exactly as if they had been fetched here. So a digest is always that of the body in the parcel, and a host
+whose digests do not fit its pages is found out.
+"""
+
+import queue
+import time
+from collections import OrderedDict, deque
+from collections.abc import Iterable
+
+from sanderling.clock import Clock, real
+from sanderling.engines.hosts.letter import (
+    CUT,
+    LETTER_SECONDS,
+    End,
+    Letter,
+    Message,
+    Missed,
+    Page,
+    Rules,
+    Wanted,
+    new_nonce,
+)
+from sanderling.engines.hosts.post import Address, Failed, Post, Sent
+from sanderling.migrants.line import door_of
+from sanderling.migrants.observe import Marks, Observer, untried
+from sanderling.migrants.settings import FetchSettings
+from sanderling.migrants.transfer import Ask, Reply
+from sanderling.migrants.vitals import Pulse
+from sanderling.organise.normalise import host_of
+from sanderling.records import Host, Itinerary, Outcome, Parcel, Reason, Robots, Stop, Url, Visit, Vitals
+
+KEPT_BYTES = 256 * 2**20  # pages the host found before we asked for them
+BATCH = 64
+
+
+class RemoteTrip:
+    """Has the face of a `Trip`, but its eyes are at the host."""
+
+    def __init__(
+        self, settings: FetchSettings, marks: Marks, address: Address, clock: Clock = real, name: str = ""
+    ) -> None:
+        self._settings, self._clock, self._address = settings, clock, address
+        self._observer = Observer(settings, marks)
+        self._pulse = Pulse(name, clock)
+        self._name = name
+        self._post = Post(address)
+        self._letters: list[Sent] = []
+        self._early: OrderedDict[Url, Page] = OrderedDict()  # pages that came before they were asked for
+        self._early_bytes = 0
+        self._asked: dict[Url, Stop] = {}  # stops that a letter for the whole site should bring
+        self._whole: Sent | None = None
+        self._sites: set[Host] = set()
+        self._ready: deque[tuple[Stop, Page, int]] = deque()
+        self._visits: list[Visit] = []
+        self._robots: list[Robots] = []
+        self._load = 0
+
+    @property
+    def load(self) -> int:
+        """Stops in hand."""
+        return self._load
+
+    def accept(self, itinerary: Itinerary) -> None:
+        """Send for the stops of one site; a site we come to for the first time is asked for as a whole."""
+        self._load += len(itinerary.stops)
+        first = itinerary.host not in self._sites
+        self._sites.add(itinerary.host)
+        if itinerary.robots is not None and not itinerary.robots.reachable:
+            self._turn_away(itinerary.stops, Outcome.RETURNED, Reason.ROBOTS_UNREACHABLE)
+            return
+        whole = first and all(stop.depth == 0 and not stop.digest for stop in itinerary.stops)
+        missing = [stop for stop in itinerary.stops if not self._have(stop)]
+        if self._whole is not None and not whole:
+            self._asked |= {stop.url: stop for stop in missing}
+        elif missing:
+            self._write(itinerary.host, missing, whole, itinerary.robots is None)
+
+    def _have(self, stop: Stop) -> bool:
+        page = self._early.pop(stop.url, None)
+        if page is not None:
+            self._early_bytes -= len(page.body)
+            self._ready.append((stop, page, 0))
+        return page is not None
+
+    def _write(self, host: Host, stops: list[Stop], whole: bool, robots: bool) -> None:
+        now = self._clock()
+        wanted = tuple(
+            Wanted((stop.wire or stop.url)[len(host) :], stop.digest[:CUT], stop.depth) for stop in stops
+        )  # fmt: skip
+        letter = Letter(
+            self._post.sender, self._address.receiver, host, now, now + LETTER_SECONDS, new_nonce(), wanted, whole,
+            agent=self._settings.user_agent, robots=robots,
+        )  # fmt: skip
+        sent = Sent(letter, dict(enumerate(stops)))
+        self._whole = sent if whole else self._whole
+        self._letters.append(sent)
+        self._post.outbox.put(sent)
+
+    def work(self, timeout: float) -> Parcel:
+        """Take what the host sent and look at it, for one batch of pages at most."""
+        deadline = time.monotonic() + timeout
+        done = 0
+        while done < BATCH:
+            while self._ready and done < BATCH:
+                self._observe(*self._ready.popleft())
+                done += 1
+            try:
+                left = 0.0 if done or self._visits else max(0.0, deadline - time.monotonic())
+                self._take(*(self._post.inbox.get(timeout=left) if left else self._post.inbox.get_nowait()))
+            except queue.Empty:
+                break
+        robots, self._robots = self._robots, []
+        return Parcel(self._name, tuple(self._hand_over()), tuple(robots))
+
+    def _take(self, sent: Sent, message: Message | Failed, size: int) -> None:
+        match message:
+            case Page():
+                self._page(sent, message, size)
+            case Missed():
+                stop = self._stop_of(sent, message.where)
+                if stop is not None:
+                    self._turn_away([stop], message.outcome, message.reason, message.note)
+            case Rules():
+                if message.robots.host == sent.letter.site:
+                    self._robots.append(message.robots)
+            case End():
+                self._end(sent)
+            case Failed():
+                self._fail(sent, message)
+
+    def _stop_of(self, sent: Sent, where: int | str) -> Stop | None:
+        if isinstance(where, int):
+            return sent.open.pop(where, None)
+        return self._asked.pop(Url(sent.letter.site + where), None)
+
+    def _page(self, sent: Sent, page: Page, size: int) -> None:
+        stop = self._stop_of(sent, page.where)
+        if stop is not None:
+            self._ready.append((stop, page, size))
+        elif isinstance(page.where, str) and sent is self._whole and page.where.startswith("/"):
+            self._early[Url(sent.letter.site + page.where)] = page
+            self._early_bytes += len(page.body)
+            while self._early_bytes > KEPT_BYTES:
+                self._early_bytes -= len(self._early.popitem(last=False)[1].body)
+
+    def _end(self, sent: Sent) -> None:
+        """What was not mentioned is as we know it; what the whole site did not bring is asked for by name."""
+        self._letters.remove(sent)
+        now = self._clock()
+        for stop in sent.open.values():
+            if stop.digest:
+                self._visits.append(
+                    Visit(stop.id, stop.token, stop.url, Outcome.NOT_MODIFIED, now, status=304, etag=stop.etag,
+                          last_modified=stop.last_modified, role=stop.role)
+                )  # fmt: skip
+            else:
+                self._turn_away([stop], Outcome.RETRY, Reason.BROKEN_RESPONSE, "the host did not bring it")
+        if sent is self._whole:
+            self._whole = None
+            self._ask_for_rest()
+
+    def _ask_for_rest(self) -> None:
+        asked, self._asked = list(self._asked.values()), {}
+        for host in {host_of(stop.url) for stop in asked}:
+            self._write(host, [stop for stop in asked if host_of(stop.url) == host], False, False)
+
+    def _fail(self, sent: Sent, failed: Failed) -> None:
+        self._letters.remove(sent)
+        stops = list(sent.open.values())
+        if sent is self._whole:
+            self._whole = None
+            stops += self._asked.values()
+            self._asked = {}
+        self._turn_away(stops, Outcome.FAILED if failed.final else Outcome.RETRY, failed.reason, failed.note)
+
+    def _observe(self, stop: Stop, page: Page, size: int) -> None:
+        """Look at a page as if we had fetched it; a digest that does not fit its body is a failure of the host."""
+        url = stop.wire or stop.url
+        ask = Ask(url, door_of(host_of(stop.url)), None)
+        lines = page.head.splitlines(keepends=True)
+        reply = Reply(ask, lines, page.body, page.seconds, wire_bytes=size or len(page.body) // 10)
+        visit = self._observer.observe(stop, reply, min(page.at, self._clock()))
+        if visit.outcome is Outcome.FETCHED and visit.digest[:CUT] != page.digest:
+            self._turn_away([stop], Outcome.FAILED, Reason.DIGEST_MISMATCH, f"{self._address.url} sent another page")
+            return
+        self._pulse.count(visit)
+        self._visits.append(visit)
+
+    def abandon(self, drop_in_flight: bool = True) -> list[Visit]:  # noqa: ARG002 - the host finishes by itself
+        """Give back what has not come; what the host still sends is dropped."""
+        for stop, page, size in self._ready:
+            self._observe(stop, page, size)
+        self._ready.clear()
+        for sent in self._letters:
+            self._turn_away(sent.open.values(), Outcome.RETURNED)
+            sent.open.clear()
+        self._turn_away(self._asked.values(), Outcome.RETURNED)
+        self._asked.clear()
+        return self._hand_over()
+
+    def vitals(self) -> Vitals:
+        """Say how this migrant is."""
+        return self._pulse.take(self._load)
+
+    def close(self) -> None:
+        """Leave the host."""
+        self._post.close()
+
+    def _turn_away(self, stops: Iterable[Stop], outcome: Outcome, reason: Reason = Reason.NONE, note: str = "") -> None:
+        now = self._clock()
+        self._visits += [untried(stop, outcome, reason, now, note[:200]) for stop in stops]
+
+    def _hand_over(self) -> list[Visit]:
+        visits, self._visits = self._visits, []
+        self._load -= len(visits)
+        return visits

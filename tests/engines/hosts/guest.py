@@ -1,0 +1,34 @@
+"""A host beside a little site, and a key to be its guest."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sanderling.engines.hosts.keys import allow, new_key
+from sanderling.engines.hosts.post import Address
+from sanderling.engines.hosts.rules import Owner, Site
+from sanderling.engines.hosts.service import Service
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def serving(folder: Path, *sites: Site, **more: int) -> Iterator[Address]:
+    """A host for these sites that admits one guest."""
+    folder.mkdir(exist_ok=True)
+    name = f"127.0.0.1:{free_port()}"
+    allow(folder / "senders", new_key(folder / "guest.key"), "guest")
+    service = Service(Owner(name, sites, name, **more), folder)  # type: ignore[arg-type]
+    thread = threading.Thread(target=service.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield Address(f"http://{name}", str(folder / "guest.key"))
+    finally:
+        service.shutdown()
+        service.server_close()

@@ -1,0 +1,222 @@
+"""What a host obeys, and every reason it refuses for."""
+
+import http.client
+import json
+import socket
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+import pytest
+from tests.engines.hosts.guest import serving
+from tests.web import Site as Web
+from tests.web import html, tree
+
+from sanderling.engines.hosts.keys import new_key, public_of, read_key, sign
+from sanderling.engines.hosts.letter import (
+    DECODER,
+    KEY_HEADER,
+    PATH,
+    SIGNATURE_HEADER,
+    End,
+    Letter,
+    Message,
+    Missed,
+    Packer,
+    Page,
+    Unpacker,
+    Wanted,
+    new_nonce,
+)
+from sanderling.engines.hosts.post import Address
+from sanderling.engines.hosts.rules import Owner, Site, is_open, read_owner
+from sanderling.errors import UsageError
+from sanderling.records import Host, Outcome, Reason
+
+SITE = "http://127.0.0.1:1"
+
+
+def letter(address: Address, site: str = SITE, **more: object) -> Letter:
+    now = time.time()
+    key = read_key(Path(address.key_file))
+    plain = Letter(public_of(key), address.receiver, Host(site), now, now + 60, new_nonce(), (Wanted("/"),))
+    return msgspec.structs.replace(plain, **more)
+
+
+def post(address: Address, body: bytes, signer: str = "", signature: str = "") -> tuple[int, bytes]:
+    key = read_key(Path(address.key_file))
+    link = http.client.HTTPConnection(urlsplit(address.url).netloc, timeout=30)
+    headers = {KEY_HEADER: signer or public_of(key), SIGNATURE_HEADER: signature or sign(key, body)}
+    link.request("POST", PATH, body, headers)
+    answer = link.getresponse()
+    found = answer.status, answer.read()
+    link.close()
+    return found
+
+
+def packed(message: object) -> bytes:
+    packer = Packer()
+    return packer.pack(message) + packer.flush()
+
+
+def refused(address: Address, message: Letter) -> str:
+    status, body = post(address, packed(message))
+    assert status in (400, 403, 413)
+    return str(json.loads(body)["refused"])
+
+
+def messages(address: Address, message: Letter) -> list[Message]:
+    status, body = post(address, packed(message))
+    assert status == 200, body
+    return [DECODER.decode(part) for part in Unpacker(2**24).unpack(body)]
+
+
+def test_refusals_have_names(tmp_path: Path) -> None:
+    with serving(tmp_path, Site(SITE), max_letter=20_000, max_stops=10) as address:
+        now = time.time()
+        assert refused(address, letter(address, receiver="other:1")) == "for another host"
+        assert refused(address, letter(address, expires=now - 100)) == "expired"
+        assert refused(address, letter(address, expires=now + 10**6)) == "expired"
+        assert refused(address, letter(address, issued=now + 1000)) == "from the future"
+        assert refused(address, letter(address, site="http://other.example")) == "other site"
+        assert refused(address, letter(address, stops=(Wanted("/"),) * 11)) == "too large"
+        assert refused(address, letter(address, sender="somebody else")) == "bad signature"
+
+
+def test_a_stranger_is_refused(tmp_path: Path) -> None:
+    with serving(tmp_path, Site(SITE)) as address:
+        new_key(tmp_path / "stranger.key")
+        stranger = Address(address.url, str(tmp_path / "stranger.key"))
+        assert refused(stranger, letter(stranger)) == "unknown sender"
+
+
+def test_a_forged_letter_is_refused(tmp_path: Path) -> None:
+    with serving(tmp_path, Site(SITE)) as address:
+        body = packed(letter(address))
+        key = read_key(Path(address.key_file))
+        forged = body[:-1] + bytes([body[-1] ^ 1])
+        for signature in (sign(key, body), "", "AAAA", "no base64!"):
+            status, answer = post(address, forged, signature=signature or "=")
+            assert (status, json.loads(answer)["refused"]) == (403, "bad signature")
+
+
+def test_a_letter_is_obeyed_once(tmp_path: Path) -> None:
+    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root)) as address:
+        first = letter(address, web.root)
+        assert isinstance(messages(address, first)[-1], End)
+        assert refused(address, first) == "replayed"
+
+
+def test_a_letter_that_breaks_off_is_refused_before_anything_is_done(tmp_path: Path) -> None:
+    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root)) as address:
+        body = packed(letter(address, web.root))
+        host, _, port = address.receiver.partition(":")
+        with socket.create_connection((host, int(port)), timeout=30) as sock:
+            sock.sendall(f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body[:20])
+            sock.shutdown(socket.SHUT_WR)
+            assert b'{"refused": "truncated"}' in sock.makefile("rb").read()
+        assert not web.hits
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"no zstd", packed({"not": "a letter"}), packed([1] * 5), packed("x" * 10**6)]
+)
+def test_what_is_no_letter_is_refused_even_if_it_is_signed(tmp_path: Path, content: bytes) -> None:
+    with serving(tmp_path, Site(SITE), max_letter=100_000) as address:
+        status, answer = post(address, content)
+        assert (status, json.loads(answer)["refused"]) == (400, "unreadable")
+        assert post(address, b"x" * 100_001)[0] == 413
+
+
+def test_only_what_is_new_is_sent(tmp_path: Path) -> None:
+    with Web(tree(20)) as web, serving(tmp_path, Site(web.root)) as address:
+        wanted = tuple(Wanted(path) for path in web.pages)
+        first = messages(address, letter(address, web.root, stops=wanted))
+        pages = {m.where: m for m in first if isinstance(m, Page)}
+        assert sorted(map(str, pages)) == sorted(map(str, range(20)))
+        known = tuple(Wanted(path, pages[place].digest) for place, path in enumerate(web.pages))
+        web.pages["/p3"] = html("/", text="changed")
+        again = messages(address, letter(address, web.root, stops=known))
+        assert [m.where for m in again if isinstance(m, Page)] == [list(web.pages).index("/p3")]
+        assert again[-1] == End(20, 19)
+
+
+def test_the_whole_site_is_followed_and_nothing_else(tmp_path: Path) -> None:
+    with Web(tree(30)) as web, serving(tmp_path, Site(web.root, not_paths=("/p7",))) as address:
+        web.pages["/"] = html("/p1", "/p2", "/p7", "http://127.0.0.1:1/elsewhere", text="start")
+        found = messages(address, letter(address, web.root, whole=True))
+        paths = {m.where for m in found if isinstance(m, Page)}
+        assert {"/p1", "/p2"} <= paths
+        assert not any(str(path).startswith("/p7") for path in paths)
+        assert set(web.hits) <= {"/robots.txt", *web.pages}
+        assert max(web.hits.values()) == 1
+
+
+def test_paths_the_owner_does_not_admit_are_named(tmp_path: Path) -> None:
+    with Web(tree(5)) as web, serving(tmp_path, Site(web.root, paths=("/p1",))) as address:
+        found = messages(address, letter(address, web.root, stops=(Wanted("/p1"), Wanted("/p2"), Wanted("//x/"))))
+        missed = {m.where: (m.outcome, m.reason) for m in found if isinstance(m, Missed)}
+        assert missed[1] == (Outcome.SKIPPED, Reason.EXCLUDED)
+        assert set(web.hits) == {"/robots.txt", "/p1"}
+
+
+def test_a_folder_of_files_is_read_and_nothing_outside_it(tmp_path: Path) -> None:
+    root = tmp_path / "www"
+    (root / "docs").mkdir(parents=True)
+    (root / "index.html").write_text('<a href="/docs/">docs</a> <a href="/link.html">out</a>')
+    (root / "docs" / "index.html").write_text("<p>docs</p>")
+    (root / "robots.txt").write_text("User-agent: *\nDisallow: /no/")
+    (tmp_path / "secret.html").write_text("secret")
+    (root / "link.html").symlink_to(tmp_path / "secret.html")
+    with serving(tmp_path / "host", Site("http://www.example", root=str(root))) as address:
+        stops = tuple(Wanted(path) for path in ("/", "/../secret.html", "/%2e%2e/secret.html", "/no/x"))
+        found = messages(address, letter(address, "http://www.example", whole=True, stops=stops))
+        bodies = {m.where: m.body for m in found if isinstance(m, Page)}
+        assert bodies[0].startswith(b"<a href")
+        assert bodies["/docs/"] == b"<p>docs</p>"
+        assert not any(b"secret" in body for body in bodies.values())
+        assert Missed(3, Outcome.SKIPPED, Reason.ROBOTS) in found
+
+
+def test_a_letter_that_stays_reports_changes_as_they_happen(tmp_path: Path) -> None:
+    with Web(tree(3)) as web, serving(tmp_path, Site(web.root)) as address:
+        watching = letter(address, web.root, whole=True, watch_seconds=20.0, every_seconds=0.2)
+        key = read_key(Path(address.key_file))
+        link = http.client.HTTPConnection(urlsplit(address.url).netloc, timeout=30)
+        body = packed(watching)
+        link.request("POST", PATH, body, {KEY_HEADER: public_of(key), SIGNATURE_HEADER: sign(key, body)})
+        answer, unpacker = link.getresponse(), Unpacker(2**24)
+        found: list[Message] = []
+        while not any(isinstance(m, End) for m in found):
+            found += [DECODER.decode(part) for part in unpacker.unpack(answer.read1(65536))]
+        web.pages["/p2"] = html("/", text="new words")
+        news: list[Message] = []
+        while not any(isinstance(m, Page) for m in news):
+            news += [DECODER.decode(part) for part in unpacker.unpack(answer.read1(65536))]
+        (page,) = (m for m in news if isinstance(m, Page))
+        assert page.where == "/p2"
+        assert b"new words" in page.body
+        answer.close()
+        link.close()
+
+
+def test_hours() -> None:
+    assert is_open("0-24", 0.0)
+    assert [hour for hour in range(24) if is_open("22-6", hour * 3600.0)] == [0, 1, 2, 3, 4, 5, 22, 23]
+    with pytest.raises(UsageError):
+        is_open("late", 0.0)
+
+
+def test_rules_are_read_and_checked(tmp_path: Path) -> None:
+    file = tmp_path / "host.toml"
+    file.write_text('name = "h:1"\n[[site]]\nsite = "https://www.example.org"\nhours = "1-2"')
+    assert read_owner(file) == Owner("h:1", (Site("https://www.example.org", hours="1-2"),))
+    for wrong in (
+        'name = "h:1"',
+        'name = "h"\n[[site]]\nsite = "www.example.org"',
+        'nam = 1\n[[site]]\nsite="http://a"',
+    ):
+        file.write_text(wrong)
+        with pytest.raises(UsageError, match=r"host\.toml"):
+            read_owner(file)

@@ -1,0 +1,113 @@
+"""Crawling with the eyes of a host beside the web server: the same pages, the same records, far fewer bytes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.engines.hosts.guest import serving
+from tests.web import Page as WebPage
+from tests.web import Site as Web
+from tests.web import html, redirect, tree
+
+from sanderling.engines.hosts import walk
+from sanderling.engines.hosts.letter import Message, Page
+from sanderling.engines.hosts.local import Seen
+from sanderling.engines.hosts.post import Address
+from sanderling.engines.hosts.rules import Site
+from sanderling.errors import UsageError
+from sanderling.session import Request, Summary, crawl
+from sanderling.settings import Fetching, Politeness, Scope, Workers
+from sanderling.store.catalogue import pages
+from sanderling.store.collection import read_collection
+
+
+def go(web: Web, folder: Path, address: Address | None, delay: float = 0.0) -> Summary:
+    workers = Workers(migrants=1, via=(address.url,), key=address.key_file) if address else Workers(migrants=1)
+    request = Request(
+        seeds=(web.root + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=delay, backoff=0.2),
+        fetching=Fetching(allow_private=True), workers=workers,
+    )  # fmt: skip
+    return crawl(folder, request)
+
+
+def shelf(folder: Path) -> dict[str, tuple[object, ...]]:
+    """What a collection holds, but for times and places."""
+    with read_collection(folder) as collection:
+        return {
+            row.url: (row.status, row.bytes, row.digest, row.mime, row.title, row.depth) for row in pages(collection.db)
+        }
+
+
+@contextmanager
+def failed_pages(folder: Path) -> Iterator[dict[str, str]]:
+    with read_collection(folder) as collection:
+        sql = (
+            "SELECT h.name || u.path, u.reason FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE u.state = 'failed'"
+        )
+        yield dict(collection.db.execute(sql).fetchall())
+
+
+def test_a_crawl_through_a_host_stores_what_a_crawl_from_afar_stores(tmp_path: Path) -> None:
+    site = tree(120)
+    site["/p5"] = redirect("/p6")
+    site["/p8"] = WebPage(b"\x00\x01binary", headers={"Content-Type": "application/octet-stream"})
+    site["/robots.txt"] = WebPage(b"User-agent: *\nDisallow: /p9\n", headers={"Content-Type": "text/plain"})
+    with Web(site) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        near = go(web, tmp_path / "near", address, delay=1.0)
+        assert max(web.hits.values()) == 1, "each page is looked at once"
+        web.hits.clear()
+        far = go(web, tmp_path / "far", None)
+        assert (near.finish_reason, near.pages, near.failed) == ("done", far.pages, far.failed)
+        assert shelf(tmp_path / "near") == shelf(tmp_path / "far")
+
+
+def test_a_second_visit_brings_only_what_changed(tmp_path: Path) -> None:
+    with Web(tree(100)) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        first = go(web, tmp_path / "near", address)
+        web.pages["/p42"] = html("/brand-new", text="changed")
+        web.pages["/brand-new"] = html(text="new")
+        second = go(web, tmp_path / "near", address)
+        assert (first.fetched, second.fetched, second.not_modified) == (100, 2, 99)
+        assert second.bytes * 10 < first.bytes
+
+
+def test_a_host_that_lies_about_its_pages_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = walk.Walk._report
+
+    def lie(self: walk.Walk, seen: Seen) -> Iterator[Message]:
+        for message in honest(self, seen):
+            if isinstance(message, Page) and message.where == "/p3":
+                yield Page("/p3", message.at, message.seconds, message.head, b"<p>buy this</p>", message.digest)
+            else:
+                yield message
+
+    monkeypatch.setattr(walk.Walk, "_report", lie)
+    with Web(tree(10)) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        summary = go(web, tmp_path / "near", address)
+        assert (summary.pages, summary.failed) == (9, 1)
+        with failed_pages(tmp_path / "near") as failed:
+            assert failed == {web.root + "/p3": "digest_mismatch"}
+
+
+def test_a_site_the_host_does_not_speak_for_is_fetched_from_home(tmp_path: Path) -> None:
+    with Web(tree(10)) as web, serving(tmp_path / "host", Site("http://other.example")) as address:
+        assert go(web, tmp_path / "near", address).pages == 10
+
+
+def test_a_host_that_does_not_know_us_is_a_named_failure(tmp_path: Path) -> None:
+    with Web(tree(4)) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        (tmp_path / "host" / "senders").write_text("")
+        summary = go(web, tmp_path / "near", address)
+        assert (summary.pages, summary.failed) == (0, 1)
+        with failed_pages(tmp_path / "near") as failed:
+            assert failed == {web.root + "/": "host_refused"}
+        assert not web.hits
+
+
+def test_a_host_that_is_not_there_and_a_missing_key_are_said_before_the_crawl_begins(tmp_path: Path) -> None:
+    with Web(tree(2)) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        with pytest.raises(UsageError, match="no host answers"):
+            go(web, tmp_path / "near", Address("http://127.0.0.1:9", address.key_file))
+        with pytest.raises(UsageError, match="cannot read the key"):
+            go(web, tmp_path / "near", Address(address.url, str(tmp_path / "no.key")))
