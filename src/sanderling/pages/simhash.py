@@ -5,13 +5,18 @@ word shingles, half as many. Their hashes are counted bit by bit with carry-save
 numpy and was measured faster than it (benchmarks/duplicates.py).
 """
 
+import re
+import string
+
 from xxhash import xxh3_64_digest
 
 BITS = 64
 ALL = (1 << BITS) - 1
 CUTS = b'.,;:!?()[]{}"|\r\x0b\x0c'
-CLAUSES = bytes.maketrans(CUTS, b"\n" * len(CUTS))
-TELLING = 5  # bytes of a clause that says something; shorter ones count only where there are no others
+CAPITALS, SMALL = string.ascii_uppercase.encode(), string.ascii_lowercase.encode()  # Unicode's own cost too much
+WORDS = bytes.maketrans(CAPITALS, SMALL)
+CLAUSES = bytes.maketrans(CUTS + CAPITALS, b"\n" * len(CUTS) + SMALL)
+TELLING = re.compile(rb"[^\n]{5,}")  # a clause that says something; shorter ones count only where there are no others
 LONG = 8  # bytes of a word that says something by itself
 STOPS = b".,;:()[]0123456789"
 DROPPED = b" \t0123456789-_*'/"
@@ -19,10 +24,10 @@ DROPPED = b" \t0123456789-_*'/"
 
 def simhash(text: str) -> int:
     """Mark a text; an empty one is 0."""
-    letters = text.lower().encode(errors="replace")
-    parts = letters.translate(CLAUSES, DROPPED).split(b"\n")
-    features = [clause for clause in parts if len(clause) >= TELLING] or list(filter(None, parts))
-    features += [word for word in letters.translate(None, STOPS).split() if len(word) >= LONG]
+    letters = text.encode(errors="replace")
+    clauses = letters.translate(CLAUSES, DROPPED)
+    features = TELLING.findall(clauses) or clauses.split()
+    features += [word for word in letters.translate(WORDS, STOPS).split() if len(word) >= LONG]
     if not features:
         return 0
     return majority(b"".join(map(xxh3_64_digest, features)), len(features))
