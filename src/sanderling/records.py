@@ -98,7 +98,7 @@ class Role(StrEnum):
     FEED = "feed"
 
 
-class Candidate(Struct, frozen=True):
+class Candidate(Struct, frozen=True, gc=False):
     """A URL somebody found: to be queued if it is new."""
 
     url: Url
@@ -111,7 +111,7 @@ class Candidate(Struct, frozen=True):
     role: Role = Role.PAGE
 
 
-class Link(Struct, frozen=True, array_like=True):
+class Link(Struct, frozen=True, array_like=True, gc=False):
     """One link of a page, resolved and normalised by the migrant."""
 
     url: Url
@@ -139,7 +139,7 @@ class Pointer(Struct, frozen=True, array_like=True, gc=False):
     role: Role = Role.SITEMAP
 
 
-class Stop(Struct, frozen=True, array_like=True):
+class Stop(Struct, frozen=True, array_like=True, gc=False):
     """One URL of an itinerary, with what is known of the last visit."""
 
     id: int

@@ -104,7 +104,8 @@ def _plain(folder: str, raw: str) -> Spelling | None:
     """Join a link of plain characters by hand, four times as fast; None says: ask the library."""
     if found := _RELATIVE(raw):
         ups, path, query = found.groups()
-        start = _above(folder, len(ups) // 3)
+        ways = _ways_up(folder)
+        start = ways[min(len(ups) // 3, len(ways) - 1)]
     elif found := _ROOTED(raw):
         path, query = found.groups()
         start = host_of(folder)
@@ -120,11 +121,12 @@ def _plain(folder: str, raw: str) -> Spelling | None:
     return Spelling(Url(href), href) if len(href) <= LENGTH_LIMIT else None
 
 
-def _above(folder: str, ups: int) -> str:
-    """Go up some folders, at most to the root of the host."""
-    for _ in range(ups):
-        folder = folder[: folder.rindex("/", 0, -1) + 1] if folder.count("/") > 3 else folder
-    return folder
+@lru_cache(maxsize=256)
+def _ways_up(folder: str) -> tuple[str, ...]:
+    """List where `../` leads to, taken 0, 1, 2 ... times; the last is the root of the host."""
+    origin, path = split(folder)
+    parts = path.split("/")[1:-1]
+    return tuple(f"{origin}/" + "".join(part + "/" for part in parts[:n]) for n in range(len(parts), -1, -1))
 
 
 @lru_cache(maxsize=4096)

@@ -14,7 +14,7 @@ HEAD_TAGS = ("area", "base", "frame", "iframe", "link", "meta", "title")
 FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
 
 
-class RawLink(Struct, frozen=True):
+class RawLink(Struct, frozen=True, gc=False):
     """A link as the page spells it."""
 
     href: str
@@ -70,23 +70,18 @@ def _anchors(tree: Document, found: dict[str, RawLink]) -> int:
         if not href or href[0] == "#":
             continue
         known = found.get(href)
-        if known is not None:
-            if not known.anchor:
-                found[href] = RawLink(href, anchor_text(element), known.nofollow)
-        elif len(found) < MAX_LINKS:
-            found[href] = RawLink(href, anchor_text(element), _is_nofollow(element))
-        else:
+        if known is None and len(found) >= MAX_LINKS:
             dropped += 1
+        elif known is None or not known.anchor:
+            anchor = element.text.strip()[:MAX_ANCHOR] or _picture(element)
+            found[href] = RawLink(href, anchor, known.nofollow if known else _is_nofollow(element))
     return dropped
 
 
-def anchor_text(element: Element) -> str:
-    """The words a person would click on; of an image, its alternative text."""
-    text = element.text.strip()[:MAX_ANCHOR]
-    if not text:
-        image = element.find("img")
-        text = (image.attr("alt") or "").strip()[:MAX_ANCHOR] if image is not None else ""
-    return text
+def _picture(element: Element) -> str:
+    """The alternative text of a link that is an image."""
+    image = element.find("img")
+    return (image.attr("alt") or "").strip()[:MAX_ANCHOR] if image is not None else ""
 
 
 def _is_nofollow(element: Element) -> bool:
