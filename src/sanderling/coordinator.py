@@ -260,7 +260,8 @@ class Coordinator:
             return
         now = self.clock()
         with transaction(self.house.db):
-            for door in self.house.queue.doors(able, now):
+            room = min(self._room(), sum(map(self.roster.room, able)))
+            for door in self.house.queue.doors(able, now, room):
                 trips += self._send_to(door, now)
                 if not self.roster.able() or self._room() <= 0:
                     break
@@ -269,8 +270,8 @@ class Coordinator:
 
     def _send_to(self, door: Door, now: float) -> list[tuple[str, Itinerary]]:
         """Lease URLs of one host to whom the schedule chooses; a shared host goes to several."""
-        trips = []
-        while (able := self.roster.able()) and (left := self._room()) > 0:
+        trips, share = [], door.share
+        while (able := self.roster.able()) and (left := min(self._room(), share)) > 0:
             migrant = self.roster.who(door.host, able) if not door.holder else door.holder
             if migrant is None or migrant not in able:
                 break
@@ -280,6 +281,7 @@ class Coordinator:
             itinerary = self._with_validators(itinerary)
             self.roster.give(migrant, itinerary)
             trips.append((migrant, itinerary))
+            share -= len(itinerary.stops)
             if not door.shared:
                 break
         return trips

@@ -7,7 +7,7 @@ undone is still leased or queued, and is done again.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 
 from msgspec import Struct
@@ -19,10 +19,12 @@ from sanderling.frontier.book import Book, Entry, Known
 from sanderling.frontier.closing import MAX_HOPS, close, conduct
 from sanderling.frontier.hosts import CONDEMN_AFTER, Hosts, backoff
 from sanderling.frontier.judge import Judge
-from sanderling.frontier.order import LEARN_PAGES, Finding, Ordering
+from sanderling.frontier.order import LEARN_LEAST, LEARN_PAGES, LEARN_SHARE, NEVER, Finding, Lesson, Ordering
+from sanderling.frontier.orderings.choose import DEFAULT
 from sanderling.frontier.queue import Closing, Lease, Queue
 from sanderling.migrants.robots import rules_for
 from sanderling.organise.normalise import host_of, normalise, resolve, split
+from sanderling.organise.relevance import unpack_relevance
 from sanderling.organise.scope import admissible, is_site_of_seed, site_of
 from sanderling.organise.traps import SESSION_ID, without_session
 from sanderling.pages.parse import parse
@@ -31,6 +33,7 @@ from sanderling.records import (
     Candidate,
     Hint,
     Host,
+    Link,
     Outcome,
     Parcel,
     Pointer,
@@ -85,6 +88,7 @@ class House(Struct):
     counts: Counter[str]
     agent: str = "sanderling"  # what robots.txt calls us
     use_maps: bool = True  # look for sitemaps and feeds
+    order_name: str = DEFAULT
     learned: int = 0  # pages since waiting URLs were last moved by what was learned
 
 
@@ -111,7 +115,10 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     wires = {visit.id: rows[visit.id].wire for visit in stored}
     shelved = shelve(stored, latest, wires, house.catalogue, house.archive)
     files = {name: house.catalogue.file_id(name, length) for name, length in house.archive.flush().items()}
-    filed = [_file(item, files, ids, latest.get(item.visit.id), house) for item in shelved]
+    followed = [[(ids[link.url], link) for link in item.visit.links if link.url in ids] for item in shelved]
+    filed = [_file(item, files, links, latest.get(item.visit.id), house)
+             for item, links in zip(shelved, followed, strict=True)]  # fmt: skip
+    _learn(zip(shelved, followed, strict=True), rows, leases, ids, house)
     _plan(shelved, latest, _note_changes(shelved, latest, house), house, now)
     house.catalogue.file(filed, latest, house.session)
     closings = [_close(visit, leases[visit.id], rows[visit.id], latest.get(visit.id), house) for visit in visits]
@@ -121,10 +128,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     house.log.write(visits, rows)
     if house.graph.pairs >= FLUSH_PAIRS:
         house.graph.flush()
-    house.learned += len(shelved)
-    if house.learned >= LEARN_PAGES:
-        house.queue.promote(house.order.gains())
-        house.learned = 0
+    _promote(len(shelved), house)
     return shelved
 
 
@@ -136,6 +140,12 @@ class UrlRow(Struct, frozen=True):
     attempts: int
     via: int
     wire: str
+    source: str = ""
+
+    @property
+    def is_seed(self) -> bool:
+        """Was it named by a person, or is it where a named one leads?"""
+        return self.source == Source.SEED or (self.depth == 0 and self.source == Source.REDIRECT)
 
 
 def _rows(db: Connection, ids: Sequence[int]) -> dict[int, UrlRow]:
@@ -143,7 +153,9 @@ def _rows(db: Connection, ids: Sequence[int]) -> dict[int, UrlRow]:
     for start in range(0, len(ids), 400):
         part = ids[start : start + 400]
         marks = ",".join("?" * len(part))
-        for row in db.execute(f"SELECT id, depth, hops, attempts, via, wire FROM urls WHERE id IN ({marks})", part):
+        for row in db.execute(
+            f"SELECT id, depth, hops, attempts, via, wire, source FROM urls WHERE id IN ({marks})", part
+        ):
             found[row[0]] = UrlRow(*row[1:])
     return found
 
@@ -156,13 +168,28 @@ class Offer(Struct, frozen=True, gc=False):
     source: Source
     page: Visit
     wire: str = ""
-    anchor: str = ""
+    promise: float = 0.0  # what the words of the link say, in a focused crawl
     hops: int = 0
     priority: float = 0.5  # what a sitemap said
     role: Role = Role.PAGE
+    is_seed: bool = False  # it was found on a seed
 
-    def candidate(self, url: Url) -> Candidate:
-        return Candidate(url, self.wire, self.depth, self.source, self.page.id, self.hops, role=self.role)
+    def candidate(self, url: Url, rank: float = 0.0) -> Candidate:
+        return Candidate(url, self.wire, self.depth, self.source, self.page.id, self.hops, rank, role=self.role)
+
+    def finding(self, url: Url, back: int = 1) -> Finding:
+        page = self.page
+        links = len(page.links) if self.source is Source.LINK else 1
+        return Finding(
+            url, self.depth, page.id, page.token, links, back, self.is_seed, relevance_of(page), self.promise,
+            self.priority,
+        )  # fmt: skip
+
+
+def relevance_of(page: Visit) -> float:
+    """How much a page speaks of the topic of a focused crawl."""
+    packed = page.marks.get("relevance")
+    return unpack_relevance(packed) if packed else 0.0
 
 
 def _offer_links(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: House, now: float) -> dict[Url, int]:
@@ -170,46 +197,71 @@ def _offer_links(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: Hou
     offers: dict[Url, Offer] = {}
     for visit in visits:
         row = rows[visit.id]
-        depth, page_nofollow = row.depth + 1, visit.nofollow
+        depth, page_nofollow, seed = row.depth + 1, visit.nofollow, row.is_seed
         for link in visit.links:
             nofollow = page_nofollow or link.nofollow
             known = offers.get(link.url)
             if known is None or depth < known.depth or (known.nofollow and not nofollow):
-                offers[link.url] = Offer(depth, nofollow, Source.LINK, visit, link.wire, link.anchor)
+                offers[link.url] = Offer(depth, nofollow, Source.LINK, visit, link.wire, link.promise, is_seed=seed)
         if visit.canonical and visit.canonical != visit.url:
             offers.setdefault(visit.canonical, Offer(row.depth, False, Source.CANONICAL, visit))
         if visit.outcome is Outcome.REDIRECT and row.hops < MAX_HOPS:
             target = resolve(row.wire or visit.url, visit.location)
             if target is not None:
                 wire, hops = target.wire_if_different, row.hops + 1
-                offers[target.url] = Offer(row.depth, False, Source.REDIRECT, visit, wire, hops=hops, role=visit.role)
+                offers[target.url] = Offer(
+                    row.depth, False, Source.REDIRECT, visit, wire, hops=hops, role=visit.role, is_seed=seed
+                )
     return _offer(offers, house, now)
 
 
 def _offer(offers: Mapping[Url, Offer], house: House, now: float) -> dict[Url, int]:
     known = house.book.find(offers)
     ids = {url: found.id for url, found in known.items()}
-    entries = []
+    entries: list[Entry] = []
     cleaned: dict[Url, Offer] = {}
     for url, offer in offers.items():
         found = known.get(url)
         if found is None:
-            entry = house.judge.judge(_ranked(url, offer, house), offer.nofollow, now)
+            entry = house.judge.judge(offer.candidate(url), offer.nofollow, now)
             if entry is not None:
                 entries.append(entry)
                 if entry.note.startswith(SESSION_ID) and (clean := normalise(without_session(url))):
                     cleaned[clean.url] = replace(offer, wire=clean.wire_if_different)
         elif found.soft or (offer.depth < found.depth and offer.source not in (Source.SITEMAP, Source.FEED)):
-            _found_again(_ranked(url, offer, house), offer, found, house, now)
+            _found_again(url, offer, found, house, now)
+    entries = _ranked(entries, offers, house)
     ids.update(house.book.add(entries, now))
     house.counts["passed_over"] += sum(1 for entry in entries if entry.state is State.SKIPPED)
     cleaned = {url: offer for url, offer in cleaned.items() if url not in offers}
     return ids | _offer(cleaned, house, now) if cleaned else ids
 
 
-def _ranked(url: Url, offer: Offer, house: House) -> Candidate:
-    candidate = offer.candidate(url)
-    return replace(candidate, rank=house.order.rank(Finding(candidate, offer.anchor, offer.page, offer.priority)))
+def _ranked(entries: Sequence[Entry], offers: Mapping[Url, Offer], house: House) -> list[Entry]:
+    """Give the URLs that are to be visited their place; one that gets none is skipped."""
+    wanted = [entry.candidate.url for entry in entries if entry.state is State.QUEUED]
+    back = _back_links(wanted, offers) if house.order.counts_back else {}
+    ranks = house.order.rank([offers[url].finding(url, back.get(url, 1)) for url in wanted])
+    places = dict(zip(wanted, ranks, strict=True))
+    out = []
+    for entry in entries:
+        candidate = entry.candidate
+        rank = places.get(candidate.url)
+        if rank is None:
+            out.append(entry)
+        elif rank == NEVER:
+            out.append(Entry(candidate, State.SKIPPED, Reason.IRRELEVANT))
+        else:
+            place = MAPS_FIRST if candidate.role is not Role.PAGE else rank
+            out.append(Entry(offers[candidate.url].candidate(candidate.url, place), State.QUEUED))
+    return out
+
+
+def _back_links(urls: Sequence[Url], offers: Mapping[Url, Offer]) -> Counter[Url]:
+    """How many pages of this batch link to each of these."""
+    wanted = set(urls)
+    pages = {offer.page.id: offer.page for offer in offers.values() if offer.source is Source.LINK}
+    return Counter(link.url for page in pages.values() for link in page.links if link.url in wanted)
 
 
 def _follow_maps(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: House, now: float) -> None:
@@ -271,35 +323,65 @@ def _is_named_by(host: Host, sitemap: str, house: House, named: dict[Host, bool]
     return named[host]
 
 
-def _found_again(candidate: Candidate, offer: Offer, found: Known, house: House, now: float) -> None:
+def _found_again(url: Url, offer: Offer, found: Known, house: House, now: float) -> None:
     """A known URL by a shorter way, or by one that may be followed: tell its links, or lift its soft reason."""
     if found.soft:
-        if not offer.nofollow and not house.judge.is_too_deep(candidate.depth):
-            house.book.requeue(found.id, candidate)
-    elif house.book.shorten(found.id, candidate):
+        if not offer.nofollow and not house.judge.is_too_deep(offer.depth):
+            (rank,) = house.order.rank([offer.finding(url)])
+            if rank != NEVER:
+                house.book.requeue(found.id, offer.candidate(url, rank))
+    elif house.book.shorten(found.id, offer.candidate(url)):
         targets = targets_of(house.db, found.id).targets
-        deeper = {url: replace(offer, depth=offer.depth + 1, source=Source.LINK, wire="", anchor="", hops=0)
+        deeper = {url: replace(offer, depth=offer.depth + 1, source=Source.LINK, wire="", promise=0.0, hops=0)
                   for url in house.book.deeper_than(offer.depth + 1, targets)}  # fmt: skip
         _offer(deeper, house, now)
 
 
-def _file(item: Shelved, files: Mapping[str, int], ids: Mapping[Url, int], old: Latest | None, house: House) -> Filed:
+Followed = Sequence[tuple[int, Link]]
+"""The links of a page whose targets are known, with their ids."""
+
+
+def _file(item: Shelved, files: Mapping[str, int], kept: Followed, old: Latest | None, house: House) -> Filed:
     """Pack the links of a page that is new or changed, and tell the graph of those it did not have before."""
     visit, place = item.visit, item.place
     links, count = b"", 0
     if item.changed and visit.links:
-        kept = [(ids[link.url], link) for link in visit.links if link.url in ids]
         targets = [id_ for id_, _ in kept]
         count = len(targets)
         nofollow = [n for n, (_, link) in enumerate(kept) if link.nofollow]
         links = pack_links(Forward(targets, [link.anchor for _, link in kept], nofollow))
         known = set(unpack_links(old.links).targets) if old else ()
         house.graph.add(visit.id, [id_ for id_ in targets if id_ not in known] if known else targets)
-        house.order.learn(visit, targets)
     if place is None:
         return Filed(visit, item.changed, twin=item.twin, links=links, link_count=count)
     where = files[place.file], place.offset, place.length
     return Filed(visit, item.changed, *where, item.record, item.payload, item.twin, links, count)
+
+
+def _learn(
+    shelved: Iterable[tuple[Shelved, Followed]], rows: Mapping[int, UrlRow], leases: Mapping[int, Lease],
+    ids: Mapping[Url, int], house: House,
+) -> None:  # fmt: skip
+    """Tell the ordering of pages that are new or changed, and of hops."""
+    focused = house.order.is_focused
+    for item, followed in shelved:
+        visit, row = item.visit, rows[item.visit.id]
+        if not item.changed or visit.role is not Role.PAGE:
+            continue
+        targets = [id_ for id_, _ in followed]
+        if visit.outcome is Outcome.REDIRECT and (target := resolve(row.wire or visit.url, visit.location)):
+            targets = [ids[target.url]] if target.url in ids else []
+        promises = [link.promise for _, link in followed] if focused else ()
+        rank, relevance = leases[visit.id].rank, relevance_of(visit)
+        house.order.learn(Lesson(visit.id, visit.url, targets, rank, row.is_seed, relevance, promises))
+
+
+def _promote(stored: int, house: House) -> None:
+    """Now and then, move waiting URLs by what was learned: often at first, then each time the crawl grew by a tenth."""
+    house.learned += stored
+    if house.learned >= min(LEARN_PAGES, max(LEARN_LEAST, house.counts[Outcome.FETCHED] // LEARN_SHARE)):
+        house.queue.promote(house.order.gains())
+        house.learned = 0
 
 
 def _note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house: House) -> set[int]:

@@ -71,6 +71,7 @@ class Reason(StrEnum):
     TOO_LARGE = "too_large"
     MEDIA_TYPE = "media_type"
     EVICTED = "evicted"
+    IRRELEVANT = "irrelevant"
     # what the web did
     DNS = "dns"
     CONNECT = "connect"
@@ -118,6 +119,7 @@ class Link(Struct, frozen=True, array_like=True, gc=False):
     wire: str = ""
     anchor: str = ""
     nofollow: bool = False
+    promise: float = 0.0  # in a focused crawl: what its words, and those around it, say of the topic
 
 
 class Hint(Struct, frozen=True, array_like=True, gc=False):

@@ -30,7 +30,9 @@ from sanderling.errors import DiskFull, StoreUnavailable, UsageError
 from sanderling.frontier.book import Book, Entry
 from sanderling.frontier.hosts import Hosts
 from sanderling.frontier.judge import Judge
-from sanderling.frontier.order import Breadth
+from sanderling.frontier.order import Lesson, Ordering
+from sanderling.frontier.orderings.choose import DEFAULT, choose
+from sanderling.frontier.orderings.memory import load, save
 from sanderling.frontier.queue import Pace, Queue
 from sanderling.migrants.resolve import Resolver
 from sanderling.migrants.settings import FetchSettings
@@ -45,12 +47,12 @@ from sanderling.refresh.diary import Diary
 from sanderling.refresh.plans import POLICIES, Policy
 from sanderling.refresh.schema import MIGRATIONS as REFRESH
 from sanderling.schedule.plan import roster
-from sanderling.settings import AUTO, Fetching, Limits, Politeness, Revisit, Scheduling, Scope, Workers, nearest
+from sanderling.settings import AUTO, Fetching, Limits, Order, Politeness, Revisit, Scheduling, Scope, Workers, nearest
 from sanderling.store.catalogue import Catalogue
 from sanderling.store.cdxj_index import open_index
 from sanderling.store.collection import Collection, get_meta, open_collection, set_meta
 from sanderling.store.crawl_log import CrawlLog
-from sanderling.store.graph import Graph
+from sanderling.store.graph import Graph, unpack_links
 from sanderling.store.hints import Hints
 from sanderling.store.warc import open_archive
 
@@ -58,6 +60,7 @@ FAST_CONNECTIONS = 16  # to one host, where no pause is asked for
 RETRIES = 2
 HOST_HANDS = 4000  # stops a migrant at a host holds: pages come in a stream, not one by one
 AUTO_MOST = min(16, 4 * (os.cpu_count() or 1))  # migrants that --migrants auto creates at most
+RECALLED = 50_000  # stored pages an ordering learns from again after a crash, about a second
 REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH)
 
 
@@ -72,6 +75,7 @@ class Request(Struct, frozen=True):
     workers: Workers = Workers()
     scheduling: Scheduling = Scheduling()
     revisit: Revisit = Revisit()
+    order: Order = Order()
     command: str = ""
 
 
@@ -263,13 +267,17 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
     graph = Graph(db)
     graph.recover()
     rule = _rule(db, request.scope, seeds)
+    name = request.order.order or get_meta(db, "order", DEFAULT)
+    order = choose(name)
+    _recall(db, name, order)
     return House(
         db=db,
         book=Book(db),
-        queue=Queue(db, pace_of(request)),
+        queue=Queue(db, pace_of(request), order.favour),
         hosts=Hosts(db),
         judge=Judge(rule, depth, _budget(db)),
-        order=Breadth(),
+        order=order,
+        order_name=name,
         hints=Hints(db),
         ledger=Ledger(db),
         diary=Diary(db, policy_named(request.revisit.policy), request.revisit.policy),
@@ -304,6 +312,19 @@ def _rule(db: Connection, scope: Scope, seeds: Iterable[Spelling]) -> ScopeRule:
     return scope_rule(every, ScopeKind(scope.scope), scope.include, scope.exclude)
 
 
+def _recall(db: Connection, name: str, order: Ordering) -> None:
+    """Let an ordering remember: what was written down, and the pages stored since, as a crash leaves them."""
+    until = load(db, name, order)
+    rows = db.execute(
+        "SELECT p.url, h.name || u.path, p.links, u.source FROM pages AS p JOIN urls AS u ON u.id = p.url"
+        " JOIN hosts AS h ON h.id = u.host WHERE p.visit > ? AND u.role = 'page' ORDER BY p.visit DESC LIMIT ?",
+        (until, RECALLED),
+    ).fetchall()
+    for id_, url, links, source in reversed(rows):
+        order.learn(Lesson(id_, Url(url), unpack_links(links).targets, is_seed=source == Source.SEED))
+    order.gains()
+
+
 def _budget(db: Connection) -> PatternBudget:
     budget = PatternBudget()
     row = db.execute("SELECT value FROM blobs WHERE name = 'pattern_budget'").fetchone()
@@ -317,6 +338,7 @@ def _begin(house: House, request: Request, seeds: Sequence[Spelling], now: float
     db = house.db
     with transaction(db):
         house.queue.release_all()
+        _order_again(house)
         _judge_again(house, request, now)
         _queue_seeds(house, seeds, now)
         if not house.queue.waiting() and db.execute("SELECT 1 FROM pages LIMIT 1").fetchone():
@@ -360,6 +382,20 @@ def _queue_seeds(house: House, seeds: Sequence[Spelling], now: float) -> None:
     house.book.add(list(entries.values()), now)
 
 
+def _order_again(house: House) -> None:
+    """When the ordering is another than the last time, what waits gets its place by the new one."""
+    before = get_meta(house.db, "order")
+    set_meta(house.db, "order", house.order_name)
+    if before in ("", house.order_name):
+        return
+    rows = house.db.execute(
+        "SELECT q.url, u.depth FROM queue AS q JOIN urls AS u ON u.id = q.url WHERE u.role = 'page'"
+    ).fetchall()
+    house.db.executemany(
+        "UPDATE queue SET rank = ? WHERE url = ?", [(house.order.again(url, depth), url) for url, depth in rows]
+    )
+
+
 def _judge_again(house: House, request: Request, now: float) -> None:
     """When scope or depth changed since the last run, what was skipped may be wanted now, and the other way round."""
     rules = json.dumps([request.scope.scope, request.scope.include, request.scope.exclude, house.judge.depth_limit,
@@ -375,7 +411,7 @@ def _judge_again(house: House, request: Request, now: float) -> None:
         (State.SKIPPED, *REJUDGED),
     ).fetchall()
     for id_, url, depth, wire in rows:
-        candidate = Candidate(Url(url), wire, depth, rank=float(depth))
+        candidate = Candidate(Url(url), wire, depth, rank=house.order.again(id_, depth))
         entry = house.judge.judge(candidate, False, now)
         if entry is not None and entry.state is State.QUEUED:
             house.book.requeue(id_, candidate)
@@ -398,7 +434,9 @@ def queue_everything(house: House, states: Sequence[State] = (State.VISITED, Sta
         tuple(states),
     )
     wanted = [(id_, host, depth) for id_, host, depth, url in rows if _is_wanted(house, url, depth)]
-    db.executemany("INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)", [(h, float(d), i) for i, h, d in wanted])
+    db.executemany(
+        "INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)", [(h, house.order.again(i, d), i) for i, h, d in wanted]
+    )
     db.executemany("UPDATE urls SET state = ?, attempts = 0 WHERE id = ?", [(State.QUEUED, i) for i, _, _ in wanted])
     db.execute("UPDATE hosts SET waiting = (SELECT count(*) FROM queue WHERE queue.host = hosts.id)")
     return len(wanted)
@@ -440,6 +478,7 @@ def _write_end(house: House, run: int, finish: Finish, summary: object, now: flo
     house.queue.release_all()
     house.graph.flush()
     house.diary.save()
+    save(db, house.order_name, house.order, house.catalogue.next_visit - 1)
     house.archive.close()
     for name, length in house.archive.lengths().items():
         house.catalogue.file_id(name, length)

@@ -52,6 +52,12 @@ class Limits(Struct, frozen=True):
     size_limit: Annotated[Bytes, Meta(description="bytes to download, e.g. 500MB (0: no limit)")] = 0
 
 
+class Order(Struct, frozen=True):
+    """Which page first."""
+
+    order: Annotated[Text, Meta(description="pagerank, opic, breadth ... or a mix such as 0.7*opic+0.3*breadth")] = ""
+
+
 class Politeness(Struct, frozen=True):
     """How gently to knock."""
 
@@ -112,7 +118,7 @@ class Revisit(Struct, frozen=True):
     budget: Annotated[Text, Meta(description="most to spend, e.g. 5000/day or 200MB/day (default: no limit)")] = ""
 
 
-GROUPS: list[type[Struct]] = [Scope, Limits, Politeness, Fetching, Workers, Scheduling, Revisit]
+GROUPS: list[type[Struct]] = [Scope, Limits, Order, Politeness, Fetching, Workers, Scheduling, Revisit]
 """Every group of settings; a room that has its own adds it here."""
 
 G = TypeVar("G", bound=Struct)

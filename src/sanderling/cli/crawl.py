@@ -30,7 +30,7 @@ from sanderling.errors import UsageError
 from sanderling.migrants.guard import is_global, literal
 from sanderling.organise.normalise import host_of, hostname, normalise
 from sanderling.session import Request, Summary, crawl
-from sanderling.settings import Fetching, Limits, Politeness, Revisit, Scheduling, Scope, Workers
+from sanderling.settings import Fetching, Limits, Order, Politeness, Revisit, Scheduling, Scope, Workers
 from sanderling.store.collection import exists, remove_collection
 
 HELP = "Crawl sites into a collection. The same command again goes on, or visits again what may have changed."
@@ -41,7 +41,7 @@ examples:
   sanderling crawl --seed-file seeds.txt --time-limit 2h --exclude '\\?print='
   sanderling crawl http://localhost:8000/ --allow-private --delay 0     your own server, as fast as it goes
 """
-GROUPS = (Scope, Limits, Politeness, Fetching, Workers, Scheduling, Revisit)
+GROUPS = (Scope, Limits, Order, Politeness, Fetching, Workers, Scheduling, Revisit)
 LOG_EVERY = 10.0  # seconds between progress lines where there is no terminal
 
 CODES = {
@@ -70,6 +70,7 @@ def run(call: Call) -> int:
         seeds=(*call.args.url, *read_seed_file(call.args.seed_file)),
         scope=call.settings(Scope),
         limits=call.settings(Limits),
+        order=call.settings(Order),
         politeness=call.settings(Politeness),
         fetching=call.settings(Fetching),
         workers=call.settings(Workers),

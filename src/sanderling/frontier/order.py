@@ -1,52 +1,80 @@
-"""Which page first: the seam behind `--order`. One ordering is one small file with one class or function.
+"""Which page first: the seam behind `--order`. One ordering is one small file in `orderings/`.
 
 An ordering gives a new URL its rank (smaller is sooner), learns from each stored page, and now and then says which
-waiting URLs gained by what it learned. It sees values only; the queue moves the rows.
+waiting URLs gained by what it learned. It sees values only; the queue moves the rows. What it remembers of URLs lies in
+tallies of a few bytes each, so its memory is bounded, and a crawl that was killed learns it again from stored pages.
 """
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Protocol
 
 from msgspec import Struct
 
-from sanderling.records import Candidate, Visit
+from sanderling.frontier.tally import Tally
+from sanderling.records import Url
 
-LEARN_PAGES = 500  # pages between two looks at the gains
+LEARN_PAGES = 500  # pages between two looks at the gains, at most
+LEARN_LEAST = 16  # and at least: a small crawl learns as early as a large one
+LEARN_SHARE = 10  # a tenth of the crawl so far
+NEVER = float("inf")  # the rank of a URL that is not wanted
 
 
 class Finding(Struct, frozen=True, gc=False):
     """A URL somebody just found: what an ordering may judge it by before it was ever visited."""
 
-    candidate: Candidate
-    anchor: str = ""
-    page: Visit | None = None  # where it was found
+    url: Url
+    depth: int
+    page: int = 0  # id of the page it was found on; 0 for none
+    turn: int = 0  # fencing token of that page's lease: it only grows
+    links: int = 1  # of that page
+    back: int = 1  # pages of this batch that link to it, for orderings that count them
+    is_seed: bool = False  # the page is a seed
+    relevance: float = 0.0  # of that page, in a focused crawl
+    promise: float = 0.0  # what the words of the link and those around it say, in a focused crawl
     priority: float = 0.5  # what a sitemap said
 
 
+class Lesson(Struct, frozen=True, gc=False):
+    """A stored page with its links: what an ordering learns from."""
+
+    page: int
+    url: Url
+    targets: Sequence[int]  # ids
+    rank: float = 0.0  # the page's own, when it was leased
+    is_seed: bool = False
+    relevance: float = 0.0
+    promises: Sequence[float] = ()  # of the links, in their order; empty if the crawl has no topic
+
+
+class Favour(StrEnum):
+    """Which host goes first where several may be asked."""
+
+    BEST = "best"  # the one with the best URL
+    LARGEST = "largest"  # the one with most URLs waiting
+
+
 class Ordering(Protocol):
-    """What the pipeline asks of an ordering."""
+    """What the pipeline asks of an ordering; one that learns nothing leaves all but `rank` as they are."""
 
-    def rank(self, finding: Finding) -> float:
-        """The place of a new URL among those of its host; smaller is sooner."""
+    favour: Favour = Favour.BEST
+    is_focused: bool = False  # it wants the topic of the crawl
+    counts_back: bool = False  # it wants to know how many pages link to a new URL
 
-    def learn(self, page: Visit, targets: Sequence[int]) -> None:
-        """A page was stored; these are the ids of the URLs it links to."""
+    def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
+        """The places of new URLs that were found together; smaller is sooner, NEVER is not at all."""
+
+    def learn(self, lesson: Lesson) -> None:
+        """A page was stored."""
 
     def gains(self) -> Mapping[int, float]:
         """By how much waiting URLs moved forward since the last time this was asked."""
-
-
-class Breadth:
-    """Level by level, in the order of discovery: what peers do by default."""
-
-    def rank(self, finding: Finding) -> float:
-        return float(finding.candidate.depth)
-
-    def learn(self, page: Visit, targets: Sequence[int]) -> None:
-        """Nothing to learn."""
-
-    def gains(self) -> Mapping[int, float]:
         return {}
 
+    def again(self, url: int, depth: int) -> float:  # noqa: ARG002 for those who remember
+        """The place of a URL that is known already: at a new session, or after another ordering."""
+        return float(depth)
 
-ORDERINGS: dict[str, type[Ordering]] = {"breadth": Breadth}
+    def tallies(self) -> Mapping[str, Tally]:
+        """What it remembers of URLs, by name."""
+        return {}

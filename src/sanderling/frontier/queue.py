@@ -5,11 +5,14 @@ requests, when its robots.txt is not known yet, or when it takes fewer connectio
 migrant at a time holds it, and no other host at the same address is in anybody's hands.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.database import Connection
+from sanderling.frontier.order import Favour
 from sanderling.records import Host, Itinerary, Reason, Robots, Role, State, Stop, Url
 
 CHUNK = 400
@@ -17,6 +20,7 @@ SPAN_SECONDS = 10.0  # work handed out at once to a host that wants pauses
 TERM_SECONDS = 120.0  # a lease lasts this long plus what its itinerary needs
 HOSTS_PER_TAKE = 64
 NEAR_BATCH = 2000  # stops of one letter to a host beside its web server
+HOSTS_MERGED = 16  # hosts whose URLs are weighed against each other one by one, where no pause is asked for
 LOSSES = 5  # migrants lost over one URL before it is given up
 
 
@@ -61,54 +65,79 @@ class Door(Struct, frozen=True, gc=False):
     place: str
     holder: str = ""  # the one migrant that may; empty: anyone
     shared: bool = False  # may several?
+    share: int = 2**31  # how many of its URLs are among the best
 
 
 READY = """
-    SELECT id, name, place, leased, holder, robots_until FROM hosts
+    SELECT id, name, place, leased, holder, robots_until, waiting, open_at FROM hosts
     WHERE waiting > 0 AND open_at <= :now AND verdict = '' AND (resolved_until > :now OR :proxied = 1)
       AND (leased = 0 OR (:shared = 1 AND robots_until > :now) OR (leased < :batch AND holder IN ({able})))
       AND (:shared = 1 OR leased > 0 OR NOT EXISTS
            (SELECT 1 FROM hosts AS other WHERE other.place = hosts.place AND other.place <> '' AND other.leased > 0))
-    ORDER BY open_at LIMIT :most
+    ORDER BY open_at LIMIT :window
 """
+FAVOURED = {  # who goes first among those that are ready; only those open longest are looked at, so nobody starves
+    Favour.BEST: "(SELECT min(rank) FROM queue WHERE queue.host = ready.id)",
+    Favour.LARGEST: "-waiting",
+}
+FIRST = {
+    favour: "SELECT id, name, place, leased, holder, robots_until"
+    f" FROM ({READY}) AS ready ORDER BY {place}, open_at, id LIMIT :most"
+    for favour, place in FAVOURED.items()
+}
 ASKED = "addresses, leased, robots_status, robots_body, robots_at, robots_until"
 
 
 class Queue:
     """Hands out leases and takes them back."""
 
-    def __init__(self, db: Connection, pace: Pace) -> None:
+    def __init__(self, db: Connection, pace: Pace, favour: Favour = Favour.BEST) -> None:
         self.db = db
         self.pace = pace
+        self.favour = favour
 
-    def doors(self, able: Sequence[str], now: float) -> list[Door]:
-        """The hosts that one of these migrants may be sent to now, longest waiting first; no two at one address."""
+    def doors(self, able: Sequence[str], now: float, room: int = 2**31) -> list[Door]:
+        """The hosts that one of these migrants may be sent to now, the best first; no two at one address."""
         wanted = {
             "now": now,
             "proxied": int(self.pace.proxied),
             "shared": int(self.pace.shared),
             "batch": NEAR_BATCH if self.pace.near else self._most(),
             "most": HOSTS_PER_TAKE * len(able),
+            "window": 2 * HOSTS_PER_TAKE * len(able),
         }
         holders = {f"holder_{chr(97 + n // 26)}{chr(97 + n % 26)}": name for n, name in enumerate(able)}
         found: list[Door] = []
         places: set[str] = set()
-        for row in self.db.execute(READY.format(able=",".join(f":{key}" for key in holders)), wanted | holders):
+        for row in self.db.execute(
+            FIRST[self.favour].format(able=",".join(f":{key}" for key in holders)), wanted | holders
+        ):
             id_, name, place, leased, holder, robots_until = row
             if place and not self.pace.shared and place in places:
                 continue
             places.add(place)
             shared = self.pace.shared and robots_until > now
             found.append(Door(id_, Host(name), place, "" if shared or not leased else holder, shared))
-        return found
+        return self._weighed(found, room)
+
+    def _weighed(self, doors: list[Door], room: int) -> list[Door]:
+        """Without pauses, let a host give no more URLs than it has among the best of all."""
+        if self.pace.delay_seconds > 0 or self.favour is not Favour.BEST or len(doors) < 2:
+            return doors
+        ranked: list[tuple[float, int]] = []
+        for number, door in enumerate(doors[:HOSTS_MERGED]):
+            sql = "SELECT rank FROM queue WHERE host = ? ORDER BY rank LIMIT ?"
+            ranked += [(rank, number) for (rank,) in self.db.execute(sql, (door.id, min(room, self.pace.batch)))]
+        ranked.sort()
+        return [replace(doors[number], share=share) for number, share in Counter(n for _, n in ranked[:room]).items()]
 
     def take(self, migrant: str, room: int, now: float) -> list[Itinerary]:
         """Lease the best ready URLs, up to `room`, to one migrant."""
         out: list[Itinerary] = []
-        for door in self.doors([migrant], now):
+        for door in self.doors([migrant], now, room):
             if room <= 0:
                 break
-            itinerary = self.grant(door, migrant, room, now)
+            itinerary = self.grant(door, migrant, min(room, door.share), now)
             if itinerary is not None:
                 out.append(itinerary)
                 room -= len(itinerary.stops)
@@ -157,8 +186,8 @@ class Queue:
             [(r[1], host, r[0], migrant, token + n, term) for n, r in enumerate(rows)],
         )
         self.db.execute(
-            "UPDATE hosts SET waiting = waiting - ?, leased = leased + ?, holder = ? WHERE id = ?",
-            (len(rows), len(rows), migrant, host),
+            "UPDATE hosts SET waiting = waiting - ?, leased = leased + ?, holder = ?, open_at = ? WHERE id = ?",
+            (len(rows), len(rows), migrant, now, host),
         )
         stops = tuple(
             Stop(r[1], token + n, Url(name + r[2]), r[3], r[4], r[5], r[6], role=Role(r[7])) for n, r in enumerate(rows)

@@ -1,0 +1,54 @@
+"""URL ordering by coverage (MIG-2): what leads to most links not covered yet goes first.
+
+The links of a page are known only after it was visited: then `organise/coverage.py` gives the greedy order, at the
+start of a new session. Of a page not visited yet they are guessed: by how many new links the pages in the same folder
+had.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import log1p
+
+from sanderling.frontier.order import Finding, Lesson, Ordering
+from sanderling.frontier.tally import Tally
+from sanderling.records import Url
+
+FOLDERS = 50_000  # remembered
+RECENT = 20.0  # pages of a folder whose average counts
+
+
+def folder_of(url: Url) -> str:
+    """What pages of one kind have in common: all of the path but its last part."""
+    return url.partition("?")[0].rpartition("/")[0]
+
+
+class Coverage(Ordering):
+    """New links by folder, as a sliding average."""
+
+    def __init__(self) -> None:
+        self.met = Tally()
+        self.fresh: dict[str, tuple[float, float]] = {}  # folder -> average, pages
+        self.usual = 1.0
+
+    def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
+        return [-log1p(self.fresh.get(folder_of(f.url), (self.usual, 0.0))[0]) for f in findings]
+
+    def learn(self, lesson: Lesson) -> None:
+        tally = self.met
+        tally.reach(max(lesson.targets, default=0))
+        values, mask = tally.values, tally.mask
+        fresh = 0
+        for target in lesson.targets:
+            at = target & mask
+            if not values[at]:
+                values[at] = 1.0
+                fresh += 1
+        if len(self.fresh) >= FOLDERS:
+            self.fresh.clear()
+        folder = folder_of(lesson.url)
+        average, pages = self.fresh.get(folder, (self.usual, 1.0))
+        pages = min(pages + 1, RECENT)
+        self.fresh[folder] = average + (fresh - average) / pages, pages
+        self.usual += (fresh - self.usual) / RECENT
+
+    def tallies(self) -> Mapping[str, Tally]:
+        return {"met": self.met}

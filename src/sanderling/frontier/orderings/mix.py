@@ -1,0 +1,44 @@
+"""Several orderings at once, with weights: `0.7*opic+0.3*breadth`. Ranks and gains add up."""
+
+from collections.abc import Mapping, Sequence
+
+from sanderling.frontier.order import Favour, Finding, Lesson, Ordering
+from sanderling.frontier.tally import Tally
+
+
+class Mix(Ordering):
+    """A weighted sum."""
+
+    def __init__(self, parts: Sequence[tuple[float, Ordering]]) -> None:
+        self.parts = parts
+        orderings = [ordering for _, ordering in parts]
+        self.favour = Favour.LARGEST if any(o.favour is Favour.LARGEST for o in orderings) else Favour.BEST
+        self.is_focused = any(o.is_focused for o in orderings)
+        self.counts_back = any(o.counts_back for o in orderings)
+
+    def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
+        total = [0.0] * len(findings)
+        for weight, ordering in self.parts:
+            total = [sum_ + weight * rank for sum_, rank in zip(total, ordering.rank(findings), strict=True)]
+        return total
+
+    def learn(self, lesson: Lesson) -> None:
+        for _, ordering in self.parts:
+            ordering.learn(lesson)
+
+    def gains(self) -> Mapping[int, float]:
+        total: dict[int, float] = {}
+        for weight, ordering in self.parts:
+            for url, gain in ordering.gains().items():
+                total[url] = total.get(url, 0.0) + weight * gain
+        return total
+
+    def again(self, url: int, depth: int) -> float:
+        return sum(weight * ordering.again(url, depth) for weight, ordering in self.parts)
+
+    def tallies(self) -> Mapping[str, Tally]:
+        return {
+            f"{number}.{name}": tally
+            for number, (_, ordering) in enumerate(self.parts)
+            for name, tally in ordering.tallies().items()
+        }

@@ -1,0 +1,107 @@
+"""PageRank of the graph so far, kept up to date by pushing residuals; seeds count as pages that others point at.
+
+PR(p) = (1 - d) + d * sum PR(q) / out(q). A page keeps a residual: rank it received and has not passed on. To store a
+page is to push: its residual goes on to its links. Residual that comes to a stored page is pushed on later, the pages
+in turn, never more links of old pages than of new ones: so the work is bounded by the links of the crawl. A waiting
+URL is ranked by its residual, which is all the rank it has.
+"""
+
+from array import array
+from collections import deque
+from collections.abc import Mapping, Sequence
+from math import log
+
+from sanderling.frontier.order import Finding, Lesson, Ordering
+from sanderling.frontier.tally import VISITED, Tally
+
+D = 0.85  # LIT-PR, the usual value
+OWN = 1 - D  # what every page has of its own
+SEED = 10.0  # what a seed has beside: it was chosen by a person, and its pages link back to it
+LEAST = 1e-30
+PUSH = 0.01  # residual of a stored page that is worth passing on
+MOVE = log(1.25)  # a URL is moved when its residual has grown by a quarter
+LINKS_KEPT = 2_000_000  # links of stored pages in memory, 16 MB; those pushed longest ago go first
+QUEUED = VISITED - 1  # told of a stored page that waits to be pushed
+
+
+def score(rank: float) -> float:
+    """Rank as a score: a factor of e is worth one level of depth in a mix."""
+    return log(max(rank, LEAST))
+
+
+class PageRank(Ordering):
+    """Residuals by URL, and the links of stored pages that still pass rank on."""
+
+    def __init__(self, links_kept: int = LINKS_KEPT) -> None:
+        self.residual = Tally()
+        self.passed = Tally()  # rank that stored pages passed on: with the residual, all they ever had
+        self.links_kept = links_kept
+        self.links: dict[int, array[int]] = {}
+        self.kept = 0
+        self.waiting: deque[int] = deque()  # stored pages with residual to pass on
+        self.budget = 0  # links that may still be walked for them
+
+    def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
+        return [-score(D * self._held(f.page, f.is_seed) / max(1, f.links)) if f.page else 0.0 for f in findings]
+
+    def _held(self, page: int, is_seed: bool) -> float:
+        own = 0.0 if self.residual.has_visited(page) else OWN + SEED * is_seed
+        return self.residual[page] + own
+
+    def learn(self, lesson: Lesson) -> None:
+        page, targets = lesson.page, lesson.targets
+        residual = self.residual
+        residual.reach(max(targets, default=page))
+        held = self._held(page, lesson.is_seed)
+        residual.visit(page)
+        self._push(page, held, targets)
+        self._keep(page, targets)
+        self._pass_on(len(targets))
+
+    def _push(self, page: int, held: float, targets: Sequence[int]) -> None:
+        self.passed.add(page, held)
+        tally = self.residual
+        values, told, mask = tally.values, tally.told, tally.mask
+        values[page & mask] = 0.0
+        share = max(D * held / max(1, len(targets)), LEAST)
+        for target in targets:
+            at = target & mask
+            values[at] = now = values[at] + share
+            known = told[at]
+            if not known:
+                told[at] = share
+            elif known == VISITED and now > PUSH:
+                told[at] = QUEUED
+                self.waiting.append(target)
+        tally.touch(targets)
+
+    def _pass_on(self, walked: int) -> None:
+        """Push old pages for as many links as were just walked for a new one."""
+        self.budget = min(self.budget + walked, 10 * walked)
+        tally = self.residual
+        while self.waiting and self.budget > 0:
+            page = self.waiting.popleft()
+            tally.visit(page)
+            targets = self.links.pop(page, None)
+            if targets is None:
+                continue  # its links were forgotten: what it holds stays with it
+            self.links[page] = targets
+            self.budget -= len(targets)
+            self._push(page, tally[page], targets)
+
+    def _keep(self, page: int, targets: Sequence[int]) -> None:
+        old = self.links.pop(page, ())
+        self.links[page] = array("q", targets)
+        self.kept += len(targets) - len(old)
+        while self.kept > self.links_kept:
+            oldest = next(iter(self.links))
+            self.kept -= len(self.links.pop(oldest))
+
+    def gains(self) -> Mapping[int, float]:
+        return self.residual.moved(score, MOVE)
+
+    def again(self, url: int, depth: int) -> float:  # noqa: ARG002
+        return -score(self.residual[url] + self.passed[url])
+
+    def tallies(self) -> Mapping[str, Tally]:
+        return {"residual": self.residual, "passed": self.passed}

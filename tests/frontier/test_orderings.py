@@ -1,0 +1,166 @@
+"""What each ordering does with a little web."""
+
+import pytest
+
+from sanderling.errors import UsageError
+from sanderling.frontier.order import Favour, Finding, Lesson, Ordering
+from sanderling.frontier.orderings.choose import ORDERINGS, choose
+from sanderling.frontier.orderings.hits import Hits
+from sanderling.frontier.orderings.opic import Opic
+from sanderling.frontier.orderings.pagerank import PageRank
+from sanderling.frontier.orderings.pvalue import Pvalue, list_of
+from sanderling.records import Url
+
+
+def url(number: int, host: str = "http://a") -> Url:
+    return Url(f"{host}/{number}")
+
+
+def found(number: int, page: int = 1, links: int = 1, **more: object) -> Finding:
+    return Finding(url(number), 1, page, page, links, **more)  # type: ignore[arg-type]
+
+
+def lesson(page: int, *targets: int, **more: object) -> Lesson:
+    return Lesson(page, url(page), targets, **more)  # type: ignore[arg-type]
+
+
+def moved(order: Ordering, urls: list[int], ranks: dict[int, float]) -> list[int]:
+    """The urls in order, after what was learned is added to the ranks they had."""
+    gains = order.gains()
+    return sorted(urls, key=lambda n: (ranks[n] - gains.get(n, 0.0), n))
+
+
+def test_breadth_goes_level_by_level() -> None:
+    near, far = Finding(url(1), 1), Finding(url(2), 5)
+    assert choose("breadth").rank([far, near]) == [5.0, 1.0]
+
+
+def test_depth_follows_the_newest_page() -> None:
+    old, new = choose("depth").rank([found(1, page=3), found(2, page=9)])
+    assert new < old
+
+
+def test_a_sitemap_priority_goes_first() -> None:
+    high, plain = choose("sitemap").rank([found(1, priority=0.9), found(2)])
+    assert high < plain
+
+
+@pytest.mark.parametrize("make", [Opic, PageRank])
+def test_a_page_with_few_links_gives_more_to_each(make: type[Ordering]) -> None:
+    order = make()
+    order.learn(lesson(1, 2, 3, is_seed=True))
+    few, many = order.rank([found(4, page=2, links=2), found(5, page=3, links=50)])
+    assert few < many
+
+
+@pytest.mark.parametrize("make", [Opic, PageRank, Hits])
+def test_what_many_pages_point_at_moves_forward(make: type[Ordering]) -> None:
+    order = make()
+    ranks = dict(zip((2, 3, 4, 9), order.rank([found(n, links=4, is_seed=True) for n in (2, 3, 4, 9)]), strict=True))
+    order.learn(lesson(1, 2, 3, 4, 9, is_seed=True))
+    for page in (2, 3):
+        order.learn(lesson(page, 9))
+    assert moved(order, [4, 9], ranks)[0] == 9
+    assert order.gains() == {}
+
+
+@pytest.mark.parametrize("make", [Opic, PageRank])
+def test_a_rank_given_at_discovery_agrees_with_what_is_remembered(make: type[Ordering]) -> None:
+    order = make()
+    (given,) = order.rank([found(2, links=2, is_seed=True)])
+    order.learn(lesson(1, 2, 3, is_seed=True))
+    assert order.again(2, 1) == pytest.approx(given, rel=1e-5)
+
+
+def test_pagerank_agrees_with_the_solved_equation() -> None:
+    """Two pages that point at each other, and a third: residuals pushed on and on add up to PageRank."""
+    order = PageRank()
+    for _ in range(200):
+        for page, targets in ((1, (2, 3)), (2, (1,)), (3, (1,))):
+            order.learn(lesson(page, *targets))
+    first = order.passed[1] + order.residual[1]
+    second = order.passed[2] + order.residual[2]
+    assert first == pytest.approx(0.15 + 0.85 * 2 * second, rel=1e-2)
+    assert second == pytest.approx(0.15 + 0.85 * first / 2, rel=1e-2)
+
+
+def test_pagerank_forgets_links_but_not_ranks() -> None:
+    order = PageRank(links_kept=10)
+    for page in range(1, 50):
+        order.learn(lesson(page, *range(page + 1, page + 5)))
+    assert order.kept <= 10
+    assert order.kept == sum(map(len, order.links.values()))
+    assert order.passed[1] > 0
+
+
+def test_the_allocator_keeps_4_2_1_in_every_full_round() -> None:
+    ranks = Pvalue().rank([found(n) for n in range(21)])
+    lists = [list_of(rank) for rank in sorted(ranks)]
+    assert lists[:7] == [1, 1, 1, 1, 2, 2, 3]
+    assert sorted(lists) == [1] * 7 + [2] * 7 + [3] * 7
+
+
+def test_new_hubs_go_to_the_first_list_and_well_linked_pages_to_the_last() -> None:
+    order = Pvalue()
+    order.learn(Lesson(1, Url("http://hub/1"), range(100)))
+    order.learn(Lesson(2, Url("http://leaf/1"), range(2)))
+    findings = [
+        Finding(Url("http://leaf/2"), 1),
+        Finding(Url("http://hub/2"), 1, back=9),
+        Finding(Url("http://hub/3"), 1),
+    ]
+    assert [list_of(rank) for rank in order.rank(findings)] == [3, 2, 1]
+
+
+def test_no_list_starves_while_better_urls_keep_coming() -> None:
+    order = Pvalue()
+    last = max(order.rank([found(n) for n in range(9)]))
+    for turn in range(40):
+        order.learn(lesson(turn + 100, rank=float(turn)))
+        order.rank([found(n) for n in range(3)])
+    assert last < max(order.rank([found(1)])) + 40
+    assert min(order.rank([found(1), found(2), found(3)])) > last
+
+
+def test_coverage_prefers_the_kind_of_page_that_had_new_links() -> None:
+    order = choose("coverage")
+    order.learn(Lesson(1, Url("http://a/lists/1"), range(10, 60)))
+    order.learn(Lesson(2, Url("http://a/leaves/1"), range(10, 60)))
+    lists, leaves = order.rank([Finding(Url("http://a/lists/2"), 2), Finding(Url("http://a/leaves/2"), 2)])
+    assert lists < leaves
+
+
+def test_a_mix_adds_up() -> None:
+    order = choose("0.75*breadth+0.25*sitemap")
+    finding = Finding(url(1), 4, priority=1.0)
+    (breadth,), (sitemap,) = choose("breadth").rank([finding]), choose("sitemap").rank([finding])
+    assert order.rank([finding])[0] == pytest.approx(0.75 * breadth + 0.25 * sitemap)
+    assert choose("larger-sites + opic").favour is Favour.LARGEST
+
+
+def test_a_mix_learns_what_its_parts_learn() -> None:
+    order, alone = choose("opic+breadth"), Opic()
+    for ordering in (order, alone):
+        ordering.learn(lesson(1, 2, 3, is_seed=True))
+        ordering.learn(lesson(2, 3))
+    assert order.gains() == {n: pytest.approx(gain / 2) for n, gain in alone.gains().items()}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "galaxy", "opic+", "opic+galaxy", "-1*opic+breadth", "depth+opic", "0*opic+0*breadth"]
+)
+def test_what_is_no_ordering_gets_one_sentence_with_what_there_is(text: str) -> None:
+    with pytest.raises(UsageError) as error:
+        choose(text)
+    assert "opic" in str(error.value)
+    assert "breadth" in str(error.value)
+
+
+@pytest.mark.parametrize("name", sorted(ORDERINGS))
+def test_every_ordering_takes_pages_without_links_and_ids_without_end(name: str) -> None:
+    order = choose(name)
+    order.learn(lesson(1, is_seed=True))
+    order.learn(lesson(2, 3, 10**12, *range(4, 200)))
+    assert len(order.rank([found(3), found(4, page=0), found(5, links=0)])) == 3
+    order.gains()
+    assert isinstance(order.again(10**12, 3), float)
