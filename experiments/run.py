@@ -11,7 +11,7 @@ import experiments
 from experiments.frame import Table, lines, markdown
 from sanderling.errors import UsageError
 
-FRAME = {"frame", "run", "draw", "web", "__main__"}  # modules that are no experiment
+FRAME = {"frame", "run", "draw", "web", "crawls", "__main__"}  # modules that are no experiment
 ROOT = Path(__file__).parent.parent
 DOCUMENT = ROOT / "docs" / "papers.md"
 

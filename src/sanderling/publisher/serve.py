@@ -167,8 +167,13 @@ class _Handler(WSGIRequestHandler):
         return str(self.client_address[0])  # no look-up of names
 
 
+def quiet_server(host: str, port: int) -> WSGIServer:
+    """Make a small server that logs nothing and bounds its threads; port 0 takes any that is free."""
+    return _Server((host, port), _Handler)
+
+
 def make_server(site: Site, host: str, port: int, clock: Clock = real) -> WSGIServer:
-    """Open the door; port 0 takes any that is free."""
-    server = _Server((host, port), _Handler)
+    """Open the door for the lists."""
+    server = quiet_server(host, port)
     server.set_app(application(site, clock))
     return server
