@@ -34,6 +34,8 @@ class Visits:
     ours_again: int
     ours_again_bytes: int
     ours_again_asked: int
+    plain_seconds: float  # from the first request to the last answer, at the server
+    ours_seconds: float
     missed: int  # changed pages the second visit did not fetch
     digest: str
 
@@ -60,7 +62,10 @@ def visits(name: str) -> Visits:
     with tempfile.TemporaryDirectory() as folder, serving(Server(site, LATENCY)) as server:
         plain_request = request(server, sitemaps=False, migrants=1, connections=1)
         plain = crawl(Path(folder, "plain"), plain_request)
+        plain_seconds = server.last - server.first
+        server.forget()
         ours = crawl(Path(folder, "ours"), request(server, sitemaps=True, migrants=2))
+        ours_seconds = server.last - server.first
         changed = edit(site, shape.changed, draw, FIRST + 86_400)
         server.forget()
         crawl(Path(folder, "plain again"), plain_request)
@@ -77,6 +82,8 @@ def visits(name: str) -> Visits:
             len(pages_sent(server)),
             server.bytes,
             len([path for path in server.asked if path in site.pages]),
+            plain_seconds,
+            ours_seconds,
             len(changed - set(pages_sent(server))),
             digest,
         )

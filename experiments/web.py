@@ -105,6 +105,7 @@ class Server(ThreadingHTTPServer):
         self.asked: list[str] = []
         self.sent: list[str] = []  # paths whose body went out
         self.bytes = 0
+        self.first = self.last = 0.0  # when the first page was asked for, and the last answered
 
     @property
     def root(self) -> str:
@@ -146,6 +147,8 @@ class _Handler(BaseHTTPRequestHandler):
         known = self.headers.get("If-None-Match") == tag and status == 200
         with self.server.lock:
             self.server.asked.append(self.path)
+            self.server.last = time.perf_counter()
+            self.server.first = self.server.first or self.server.last - self.server.latency
             if not known:
                 self.server.sent.append(self.path)
                 self.server.bytes += len(body)
