@@ -37,14 +37,17 @@ class Site(BaseHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     folder = tmp_path_factory.mktemp("crawl") / "collection"
     url = f"http://127.0.0.1:{server.server_port}/"
-    assert main(["crawl", url, "-C", str(folder), "--allow-private", "--delay", "0", "--quiet", "--migrants", "1"]) == 0
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    words = ["crawl", url, "-C", str(folder), "--allow-private", "--delay", "0", "--quiet", "--migrants", "1"]
+    try:
+        assert main(words) == 0
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
     return folder
 
 

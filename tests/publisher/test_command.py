@@ -1,7 +1,6 @@
 """The stand-alone publisher as a process of its own, with nothing but the standard library."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -101,9 +100,9 @@ def test_the_command_of_sanderling_does_the_same(root: Path, capsys: pytest.Capt
     ],
 )
 def test_bad_arguments_get_one_sentence(
-    root: Path, capsys: pytest.CaptureFixture[str], more: list[str], sentence: str
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, more: list[str], sentence: str
 ) -> None:
-    os.chdir(root.parent)
+    monkeypatch.chdir(root.parent)  # the default state file lies in the working folder
     assert run(str(root), *more) == 4
     assert sentence in capsys.readouterr().err
 
