@@ -50,7 +50,6 @@ DECLARED = "main,[role=main]"
 CONCEALED = '[hidden],[style*="display:none"],[style*="display: none"]'
 TELLING = ("cookie", "consent", "onetrust", "newsletter", "advert", "breadcrumb")  # wherever in a name
 ENDINGS = ("banner", "popup", "modal", "promo", "sidebar", "footer", "navbar", "menu", "menubar")  # of a word of a name
-HEADERS = ("header", "siteheader", "pageheader", "masthead")
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 WORD = re.compile(r"[a-z]+")
 NEVER = frozenset(("html", "body", "main", "h1", "h2", "h3", "h4", "h5", "h6", "th", "td"))
@@ -123,7 +122,7 @@ class _Known(dict[str, bool]):
 def _sounds_like_furniture(name: str) -> bool:
     words = WORD.findall(CAMEL.sub(" ", name).lower())
     whole = "".join(words)
-    return any(word.endswith(ENDINGS) or word in HEADERS for word in words) or any(part in whole for part in TELLING)
+    return any(word.endswith(ENDINGS) for word in words) or any(part in whole for part in TELLING)
 
 
 _known = _Known({"": False})
