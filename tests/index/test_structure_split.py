@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.index.structure_split import Fork, divide, entropy, gather, mutual
-from sanderling.index.structure_views import Look, common_depth, tokens
+from sanderling.index.structure_views import Look
 
 
 def test_sets_that_are_equal_tell_all_about_each_other_and_crossed_ones_nothing() -> None:
@@ -35,22 +35,3 @@ def test_a_token_that_foretells_a_block_divides() -> None:
 def test_a_block_that_no_token_foretells_does_not_divide() -> None:
     looks = [Look(n, f"http://h/x/{n}", "", frozenset({1, 2 if n % 3 else 3})) for n in range(80)]
     assert divide(gather(looks))[0] == 0
-
-
-def test_directories_common_to_the_whole_site_say_nothing() -> None:
-    urls = ["http://h/usr/doc/index.html", "http://h/usr/doc/api/a.html"]
-    assert common_depth(urls) == 2
-    assert "depth:0" in tokens(urls[0], "", skip=2)
-    assert "folder:doc" not in tokens(urls[0], "", skip=2)
-
-
-def test_tokens_are_what_a_url_and_a_title_say() -> None:
-    said = tokens("http://h/api/class-use/lang_12.html?page=3", "Uses of Class", 0)
-    assert {"top:api", "folder:class-use", "begins:lang", "ends:#", "ending:html", "query:page", "title:Uses"} <= set(
-        said
-    )
-
-
-@given(st.text(max_size=300), st.text(max_size=300))
-def test_any_url_and_title_say_something_of_bounded_length(path: str, title: str) -> None:
-    assert 0 < len(tokens("http://h/" + path.replace("[", ""), title)) <= 64

@@ -1,6 +1,6 @@
 """Divide the pages of a site until each part is one template.
 
-A part is split by a token of URL or title (`structure_views`) that foretells structure: knowing whether a page carries
+A part is split by a token of URL or title (`organise.tokens`) that foretells structure: knowing whether a page carries
 the token must say, nearly always, whether it has some structural feature. Sections that are there on some pages only do
 not split a template, because URL and title know nothing of them; words in titles do not, because structure knows
 nothing of them. This agreement of two views replaces a similarity threshold, which cannot tell "the same template, with
@@ -19,7 +19,8 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from sanderling.index.structure_views import Look, common_depth, tokens
+from sanderling.index.structure_views import Look
+from sanderling.organise.tokens import common_depth, tokens
 from sanderling.pages.structure import is_block
 
 Key = TypeVar("Key")

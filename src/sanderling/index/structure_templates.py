@@ -10,7 +10,8 @@ from math import log
 from msgspec import Struct
 
 from sanderling.index.structure_split import Fork, Sets, divide, gather, profile
-from sanderling.index.structure_views import Look, path_of, tokens
+from sanderling.index.structure_views import Look
+from sanderling.organise.tokens import path_of, tokens
 from sanderling.pages.structure import is_block
 
 LEARN_FROM = 20_000  # pages; more teach nothing new

@@ -1,0 +1,123 @@
+"""A crawl that looks for pages of one kind: an ordering that follows promising links first.
+
+Every page that comes home is recognised or not (`structure_recognise`); the links that led to it, and its links to
+pages we know already, teach the navigator (`organise.navigation`); what waits is moved by what was learned.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from sanderling.frontier.order import Finding, Lesson, Ordering
+from sanderling.index.structure_recognise import Recogniser
+from sanderling.index.structure_views import Look
+from sanderling.organise.navigation import LinkSeen, Navigator
+from sanderling.pages.structure import features
+
+RANKS = 10.0  # between a sure match and a link without hope
+LEVEL = 0.001  # of two equal links the one nearer to the start
+REMEMBERED = 50_000  # waiting URLs that are scored again
+WAYS = 4  # links to one URL that are remembered
+PER_KIND = 2  # links of one page to known pages that teach
+
+
+class Arrival(Struct, frozen=True):
+    """A page that was just stored, with its links: id, URL, anchor, and where each stands if that is known."""
+
+    id: int
+    url: str
+    title: str
+    signature: bytes
+    links: Sequence[tuple[int, LinkSeen]] = ()
+
+
+Read = Callable[[Sequence[int]], Sequence[Arrival]]
+"""Read stored pages by their ids; those that are no pages are left out."""
+
+
+class Driven(Ordering):
+    """Ranks URLs by what following them promises; keeps the pages it recognised."""
+
+    def __init__(self, recogniser: Recogniser, navigator: Navigator, read: Read) -> None:
+        self.recogniser = recogniser
+        self.navigator = navigator
+        self.read = read
+        self.matches: dict[str, float] = {}
+        self.fresh: list[int] = []
+        self.urls: dict[int, str] = {}
+        self.kinds: dict[str, bool] = {look.url: True for look in recogniser.samples}
+        self.ways: dict[int, list[LinkSeen]] = {}
+        self.ranks: dict[str, float] = {}
+
+    def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
+        """The places of new URLs; smaller is sooner."""
+        return [self._rank(finding) for finding in findings]
+
+    def _rank(self, finding: Finding) -> float:
+        link = LinkSeen(finding.url, source=self.urls.get(finding.page, ""))
+        rank = RANKS * (1 - self.navigator.score(link))
+        if len(self.ranks) < REMEMBERED:
+            self.ranks[finding.url] = rank
+        return rank + LEVEL * finding.depth
+
+    def learn(self, lesson: Lesson) -> None:
+        """Note a page; it is read when the gains are asked for, with all that was stored of it."""
+        self.fresh.append(lesson.page)
+        self.urls[lesson.page] = lesson.url
+
+    def gains(self) -> Mapping[int, float]:
+        """By how much waiting URLs moved forward since the last time this was asked."""
+        fresh, self.fresh = self.fresh, []
+        for page in self.read(fresh):
+            self.take_in(page)
+        moved = {}
+        for target, ways in self.ways.items() if fresh else ():
+            rank = RANKS * (1 - max(map(self.navigator.score, ways)))
+            before = self.ranks.get(ways[0].url, RANKS)
+            if abs(before - rank) > LEVEL * 10:
+                moved[target] = before - rank
+                self.ranks[ways[0].url] = rank
+        return moved
+
+    def take_in(self, page: Arrival) -> None:
+        """Recognise a page and learn from the links that led to it and from its own."""
+        wanted = self.kinds[page.url] = self._recognise(page)
+        ways = self.ways.pop(page.id, [])
+        self._learn_from_known(page)
+        brought = self._note_new(page)
+        for way in ways:
+            self.navigator.learn(way, wanted, 1 / len(ways))
+            self.navigator.follow(way, brought)
+
+    def _recognise(self, page: Arrival) -> bool:
+        if not page.signature:
+            return False
+        look = Look(page.id, page.url, page.title, features(page.signature))
+        wanted = self.recogniser.show(look)
+        if wanted:
+            self.matches[page.url] = self.recogniser.likeness(look)
+        return wanted
+
+    def _learn_from_known(self, page: Arrival) -> None:
+        taught: Counter[tuple[str, bool]] = Counter()
+        for _, link in page.links:
+            kind = self.kinds.get(link.url)
+            if kind is not None and taught[link.place, kind] < PER_KIND:
+                taught[link.place, kind] += 1
+                self.navigator.learn(link, kind, 0.5)
+
+    def _note_new(self, page: Arrival) -> int:
+        """Remember the ways to URLs that wait, and count the promising ones that came with this page."""
+        brought = 0
+        for target, link in page.links:
+            if link.url in self.kinds:
+                continue
+            ways = self.ways.get(target)
+            if ways is None:
+                brought += self.navigator.is_promising(link)
+                if len(self.ways) < REMEMBERED:
+                    self.ways[target] = [link]
+            elif len(ways) < WAYS and all(way.place != link.place or not link.place for way in ways):
+                ways.append(link)
+        return brought

@@ -1,0 +1,64 @@
+"""Tell wanted pages from others while a crawl is under way, knowing little but the samples.
+
+At first a page is recognised by the features it shares with a sample, those that every page has counting nothing. As
+pages come in the site's templates are learned, again and again, and then the template decides.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from math import log
+
+from sanderling.index.structure_templates import Model, learn
+from sanderling.index.structure_views import Look
+
+FIRST_LESSON = 24  # pages before templates are learned
+NEXT_LESSON = 1.3  # growth until they are learned again
+MOST = 5_000  # pages learned from
+SURE_OF_SITE = 100  # pages after which a template is believed with little likeness
+EARLY, LATE = 0.4, 0.1  # likeness asked for before and after
+
+
+class Recogniser:
+    """Decides whether a page is built like one of the samples; learns from every page it is shown."""
+
+    def __init__(self, samples: Sequence[Look]) -> None:
+        self.samples = list(samples)
+        self.looks: list[Look] = list(samples)
+        self.having: Counter[int] = Counter()
+        for look in samples:
+            self.having.update(look.features)
+        self.model: Model | None = None
+        self.homes: set[int] = set()
+        self.lesson = float(FIRST_LESSON)
+
+    def show(self, look: Look) -> bool:
+        """Take a page in, and say whether it is wanted."""
+        if len(self.looks) < MOST:
+            self.looks.append(look)
+            self.having.update(look.features)
+            if len(self.looks) >= self.lesson:
+                self.study()
+        return self.wants(look)
+
+    def study(self) -> None:
+        """Learn the templates of the pages seen so far."""
+        self.lesson = len(self.looks) * NEXT_LESSON
+        self.model = learn(self.looks)
+        self.homes = {self.model.place(sample) for sample in self.samples}
+
+    def wants(self, look: Look) -> bool:
+        """Say whether a page is built like one of the samples."""
+        if self.model is not None and self.model.place(look) not in self.homes:
+            return False
+        settled = self.model is not None and len(self.model.templates) > 1 and len(self.looks) >= SURE_OF_SITE
+        return self.likeness(look) >= (LATE if settled else EARLY)
+
+    def likeness(self, look: Look) -> float:
+        """Share of features in common with the nearest sample, weighted by how rare they are among the pages seen."""
+        return max((self._shared(sample.features, look.features) for sample in self.samples), default=0.0)
+
+    def _shared(self, one: frozenset[int], other: frozenset[int]) -> float:
+        count = len(self.looks) + 1
+        weight = {feature: log(count / max(1, self.having[feature])) for feature in one | other}
+        whole = sum(weight.values())
+        return sum(weight[feature] for feature in one & other) / whole if whole else 1.0

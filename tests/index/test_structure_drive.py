@@ -1,0 +1,76 @@
+"""Driving a crawl towards pages of one kind."""
+
+from collections.abc import Sequence
+
+from sanderling.frontier.order import Finding, Lesson
+from sanderling.index.structure_drive import Arrival, Driven
+from sanderling.index.structure_recognise import Recogniser
+from sanderling.index.structure_views import Look
+from sanderling.organise.navigation import LinkSeen, Navigator
+from sanderling.pages.parse import parse
+from sanderling.pages.structure import features, structure
+from sanderling.records import Url
+
+CHROME = "<header class=top><ul class=menu></ul></header>{}<footer class=foot></footer>"
+PRODUCT = structure(parse(CHROME.format("<div class=product><h1></h1><div class=price></div></div>").encode()))
+LISTING = structure(parse(CHROME.format("<div class=grid><div class=card></div></div>").encode()))
+TEXT = structure(parse(CHROME.format("<article class=text><h1></h1></article>").encode()))
+ROOT = "https://shop.example"
+
+
+def page(id_: int, path: str, signature: bytes, *links: str) -> Arrival:
+    found = [(100 + n, LinkSeen(ROOT + link, "go", ROOT + path)) for n, link in enumerate(links)]
+    return Arrival(id_, ROOT + path, "", signature, found)
+
+
+def driven(*samples: str, pages: Sequence[Arrival] = ()) -> Driven:
+    looks = [Look(n, ROOT + path, "", features(PRODUCT)) for n, path in enumerate(samples)]
+    stored = {page.id: page for page in pages}
+    navigator = Navigator([look.url for look in looks])
+    return Driven(Recogniser(looks), navigator, lambda ids: [stored[id_] for id_ in ids])
+
+
+def test_links_that_look_like_the_sample_are_followed_first() -> None:
+    product, text = driven("/p/1.html").rank(
+        [Finding(Url(f"{ROOT}/p/2.html"), 1), Finding(Url(f"{ROOT}/a/us.html"), 1)]
+    )
+    assert product < text
+
+
+def test_pages_built_like_the_sample_are_kept_with_their_likeness() -> None:
+    order = driven("/p/1.html")
+    order.take_in(page(1, "/t/1.html", TEXT))
+    order.take_in(page(2, "/x/2.html", PRODUCT))
+    order.take_in(page(3, "/c/3.html", LISTING))
+    assert order.matches == {f"{ROOT}/x/2.html": 1.0}
+
+
+def test_what_waits_moves_forward_when_its_kind_turns_out_to_be_wanted() -> None:
+    deals = [f"/deal/{n}.html" for n in range(8)]
+    pages = [page(1, "/", LISTING, *deals)]
+    pages += [page(100 + n, deals[n], PRODUCT) for n in range(4)] + [page(50 + n, f"/t/{n}", TEXT) for n in range(4)]
+    order = driven("/p/1.html", pages=pages)
+    order.rank([Finding(Url(ROOT + deal), 1) for deal in deals])
+    for stored in pages:
+        order.learn(Lesson(stored.id, Url(stored.url), ()))
+    gains = order.gains()
+    assert set(gains) == {104, 105, 106, 107}
+    assert all(gain > 0 for gain in gains.values())
+    assert order.gains() == {}
+
+
+def test_a_page_without_a_signature_is_not_recognised() -> None:
+    order = driven("/p/1.html")
+    order.take_in(page(5, "/p/5.pdf", b""))
+    assert order.matches == {}
+
+
+def test_templates_are_learned_as_pages_come_in() -> None:
+    recogniser = Recogniser([Look(0, ROOT + "/p/0.html", "", features(PRODUCT))])
+    for n in range(60):
+        recogniser.show(Look(n, f"{ROOT}/p/{n}.html", "", features(PRODUCT)))
+        recogniser.show(Look(n, f"{ROOT}/t/{n}.html", "", features(TEXT)))
+    assert recogniser.model is not None
+    assert len(recogniser.model.templates) == 2
+    assert recogniser.wants(Look(1, ROOT + "/p/999.html", "", features(PRODUCT)))
+    assert not recogniser.wants(Look(1, ROOT + "/t/999.html", "", features(TEXT)))

@@ -1,0 +1,71 @@
+"""Navigation patterns: which links lead to wanted pages."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sanderling.organise.navigation import LinkSeen, Navigator, link_tokens
+
+SAMPLE = "https://shop.example/p/red-chair.html"
+
+
+def product(n: int, anchor: str = "Buy") -> LinkSeen:
+    return LinkSeen(f"https://shop.example/p/thing-{n}.html", anchor, "https://shop.example/c/all.html")
+
+
+def other(n: int) -> LinkSeen:
+    return LinkSeen(f"https://shop.example/help/topic{n}.html", "Help", "https://shop.example/c/all.html")
+
+
+def test_a_link_that_looks_like_the_sample_comes_first() -> None:
+    navigator = Navigator([SAMPLE])
+    assert navigator.score(product(1)) > navigator.score(other(1))
+
+
+def test_what_was_found_teaches() -> None:
+    navigator = Navigator([SAMPLE])
+    before = navigator.score(product(9))
+    for n in range(5):
+        navigator.learn(product(n), wanted=True)
+        navigator.learn(other(n), wanted=False)
+    assert navigator.score(product(9)) > before
+    assert navigator.is_promising(product(9))
+    assert not navigator.is_promising(other(9))
+
+
+def test_a_link_without_what_all_wanted_links_have_is_not_promising() -> None:
+    navigator = Navigator([SAMPLE])
+    for n in range(10):
+        navigator.learn(product(n), wanted=True)
+        navigator.learn(LinkSeen(f"https://shop.example/c/kind{n}.html", "Kinds"), wanted=False)
+    strange = LinkSeen("https://shop.example/imprint.html", "Imprint")
+    assert navigator.chance(link_tokens(strange)) < navigator.chance(link_tokens(product(77)))
+    assert not navigator.is_promising(strange)
+
+
+def test_a_page_that_brings_many_promising_links_is_a_hub() -> None:
+    navigator = Navigator([SAMPLE])
+    hub = LinkSeen("https://shop.example/c/chairs.html", "Chairs")
+    for _ in range(3):
+        navigator.learn(hub, wanted=False)
+        navigator.follow(hub, brought=12)
+    another = LinkSeen("https://shop.example/c/tables.html", "Tables")
+    assert navigator.score(another) > 0.8
+    assert not navigator.is_promising(another)
+
+
+def test_a_kind_of_link_never_tried_is_worth_a_try_and_less_after_each() -> None:
+    navigator = Navigator([SAMPLE])
+    link = LinkSeen("https://shop.example/a/b/c/d", place="div.side>ul")
+    first = navigator.novelty(link)
+    navigator.follow(link, brought=0)
+    assert first > navigator.novelty(link) > 0
+
+
+@given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=40))
+def test_any_link_has_a_score_between_nothing_and_one(path: str, anchor: str, place: str) -> None:
+    navigator = Navigator([SAMPLE])
+    link = LinkSeen("https://shop.example/" + path, anchor, SAMPLE, place)
+    assert 0 <= navigator.score(link) <= 1
+    navigator.learn(link, wanted=False)
+    navigator.follow(link, brought=3)
+    assert 0 <= navigator.score(link) <= 1
