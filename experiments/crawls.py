@@ -1,14 +1,18 @@
 """Real crawls of seeded sites with the shapes of the thesis' four, each done once and used by several tables."""
 
 import tempfile
+import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
 
-from experiments.web import FIRST, Server, Shape, edit, make_site, serving
+from msgspec.structs import replace
+
+from experiments.web import Server, Shape, edit, make_site, serving
+from sanderling.revisits import refresh
 from sanderling.session import Request, Summary, crawl
-from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
+from sanderling.settings import Fetching, Limits, Politeness, Revisit, Scope, Workers
 
 # MIG Tables 5.1-5.4: links found without and with sitemap, share modified at the second visit
 SHAPES = (
@@ -66,12 +70,13 @@ def visits(name: str) -> Visits:
         server.forget()
         ours = crawl(Path(folder, "ours"), request(server, sitemaps=True, migrants=2))
         ours_seconds = server.last - server.first
-        changed = edit(site, shape.changed, draw, FIRST + 86_400)
+        changed = edit(site, shape.changed, draw, int(time.time()) + 3600)
         server.forget()
         crawl(Path(folder, "plain again"), plain_request)
         plain_again, plain_bytes = pages_sent(server), server.bytes
         server.forget()
-        crawl(Path(folder, "ours"), request(server, sitemaps=True, migrants=2))
+        again = replace(request(server, sitemaps=True, migrants=2), seeds=(), revisit=Revisit(policy="sitemap"))
+        refresh(Path(folder, "ours"), again, clock=lambda: time.time() + 7200)
         return Visits(
             shape,
             plain,

@@ -23,7 +23,7 @@ def table() -> Table:
         ),
         "pages",
     )
-    remark = "Unchanged pages are asked for and answer 304: the saving is in bodies and bytes."
+    remark = "By `sanderling refresh` with the sitemap's word for what changed; the sitemap's own bytes are counted."
     return Table(TITLE, tuple(_rows()), remark, figure, " ".join(visit.digest for visit in found), PINNED)
 
 
@@ -35,4 +35,5 @@ def _rows() -> Iterator[Row]:
         size = 100 * (1 - visit.ours_again_bytes / visit.ours.bytes)
         yield measured(f"{shape.name}: links saved %", printed, corrected, links, corrected - 0.3, corrected + 0.3)
         yield measured(f"{shape.name}: bytes saved %", None, None, size, corrected - 10, corrected + 10)
+        yield measured(f"{shape.name}: unchanged pages asked for", None, 0, visit.ours_again_asked - visit.edited, 0, 0)
         yield measured(f"{shape.name}: changed pages missed", None, 0, visit.missed, 0, 0)

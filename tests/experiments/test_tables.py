@@ -10,7 +10,16 @@ from sanderling.cli import main as sanderling
 
 PURE = (
     *("ahp_criteria", "ahp_migrants", "ahp_ranking", "gpc_depth", "ipc_lists", "ipc_paragraphs", "ipc_sentences"),
-    *("ipc_trees", "mig_apriori", "mig_arithmetic", "mig_duplicates", "mig_ordering", "mig_precision", "sar_cases"),
+    *(
+        "ipc_trees",
+        "mig_apriori",
+        "mig_arithmetic",
+        "mig_duplicates",
+        "mig_ordering",
+        "mig_precision",
+        "mig_structure",
+        "sar_cases",
+    ),
 )
 CRAWLED = ("dps_scenarios", "mig_links")  # the quickest of those that crawl; make tables runs them all
 
