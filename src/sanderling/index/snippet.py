@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Set
+from functools import lru_cache
 
 from sanderling.index.records import Piece
 from sanderling.index.words import remembered, unspaced
@@ -9,6 +10,7 @@ from sanderling.index.words import remembered, unspaced
 LOOKED_AT = 60_000  # characters of a page searched for the best piece
 LENGTH = 260
 _WORD = re.compile(r"[^\W_](?:[^\W_]|[+#'’])*")
+_FOLDLESS = ("en",)  # written without accents, so that a word begins with the letters of its stem
 _BLANKS = re.compile(r"\s+")
 
 
@@ -32,12 +34,20 @@ def highlighted(text: str, language: str, wanted: Set[str]) -> tuple[Piece, ...]
 def matches(text: str, language: str, wanted: Set[str]) -> list[tuple[int, int, str]]:
     """Give start, end and stem of every wanted word, in order."""
     stem_of = remembered(language)
-    words = {w: stem for w in set(_WORD.findall(text)) for stem in stem_of(w.lower()).split() if stem in wanted}
+    spelt = _spellings(frozenset(wanted)) if language in _FOLDLESS else _WORD
+    words = {w: stem for w in set(spelt.findall(text)) for stem in stem_of(w.lower()).split() if stem in wanted}
     found = [(at, at + len(pair), pair) for pair in wanted if unspaced(pair) for at in places(text, pair, whole=False)]
     found += [
         (at, at + len(w), stem) for w, stem in words.items() if not unspaced(w) for at in places(text, w, whole=True)
     ]
     return apart(sorted(found))
+
+
+@lru_cache(maxsize=256)
+def _spellings(wanted: frozenset[str]) -> re.Pattern[str]:
+    """Words that begin as one of the stems does; stemming changes the end of a word, seldom its first letters."""
+    beginnings = {re.escape(stem[: 3 if len(stem) > 4 else max(1, len(stem) - 2)]) for stem in wanted}
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(sorted(beginnings))})(?:[^\W_]|[+#'’])*", re.IGNORECASE)
 
 
 def places(text: str, word: str, *, whole: bool) -> Iterator[int]:
