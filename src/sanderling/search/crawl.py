@@ -34,11 +34,9 @@ from sanderling.store.collection import get_meta, read_collection
 from sanderling.store.read import read_record
 from sanderling.store.warc_records import Place
 
-LIVE = "live.json"  # what a running crawl says of itself, if it does
 HEAVY_SECONDS = 5.0  # counts over whole tables are taken at most so often
 HOST_SECONDS = 60.0
 RECENT = 2_000  # visits looked at for rates
-LIVE_STALE = 10.0
 
 
 class Counts(msgspec.Struct, frozen=True):
@@ -85,8 +83,10 @@ class CrawlWindow:
         (flying,) = db.execute("SELECT count(*) FROM leases").fetchone()
         pages, data = self._speed(now, visits)
         running = self.errand.running()
+        resting = [row.state == "deactivated" for row in self.errand.migrants()]
+        paused = bool(resting) and all(resting) if running else waiting > 0
         return Status(
-            at=now, running=running, paused=not running and waiting > 0, session=int(get_meta(db, "session", "1")),
+            at=now, running=running, paused=paused, session=int(get_meta(db, "session", "1")),
             complete=get_meta(db, "complete") == "1", finish_reason=get_meta(db, "finish_reason"),
             pages=counts.pages, urls=counts.urls, waiting=waiting, in_flight=flying if running else 0, visits=visits,
             pages_per_second=pages, bytes_per_second=data, bytes_stored=counts.stored, bytes_archived=counts.archived,
@@ -144,22 +144,8 @@ class CrawlWindow:
         return count
 
     def migrants(self) -> list[MigrantRow]:
-        """Who is at work: what the crawl says of itself, else who holds leases."""
-        said = self._live()
-        if said:
-            return [msgspec.convert(row, MigrantRow, strict=False) for row in said.get("migrants", [])]
-        rows = self.db.execute("SELECT migrant, count(*) FROM leases GROUP BY migrant ORDER BY migrant")
-        return [MigrantRow(name, load) for name, load in rows] if self.errand.running() else []
-
-    def _live(self) -> dict[str, list[dict[str, object]]] | None:
-        try:
-            file = self.folder / LIVE
-            if self.clock() - file.stat().st_mtime > LIVE_STALE:
-                return None
-            said = json.loads(file.read_bytes())
-        except (OSError, ValueError):
-            return None
-        return said if isinstance(said, dict) else None
+        """Who is at work, as the crawl itself says; asked at most every few seconds, whoever looks."""
+        return self.errand.migrants()
 
     def errors(self, most: int) -> list[ErrorRow]:
         """The last visits that went wrong."""
@@ -256,7 +242,17 @@ class CrawlWindow:
             " ORDER BY max(q.ready_at, h.open_at) > ?, q.rank, q.url LIMIT ?",
             (now, most),
         )
-        return [_due(row, now) for row in rows]
+        queued = [_due(row, now) for row in rows]
+        return queued + self._planned(most - len(queued))
+
+    def _planned(self, most: int) -> list[DueRow]:
+        """Pages that wait for their time, and what the plan says of each."""
+        rows = self.db.execute(
+            "SELECT h.name || u.path, d.due_at, d.why, u.depth FROM due AS d JOIN urls AS u ON u.id = d.url"
+            " JOIN hosts AS h ON h.id = u.host WHERE u.state <> 'queued' ORDER BY d.due_at, d.url LIMIT ?",
+            (max(0, most),),
+        )
+        return [DueRow(url, why or "may have changed", due_at, 0.0, depth, True) for url, due_at, why, depth in rows]
 
     def page(self, url: str) -> PageRow | None:
         """A page as it is now; None if it was never stored."""
@@ -323,7 +319,12 @@ class CrawlWindow:
 
     def start(self, seeds: tuple[str, ...]) -> str:
         """Begin or go on crawling."""
-        return self.errand.start(seeds)
+        row = self.db.execute("SELECT command FROM runs ORDER BY id DESC LIMIT 1").fetchone()
+        return self.errand.start(seeds, str(row[0]) if row else "")
+
+    def pause(self) -> str:
+        """Let all migrants rest; the crawl stays."""
+        return self.errand.pause()
 
     def stop(self) -> str:
         """Let the crawl finish what is in flight; it goes on from there next time."""

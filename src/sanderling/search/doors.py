@@ -109,7 +109,8 @@ def _apply(request: Request, form: dict[str, str]) -> tuple[str, str]:
             return "", "Each address to begin with starts with http:// or https://."
         return rooms.window.start(seeds).capitalize() + ".", ""
     if do in ("stop", "pause"):
-        return rooms.window.stop().capitalize() + ".", ""
+        said = rooms.window.stop() if do == "stop" else rooms.window.pause()
+        return said.capitalize() + ".", ""
     return "", "There is nothing to do of that name."
 
 

@@ -2,12 +2,20 @@
 
 import fcntl
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
+from sanderling.engines.control import Answer, ask, is_running
+from sanderling.errors import CollectionError
+from sanderling.search.window import MigrantRow
+
+PATIENCE_SECONDS = 3.0
+ASK_SECONDS = 2.0
 RUN = "import sys; from sanderling.cli import main; sys.exit(main())"
 
 
@@ -18,7 +26,8 @@ class Errand:
         self.folder = folder
         self.child: subprocess.Popen[bytes] | None = None
         self.lock = threading.Lock()
-        self.options: tuple[str, ...] = ()
+        self.asking = threading.Lock()
+        self.heard: tuple[float, list[MigrantRow]] = (-1e9, [])
 
     def holder(self) -> int:
         """The process that crawls into the folder; 0 if none does."""
@@ -39,23 +48,42 @@ class Errand:
         """Is anybody crawling?"""
         return self.holder() != 0
 
-    def start(self, seeds: tuple[str, ...]) -> str:
-        """Begin, or go on with what is left; says what happened."""
+    def ask(self, what: Answer) -> Answer:
+        """Ask the running crawl something; an empty answer if it has none."""
+        if not is_running(self.folder):
+            return {}
+        try:
+            return ask(self.folder, what, PATIENCE_SECONDS)
+        except CollectionError:
+            return {}
+
+    def migrants(self) -> list[MigrantRow]:
+        """The crawl's workers with the scores of the last choice among them."""
+        with self.asking:
+            taken, rows = self.heard
+            if time.monotonic() - taken > ASK_SECONDS:
+                rows = self._migrants() if self.running() else []
+                self.heard = (time.monotonic(), rows)
+            return rows
+
+    def _migrants(self) -> list[MigrantRow]:
+        scores = self.ask({"do": "schedule"}).get("scores", {})
+        return [
+            MigrantRow(
+                str(row["id"]), int(row.get("load", 0)), int(row.get("pages", 0)), float(row.get("cpu_share", 0)),
+                int(row.get("memory_bytes", 0)), float(row.get("latency_seconds", 0)), float(scores.get(row["id"], 0)),
+                str(row.get("state", "")), str(row.get("place", "")),
+            )
+            for row in self.ask({"do": "list"}).get("migrants", [])
+        ]  # fmt: skip
+
+    def start(self, seeds: tuple[str, ...], last: str = "") -> str:
+        """Begin, or go on as the last command did; says what happened."""
         with self.lock:
             if self.running():
-                return "a crawl is running already"
-            command = [
-                sys.executable,
-                "-c",
-                RUN,
-                "crawl",
-                "-C",
-                str(self.folder),
-                "--quiet",
-                *self.options,
-                "--",
-                *seeds,
-            ]
+                woken = self.ask({"do": "resume", "migrants": "all"}).get("migrants", [])
+                return f"{len(woken)} migrants go on" if woken else "a crawl is running already"
+            command = [sys.executable, "-c", RUN, *again(last, self.folder), *(["--", *seeds] if seeds else [])]
             if self.child is not None:
                 self.child.poll()
             log = self.folder / "logs"
@@ -63,6 +91,13 @@ class Errand:
             with (log / "serve-crawl.log").open("ab") as out:
                 self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
             return "the crawl was started"
+
+    def pause(self) -> str:
+        """Let all migrants rest; says what happened."""
+        if not self.running():
+            return "no crawl is running"
+        resting = self.ask({"do": "pause", "migrants": "all"}).get("migrants", [])
+        return f"{len(resting)} migrants rest" if resting else "nobody could be paused"
 
     def stop(self) -> str:
         """Ask the crawl to finish what is in flight; says what happened."""
@@ -74,3 +109,19 @@ class Errand:
         except (ProcessLookupError, PermissionError):
             return "the crawl cannot be reached from here"
         return "the crawl finishes what is in flight and stops"
+
+
+def again(last: str, folder: Path) -> list[str]:
+    """The arguments of the last crawl once more: its settings, its seeds, never its --clean."""
+    try:
+        words = shlex.split(last)
+    except ValueError:
+        words = []
+    words = [word for word in words if word not in ("--clean", "--yes", "--quiet", "--json")]
+    for flag in ("-C", "--collection"):
+        if flag in words[:-1]:
+            place = words.index(flag)
+            del words[place : place + 2]
+    if not words or words[0] not in ("crawl", "refresh"):
+        words = ["crawl"]
+    return [words[0], "-C", str(folder), "--quiet", *words[1:]]

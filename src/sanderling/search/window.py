@@ -57,7 +57,9 @@ class MigrantRow(Struct, frozen=True):
     cpu_share: float = 0.0
     memory_bytes: int = 0
     latency_seconds: float = 0.0
-    score: float = 0.0  # AHP priority, 0 if the scheduler gave none
+    score: float = 0.0  # AHP priority when it was last compared, 0 if the scheduler gave none
+    state: str = ""
+    place: str = ""
 
 
 class PageRow(Struct, frozen=True):
@@ -162,4 +164,5 @@ class Window(Protocol):
     def body(self, url: str, visit: int = 0, at: float = 0.0) -> Body | None: ...
     def compare(self, url: str, old: int, new: int) -> Report | None: ...
     def start(self, seeds: tuple[str, ...]) -> str: ...
+    def pause(self) -> str: ...
     def stop(self) -> str: ...

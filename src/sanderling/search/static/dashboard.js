@@ -35,7 +35,7 @@
     const { status, hosts, migrants, signals } = JSON.parse(event.data);
     for (const [id, read] of Object.entries(tiles)) at(id).textContent = read(status);
     at("state").firstElementChild.classList.toggle("still", !status.running);
-    at("state-text").textContent = status.running ? `running, session ${status.session}` : status.paused ? `paused, session ${status.session}` : `not running${status.finish_reason ? `; the last one ended: ${words(status.finish_reason)}` : ""}`;
+    at("state-text").textContent = status.running && !status.paused ? `running, session ${status.session}` : status.paused ? `paused, session ${status.session}` : `not running${status.finish_reason ? `; the last one ended: ${words(status.finish_reason)}` : ""}`;
     rows(at("hosts"), hosts.map((h) => [h.name, number(h.pages), number(h.waiting), h.leased, hostState(h, status.at)]), 1);
     rows(at("migrants"), migrants.map((m) => [m.name, m.load, number(m.pages), m.latency_seconds ? `${(m.latency_seconds * 1000).toFixed(0)} ms` : "", m.memory_bytes ? size(m.memory_bytes) : "", m.score ? m.score.toFixed(3) : ""]), 0);
     if (signals.length) {
