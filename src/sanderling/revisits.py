@@ -28,6 +28,8 @@ from sanderling.session import (
     open_engine,
     open_house,
     queue_everything,
+    roster_of,
+    settle,
 )
 from sanderling.store.collection import exists, open_collection, read_collection
 
@@ -124,18 +126,21 @@ def refresh(
         with house.archive, closing(house.log):
             refill = Refill(house, budget, clock())
             run = _begin(house, request, mode, refill, clock())
+            home = engine or open_engine(request, folder)
             coordinator = Coordinator(
                 house,
-                engine or open_engine(request),
+                home,
                 Resolver(clock=clock),
                 Bounds(0, request.limits.time_limit, request.limits.size_limit),
                 migrants=count_migrants(request.workers),
                 allow_private=request.fetching.allow_private,
                 folder=folder,
+                roster=roster_of(request, home),
                 clock=clock,
                 refill=refill if mode is not Mode.ALL else None,
                 stay=mode is Mode.WATCH,
             )
+            settle(house, coordinator, home, request)
             if on_start:
                 on_start(coordinator)
             finish = coordinator.run(on_tick)

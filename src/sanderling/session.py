@@ -47,6 +47,7 @@ from sanderling.refresh.diary import Diary
 from sanderling.refresh.plans import POLICIES, Policy
 from sanderling.refresh.schema import MIGRATIONS as REFRESH
 from sanderling.schedule.plan import roster
+from sanderling.schedule.roster import Roster
 from sanderling.settings import AUTO, Fetching, Limits, Order, Politeness, Revisit, Scheduling, Scope, Workers, nearest
 from sanderling.store.catalogue import Catalogue
 from sanderling.store.cdxj_index import open_index
@@ -116,7 +117,7 @@ def crawl(
                 house.counts = counts
                 with house.archive, closing(house.log):
                     run = _begin(house, request, seeds, clock())
-                    home = engine or open_engine(request)
+                    home = engine or open_engine(request, folder)
                     coordinator = Coordinator(
                         house,
                         home,
@@ -125,12 +126,10 @@ def crawl(
                         migrants=count_migrants(request.workers),
                         allow_private=request.fetching.allow_private,
                         folder=folder,
-                        roster=roster(request.scheduling, home.reaches if isinstance(home, Processes) else None),
+                        roster=roster_of(request, home),
                         clock=clock,
                     )
-                    coordinator.crew.most = AUTO_MOST if request.workers.migrants == AUTO else 0
-                    if isinstance(home, Processes) and home.hosts:
-                        _settle_at_hosts(house, coordinator, home)
+                    settle(house, coordinator, home, request)
                     coordinator.earlier = _pages_of(house.db, house.session) - _counted(counts)
                     if on_start:
                         on_start(coordinator)
@@ -143,31 +142,38 @@ def crawl(
             wait_for_store(request.workers.store)  # it is as if we had crashed: what was not committed is done again
 
 
-def open_engine(request: Request) -> Engine:
+def open_engine(request: Request, folder: Path) -> Engine:
     """Where the migrants of this crawl live."""
     settings = fetch_settings(request)
     if request.workers.engine == "ray":
         return Cluster(settings, request.workers.address or "local", request.workers.place)
-    hosts = addresses_of(request.workers)
+    hosts = addresses_of(request.workers, folder)
     engine = Processes(settings, hosts)
     for place, address in hosts.items():
         engine.served |= dict.fromkeys(address.sites(), place)
     return engine
 
 
-def addresses_of(workers: Workers) -> dict[str, Address]:
+def addresses_of(workers: Workers, folder: Path) -> dict[str, Address]:
     """The hosts beside web servers that we may send letters to."""
     if workers.via and not workers.key:
         raise UsageError("--via needs our key: --key FILE (sanderling host keygen FILE writes one)")
     urls = [url.rstrip("/") for url in workers.via]
-    return {url: Address(url, workers.key, workers.via_ca) for url in urls}
+    return {url: Address(url, workers.key, workers.via_ca, memory=str(folder / "hosts")) for url in urls}
 
 
-def _settle_at_hosts(house: House, coordinator: Coordinator, home: Processes) -> None:
-    """One migrant goes to every host; there the owner sets the pace, and letters may be long."""
-    house.queue.pace = msgspec.structs.replace(house.queue.pace, near=frozenset(home.served))
-    coordinator.crew.hands = dict.fromkeys(home.hosts, HOST_HANDS)
-    coordinator.posts = tuple(home.hosts)
+def roster_of(request: Request, home: Engine) -> Roster:
+    """Who is there and who goes, as the settings say; migrants at hosts go to their own sites only."""
+    return roster(request.scheduling, home.reaches if isinstance(home, Processes) else None)
+
+
+def settle(house: House, coordinator: Coordinator, home: Engine, request: Request) -> None:
+    """Let the crew grow if it may. One migrant goes to every host: the owner sets the pace, letters may be long."""
+    coordinator.crew.most = AUTO_MOST if request.workers.migrants == AUTO else 0
+    if isinstance(home, Processes) and home.hosts:
+        house.queue.pace = msgspec.structs.replace(house.queue.pace, near=frozenset(home.served))
+        coordinator.crew.hands = dict.fromkeys(home.hosts, HOST_HANDS)
+        coordinator.posts = tuple(home.hosts)
 
 
 def wait_for_store(store: str) -> None:

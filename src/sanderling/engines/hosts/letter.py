@@ -10,6 +10,7 @@ import sys
 import msgspec
 from msgspec import Struct
 
+from sanderling.engines.hosts.memory import MOST
 from sanderling.engines.wire import LENGTH
 from sanderling.records import Host, Outcome, Reason, Robots
 
@@ -20,6 +21,7 @@ else:
 
 KEY_HEADER = "Sanderling-Key"
 SIGNATURE_HEADER = "Sanderling-Signature"
+MEMORY_HEADER = "Sanderling-Memory"
 PATH = "/itinerary"
 MEDIA_TYPE = "application/vnd.sanderling"
 CUT = 8  # bytes of a digest that travel
@@ -51,6 +53,7 @@ class Letter(Struct, frozen=True):
     prefix: str = "/"  # of paths, for a whole site
     agent: str = "sanderling"  # what robots.txt calls us
     robots: bool = False  # send the site's robots.txt too
+    memory: str = ""  # name of what we remember of an earlier visit
     watch_seconds: float = 0.0  # stay this long and report changes as they happen
     every_seconds: float = 60.0  # between two looks while watching
 
@@ -100,16 +103,21 @@ DECODER: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
 class Packer:
     """One direction of a connection, the sending side: messages in, compressed bytes out."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: bytes = b"") -> None:
         option = zstd.CompressionParameter
-        self.stream = zstd.ZstdCompressor(options={
+        choices: dict[int, int] = {
             option.compression_level: LEVEL, option.window_log: WINDOW, option.enable_long_distance_matching: 1,
-        })  # fmt: skip
+        }  # fmt: skip
+        known = zstd.ZstdDict(memory, is_raw=True).as_prefix if memory else None
+        self.stream = zstd.ZstdCompressor(options=choices, zstd_dict=known)
+        self.said = bytearray()  # up to the limit of a memory
 
     def pack(self, message: object) -> bytes:
         """Add one message; its bytes may come out later."""
         body = msgspec.msgpack.encode(message)
-        return self.stream.compress(LENGTH.pack(len(body)) + body)
+        framed = LENGTH.pack(len(body)) + body
+        self.said += framed[: max(0, MOST - len(self.said))]
+        return self.stream.compress(framed)
 
     def flush(self) -> bytes:
         """Everything added so far, so that the other side can read it."""
@@ -119,17 +127,21 @@ class Packer:
 class Unpacker:
     """The receiving side: compressed bytes in, whole messages out; never more memory than `most` bytes a message."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, memory: bytes = b"") -> None:
         self.most = most
-        self.stream = zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: WINDOW})
+        known = zstd.ZstdDict(memory, is_raw=True).as_prefix if memory else None
+        self.stream = zstd.ZstdDecompressor(known, {zstd.DecompressionParameter.window_log_max: WINDOW})
         self.buffer = bytearray()
+        self.heard = bytearray()  # up to the limit of a memory
 
     def unpack(self, data: bytes) -> list[bytes]:
         """Whole messages that are there now; ValueError for what is no stream of ours or too large."""
         found: list[bytes] = []
         try:
             while True:
-                self.buffer += self.stream.decompress(data, max_length=2**20)
+                plain = self.stream.decompress(data, max_length=2**20)
+                self.heard += plain[: max(0, MOST - len(self.heard))]
+                self.buffer += plain
                 data = b""
                 found += self._whole()
                 if self.stream.needs_input or self.stream.eof:

@@ -15,6 +15,7 @@ from sanderling.engines.hosts.keys import public_of, read_key, sign
 from sanderling.engines.hosts.letter import (
     DECODER,
     KEY_HEADER,
+    MEMORY_HEADER,
     PATH,
     SIGNATURE_HEADER,
     End,
@@ -23,6 +24,7 @@ from sanderling.engines.hosts.letter import (
     Packer,
     Unpacker,
 )
+from sanderling.engines.hosts.memory import Recall, name_of
 from sanderling.engines.hosts.rules import Refusal
 from sanderling.errors import UsageError
 from sanderling.records import Host, Reason, Stop
@@ -41,6 +43,7 @@ class Address(Struct, frozen=True):
     key_file: str
     ca_file: str = ""
     timeout: float = TIMEOUT
+    memory: str = ""  # folder for what was said at earlier visits; empty: remember nothing
 
     @property
     def receiver(self) -> str:
@@ -130,8 +133,12 @@ class Post:
                 continue
 
     def _exchange(self, sent: Sent) -> None:
+        recall = Recall(self.address.memory, self.address.receiver, sent.letter.site)
+        first = self.link is None
         if self.link is None:
-            self.link, self.packer, self.unpacker = self.address.connect(), Packer(), Unpacker(MAX_MESSAGE)
+            self.link, self.packer = self.address.connect(), Packer()
+            self.memory = recall.content()
+            sent.letter = msgspec.structs.replace(sent.letter, memory=name_of(self.memory) if self.memory else "")
         body = self.packer.pack(sent.letter) + self.packer.flush()
         headers = {KEY_HEADER: self.sender, SIGNATURE_HEADER: sign(self.key, body)}
         self.link.request("POST", PATH, body, headers)
@@ -141,6 +148,9 @@ class Post:
             self._put(sent, Failed(Reason.HOST_REFUSED, f"refused: {why}", why not in PASSING))
             self._hang_up()
             return
+        if first:
+            known = answer.headers.get(MEMORY_HEADER, "") == sent.letter.memory != ""
+            self.unpacker = Unpacker(MAX_MESSAGE, self.memory if known else b"")
         ended, spent = False, 0
         while data := answer.read1(READ):
             spent += len(data)
@@ -149,6 +159,8 @@ class Post:
                 ended = ended or isinstance(message, End)
                 self._put(sent, message, spent // len(messages))
             spent = 0 if messages else spent
+        if ended and first and not known:
+            recall.keep(bytes(self.unpacker.heard))
         if not ended:
             self._put(sent, Failed(Reason.BROKEN_RESPONSE, "the host's answer broke off"))
             self._hang_up()

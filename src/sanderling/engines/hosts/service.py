@@ -17,6 +17,7 @@ from sanderling.engines.hosts.keys import is_signed, read_senders
 from sanderling.engines.hosts.letter import (
     KEY_HEADER,
     MEDIA_TYPE,
+    MEMORY_HEADER,
     PATH,
     SIGNATURE_HEADER,
     End,
@@ -25,6 +26,7 @@ from sanderling.engines.hosts.letter import (
     Unpacker,
 )
 from sanderling.engines.hosts.local import Local, open_site
+from sanderling.engines.hosts.memory import Memories
 from sanderling.engines.hosts.rules import Nonces, Owner, Refusal, refusal, site_of
 from sanderling.engines.hosts.walk import Walk
 from sanderling.errors import UsageError
@@ -54,6 +56,7 @@ class Service(ThreadingHTTPServer):
         self.senders_file = folder / owner.senders
         self.clock = clock
         self.nonces = Nonces()
+        self.memories = Memories(folder / "memories")
         self.checking = threading.Lock()
         self.guests = threading.BoundedSemaphore(owner.guests)
         host, _, port = owner.listen.rpartition(":")
@@ -103,7 +106,9 @@ class Guest(BaseHTTPRequestHandler):
     def setup(self) -> None:
         """Begin both streams."""
         super().setup()
-        self.packer, self.unpacker = Packer(), Unpacker(self.server.owner.max_letter)
+        self.packer: Packer | None = None
+        self.is_first = False  # nothing was remembered, so this answer is to be
+        self.unpacker = Unpacker(self.server.owner.max_letter)
         self.open: dict[tuple[str, str], Local] = {}  # robots.txt is read once for all letters of a guest
 
     def finish(self) -> None:
@@ -150,19 +155,32 @@ class Guest(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", MEDIA_TYPE)
         self.send_header("Transfer-Encoding", "chunked")
+        packer = self._packer(letter)
         self.end_headers()
         if (site.site, letter.agent) not in self.open:
             self.open[site.site, letter.agent] = open_site(site, letter.agent)
-        self._stream(Walk(letter, site, self.open[site.site, letter.agent]))
+        self._stream(Walk(letter, site, self.open[site.site, letter.agent]), packer)
+        if self.is_first:
+            self.server.memories.keep(bytes(packer.said))
+            self.is_first = False
         self.wfile.write(b"0\r\n\r\n")
 
-    def _stream(self, walk: Walk) -> None:
+    def _packer(self, letter: Letter) -> Packer:
+        """The stream of this connection; the first answer says which memory it begins with."""
+        if self.packer is None:
+            memory = self.server.memories.find(letter.memory)
+            self.packer, self.is_first = Packer(memory), not memory
+            if memory:
+                self.send_header(MEMORY_HEADER, letter.memory)
+        return self.packer
+
+    def _stream(self, walk: Walk, packer: Packer) -> None:
         gathered, since, ended = bytearray(), time.monotonic(), False
         for message in walk.messages():
-            gathered += self.packer.pack(message)
+            gathered += packer.pack(message)
             ended = ended or isinstance(message, End)
             if ended or len(gathered) >= CHUNK or time.monotonic() - since > SEND_SECONDS:
-                gathered += self.packer.flush()
+                gathered += packer.flush()
                 self._chunk(bytes(gathered))
                 gathered.clear()
                 since = time.monotonic()
