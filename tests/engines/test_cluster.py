@@ -53,8 +53,9 @@ def test_a_node_that_dies_loses_nothing(tmp_path: Path, nodes: Any) -> None:
             fetching=Fetching(allow_private=True),
             workers=Workers(migrants=3),
         )
+        engine = Cluster(FetchSettings(allow_private=True), cluster.address, ("near0", "near1"))
         try:
-            summary = crawl(tmp_path, request, engine=Cluster(FetchSettings(allow_private=True), cluster.address))
+            summary = crawl(tmp_path, request, engine=engine)
         finally:
             killed.set()
             thread.join()

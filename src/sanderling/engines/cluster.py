@@ -71,10 +71,7 @@ class Cluster:
         place = place or (self.labels[(self.born - 1) % len(self.labels)] if self.labels else "")
         self.homes[name] = place
         options: dict[str, Any] = {"num_cpus": 0, "max_restarts": 0, "max_concurrency": 1}
-        if place:
-            options["resources"] = {place: 0.001}
-        else:
-            options["scheduling_strategy"] = "SPREAD"
+        options["scheduling_strategy"] = self._strategy(place)
         self.actors[name] = self.ray.remote(Migrant).options(**options).remote(name, self.settings)
         self.orders[name] = []
         self._start_turn(name)
@@ -87,6 +84,14 @@ class Cluster:
     def where(self, migrant: str) -> str:
         """Where to find one, for a person."""
         return f"Ray actor {self.homes[migrant]}".rstrip() if migrant in self.actors else ""
+
+    def _strategy(self, place: str) -> Any:
+        """A living node with this label; anywhere, if there is none any more."""
+        for node in self.ray.nodes() if place else ():
+            if node["Alive"] and place in node["Resources"]:
+                affinity = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+                return affinity(node_id=node["NodeID"], soft=True)
+        return "SPREAD"
 
     def migrants(self) -> list[str]:
         """Who is alive, as far as we know."""
@@ -175,6 +180,7 @@ def _ray() -> Any:
     os.environ.setdefault("RAY_DEDUP_LOGS", "0")
     try:
         import ray
+        import ray.util.scheduling_strategies
     except ImportError:
         raise MissingExtra("--engine ray", "cluster") from None
     return ray
