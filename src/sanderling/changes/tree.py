@@ -101,16 +101,15 @@ def structure(old: Outline, new: Outline, skipped: frozenset[str] = COSMETIC | U
 
 def prune(outline: Outline, skipped: frozenset[str]) -> Outline:
     """Leave out some tags, moving up what is inside them."""
-    tags, depths = [], bytearray()
-    above: list[tuple[int, bool]] = []  # the depth and worth of each open element
+    tags, depths = [], []
+    levels = [0] * 257  # of each depth: how many ancestors count, the last element there included
     for tag, depth in zip(outline.tags, outline.depths, strict=True):
-        while above and above[-1][0] >= depth:
-            above.pop()
-        counts = tag not in skipped
-        if counts:
+        level = levels[depth - 1]
+        if tag not in skipped:
+            level += 1
             tags.append(tag)
-            depths.append(min(sum(worth for _, worth in above) + 1, 255))
-        above.append((depth, counts))
+            depths.append(level)
+        levels[depth] = level
     return Outline(tags, bytes(depths))
 
 
@@ -121,6 +120,8 @@ def _counts(outline: Outline, wanted: frozenset[str]) -> Counter[str]:
 def _levels(old: Nodes, new: Nodes) -> tuple[list[Level], Verdict]:
     found, verdict = [], Verdict.NONE if old == new else Verdict.MINOR
     for level in range(max(len(old.names), len(new.names))):
+        if _row(old, level) == _row(new, level):
+            continue
         before, after = _kinds(old, level), _kinds(new, level)
         added, removed = after - before, before - after
         if not added and not removed:
@@ -129,6 +130,10 @@ def _levels(old: Nodes, new: Nodes) -> tuple[list[Level], Verdict]:
             verdict = Verdict.MAJOR
         found.append(Level(level + 1, before.total(), after.total(), _names(added), _names(removed)))
     return found, verdict
+
+
+def _row(nodes: Nodes, level: int) -> tuple[object, ...]:
+    return (nodes.names[level], nodes.children[level]) if level < len(nodes.names) else ()
 
 
 def _kinds(nodes: Nodes, level: int) -> Counter[tuple[str, bool]]:

@@ -140,8 +140,15 @@ class _Areas:
 
     def __init__(self, lines: list[str], spans: list[tuple[int, int, str]]) -> None:
         self.lengths = list(map(len, lines))
-        self.ends = list(accumulate([length + 1 for length in self.lengths]))
-        self.spans = spans
+        ends = list(accumulate([length + 1 for length in self.lengths]))
+        self.spans: dict[str, list[tuple[int, int]]] = {}
+        self.linked = [0] * (len(lines) + 1)  # letters of each line inside links
+        for start, end, name in spans:
+            first = bisect_right(ends, start)
+            if name == LINK:
+                self.linked[first] += end - start
+            else:
+                self.spans.setdefault(name, []).append((first, bisect_left(ends, end, first) + 1))
         self.hidden = self.cover(HIDDEN)
         self.prose = [length if length >= PROSE else 0 for length in self.lengths]
         for place in compress(range(len(lines)), self.hidden):
@@ -149,50 +156,44 @@ class _Areas:
 
     def main(self) -> tuple[bytes, bool]:
         """Say for each line whether it is main content, and whether the page declared it."""
-        most = MOST * sum(self.prose)
+        prose = sum(self.prose)
         declared = self.cover(MAIN)
-        furniture = self.cover(LANDMARK, most)
+        furniture = self.cover(LANDMARK, MOST * prose)
+        _paint(furniture, self.cover(HINTED, MOST * prose))
         _paint(furniture, self.cover(OUTSIDE))
         _paint(furniture, self.hidden)
-        _paint(furniture, self.cover(HINTED, most))
-        rest = sum(self.prose) - sum(compress(self.prose, furniture))
-        if 1 in declared and sum(compress(self.prose, declared)) > BELIEVED * rest:
-            _paint(declared, self.hidden, 0)
-            return bytes(declared), True
+        if MAIN in self.spans:
+            rest = prose - sum(compress(self.prose, furniture))
+            if sum(compress(self.prose, declared)) > BELIEVED * rest:
+                _paint(declared, self.hidden, 0)
+                return bytes(declared), True
         _paint(furniture, self._menus(furniture))
         return bytes(furniture.translate(OPPOSITE)), False
 
     def cover(self, label: str, most: float = 0.0) -> bytearray:
         """Paint the lines inside spans of a label; spans with more than `most` prose are left out."""
         area = bytearray(len(self.lengths))
-        for start, end, name in self.spans:
-            if name == label:
-                first, last = bisect_right(self.ends, start), bisect_left(self.ends, end) + 1
-                if not most or sum(self.prose[first:last]) <= most:
-                    area[first:last] = b"\1" * (min(last, len(area)) - first)
+        for first, last in self.spans.get(label, ()):
+            if not most or sum(self.prose[first:last]) <= most:
+                area[first:last] = b"\1" * (min(last, len(area)) - first)
         return area
 
     def _menus(self, furniture: bytearray) -> bytearray:
         """Paint runs of bare links: what has no prose between them is a menu, whatever it is called."""
-        area, bare = bytearray(len(furniture)), self._bare()
+        area = bytearray(len(furniture))
+        if not any(self.linked):
+            return area
+        bare = bytes([0 < LINKED * length <= inside for length, inside in zip(self.lengths, self.linked, strict=False)])
         run: list[int] = []
         for place in compress(range(len(furniture)), furniture.translate(OPPOSITE)):
             if bare[place] or self.lengths[place] < PROSE:
                 if self.lengths[place]:
                     run.append(place)
-            else:
+            elif run:
                 _close(run, bare, area)
         _close(run, bare, area)
         inside, outside = sum(compress(self.lengths, area)), sum(self.lengths) - sum(compress(self.lengths, furniture))
         return area if inside < HUB * outside else bytearray(len(area))
-
-    def _bare(self) -> bytes:
-        """Say for each line whether it is nothing but links."""
-        linked = [0] * (len(self.lengths) + 1)
-        for start, end, name in self.spans:
-            if name == LINK:
-                linked[bisect_right(self.ends, start)] += end - start
-        return bytes([0 < LINKED * length <= inside for length, inside in zip(self.lengths, linked, strict=False)])
 
 
 OPPOSITE = b"\1" + bytes(255)
@@ -200,7 +201,7 @@ OPPOSITE = b"\1" + bytes(255)
 
 def _close(run: list[int], bare: bytes, area: bytearray) -> None:
     """End a run of short lines: if most are bare links, it was a menu from the first of them to the last."""
-    links = [place for place in run if bare[place]]
+    links = [place for place in run if bare[place]] if len(run) >= RUN else []
     if len(links) >= RUN and len(links) * 2 > len(run):
         for place in run[run.index(links[0]) : run.index(links[-1]) + 1]:
             area[place] = 1
@@ -209,5 +210,7 @@ def _close(run: list[int], bare: bytes, area: bytearray) -> None:
 
 def _paint(area: bytearray, other: bytearray, value: int = 1) -> None:
     """Paint the lines of another area over this one."""
+    if 1 not in other:
+        return
     for place in compress(range(len(area)), other):
         area[place] = value

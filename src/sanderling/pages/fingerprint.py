@@ -1,6 +1,7 @@
 """The skeleton of a page: its opening tags in order with their depth, and the fingerprints of IPC section 4.1.2."""
 
 import zlib
+from array import array
 
 from msgspec import Struct
 
@@ -53,15 +54,13 @@ def fingerprint(tags: list[str]) -> Fingerprint:
 
 def pack(skeleton: Outline) -> bytes:
     """Write a skeleton in few bytes: pages repeat themselves, so it shrinks to a tenth."""
-    names = list(dict.fromkeys(skeleton.tags))
-    number = {name: index.to_bytes(2, "little") for index, name in enumerate(names)}
-    body = b"".join([number[tag] for tag in skeleton.tags]) + skeleton.depths
-    return zlib.compress(" ".join(names).encode("utf-8", "replace") + b"\0" + body, 1)
+    number = {name: index for index, name in enumerate(dict.fromkeys(skeleton.tags))}
+    body = array("H", map(number.__getitem__, skeleton.tags)).tobytes() + skeleton.depths
+    return zlib.compress(" ".join(number).encode("utf-8", "replace") + b"\0" + body, 1)
 
 
 def unpack(packed: bytes) -> Outline:
     """Read a skeleton that `pack` wrote."""
     head, _, body = zlib.decompress(packed).partition(b"\0")
     names, count = head.decode().split(" "), len(body) // 3
-    tags = [names[int.from_bytes(body[2 * place : 2 * place + 2], "little")] for place in range(count)]
-    return Outline(tags, body[2 * count :])
+    return Outline(list(map(names.__getitem__, array("H", body[: 2 * count]))), body[2 * count :])

@@ -12,7 +12,7 @@ MAX_LABELLED = 80  # the same for tokens
 TOKEN_REST = 0.4  # share of a line that may be left when its token is taken out
 
 CLOCK = r"(?<![\d.])\d{1,2}[:.h]\d{2}(?::\d{2})?(?:\.\d+)?\s*(?:[ap]\.?m\b|uhr\b|utc|gmt|h\b|z\b|[cpem][ds]t\b)"
-COLON = r"(?<![\d:./])\d{1,2}:\d{2}(?::\d{2})?(?![\d:/])"
+COLON = r"(?<![\d:./])\d{1,2}:\d\d(?::\d\d)?(?![\d:/])"
 AGO = r"\b(?:\d+|an?|one|few|a few)\s*(?:s|sec|min|h|hr|d|second|minute|hour|day|week|month|year)s?\.?\s+ago\b"
 GONE = r"\b(?:il y a|vor|hace|fa)\s+\d+\s+\w+"
 TODAY = r"\b(?:mon|tues?|wednes|thurs?|fri|satur|sun)day,?\s+(?:\d{1,2}|[a-z]{3,9}\.?\s+\d{1,2})"
@@ -25,13 +25,25 @@ TOKEN = (
     r"\b(?=[\w-]*\d)(?:[0-9a-f]{12,}|[0-9a-f]{8}-[0-9a-f-]{13,}|(?<!\.)\d{12,}(?!\.)|(?=(?:[\w-]*\d){4})[\w-]{20,})\b"
 )
 COUNTED = (
-    "views?|visits?|visitors?|hits?|comments?|replies|likes?|shares?|followers?|subscribers?|downloads?|reads?|"
-    "readers|votes?|upvotes?|online|guests?|reactions?|unread|notifications?|retweets|watching|stars|forks|karma|"
-    "ratings?|reviews?|aufrufe|kommentare|commentaires|vues"
+    *("view", "views", "visit", "visits", "visitor", "visitors", "hit", "hits", "comment", "comments", "replies"),
+    *(
+        "like",
+        "likes",
+        "share",
+        "shares",
+        "follower",
+        "followers",
+        "subscriber",
+        "subscribers",
+        "download",
+        "downloads",
+    ),
+    *("read", "reads", "readers", "vote", "votes", "upvote", "upvotes", "online", "guest", "guests", "reaction"),
+    *("reactions", "unread", "notification", "notifications", "retweets", "watching", "stars", "forks", "karma"),
+    *("rating", "ratings", "review", "reviews", "aufrufe", "kommentare", "commentaires", "vues"),
 )
-COUNTER = rf"\b\d[\d.,\s]*[kmb]?\+?\s*(?:{COUNTED})\b|\b(?:{COUNTED}|viewed|visited)\s*[:(]?\s*\d"
+COUNTER = rf"\b\d[\d.,\s]*[kmb]?\+?\s*(?:{'|'.join(COUNTED)})\b|\b(?:{'|'.join(COUNTED)}|viewed|visited)\s*[:(]?\s*\d"
 
-DIGIT = re.compile(r"\d")
 TIME = re.compile(rf"{CLOCK}|{COLON}")
 STAMP = re.compile("|".join((AGO, GONE, TODAY, MADE, NAMED, YEARS)))
 SECRET = re.compile(TOKEN)
@@ -51,26 +63,27 @@ CLUES = frozenset(
         *("ago", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
         *("copyright", "c", "generated", "rendered", "printed", "retrieved", "accessed", "served", "built", "build"),
         *("cached", "took", "elapsed", "uptime", "today", "request", "trace", "ray", "incident", "session", "error"),
-        *("transaction", "revision", "reference", "il", "vor", "hace", "fa"),
+        *("transaction", "revision", "reference", "il", "vor", "hace", "fa", "am", "pm", "m", "uhr", "utc", "gmt"),
     )
 )
-COUNT_WORD = re.compile(rf"{COUNTED}|viewed|visited")
+COUNT_CLUES = frozenset((*COUNTED, "viewed", "visited"))
+ANY_CLUES = CLUES | COUNT_CLUES
+WORD = re.compile(rf"{COUNTED}|viewed|visited")
 WORD = re.compile(r"[^\W\d]+")
 HEX = re.compile(r"[0-9a-f]{8,}|\d{5,}", re.IGNORECASE)
 
 
 def reduce(line: str) -> str:
-    """Take the stamp out of a line; a line without one stays as it is."""
-    if len(line) > MAX_STAMPED or not DIGIT.search(line):
+    """Take the stamp out of a line with a digit; a line without a stamp stays as it is."""
+    if len(line) > MAX_STAMPED:
         return line
     small = line.lower()
-    if TIME.search(small):
-        return DATE_WORDS.sub("", NUMBERS.sub("", line))
     words = WORD.findall(small)
-    if ("\u00a9" in line or not CLUES.isdisjoint(words)) and STAMP.search(small):
-        return DATE_WORDS.sub("", NUMBERS.sub("", line))
-    if len(line) <= MAX_COUNTED and any(map(COUNT_WORD.fullmatch, words)) and COUNT.search(small):
-        return NUMBERS.sub("", line)
+    if ":" in small or not ANY_CLUES.isdisjoint(words) or "\u00a9" in line:
+        if TIME.search(small) or STAMP.search(small):
+            return DATE_WORDS.sub("", NUMBERS.sub("", line))
+        if len(line) <= MAX_COUNTED and COUNT.search(small):
+            return NUMBERS.sub("", line)
     return _without_token(line) if len(line) <= MAX_LABELLED and LONG.search(line) else line
 
 
