@@ -24,8 +24,8 @@ from sanderling.changes.difference import difference
 from sanderling.changes.noise import Noise
 from sanderling.pages.links import extract
 from sanderling.pages.parse import parse
-from sanderling.pages.signatures import sign, text_mark, write
-from sanderling.pages.text import text
+from sanderling.pages.signatures import sign, write
+from sanderling.pages.text import text, text_mark
 
 
 def main() -> int:

@@ -23,8 +23,7 @@ from sanderling.changes.ledger import Ledger
 from sanderling.clock import Clock, real
 from sanderling.coordinator import Bounds, Coordinator, Engine, Finish, Progress
 from sanderling.database import Connection, migrate, transaction
-from sanderling.engines.cluster import Cluster
-from sanderling.engines.hosts.post import Address
+from sanderling.engines.hosts.address import Address
 from sanderling.engines.processes import Processes
 from sanderling.errors import DiskFull, StoreUnavailable, UsageError
 from sanderling.frontier.book import Book, Entry
@@ -146,6 +145,8 @@ def open_engine(request: Request, folder: Path) -> Engine:
     """Where the migrants of this crawl live."""
     settings = fetch_settings(request)
     if request.workers.engine == "ray":
+        from sanderling.engines.cluster import Cluster
+
         return Cluster(settings, request.workers.address or "local", request.workers.place)
     hosts = addresses_of(request.workers, folder)
     engine = Processes(settings, hosts)

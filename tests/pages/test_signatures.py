@@ -1,8 +1,8 @@
 """The marks of one version of a page."""
 
 from sanderling.pages.parse import parse
-from sanderling.pages.signatures import read, sign, text_mark, write
-from sanderling.pages.text import text
+from sanderling.pages.signatures import read, sign, write
+from sanderling.pages.text import text, text_mark
 
 
 def cheap(markup: str) -> bytes:

@@ -6,11 +6,9 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
-from rich.console import Console
-from rich.progress import Progress as Bar
-from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from sanderling.cli.frame import (
     EXIT_DISK,
@@ -32,6 +30,9 @@ from sanderling.organise.normalise import host_of, hostname, normalise
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Limits, Order, Politeness, Revisit, Scheduling, Scope, Workers
 from sanderling.store.collection import exists, remove_collection
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
 
 HELP = "Crawl sites into a collection. The same command again goes on, or visits again what may have changed."
 EXAMPLES = """\
@@ -152,32 +153,36 @@ class show_progress:
 
     def __init__(self, call: Call) -> None:
         self.silent = call.quiet
-        self.live = sys.stderr.isatty() and not call.quiet
         self.last = 0.0
-        self.bar = Bar(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self.task = self.bar.add_task("starting", total=None) if self.live else None
+        self.bar = live_bar() if sys.stderr.isatty() and not call.quiet else None
 
     def __enter__(self) -> Callable[[Progress], None]:
-        if self.live:
+        if self.bar is not None:
             self.bar.start()
         return self.show
 
     def __exit__(self, *_: object) -> None:
-        if self.live:
+        if self.bar is not None:
             self.bar.stop()
 
     def show(self, progress: Progress) -> None:
-        if self.live and self.task is not None:
-            self.bar.update(self.task, description=one_line(progress))
+        if self.bar is not None:
+            self.bar.update(self.bar.task_ids[0], description=one_line(progress))
         elif not self.silent and progress.seconds - self.last >= LOG_EVERY:
             self.last = progress.seconds
             print(f"crawled {one_line(progress)}", file=sys.stderr, flush=True)
+
+
+def live_bar() -> "Bar":
+    """A line that moves; what draws it is loaded only for a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    moving = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    bar = Bar(*moving, console=Console(stderr=True), transient=True)
+    bar.add_task("starting", total=None)
+    return bar
 
 
 def one_line(progress: Progress) -> str:

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 import msgspec
 from msgspec import Struct
 
-from sanderling.engines.hosts.post import Address
-from sanderling.engines.wire import Abandon, Go, Inbox, Quit, frame
-from sanderling.engines.worker import Start
+from sanderling.engines.hosts.address import Address
+from sanderling.engines.wire import Abandon, Go, Inbox, Quit, Start, frame
 from sanderling.migrants.settings import FetchSettings
 from sanderling.records import Host, Itinerary, Parcel, Vitals
 

@@ -8,11 +8,20 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from sanderling.engines.hosts.address import Address
+from sanderling.migrants.settings import FetchSettings
 from sanderling.records import Itinerary
 
 LENGTH = struct.Struct("!I")
 MAX_FRAME = 512 * 2**20
 CHUNK = 2**18
+
+
+class Start(Struct, frozen=True):
+    """What a new migrant is told first."""
+
+    settings: FetchSettings
+    host: Address | None = None  # None: it fetches by itself
 
 
 class Go(Struct, frozen=True, tag=True):

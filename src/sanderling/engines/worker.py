@@ -5,21 +5,20 @@ import signal
 import socket
 import sys
 import time
+from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import Struct
 
-from sanderling.engines.hosts.post import Address
-from sanderling.engines.remote import RemoteTrip
-from sanderling.engines.wire import Abandon, Go, Inbox, Order, Quit, frame
-from sanderling.migrants.settings import FetchSettings
+from sanderling.engines.wire import Abandon, Go, Inbox, Order, Quit, Start, frame
 from sanderling.migrants.trip import Trip
 from sanderling.pages.parse import Document
-from sanderling.pages.signatures import sign, text_mark, write
 from sanderling.pages.simhash import simhash
 from sanderling.pages.structure import structure
-from sanderling.pages.text import text
+from sanderling.pages.text import text, text_mark
 from sanderling.records import Parcel
+
+if TYPE_CHECKING:
+    from sanderling.engines.remote import RemoteTrip
 
 HEARTBEAT_SECONDS = 2.0
 TURN_SECONDS = 0.02  # how long curl is driven before orders are looked at again
@@ -34,21 +33,16 @@ def marks(tree: Document, changed: bool) -> dict[str, bytes]:
         "structure": structure(tree),
     }
     if changed:
+        from sanderling.pages.signatures import sign, write  # most pages of most crawls are new
+
         found["signature"] = write(sign(tree))
     return found
-
-
-class Start(Struct, frozen=True):
-    """What a new migrant is told first."""
-
-    settings: FetchSettings
-    host: Address | None = None  # None: it fetches by itself
 
 
 class Worker:
     """Drives one trip between two looks at the orders."""
 
-    def __init__(self, name: str, trip: Trip | RemoteTrip, sock: socket.socket) -> None:
+    def __init__(self, name: str, trip: "Trip | RemoteTrip", sock: socket.socket) -> None:
         self.name = name
         self.trip = trip
         self.sock = sock
@@ -93,10 +87,12 @@ class Worker:
             self.sock.setblocking(False)
 
 
-def begin(start: Start, name: str) -> Trip | RemoteTrip:
+def begin(start: Start, name: str) -> "Trip | RemoteTrip":
     """Begin a trip: from here, or with the eyes of a host beside the web server."""
     if start.host is None:
         return Trip(start.settings, marks, name=name)
+    from sanderling.engines.remote import RemoteTrip
+
     return RemoteTrip(start.settings, marks, start.host, name=name)
 
 

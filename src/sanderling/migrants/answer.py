@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from email.utils import mktime_tz, parsedate_tz
 
 import pycurl
 from msgspec import Struct
@@ -120,6 +119,8 @@ def retry_after(value: bytes, now: float) -> float:
     """Read Retry-After, in seconds or as a date; 0 if it says nothing, a day at most."""
     if value.isdigit():
         return float(min(int(value[:9]), MAX_RETRY_AFTER))
+    from email.utils import mktime_tz, parsedate_tz  # takes a while to load, and few servers send a date
+
     parts = parsedate_tz(value.decode("latin-1")) if value else None
     if parts is None:
         return 0.0

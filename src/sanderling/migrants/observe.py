@@ -9,7 +9,6 @@ from sanderling.migrants.body import decoded
 from sanderling.migrants.fetch import request_headers
 from sanderling.migrants.follow import links_of, pointers_of
 from sanderling.migrants.head import Fields, media_type, read_head
-from sanderling.migrants.maps import read_map
 from sanderling.migrants.pack import Exchange, pack_metadata, pack_request, pack_response, stored_head
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Reply
@@ -93,6 +92,8 @@ class Observer:
             return Verdict(Outcome.FETCHED, note=UNCHANGED)
         self._pack(stop, reply, facts, at, digest if body is reply.body else b"")
         if stop.role is not Role.PAGE:
+            from sanderling.migrants.maps import read_map
+
             facts["hints"], facts["pointers"], note = read_map(reply.ask.url, body)
             return Verdict(Outcome.FETCHED, note=note)
         if not is_html(mime, body):

@@ -6,8 +6,6 @@ The curl inside the pycurl wheel was built on another system and looks where tha
 import os
 from pathlib import Path
 
-import certifi
-
 from sanderling.errors import UsageError
 
 PLACES = (
@@ -27,4 +25,6 @@ def ca_file(chosen: str = "", places: tuple[str, ...] = PLACES) -> str:
     for place in (os.environ.get("SSL_CERT_FILE", ""), *places):
         if place and Path(place).is_file():
             return place
+    import certifi
+
     return certifi.where()

@@ -1,9 +1,9 @@
 """The marks of one version of a page, from which a later version is told apart.
 
-`text_mark` is the cheap test, made for every page: a hash of the visible text. `sign` is the full mark, a few times the
-work of parsing, so it is made only where the bytes of a page differ from those of the last visit; stored, it spares the
-next comparison the old body. Hashes of blocks and assets have 32 bits: they are compared within one page only. All text
-is hashed without blanks, that of blocks without stamps too.
+`text_mark` (text.py) is the cheap test, made for every page: a hash of the visible text. `sign` is the full mark, a few
+times the work of parsing, so it is made only where the bytes of a page differ from those of the last visit; stored, it
+spares the next comparison the old body. Hashes of blocks and assets have 32 bits: they are compared within one page
+only. All text is hashed without blanks, that of blocks without stamps too.
 """
 
 from array import array
@@ -11,19 +11,18 @@ from itertools import compress
 from re import Pattern
 
 from msgspec import Struct, msgpack
-from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh32_intdigest
+from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
 from sanderling.pages import assets, fingerprint
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.blocks import Blocks, blocks
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import reduce
+from sanderling.pages.text import squeeze
 
 VERSION = 2
 MAX_LINES = 200_000
 NUMBERED = bytes.maketrans(b"123456789", b"0" * 9)
-BLANKS = b" \t\r\x0b\x0c"
-UNSEEN = ("\u00a0", "\u200b", "\u200c", "\u200d", "\u00ad", "\ufeff", "\u202f", "\u2009")
 FURNITURE = "nav,header,footer,aside,noscript,dialog,[role=navigation],[role=dialog]"
 PROSE_LINKS = "p a[href]"
 
@@ -47,11 +46,6 @@ class Signature(Struct, frozen=True, array_like=True):
     handlers: bytes
     forms: bytes
     frames: bytes
-
-
-def text_mark(words: str) -> bytes:
-    """Hash the visible text of a page, blanks aside: eight bytes that say whether to look closer."""
-    return xxh3_64_digest(squeeze(words))
 
 
 def read(mark: bytes) -> Signature:
@@ -116,14 +110,6 @@ def _reduced(body: Blocks, place: int, block: bytes, ignored: Pattern[str] | Non
     seen = line if ignored is None else ignored.sub("", line)
     seen = seen if body.verbatim[place] else reduce(seen)
     return block if seen is line else squeeze(seen)
-
-
-def squeeze(words: str) -> bytes:
-    """Remove blanks of every kind but line ends."""
-    if not words.isascii():
-        for blank in UNSEEN:
-            words = words.replace(blank, "")
-    return words.encode("utf-8", "replace").translate(None, BLANKS)
 
 
 def _main_assets(tree: Document, body: Blocks) -> tuple[set[int], set[int]]:

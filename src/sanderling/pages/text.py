@@ -1,6 +1,7 @@
 """What a person reads on a page: its visible words, one block (paragraph, cell, item, heading) to a line."""
 
 from turbohtml import PlainText
+from xxhash import xxh3_64_digest
 
 from sanderling.pages.parse import Document, Element
 
@@ -9,6 +10,8 @@ LAID_OUT = (
     *("table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"),
     *("ul", "ol", "fieldset", "legend"),
 )
+BLANKS = b" \t\r\x0b\x0c"
+UNSEEN = ("\u00a0", "\u200b", "\u200c", "\u200d", "\u00ad", "\ufeff", "\u202f", "\u2009")
 MAX_TEXT = 4_000_000  # characters of one page that are looked at
 
 
@@ -36,3 +39,16 @@ def tighten(changed: list[tuple[Element, str]]) -> None:
     """Give the elements of `loosen` their names back."""
     for element, tag in changed:
         element.tag = tag
+
+
+def text_mark(words: str) -> bytes:
+    """Hash the visible text of a page, blanks aside: eight bytes that say whether to look closer."""
+    return xxh3_64_digest(squeeze(words))
+
+
+def squeeze(words: str) -> bytes:
+    """Remove blanks of every kind but line ends."""
+    if not words.isascii():
+        for blank in UNSEEN:
+            words = words.replace(blank, "")
+    return words.encode("utf-8", "replace").translate(None, BLANKS)

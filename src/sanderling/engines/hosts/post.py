@@ -3,14 +3,14 @@
 import http.client
 import json
 import queue
-import ssl
 import threading
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
 
+from sanderling.engines.hosts.address import TIMEOUT as TIMEOUT
+from sanderling.engines.hosts.address import Address as Address
 from sanderling.engines.hosts.keys import public_of, read_key, sign
 from sanderling.engines.hosts.letter import (
     DECODER,
@@ -26,51 +26,12 @@ from sanderling.engines.hosts.letter import (
 )
 from sanderling.engines.hosts.memory import Recall, name_of
 from sanderling.engines.hosts.rules import Refusal
-from sanderling.errors import UsageError
-from sanderling.records import Host, Reason, Stop
+from sanderling.records import Reason, Stop
 
 WAITING = 256  # messages read ahead; then the connection waits
-TIMEOUT = 120.0
 PASSING = (Refusal.BUSY, Refusal.CLOSED)  # refusals that end by themselves
 READ = 64 * 1024
 MAX_MESSAGE = 80 * 2**20
-
-
-class Address(Struct, frozen=True):
-    """Where a host is and how we identify ourselves there."""
-
-    url: str
-    key_file: str
-    ca_file: str = ""
-    timeout: float = TIMEOUT
-    memory: str = ""  # folder for what was said at earlier visits; empty: remember nothing
-
-    @property
-    def receiver(self) -> str:
-        """The host's name: its authority."""
-        return urlsplit(self.url).netloc
-
-    def connect(self) -> http.client.HTTPConnection:
-        """Open a connection."""
-        parts = urlsplit(self.url)
-        if parts.scheme == "http":
-            return http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=self.timeout)
-        context = ssl.create_default_context(cafile=self.ca_file or None)
-        return http.client.HTTPSConnection(parts.hostname or "", parts.port, timeout=self.timeout, context=context)
-
-    def sites(self) -> list[Host]:
-        """Ask which sites the host speaks for."""
-        if urlsplit(self.url).scheme not in ("http", "https") or not urlsplit(self.url).hostname:
-            raise UsageError(f"{self.url!r} is no address of a host; write https://host.example:8443")
-        read_key(Path(self.key_file))
-        try:
-            link = self.connect()
-            link.request("GET", "/")
-            found = json.loads(link.getresponse().read(2**20))
-            link.close()
-            return [Host(str(site)) for site in found["sites"]]
-        except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError) as error:
-            raise UsageError(f"no host answers at {self.url}: {error}") from None
 
 
 class Failed(Struct, frozen=True):
