@@ -1,6 +1,7 @@
 """The app over a real collection, asked as a browser or a program would."""
 
 import re
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -117,3 +118,11 @@ def test_served_to_the_world_only_searching_is_open(rooms: Rooms, client: TestCl
     assert client.get("/api/status").status_code == 401
     assert client.get("/metrics").status_code == 401
     assert client.get("/api/live").status_code == 401
+
+
+def test_every_metric_is_documented_and_on_the_grafana_board(client: TestClient) -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    written, board = (docs / "search.md").read_text(), (docs / "grafana" / "sanderling.json").read_text()
+    for name in re.findall(r"^# TYPE (\S+)", client.get("/metrics").text, re.MULTILINE):
+        assert name in written
+        assert name in board

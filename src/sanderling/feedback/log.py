@@ -1,6 +1,8 @@
 """The behaviour log: what was shown, what was done. Kept for a while, then forgotten; exportable and erasable."""
 
+import contextlib
 import json
+import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -95,7 +97,8 @@ class Log:
             if not client:
                 self.db.execute("DELETE FROM briefs")
                 self.db.execute("DELETE FROM signals")
-        self.db.execute("VACUUM")
+            with contextlib.suppress(sqlite3.OperationalError):  # an export may be reading; what is free is used again
+                self.db.execute("VACUUM")
         return gone
 
     def export(self, client: str = "") -> Iterator[dict[str, object]]:

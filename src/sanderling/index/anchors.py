@@ -21,6 +21,7 @@ SCHEMA = [
         texts BLOB NOT NULL,
         fresh INTEGER NOT NULL DEFAULT 1
     );
+    CREATE TABLE sources (url INTEGER PRIMARY KEY);
     CREATE INDEX anchors_fresh ON anchors (fresh) WHERE fresh = 1
     """
 ]
@@ -34,9 +35,14 @@ class Anchors:
     def __init__(self, db: Connection) -> None:
         self.db = db
         self.pending: dict[int, tuple[int, list[str]]] = {}
+        self.counted: set[int] = set()  # pages of this batch
 
-    def add(self, targets: Sequence[int], texts: Sequence[str], *, new: bool) -> None:
-        """Take the links of one page; only those of a page seen for the first time are counted."""
+    def add(self, source: int, targets: Sequence[int], texts: Sequence[str]) -> None:
+        """Take the links of one page; they are counted the first time only, their words each time."""
+        new = source not in self.counted
+        if new:
+            new = self.db.execute("SELECT 1 FROM sources WHERE url = ?", (source,)).fetchone() is None
+            self.counted.add(source)
         for target, text in zip(targets, texts, strict=False):
             pages, known = self.pending.get(target, (0, []))
             flat = " ".join(text[:LONGEST_TEXT].split())
@@ -61,8 +67,10 @@ class Anchors:
             " pages = excluded.pages, texts = excluded.texts, fresh = max(fresh, excluded.fresh)",
             rows,
         )
+        self.db.executemany("INSERT OR IGNORE INTO sources VALUES (?)", [(url,) for url in self.counted])
         self.db.execute("COMMIT")
         self.pending = {}
+        self.counted = set()
 
     def of(self, urls: Sequence[int]) -> dict[int, tuple[int, list[str]]]:
         """Pages that link to each of these, and the words they use."""

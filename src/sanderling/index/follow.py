@@ -23,13 +23,13 @@ from sanderling.store.graph import unpack_links
 from sanderling.store.read import StoredRecord, read_record
 from sanderling.store.warc_records import Place
 
-BATCH = 2_000  # visits between two commits
+BATCH = 1_000  # visits between two commits
 REFRESHED = 5_000  # pages indexed again for new link words, at most, once the crawl is caught up with
 IDLE_SECONDS = 2.0
 
 WAITING = """
     SELECT v.id, v.url, v.at, v.outcome, v.changed, v.start, v.length, coalesce(f.name, ''),
-           p.visit, p.noindex, p.duplicate_of, p.status, p.visits, p.links, p.title, p.language
+           p.visit, p.noindex, p.duplicate_of, p.status, p.links, p.title, p.language
     FROM visits AS v JOIN pages AS p ON p.url = v.url LEFT JOIN files AS f ON f.id = v.file
     WHERE v.id > ? AND v.id <= ? ORDER BY v.id
 """
@@ -50,7 +50,6 @@ class Stored(Struct, frozen=True):
     noindex: bool
     duplicate_of: int
     status: int
-    visits: int
     links: bytes
     title: str
     language: str
@@ -117,7 +116,7 @@ class Follower:
     def _learn_links(self, row: Stored) -> None:
         if row.changed and row.last == row.id and row.links:
             links = unpack_links(row.links)
-            self.anchors.add(links.targets, links.anchors, new=row.visits <= 1)
+            self.anchors.add(row.url, links.targets, links.anchors)
 
     def _take(self, rows: list[Stored], urls: dict[int, str]) -> None:
         said, average = self.anchors.of([row.url for row in rows]), self.anchors.average()

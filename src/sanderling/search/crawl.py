@@ -138,7 +138,7 @@ class CrawlWindow:
         """Pages of a host, counted at most once a minute."""
         taken, count = self._by_host.get(host, (-1e9, 0))
         if time.monotonic() - taken > HOST_SECONDS:
-            sql = "SELECT count(*) FROM urls WHERE host = ? AND state = 'visited'"
+            sql = "SELECT count(*) FROM urls AS u JOIN pages AS p ON p.url = u.id WHERE u.host = ? AND p.status < 300"
             count = int(self.db.execute(sql, (host,)).fetchone()[0])
             self._by_host[host] = (time.monotonic(), count)
         return count

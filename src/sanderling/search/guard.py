@@ -40,7 +40,7 @@ RATES = {
     "/login": Rate(0.1, 8),
     "/api/events": Rate(10, 60),
     "/api/rating": Rate(0.5, 10),
-    "": Rate(200, 600),
+    "": Rate(2_000, 4_000),  # enough for a classroom behind one address
 }
 
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from sanderling.feedback.briefs import Brief, briefs
 from sanderling.feedback.log import query_key
 from sanderling.feedback.records import Shown
-from sanderling.index.question import LONGEST
+from sanderling.index.question import LONGEST, understand
 from sanderling.index.records import Ask, Results
 from sanderling.search.pages import render
 from sanderling.search.rooms import Rooms, rooms_of
@@ -54,6 +54,7 @@ def search_page(request: Request) -> Response:
         "facets": facets(text, results),
         "brief": newest_brief(rooms, text),
         "given_up": given_up,
+        "as_of": int(understand(text, rooms.clock()).as_of or 0),
     }
     response = render(request, "results.html", about)
     remember(response, request, client)
