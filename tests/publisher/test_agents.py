@@ -59,3 +59,12 @@ def test_a_borrowed_name_is_not_verified() -> None:
     assert not is_verified(MACHINES[2], "203.0.113.9", names, addresses)
     assert not is_verified(MACHINES[4], "66.249.66.1", names, addresses)
     assert not is_verified(MACHINES[2], "66.249.66.1", names, lambda name: ["1.2.3.4"])
+
+
+def test_the_resolver_is_not_asked_about_nobody() -> None:
+    def asked(_: str) -> list[str]:
+        raise AssertionError("the resolver was asked")
+
+    assert not is_verified(PEOPLE[0], "203.0.113.9", asked, asked)
+    assert not is_verified(MACHINES[4], "203.0.113.9", asked, asked)
+    assert not is_verified(MACHINES[2], "", asked, asked)

@@ -139,3 +139,13 @@ def test_views_and_place_are_committed_together(seen: Connection, site: Site, lo
     position = facts(seen).position
     assert position.endswith(str(log.stat().st_size))
     assert hits(seen)["/a"] == 50
+
+
+def test_verified_crawlers_of_the_log_are_kept_apart(seen: Connection, site: Site, log: Path) -> None:
+    bot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+    add(log, line(agent=bot), line(agent=bot).replace("1.2.3.4", "6.6.6.6", 1))
+    follow(seen, site, Rules(), log, NOW, lambda agent, address: address == "1.2.3.4")
+    assert seen.execute("SELECT name, verified, visits FROM crawlers ORDER BY 2").fetchall() == [
+        ("googlebot", 0, 1),
+        ("googlebot", 1, 1),
+    ]

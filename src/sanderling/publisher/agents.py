@@ -28,6 +28,7 @@ VERIFIABLE = {
 }
 
 Resolve = Callable[[str], list[str]]
+Verify = Callable[[str, str], bool]  # user agent and address
 
 
 @lru_cache(maxsize=4096)
@@ -60,8 +61,16 @@ def addresses_of(name: str) -> list[str]:
         return []
 
 
+@lru_cache(maxsize=4096)
+def verify_by_dns(agent: str, address: str) -> bool:
+    """Verify a crawler by asking the resolver, back and forth; answers are remembered."""
+    return is_verified(agent, address)
+
+
 def is_verified(agent: str, address: str, names: Resolve = names_of, addresses: Resolve = addresses_of) -> bool:
     """Say if a crawler is who it says: its address has a name of its owner, and that name has its address."""
-    endings = VERIFIABLE.get(claimed_name(agent), ())
-    owned = [name for name in names(address) if endings and name.lower().rstrip(".").endswith(endings)]
+    endings = VERIFIABLE.get(claimed_name(agent))
+    if endings is None or not address:
+        return False  # nobody says how to verify it: the resolver is not asked
+    owned = [name for name in names(address) if name.lower().rstrip(".").endswith(endings)]
     return any(address in addresses(name) for name in owned)

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from sanderling.errors import UsageError
+from sanderling.publisher.agents import verify_by_dns
 from sanderling.publisher.discovery import with_sitemap
 from sanderling.publisher.indexnow import ENDPOINT
 from sanderling.publisher.priority import FORMULAS
@@ -47,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--side-files", action="store_true", help="write .tvi files beside pages with volatile parts")
     add("--indexnow-key", metavar="KEY", default="", help="tell search engines of changes by IndexNow")
     add("--indexnow-endpoint", metavar="URL", default=ENDPOINT, help="where to tell them")
+    add("--verify-crawlers", action="store_true", help="count crawlers whose address has their owner's name apart")
     add("--once", action="store_true", help="look once, print what was found, and end")
 
 
@@ -75,7 +77,8 @@ def run(args: argparse.Namespace) -> int:
     site = site_of(args)
     if args.access_log and not args.access_log.is_file():
         raise UsageError(f"there is no access log {args.access_log}")
-    post = Post(args.docroot, args.access_log, args.scan_every, 1.0, args.side_files, args.indexnow_endpoint)
+    verify = verify_by_dns if args.verify_crawlers else None
+    post = Post(args.docroot, args.access_log, args.scan_every, 1.0, args.side_files, args.indexnow_endpoint, verify)
     watch = Watch(site, post)
     with closing(connect(site.state)) as db:
         _report(watch.round(db, everything=True), args.json)

@@ -9,12 +9,11 @@ import os
 import sqlite3
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
 from sanderling.clock import Clock, real
-from sanderling.publisher.agents import claimed_name, is_machine, is_verified
+from sanderling.publisher.agents import Verify, claimed_name, is_machine
 from sanderling.publisher.ledger import Batch, apply_rules, forget, record
 from sanderling.publisher.robots import Rules, read_rules
 from sanderling.publisher.site import Site
@@ -28,8 +27,6 @@ MOST_NOTES = 50_000  # in memory at once
 REMEMBERED = 10_000  # pages whose validator is remembered, to see a change without asking the disk
 PAGE_TYPES = ("text/html", "application/xhtml", "application/pdf")
 FORGET_EVERY = 720  # flushes
-
-Verify = Callable[[str, str], bool]
 
 
 class Visit(NamedTuple):
@@ -180,8 +177,3 @@ class Desk:
         if self._db is not None:
             self._db.close()
             self._db = None
-
-
-def verify_by_dns(agent: str, address: str) -> bool:
-    """Verify a crawler by asking the resolver, back and forth."""
-    return is_verified(agent, address)

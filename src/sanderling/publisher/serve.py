@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from sanderling.clock import Clock, real
+from sanderling.publisher.agents import Verify
 from sanderling.publisher.answers import Ask, answer, ours, plain
 from sanderling.publisher.docroot import Scan, scan
 from sanderling.publisher.indexnow import ENDPOINT, ping
@@ -42,6 +43,7 @@ class Post:
     log_seconds: float = 1.0
     side_files: bool = False  # write TVI files into the document root
     indexnow_endpoint: str = ENDPOINT
+    verify: Verify | None = None  # how crawlers that claim a name are verified; None: they are not
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Watch:
         found = self._scan(db, now) if everything or self._is_due("scan", self.post.scan_seconds) else None
         reading = Reading()
         if self.post.access_log and (everything or self._is_due("log", self.post.log_seconds)):
-            reading = follow(db, self.site, self.rules, self.post.access_log, now)
+            reading = follow(db, self.site, self.rules, self.post.access_log, now, self.post.verify)
         if self._is_due("forget", FORGET_SECONDS):
             forget(db, self.site, now)
         told = ping(db, self.site, self.post.indexnow_endpoint) if self.site.indexnow_key and found else 0

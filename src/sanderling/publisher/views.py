@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from sanderling.publisher.agents import claimed_name, is_machine
+from sanderling.publisher.agents import Verify, claimed_name, is_machine
 from sanderling.publisher.ledger import Batch, record
 from sanderling.publisher.logs import Line, read_line
 from sanderling.publisher.paths import canonical, with_query, without_index
@@ -23,31 +23,31 @@ class Reading:
     malformed: int = 0
 
 
-def follow(db: Connection, site: Site, rules: Rules, path: Path, now: int) -> Reading:
+def follow(db: Connection, site: Site, rules: Rules, path: Path, now: int, verify: Verify | None = None) -> Reading:
     """Read on from where we stopped, and commit each chunk together with the place it reaches."""
     total, malformed = 0, 0
     for file, offset in to_read(path, read_position(facts(db).position)):
         for chunk, position in lines(file, offset):
-            batch, bad = fold(chunk, site)
+            batch, bad = fold(chunk, site, verify)
             batch.position = str(position)
             record(db, site, rules, batch, now)
             total, malformed = total + len(chunk), malformed + bad
     return Reading(total, malformed)
 
 
-def fold(chunk: Iterable[bytes], site: Site) -> tuple[Batch, int]:
+def fold(chunk: Iterable[bytes], site: Site, verify: Verify | None = None) -> tuple[Batch, int]:
     """Add up the lines of a chunk; say how many were malformed."""
     batch, malformed = Batch(), 0
     for raw in chunk:
         line = read_line(raw)
         if line is not None:
-            _add(batch, line, site)
+            _add(batch, line, site, verify)
         elif raw.strip():
             malformed += 1
     return batch, malformed
 
 
-def _add(batch: Batch, line: Line, site: Site) -> None:
+def _add(batch: Batch, line: Line, site: Site, verify: Verify | None) -> None:
     batch.at = line.at
     path = _spelled(line.target, site) if line.method == "GET" else None
     if path is None:
@@ -56,7 +56,8 @@ def _add(batch: Batch, line: Line, site: Site) -> None:
         if line.agent is None or not is_machine(line.agent):
             batch.hits[path] += 1
         else:
-            batch.crawlers[(claimed_name(line.agent), False)] += 1
+            verified = verify(line.agent, line.host) if verify else False
+            batch.crawlers[(claimed_name(line.agent), verified)] += 1
         if not line.user:
             batch.public.add(path)
             batch.private.discard(path)
