@@ -3,6 +3,7 @@
 import logging
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ log = logging.getLogger("sanderling.publisher")
 
 MOST_THREADS = 32
 FORGET_SECONDS = 86_400.0
+REST = 20.0  # times as long as a look at the files took, until the next: at most a twentieth of a core
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class Watch:
 
     def _is_due(self, task: str, seconds: float) -> bool:
         now = self.clock()
-        if now < self._due.get(task, 0.0) <= now + seconds:  # a clock that jumped back does not stop us
+        if now < self._due.get(task, 0.0) <= now + max(seconds, 3600.0):  # a clock that jumped back does not stop us
             return False
         self._due[task] = now + seconds
         return True
@@ -86,10 +88,11 @@ class Watch:
     def _scan(self, db: Connection, now: int) -> Scan:
         self.rules = read_rules(robots_of(self.post.root))
         apply_rules(db, self.site, self.rules, now)
-        before = facts(db).stamp
+        before, begun = facts(db).stamp, time.monotonic()
         found = scan(db, self.site, self.rules, self.post.root, now)
         if self.post.side_files:
             self._write_side_files(db, before)
+        self._due["scan"] = max(self._due.get("scan", 0.0), self.clock() + REST * (time.monotonic() - begun))
         return found
 
     def _write_side_files(self, db: Connection, before: int) -> None:

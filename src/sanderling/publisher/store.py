@@ -38,8 +38,8 @@ CREATE INDEX pages_part ON pages (id / 50000, modified) WHERE deleted = 0 AND hi
 CREATE TABLE crawlers (name TEXT, verified INTEGER, visits INTEGER NOT NULL, last_visit INTEGER NOT NULL,
   PRIMARY KEY (name, verified)) WITHOUT ROWID;
 CREATE TABLE facts (stamp INTEGER NOT NULL, epoch INTEGER NOT NULL, formula TEXT NOT NULL, position TEXT NOT NULL,
-  rules TEXT NOT NULL, told INTEGER NOT NULL, told_id INTEGER NOT NULL);
-INSERT INTO facts VALUES (0, 0, '', '', '', 0, 0)
+  rules TEXT NOT NULL, told INTEGER NOT NULL, told_id INTEGER NOT NULL, files TEXT NOT NULL);
+INSERT INTO facts VALUES (0, 0, '', '', '', 0, 0, '')
 """
 
 
@@ -54,6 +54,7 @@ class Facts:
     rules: str  # digest of the rules by which pages were hidden
     told: int  # changes up to this stamp, and of this stamp
     told_id: int  # up to this id, were announced by IndexNow
+    files: str  # digest of the document root as it was last seen
 
 
 def connect(path: Path) -> Connection:
@@ -107,7 +108,9 @@ def reading(db: Connection) -> Iterator[Facts]:
 
 def facts(db: Connection) -> Facts:
     """Read what is true of the whole store."""
-    return Facts(*db.execute("SELECT stamp, epoch, formula, position, rules, told, told_id FROM facts").fetchone())
+    return Facts(
+        *db.execute("SELECT stamp, epoch, formula, position, rules, told, told_id, files FROM facts").fetchone()
+    )
 
 
 def new_stamp(db: Connection, now: int) -> int:
