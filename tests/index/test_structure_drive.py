@@ -71,6 +71,6 @@ def test_templates_are_learned_as_pages_come_in() -> None:
         recogniser.show(Look(n, f"{ROOT}/p/{n}.html", "", features(PRODUCT)))
         recogniser.show(Look(n, f"{ROOT}/t/{n}.html", "", features(TEXT)))
     assert recogniser.model is not None
-    assert len(recogniser.model.templates) == 2
+    assert recogniser.model.count == 2
     assert recogniser.wants(Look(1, ROOT + "/p/999.html", "", features(PRODUCT)))
     assert not recogniser.wants(Look(1, ROOT + "/t/999.html", "", features(TEXT)))

@@ -20,6 +20,8 @@ COMMANDS = {
     "history": "every visit of a page, with a small plot",
     "sitemap": "write a sitemap of what we know of a site",
     "links": "where a page links to, and who links to it",
+    "like": "pages built like a sample page: among the stored ones, then on the web",
+    "templates": "the kinds of pages a site is made of",
     "changes": "what changed, of which kind, and how much it matters",
     "diff": "two versions of a page, word by word",
     "dust": "which parts of URLs make no difference on a site",

@@ -108,6 +108,11 @@ class Structures:
         named = [name(number, members, len(looks)) for number, members in grouped.items()]
         return sorted(named, key=lambda template: (-template.rarity, template.pattern))
 
+    def template_count(self, site: int) -> int:
+        """How many templates are known of a site."""
+        model = self._model(site)
+        return model.count if model else 0
+
     def placed(self, site: int) -> dict[int, int]:
         """Template number of every page of a site."""
         return dict(self.db.execute("SELECT url, template FROM structure_pages WHERE site = ?", (site,)))
@@ -121,21 +126,19 @@ class Structures:
         ).fetchone()
         return bytes(row[0]) if row else None
 
-    def like_page(self, page: int) -> list[Match]:
-        """Pages of the same template as a stored page, the most alike first."""
-        row = self.db.execute("SELECT site, template FROM structure_pages WHERE url = ?", (page,)).fetchone()
-        sample = self.signature(page)
-        if row is None or sample is None:
-            return []
-        site, template = row
+    def like_look(self, site: int, sample: Look) -> list[Match]:
+        """Pages of a site on the same template as a page that may not be stored, the most alike first."""
         model = self._model(site)
-        least = STRAY_LIKENESS if model is not None and template >= len(model.templates) else 0.0
+        if model is None:
+            return []
+        template = model.place(sample)
+        least = STRAY_LIKENESS if template >= model.count else 0.0
         found = self.db.execute(
             "SELECT url, signature FROM structure_pages JOIN structure_shapes ON shape = id"
             " WHERE site = ? AND template = ?",
             (site, template),
         )
-        return self._rank(features(sample), found, least)
+        return self._rank(sample.features, found, least)
 
     def like_signature(self, signature: bytes, least: float, limit: int) -> list[Match]:
         """Pages of any site whose signature is at least this much like the given one."""

@@ -61,6 +61,14 @@ class Driven(Ordering):
             self.ranks[finding.url] = rank
         return rank + LEVEL * finding.depth
 
+    def place(self, url: str, id_: int) -> float:
+        """The place of a URL that waits already."""
+        link = LinkSeen(url)
+        if len(self.ways) < REMEMBERED and id_ not in self.ways:
+            self.ways[id_] = [link]
+        rank = self.ranks[url] = RANKS * (1 - self.navigator.score(link))
+        return rank
+
     def learn(self, lesson: Lesson) -> None:
         """Note a page; it is read when the gains are asked for, with all that was stored of it."""
         self.fresh.append(lesson.page)

@@ -50,7 +50,7 @@ class Recogniser:
         """Say whether a page is built like one of the samples."""
         if self.model is not None and self.model.place(look) not in self.homes:
             return False
-        settled = self.model is not None and len(self.model.templates) > 1 and len(self.looks) >= SURE_OF_SITE
+        settled = self.model is not None and self.model.count > 1 and len(self.looks) >= SURE_OF_SITE
         return self.likeness(look) >= (LATE if settled else EARLY)
 
     def likeness(self, look: Look) -> float:

@@ -30,7 +30,7 @@ LEAST = 4  # pages on either side of a split
 FORETELLS = 0.5  # share of a token's information that two structural features give
 GLIMPSE = 0.3  # share that the better of the two gives alone
 MARGIN_BITS = 7.0  # evidence beyond what the best of so many pairs shows by chance
-CONTAINED = 0.92  # a part this much contained in the other is the same template with less on it
+CONTAINED = 0.92  # a part this much contained in the other has only less on it, unless the views surely agree
 CONTAINED_BITS = 60.0  # more evidence is asked of a part the more it is contained in the other
 SEPARATE = 0.78  # agreement plus half of what is not contained
 TINY, TINY_CONTAINED = 0.02, 0.3  # a very small part must look really different
@@ -130,7 +130,9 @@ def parts_templates(sets: Sets, pages: int, split: Split, chance: float, reached
     contained = containment(small, large, sets.weight)
     if reached and split.block_agreement < SURE and not (_has_own_block(one, other) and _has_own_block(other, one)):
         return False
-    if contained >= CONTAINED or split.bits < chance + CONTAINED_BITS * max(0.0, contained - 0.5):
+    if contained >= CONTAINED and split.agreement < SURE:
+        return False
+    if split.bits < chance + CONTAINED_BITS * max(0.0, contained - 0.5):
         return False
     if min(inside, count - inside) < TINY * count and contained > TINY_CONTAINED:
         return False

@@ -9,9 +9,10 @@ from math import log
 
 from msgspec import Struct
 
+from sanderling.index.structure_parts import folder_of, partition
 from sanderling.index.structure_split import Fork, Sets, divide, gather, profile
 from sanderling.index.structure_views import Look
-from sanderling.organise.tokens import path_of, tokens
+from sanderling.organise.tokens import common_depth, path_of, tokens
 from sanderling.pages.structure import is_block
 
 LEARN_FROM = 20_000  # pages; more teach nothing new
@@ -32,17 +33,16 @@ class Template(Struct, frozen=True):
     strict: bool  # pages without anything of the core are strays
 
 
-class Model(Struct, frozen=True):
-    """Everything needed to say which template of a site a page is built on."""
+class Rules(Struct, frozen=True):
+    """How to tell the templates of one site apart."""
 
-    pages: int  # known when it was learned
     skip: int
     tree: Fork | int
     leaves: tuple[int, ...]  # template of each leaf
     templates: tuple[Template, ...]
 
-    def place(self, look: Look) -> int:
-        """Number of a page's template; the strays of template n are number n plus the count of templates."""
+    def place(self, look: Look) -> tuple[int, bool]:
+        """Number of a page's template, and whether it is a stray of it."""
         said = set(tokens(look.url, look.title, self.skip))
         node = self.tree
         while isinstance(node, Fork):
@@ -50,11 +50,32 @@ class Model(Struct, frozen=True):
         number = self.leaves[node]
         template = self.templates[number]
         if not template.strict or template.core & look.features:
-            return number
+            return number, False
         home = adopt(look.features, self.templates)
         if home is not None:
-            return home
-        return number if look.features <= template.usual else number + len(self.templates)
+            return home, False
+        return number, not look.features <= template.usual
+
+
+class Model(Struct, frozen=True):
+    """Everything needed to say which template of a host a page is built on."""
+
+    pages: int  # known when it was learned
+    skip: int
+    folders: dict[str, int]  # which site each top directory belongs to
+    sites: tuple[Rules, ...]
+
+    @property
+    def count(self) -> int:
+        """How many templates there are."""
+        return sum(len(rules.templates) for rules in self.sites)
+
+    def place(self, look: Look) -> int:
+        """Number of a page's template; the strays of template n are number n plus the count of templates."""
+        site = self.folders.get(folder_of(look.url, self.skip), 0)
+        number, stray = self.sites[site].place(look)
+        number += sum(len(rules.templates) for rules in self.sites[:site])
+        return number + self.count if stray else number
 
 
 def adopt(features: frozenset[int], templates: Sequence[Template]) -> int | None:
@@ -69,10 +90,20 @@ def adopt(features: frozenset[int], templates: Sequence[Template]) -> int | None
 
 
 def learn(looks: Sequence[Look]) -> Model:
-    """Learn the templates of one site."""
+    """Learn the templates of one host."""
     step = -(-len(looks) // LEARN_FROM)
     taught = sorted(looks, key=lambda look: look.url)[:: step or 1]
-    sets = gather(taught)
+    skip = common_depth(look.url for look in taught)
+    folders = partition(taught, skip)
+    parts: list[list[Look]] = [[] for _ in range(1 + max(folders.values(), default=0))]
+    for look in taught:
+        parts[folders[folder_of(look.url, skip)]].append(look)
+    return Model(len(looks), skip, folders, tuple(learn_site(part) for part in parts))
+
+
+def learn_site(looks: Sequence[Look]) -> Rules:
+    """Learn the templates of one site."""
+    sets = gather(looks)
     tree, parts = divide(sets)
     groups = join(parts, sets)
     profiles = [profile(sets, group) for group in groups]
@@ -80,8 +111,8 @@ def learn(looks: Sequence[Look]) -> Model:
         _template(sets, group, profiles[number], [p for other, p in enumerate(profiles) if other != number])
         for number, group in enumerate(groups)
     )
-    leaves = tuple(next(n for n, group in enumerate(groups) if part & group) for part in parts) if taught else (0,)
-    return Model(len(looks), sets.skip, tree, leaves, templates or (Template(frozenset(), frozenset(), False),))
+    leaves = tuple(next(n for n, group in enumerate(groups) if part & group) for part in parts) if looks else (0,)
+    return Rules(sets.skip, tree, leaves, templates or (Template(frozenset(), frozenset(), False),))
 
 
 def join(parts: Sequence[int], sets: Sets) -> list[int]:

@@ -62,6 +62,14 @@ def is_block(feature: int) -> bool:
     return feature < 1 << 16
 
 
+PLAIN = frozenset(int.from_bytes(_names[tag], "big") for tag in BLOCKS)
+
+
+def is_plain(feature: int) -> bool:
+    """Tell what is made of bare tags, as on any page of the web, from what a site names itself."""
+    return feature & 0xFFFF in PLAIN and (feature < 1 << 16 or feature >> 16 in PLAIN)
+
+
 def likeness(a: frozenset[int], b: frozenset[int]) -> float:
     """Share of features two pages have in common, in [0, 1]."""
     union = len(a | b)

@@ -1,0 +1,256 @@
+"""More like this: from sample pages to the pages built like them, in the store first and then on the web.
+
+A sample that cannot serve (a redirect, a PDF, an empty page, one that robots.txt forbids) is refused in one sentence.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from sanderling.coordinator import Bounds, Coordinator, Finish, Progress
+from sanderling.database import Connection, transaction
+from sanderling.errors import UsageError
+from sanderling.index.structure import Match, Structures
+from sanderling.index.structure_catch_up import learn_site, looks_of, open_structures, read_arrivals
+from sanderling.index.structure_drive import Driven
+from sanderling.index.structure_recognise import EARLY, Recogniser
+from sanderling.index.structure_views import Look
+from sanderling.migrants.robots import rules_for
+from sanderling.migrants.settings import FetchSettings
+from sanderling.organise.navigation import Navigator
+from sanderling.organise.normalise import Spelling, host_of
+from sanderling.pages.matching import THETA_LOW, similarity
+from sanderling.pages.parse import Document, charset_of, is_html, parse
+from sanderling.pages.structure import features, structure
+from sanderling.pages.tree import clean
+from sanderling.probe import Answer, ask, ask_robots
+from sanderling.records import Outcome, Reason, State, Url
+from sanderling.session import Request, crawl, read_seed
+from sanderling.store.catalogue import url_id, urls_of
+from sanderling.store.collection import Collection, exists, get_meta, read_collection
+from sanderling.store.look import stored
+
+LEAST_FEATURES = 4  # fewer, and a page has no structure to speak of
+SMALL_SITE = 24  # pages; templates of fewer are not believed
+CROSS_SITE = 500  # pages of other sites that are compared tree by tree
+
+
+class Found(Struct, frozen=True):
+    """A page built like the samples, and where it was found: in the store or on the web."""
+
+    url: str
+    similarity: float
+    source: str  # "store" or "web"
+
+
+class Sample(Struct, frozen=True):
+    """A page to find others like it; its id and site are 0 if it is not stored."""
+
+    look: Look
+    signature: bytes
+    site: int = 0
+
+
+# Samples
+
+
+def take_sample(text: str, collection: Collection | None, settings: FetchSettings | None) -> Sample:
+    """Look a sample up in the store, or fetch it where settings to do so are given; refuse what cannot serve."""
+    spelling = read_seed(text)
+    known = stored_sample(spelling.url, collection) if collection else None
+    if known is not None:
+        return known
+    if settings is None:
+        raise UsageError(f"{spelling.url} is not stored; leave out --stored to fetch it")
+    return fetched_sample(spelling, settings)
+
+
+def stored_sample(url: Url, collection: Collection) -> Sample | None:
+    """The stored page of a URL as a sample; None if there is none."""
+    id_ = url_id(collection.db, url)
+    if not id_:
+        return None
+    row = collection.db.execute(
+        "SELECT p.status, p.mime, p.title, p.location, u.host, m.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
+        " LEFT JOIN marks AS m ON m.url = p.url AND m.kind = 'structure' WHERE p.url = ?",
+        (id_,),
+    ).fetchone()
+    if row is None:
+        state, reason = collection.db.execute("SELECT state, reason FROM urls WHERE id = ?", (id_,)).fetchone()
+        if reason == Reason.ROBOTS:
+            raise UsageError(_forbidden(url))
+        if state in (State.FAILED, State.GONE):
+            raise UsageError(f"{url} could not be fetched ({reason or state}): give another sample")
+        return None
+    status, mime, title, location, site, signature = row
+    _refuse(url, status, mime, location, bytes(signature or b""))
+    return Sample(Look(id_, url, title, features(bytes(signature))), bytes(signature), site)
+
+
+def fetched_sample(spelling: Spelling, settings: FetchSettings) -> Sample:
+    """Ask the web for a sample, if robots.txt lets us."""
+    robots = ask_robots(host_of(spelling.url), settings)
+    if not rules_for(robots, settings.agent_token).allowed(spelling.wire):
+        raise UsageError(_forbidden(spelling.url))
+    answer = ask(spelling, settings)
+    if answer.outcome not in (Outcome.FETCHED, Outcome.REDIRECT):
+        why = answer.note or answer.reason or f"status {answer.status}"
+        raise UsageError(f"{spelling.url} could not be fetched ({why}): give another sample")
+    tree = _tree(answer) if is_html(answer.mime, answer.body) else None
+    signature = structure(tree) if tree is not None else b""
+    _refuse(spelling.url, answer.status, answer.mime, answer.location, signature)
+    title = tree.find("title") if tree is not None else None
+    words = " ".join(title.text.split()) if title is not None else ""
+    return Sample(Look(0, spelling.url, words, features(signature)), signature)
+
+
+def _tree(answer: Answer) -> Document:
+    return parse(answer.body, charset_of(answer.content_type))
+
+
+def _forbidden(url: str) -> str:
+    return f"robots.txt of {host_of(Url(url))} does not let us fetch {url}: give another sample"
+
+
+def _refuse(url: str, status: int, mime: str, location: str, signature: bytes) -> None:
+    if 300 <= status < 400:
+        raise UsageError(f"{url} is a redirect{f' to {location}' if location else ''}: give the page it leads to")
+    if status >= 400:
+        raise UsageError(f"{url} answers with status {status}: give a page that exists")
+    if not signature and mime and not is_html(mime, b""):
+        raise UsageError(f"{url} is {mime}, not a web page: only HTML has a structure to match")
+    if len(features(signature)) < LEAST_FEATURES:
+        raise UsageError(f"{url} is nearly empty: it has no structure to match")
+
+
+# The store
+
+
+def find_stored(folder: Path, samples: Sequence[Sample], exact: bool = False) -> list[Found]:
+    """Stored pages built like any of the samples, the most alike first."""
+    with read_collection(folder) as collection, open_structures(collection) as structures:
+        best: dict[int, float] = {}
+        for sample in samples:
+            for match in _matches(sample, structures, collection):
+                best[match.id] = max(best.get(match.id, 0.0), match.similarity)
+        if exact:
+            best = _exactly(samples, best, collection)
+        names = urls_of(collection.db, list(best))
+    found = [Found(names[id_], round(value, 4), "store") for id_, value in best.items() if id_ in names]
+    return sorted(found, key=lambda page: (-page.similarity, page.url))
+
+
+def _matches(sample: Sample, structures: Structures, collection: Collection) -> Iterable[Match]:
+    db = collection.db
+    site = sample.site or _site_of(db, sample.look.url)
+    if not site or structures.count(site) == 0:
+        return structures.like_signature(sample.signature, THETA_LOW, CROSS_SITE)
+    learn_site(structures, db, site)
+    found = structures.like_look(site, sample.look)
+    if structures.count(site) >= SMALL_SITE and structures.template_count(site) > 1:
+        return found
+    recogniser = Recogniser([sample.look])  # too little is known of the site: go by likeness alone
+    looks = {look.id: look for look in looks_of(structures, db, site)}
+    for look in looks.values():
+        recogniser.having.update(look.features)
+    recogniser.looks += looks.values()
+    return [match for match in found if recogniser.likeness(looks[match.id]) >= EARLY]
+
+
+def _site_of(db: Connection, url: str) -> int:
+    row = db.execute("SELECT id FROM hosts WHERE name = ?", (host_of(Url(url)),)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _exactly(samples: Sequence[Sample], found: dict[int, float], collection: Collection) -> dict[int, float]:
+    """Match whole trees: Simple Tree Matching of every page found with every sample that is stored."""
+    trees = [clean(body_of(collection, sample.look.id, sample.look.url)) for sample in samples if sample.look.id]
+    if not trees:
+        return found
+    names = urls_of(collection.db, list(found))
+    exact = {}
+    for id_, url in names.items():
+        tree = clean(body_of(collection, id_, url))
+        exact[id_] = max(similarity(tree, sample) for sample in trees)
+    return exact
+
+
+def body_of(collection: Collection, id_: int, url: str) -> Document:
+    """The stored body of a page, parsed."""
+    record = stored(collection, id_, url)
+    return parse(record.body, charset_of(record.header("Content-Type")))
+
+
+# The web
+
+
+def is_worth_crawling(folder: Path, samples: Sequence[Sample]) -> bool:
+    """Something may be out there: the samples are new, or URLs are waiting."""
+    if not exists(folder) or any(not sample.look.id for sample in samples):
+        return True
+    with read_collection(folder) as collection:
+        waiting = collection.db.execute("SELECT EXISTS (SELECT 1 FROM queue)").fetchone()[0]
+        return bool(waiting) or get_meta(collection.db, "complete") != "1"
+
+
+def find_on_web(
+    folder: Path,
+    request: Request,
+    samples: Sequence[Sample],
+    budget: int,
+    enough: int,
+    *,
+    on_start: Callable[[Coordinator], None] | None = None,
+    on_tick: Callable[[Progress], None] | None = None,
+) -> list[Found]:
+    """Crawl towards pages built like the samples, with at most so many fetches, until enough are found."""
+    looks = [sample.look for sample in samples]
+    crew: list[Coordinator] = []
+
+    def start(coordinator: Coordinator) -> None:
+        crew.append(coordinator)
+        house = coordinator.house
+        house.order = Driven(Recogniser(looks), navigator_for(looks), lambda ids: read_arrivals(house.db, ids))
+        bounds = coordinator.bounds
+        coordinator.bounds = Bounds(coordinator.earlier + budget, bounds.time_limit, bounds.size_limit)
+        rank_waiting(coordinator)
+        if on_start:
+            on_start(coordinator)
+
+    def tick(progress: Progress) -> None:
+        coordinator = crew[0]
+        with transaction(coordinator.house.db):
+            coordinator.house.queue.promote(coordinator.house.order.gains())
+        if len(_driven(coordinator).matches) >= enough and coordinator.stopping is None:
+            coordinator.stop(Finish.LIMIT)
+        if on_tick:
+            on_tick(progress)
+
+    crawl(folder, request, on_start=start, on_tick=tick)
+    matches = _driven(crew[0]).matches
+    return [Found(url, round(value, 4), "web") for url, value in matches.items()]
+
+
+def navigator_for(looks: Sequence[Look]) -> Navigator:
+    """A navigator that knows the samples' URLs."""
+    return Navigator([look.url for look in looks])
+
+
+def _driven(coordinator: Coordinator) -> Driven:
+    order = coordinator.house.order
+    if not isinstance(order, Driven):
+        raise TypeError("the crawl was not started to find pages like samples")
+    return order
+
+
+def rank_waiting(coordinator: Coordinator) -> None:
+    """Put what waits from earlier crawls in the order of what it promises."""
+    house, order = coordinator.house, _driven(coordinator)
+    rows = house.db.execute(
+        "SELECT q.url, h.name || u.path FROM queue AS q JOIN urls AS u ON u.id = q.url JOIN hosts AS h ON h.id = u.host"
+    ).fetchall()
+    with transaction(house.db):
+        house.db.executemany(
+            "UPDATE queue SET rank = ? WHERE url = ?", [(order.place(Url(url), id_), id_) for id_, url in rows]
+        )
