@@ -118,7 +118,16 @@ class Revisit(Struct, frozen=True):
     budget: Annotated[Text, Meta(description="most to spend, e.g. 5000/day or 200MB/day (default: no limit)")] = ""
 
 
-GROUPS: list[type[Struct]] = [Scope, Limits, Order, Politeness, Fetching, Workers, Scheduling, Revisit]
+class Watching(Struct, frozen=True):
+    """What of a page counts when versions are compared."""
+
+    ignore: Annotated[Texts, Meta(description="CSS selector of parts that do not count (repeatable)")] = ()
+    ignore_text: Annotated[Texts, Meta(description="regular expression of text that does not count (repeatable)")] = ()
+    watch: Annotated[Texts, Meta(description="CSS selector of parts that alone count (repeatable)")] = ()
+    watch_text: Annotated[Texts, Meta(description="regular expression of lines that alone count (repeatable)")] = ()
+
+
+GROUPS: list[type[Struct]] = [Scope, Limits, Order, Politeness, Fetching, Workers, Scheduling, Revisit, Watching]
 """Every group of settings; a room that has its own adds it here."""
 
 G = TypeVar("G", bound=Struct)

@@ -114,6 +114,22 @@ def test_nobody_hears_of_a_change_twice(
     assert "nothing to tell" in capsys.readouterr().err
 
 
+def test_a_user_says_what_counts(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
+    for flags, count in (
+        (("--ignore", "p"), 0),
+        (("--ignore-text", "day|night"), 0),
+        (("--watch", "p"), 1),
+        (("--watch", "h1"), 0),
+        (("--watch-text", "tide"), 1),
+    ):
+        assert crawled("changes", "--json", *flags) == 0
+        assert (flags, len(objects(capsys))) == (flags, count)
+    assert crawled("changes", "--watch", "p[") == 4
+    assert "no CSS selector" in capsys.readouterr().err
+    assert crawled("diff", f"{crawled.site.root}/words", "--ignore", "p") == 0
+    assert "nothing that matters" in capsys.readouterr().out
+
+
 def test_diff_shows_words(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
     page = f"{crawled.site.root}/words"
     assert crawled("diff", page) == 0

@@ -10,13 +10,18 @@ from collections.abc import Iterator
 from msgspec import to_builtins
 
 from sanderling.changes.alerts import alert, open_sender
-from sanderling.changes.detect import Kind
+from sanderling.changes.detect import Change, Kind, judge
+from sanderling.changes.difference import difference
 from sanderling.changes.feed import Item, atom, rss, summary
-from sanderling.changes.ledger import entries
+from sanderling.changes.ledger import UNREADABLE, Ledger, Noted, entries
 from sanderling.changes.render import plain
+from sanderling.cli.diff import read_attention
 from sanderling.cli.frame import Call, print_json, print_rows, say
 from sanderling.cli.times import iso, moment, short
+from sanderling.cli.versions import read_version, versions
 from sanderling.errors import UsageError
+from sanderling.pages.attention import EVERYTHING, Attention
+from sanderling.settings import Watching
 from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import Collection, read_collection
 
@@ -27,7 +32,9 @@ examples:
   sanderling changes --kind content --min-significance 0.5 --json
   sanderling changes --url '*/docs/*' --since 7d --feed atom > changes.xml
   sanderling changes --since last --alert mailto://user:password@example.org
+  sanderling changes --watch '#price' --ignore-text 'Stock: [0-9]+'
 """
+GROUPS = (Watching,)
 LAST = "last"
 STATE = "alerted"  # file in the collection: until when alerts were sent
 
@@ -78,8 +85,10 @@ def _chosen(call: Call, collection: Collection, since: float) -> Iterator[Item]:
     noted = list(entries(collection.db, since))
     names = urls_of(collection.db, sorted({one.url for one in noted}))
     titles = dict(collection.db.execute("SELECT url, title FROM pages").fetchall()) if args.feed or args.alert else {}
+    attention, ledger = read_attention(call), Ledger(collection.db)
     for one in noted:
-        change, url = one.change, names.get(one.url, "")
+        url = names.get(one.url, "")
+        change = one.change if attention == EVERYTHING else _again(collection, one, attention, ledger)
         if (
             (change.matters or args.noise)
             and change.significance >= args.min_significance
@@ -87,6 +96,15 @@ def _chosen(call: Call, collection: Collection, since: float) -> Iterator[Item]:
             and (wanted is None or wanted.match(url))
         ):
             yield Item(url, one.at, one.previous_at, change, titles.get(one.url, ""))
+
+
+def _again(collection: Collection, one: Noted, attention: Attention, ledger: Ledger) -> Change:
+    """Compare both versions once more, with other eyes."""
+    found = [stored for stored in versions(collection, one.url) if stored.at <= one.at]
+    if len(found) < 2 or one.change == UNREADABLE:
+        return one.change
+    old, new = (read_version(collection, stored, attention) for stored in found[-2:])
+    return judge(difference(old.mark, new.mark), ledger.noise(one.site), one.url)
 
 
 def _first(call: Call, items: Iterator[Item]) -> Iterator[Item]:
