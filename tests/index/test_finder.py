@@ -123,3 +123,16 @@ def test_the_past_can_be_searched(index: Index) -> None:
 )
 def test_no_question_raises(index: Index, text: str) -> None:
     assert ask(index, text, explain=True).total >= 0
+
+
+def test_a_sentence_is_widened_by_the_words_of_the_first_pages(index: Index) -> None:
+    index.replace(page(f"https://more.example/{i}", "Filler", f"filler number {i}") for i in range(60))
+    birds = "plover waders feed on intertidal mudflats in winter"
+    index.replace(page(f"https://mud.example/{i}", "Plover", birds) for i in range(5))
+    index.commit(2)
+    short = ask(index, "plover waders", explain=True)
+    assert not [field for hit in short.hits for _, field, _ in hit.parts.fields if field == "related"]
+    long = ask(index, "where do plover waders usually feed outdoors", explain=True)
+    words = {word for hit in long.hits for word, field, _ in hit.parts.fields if field == "related"}
+    assert "mudflat" in words
+    assert long.total == ask(index, "plover OR waders OR usually OR feed OR outdoors").total

@@ -9,4 +9,5 @@ Out come `Results`: hits with safe snippets, facets, and for each hit the parts 
     store      the index on disk                   rank       text, links, freshness, behaviour: one score
     finder     the whole search, step by step      snippet    the piece of text that shows why
     spelling   what the user may have meant        aliases    other names of the same thing
+    widen      related words for long questions    follow     the index kept in step with the crawl
 """

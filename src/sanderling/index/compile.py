@@ -10,6 +10,7 @@ from tantivy import FieldType, Occur, Query
 from sanderling.index.question import Filter, Question, Span, Term
 from sanderling.index.schema import WEIGHTS, schema
 from sanderling.index.store import type_of
+from sanderling.index.widen import Related
 from sanderling.index.words import UNSTEMMED, is_stop_word, stems
 
 ALL_WORDS = 3  # up to so many words a page must have all of them; longer questions are sentences, any word counts
@@ -26,6 +27,8 @@ class Compiled(Struct, frozen=True):
     relaxed: Query
     stems: frozenset[str]  # what to highlight
     words: tuple[tuple[str, str], ...]  # field and stem of every scored term, for the explanation
+    groups: int = 0  # words that mean something
+    related: Related = ()  # words a long question was widened by
 
 
 def compile_question(question: Question, languages: Sequence[str]) -> Compiled | None:
@@ -45,7 +48,7 @@ def compile_question(question: Question, languages: Sequence[str]) -> Compiled |
     relaxed = Query.boolean_query([(Occur.Must, Query.boolean_query([*some, *extras])), *limits])
     strict = Query.boolean_query([*every, *extras, *limits]) if len(wanted) <= ALL_WORDS else relaxed
     shown = frozenset(stem for group in meaningful for term in group for stem in all_stems(term, languages))
-    return Compiled(strict, relaxed, shown, scored_words(meaningful, languages))
+    return Compiled(strict, relaxed, shown, scored_words(meaningful, languages), len(meaningful))
 
 
 def without_stop_words(groups: Sequence[tuple[Term, ...]], languages: Sequence[str]) -> tuple[tuple[Term, ...], ...]:

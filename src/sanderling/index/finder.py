@@ -17,6 +17,7 @@ from sanderling.index.schema import WEIGHTS
 from sanderling.index.snippet import highlighted, snippet
 from sanderling.index.spelling import MOST_WORDS, known, nearest
 from sanderling.index.store import Index, page_of, type_of
+from sanderling.index.widen import SENTENCE, related, related_query, widened
 from sanderling.index.words import stems
 
 WINDOW = 100  # candidates of the text score that links, freshness and behaviour may put into a new order
@@ -81,10 +82,12 @@ class Finder:
         if question.as_of is not None:
             searchers.append(self.index.past.searcher())
         by_time = not question.wanted
-        query, relaxed = compiled.strict, False
+        if compiled.groups >= SENTENCE:
+            compiled = structs.replace(compiled, related=related(searchers[0], compiled.relaxed))
+        query, relaxed = widened(compiled.strict, compiled.related), False
         total, ranked = self._ranked(ask, searchers, query, by_time=by_time)
         if len(question.wanted) > 1 and total < FEW:
-            query, relaxed = compiled.relaxed, True
+            query, relaxed = widened(compiled.relaxed, compiled.related), True
             total, ranked = self._ranked(ask, searchers, query, by_time=by_time)
         shown = ranked[ask.offset : ask.offset + ask.limit]
         hits = tuple(_hit(c, compiled, ask, ask.offset + i) for i, c in enumerate(shown, 1))
@@ -157,10 +160,12 @@ def _hit(candidate: _Candidate, compiled: Compiled, ask: Ask, position: int) -> 
 
 
 def _explained(candidate: _Candidate, compiled: Compiled) -> tuple[tuple[str, str, float], ...]:
-    """What each word in each field gave to the text score."""
+    """What each word in each field gave to the text score, and each word it was widened by."""
+    asked = [(words, field, Query.boost_query(field_query(field, words.split()), WEIGHTS[field]))
+             for field, words in compiled.words]  # fmt: skip
+    asked += [(word, "related", related_query(word, weight)) for word, weight in compiled.related]
     made = []
-    for field, words in compiled.words:
-        query = Query.boost_query(field_query(field, words.split()), WEIGHTS[field])
+    for words, field, query in asked:
         try:
             value = json.loads(query.explain(candidate.searcher, candidate.address).to_json())["value"]
         except ValueError:  # the word is not in that field of this page

@@ -19,6 +19,16 @@ STEMMERS = {
 LONGEST_WORD = 40  # anything longer is a hash or an encoded blob
 REMEMBERED = 100_000  # words kept per language, then the memory starts afresh
 UNSTEMMED = ""
+# Words of English questions that say nothing of what is asked for, beside the few dozen that tantivy knows.
+_QUESTION_WORDS = (
+    "about after again all also am another any anyone anything because been before being between both can cannot could"
+    " did do does doing done during each either else ever every few find from further get give given go had has have"
+    " having he her here him his how however i its itself just know let like me might more most much must my need"
+    " neither nor now off once one only other others our out over own please same she should since so some something"
+    " still than them themselves those through too under until up upon us use used using very want we were what when"
+    " where whether which while who whom whose why would you your"
+)
+QUESTION_WORDS = frozenset(_QUESTION_WORDS.split())
 
 # Small letters, digits, and the marks that may belong to a word (c++, c#, o'clock); the rest of ASCII divides words.
 _ASCII = bytes(c if c >= 128 or chr(c).isalnum() or chr(c) in "+#'" else 32 for c in range(256)).lower()
@@ -49,6 +59,8 @@ def clean(text: str) -> str:
 
 def is_stop_word(word: str, language: str) -> bool:
     """Say whether a word carries no meaning of its own in that language."""
+    if language == "en" and word.lower() in QUESTION_WORDS:
+        return True
     stops = _stops(language)
     return stops is not None and not stops.analyze(word.lower())
 

@@ -1,0 +1,63 @@
+"""Long questions are sentences, and a sentence seldom has the page's own words: those of the first pages are added.
+
+Pseudo-relevance feedback: words that stand out in the best few matches join the question with a small weight. They
+change the order only; every match still has words of the question itself.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import tantivy
+from tantivy import Occur, Query
+
+from sanderling.index.schema import schema
+from sanderling.index.store import page_of
+from sanderling.index.words import stems
+
+SENTENCE = 4  # words from which on a question is widened
+PAGES = 5
+READ = 4_000  # characters of each
+WORDS = 20
+WEIGHT = 0.5  # of the best added word; measured in benchmarks/search.py
+TRIED = 150
+COMMON = 0.2  # of all pages: a word that frequent stands out nowhere
+
+Related = tuple[tuple[str, float], ...]
+
+
+def related(searcher: tantivy.Searcher, query: Query) -> Related:
+    """Find the words that stand out in the best matches, each with its weight."""
+    hits = searcher.search(query, PAGES, False).hits
+    total = sum(score for score, _ in hits)
+    shares: Counter[str] = Counter()
+    for score, address in hits if total > 0 else ():
+        page = page_of(searcher, address)
+        counts = Counter(stems(f"{page.title} {page.body[:READ]}", page.language).split())
+        length = counts.total()
+        for word, count in counts.items():
+            shares[word] += score / total * count / length
+    return _best(searcher, shares)
+
+
+def _best(searcher: tantivy.Searcher, shares: Counter[str]) -> Related:
+    pages = searcher.num_docs
+    rated = {}
+    for word, share in shares.most_common(TRIED):
+        if len(word) > 2 and not word.isdigit():
+            having = searcher.doc_freq("body", word)
+            if 1 < having <= pages * COMMON:
+                rated[word] = share * math.log(pages / having)
+    top = sorted(rated, key=lambda word: (-rated[word], word))[:WORDS]
+    return tuple((word, WEIGHT * rated[word] / rated[top[0]]) for word in top)
+
+
+def widened(query: Query, words: Sequence[tuple[str, float]]) -> Query:
+    """The question with related words that only add to the score."""
+    extra = [(Occur.Should, related_query(word, weight)) for word, weight in words]
+    return Query.boolean_query([(Occur.Must, query), *extra]) if extra else query
+
+
+def related_query(word: str, weight: float) -> Query:
+    """One related word."""
+    return Query.boost_query(Query.term_query(schema(), "body", word, "freq"), weight)
