@@ -4,6 +4,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
+from itertools import islice
 
 from msgspec import Struct
 
@@ -13,6 +14,7 @@ from sanderling.pages.assets import unpack as unpack_set
 from sanderling.pages.fingerprint import unpack as unpack_outline
 from sanderling.pages.signatures import Signature
 
+MAX_BLOCKS = 5_000  # told of one page; where so much differs, more of it says no more
 ASSETS = ("links", "main_links", "images", "main_images", "scripts", "handlers", "forms", "frames")
 
 
@@ -69,7 +71,7 @@ def difference(old: Signature, new: Signature) -> Difference:
     return Difference(
         text=old.text != new.text,
         weight=_weight(old) + _weight(new),
-        blocks=tuple(_blocks(old, new)) if (old.keys, old.places) != (new.keys, new.places) else (),
+        blocks=tuple(islice(_blocks(old, new), MAX_BLOCKS)) if old.keys != new.keys else (),
         structure=Structure() if same_outline else structure(unpack_outline(old.outline), unpack_outline(new.outline)),
         looks=old.looks[0] != new.looks[0] if same_outline else old.looks[1] != new.looks[1],
         assets={name: delta for name in ASSETS if (delta := _delta(getattr(old, name), getattr(new, name)))},

@@ -27,10 +27,10 @@ class Fingerprint(Struct, frozen=True, array_like=True):
 
 
 def outline(tree: Document, elements: list[Element]) -> Outline:
-    """Take the skeleton of a page from its elements in document order."""
+    """Take the skeleton of a page from its elements in document order, the first `MAX_TAGS` of them."""
     above: list[object] = [tree]
     depths = []
-    for element in elements[:MAX_TAGS]:
+    for element in elements:
         parent = element.parent
         while above[-1] is not parent:
             above.pop()
@@ -40,7 +40,7 @@ def outline(tree: Document, elements: list[Element]) -> Outline:
         above.append(element)
     if len(depths) and max(depths) > MAX_DEPTH:
         depths = [min(depth, MAX_DEPTH) for depth in depths]
-    return Outline([element.tag for element in elements[:MAX_TAGS]], bytes(depths))
+    return Outline([element.tag for element in elements], bytes(depths))
 
 
 def fingerprint(tags: list[str]) -> Fingerprint:
