@@ -128,13 +128,18 @@ def _news(kind: str, delta: Delta, noise: Noise) -> Delta:
 
 def _kinds(found: Difference, main: list[Block], deltas: dict[str, Delta]) -> dict[Kind, bool]:
     return {
-        Kind.CONTENT: bool(main or deltas.get("main_links") or deltas.get("main_images")),
+        Kind.CONTENT: bool(main or deltas.get("main_images")) or _leads_elsewhere(deltas.get("main_links")),
         Kind.STRUCTURE: found.structure.verdict is not Verdict.NONE,
         Kind.PRESENTATION: found.looks or found.structure.cosmetic,
         Kind.BEHAVIOUR: any(deltas.get(kind) for kind in BEHAVIOURS),
         Kind.MEDIA: bool(deltas.get("images")),
         Kind.LINKS: bool(deltas.get("links")),
     }
+
+
+def _leads_elsewhere(delta: Delta | None) -> bool:
+    """A link of the main content has another target; one more or less on the same words is no other content."""
+    return delta is not None and bool(delta.added and delta.removed)
 
 
 def _amount(main: list[Block], weight: int) -> float:
