@@ -83,7 +83,7 @@ class Finder:
             searchers.append(self.index.past.searcher())
         by_time = not question.wanted
         if compiled.groups >= SENTENCE:
-            compiled = structs.replace(compiled, related=related(searchers[0], compiled.relaxed))
+            compiled = structs.replace(compiled, related=related(searchers[0], compiled.words))
         query, relaxed = widened(compiled.strict, compiled.related), False
         total, ranked = self._ranked(ask, searchers, query, by_time=by_time)
         if len(question.wanted) > 1 and total < FEW:

@@ -26,9 +26,10 @@ COMMON = 0.2  # of all pages: a word that frequent stands out nowhere
 Related = tuple[tuple[str, float], ...]
 
 
-def related(searcher: tantivy.Searcher, query: Query) -> Related:
-    """Find the words that stand out in the best matches, each with its weight."""
-    hits = searcher.search(query, PAGES, False).hits
+def related(searcher: tantivy.Searcher, words: Sequence[tuple[str, str]]) -> Related:
+    """Find the words that stand out in the best matches, each with its weight; a look at bodies is enough for that."""
+    asked = [Query.term_query(schema(), field, word, "freq") for field, word in words if field == "body"]
+    hits = searcher.search(Query.boolean_query([(Occur.Should, q) for q in asked]), PAGES, False).hits
     total = sum(score for score, _ in hits)
     shares: Counter[str] = Counter()
     for score, address in hits if total > 0 else ():
