@@ -35,6 +35,8 @@ from sanderling.schedule.verdict import Ahp
 
 BATCH_SECONDS = 0.08  # parcels that come within this time are one transaction
 BATCH_VISITS = 256
+LEAST_IN_HAND = 16  # stops a migrant holds at the start of a crawl: what is in hand cannot be put in a better order
+HAND_SHARE = 8  # later it holds an eighth of what is done, up to its usual load
 IDLE_SECONDS = 0.25
 STOP_SECONDS = 20.0  # patience with what is in flight when stopping
 TICK_SECONDS = 0.5
@@ -243,7 +245,8 @@ class Coordinator:
     def _commit_if_due(self) -> None:
         if not self.pending:
             return
-        full = sum(len(parcel.visits) for parcel in self.pending) >= BATCH_VISITS
+        visits = sum(len(parcel.visits) for parcel in self.pending)
+        full = visits >= min(BATCH_VISITS, max(LEAST_IN_HAND, self.roster.outstanding))
         if full or time.monotonic() - self.pending_since >= BATCH_SECONDS:
             self._commit()
 
@@ -255,6 +258,7 @@ class Coordinator:
 
     def _hand_out(self) -> None:
         """Give every open host to the migrant the schedule chooses, as long as somebody has room."""
+        self.roster.most = max(LEAST_IN_HAND, self._pages_done() // HAND_SHARE)
         able, trips = self.roster.able(), list[tuple[str, Itinerary]]()
         if not able or self._room() <= 0:
             return

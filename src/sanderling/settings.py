@@ -55,7 +55,9 @@ class Limits(Struct, frozen=True):
 class Order(Struct, frozen=True):
     """Which page first."""
 
-    order: Annotated[Text, Meta(description="pagerank, opic, breadth ... or a mix such as 0.7*opic+0.3*breadth")] = ""
+    order: Annotated[
+        Text, Meta(description="breadth, opic ... or a mix such as 0.7*opic+0.3*breadth (default pagerank)")
+    ] = ""
 
 
 class Politeness(Struct, frozen=True):

@@ -51,6 +51,7 @@ class Favour(StrEnum):
     """Which host goes first where several may be asked."""
 
     BEST = "best"  # the one with the best URL
+    UNSEEN = "unseen"  # the same, and the less is seen of a host, the more its URLs may be worth
     LARGEST = "largest"  # the one with most URLs waiting
 
 

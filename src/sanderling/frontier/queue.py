@@ -7,6 +7,7 @@ migrant at a time holds it, and no other host at the same address is in anybody'
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf, log
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,6 +20,8 @@ CHUNK = 400
 SPAN_SECONDS = 10.0  # work handed out at once to a host that wants pauses
 TERM_SECONDS = 120.0  # a lease lasts this long plus what its itinerary needs
 HOSTS_PER_TAKE = 64
+MOST_WEIGHED = 512  # URLs of each
+EVEN = 4  # one in so many URLs is taken from all hosts alike, so that none is left unseen
 NEAR_BATCH = 2000  # stops of one letter to a host beside its web server
 HOSTS_MERGED = 16  # hosts whose URLs are weighed against each other one by one, where no pause is asked for
 LOSSES = 5  # migrants lost over one URL before it is given up
@@ -66,25 +69,20 @@ class Door(Struct, frozen=True, gc=False):
     holder: str = ""  # the one migrant that may; empty: anyone
     shared: bool = False  # may several?
     share: int = 2**31  # how many of its URLs are among the best
+    best: float = 0.0  # rank of its best URL
+    bonus: float = 0.0  # what its URLs gain against those of other hosts
 
 
 READY = """
-    SELECT id, name, place, leased, holder, robots_until, waiting, open_at FROM hosts
+    SELECT id, name, place, leased, holder, robots_until, waiting, visited,
+           (SELECT min(rank) FROM queue WHERE queue.host = hosts.id)
+    FROM hosts
     WHERE waiting > 0 AND open_at <= :now AND verdict = '' AND (resolved_until > :now OR :proxied = 1)
       AND (leased = 0 OR (:shared = 1 AND robots_until > :now) OR (leased < :batch AND holder IN ({able})))
       AND (:shared = 1 OR leased > 0 OR NOT EXISTS
            (SELECT 1 FROM hosts AS other WHERE other.place = hosts.place AND other.place <> '' AND other.leased > 0))
-    ORDER BY open_at LIMIT :window
+    ORDER BY open_at LIMIT :most
 """
-FAVOURED = {  # who goes first among those that are ready; only those open longest are looked at, so nobody starves
-    Favour.BEST: "(SELECT min(rank) FROM queue WHERE queue.host = ready.id)",
-    Favour.LARGEST: "-waiting",
-}
-FIRST = {
-    favour: "SELECT id, name, place, leased, holder, robots_until"
-    f" FROM ({READY}) AS ready ORDER BY {place}, open_at, id LIMIT :most"
-    for favour, place in FAVOURED.items()
-}
 ASKED = "addresses, leased, robots_status, robots_body, robots_at, robots_until"
 
 
@@ -103,31 +101,37 @@ class Queue:
             "proxied": int(self.pace.proxied),
             "shared": int(self.pace.shared),
             "batch": NEAR_BATCH if self.pace.near else self._most(),
-            "most": HOSTS_PER_TAKE * len(able),
-            "window": 2 * HOSTS_PER_TAKE * len(able),
+            "most": HOSTS_PER_TAKE * len(able),  # those open longest: so nobody starves
         }
         holders = {f"holder_{chr(97 + n // 26)}{chr(97 + n % 26)}": name for n, name in enumerate(able)}
         found: list[Door] = []
         places: set[str] = set()
-        for row in self.db.execute(
-            FIRST[self.favour].format(able=",".join(f":{key}" for key in holders)), wanted | holders
-        ):
-            id_, name, place, leased, holder, robots_until = row
+        for row in self.db.execute(READY.format(able=",".join(f":{key}" for key in holders)), wanted | holders):
+            id_, name, place, leased, holder, robots_until, waiting, visited, best = row
             if place and not self.pace.shared and place in places:
                 continue
             places.add(place)
-            shared = self.pace.shared and robots_until > now
-            found.append(Door(id_, Host(name), place, "" if shared or not leased else holder, shared))
-        return self._weighed(found, room)
+            shared, bonus = self.pace.shared and robots_until > now, self._bonus(waiting, visited)
+            alone = "" if shared or not leased else holder
+            found.append(Door(id_, Host(name), place, alone, shared, best=best or 0.0, bonus=bonus))
+        return self._weighed(sorted(found, key=lambda door: door.best - door.bonus), room)
+
+    def _bonus(self, waiting: int, visited: int) -> float:
+        if self.favour is Favour.LARGEST:
+            return 1e9 * waiting
+        return log((visited + waiting) / max(1, visited)) if self.favour is Favour.UNSEEN else 0.0
 
     def _weighed(self, doors: list[Door], room: int) -> list[Door]:
         """Without pauses, let a host give no more URLs than it has among the best of all."""
-        if self.pace.delay_seconds > 0 or self.favour is not Favour.BEST or len(doors) < 2:
+        if self.pace.delay_seconds > 0 or len(doors) < 2:
             return doors
+        doors = doors[:HOSTS_MERGED]
+        even = room // (EVEN * len(doors)) if self.favour is Favour.UNSEEN else 0
         ranked: list[tuple[float, int]] = []
-        for number, door in enumerate(doors[:HOSTS_MERGED]):
+        for number, door in enumerate(doors):
             sql = "SELECT rank FROM queue WHERE host = ? ORDER BY rank LIMIT ?"
-            ranked += [(rank, number) for (rank,) in self.db.execute(sql, (door.id, min(room, self.pace.batch)))]
+            ranks = self.db.execute(sql, (door.id, min(room, MOST_WEIGHED)))
+            ranked += [(-inf if n < even else rank - door.bonus, number) for n, (rank,) in enumerate(ranks)]
         ranked.sort()
         return [replace(doors[number], share=share) for number, share in Counter(n for _, n in ranked[:room]).items()]
 
@@ -242,14 +246,15 @@ class Queue:
             "INSERT INTO queue (host, rank, url, ready_at) VALUES (?, ?, ?, ?)",
             [(c.lease.host, c.rank or c.lease.rank, c.lease.url, c.ready_at) for c in again],
         )
-        ended, returned = dict[int, int](), dict[int, int]()
+        ended, returned, visited = dict[int, int](), dict[int, int](), dict[int, int]()
         for c in closings:
             ended[c.lease.host] = ended.get(c.lease.host, 0) + 1
+            visited[c.lease.host] = visited.get(c.lease.host, 0) + (c.state == State.VISITED)
         for c in again:
             returned[c.lease.host] = returned.get(c.lease.host, 0) + 1
         self.db.executemany(
-            "UPDATE hosts SET leased = leased - ?, waiting = waiting + ? WHERE id = ?",
-            [(count, returned.get(host, 0), host) for host, count in ended.items()],
+            "UPDATE hosts SET leased = leased - ?, waiting = waiting + ?, visited = visited + ? WHERE id = ?",
+            [(count, returned.get(host, 0), visited[host], host) for host, count in ended.items()],
         )
 
     def promote(self, gains: Mapping[int, float]) -> None:

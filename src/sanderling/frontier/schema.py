@@ -59,4 +59,5 @@ MIGRATIONS = [
     );
     CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL)
     """,
+    "ALTER TABLE hosts ADD COLUMN visited INTEGER NOT NULL DEFAULT 0",
 ]

@@ -90,6 +90,7 @@ class Roster:
         self.choose = choose
         self.owned = owned  # hosts belong to migrants: the owner goes or nobody does
         self.in_hand = in_hand
+        self.most = in_hand  # for now: early in a crawl what is in hand cannot be put in a better order
         self.clock = clock
         self.reaches = reaches or _everywhere
         self.members: dict[str, Member] = {}
@@ -168,12 +169,15 @@ class Roster:
     def able(self) -> list[str]:
         """Those who may be given more."""
         members = self.members.values()
-        return [m.id for m in members if len(m.stops) <= m.hands // 2 and not (m.silent or m.resting)]
+        return [m.id for m in members if len(m.stops) <= self._hands(m) // 2 and not (m.silent or m.resting)]
 
     def room(self, migrant: str) -> int:
         """How many stops a migrant may still be given."""
         member = self.members[migrant]
-        return member.hands - len(member.stops)
+        return self._hands(member) - len(member.stops)
+
+    def _hands(self, member: Member) -> int:
+        return min(member.hands, self.most) if member.hands <= self.in_hand else member.hands
 
     # Who goes
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from sanderling.errors import UsageError
 from sanderling.frontier.order import Ordering
+from sanderling.frontier.orderings.backlinks import BackLinks
 from sanderling.frontier.orderings.breadth import Breadth
 from sanderling.frontier.orderings.coverage import Coverage
 from sanderling.frontier.orderings.depth import Depth
@@ -18,7 +19,7 @@ from sanderling.frontier.orderings.pvalue import Pvalue
 from sanderling.frontier.orderings.sitemap import SitemapPriority
 from sanderling.frontier.orderings.sites import LargerSites
 
-DEFAULT = "breadth"
+DEFAULT = "pagerank"  # the best of those measured (docs/benchmarks.md)
 PART = re.compile(r"\s*(?:(\d+(?:\.\d+)?)\s*\*)?\s*([a-z-]+)\s*")
 
 
@@ -35,6 +36,7 @@ ORDERINGS: Mapping[str, Kind] = {
     "depth": Kind(Depth, "the links of the newest page first", mixes=False),
     "pvalue": Kind(Pvalue, "links out less links in, three lists taken 4 : 2 : 1", mixes=False),
     "coverage": Kind(Coverage, "what leads to most new links"),
+    "backlinks": Kind(BackLinks, "what most stored pages link to"),
     "pagerank": Kind(PageRank, "PageRank of the graph so far"),
     "opic": Kind(Opic, "each page shares its cash among its links"),
     "hits": Kind(Hits, "what good hubs point at"),

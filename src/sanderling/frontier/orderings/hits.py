@@ -7,7 +7,7 @@ step is taken for each stored page, with the authorities of that moment; the len
 from collections.abc import Mapping, Sequence
 from math import log, sqrt
 
-from sanderling.frontier.order import Finding, Lesson, Ordering
+from sanderling.frontier.order import Favour, Finding, Lesson, Ordering
 from sanderling.frontier.tally import Tally
 
 FIRST = 0.001  # authority of a URL just found; only what it gains counts
@@ -16,6 +16,8 @@ MOVE = log(1.25)
 
 class Hits(Ordering):
     """Authorities by URL."""
+
+    favour = Favour.UNSEEN
 
     def __init__(self) -> None:
         self.authority = Tally()

@@ -12,7 +12,7 @@ class Mix(Ordering):
     def __init__(self, parts: Sequence[tuple[float, Ordering]]) -> None:
         self.parts = parts
         orderings = [ordering for _, ordering in parts]
-        self.favour = Favour.LARGEST if any(o.favour is Favour.LARGEST for o in orderings) else Favour.BEST
+        self.favour = max((o.favour for o in orderings), key=list(Favour).index)
         self.is_focused = any(o.is_focused for o in orderings)
         self.counts_back = any(o.counts_back for o in orderings)
 

@@ -6,7 +6,7 @@ Seeds begin with all the cash. What comes to a page that is stored already stays
 from collections.abc import Mapping, Sequence
 from math import log
 
-from sanderling.frontier.order import Finding, Lesson, Ordering
+from sanderling.frontier.order import Favour, Finding, Lesson, Ordering
 from sanderling.frontier.tally import Tally
 
 LEAST = 1e-30  # cash of the poorest
@@ -20,6 +20,8 @@ def score(cash: float) -> float:
 
 class Opic(Ordering):
     """Cash by URL."""
+
+    favour = Favour.UNSEEN
 
     def __init__(self) -> None:
         self.cash = Tally()

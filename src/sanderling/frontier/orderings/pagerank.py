@@ -1,9 +1,12 @@
-"""PageRank of the graph so far, kept up to date by pushing residuals; seeds count as pages that others point at.
+"""PageRank of the graph so far, kept up to date by pushing residuals; of equals, the page nearer to a seed goes first.
 
 PR(p) = (1 - d) + d * sum PR(q) / out(q). A page keeps a residual: rank it received and has not passed on. To store a
 page is to push: its residual goes on to its links. Residual that comes to a stored page is pushed on later, the pages
-in turn, never more links of old pages than of new ones: so the work is bounded by the links of the crawl. A waiting
+in turn, one link of an old page for two of a new one: so the work is bounded by the links of the crawl. A waiting
 URL is ranked by its residual, which is all the rank it has.
+
+Two things differ from the textbook, because only a part of the graph is seen: a page counts as having a few links more
+than it shows, since one link among three is weak evidence, and each level down costs a little.
 """
 
 from array import array
@@ -11,15 +14,18 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from math import log
 
-from sanderling.frontier.order import Finding, Lesson, Ordering
+from sanderling.frontier.order import Favour, Finding, Lesson, Ordering
 from sanderling.frontier.tally import VISITED, Tally
 
 D = 0.85  # LIT-PR, the usual value
 OWN = 1 - D  # what every page has of its own
-SEED = 10.0  # what a seed has beside: it was chosen by a person, and its pages link back to it
+SEED = 3.0  # what a seed has beside: a person chose it, and its pages link back to it
+MORE = 10  # links a page is taken to have beside those it shows
+LEVEL = 0.5  # of score: what a level costs
 LEAST = 1e-30
-PUSH = 0.01  # residual of a stored page that is worth passing on
+PUSH = 0.1  # residual of a stored page that is worth passing on
 MOVE = log(1.25)  # a URL is moved when its residual has grown by a quarter
+SHARE = 2  # for two links of new pages one of an old page is walked
 LINKS_KEPT = 2_000_000  # links of stored pages in memory, 16 MB; those pushed longest ago go first
 QUEUED = VISITED - 1  # told of a stored page that waits to be pushed
 
@@ -32,6 +38,8 @@ def score(rank: float) -> float:
 class PageRank(Ordering):
     """Residuals by URL, and the links of stored pages that still pass rank on."""
 
+    favour = Favour.UNSEEN
+
     def __init__(self, links_kept: int = LINKS_KEPT) -> None:
         self.residual = Tally()
         self.passed = Tally()  # rank that stored pages passed on: with the residual, all they ever had
@@ -42,7 +50,10 @@ class PageRank(Ordering):
         self.budget = 0  # links that may still be walked for them
 
     def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
-        return [-score(D * self._held(f.page, f.is_seed) / max(1, f.links)) if f.page else 0.0 for f in findings]
+        return [
+            LEVEL * f.depth - (score(D * self._held(f.page, f.is_seed) / (f.links + MORE)) if f.page else 0.0)
+            for f in findings
+        ]
 
     def _held(self, page: int, is_seed: bool) -> float:
         own = 0.0 if self.residual.has_visited(page) else OWN + SEED * is_seed
@@ -63,7 +74,7 @@ class PageRank(Ordering):
         tally = self.residual
         values, told, mask = tally.values, tally.told, tally.mask
         values[page & mask] = 0.0
-        share = max(D * held / max(1, len(targets)), LEAST)
+        share = max(D * held / (len(targets) + MORE), LEAST)
         for target in targets:
             at = target & mask
             values[at] = now = values[at] + share
@@ -76,8 +87,8 @@ class PageRank(Ordering):
         tally.touch(targets)
 
     def _pass_on(self, walked: int) -> None:
-        """Push old pages for as many links as were just walked for a new one."""
-        self.budget = min(self.budget + walked, 10 * walked)
+        """Push old pages, for half as many links as were just walked for a new one."""
+        self.budget = min(self.budget + walked // SHARE, 10 * walked)
         tally = self.residual
         while self.waiting and self.budget > 0:
             page = self.waiting.popleft()
@@ -100,8 +111,8 @@ class PageRank(Ordering):
     def gains(self) -> Mapping[int, float]:
         return self.residual.moved(score, MOVE)
 
-    def again(self, url: int, depth: int) -> float:  # noqa: ARG002
-        return -score(self.residual[url] + self.passed[url])
+    def again(self, url: int, depth: int) -> float:
+        return LEVEL * depth - score(self.residual[url] + self.passed[url])
 
     def tallies(self) -> Mapping[str, Tally]:
         return {"residual": self.residual, "passed": self.passed}
