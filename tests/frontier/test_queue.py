@@ -7,6 +7,7 @@ from sanderling.database import Connection, connect, migrate
 from sanderling.frontier.book import Book, Entry
 from sanderling.frontier.closing import close, conduct
 from sanderling.frontier.hosts import Hosts, backoff
+from sanderling.frontier.order import Favour
 from sanderling.frontier.queue import TERM_SECONDS, Closing, Lease, Pace, Queue
 from sanderling.frontier.schema import MIGRATIONS
 from sanderling.records import Candidate, Host, Outcome, Reason, Robots, State, Url, Visit
@@ -176,3 +177,47 @@ def test_robots_out_of_reach_are_tried_three_times(db: Connection) -> None:
     hosts = Hosts(db)
     silence = Robots(Host("http://a"), 0, b"", 0, 0)
     assert [hosts.learn_robots(silence, 1, 0) for _ in range(3)] == [True, True, False]
+
+
+def queued(db: Connection, ranks: dict[str, float]) -> None:
+    """Queue URLs with these ranks; their hosts are ready."""
+    Book(db).add([Entry(Candidate(Url(url), rank=rank), State.QUEUED) for url, rank in ranks.items()], 0)
+    for id_, name in db.execute("SELECT id, name FROM hosts").fetchall():
+        Hosts(db).locate(id_, [f"192.0.2.{id_}"], 1e9)
+        Hosts(db).learn_robots(Robots(name, 404, b"", 0, 1e9), 1, 0)
+
+
+def test_without_pauses_the_best_urls_of_all_hosts_go_first(db: Connection) -> None:
+    queued(db, {"http://a/1": 1, "http://a/2": 5, "http://b/1": 2, "http://b/2": 3, "http://c/1": 9})
+    assert set(taken(Queue(db, FAST), "m", 0, room=3)) == {"http://a/1", "http://b/1", "http://b/2"}
+
+
+def test_of_many_hosts_that_want_pauses_the_one_with_the_best_url_goes_first(db: Connection) -> None:
+    queued(db, {"http://a/1": 5, "http://b/1": 2})
+    assert taken(Queue(db, Pace(delay_seconds=5)), "m", 0, room=1) == ["http://b/1"]
+
+
+def test_larger_sites_go_first_if_they_are_favoured(db: Connection) -> None:
+    queued(db, {"http://a/1": 0, "http://b/1": 7, "http://b/2": 8})
+    assert taken(Queue(db, FAST, Favour.LARGEST), "m", 0, room=1) == ["http://b/1"]
+
+
+def test_what_is_unseen_of_a_host_counts_for_its_urls(db: Connection) -> None:
+    queued(db, {f"http://large/{n}": 2.0 for n in range(50)} | {"http://small/1": 1.0})
+    db.execute("UPDATE hosts SET visited = 10")
+    assert taken(Queue(db, FAST, Favour.BEST), "m", 0, room=1) == ["http://small/1"]
+    assert taken(Queue(db, FAST, Favour.UNSEEN), "n", 0, room=1) == ["http://large/0"]
+
+
+def test_no_host_is_left_unseen_however_poor_its_urls(db: Connection) -> None:
+    queued(db, {f"http://rich/{n}": -9.0 for n in range(50)} | {"http://poor/1": 99.0})
+    assert "http://poor/1" in taken(Queue(db, FAST, Favour.UNSEEN), "m", 0, room=8)
+
+
+def test_visited_pages_are_counted_by_host(db: Connection) -> None:
+    queued(db, {"http://a/1": 1, "http://a/2": 2})
+    queue = Queue(db, FAST)
+    taken(queue, "m", 0)
+    first, second = leases_of(db)
+    queue.finish([Closing(first, State.VISITED), Closing(second, State.GONE)])
+    assert db.execute("SELECT visited, leased FROM hosts").fetchone() == (1, 0)
