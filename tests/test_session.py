@@ -6,6 +6,7 @@ import pytest
 from tests.web import Page, Site, html, redirect, tree
 
 from sanderling.errors import CollectionError, UsageError
+from sanderling.organise import dust
 from sanderling.session import Request, Summary, crawl, depth_limit, read_seed
 from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
 from sanderling.store.catalogue import PageRow, pages, skipped, url_id
@@ -204,6 +205,15 @@ def test_a_url_with_a_session_id_is_visited_without_it(tmp_path: Path) -> None:
     with Site({"/": html(f"/a?PHPSESSID={'0af' * 11}&x=1"), "/a?x=1": html()}) as site:
         assert go(site, tmp_path).pages == 2
         assert set(reasons(tmp_path).values()) == {"trap"}
+
+
+def test_a_learned_rule_spares_visits_to_the_same_page(tmp_path: Path) -> None:
+    with Site({"/": html("/a?ref=1", "/a?ref=2"), "/a": html()}) as site:
+        with open_collection(tmp_path) as collection:
+            dust.save(collection.db, [dust.Rule(dust.site_of(site.root + "/"), dust.Kind.PARAMETER, "ref")])
+        assert go(site, tmp_path).pages == 2
+        assert set(reasons(tmp_path).values()) == {"duplicate"}
+        assert site.hits["/a"] == 1
 
 
 def test_seeds_and_depths_that_cannot_be_get_a_sentence() -> None:

@@ -18,12 +18,12 @@ from sanderling.database import Connection, transaction
 from sanderling.frontier.book import Book, Entry, Known
 from sanderling.frontier.closing import MAX_HOPS, close, conduct
 from sanderling.frontier.hosts import CONDEMN_AFTER, Hosts, backoff
-from sanderling.frontier.judge import Judge
+from sanderling.frontier.judge import SAME_AS, Judge
 from sanderling.frontier.order import LEARN_LEAST, LEARN_PAGES, LEARN_SHARE, NEVER, Finding, Lesson, Ordering
 from sanderling.frontier.orderings.choose import DEFAULT
 from sanderling.frontier.queue import Closing, Lease, Queue
 from sanderling.migrants.robots import rules_for
-from sanderling.organise.normalise import host_of, normalise, resolve, split
+from sanderling.organise.normalise import Spelling, host_of, normalise, resolve, split
 from sanderling.organise.relevance import unpack_relevance
 from sanderling.organise.scope import admissible, is_site_of_seed, site_of
 from sanderling.organise.traps import SESSION_ID, without_session
@@ -226,7 +226,7 @@ def _offer(offers: Mapping[Url, Offer], house: House, now: float) -> dict[Url, i
             entry = house.judge.judge(offer.candidate(url), offer.nofollow, now)
             if entry is not None:
                 entries.append(entry)
-                if entry.note.startswith(SESSION_ID) and (clean := normalise(without_session(url))):
+                if clean := _cleaner(url, entry.note):
                     cleaned[clean.url] = replace(offer, wire=clean.wire_if_different)
         elif found.soft or (offer.depth < found.depth and offer.source not in (Source.SITEMAP, Source.FEED)):
             _found_again(url, offer, found, house, now)
@@ -235,6 +235,13 @@ def _offer(offers: Mapping[Url, Offer], house: House, now: float) -> dict[Url, i
     house.counts["passed_over"] += sum(1 for entry in entries if entry.state is State.SKIPPED)
     cleaned = {url: offer for url, offer in cleaned.items() if url not in offers}
     return ids | _offer(cleaned, house, now) if cleaned else ids
+
+
+def _cleaner(url: Url, note: str) -> Spelling | None:
+    """The URL worth a visit instead: without its session id, or as a learned rule spells it."""
+    if note.startswith(SESSION_ID):
+        return normalise(without_session(url))
+    return normalise(note.removeprefix(SAME_AS)) if note.startswith(SAME_AS) else None
 
 
 def _ranked(entries: Sequence[Entry], offers: Mapping[Url, Offer], house: House) -> list[Entry]:
@@ -395,7 +402,7 @@ def _note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], hous
         if not item.changed and visit.outcome in (Outcome.NOT_MODIFIED, Outcome.FETCHED):
             house.ledger.same(visit.id, site)
         elif visit.outcome is Outcome.FETCHED:
-            change = house.ledger.note(visit.id, site, visit.at, old.last_visit, _marks(visit, old, house))
+            change = house.ledger.note(visit.id, site, visit.at, old.last_visit, _marks(visit, old, house), visit.mime)
             if change.matters:
                 changed.add(visit.id)
     house.ledger.save()

@@ -35,6 +35,7 @@ from sanderling.frontier.orderings.memory import load, save
 from sanderling.frontier.queue import Pace, Queue
 from sanderling.migrants.resolve import Resolver
 from sanderling.migrants.settings import FetchSettings
+from sanderling.organise import dust
 from sanderling.organise.budget import PatternBudget
 from sanderling.organise.depth import read_depth
 from sanderling.organise.normalise import Spelling, normalise, why_not
@@ -282,7 +283,7 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
         book=Book(db),
         queue=Queue(db, pace_of(request), order.favour),
         hosts=Hosts(db),
-        judge=Judge(rule, depth, _budget(db)),
+        judge=Judge(rule, depth, _budget(db), dust.load(db)),
         order=order,
         order_name=name,
         hints=Hints(db),

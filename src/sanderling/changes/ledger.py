@@ -16,6 +16,8 @@ from sanderling.pages.signatures import read
 
 UNREADABLE = Change(kinds=(Kind.CONTENT,), significance=0.4, amount=1.0)
 """A document that is no page: its bytes differ, and more cannot be said."""
+REPLACED = Change(kinds=(Kind.MEDIA,), significance=0.4, amount=1.0)
+"""An image that is another one now."""
 
 _differences = msgpack.Decoder(Difference)
 
@@ -50,9 +52,11 @@ class Ledger:
         self.noise(site).learn(url, None)
         self.touched.add(site)
 
-    def note(self, url: int, site: str, at: float, previous_at: float, marks: tuple[bytes, bytes] | None) -> Change:
+    def note(
+        self, url: int, site: str, at: float, previous_at: float, marks: tuple[bytes, bytes] | None, mime: str = ""
+    ) -> Change:
         """Write down how a page differs from its last version; without marks its bytes are all we know."""
-        change, facts = UNREADABLE, b""
+        change, facts = REPLACED if mime.startswith("image/") else UNREADABLE, b""
         if marks is not None:
             found = difference(read(marks[0]), read(marks[1]))
             noise = self.noise(site)
@@ -78,10 +82,12 @@ def entries(db: Connection, since: float = 0.0, url: int | None = None) -> Itera
     """Changes, newest first, judged by what is known now; what turned out to be noise has no kinds."""
     ledger = Ledger(db)
     where, values = ("url = ?", (url, since)) if url is not None else ("1 = 1", (since,))
-    rows: Sequence[tuple[int, float, float, str, bytes]] = db.execute(
-        f"SELECT url, at, previous_at, site, difference FROM changes WHERE {where} AND at >= ? ORDER BY at DESC, url",
+    rows: Sequence[tuple[int, float, float, str, bytes, str]] = db.execute(
+        "SELECT url, at, previous_at, site, difference, kinds FROM changes"
+        f" WHERE {where} AND at >= ? ORDER BY at DESC, url",
         values,
     ).fetchall()
-    for id_, at, previous, site, facts in rows:
-        change = judge(_differences.decode(facts), ledger.noise(site), id_) if facts else UNREADABLE
+    for id_, at, previous, site, facts, kinds in rows:
+        bare = REPLACED if kinds == Kind.MEDIA else UNREADABLE
+        change = judge(_differences.decode(facts), ledger.noise(site), id_) if facts else bare
         yield Noted(id_, at, previous, site, change)

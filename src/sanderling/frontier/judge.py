@@ -1,14 +1,17 @@
 """May this URL be visited? Decided once, when it is first met; the reason is kept with it."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from sanderling.frontier.book import Entry
 from sanderling.organise.budget import PatternBudget
+from sanderling.organise.dust import Rule, rewrite
 from sanderling.organise.normalise import host_of
 from sanderling.organise.scope import ScopeRule, verdict
 from sanderling.organise.traps import trap_in
 from sanderling.records import Candidate, Host, Reason, Source, State
 
+SAME_AS = "the same as "  # how the note of a URL begins that a learned rule spells otherwise
 MAX_MAPS = 10_000  # sitemaps and feeds of one host
 MAX_LISTED = 10_000  # skipped URLs of one host and reason that are written down; the rest is counted
 
@@ -16,10 +19,17 @@ MAX_LISTED = 10_000  # skipped URLs of one host and reason that are written down
 class Judge:
     """Applies scope, depth, traps and what is known of hosts to new URLs."""
 
-    def __init__(self, rule: ScopeRule, depth_limit: int = -1, budget: PatternBudget | None = None) -> None:
+    def __init__(
+        self,
+        rule: ScopeRule,
+        depth_limit: int = -1,
+        budget: PatternBudget | None = None,
+        rules: Sequence[Rule] = (),
+    ) -> None:
         self.rule = rule
         self.depth_limit = depth_limit
         self.budget = budget or PatternBudget()
+        self.rules = rules  # learned spellings that make no difference on a site
         self.condemned: dict[Host, Reason] = {}
         self.listed: Counter[tuple[Host, Reason]] = Counter()
         self.maps: Counter[Host] = Counter()
@@ -50,6 +60,10 @@ class Judge:
             return Reason.NOFOLLOW, ""
         if self.is_too_deep(candidate.depth):
             return Reason.DEPTH, ""
+        if self.rules and candidate.source is not Source.SEED:
+            usual = rewrite(candidate.url, self.rules)
+            if usual != candidate.url:
+                return Reason.DUPLICATE, SAME_AS + usual
         if candidate.source is not Source.SEED:
             note = trap_in(candidate.url, now) or self.budget.refuse(candidate.url)
             if note:
