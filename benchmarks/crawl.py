@@ -21,6 +21,7 @@ from benchmarks.server import Seen, read_log, serve
 from benchmarks.sites import DEFAULT, SITES, Web, build
 
 SOURCE = str(Path(__file__).parent.parent / "src")
+PYTHON = {"PYTHONPATH": SOURCE, "PYTHONDONTWRITEBYTECODE": ""}  # what is installed comes compiled, ours and theirs
 ENDINGS = (0, 8)  # wget says 8 when a link was broken, and some are
 CEILING = "wrk (no parsing, no links)"
 
@@ -117,7 +118,7 @@ def crawl(crawler: Crawler, web: Web, pages: frozenset[str], folder: Path) -> Ru
     out = folder / "out"
     out.mkdir(parents=True)
     with serve(web.root, folder / "nginx") as server:
-        cost = measure(crawler.command(server.url, out), out, {"START_URL": server.url, "PYTHONPATH": SOURCE})
+        cost = measure(crawler.command(server.url, out), out, {"START_URL": server.url, **PYTHON})
         spent = tree_cpu_seconds(server.pid)
     seen = read_log(server.log)
     if cost.exit_code not in ENDINGS or not seen.pages:
