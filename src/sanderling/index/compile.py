@@ -25,6 +25,8 @@ class Compiled(Struct, frozen=True):
 
     strict: Query
     relaxed: Query
+    strict_matches: Query  # the same pages without what only adds to their score: for counting
+    relaxed_matches: Query
     stems: frozenset[str]  # what to highlight
     words: tuple[tuple[str, str], ...]  # field and stem of every scored term, for the explanation
     groups: int = 0  # words that mean something
@@ -42,13 +44,16 @@ def compile_question(question: Question, languages: Sequence[str]) -> Compiled |
     if not wanted:
         everything = Query.const_score_query(Query.all_query(), 1.0)
         alone = Query.boolean_query([(Occur.Must, everything), *limits])
-        return Compiled(alone, alone, frozenset(), ())
+        return Compiled(alone, alone, alone, alone, frozenset(), ())
     every = [(Occur.Must, q) for q in wanted]
     some = [(Occur.Should, q) for q in wanted]
     relaxed = Query.boolean_query([(Occur.Must, Query.boolean_query([*some, *extras])), *limits])
-    strict = Query.boolean_query([*every, *extras, *limits]) if len(wanted) <= ALL_WORDS else relaxed
+    any_of = Query.boolean_query([(Occur.Must, Query.boolean_query(some)), *limits])
+    is_short = len(wanted) <= ALL_WORDS
+    strict = Query.boolean_query([*every, *extras, *limits]) if is_short else relaxed
+    all_of = Query.boolean_query([*every, *limits]) if is_short else any_of
     shown = frozenset(stem for group in meaningful for term in group for stem in all_stems(term, languages))
-    return Compiled(strict, relaxed, shown, scored_words(meaningful, languages), len(meaningful))
+    return Compiled(strict, relaxed, all_of, any_of, shown, scored_words(meaningful, languages), len(meaningful))
 
 
 def without_stop_words(groups: Sequence[tuple[Term, ...]], languages: Sequence[str]) -> tuple[tuple[Term, ...], ...]:

@@ -91,7 +91,8 @@ class Finder:
             total, ranked = self._ranked(ask, searchers, query, by_time=by_time)
         shown = ranked[ask.offset : ask.offset + ask.limit]
         hits = tuple(_hit(c, compiled, ask, ask.offset + i) for i, c in enumerate(shown, 1))
-        facets = _facets(searchers, query, ask.now) if ask.facets else {}
+        matches = compiled.relaxed_matches if relaxed else compiled.strict_matches
+        facets = _facets(searchers, matches, ask.now) if ask.facets else {}
         return Results(ask.text, total, hits, facets, relaxed=relaxed and total > 0)
 
     def _ranked(
