@@ -1,6 +1,7 @@
 """Serving the app: its databases opened, the index kept up to date beside it, one port."""
 
 import asyncio
+import contextlib
 import ipaddress
 import multiprocessing
 import os
@@ -61,8 +62,10 @@ def serve(folder: Path, place: Place, say: Callable[[str], None], *, index: bool
         say(f"password for the settings page, shown this once: {password}")
     say(f"http://{host}:{port}/")
     follower = start_following(folder) if index else None
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: what was opened is closed
     try:
-        run(rooms, place, [listening])
+        with contextlib.suppress(KeyboardInterrupt):  # the usual end of a server
+            run(rooms, place, [listening])
     finally:
         if follower is not None:
             follower.terminate()
