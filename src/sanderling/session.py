@@ -44,7 +44,8 @@ from sanderling.organise.scope import ScopeRule, scope_rule, verdict
 from sanderling.pipeline import House
 from sanderling.records import Candidate, Outcome, Reason, Source, State, Url
 from sanderling.refresh.diary import Diary
-from sanderling.refresh.plans import POLICIES, Policy
+from sanderling.refresh.plans import Policy
+from sanderling.refresh.policies import POLICIES
 from sanderling.refresh.schema import MIGRATIONS as REFRESH
 from sanderling.schedule.plan import roster
 from sanderling.schedule.roster import Roster

@@ -116,7 +116,7 @@ class Scheduling(Struct, frozen=True):
 class Revisit(Struct, frozen=True):
     """When to come back."""
 
-    policy: Annotated[Text, Meta(description="how the next visit of a page is chosen")] = "self-adjusting"
+    policy: Annotated[Text, Meta(description="how the next visit of a page is chosen (default learned)")] = "learned"
     budget: Annotated[Text, Meta(description="most to spend, e.g. 5000/day or 200MB/day (default: no limit)")] = ""
 
 

@@ -36,13 +36,24 @@ def nodes() -> Iterator[Any]:
 @pytest.mark.filterwarnings("ignore")  # Ray's own threads and sockets
 def test_a_node_that_dies_loses_nothing(tmp_path: Path, nodes: Any) -> None:
     cluster, near = nodes
-    with Site(tree(PAGES)) as site:
+    removed = threading.Event()
+
+    class Patient(Site):
+        """Answers the second half only when the node is gone, so that it dies in the middle of the crawl."""
+
+        def answer(self, handler: Any) -> None:
+            if sum(self.hits.values()) > PAGES // 2:
+                removed.wait(60)
+            super().answer(handler)
+
+    with Patient(tree(PAGES)) as site:
         killed = threading.Event()
 
         def kill() -> None:
-            while sum(site.hits.values()) < PAGES // 4 and not killed.wait(0.01):
+            while sum(site.hits.values()) < PAGES // 2 and not killed.wait(0.01):
                 pass
             cluster.remove_node(near[1], allow_graceful=False)
+            removed.set()
 
         thread = threading.Thread(target=kill)
         thread.start()

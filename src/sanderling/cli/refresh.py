@@ -15,7 +15,7 @@ from sanderling.cli.frame import Call, print_json, print_rows
 from sanderling.cli.times import iso, short
 from sanderling.coordinator import Finish
 from sanderling.errors import UsageError
-from sanderling.refresh.plans import POLICIES
+from sanderling.refresh.policies import POLICIES
 from sanderling.revisits import Mode, Refreshed, expected, refresh
 from sanderling.session import Request
 from sanderling.settings import Fetching, Limits, Politeness, Revisit, Scheduling, Scope, Workers, group_from, nearest

@@ -122,13 +122,3 @@ def like_heritrix(page: Facts) -> Plan:
     seconds = heritrix.next_wait(old.seconds, page.changed) if page.previous else old.seconds
     return Plan(page.now + seconds, "it changed" if page.changed else "it did not change",
                 msgspec.msgpack.encode(Interval(seconds)))  # fmt: skip
-
-
-POLICIES: dict[str, Callable[[], Policy]] = {
-    "fixed": lambda: Each(by_fixed_interval),
-    "sitemap": lambda: Each(by_sitemap),
-    "self-adjusting": lambda: Each(self_adjusted),
-    "nutch": lambda: Each(like_nutch),
-    "heritrix": lambda: Each(like_heritrix),
-}
-DEFAULT_POLICY = "self-adjusting"

@@ -1,0 +1,33 @@
+"""Which pages are likely to change together: of one site, one directory, one ending, one name."""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+KINDS = ("place", "ending", "name")  # which of the three tells most is learned per site
+
+
+class Kin(NamedTuple):
+    """The groups a page belongs to, as keys within its site."""
+
+    site: str
+    places: tuple[str, ...]  # its directory and the two highest above it, outermost first
+    ending: str
+    name: str
+
+
+@lru_cache(1 << 16)
+def kin_of(url: str) -> Kin:
+    """Read the groups off a URL: `https://a/de/doc/list.html.fr` is of /de, /de/doc, *.fr and list.*"""
+    bare = url.partition("#")[0].partition("?")[0]
+    scheme, _, rest = bare.partition("://")
+    host, _, path = rest.partition("/")
+    *folders, name = path.rstrip("/").split("/")
+    stem, _, _ = name.partition(".")
+    ending = name.rpartition(".")[2] if "." in name else ""
+    return Kin(f"{scheme}://{host}", _places(folders), f"*.{ending}", f"{stem}.*")
+
+
+def _places(folders: list[str]) -> tuple[str, ...]:
+    depth = len(folders)
+    levels = (1, 2, depth) if depth > 2 else range(1, depth + 1)
+    return tuple("/" + "/".join(folders[:level]) for level in levels)

@@ -1,0 +1,139 @@
+"""How often a page changes: a belief over 32 rates, learned from looks that found it changed or not.
+
+A belief is evidence, 32 likelihood ratios beside the prior of its site; the prior may move without touching a stored
+page. A rate may switch: before each look a little of the evidence is forgotten, as if the rate were drawn anew once in
+two years (the exact filter of a rate that jumps at random). All functions of rate x time are read from
+tables on a logarithmic lattice of times, so that one look costs a few products of 32 numbers and no numpy.
+"""
+
+from array import array
+from collections.abc import Sequence
+from functools import cache
+from math import exp, expm1, log
+from operator import mul
+
+DAY = 86_400.0
+SLOWEST = 1 / 3000  # changes a day: once in eight years
+FASTEST = 24.0  # changes a day: once an hour
+POINTS = 32
+RATES = [SLOWEST * (FASTEST / SLOWEST) ** (k / (POINTS - 1)) for k in range(POINTS)]
+REDRAW = 730.0  # days after which a rate is expected to have become another one
+FLAT = [1 / POINTS] * POINTS
+BLANK = [1.0] * POINTS  # no evidence
+FLOOR = 0.02 / POINTS  # of every prior: no rate is ever impossible
+
+SHORTEST = 1e-3  # days; first time of the lattice
+STEPS = 32  # lattice points per factor e: times are rounded to 3 %
+SIZE = 516  # reaches 10,000 days
+
+Row = list[float]
+
+
+def slot(days: float) -> int:
+    """The place of a time on the lattice."""
+    if days <= SHORTEST:
+        return 0
+    return min(int(log(days / SHORTEST) * STEPS + 0.5), SIZE - 1)
+
+
+def time_at(place: int) -> float:
+    """The time at a place of the lattice, in days."""
+    return SHORTEST * exp(place / STEPS)
+
+
+@cache
+def quiet_table() -> list[Row]:
+    """Chance of no change, by time and rate."""
+    return [[exp(-rate * time_at(place)) for rate in RATES] for place in range(SIZE)]
+
+
+@cache
+def changed_table() -> list[Row]:
+    """Chance of at least one change, by time and rate."""
+    return [[-expm1(-rate * time_at(place)) for rate in RATES] for place in range(SIZE)]
+
+
+@cache
+def value_table(age_weight: float) -> list[Row]:
+    """Worth of a visit, by time and rate: days of freshness won, and a little for the age of what is stale.
+
+    V = (1 - (1 + x) e^-x) / rate and U = (x^2/2 + x e^-x - (1 - e^-x)) / rate^2 with x = rate * time: the marginal
+    values of the two optimal schedules (Cho and Garcia-Molina; Olston and Pandey).
+    """
+    return [[_value(rate, time_at(place), age_weight) for rate in RATES] for place in range(SIZE)]
+
+
+def _value(rate: float, days: float, age_weight: float) -> float:
+    x = rate * days
+    if x < 1e-3:  # the first terms of the series, where the differences cancel
+        return rate * days * days / 2 + age_weight * rate * days**3 / 3
+    fresh, gone = exp(-x), -expm1(-x)
+    return (gone - x * fresh) / rate + age_weight * (x * x / 2 + x * fresh - gone) / (rate * rate)
+
+
+def learn(evidence: Sequence[float], prior: Row, likelihood: Row, forget: float) -> Row:
+    """The evidence after one more look, scaled so that its mean under the prior is 1."""
+    keep = 1 - forget
+    told = [(keep * old + forget) * new for old, new in zip(evidence, likelihood, strict=True)]
+    scale = sum(map(mul, told, prior))
+    if scale <= 0:
+        return BLANK
+    return [ratio / scale for ratio in told]
+
+
+def forgotten(days: float) -> float:
+    """Chance that the rate was drawn anew in this time."""
+    return -expm1(-days / REDRAW)
+
+
+def belief(evidence: Sequence[float], prior: Row) -> Row:
+    """What evidence and prior say together: the weight of each rate."""
+    weights = list(map(mul, evidence, prior))
+    total = sum(weights)
+    return [weight / total for weight in weights] if total > 0 else prior
+
+
+def mean(weights: Row) -> float:
+    """The expected rate, in changes a day."""
+    return float(sum(map(mul, weights, RATES)))
+
+
+def ripening(weights: Row, table: list[Row], price: float, guess: int) -> int:
+    """The first time, as a place of the lattice, at which a visit is worth its price; `guess` is where to begin."""
+    low, high = _bracket(weights, table, price, guess)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if sum(map(mul, weights, table[middle])) >= price:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _bracket(weights: Row, table: list[Row], price: float, guess: int) -> tuple[int, int]:
+    """A place below the price and one at or above it (or the ends of the lattice), by strides that double."""
+    low, high, stride = guess - 1, guess, 1
+    while high < SIZE - 1 and sum(map(mul, weights, table[high])) < price:
+        low, high, stride = high, min(high + stride, SIZE - 1), stride * 2
+    if stride > 1:
+        return low, high
+    while low >= 0 and sum(map(mul, weights, table[low])) >= price:
+        low, high, stride = low - stride, low, stride * 2
+    return max(low, -1), high
+
+
+def moved(prior: Row, weights: Row, share: float) -> Row:
+    """The prior, moved a little towards what one of its pages turned out to be."""
+    rest, floor = share * (1 - FLOOR * POINTS), share * FLOOR
+    keep = 1 - share
+    return [keep * old + rest * new + floor for old, new in zip(prior, weights, strict=True)]
+
+
+def pack(evidence: Sequence[float]) -> bytes:
+    """128 bytes, single precision."""
+    return array("f", evidence).tobytes()
+
+
+def unpack(stored: bytes) -> Sequence[float]:
+    """The evidence; nothing stored is no evidence."""
+    return memoryview(stored).cast("f").tolist() if len(stored) == 4 * POINTS else BLANK

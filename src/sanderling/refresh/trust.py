@@ -1,0 +1,87 @@
+"""Which announcements of change to believe: sitemaps, feeds, Last-Modified; learned from what visits found."""
+
+from collections.abc import Collection
+from enum import IntEnum
+from math import log
+
+DAY = 86_400.0
+HALF = 0.5
+MEMORY = 500.0  # looks after which old experience counts half
+ALIKE = 0.9  # share of entries with one and the same date that makes a stamp
+FEW = 10  # entries of which nothing can be said
+
+
+class Kind(IntEnum):
+    """Who announces."""
+
+    SITEMAP = 0
+    FEED = 1
+    PUBLISHER = 2
+
+
+class Trust:
+    """How good one kind of announcement of one site is: recall r, and false announcements a day, nu."""
+
+    __slots__ = ("days", "false", "hit", "missed")
+
+    def __init__(self, hit: float = 1.0, missed: float = 1.0, false: float = 1.0, days: float = 30.0) -> None:
+        self.hit = hit  # changes found that had been announced; begins as one look of each sort
+        self.missed = missed  # changes found that had not
+        self.false = false  # announced, and nothing had changed
+        self.days = days  # watched
+
+    @property
+    def recall(self) -> float:
+        """Share of the changes that are announced."""
+        return self.hit / (self.hit + self.missed)
+
+    @property
+    def false_rate(self) -> float:
+        """False announcements a day and page."""
+        return self.false / self.days
+
+    @property
+    def precision(self) -> float:
+        """Share of the announcements that are true."""
+        return self.hit / (self.hit + self.false)
+
+    def tell(self, announced: bool, changed: bool, days: float) -> None:
+        """Enter what a visit found of a page this announcer covers."""
+        keep = 1 - 1 / MEMORY
+        self.hit = self.hit * keep + (announced and changed)
+        self.missed = self.missed * keep + (changed and not announced)
+        self.false = self.false * keep + (announced and not changed)
+        self.days = self.days * keep + days
+
+
+def effective(days: float, rate: float, trust: Trust, signals: int) -> float:
+    """Elapsed time as announcements bend it: less where silence means something, more after each signal.
+
+    The chance that the page is still fresh is e^(-(1-r) rate days) (nu / (r rate + nu))^n; this is the time after which
+    a page without announcements would be as fresh as that (Busa-Fekete et al. 2025, in terms of one effective time).
+    """
+    recall, false_rate = trust.recall, trust.false_rate
+    told = log(1 + recall * rate / max(false_rate, 1e-9)) / rate if signals and rate > 0 else 0.0
+    return (1 - recall) * days + signals * told
+
+
+def is_stamped(dates: Collection[float], before: Collection[float] = ()) -> bool:
+    """Do the dates of a sitemap tell when it was built, not when pages changed?
+
+    One date on nearly all entries may be a true change of all pages, once; the same again with a later date is a stamp.
+    Nearly all entries to the very second is one at first sight.
+    """
+    if len(dates) < FEW:
+        return False
+    if _most_common(dates, 1.0)[1] >= ALIKE * len(dates):
+        return True
+    day, count = _most_common(dates, DAY)
+    day_before, count_before = _most_common(before, DAY)
+    return count >= ALIKE * len(dates) and count_before >= ALIKE * max(len(before), 1) and day > day_before
+
+
+def _most_common(dates: Collection[float], grain: float) -> tuple[int, int]:
+    counts: dict[int, int] = {}
+    for date in dates:
+        counts[int(date // grain)] = counts.get(int(date // grain), 0) + 1
+    return max(((day, count) for day, count in counts.items()), key=lambda item: item[1], default=(0, 0))
