@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -62,11 +63,12 @@ def nginx(tmp_path: Path, ports: tuple[int, int]) -> Iterator[str]:
     (tmp_path / "nginx.conf").write_text(CONFIG.format(folder=tmp_path, port=ports[0], behind=ports[1]))
     command = [program, "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE)
-    for _ in range(200):  # until it listens
+    for _ in range(400):  # until it listens, for twenty seconds
         with socket.socket() as probe:
             probe.settimeout(1)
             if probe.connect_ex(("127.0.0.1", ports[0])) == 0:
                 break
+        threading.Event().wait(0.05)
         if process.poll() is not None:
             pytest.fail(f"nginx ended: {process.stderr.read().decode() if process.stderr else ''}")
     yield f"http://127.0.0.1:{ports[0]}"
