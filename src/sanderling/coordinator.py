@@ -28,7 +28,7 @@ from sanderling.migrants.guard import only_global
 from sanderling.migrants.resolve import Answer, Resolver
 from sanderling.organise.normalise import hostname
 from sanderling.pipeline import House, bring_home
-from sanderling.records import Itinerary, Outcome, Parcel, Reason, State, Vitals
+from sanderling.records import Itinerary, Outcome, Parcel, Reason, Role, State, Vitals
 from sanderling.schedule.explain import Report, report
 from sanderling.schedule.roster import Roster
 from sanderling.schedule.verdict import Ahp
@@ -310,7 +310,7 @@ class Coordinator:
         liar = self.house.hosts.etag_lies(itinerary.host)
         for stop in itinerary.stops:
             old = latest.get(stop.id)
-            if old is not None and old.status == 200:
+            if old is not None and old.status == 200 and stop.role is not Role.CHANGES:  # each question is another
                 etag = "" if liar and old.last_modified else old.etag
                 stop = msgspec.structs.replace(stop, etag=etag, last_modified=old.last_modified, digest=old.digest)
             stops.append(stop)

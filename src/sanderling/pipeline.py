@@ -22,6 +22,7 @@ from sanderling.frontier.judge import SAME_AS, Judge
 from sanderling.frontier.order import LEARN_LEAST, LEARN_PAGES, LEARN_SHARE, NEVER, Finding, Lesson, Ordering
 from sanderling.frontier.orderings.choose import DEFAULT
 from sanderling.frontier.queue import Closing, Lease, Queue
+from sanderling.migrants.maps import RESOURCESYNC
 from sanderling.migrants.robots import rules_for
 from sanderling.organise.normalise import Spelling, host_of, normalise, resolve, split
 from sanderling.organise.relevance import unpack_relevance
@@ -46,6 +47,7 @@ from sanderling.records import (
     Visit,
 )
 from sanderling.refresh.diary import Diary
+from sanderling.refresh.lists import DELETED, UNSAID, Lists, is_answer
 from sanderling.refresh.plans import Facts
 from sanderling.refresh.sitemap import Hint as Told
 from sanderling.sources.entries import INDEX_DEPTH_LIMIT
@@ -59,7 +61,12 @@ from sanderling.store.shelve import Shelved, captures, shelve
 from sanderling.store.warc import Archive
 from sanderling.store.warc_records import Place
 
-WELL_KNOWN = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.txt")  # tried in turn where robots.txt names none
+WELL_KNOWN = (
+    "/sitemap.xml",
+    "/sitemap_index.xml",
+    "/sitemap.txt",
+    RESOURCESYNC,
+)  # tried in turn where robots.txt names none
 PLANNED = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT, Outcome.GONE)
 TROUBLE_WAIT = 86_400.0  # seconds until a page that could not be seen is looked at again
 MAPS_FIRST = -1e9  # rank: sitemaps and feeds are read before the pages of their host
@@ -77,6 +84,7 @@ class House(Struct):
     hints: Hints
     ledger: Ledger
     diary: Diary
+    lists: Lists
     catalogue: Catalogue
     graph: Graph
     archive: Archive
@@ -276,8 +284,12 @@ def _follow_maps(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: Hou
     if not house.use_maps:
         return
     for visit in visits:
+        if visit.role is Role.CHANGES:
+            _hear_list(visit, house, now)
+            continue
         if visit.pointers:
-            near = [p for p in visit.pointers if admissible(p.url, visit.url)]
+            _note_list(visit, house, now)
+            near = [p for p in visit.pointers if p.role is not Role.CHANGES and admissible(p.url, visit.url)]
             _offer_maps(near, house, now, visit.id, rows[visit.id].hops + (visit.role is not Role.PAGE))
         if visit.role is Role.PAGE:
             continue
@@ -320,6 +332,42 @@ def _take_hints(visit: Visit, house: House, now: float) -> None:
         news = house.hints.newer([id_ for id_, hint in kept if hint.lastmod])
         house.diary.announce(news, now)
         house.counts["announced"] += len(news)
+
+
+def _note_list(visit: Visit, house: House, now: float) -> None:
+    """A site names its list of changes: a refresh will ask it."""
+    for pointer in visit.pointers:
+        if pointer.role is not Role.CHANGES or host_of(pointer.url) != host_of(visit.url):
+            continue
+        known = house.book.find([pointer.url]).get(pointer.url)
+        if known is None or house.lists.is_closed(known.id):
+            wire = house.lists.first_question(pointer.url, house.book.host_id(host_of(visit.url)), visit)
+            if known is None:
+                new = Candidate(pointer.url, wire, 0, Source.SITEMAP, visit.id, role=Role.CHANGES)
+                house.lists.open(house.book.add([Entry(new, State.VISITED)], now)[pointer.url])
+            else:
+                house.lists.reopen(known.id, wire)
+
+
+def _hear_list(visit: Visit, house: House, now: float) -> None:
+    """What a site says has changed is due now, if its priority is above the threshold; new pages are queued."""
+    if not house.lists.is_open(visit.id):
+        return None
+    if visit.outcome is Outcome.RETRY:
+        return house.lists.wait(visit.id, now)
+    if visit.outcome is not Outcome.FETCHED or not is_answer(visit):
+        house.log.note(f"{visit.url} gives no list of changes ({visit.status}); pages are visited the ordinary way")
+        return house.lists.lose(visit, now)
+    hints = {hint.url: hint for hint in visit.hints if host_of(hint.url) == host_of(visit.url)}
+    known = house.book.find(hints)
+    places = {url: DELETED if hint.deleted else hint.priority if hint.priority >= 0 else UNSAID
+              for url, hint in hints.items()}  # fmt: skip
+    _offer({url: Offer(1, False, Source.SITEMAP, visit, hint.wire, priority=places[url]) for url, hint in hints.items()
+            if url not in known and not hint.deleted and house.lists.wants(places[url])}, house, now)  # fmt: skip
+    house.lists.hear(visit, [(known[url].id, places[url]) for url in known], visit.list_next, now)
+    house.catalogue.miss([known[url].id for url in known if hints[url].deleted])
+    house.counts["announced"] += len(known)
+    return None
 
 
 def _is_named_by(host: Host, sitemap: str, house: House, named: dict[Host, bool]) -> bool:
@@ -440,6 +488,8 @@ def _plan(
             house.hosts.etag_lied(host_of(visit.url))
     house.diary.plan(facts)
     house.diary.drop(gone)
+    house.lists.leave([*gone, *(page.url for page in facts if not page.previous)])
+    house.lists.confirm({page.url: page.changed or page.missing for page in facts if page.previous}, now)
     lost = [i.visit for i in shelved if i.visit.outcome in (Outcome.RETRY, Outcome.FAILED) and i.visit.id in latest]
     for visit in lost:
         house.diary.postpone([visit.id], now + TROUBLE_WAIT, f"it could not be seen: {visit.reason}")
@@ -467,6 +517,8 @@ def _marks(visit: Visit, old: Latest, house: House) -> tuple[bytes, bytes] | Non
 
 def _close(visit: Visit, lease: Lease, row: UrlRow, old: Latest | None, house: House) -> Closing:
     closing = close(visit, lease, row.attempts, house.retries)
+    if visit.list_next and house.lists.goes_on(visit.id):
+        return Closing(lease, State.QUEUED)
     if visit.outcome is Outcome.GONE and old is not None and old.status == 200 and old.misses + 1 < LOOKS:
         return Closing(lease, State.VISITED, note="missing, to be looked at once more")
     if visit.outcome is Outcome.REDIRECT:

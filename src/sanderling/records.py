@@ -97,6 +97,7 @@ class Role(StrEnum):
     PAGE = "page"
     SITEMAP = "sitemap"
     FEED = "feed"
+    CHANGES = "changes"  # a list of what changed since a time, by the site itself
 
 
 class Candidate(Struct, frozen=True, gc=False):
@@ -131,6 +132,7 @@ class Hint(Struct, frozen=True, array_like=True, gc=False):
     whole_day: bool = False  # lastmod names a day, not a moment
     changefreq: str = ""
     priority: float = -1.0  # -1: it does not say
+    deleted: bool = False  # a list of changes says that it is no more
 
 
 class Pointer(Struct, frozen=True, array_like=True, gc=False):
@@ -215,6 +217,8 @@ class Visit(Struct, frozen=True):
     role: Role = Role.PAGE
     pointers: tuple[Pointer, ...] = ()
     hints: tuple[Hint, ...] = ()
+    list_until: str = ""  # of a list of changes: the LAST_VISIT of the next question
+    list_next: str = ""  # of a list of changes: where this answer goes on
     head: bytes = b""  # status line and headers, as stored in the WARC record
     response: bytes = b""  # a finished gzip member: the WARC response record
     request: bytes = b""  # the same for the request record

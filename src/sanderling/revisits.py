@@ -73,10 +73,16 @@ class Refill:
 
     def __call__(self, now: float) -> int:
         """Queue the pages due now; say how many."""
-        rows = self.house.diary.due(now, self._room(now))
-        queue_pages(self.house.db, [row.url for row in rows])
-        self.queued += len(rows)
-        return len(rows)
+        house, room = self.house, self._room(now)
+        if house.use_maps:
+            queue_pages(house.db, lists := house.lists.stale(now), MAPS_FIRST)
+            if lists:
+                return len(lists)
+        urls = [row.url for row in house.diary.due(now, room, house.lists.least)]
+        urls += house.lists.tests(now)[: room - len(urls)]
+        queue_pages(house.db, urls)
+        self.queued += len(urls)
+        return len(urls)
 
     def _room(self, now: float) -> int:
         """What the budget has left: a minute's worth at the start, then as time goes by."""
@@ -157,10 +163,8 @@ def _begin(house: House, request: Request, mode: Mode, refill: Refill, now: floa
             "UPDATE urls SET state = ? WHERE state = ? AND id IN (SELECT url FROM pages)", (State.VISITED, State.FAILED)
         )
         if house.use_maps:
-            maps = house.db.execute(
-                "SELECT id FROM urls WHERE role <> 'page' AND state = ?", (State.VISITED,)
-            ).fetchall()
-            queue_pages(house.db, [id_ for (id_,) in maps], MAPS_FIRST)
+            queue_pages(house.db, house.lists.unread_maps(), MAPS_FIRST)
+        house.lists.forget_answers()
         if mode is Mode.ALL:
             refill.queued += queue_everything(house, (State.VISITED,))
         return note_start(house, request, now)

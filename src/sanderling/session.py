@@ -44,6 +44,7 @@ from sanderling.organise.scope import ScopeRule, scope_rule, verdict
 from sanderling.pipeline import House
 from sanderling.records import Candidate, Outcome, Reason, Source, State, Url
 from sanderling.refresh.diary import Diary
+from sanderling.refresh.lists import Lists
 from sanderling.refresh.plans import Policy
 from sanderling.refresh.policies import POLICIES
 from sanderling.refresh.schema import MIGRATIONS as REFRESH
@@ -289,6 +290,7 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
         order_name=name,
         hints=Hints(db),
         ledger=Ledger(db),
+        lists=Lists(db, request.revisit.threshold),
         diary=Diary(db, policy_named(request.revisit.policy), request.revisit.policy),
         agent=fetch_settings(request).agent_token,
         use_maps=request.scope.sitemaps,

@@ -27,6 +27,7 @@ Count = Annotated[int, Meta(extra={"kind": "count"})]
 Seconds = Annotated[float, Meta(extra={"kind": "duration"})]
 Bytes = Annotated[int, Meta(extra={"kind": "size"})]
 Switch = Annotated[bool, Meta(extra={"kind": "switch"})]
+Share = Annotated[float, Meta(extra={"kind": "share"})]
 Crew = Annotated[int, Meta(extra={"kind": "crew"})]
 Texts = Annotated[tuple[str, ...], Meta(extra={"kind": "texts"})]
 
@@ -118,6 +119,9 @@ class Revisit(Struct, frozen=True):
 
     policy: Annotated[Text, Meta(description="how the next visit of a page is chosen (default learned)")] = "learned"
     budget: Annotated[Text, Meta(description="most to spend, e.g. 5000/day or 200MB/day (default: no limit)")] = ""
+    threshold: Annotated[
+        Share, Meta(description="of pages a site's list of changes names, visit those above this priority (0: all)")
+    ] = 0.0
 
 
 class Watching(Struct, frozen=True):
@@ -198,6 +202,12 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _share(text: str) -> float:
+    if not re.fullmatch(r"0*(0|1|0?\.\d{1,9}|1\.0{1,9})", text.strip()):
+        raise ValueError(f"{text!r} is no number from 0 to 1")
+    return float(text)
+
+
 def _crew(text: str) -> int:
     return AUTO if text.strip() in ("auto", str(AUTO)) else _count(text)
 
@@ -212,6 +222,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "text": str,
     "count": _count,
     "crew": _crew,
+    "share": _share,
     "duration": duration,
     "size": size,
     "switch": _switch,

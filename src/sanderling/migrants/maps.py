@@ -1,12 +1,14 @@
 """Reading a sitemap or feed at the far end: hints and further sitemaps come home, already spelled."""
 
 from sanderling.organise.normalise import resolve
+from sanderling.publisher.reader import Change, named_by_document, named_by_header, read_list
 from sanderling.records import Hint, Pointer, Role
 from sanderling.sources.dates import Precision
 from sanderling.sources.entries import Entry, Kind, Problem
 from sanderling.sources.sitemap import read_sitemap
 
 INDEX_LIMIT = 50_000  # sitemaps of one index
+RESOURCESYNC = "/.well-known/resourcesync"  # names lists, not pages
 
 
 def read_map(url: str, body: bytes) -> tuple[tuple[Hint, ...], tuple[Pointer, ...], str]:
@@ -18,7 +20,36 @@ def read_map(url: str, body: bytes) -> tuple[tuple[Hint, ...], tuple[Pointer, ..
         for entry in report.sitemaps[:INDEX_LIMIT]
         if (spelling := resolve(url, entry.loc)) is not None
     )
-    return hints, pointers, _note(report.kind, report.problems)
+    lists = _list_at(named_by_document(body, url))
+    return (() if RESOURCESYNC in url else hints), pointers + lists, _note(report.kind, report.problems)
+
+
+def list_named(url: str, header: bytes) -> tuple[Pointer, ...]:
+    """Find the list of changes that the Link header of a page names."""
+    return _list_at(named_by_header(header.decode("latin-1"), url)) if b"changes" in header else ()
+
+
+def _list_at(address: str | None) -> tuple[Pointer, ...]:
+    spelling = resolve(address, address) if address else None
+    return (Pointer(spelling.url, "", Role.CHANGES),) if spelling else ()
+
+
+def read_changes(url: str, body: bytes) -> tuple[tuple[Hint, ...], str, str]:
+    """Read a list of changes: its pages, until when it speaks (empty: it is none), and where it goes on."""
+    found = read_list(body, url)
+    hints = tuple(hint for change in found.changes if (hint := _changed(url, change)) is not None)
+    following = resolve(url, found.next) if found.next else None
+    return hints, found.until or "", (following.wire if following else "")
+
+
+def _changed(url: str, change: Change) -> Hint | None:
+    spelling = resolve(url, change.url)
+    if spelling is None:
+        return None
+    priority = -1.0 if change.priority is None else change.priority
+    modified = (change.modified or 0) / 1000
+    wire = spelling.wire_if_different
+    return Hint(spelling.url, wire, modified, priority=priority, deleted=change.change == "deleted")
 
 
 def _hint(url: str, entry: Entry) -> Hint | None:

@@ -91,6 +91,11 @@ class Observer:
             facts["head"] = stored_head(b"".join(reply.lines), len(reply.body))
             return Verdict(Outcome.FETCHED, note=UNCHANGED)
         self._pack(stop, reply, facts, at, digest if body is reply.body else b"")
+        if stop.role is Role.CHANGES:
+            from sanderling.migrants.maps import read_changes
+
+            facts["hints"], facts["list_until"], facts["list_next"] = read_changes(reply.ask.url, body)
+            return Verdict(Outcome.FETCHED)
         if stop.role is not Role.PAGE:
             from sanderling.migrants.maps import read_map
 
@@ -101,6 +106,10 @@ class Observer:
         if len(body) > self._settings.max_page:
             return Verdict(Outcome.FETCHED, note=f"not parsed: a page of {len(body)} bytes")
         self._read_page(reply.ask.url, body, charset, bool(stop.digest), facts)
+        if link := fields.get(b"link"):
+            from sanderling.migrants.maps import list_named
+
+            facts["pointers"] += list_named(reply.ask.url, link)
         return Verdict(Outcome.FETCHED)
 
     def _read_page(self, url: str, body: bytes, charset: str, changed: bool, facts: Facts) -> None:

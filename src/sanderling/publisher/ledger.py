@@ -54,7 +54,10 @@ VALUES (:path, :stamp, :modified, :stamp, :mark, :hidden)
 ON CONFLICT (path) DO UPDATE SET
   created = CASE WHEN deleted THEN excluded.created ELSE created END,
   modified = excluded.modified, noticed = excluded.noticed, mark = excluded.mark, deleted = 0
-WHERE deleted OR :certain OR mark <> excluded.mark"""
+WHERE deleted OR :certain OR (mark <> '' AND mark <> excluded.mark)"""
+
+# The first look at a page that was said to have changed shows its validator: that is not another change.
+FIRST_MARK = "UPDATE pages SET mark = :mark WHERE path = :path AND mark = '' AND :mark <> ''"
 
 # A page that was private and is now served to anybody is news.
 LET_OUT = "UPDATE pages SET hidden = hidden & ~2, noticed = ? WHERE path = ? AND hidden & 2"
@@ -77,6 +80,7 @@ def _take_up(db: Connection, site: Site, rules: Rules, batch: Batch, stamp: int)
         for path, (modified, mark, certain) in news.items()
     ]
     db.executemany(TAKE_UP, rows)
+    db.executemany(FIRST_MARK, rows)
     db.executemany(LET_OUT, [(stamp, path) for path in {*batch.seen, *batch.public} if not site.is_private(path)])
 
 

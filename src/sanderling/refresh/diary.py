@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from sanderling.database import Connection
+from sanderling.refresh.lists import TRUSTED
 from sanderling.refresh.plans import Facts, Policy
 
 CHUNK = 400
@@ -56,12 +57,14 @@ class Diary:
             (self.name, self.policy.dump()),
         )
 
-    def due(self, now: float, most: int) -> list[DueRow]:
-        """The pages that have waited longest past their time."""
+    def due(self, now: float, most: int, least: float = -1.0) -> list[DueRow]:
+        """The pages that have waited longest past their time; where a list is trusted, those it put above `least`."""
         rows = self.db.execute(
-            "SELECT d.url, d.due_at, d.why FROM due AS d JOIN urls AS u ON u.id = d.url"
-            " WHERE d.due_at <= ? AND u.state = 'visited' ORDER BY d.due_at LIMIT ?",
-            (now, most),
+            "SELECT d.url, d.due_at, d.why FROM due AS d JOIN urls AS u ON u.id = d.url LEFT JOIN told AS t"
+            f" ON t.url = d.url LEFT JOIN (SELECT host FROM lists WHERE {TRUSTED}) AS l ON l.host = u.host"
+            " WHERE d.due_at <= ? AND (u.state = 'visited' OR (u.state = 'gone' AND t.url IS NOT NULL))"
+            " AND (l.host IS NULL OR t.priority > ?) ORDER BY d.due_at LIMIT ?",
+            (now, least, most),
         )
         return [DueRow(*row) for row in rows]
 

@@ -1,4 +1,4 @@
-"""Tables of the refresh room: when each page is due, and how far a site's sitemap can be trusted."""
+"""Tables of the refresh room: when each page is due, and how far a site's sitemap or list of changes can be trusted."""
 
 MIGRATIONS = [
     """
@@ -16,5 +16,22 @@ MIGRATIONS = [
     );
     CREATE TABLE signals (url INTEGER PRIMARY KEY, at REAL NOT NULL);
     CREATE TABLE policies (name TEXT PRIMARY KEY, state BLOB NOT NULL)
+    """,
+    """
+    CREATE TABLE lists (
+        host INTEGER PRIMARY KEY,
+        url INTEGER NOT NULL UNIQUE,
+        until TEXT NOT NULL DEFAULT '',
+        parts INTEGER NOT NULL DEFAULT 0,
+        heard INTEGER NOT NULL DEFAULT 0,
+        sure INTEGER NOT NULL DEFAULT 0,
+        sampled INTEGER NOT NULL DEFAULT 0,
+        asked_at REAL NOT NULL DEFAULT 0,
+        looked REAL NOT NULL DEFAULT 0,
+        missed REAL NOT NULL DEFAULT 0,
+        named REAL NOT NULL DEFAULT 0,
+        confirmed REAL NOT NULL DEFAULT 0
+    );
+    CREATE TABLE told (url INTEGER PRIMARY KEY, priority REAL NOT NULL, sure INTEGER NOT NULL)
     """,
 ]

@@ -134,6 +134,12 @@ class Catalogue:
         ).fetchone()
         return row
 
+    def miss(self, urls: Sequence[int]) -> None:
+        """Their site says that these are no more: that counts as one look, and the next decides."""
+        self.db.executemany(
+            "UPDATE pages SET misses = ? WHERE url = ? AND misses < ?", [(LOOKS - 1, url, LOOKS - 1) for url in urls]
+        )
+
     def file(self, filed: Sequence[Filed], latest: Mapping[int, Latest], session: int) -> None:
         """Write a batch down: visits, pages as they are now, digests, marks."""
         visits, pages, touched, digests, marks = [], [], [], [], []
