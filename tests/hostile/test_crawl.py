@@ -138,10 +138,13 @@ def test_a_full_disk_stops_the_crawl_and_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_a_limit_on_file_size_counts_as_a_full_disk(tmp_path: Path) -> None:
-    with Site(tree(50)) as site:
+    site_pages = tree(60)
+    for path in list(site_pages):
+        site_pages[path].body += os.urandom(30_000).hex().encode()
+    with Site(site_pages) as site:
         command = [*COMMAND, "crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0", "--allow-private"]
         done = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(SRC)}, check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000)),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000)),
         )  # fmt: skip
         assert done.returncode == 3, done.stderr
