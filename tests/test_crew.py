@@ -1,8 +1,6 @@
 """The life of migrants in a running crawl, with real processes against a real server."""
 
 import json
-import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +19,7 @@ from sanderling.migrants.life import Life
 from sanderling.schedule.roster import Roster
 from sanderling.schedule.verdict import Ahp
 from sanderling.session import Request, Summary, crawl
-from sanderling.settings import AUTO, Fetching, Politeness, Scope, Workers
+from sanderling.settings import Fetching, Politeness, Scope, Workers
 from sanderling.store.collection import read_collection
 
 
@@ -180,34 +178,6 @@ def test_migrants_are_cloned_parked_woken_and_disposed_of_while_the_crawl_goes_o
     assert [move for move in moves if move not in ("create", "start")] == [
         "clone", "deactivate", "activate", "dispose", "dispose", "dispose",
     ]  # fmt: skip
-
-
-def test_a_migrant_paused_for_longer_than_its_lease_loses_it_and_its_late_results_are_refused(tmp_path: Path) -> None:
-    with Gated(star(200)) as site, running(site, tmp_path, Workers(migrants=2, lease=4.0)) as crew:
-        crew.wait(lambda: all(row["load"] > 0 for row in crew.ask("list")) and site.held >= 16)
-        victim = max(crew.ask("list"), key=lambda row: int(row["load"]))
-        pid = int(victim["where"].split()[1])
-        os.kill(pid, signal.SIGSTOP)
-        try:
-            crew.wait(lambda: any(row["silent"] for row in crew.ask("list")))
-        finally:
-            site.gate.set()
-            os.kill(pid, signal.SIGCONT)
-        house = crew.coordinator.house if crew.coordinator else None
-        assert house is not None
-        crew.wait(lambda: house.counts["fenced"] > 0)
-    assert crew.summary is not None
-    assert (crew.summary.finish_reason, crew.summary.pages, crew.summary.failed) == ("done", 202, 0)
-    assert visits(tmp_path) == (202, 202), "nothing lost, nothing stored twice"
-    assert sum(site.hits.values()) - len(site.hits) <= victim["load"], "asked again at most for what it held"
-    assert f"migrant {victim['id']} is silent" in (tmp_path / "logs" / "crawl.log").read_text()
-
-
-def test_auto_creates_migrants_when_the_queue_grows(tmp_path: Path) -> None:
-    with Gated(star(500)) as site, running(site, tmp_path, Workers(migrants=AUTO)) as crew:
-        crew.wait(lambda: len(crew.ask("list")) > 1)
-    assert crew.summary is not None
-    assert (crew.summary.pages, max(site.hits.values())) == (502, 1)
 
 
 @pytest.mark.slow
