@@ -43,6 +43,7 @@ TICK_SECONDS = 0.5
 DNS_WAIT_SECONDS = 2.0
 LEAST_DISK = 50_000_000  # bytes that must stay free
 LONGEST_WAIT = 600.0  # seconds; a host that wants longer is left to the next run
+LEAST_SHARE = 4  # URLs of a shared host given to one migrant, so that the others get theirs
 LOOK_SECONDS = 0.1  # between two looks at questions to the crawl
 UNBOUNDED = 2**31
 LOST_LIMIT = 50  # migrants that die one after the other: something is wrong with us
@@ -275,11 +276,14 @@ class Coordinator:
     def _send_to(self, door: Door, now: float) -> list[tuple[str, Itinerary]]:
         """Lease URLs of one host to whom the schedule chooses; a shared host goes to several."""
         trips, share = [], door.share
+        part = max(LEAST_SHARE, -(-door.waiting // max(1, len(self.roster.members)))) if door.shared else UNBOUNDED
         while (able := self.roster.able()) and (left := min(self._room(), share)) > 0:
+            if door.shared and not self.roster.owned:
+                able = self.roster.least_busy(door.host, able, LEAST_SHARE)
             migrant = self.roster.who(door.host, able) if not door.holder else door.holder
             if migrant is None or migrant not in able:
                 break
-            itinerary = self.house.queue.grant(door, migrant, min(self.roster.room(migrant), left), now)
+            itinerary = self.house.queue.grant(door, migrant, min(self.roster.room(migrant), left, part), now)
             if itinerary is None:
                 break
             itinerary = self._with_validators(itinerary)

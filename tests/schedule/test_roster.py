@@ -96,3 +96,14 @@ def test_a_clone_knows_what_its_model_knows() -> None:
     roster.join("twin", roster.members["a"].known())
     assert roster.standing("twin", HOST).vitals.latency_seconds == 0.5
     assert roster.load("twin") == 0
+
+
+def test_a_shared_host_goes_to_those_who_hold_least_of_it() -> None:
+    roster = crew("a", "b", "c")
+    roster.give("a", trip(1, 20))
+    roster.give("b", trip(21, 3))
+    roster.give("c", trip(31, 40, Host("http://other.example")))
+    assert roster.least_busy(HOST, ["a", "b", "c"], 0) == ["c"]
+    assert roster.least_busy(HOST, ["a", "b", "c"], 5) == ["b", "c"]
+    roster.take_back("a", [seen(n, 0.1) for n in range(1, 21)])
+    assert roster.least_busy(HOST, ["a", "b", "c"], 0) == ["a", "c"]

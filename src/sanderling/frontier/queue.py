@@ -68,6 +68,7 @@ class Door(Struct, frozen=True, gc=False):
     place: str
     holder: str = ""  # the one migrant that may; empty: anyone
     shared: bool = False  # may several?
+    waiting: int = 0  # URLs of the host in the queue
     share: int = 2**31  # how many of its URLs are among the best
     best: float = 0.0  # rank of its best URL
     bonus: float = 0.0  # what its URLs gain against those of other hosts
@@ -113,7 +114,7 @@ class Queue:
             places.add(place)
             shared, bonus = self.pace.shared and robots_until > now, self._bonus(waiting, visited)
             alone = "" if shared or not leased else holder
-            found.append(Door(id_, Host(name), place, alone, shared, best=best or 0.0, bonus=bonus))
+            found.append(Door(id_, Host(name), place, alone, shared, waiting, best=best or 0.0, bonus=bonus))
         return self._weighed(sorted(found, key=lambda door: door.best - door.bonus), room)
 
     def _bonus(self, waiting: int, visited: int) -> float:

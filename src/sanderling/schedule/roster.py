@@ -5,7 +5,7 @@ ones of the last, but for what the choice itself moved.
 """
 
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -58,6 +58,7 @@ class Member:
     joined_at: float
     hands: int = IN_HAND  # stops it can hold
     stops: dict[int, Host] = field(default_factory=dict)  # fencing tokens in hand
+    held: Counter[Host] = field(default_factory=Counter)  # how many of them of each host
     ways: OrderedDict[Host, Way] = field(default_factory=OrderedDict)
     recent: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
     given: int = 0  # stops, since it joined
@@ -131,6 +132,7 @@ class Roster:
         for member in late:
             member.silent = True
             member.stops.clear()
+            member.held.clear()
         return late
 
     # Who holds what
@@ -142,6 +144,7 @@ class Roster:
         member.given += len(itinerary.stops)
         for stop in itinerary.stops:
             member.stops[stop.token] = itinerary.host
+        member.held[itinerary.host] += len(itinerary.stops)
 
     def take_back(self, migrant: str, visits: Iterable[Visit]) -> None:
         """Visits came home: they are in nobody's hands, and tell how long the way was."""
@@ -151,7 +154,12 @@ class Roster:
         member.heard_at, member.silent = self.clock(), False
         for visit in visits:
             host = member.stops.pop(visit.token, None)
-            if host is not None and visit.seconds > 0:
+            if host is None:
+                continue
+            member.held[host] -= 1
+            if not member.held[host]:
+                del member.held[host]
+            if visit.seconds > 0:
                 member.way(host).measure(visit)
                 member.recent.append(visit.seconds)
         if not member.stops:
@@ -180,6 +188,11 @@ class Roster:
         return min(member.hands, self.most) if member.hands <= self.in_hand else member.hands
 
     # Who goes
+
+    def least_busy(self, host: Host, able: Sequence[str], slack: int) -> list[str]:
+        """Those of them with the fewest stops of this host, or few more: so that a shared host is shared."""
+        fewest = min((self.members[m].held[host] for m in able), default=0)
+        return [m for m in able if self.members[m].held[host] <= fewest + slack]
 
     def who(self, host: Host, able: Sequence[str]) -> str | None:
         """Choose the migrant for this host; None if nobody can go now."""

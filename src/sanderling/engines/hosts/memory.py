@@ -8,7 +8,7 @@ import hashlib
 import os
 from pathlib import Path
 
-MOST = 16 * 2**20  # bytes kept of one visit
+MOST = 24 * 2**20  # bytes kept of one visit
 LEAST = 64 * 1024  # less is not worth it
 FILES = 64  # memories a host keeps; the longest unused goes first
 NAME_BYTES = 16

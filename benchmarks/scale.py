@@ -1,0 +1,131 @@
+"""Does a crawl of slow hosts grow with its migrants?
+
+python -m benchmarks.scale [--pages N] [--seconds S] [--write]
+
+Four hosts on loopback that need a while for every page. Each migrant keeps one connection to each host, so that what
+limits a crawl is how many migrants are at work. Pages per second are counted by the servers, from the first question to
+the last answer; with them the distinct URLs and the fetches, which must be the same number.
+"""
+
+import argparse
+import sys
+import tempfile
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from msgspec import Struct
+
+from benchmarks.report import replace_between
+from sanderling.session import Request, crawl
+from sanderling.settings import Fetching, Politeness, Scope, Workers
+
+DOCUMENT = Path("docs/benchmarks.md")
+BEGIN, END = "<!-- scale: written by benchmarks/scale.py -->", "<!-- end of scale -->"
+HOSTS = ("127.0.0.31", "127.0.0.32", "127.0.0.33", "127.0.0.34")
+AIM = 3.6
+
+
+class Run(Struct, frozen=True):
+    """One crawl, as the servers saw it."""
+
+    migrants: int
+    pages: int
+    fetches: int
+    pages_per_second: float
+
+
+class Slow(ThreadingHTTPServer):
+    """A host that takes its time; its first page links to all others."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, address: str, pages: int, seconds: float) -> None:
+        self.seconds = seconds
+        self.seen: list[tuple[float, float, str]] = []  # asked, answered, path
+        self.index = "".join(f'<a href="/p{n}">{n}</a>' for n in range(pages)).encode()
+        super().__init__((address, 0), Answer)
+        self.root = f"http://{address}:{self.server_port}/"
+
+
+class Answer(BaseHTTPRequestHandler):
+    """One connection to a slow host."""
+
+    protocol_version = "HTTP/1.1"
+    server: Slow
+
+    def do_GET(self) -> None:
+        """Wait, then answer."""
+        known = self.path == "/" or self.path.startswith("/p")
+        if self.path.startswith("/p"):
+            began = time.monotonic()
+            time.sleep(self.server.seconds)
+            self.server.seen.append((began, time.monotonic(), self.path))
+        body = self.server.index if self.path == "/" else b"<p>a page</p>"
+        self.send_response(200 if known else 404)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def measure(migrants: int, pages: int, seconds: float) -> Run:
+    """Crawl all hosts with so many migrants."""
+    servers = [Slow(address, pages, seconds) for address in HOSTS]
+    for server in servers:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    request = Request(
+        seeds=tuple(server.root for server in servers), scope=Scope(sitemaps=False),
+        politeness=Politeness(delay=0.0, concurrency=migrants), fetching=Fetching(allow_private=True),
+        workers=Workers(migrants=migrants),
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        crawl(Path(folder), request)
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+    seen = [(began, ended, server.root + path) for server in servers for began, ended, path in server.seen]
+    seconds = max(ended for _, ended, _ in seen) - min(began for began, _, _ in seen)
+    run = Run(migrants, len({url for _, _, url in seen}), len(seen), len(seen) / seconds)
+    print(run, flush=True)
+    return run
+
+
+def table(runs: list[Run]) -> str:
+    """A Markdown table."""
+    lines = ["| migrants | pages/s | against one | distinct URLs | fetches |", "|---:|---:|---:|---:|---:|"]
+    first = runs[0].pages_per_second
+    for run in runs:
+        speed = run.pages_per_second
+        lines.append(f"| {run.migrants} | {speed:.1f} | {speed / first:.2f} × | {run.pages} | {run.fetches} |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Measure, print, and write the report if asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", type=int, default=24, help="of each of the four hosts")
+    parser.add_argument("--seconds", type=float, default=1.0, help="that a host needs for a page")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    runs = [measure(migrants, options.pages, options.seconds) for migrants in (1, 2, 4)]
+    ratio = runs[-1].pages_per_second / runs[0].pages_per_second
+    text = (
+        f"Four hosts that need {options.seconds:g} s for a page, one connection for each migrant and host: one migrant "
+        f"can fetch {len(HOSTS) / options.seconds:g} pages/s at best.\n\n"
+        f"{table(runs)}\n\n- at least {AIM} times from one to four migrants: {ratio:.2f} "
+        f"{'(met)' if ratio >= AIM else '(NOT met)'}"
+    )
+    print(text)
+    if options.write:
+        replace_between(DOCUMENT, BEGIN, END, text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
