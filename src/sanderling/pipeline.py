@@ -113,8 +113,9 @@ def bring_home(parcels: Sequence[Parcel], house: House, now: float) -> None:
 
 def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[Shelved]:
     leases = house.queue.leases([(visit.id, visit.token) for visit in visits])
-    house.counts["fenced"] += len(visits) - len(leases)
-    visits = [visit for visit in visits if visit.id in leases]
+    held = [visit for visit in visits if visit.id in leases and visit.token == leases[visit.id].token]
+    house.counts["fenced"] += len(visits) - len(held)
+    visits = held
     stored = [visit for visit in visits if visit.outcome not in (Outcome.RETURNED, Outcome.SKIPPED)]
     rows = _rows(house.db, [visit.id for visit in visits])
     latest = house.catalogue.latest([visit.id for visit in stored])

@@ -224,14 +224,14 @@ class Queue:
 
     def leases(self, pairs: Sequence[tuple[int, int]]) -> dict[int, Lease]:
         """The leases that these (url, token) pairs still hold; a pair that is missing is fenced off."""
-        wanted = dict(pairs)
+        wanted = set(pairs)  # not a dict: a late result may come in one batch with that of the new holder
         found: dict[int, Lease] = {}
-        ids = list(wanted)
+        ids = list({url for url, _ in pairs})
         for start in range(0, len(ids), CHUNK):
             part = ids[start : start + CHUNK]
             marks = ",".join("?" * len(part))
             for row in self.db.execute(f"SELECT url, host, rank, token FROM leases WHERE url IN ({marks})", part):
-                if wanted[row[0]] == row[3]:
+                if (row[0], row[3]) in wanted:
                     found[row[0]] = Lease(*row)
         return found
 
