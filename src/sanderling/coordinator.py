@@ -276,7 +276,7 @@ class Coordinator:
     def _send_to(self, door: Door, now: float) -> list[tuple[str, Itinerary]]:
         """Lease URLs of one host to whom the schedule chooses; a shared host goes to several."""
         trips, share = [], door.share
-        part = max(LEAST_SHARE, -(-door.waiting // max(1, len(self.roster.members)))) if door.shared else UNBOUNDED
+        part = max(LEAST_SHARE, -(-door.waiting // max(1, self.roster.reach(door.host)))) if door.shared else UNBOUNDED
         while (able := self.roster.able()) and (left := min(self._room(), share)) > 0:
             if door.shared and not self.roster.owned:
                 able = self.roster.least_busy(door.host, able, LEAST_SHARE)

@@ -107,3 +107,12 @@ def test_a_shared_host_goes_to_those_who_hold_least_of_it() -> None:
     assert roster.least_busy(HOST, ["a", "b", "c"], 5) == ["b", "c"]
     roster.take_back("a", [seen(n, 0.1) for n in range(1, 21)])
     assert roster.least_busy(HOST, ["a", "b", "c"], 0) == ["a", "c"]
+
+
+def test_those_who_cannot_reach_a_host_do_not_keep_others_from_it() -> None:
+    roster = Roster(Ahp(), reaches=lambda migrant, host: migrant == "there" or host != HOST)
+    roster.join("home")
+    roster.join("there", hands=4000)
+    roster.give("there", trip(1, 500))
+    assert roster.least_busy(HOST, ["home", "there"], 4) == ["there"]
+    assert (roster.reach(HOST), roster.reach(Host("http://other.example"))) == (1, 2)

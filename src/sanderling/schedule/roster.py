@@ -190,9 +190,14 @@ class Roster:
     # Who goes
 
     def least_busy(self, host: Host, able: Sequence[str], slack: int) -> list[str]:
-        """Those of them with the fewest stops of this host, or few more: so that a shared host is shared."""
-        fewest = min((self.members[m].held[host] for m in able), default=0)
-        return [m for m in able if self.members[m].held[host] <= fewest + slack]
+        """Those who reach this host and have the fewest stops of it, or few more: so that a shared host is shared."""
+        near = [m for m in able if self.reaches(m, host)]
+        fewest = min((self.members[m].held[host] for m in near), default=0)
+        return [m for m in near if self.members[m].held[host] <= fewest + slack]
+
+    def reach(self, host: Host) -> int:
+        """How many could be sent to this host."""
+        return sum(self.reaches(m, host) for m in self.members)
 
     def who(self, host: Host, able: Sequence[str]) -> str | None:
         """Choose the migrant for this host; None if nobody can go now."""
