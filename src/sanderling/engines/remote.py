@@ -48,7 +48,7 @@ class RemoteTrip:
         self._name = name
         self._post = Post(address)
         self._letters: list[Sent] = []
-        self._early: OrderedDict[Url, Page] = OrderedDict()  # pages that came before they were asked for
+        self._early: OrderedDict[Url, tuple[Page, int]] = OrderedDict()  # came before they were asked for, with cost
         self._early_bytes = 0
         self._asked: dict[Url, Stop] = {}  # stops that a letter for the whole site should bring
         self._whole: Sent | None = None
@@ -79,11 +79,11 @@ class RemoteTrip:
             self._write(itinerary.host, missing, whole, itinerary.robots is None)
 
     def _have(self, stop: Stop) -> bool:
-        page = self._early.pop(stop.url, None)
-        if page is not None:
-            self._early_bytes -= len(page.body)
-            self._ready.append((stop, page, 0))
-        return page is not None
+        early = self._early.pop(stop.url, None)
+        if early is not None:
+            self._early_bytes -= len(early[0].body)
+            self._ready.append((stop, *early))
+        return early is not None
 
     def _write(self, host: Host, stops: list[Stop], whole: bool, robots: bool) -> None:
         now = self._clock()
@@ -141,10 +141,10 @@ class RemoteTrip:
         if stop is not None:
             self._ready.append((stop, page, size))
         elif isinstance(page.where, str) and sent is self._whole and page.where.startswith("/"):
-            self._early[Url(sent.letter.site + page.where)] = page
+            self._early[Url(sent.letter.site + page.where)] = page, size
             self._early_bytes += len(page.body)
             while self._early_bytes > KEPT_BYTES:
-                self._early_bytes -= len(self._early.popitem(last=False)[1].body)
+                self._early_bytes -= len(self._early.popitem(last=False)[1][0].body)
 
     def _end(self, sent: Sent) -> None:
         """What was not mentioned is as we know it; what the whole site did not bring is asked for by name."""
@@ -181,7 +181,7 @@ class RemoteTrip:
         url = stop.wire or stop.url
         ask = Ask(url, door_of(host_of(stop.url)), None)
         lines = page.head.splitlines(keepends=True)
-        reply = Reply(ask, lines, page.body, page.seconds, wire_bytes=size or len(page.body) // 10)
+        reply = Reply(ask, lines, page.body, page.seconds, wire_bytes=size)
         visit = self._observer.observe(stop, reply, min(page.at, self._clock()))
         if visit.outcome is Outcome.FETCHED and visit.digest[:CUT] != page.digest:
             self._turn_away([stop], Outcome.FAILED, Reason.DIGEST_MISMATCH, f"{self._address.url} sent another page")
