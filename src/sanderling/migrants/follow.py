@@ -1,13 +1,15 @@
 """Where a page leads: its links, resolved, in one spelling, each target once."""
 
+from collections.abc import Callable
+
 from sanderling.organise.normalise import resolve, resolve_all
-from sanderling.pages.links import Extract
+from sanderling.pages.links import Extract, RawLink
 from sanderling.records import Link, Pointer, Role, Url
 
 MAX_POINTERS = 20  # sitemaps and feeds of one page
 
 
-def links_of(found: Extract, nofollow: bool) -> tuple[Link, ...]:
+def links_of(found: Extract, nofollow: bool, promise: Callable[[RawLink], float] | None = None) -> tuple[Link, ...]:
     """Resolve the links of a page; a target linked twice is followed if one of the links may be."""
     links: dict[Url, Link] = {}
     if found.refresh and (target := resolve(found.base, found.refresh)):
@@ -17,9 +19,15 @@ def links_of(found: Extract, nofollow: bool) -> tuple[Link, ...]:
             continue
         known = links.get(spelling.url)
         if known is None:
-            links[spelling.url] = Link(spelling.url, spelling.wire_if_different, raw.anchor, nofollow or raw.nofollow)
+            links[spelling.url] = Link(
+                spelling.url,
+                spelling.wire_if_different,
+                raw.anchor,
+                nofollow or raw.nofollow,
+                promise(raw) if promise else 0.0,
+            )
         elif known.nofollow and not (nofollow or raw.nofollow):
-            links[spelling.url] = Link(known.url, known.wire, known.anchor or raw.anchor)
+            links[spelling.url] = Link(known.url, known.wire, known.anchor or raw.anchor, promise=known.promise)
     return tuple(links.values())
 
 

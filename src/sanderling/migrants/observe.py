@@ -7,12 +7,14 @@ from typing import Any
 from sanderling.migrants.answer import Verdict, fault, judge, robots_tag, text, validator
 from sanderling.migrants.body import decoded
 from sanderling.migrants.fetch import request_headers
+from sanderling.migrants.focus import promise_of, relevance
 from sanderling.migrants.follow import links_of, pointers_of
 from sanderling.migrants.head import Fields, media_type, read_head
 from sanderling.migrants.pack import Exchange, pack_metadata, pack_request, pack_response, stored_head
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Reply
 from sanderling.organise.normalise import resolve
+from sanderling.organise.relevance import Topic, pack_relevance
 from sanderling.pages.links import extract
 from sanderling.pages.parse import Document, charset_of, is_html, parse
 from sanderling.records import Outcome, Reason, Role, Stop, Visit
@@ -39,6 +41,7 @@ class Observer:
         self._settings = settings
         self._marks = marks
         self._agent = settings.agent_token
+        self._topic = Topic(settings.topic)
         self._headers = b"".join([header + b"\r\n" for header in request_headers(settings)])
 
     def observe(self, stop: Stop, reply: Reply, at: float) -> Visit:
@@ -123,10 +126,13 @@ class Observer:
         canonical = resolve(found.base, found.canonical) if found.canonical else None
         if canonical is not None:
             facts["canonical"] = canonical.url
-        facts["links"] = links_of(found, facts["nofollow"])
+        topic = self._topic
+        facts["links"] = links_of(found, facts["nofollow"], promise_of(topic, tree, found) if topic else None)
         facts["links_dropped"] = found.dropped
         facts["pointers"] = pointers_of(found)
         facts["marks"] = self._marks(tree, changed)
+        if topic:
+            facts["marks"]["relevance"] = pack_relevance(relevance(topic, tree, found.title))
 
     def _pack(self, stop: Stop, reply: Reply, facts: Facts, at: float, digest: bytes = b"") -> None:
         """Write the records the archive keeps of this answer; `digest` is the body's, if it came without coding."""

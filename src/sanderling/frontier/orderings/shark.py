@@ -1,0 +1,58 @@
+"""Shark search (Hersovici et al., LIT-SHARK): fish search in shades.
+
+A link inherits a part of its page's relevance, or, from a page that is not relevant, of what that page inherited; to
+this comes what the link's own words and those around it promise. So grandchildren of a relevant page go before those
+of another.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from sanderling.frontier.order import Finding, Lesson, Ordering
+from sanderling.frontier.tally import Tally
+
+DELTA = 0.5  # what is inherited (SPEC 12.1, the usual values)
+GAMMA = 0.8  # the weight of what is inherited against what a link promises
+FAINT = 0.1  # below this a page is not relevant
+MOVE = 0.05
+LEAST = 1e-6
+
+
+class Shark(Ordering):
+    """What URLs inherit and what is expected of them."""
+
+    is_focused = True
+
+    def __init__(self) -> None:
+        self.inherited = Tally()
+        self.potential = Tally()
+
+    def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
+        return [-_potential(self._passed_on(f.page, f.relevance), f.promise) for f in findings]
+
+    def _passed_on(self, page: int, relevance: float) -> float:
+        return DELTA * (relevance if relevance >= FAINT else self.inherited[page])
+
+    def learn(self, lesson: Lesson) -> None:
+        furthest = max(lesson.targets, default=lesson.page)
+        self.inherited.reach(furthest)
+        self.potential.reach(furthest)
+        self.potential.visit(lesson.page)
+        passed = self._passed_on(lesson.page, lesson.relevance)
+        promises = lesson.promises or [0.0] * len(lesson.targets)
+        for target, promise in zip(lesson.targets, promises, strict=True):
+            self.inherited.raise_to(target, passed)
+            self.potential.raise_to(target, _potential(passed, promise))
+        self.inherited.pending.clear()
+
+    def gains(self) -> Mapping[int, float]:
+        return self.potential.moved(float, MOVE)
+
+    def again(self, url: int, depth: int) -> float:  # noqa: ARG002
+        return -self.potential[url]
+
+    def tallies(self) -> Mapping[str, Tally]:
+        return {"inherited": self.inherited, "potential": self.potential}
+
+
+def _potential(inherited: float, promise: float) -> float:
+    return max(LEAST, GAMMA * inherited + (1 - GAMMA) * promise)

@@ -1,0 +1,42 @@
+"""Best first by similarity (Cho, LIT-ORD): the link whose words and whose page speak most of the topic goes first."""
+
+from collections.abc import Mapping, Sequence
+
+from sanderling.frontier.order import Finding, Lesson, Ordering
+from sanderling.frontier.tally import Tally
+
+PAGE = 0.5  # the weight of the page against the words of the link
+MOVE = 0.05
+LEAST = 1e-6
+
+
+class Similarity(Ordering):
+    """The best that was found for each URL."""
+
+    is_focused = True
+
+    def __init__(self) -> None:
+        self.likeness = Tally()
+
+    def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
+        return [-_likeness(f.relevance, f.promise) for f in findings]
+
+    def learn(self, lesson: Lesson) -> None:
+        self.likeness.reach(max(lesson.targets, default=0))
+        self.likeness.visit(lesson.page)
+        promises = lesson.promises or [0.0] * len(lesson.targets)
+        for target, promise in zip(lesson.targets, promises, strict=True):
+            self.likeness.raise_to(target, _likeness(lesson.relevance, promise))
+
+    def gains(self) -> Mapping[int, float]:
+        return self.likeness.moved(float, MOVE)
+
+    def again(self, url: int, depth: int) -> float:  # noqa: ARG002
+        return -self.likeness[url]
+
+    def tallies(self) -> Mapping[str, Tally]:
+        return {"likeness": self.likeness}
+
+
+def _likeness(relevance: float, promise: float) -> float:
+    return max(LEAST, PAGE * relevance + (1 - PAGE) * promise)
