@@ -15,6 +15,7 @@ from sanderling.coordinator import Bounds, Coordinator, Engine, Finish, Progress
 from sanderling.database import Connection, transaction
 from sanderling.errors import CollectionError
 from sanderling.migrants.resolve import Resolver
+from sanderling.ordering import remembered
 from sanderling.pipeline import MAPS_FIRST, House
 from sanderling.records import Outcome, State
 from sanderling.refresh.budget import Budget, parse_budget
@@ -127,6 +128,7 @@ def refresh(
         raise CollectionError(f"there is no collection in {folder}; make one with: sanderling crawl URL -C {folder}")
     budget = parse_budget(request.revisit.budget) if request.revisit.budget else None
     with open_collection(folder, request.workers.store) as collection:
+        request = msgspec.structs.replace(request, wish=remembered(collection.db, request.wish))
         house = open_house(collection, request, (), depth_limit(request.limits.depth), clock)
         house.counts = Counter()
         with house.archive, closing(house.log):

@@ -29,12 +29,11 @@ from sanderling.errors import DiskFull, StoreUnavailable, UsageError
 from sanderling.frontier.book import Book, Entry
 from sanderling.frontier.hosts import Hosts
 from sanderling.frontier.judge import Judge
-from sanderling.frontier.order import Lesson, Ordering
-from sanderling.frontier.orderings.choose import DEFAULT, choose
-from sanderling.frontier.orderings.memory import load, save
+from sanderling.frontier.orderings.memory import save
 from sanderling.frontier.queue import Pace, Queue
 from sanderling.migrants.resolve import Resolver
 from sanderling.migrants.settings import FetchSettings
+from sanderling.ordering import Wish, open_order, order_again, read_wish, remembered
 from sanderling.organise import dust
 from sanderling.organise.budget import PatternBudget
 from sanderling.organise.depth import read_depth
@@ -53,9 +52,9 @@ from sanderling.schedule.roster import Roster
 from sanderling.settings import AUTO, Fetching, Limits, Order, Politeness, Revisit, Scheduling, Scope, Workers, nearest
 from sanderling.store.catalogue import Catalogue
 from sanderling.store.cdxj_index import open_index
-from sanderling.store.collection import Collection, get_meta, open_collection, set_meta
+from sanderling.store.collection import Collection, exists, get_meta, open_collection, set_meta
 from sanderling.store.crawl_log import CrawlLog
-from sanderling.store.graph import Graph, unpack_links
+from sanderling.store.graph import Graph
 from sanderling.store.hints import Hints
 from sanderling.store.warc import open_archive
 
@@ -63,7 +62,6 @@ FAST_CONNECTIONS = 16  # to one host, where no pause is asked for
 RETRIES = 2
 HOST_HANDS = 4000  # stops a migrant at a host holds: pages come in a stream, not one by one
 AUTO_MOST = min(16, 4 * (os.cpu_count() or 1))  # migrants that --migrants auto creates at most
-RECALLED = 50_000  # stored pages an ordering learns from again after a crash, about a second
 REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH)
 
 
@@ -79,6 +77,7 @@ class Request(Struct, frozen=True):
     scheduling: Scheduling = Scheduling()
     revisit: Revisit = Revisit()
     order: Order = Order()
+    wish: Wish = Wish()  # what `order` says, as it was read
     command: str = ""
 
 
@@ -110,11 +109,13 @@ def crawl(
     """Crawl into a collection; the same request again goes on where this one stopped."""
     seeds = [read_seed(text) for text in request.seeds]
     depth = depth_limit(request.limits.depth)
+    wish = read_wish(request.order, is_new=not exists(folder))
     scope_rule((), ScopeKind(request.scope.scope), request.scope.include, request.scope.exclude)  # or say what is wrong
     counts: Counter[str] = Counter()
     while True:
         try:
             with open_collection(folder, request.workers.store) as collection:
+                request = msgspec.structs.replace(request, wish=remembered(collection.db, wish))
                 house = open_house(collection, request, seeds, depth, clock)
                 house.counts = counts
                 with house.archive, closing(house.log):
@@ -247,6 +248,7 @@ def fetch_settings(request: Request) -> FetchSettings:
         timeout=fetching.timeout,
         max_body=fetching.max_body,
         digest=fetching.digest,
+        topic=request.wish.topic,
     )
 
 
@@ -277,9 +279,8 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
     graph = Graph(db)
     graph.recover()
     rule = _rule(db, request.scope, seeds)
-    name = request.order.order or get_meta(db, "order", DEFAULT)
-    order = choose(name)
-    _recall(db, name, order)
+    wish = remembered(db, request.wish)
+    order = open_order(db, wish)
     return House(
         db=db,
         book=Book(db),
@@ -287,7 +288,7 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
         hosts=Hosts(db),
         judge=Judge(rule, depth, _budget(db), dust.load(db)),
         order=order,
-        order_name=name,
+        order_name=wish.name,
         hints=Hints(db),
         ledger=Ledger(db),
         lists=Lists(db, request.revisit.threshold),
@@ -323,19 +324,6 @@ def _rule(db: Connection, scope: Scope, seeds: Iterable[Spelling]) -> ScopeRule:
     return scope_rule(every, ScopeKind(scope.scope), scope.include, scope.exclude)
 
 
-def _recall(db: Connection, name: str, order: Ordering) -> None:
-    """Let an ordering remember: what was written down, and the pages stored since, as a crash leaves them."""
-    until = load(db, name, order)
-    rows = db.execute(
-        "SELECT p.url, h.name || u.path, p.links, u.source FROM pages AS p JOIN urls AS u ON u.id = p.url"
-        " JOIN hosts AS h ON h.id = u.host WHERE p.visit > ? AND u.role = 'page' ORDER BY p.visit DESC LIMIT ?",
-        (until, RECALLED),
-    ).fetchall()
-    for id_, url, links, source in reversed(rows):
-        order.learn(Lesson(id_, Url(url), unpack_links(links).targets, is_seed=source == Source.SEED))
-    order.gains()
-
-
 def _budget(db: Connection) -> PatternBudget:
     budget = PatternBudget()
     row = db.execute("SELECT value FROM blobs WHERE name = 'pattern_budget'").fetchone()
@@ -349,7 +337,7 @@ def _begin(house: House, request: Request, seeds: Sequence[Spelling], now: float
     db = house.db
     with transaction(db):
         house.queue.release_all()
-        _order_again(house)
+        order_again(house, request.wish)
         _judge_again(house, request, now)
         _queue_seeds(house, seeds, now)
         if not house.queue.waiting() and db.execute("SELECT 1 FROM pages LIMIT 1").fetchone():
@@ -391,20 +379,6 @@ def _queue_seeds(house: House, seeds: Sequence[Spelling], now: float) -> None:
         elif known[seed.url].depth > 0:
             house.book.shorten(known[seed.url].id, candidate)
     house.book.add(list(entries.values()), now)
-
-
-def _order_again(house: House) -> None:
-    """When the ordering is another than the last time, what waits gets its place by the new one."""
-    before = get_meta(house.db, "order")
-    set_meta(house.db, "order", house.order_name)
-    if before in ("", house.order_name):
-        return
-    rows = house.db.execute(
-        "SELECT q.url, u.depth FROM queue AS q JOIN urls AS u ON u.id = q.url WHERE u.role = 'page'"
-    ).fetchall()
-    house.db.executemany(
-        "UPDATE queue SET rank = ? WHERE url = ?", [(house.order.again(url, depth), url) for url, depth in rows]
-    )
 
 
 def _judge_again(house: House, request: Request, now: float) -> None:

@@ -59,6 +59,9 @@ class Order(Struct, frozen=True):
     order: Annotated[
         Text, Meta(description="breadth, opic ... or a mix such as 0.7*opic+0.3*breadth (default pagerank)")
     ] = ""
+    query: Annotated[Text, Meta(description="words the crawl is about: what speaks of them goes first")] = ""
+    like_text: Annotated[Text, Meta(description="file of plain text: what speaks of the same goes first")] = ""
+    access_log: Annotated[Texts, Meta(description="access log of the site, for --order popularity (repeatable)")] = ()
 
 
 class Politeness(Struct, frozen=True):

@@ -5,12 +5,16 @@ import pytest
 from sanderling.errors import UsageError
 from sanderling.frontier.order import Favour, Finding, Lesson, Ordering
 from sanderling.frontier.orderings.backlinks import BackLinks
-from sanderling.frontier.orderings.choose import ORDERINGS, choose
+from sanderling.frontier.orderings.choose import ORDERINGS, Given, choose
 from sanderling.frontier.orderings.hits import Hits
 from sanderling.frontier.orderings.opic import Opic
 from sanderling.frontier.orderings.pagerank import MORE, PageRank
 from sanderling.frontier.orderings.pvalue import Pvalue, list_of
+from sanderling.organise.popularity import Counts, Popularity
+from sanderling.organise.relevance import Topic
 from sanderling.records import Url
+
+GIVEN = Given(Topic({"word": 1.0}), Popularity({"/3": Counts(tec=1)}))
 
 
 def url(number: int, host: str = "http://a") -> Url:
@@ -159,7 +163,7 @@ def test_what_is_no_ordering_gets_one_sentence_with_what_there_is(text: str) -> 
 
 @pytest.mark.parametrize("name", sorted(ORDERINGS))
 def test_every_ordering_takes_pages_without_links_and_ids_without_end(name: str) -> None:
-    order = choose(name)
+    order = choose(name, GIVEN)
     order.learn(lesson(1, is_seed=True))
     order.learn(lesson(2, 3, 10**12, *range(4, 200)))
     assert len(order.rank([found(3), found(4, page=0), found(5, links=0)])) == 3

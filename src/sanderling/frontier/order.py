@@ -65,8 +65,9 @@ class Ordering(Protocol):
     def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
         """The places of new URLs that were found together; smaller is sooner, NEVER is not at all."""
 
-    def learn(self, lesson: Lesson) -> None:
+    def learn(self, lesson: Lesson) -> None:  # noqa: ARG002 for those who learn
         """A page was stored."""
+        return
 
     def gains(self) -> Mapping[int, float]:
         """By how much waiting URLs moved forward since the last time this was asked."""

@@ -11,42 +11,87 @@ from sanderling.frontier.orderings.backlinks import BackLinks
 from sanderling.frontier.orderings.breadth import Breadth
 from sanderling.frontier.orderings.coverage import Coverage
 from sanderling.frontier.orderings.depth import Depth
+from sanderling.frontier.orderings.fish import Fish
 from sanderling.frontier.orderings.hits import Hits
 from sanderling.frontier.orderings.mix import Mix
 from sanderling.frontier.orderings.opic import Opic
 from sanderling.frontier.orderings.pagerank import PageRank
+from sanderling.frontier.orderings.popularity import Popular
 from sanderling.frontier.orderings.pvalue import Pvalue
+from sanderling.frontier.orderings.shark import Shark
+from sanderling.frontier.orderings.similarity import Similarity
 from sanderling.frontier.orderings.sitemap import SitemapPriority
 from sanderling.frontier.orderings.sites import LargerSites
+from sanderling.organise.popularity import Popularity, accuracies, learned, scored
+from sanderling.organise.relevance import Topic
 
 DEFAULT = "pagerank"  # the best of those measured (docs/benchmarks.md)
 PART = re.compile(r"\s*(?:(\d+(?:\.\d+)?)\s*\*)?\s*([a-z-]+)\s*")
 
 
+FOCUSED = "shark"  # the same, of those that have a topic
+
+
+TOPIC = "a topic: --query 'some words' or --like-text FILE"
+LOGS = "to know what people ask for: --access-log FILE"
+
+
+class Given(Struct, frozen=True):
+    """What an ordering may need beside the crawl itself."""
+
+    topic: Topic = Topic()
+    popularity: Popularity = Popularity()
+    ranks: Callable[[], Mapping[str, float]] = dict  # the PageRank of stored pages, by path
+
+    def has(self, need: str) -> bool:
+        """Is what an ordering needs there?"""
+        return {TOPIC: bool(self.topic), LOGS: bool(self.popularity.counts), "": True}[need]
+
+
 class Kind(Struct, frozen=True):
     """An ordering that can be chosen."""
 
-    make: Callable[[], Ordering]
+    make: Callable[[Given], Ordering]
     says: str
+    needs: str = ""
     mixes: bool = True  # its ranks are of a size that adds up with others
 
 
+def _plain(make: Callable[[], Ordering]) -> Callable[[Given], Ordering]:
+    return lambda _given: make()
+
+
+def _popular(given: Given) -> Ordering:
+    return Popular(scored(given.popularity, accuracies(given.ranks(), given.popularity)))
+
+
+def _learned(four: bool) -> Callable[[Given], Ordering]:
+    return lambda given: Popular(learned(given.popularity, given.ranks(), four))
+
+
 ORDERINGS: Mapping[str, Kind] = {
-    "breadth": Kind(Breadth, "level by level"),
-    "depth": Kind(Depth, "the links of the newest page first", mixes=False),
-    "pvalue": Kind(Pvalue, "links out less links in, three lists taken 4 : 2 : 1", mixes=False),
-    "coverage": Kind(Coverage, "what leads to most new links"),
-    "backlinks": Kind(BackLinks, "what most stored pages link to"),
-    "pagerank": Kind(PageRank, "PageRank of the graph so far"),
-    "opic": Kind(Opic, "each page shares its cash among its links"),
-    "hits": Kind(Hits, "what good hubs point at"),
-    "larger-sites": Kind(LargerSites, "the site with most URLs waiting"),
-    "sitemap": Kind(SitemapPriority, "the priority in sitemaps"),
+    "breadth": Kind(_plain(Breadth), "level by level"),
+    "depth": Kind(_plain(Depth), "the links of the newest page first", mixes=False),
+    "pvalue": Kind(_plain(Pvalue), "links out less links in, three lists taken 4 : 2 : 1", mixes=False),
+    "coverage": Kind(_plain(Coverage), "what leads to most new links"),
+    "backlinks": Kind(_plain(BackLinks), "what most stored pages link to"),
+    "pagerank": Kind(_plain(PageRank), "PageRank of the graph so far"),
+    "opic": Kind(_plain(Opic), "each page shares its cash among its links"),
+    "hits": Kind(_plain(Hits), "what good hubs point at"),
+    "larger-sites": Kind(_plain(LargerSites), "the site with most URLs waiting"),
+    "sitemap": Kind(_plain(SitemapPriority), "the priority in sitemaps"),
+    "popularity": Kind(_popular, "what people ask for, by --access-log", LOGS),
+    "popularity-tac": Kind(_learned(four=False), "the same, learned from the total count", LOGS),
+    "popularity-sac": Kind(_learned(four=True), "the same, learned from the four counts", LOGS),
+    "fish": Kind(_plain(Fish), "near pages that speak of --query, or not at all", TOPIC, mixes=False),
+    "shark": Kind(_plain(Shark), "the same in shades", TOPIC),
+    "similarity": Kind(_plain(Similarity), "the links that speak most of --query", TOPIC),
 }
 
 
-def choose(text: str) -> Ordering:
+def choose(text: str, given: Given | None = None) -> Ordering:
     """Make the ordering that was asked for, or say what there is."""
+    given = given or Given()
     parts = [PART.fullmatch(part) for part in text.split("+")]
     named = [(float(found[1] or 1.0), found[2]) for found in parts if found and found[2] in ORDERINGS]
     if len(named) < len(parts):
@@ -54,8 +99,11 @@ def choose(text: str) -> Ordering:
             f"there is no ordering {text!r}; there are {', '.join(ORDERINGS)}, and mixes such as pagerank+sitemap"
             " or 0.7*opic+0.3*breadth"
         )
+    for _, name in named:
+        if not given.has(ORDERINGS[name].needs):
+            raise UsageError(f"--order {name} needs {ORDERINGS[name].needs}")
     if len(named) == 1:
-        return ORDERINGS[named[0][1]].make()
+        return ORDERINGS[named[0][1]].make(given)
     unmixable = [name for _, name in named if not ORDERINGS[name].mixes]
     if unmixable:
         mixing = ", ".join(name for name, kind in ORDERINGS.items() if kind.mixes)
@@ -63,4 +111,4 @@ def choose(text: str) -> Ordering:
     total = sum(weight for weight, _ in named)
     if total <= 0:
         raise UsageError(f"the weights of {text!r} add up to nothing; write for example 0.7*opic+0.3*breadth")
-    return Mix([(weight / total, ORDERINGS[name].make()) for weight, name in named])
+    return Mix([(weight / total, ORDERINGS[name].make(given)) for weight, name in named])
