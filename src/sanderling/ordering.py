@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from sanderling.database import Connection
@@ -10,8 +11,7 @@ from sanderling.errors import UsageError
 from sanderling.frontier.order import Lesson, Ordering
 from sanderling.frontier.orderings.choose import DEFAULT, FOCUSED, Given, choose
 from sanderling.frontier.orderings.memory import load
-from sanderling.frontier.orderings.pagerank import PageRank
-from sanderling.organise.popularity import Popularity, read_logs
+from sanderling.organise.popularity import Counts, Popularity, read_logs
 from sanderling.organise.relevance import Topic, topic_of_query, topic_of_text, unpack_relevance
 from sanderling.pipeline import House
 from sanderling.records import Source, Url
@@ -20,6 +20,7 @@ from sanderling.store.collection import get_meta, set_meta
 from sanderling.store.graph import unpack_links
 
 RECALLED = 50_000  # stored pages an ordering learns from again after a crash, about a second
+LOGS = "popularity"  # the blob that keeps what access logs said
 LONGEST_TEXT = 1_000_000  # characters of --like-text that are read
 
 
@@ -43,7 +44,8 @@ def read_wish(order: Order, is_new: bool = True) -> Wish:
     name = order.order or (FOCUSED if topic else "")
     popularity = read_logs(map(Path, order.access_log))
     if name:
-        choose(name, Given(topic or (Topic() if is_new else Topic({"as before": 1.0})), popularity))
+        before = Given() if is_new else Given(Topic({"as before": 1.0}), Popularity({"/": Counts()}))
+        choose(name, Given(topic or before.topic, popularity if popularity.counts else before.popularity))
     return Wish(name, topic.words, popularity)
 
 
@@ -58,22 +60,22 @@ def _read(name: str) -> str:
 def remembered(db: Connection, wish: Wish) -> Wish:
     """What was not said now is as it was the last time."""
     topic = wish.topic or json.loads(get_meta(db, "topic", "{}"))
-    return Wish(wish.name or get_meta(db, "order", DEFAULT), topic, wish.popularity)
+    popularity = wish.popularity
+    if not popularity.counts and (row := db.execute("SELECT value FROM blobs WHERE name = ?", (LOGS,)).fetchone()):
+        popularity = msgspec.msgpack.decode(row[0], type=Popularity)
+    return Wish(wish.name or get_meta(db, "order", DEFAULT), topic, popularity)
 
 
 def open_order(db: Connection, wish: Wish) -> Ordering:
     """The ordering, with all it remembers."""
-    order = choose(wish.name, Given(Topic(wish.topic), wish.popularity, lambda: _ranks(db)))
+    order = choose(wish.name, Given(Topic(wish.topic), wish.popularity, lambda url: _path(db, url)))
     recall(db, wish.name, order)
     return order
 
 
-def _ranks(db: Connection) -> dict[str, float]:
-    """The PageRank of stored pages, by path: what popularity is learned against."""
-    graph = PageRank()
-    recall(db, "", graph)
-    rows = db.execute("SELECT p.url, u.path FROM pages AS p JOIN urls AS u ON u.id = p.url LIMIT ?", (RECALLED,))
-    return {path: graph.residual[id_] + graph.passed[id_] for id_, path in rows}
+def _path(db: Connection, url: int) -> str:
+    row = db.execute("SELECT path FROM urls WHERE id = ?", (url,)).fetchone()
+    return str(row[0]) if row else ""
 
 
 def recall(db: Connection, name: str, order: Ordering) -> None:
@@ -98,6 +100,11 @@ def order_again(house: House, wish: Wish) -> None:
     now = wish.name, json.dumps(wish.topic)
     set_meta(house.db, "order", now[0])
     set_meta(house.db, "topic", now[1])
+    if wish.popularity.counts:
+        house.db.execute(
+            "INSERT INTO blobs VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            (LOGS, msgspec.msgpack.encode(wish.popularity)),
+        )
     if not before[0] or before == now:
         return
     rows = house.db.execute(

@@ -3,7 +3,7 @@
 import pytest
 
 from sanderling.errors import UsageError
-from sanderling.frontier.order import Favour, Finding, Lesson, Ordering
+from sanderling.frontier.order import NEVER, Favour, Finding, Lesson, Ordering
 from sanderling.frontier.orderings.backlinks import BackLinks
 from sanderling.frontier.orderings.choose import ORDERINGS, Given, choose
 from sanderling.frontier.orderings.hits import Hits
@@ -169,3 +169,66 @@ def test_every_ordering_takes_pages_without_links_and_ids_without_end(name: str)
     assert len(order.rank([found(3), found(4, page=0), found(5, links=0)])) == 3
     order.gains()
     assert isinstance(order.again(10**12, 3), float)
+
+
+# With a topic
+
+
+def seen(page: int, relevance: float, *targets: int, promises: tuple[float, ...] = ()) -> Lesson:
+    return lesson(page, *targets, relevance=relevance, promises=promises or (0.0,) * len(targets))
+
+
+@pytest.mark.parametrize("name", ["fish", "shark", "similarity"])
+def test_links_of_relevant_pages_and_links_that_say_so_go_first(name: str) -> None:
+    order = choose(name, GIVEN)
+    for page in (50, 51, 52):
+        order.learn(seen(page, 0.1, 60))
+    plain, of_relevant, named = order.rank(
+        [found(1, page=7), found(2, page=8, relevance=0.9), found(3, page=8, relevance=0.9, promise=0.9)]
+    )
+    assert named < of_relevant < plain
+
+
+def test_fish_gives_up_after_some_levels_without_relevance_and_hopes_again_after_one() -> None:
+    order = choose("fish", GIVEN)
+    for page in range(1, 4):
+        order.learn(seen(page, 0.0, page + 1))
+    assert order.rank([found(9, page=3)]) == [NEVER]
+    assert order.rank([found(9, page=3, relevance=0.9)]) != [NEVER]
+
+
+def test_shark_lets_grandchildren_of_a_relevant_page_inherit() -> None:
+    order = choose("shark", GIVEN)
+    order.learn(seen(1, 0.9, 2))
+    order.learn(seen(3, 0.0, 4))
+    grandchild, other = order.rank([found(8, page=2), found(9, page=4)])
+    assert grandchild < other
+
+
+@pytest.mark.parametrize("name", ["fish", "shark", "similarity"])
+def test_a_waiting_link_moves_when_a_relevant_page_points_at_it(name: str) -> None:
+    order = choose(name, GIVEN)
+    order.learn(seen(1, 0.0, 5, 6))
+    order.gains()
+    order.learn(seen(2, 0.9, 6))
+    assert set(order.gains()) == {6}
+
+
+def test_popularity_learns_whom_to_believe_while_it_crawls() -> None:
+    counts = {f"/{n}": Counts(tec=n, tic=200 - n) for n in range(1, 101)}
+    order = choose("popularity-sac", Given(popularity=Popularity(counts)))
+    ranks = order.rank([Finding(url(5), 1), Finding(url(95), 1)])
+    assert ranks[0] == ranks[1]  # the sum is the same
+    for page in range(2, 100, 2):
+        order.learn(lesson(page, *range(max(1, page - 1), 101)))  # the higher the number, the more links
+    order.gains()
+    rare, asked = order.rank([Finding(url(5), 1), Finding(url(95), 1)])
+    assert asked < rare
+
+
+@pytest.mark.parametrize(
+    ("name", "wants"), [("fish", "--query"), ("shark+opic", "--query"), ("popularity", "--access-log")]
+)
+def test_an_ordering_that_needs_something_says_what(name: str, wants: str) -> None:
+    with pytest.raises(UsageError, match=wants):
+        choose(name)

@@ -13,6 +13,7 @@ from sanderling.migrants.line import door_of
 from sanderling.migrants.observe import Marks, Observer, no_marks
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Ask, Reply
+from sanderling.organise.relevance import unpack_relevance
 from sanderling.pages.parse import Document
 from sanderling.records import Host, Itinerary, Link, Outcome, Robots, Stop, Url, Visit
 
@@ -70,6 +71,17 @@ class TestPage:
     def test_a_refresh_is_a_link(self) -> None:
         visit = look(b"<meta http-equiv=refresh content='0; url=next'>")
         assert [link.url for link in visit.links] == ["http://a.test/dir/next"]
+
+    def test_with_a_topic_the_page_is_scored_and_each_link_says_what_it_promises(self) -> None:
+        body = (
+            b"<title>On vacuum</title><p>A vacuum cleans. <a href=/1>more</a></p><div><a href=/vacuum.html>x</a></div>"
+            b"<nav><a href=/2>Vacuum</a><a href=/3>Home</a></nav>"
+        )
+        visit = look(body, topic={"vacuum": 1.0})
+        assert unpack_relevance(visit.marks["relevance"]) > 0.3
+        around, path, anchor, nothing = (link.promise for link in visit.links)
+        assert anchor == path > around > nothing == 0
+        assert "relevance" not in look(body).marks
 
     def test_a_canonical_is_noted(self) -> None:
         assert look(b"<link rel=canonical href='/%7Ehome'>").canonical == "http://a.test/~home"

@@ -8,8 +8,12 @@ WeightScore = (TEC * acc(TEC) + UEC * acc(UEC) + TIC * acc(TIC) + UIC * acc(UIC)
 The two learners guess the class of a page (of three by PageRank): TAC-L from the total count, SAC-L from the four.
 """
 
+import gzip
 import ipaddress
-from collections.abc import Iterable, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from io import BufferedIOBase
 from math import log1p
 from pathlib import Path
 
@@ -17,10 +21,15 @@ from msgspec import Struct
 
 from sanderling.errors import UsageError
 from sanderling.organise.learners import CLASSES, Guess, Tree, neighbours
-from sanderling.publisher.logs import Line, read_line
+from sanderling.organise.normalise import normalise, split
+from sanderling.publisher.agents import is_machine
+from sanderling.publisher.logs import LONGEST, Line, read_line
 
 PATHS = 200_000  # remembered; those asked for least are forgotten first
 CLIENTS = 64  # unique clients counted one by one for a path; beyond, all count as new
+PERSON = "Mozilla/5.0"  # for logs that do not name the browser
+GZIP = b"\x1f\x8b"
+HERE = "http://here.test"
 KINDS = ("TEC", "UEC", "TIC", "UIC")
 
 
@@ -49,17 +58,38 @@ class Popularity(Struct, frozen=True):
 
 
 def read_logs(files: Iterable[Path]) -> Popularity:
-    """Count requests for pages that were answered, in logs of the common or combined format."""
+    """Count what people asked for and got, in logs of the common or combined format, plain or gzipped."""
     tally = _Tally()
     for file in files:
+        read = 0
         try:
-            with file.open("rb") as lines:
-                read = sum(tally.count(line) for raw in lines if (line := read_line(raw.rstrip(b"\r\n"))) is not None)
-        except OSError as error:
-            raise UsageError(f"cannot read --access-log {file}: {error.strerror}") from None
+            for line in _lines(file):
+                read += 1
+                if line.method == "GET" and 200 <= line.status < 400 and not is_machine(line.agent or PERSON):
+                    tally.count(line)
+        except (OSError, EOFError, zlib.error) as error:
+            raise UsageError(f"cannot read --access-log {file}: {getattr(error, 'strerror', '') or error}") from None
         if not read:
             raise UsageError(f"--access-log {file} has no line of the common or combined log format")
     return Popularity({path: Counts(*counts) for path, counts in tally.paths.items()})
+
+
+def _lines(file: Path) -> Iterator[Line]:
+    with file.open("rb") as plain:
+        is_packed = plain.read(2) == GZIP
+        plain.seek(0)
+        raw: BufferedIOBase = gzip.GzipFile(fileobj=plain) if is_packed else plain
+        while text := raw.readline(LONGEST):
+            line = read_line(text.rstrip(b"\r\n"))
+            if line is not None:
+                yield line
+
+
+@lru_cache(100_000)
+def path_of(target: str) -> str:
+    """The path of a request in the one spelling that URLs have here; empty if it is none."""
+    spelling = normalise(HERE + target) if target.startswith("/") else normalise(target)
+    return split(spelling.url)[1] if spelling else ""
 
 
 class _Tally:
@@ -67,11 +97,8 @@ class _Tally:
         self.paths: dict[str, list[int]] = {}
         self.clients: dict[str, set[int]] = {}
 
-    def count(self, line: Line) -> bool:
-        """Count one request; False if it is none for a page that is there."""
-        if line.method != "GET" or not (200 <= line.status < 400):
-            return True
-        path = line.target.partition("#")[0]
+    def count(self, line: Line) -> None:
+        path = path_of(line.target)
         counts = self.paths.get(path)
         if counts is None:
             if len(self.paths) >= PATHS:
@@ -85,7 +112,6 @@ class _Tally:
             counts[inside + 1] += 1
             if len(seen) < CLIENTS:
                 seen.add(client)
-        return True
 
     def _forget(self) -> None:
         for path in sorted(self.paths, key=lambda path: sum(self.paths[path]))[: PATHS // 4]:
@@ -127,20 +153,30 @@ def weight_score(counts: Counts, accuracy: Sequence[float]) -> float:
     return sum(count * share for count, share in zip(counts.each(), accuracy, strict=True)) / counts.total
 
 
-def scored(popularity: Popularity, accuracy: Sequence[float]) -> dict[str, float]:
+Ranks = Mapping[str, float]
+"""The PageRank of stored pages, by path."""
+
+
+def weighed(popularity: Popularity, pages: Ranks) -> dict[str, float]:
     """A score for each path: the weight score, times the size of what was counted, since a mean knows no size."""
+    accuracy = accuracies(pages, popularity)
     return {path: weight_score(counts, accuracy) * log1p(counts.total) for path, counts in popularity.counts.items()}
 
 
-def learned(popularity: Popularity, pages: Mapping[str, float], four: bool, by_tree: bool = True) -> dict[str, float]:
+def learned(four: bool, by_tree: bool = True) -> Callable[[Popularity, Ranks], dict[str, float]]:
     """Guess the class of every path from those whose PageRank is known: TAC-L, or SAC-L with all four counts."""
-    paths = [path for path in pages if path in popularity.counts]
-    samples = [features(popularity.counts[path], four) for path in paths]
-    labels = classes([pages[path] for path in paths])
-    if len(set(labels)) < 2:
-        return {path: float(counts.total) for path, counts in popularity.counts.items()}
-    guess: Guess = Tree.grow(samples, labels).guess if by_tree else neighbours(samples, labels)
-    return {path: guess(features(counts, four)) for path, counts in popularity.counts.items()}
+
+    def score(popularity: Popularity, pages: Ranks) -> dict[str, float]:
+        paths = [path for path in pages if path in popularity.counts]
+        samples = [features(popularity.counts[path], four) for path in paths]
+        labels = classes([pages[path] for path in paths])
+        if len(set(labels)) < 2:  # nothing to learn from yet: the thirds by count alone
+            thirds = classes([float(counts.total) for counts in popularity.counts.values()])
+            return dict(zip(popularity.counts, map(float, thirds), strict=True))
+        guess: Guess = Tree.grow(samples, labels).guess if by_tree else neighbours(samples, labels)
+        return {path: guess(features(counts, four)) for path, counts in popularity.counts.items()}
+
+    return score
 
 
 def features(counts: Counts, four: bool) -> tuple[float, ...]:

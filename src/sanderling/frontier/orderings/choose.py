@@ -16,22 +16,18 @@ from sanderling.frontier.orderings.hits import Hits
 from sanderling.frontier.orderings.mix import Mix
 from sanderling.frontier.orderings.opic import Opic
 from sanderling.frontier.orderings.pagerank import PageRank
-from sanderling.frontier.orderings.popularity import Popular
+from sanderling.frontier.orderings.popularity import Popular, Score
 from sanderling.frontier.orderings.pvalue import Pvalue
 from sanderling.frontier.orderings.shark import Shark
 from sanderling.frontier.orderings.similarity import Similarity
 from sanderling.frontier.orderings.sitemap import SitemapPriority
 from sanderling.frontier.orderings.sites import LargerSites
-from sanderling.organise.popularity import Popularity, accuracies, learned, scored
+from sanderling.organise.popularity import Popularity, learned, weighed
 from sanderling.organise.relevance import Topic
 
 DEFAULT = "pagerank"  # the best of those measured (docs/benchmarks.md)
-PART = re.compile(r"\s*(?:(\d+(?:\.\d+)?)\s*\*)?\s*([a-z-]+)\s*")
-
-
 FOCUSED = "shark"  # the same, of those that have a topic
-
-
+PART = re.compile(r"\s*(?:(\d+(?:\.\d+)?)\s*\*)?\s*([a-z-]+)\s*")
 TOPIC = "a topic: --query 'some words' or --like-text FILE"
 LOGS = "to know what people ask for: --access-log FILE"
 
@@ -41,7 +37,7 @@ class Given(Struct, frozen=True):
 
     topic: Topic = Topic()
     popularity: Popularity = Popularity()
-    ranks: Callable[[], Mapping[str, float]] = dict  # the PageRank of stored pages, by path
+    path_of: Callable[[int], str] = str  # the path of a known URL, by its id
 
     def has(self, need: str) -> bool:
         """Is what an ordering needs there?"""
@@ -61,12 +57,8 @@ def _plain(make: Callable[[], Ordering]) -> Callable[[Given], Ordering]:
     return lambda _given: make()
 
 
-def _popular(given: Given) -> Ordering:
-    return Popular(scored(given.popularity, accuracies(given.ranks(), given.popularity)))
-
-
-def _learned(four: bool) -> Callable[[Given], Ordering]:
-    return lambda given: Popular(learned(given.popularity, given.ranks(), four))
+def _popular(score: Score) -> Callable[[Given], Ordering]:
+    return lambda given: Popular(given.popularity, score, given.path_of)
 
 
 ORDERINGS: Mapping[str, Kind] = {
@@ -80,9 +72,11 @@ ORDERINGS: Mapping[str, Kind] = {
     "hits": Kind(_plain(Hits), "what good hubs point at"),
     "larger-sites": Kind(_plain(LargerSites), "the site with most URLs waiting"),
     "sitemap": Kind(_plain(SitemapPriority), "the priority in sitemaps"),
-    "popularity": Kind(_popular, "what people ask for, by --access-log", LOGS),
-    "popularity-tac": Kind(_learned(four=False), "the same, learned from the total count", LOGS),
-    "popularity-sac": Kind(_learned(four=True), "the same, learned from the four counts", LOGS),
+    "popularity": Kind(_popular(weighed), "what people ask for, by --access-log", LOGS),
+    "popularity-tac": Kind(_popular(learned(four=False)), "the same, a tree that learned from the total count", LOGS),
+    "popularity-sac": Kind(_popular(learned(four=True)), "the same, from the four counts", LOGS),
+    "popularity-tac-knn": Kind(_popular(learned(four=False, by_tree=False)), "nearest neighbours, total count", LOGS),
+    "popularity-sac-knn": Kind(_popular(learned(four=True, by_tree=False)), "nearest neighbours, four counts", LOGS),
     "fish": Kind(_plain(Fish), "near pages that speak of --query, or not at all", TOPIC, mixes=False),
     "shark": Kind(_plain(Shark), "the same in shades", TOPIC),
     "similarity": Kind(_plain(Similarity), "the links that speak most of --query", TOPIC),
