@@ -324,7 +324,8 @@ def _take_hints(visit: Visit, house: House, now: float) -> None:
         host = host_of(hint.url)
         if admissible(hint.url, visit.url) or _is_named_by(host, visit.url, house, named):
             priority = hint.priority if hint.priority >= 0 else 0.5
-            offers[hint.url] = Offer(1, False, source, visit, hint.wire, priority=priority)
+            level = 1 + house.judge.map_level(host)
+            offers[hint.url] = Offer(level, False, source, visit, hint.wire, priority=priority)
             hints[hint.url] = hint
     ids = _offer(offers, house, now)
     kept = [(ids[url], hint) for url, hint in hints.items() if url in ids]

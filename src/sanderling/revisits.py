@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
+from random import Random
 
 import msgspec
 from msgspec import Struct
@@ -17,13 +18,13 @@ from sanderling.errors import CollectionError
 from sanderling.migrants.resolve import Resolver
 from sanderling.ordering import remembered
 from sanderling.pipeline import MAPS_FIRST, House
+from sanderling.reach import reach
 from sanderling.records import Outcome, State
 from sanderling.refresh.budget import Budget, parse_budget
 from sanderling.refresh.diary import DueRow
 from sanderling.session import (
     Request,
     count_migrants,
-    depth_limit,
     note_end,
     note_start,
     open_engine,
@@ -129,7 +130,9 @@ def refresh(
     budget = parse_budget(request.revisit.budget) if request.revisit.budget else None
     with open_collection(folder, request.workers.store) as collection:
         request = msgspec.structs.replace(request, wish=remembered(collection.db, request.wish))
-        house = open_house(collection, request, (), depth_limit(request.limits.depth), clock)
+        far = reach(collection.db, request.limits.depth, (), Random())
+        house = open_house(collection, request, (), far.limit, clock)
+        house.judge.begin_at(far.starts)
         house.counts = Counter()
         with house.archive, closing(house.log):
             refill = Refill(house, budget, clock())

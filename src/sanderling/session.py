@@ -41,6 +41,7 @@ from sanderling.organise.normalise import Spelling, normalise, why_not
 from sanderling.organise.scope import Scope as ScopeKind
 from sanderling.organise.scope import ScopeRule, scope_rule, verdict
 from sanderling.pipeline import House
+from sanderling.reach import reach
 from sanderling.records import Candidate, Outcome, Reason, Source, State, Url
 from sanderling.refresh.diary import Diary
 from sanderling.refresh.lists import Lists
@@ -108,7 +109,7 @@ def crawl(
 ) -> Summary:
     """Crawl into a collection; the same request again goes on where this one stopped."""
     seeds = [read_seed(text) for text in request.seeds]
-    depth = depth_limit(request.limits.depth)
+    depth_limit(request.limits.depth)  # or say what is wrong
     wish = read_wish(request.order, is_new=not exists(folder))
     scope_rule((), ScopeKind(request.scope.scope), request.scope.include, request.scope.exclude)  # or say what is wrong
     counts: Counter[str] = Counter()
@@ -116,7 +117,9 @@ def crawl(
         try:
             with open_collection(folder, request.workers.store) as collection:
                 request = msgspec.structs.replace(request, wish=remembered(collection.db, wish))
-                house = open_house(collection, request, seeds, depth, clock)
+                far = reach(collection.db, request.limits.depth, [seed.url for seed in seeds], Random())
+                house = open_house(collection, request, seeds, far.limit, clock)
+                house.judge.begin_at(far.starts)
                 house.counts = counts
                 with house.archive, closing(house.log):
                     run = _begin(house, request, seeds, clock())
@@ -369,14 +372,14 @@ def _queue_seeds(house: House, seeds: Sequence[Spelling], now: float) -> None:
     known = house.book.find([seed.url for seed in seeds])
     entries: dict[Url, Entry] = {}
     for seed in seeds:
-        candidate = Candidate(seed.url, seed.wire_if_different, 0, Source.SEED)
+        candidate = Candidate(seed.url, seed.wire_if_different, house.judge.seed_level(seed.url), Source.SEED)
         if seed.url not in known:
             entry = house.judge.judge(candidate, False, now)
             if entry is not None:
                 entries[seed.url] = entry
         elif known[seed.url].soft:
             house.book.requeue(known[seed.url].id, candidate)
-        elif known[seed.url].depth > 0:
+        elif known[seed.url].depth > candidate.depth:
             house.book.shorten(known[seed.url].id, candidate)
     house.book.add(list(entries.values()), now)
 

@@ -15,6 +15,7 @@ COMMANDS = {
     "crawl": "crawl sites into a collection, or go on where the last crawl stopped",
     "refresh": "visit again what is due, or stay and keep a collection fresh",
     "status": "what a collection holds and how its last crawl ended",
+    "explain": "why a URL has its place: class, list, scores, when due, what holds it back",
     "pages": "list what is stored, or what was skipped and why",
     "show": "the stored body or text of one page",
     "history": "every visit of a page, with a small plot",

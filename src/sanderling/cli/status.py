@@ -5,10 +5,13 @@ import json
 import time
 from collections import Counter
 
+import msgspec
+
 from sanderling.cli.crawl import size_text
 from sanderling.cli.frame import Call, print_json
 from sanderling.cli.times import iso
 from sanderling.database import Connection
+from sanderling.reach import drawn, levels
 from sanderling.sources.changefreq import CLASSES
 from sanderling.store.collection import Collection, get_meta, read_collection
 from sanderling.store.history import classes
@@ -19,6 +22,7 @@ examples:
   sanderling status
   sanderling status -C archive-2026 --json
 """
+LEVELS = 12  # rows of them for a person
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,6 +61,9 @@ def describe(collection: Collection) -> dict[str, object]:
         "skipped": dict(_reasons(db, "skipped")),
         "failed": dict(_reasons(db, "failed")),
         "classes": dict(Counter(name for _, name in classes(db))),
+        "order": get_meta(db, "order"),
+        "depths": drawn(db),
+        "levels": [msgspec.to_builtins(level) for level in levels(db)],
         "hosts": db.execute("SELECT count(DISTINCT host) FROM urls WHERE state = 'visited'").fetchone()[0],
         "held": _held(db, time.time()),
         "last_run": None
@@ -99,8 +106,22 @@ def _print(state: dict[str, object]) -> None:
     if isinstance(frequencies, dict) and frequencies:
         known = ", ".join(f"{frequencies[name]:,} {name}" for name in CLASSES if name in frequencies)
         print(f"  change    {known}")
+    _print_levels(state)
     held = state["held"]
     for host in held if isinstance(held, list) else []:
         print(f"  held      {host['host']} until {host['until']} ({host['reason']}), {host['waiting']} waiting")
     if isinstance(run, dict):
         print(f"  last run  {run['started']}: {run['finish_reason']}")
+
+
+def _print_levels(state: dict[str, object]) -> None:
+    """How many pages lie how many links from their seed; those beyond the first rows together."""
+    found, depths = state["levels"], state["depths"]
+    assert isinstance(found, list)
+    for level in found[:LEVELS]:
+        counts = ", ".join(f"{count:,} {name}" for name, count in level.items() if name != "level" and count)
+        print(f"  level {level['level']:<3} {counts}")
+    if len(found) > LEVELS:
+        print(f"  level {found[LEVELS]['level']} to {found[-1]['level']}: see --json")
+    if isinstance(depths, dict) and depths:
+        print(f"  depths    {', '.join(f'{depth} from {seed}' for seed, depth in depths.items())}")

@@ -1,7 +1,7 @@
 """May this URL be visited? Decided once, when it is first met; the reason is kept with it."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sanderling.frontier.book import Entry
 from sanderling.organise.budget import PatternBudget
@@ -9,7 +9,7 @@ from sanderling.organise.dust import Rule, rewrite
 from sanderling.organise.normalise import host_of
 from sanderling.organise.scope import ScopeRule, verdict
 from sanderling.organise.traps import trap_in
-from sanderling.records import Candidate, Host, Reason, Source, State
+from sanderling.records import Candidate, Host, Reason, Source, State, Url
 
 SAME_AS = "the same as "  # how the note of a URL begins that a learned rule spells otherwise
 MAX_MAPS = 10_000  # sitemaps and feeds of one host
@@ -34,6 +34,23 @@ class Judge:
         self.listed: Counter[tuple[Host, Reason]] = Counter()
         self.maps: Counter[Host] = Counter()
         self.unlisted = 0
+        self.starts: Mapping[str, int] = {}  # the level a seed begins at, if that is not 0
+        self.levels: dict[Host, int] = {}  # the same for the sitemaps of its host
+
+    def begin_at(self, starts: Mapping[str, int]) -> None:
+        """Let seeds, and the sitemaps of their hosts, begin at these levels."""
+        self.starts = starts
+        for seed, level in starts.items():
+            host = host_of(Url(seed))
+            self.levels[host] = min(level, self.levels.get(host, level))
+
+    def seed_level(self, url: Url) -> int:
+        """The level a seed begins at."""
+        return self.starts.get(url, 0)
+
+    def map_level(self, host: Host) -> int:
+        """The level of a sitemap: that of its host's seed."""
+        return self.levels.get(host, 0)
 
     def judge(self, candidate: Candidate, nofollow: bool, now: float) -> Entry | None:
         """Queue it or skip it with a reason; None when the list of skipped ones is long enough already."""

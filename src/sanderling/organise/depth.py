@@ -36,6 +36,11 @@ def sampled_depth(mean: float, draw: Random, cap: int = CAP) -> int:
     return cap
 
 
+def is_sampled(text: str) -> bool:
+    """Is a depth to be drawn for each seed?"""
+    return text.strip().lower().startswith("sample:")
+
+
 def read_depth(text: str, draw: Random) -> int | None:
     """Read `--depth`: a number, `poisson:MEAN`, `sample:MEAN`, or `-1` for no limit (returned as None)."""
     kind, _, value = text.strip().lower().rpartition(":")
@@ -55,5 +60,5 @@ def _mean(value: str, text: str) -> float:
     except ValueError:
         raise UsageError(f"{text!r} is no depth: give {FORMS}") from None
     if not 0 <= mean <= CAP:
-        raise UsageError(f"the mean of a Poisson depth lies between 0 and {CAP}, not {value}")
+        raise UsageError(f"the mean of a Poisson depth lies between 0 and {CAP}, not {value}: give {FORMS}")
     return mean

@@ -94,6 +94,16 @@ def sources_of(db: Connection, url: int) -> list[int]:
     return [source for source in found if url in set(targets_of(db, source).targets)]
 
 
+def count_sources(db: Connection, url: int) -> int:
+    """How many pages ever linked to this one."""
+    found: set[int] = set()
+    for (packed,) in db.execute("SELECT sources FROM backlinks WHERE url = ?", (url,)):
+        sources = array("q")
+        sources.frombytes(packed)
+        found.update(sources)
+    return len(found)
+
+
 def targets_of(db: Connection, url: int) -> Forward:
     """The links of a stored page."""
     row = db.execute("SELECT links FROM pages WHERE url = ?", (url,)).fetchone()
