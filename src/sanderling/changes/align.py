@@ -23,13 +23,23 @@ class Hunk(Struct, frozen=True):
 
 def align(old: Sequence[int], new: Sequence[int]) -> list[Hunk]:
     """Find the places where two sequences of block hashes differ."""
-    start, limit = 0, min(len(old), len(new))
-    while start < limit and old[start] == new[start]:
-        start += 1
-    tail = 0
-    while tail < limit - start and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
+    start = common(old, new)
+    tail = min(common(old[::-1], new[::-1]), min(len(old), len(new)) - start)
     return _between(old, new, (start, len(old) - tail), (start, len(new) - tail))
+
+
+def common(one: Sequence[object], other: Sequence[object]) -> int:
+    """Count what two sequences of one type have in common at their start; halves are compared at a time."""
+    low, high = 0, min(len(one), len(other))
+    if one[:high] == other[:high]:
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 def _between(old: Sequence[int], new: Sequence[int], left: tuple[int, int], right: tuple[int, int]) -> list[Hunk]:

@@ -9,7 +9,7 @@ from itertools import islice
 from msgspec import Struct
 
 from sanderling.changes.align import Hunk, align
-from sanderling.changes.tree import Structure, structure
+from sanderling.changes.tree import Structure, compare
 from sanderling.pages.assets import unpack as unpack_set
 from sanderling.pages.fingerprint import unpack as unpack_outline
 from sanderling.pages.signatures import Signature
@@ -70,16 +70,19 @@ def difference(old: Signature, new: Signature) -> Difference:
     same_outline = old.outline == new.outline
     return Difference(
         text=old.text != new.text,
-        weight=_weight(old) + _weight(new),
+        weight=old.weight + new.weight,
         blocks=tuple(islice(_blocks(old, new), MAX_BLOCKS)) if old.keys != new.keys else (),
-        structure=Structure() if same_outline else structure(unpack_outline(old.outline), unpack_outline(new.outline)),
+        structure=_structure(old, new),
         looks=old.looks[0] != new.looks[0] if same_outline else old.looks[1] != new.looks[1],
         assets={name: delta for name in ASSETS if (delta := _delta(getattr(old, name), getattr(new, name)))},
     )
 
 
-def _weight(mark: Signature) -> int:
-    return sum(size for size, place in zip(array("H", mark.sizes), mark.places, strict=True) if place)
+def _structure(old: Signature, new: Signature) -> Structure:
+    cosmetic = old.cosmetic != new.cosmetic
+    if old.outline == new.outline:
+        return Structure(cosmetic=cosmetic)
+    return compare(unpack_outline(old.outline), unpack_outline(new.outline), cosmetic=cosmetic)
 
 
 def _delta(old: bytes, new: bytes) -> Delta:

@@ -2,34 +2,12 @@
 
 from collections import Counter
 from enum import StrEnum
+from itertools import pairwise
 
 from msgspec import Struct
 
-from sanderling.pages.fingerprint import Outline
-
-COSMETIC = frozenset(
-    (
-        *(
-            "abbr",
-            "acronym",
-            "b",
-            "basefont",
-            "big",
-            "blink",
-            "br",
-            "center",
-            "cite",
-            "code",
-            "dfn",
-            "em",
-            "font",
-            "hr",
-        ),
-        *("i", "kbd", "mark", "nobr", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "tt", "u"),
-        *("var", "wbr"),
-    )
-)
-UNSEEN = frozenset(("link", "meta", "noscript", "script", "style", "template", "title", "base"))
+from sanderling.changes.align import common
+from sanderling.pages.fingerprint import COSMETIC, UNSEEN, Outline
 
 
 class Verdict(StrEnum):
@@ -92,11 +70,25 @@ def structure(old: Outline, new: Outline, skipped: frozenset[str] = COSMETIC | U
     if old == new:
         return Structure()
     cosmetic = _counts(old, COSMETIC) != _counts(new, COSMETIC)
-    before, after = prune(old, skipped), prune(new, skipped)
-    if before == after:
+    return compare(prune(old, skipped), prune(new, skipped), cosmetic=cosmetic)
+
+
+def compare(old: Outline, new: Outline, *, cosmetic: bool) -> Structure:
+    """Compare two pruned skeletons: only the tags between the first that differs and the last are looked at."""
+    if old == new:
         return Structure(cosmetic=cosmetic)
-    levels, verdict = _levels(table(before), table(after))
-    return Structure(verdict, tuple(levels), cosmetic, reordered=not levels)
+    start, end = _same(old, new)
+    before, after = _kinds(old, start, end), _kinds(new, start, end)
+    levels = _levels(after - before, before - after, Counter(old.depths), Counter(new.depths))
+    is_major = any(inner for _, _, inner in (*(after - before), *(before - after)))
+    return Structure(Verdict.MAJOR if is_major else Verdict.MINOR, levels, cosmetic, reordered=not levels)
+
+
+def _same(old: Outline, new: Outline) -> tuple[int, int]:
+    """Count the tags that are the same at the start and at the end; the last at the start may have other children."""
+    start = min(common(old.depths, new.depths), common(old.tags, new.tags))
+    end = min(common(old.depths[::-1], new.depths[::-1]), common(old.tags[::-1], new.tags[::-1]))
+    return max(0, start - 1), min(end, min(len(old.tags), len(new.tags)) - start)
 
 
 def prune(outline: Outline, skipped: frozenset[str]) -> Outline:
@@ -117,30 +109,20 @@ def _counts(outline: Outline, wanted: frozenset[str]) -> Counter[str]:
     return Counter(tag for tag in outline.tags if tag in wanted)
 
 
-def _levels(old: Nodes, new: Nodes) -> tuple[list[Level], Verdict]:
-    found, verdict = [], Verdict.NONE if old == new else Verdict.MINOR
-    for level in range(max(len(old.names), len(new.names))):
-        if _row(old, level) == _row(new, level):
-            continue
-        before, after = _kinds(old, level), _kinds(new, level)
-        added, removed = after - before, before - after
-        if not added and not removed:
-            continue
-        if any(inner for _, inner in (*added, *removed)):
-            verdict = Verdict.MAJOR
-        found.append(Level(level + 1, before.total(), after.total(), _names(added), _names(removed)))
-    return found, verdict
+def _kinds(outline: Outline, start: int, end: int) -> Counter[tuple[int, str, bool]]:
+    """Count the nodes of a stretch by level, tag and whether they have children."""
+    stop = len(outline.tags) - end
+    depths = outline.depths[start : stop + 1] + b"\0"
+    inner = [following > depth for depth, following in pairwise(depths)]
+    return Counter(zip(depths, outline.tags[start:stop], inner, strict=False))
 
 
-def _row(nodes: Nodes, level: int) -> tuple[object, ...]:
-    return (nodes.names[level], nodes.children[level]) if level < len(nodes.names) else ()
+def _levels(
+    added: Counter[tuple[int, str, bool]], removed: Counter[tuple[int, str, bool]], old: Counter[int], new: Counter[int]
+) -> tuple[Level, ...]:
+    places = sorted({level for level, _, _ in (*added, *removed)})
+    return tuple(Level(place, old[place], new[place], _names(added, place), _names(removed, place)) for place in places)
 
 
-def _kinds(nodes: Nodes, level: int) -> Counter[tuple[str, bool]]:
-    if level >= len(nodes.names):
-        return Counter()
-    return Counter((name, count > 0) for name, count in zip(nodes.names[level], nodes.children[level], strict=True))
-
-
-def _names(kinds: Counter[tuple[str, bool]]) -> tuple[str, ...]:
-    return tuple(sorted(name for name, _ in kinds.elements()))
+def _names(kinds: Counter[tuple[int, str, bool]], level: int) -> tuple[str, ...]:
+    return tuple(sorted(name for place, name, _ in kinds.elements() if place == level))

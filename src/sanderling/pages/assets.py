@@ -3,6 +3,7 @@
 import re
 from array import array
 from collections.abc import Iterable
+from itertools import islice
 
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
@@ -52,10 +53,24 @@ def target(href: str) -> str:
     return SESSION.sub("", href).rstrip("?&") if "?" in href or ";" in href else href
 
 
-def targets(elements: Iterable[Element]) -> set[int]:
+class _Targets(dict[str, int]):
+    """The hash of where a link leads, remembered: a site's menus are the same on every page; 0 for nowhere."""
+
+    def __missing__(self, href: str) -> int:
+        if len(self) >= MAX_NAMES:
+            self.clear()
+        place = target(href)
+        value = self[href] = key(place) if place and not place.startswith(("javascript:", "data:")) else 0
+        return value
+
+
+_targets = _Targets()
+
+
+def targets(tree: Document) -> set[int]:
     """Hash where links lead; what stays on the page or runs a script is left out."""
-    found = {target(element.attr("href") or "") for element in list(elements)[:MAX_LINKS]}
-    return {key(href) for href in found if href and not href.startswith(("javascript:", "data:"))}
+    hrefs = [str(href) for href in islice(tree.xpath_iter("//a/@href"), MAX_LINKS)]
+    return set(map(_targets.__getitem__, hrefs)) - {0}
 
 
 def places(elements: Iterable[Element]) -> set[int]:
@@ -137,9 +152,9 @@ class _Names(dict[str, str]):
 _names = _Names()
 
 
-def looks(tree: Document, elements: list[Element]) -> tuple[int, int]:
+def looks(tree: Document, names: list[str]) -> tuple[int, int]:
     """Hash classes, inline styles and style sheets: in order, and as a set."""
-    classes = [_names[element.attr("class") or ""] for element in elements]
+    classes = list(map(_names.__getitem__, names))
     styles = [element.attr("style") or "" for element in tree.select("[style]")]
     sheets = [steady(link.attr("href") or "") for link in tree.find_all("link") if _is_sheet(link)]
     sheets += [element.text for element in tree.find_all("style")]

@@ -42,12 +42,12 @@ TAGS = {
 }
 LANDMARKS: dict[str, list[str]] = {
     **{tag: [label] for label, tags in TAGS.items() for tag in tags},
-    **{f"#role={role}": [label] for label, roles in ROLES.items() for role in roles},
-    **{f"#{MARK}={label}": [label] for label in (HIDDEN, HINTED, WATCHED)},
+    **{f"#{MARK}={label}": [label] for label in (MAIN, HIDDEN, OUTSIDE, LANDMARK, HINTED, WATCHED)},
 }
+LABELS = {role: label for label, roles in ROLES.items() for role in roles}
 WITH_LINKS = {**LANDMARKS, "a": [LINK], "button": [LINK]}
-DECLARED = "main,[role=main]"
 CONCEALED = '[hidden],[style*="display:none"],[style*="display: none"]'
+APART = ("navigation", "dialog")  # roles whose links are not of the text
 TELLING = ("cookie", "consent", "onetrust", "newsletter", "advert", "breadcrumb")  # wherever in a name
 ENDINGS = ("banner", "popup", "modal", "promo", "sidebar", "footer", "navbar", "menu", "menubar")  # of a word of a name
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -64,21 +64,29 @@ class Blocks(Struct, frozen=True):
     verbatim: bytes  # the same: 1 for program text and the like, in which a time is no stamp
     declared: list[Element]  # the main part, if the page says which that is and can be believed
     furniture: list[Element]  # elements known by their class names not to be content
+    roles: list[Element]  # elements that say themselves that they are not of the text
+    classes: list[str]  # class attributes of all elements, in order
 
 
 def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     """Cut a page into blocks of text; the tree is left as it was."""
-    declared = tree.select(DECLARED)
-    hinted = [] if declared else _hinted(tree)
-    named = [(HINTED, hinted), (HIDDEN, tree.select(CONCEALED))]
+    roles = [(element.attr("role") or "", element) for element in tree.select("[role],main")]
+    declared = [element for role, element in roles if role == "main" or element.tag == "main"]
+    classed = tree.select("[class]")
+    classes = [element.attr("class") or "" for element in classed]
+    hinted = [] if declared else _hinted(tree, classed, classes)
+    named = [(LABELS[role], [element]) for role, element in roles if role in LABELS]
+    named += [(HINTED, hinted), (HIDDEN, tree.select(CONCEALED))]
     named += [(HIDDEN, tree.select(selector)) for selector in attention.ignore]
     named += [(WATCHED, tree.select(selector)) for selector in attention.watch]
     lines, spans = _render(tree, named, LANDMARKS if declared else WITH_LINKS)
     areas = _Areas(lines, spans)
+    apart = [element for role, element in roles if role in APART]
+    verbatim = bytes(areas.cover(VERBATIM))
     if attention.is_narrow:
-        return Blocks(lines, _watched(areas, lines, attention), bytes(areas.cover(VERBATIM)), [], hinted)
+        return Blocks(lines, _watched(areas, lines, attention), verbatim, [], hinted, apart, classes)
     main, believed = areas.main()
-    return Blocks(lines, main, bytes(areas.cover(VERBATIM)), declared if believed else [], hinted)
+    return Blocks(lines, main, verbatim, declared if believed else [], hinted, apart, classes)
 
 
 def _render(
@@ -128,11 +136,11 @@ def _sounds_like_furniture(name: str) -> bool:
 _known = _Known({"": False})
 
 
-def _hinted(tree: Document) -> list[Element]:
+def _hinted(tree: Document, classed: list[Element], classes: list[str]) -> list[Element]:
     """Find the elements whose class or id sounds like furniture."""
-    named = tree.select("[class],[id]")
-    sounds = [_known[element.attr("class") or ""] or _known[element.attr("id") or ""] for element in named]
-    return [element for element in compress(named, sounds) if element.tag not in NEVER]
+    found = list(compress(classed, map(_known.__getitem__, classes)))
+    found += [element for element in tree.select("[id]") if _known[element.attr("id") or ""]]
+    return [element for element in dict.fromkeys(found) if element.tag not in NEVER]
 
 
 class _Areas:

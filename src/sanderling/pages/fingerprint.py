@@ -1,7 +1,6 @@
 """The skeleton of a page: its opening tags in order with their depth, and the fingerprints of IPC section 4.1.2."""
 
 import zlib
-from array import array
 
 from msgspec import Struct
 
@@ -9,6 +8,77 @@ from sanderling.pages.parse import Document, Element
 
 MAX_TAGS = 50_000  # of one page; the rest is not looked at
 MAX_DEPTH = 255
+KNOWN = (
+    *(
+        "html",
+        "head",
+        "body",
+        "div",
+        "p",
+        "a",
+        "span",
+        "ul",
+        "ol",
+        "li",
+        "table",
+        "thead",
+        "tbody",
+        "tfoot",
+        "tr",
+        "td",
+    ),
+    *("th", "caption", "colgroup", "col", "h1", "h2", "h3", "h4", "h5", "h6", "section", "article", "aside", "nav"),
+    *(
+        "header",
+        "footer",
+        "main",
+        "hgroup",
+        "search",
+        "address",
+        "blockquote",
+        "dd",
+        "dl",
+        "dt",
+        "figure",
+        "figcaption",
+    ),
+    *(
+        "hr",
+        "menu",
+        "pre",
+        "abbr",
+        "b",
+        "bdi",
+        "bdo",
+        "br",
+        "cite",
+        "code",
+        "data",
+        "dfn",
+        "em",
+        "i",
+        "kbd",
+        "mark",
+        "q",
+    ),
+    *("rp", "rt", "ruby", "s", "samp", "small", "strong", "sub", "sup", "time", "u", "var", "wbr", "area", "audio"),
+    *("img", "map", "track", "video", "embed", "iframe", "object", "picture", "source", "svg", "math", "canvas"),
+    *("noscript", "script", "style", "link", "meta", "base", "title", "template", "slot", "del", "ins", "button"),
+    *("datalist", "fieldset", "form", "input", "label", "legend", "meter", "optgroup", "option", "output", "progress"),
+    *("select", "textarea", "details", "dialog", "summary", "center", "font", "big", "tt", "strike", "acronym"),
+    *("frame", "frameset", "nobr", "basefont", "blink", "path", "g", "use", "rect", "circle", "line", "polygon"),
+)  # their order is part of what is stored
+COSMETIC = frozenset(
+    (
+        *("abbr", "acronym", "b", "basefont", "big", "blink", "br", "center", "cite", "code", "dfn", "em", "font"),
+        *("hr", "i", "kbd", "mark", "nobr", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup"),
+        *("tt", "u", "var", "wbr"),
+    )
+)  # tags that only change looks
+UNSEEN = frozenset(("link", "meta", "noscript", "script", "style", "template", "title", "base"))
+OTHER = 255  # the code of a tag that HTML does not know
+SMALL = 4_096  # bytes of a skeleton that is not worth compressing
+PLAIN, SHRUNK = b"\0", b"\1"
 
 
 class Outline(Struct, frozen=True, array_like=True):
@@ -27,20 +97,34 @@ class Fingerprint(Struct, frozen=True, array_like=True):
 
 
 def outline(tree: Document, elements: list[Element]) -> Outline:
-    """Take the skeleton of a page from its elements in document order, the first `MAX_TAGS` of them."""
+    """Take the skeleton of a page from its elements in document order."""
+    return divide(tree, elements, frozenset())[0]
+
+
+def divide(tree: Document, elements: list[Element], skipped: frozenset[str]) -> tuple[Outline, list[str]]:
+    """Take the skeleton without some tags, which hand what is inside them up; and those tags."""
     above: list[object] = [tree]
-    depths = []
+    levels = [0]
+    tags, depths, left = [], [], []
     for element in elements:
         parent = element.parent
         while above[-1] is not parent:
             above.pop()
+            levels.pop()
             if not above:  # inside a template: its content hangs on nothing that was seen
-                above = [tree, parent]
-        depths.append(len(above))
+                above, levels = [tree, parent], [0, 1]
+        tag, level = element.tag, levels[-1]
+        if tag not in skipped:
+            level += 1
+            tags.append(tag)
+            depths.append(level)
+        else:
+            left.append(tag)
         above.append(element)
+        levels.append(level)
     if len(depths) and max(depths) > MAX_DEPTH:
         depths = [min(depth, MAX_DEPTH) for depth in depths]
-    return Outline([element.tag for element in elements], bytes(depths))
+    return Outline(tags, bytes(depths)), left
 
 
 def fingerprint(tags: list[str]) -> Fingerprint:
@@ -52,15 +136,32 @@ def fingerprint(tags: list[str]) -> Fingerprint:
     )
 
 
+class _Codes(dict[str, int]):
+    """One byte for each tag of HTML, and one for all others."""
+
+    def __missing__(self, tag: str) -> int:
+        return OTHER
+
+
+_codes = _Codes({tag: code for code, tag in enumerate(KNOWN)})
+
+
 def pack(skeleton: Outline) -> bytes:
-    """Write a skeleton in few bytes: pages repeat themselves, so it shrinks to a tenth."""
-    number = {name: index for index, name in enumerate(dict.fromkeys(skeleton.tags))}
-    body = array("H", map(number.__getitem__, skeleton.tags)).tobytes() + skeleton.depths
-    return zlib.compress(" ".join(number).encode("utf-8", "replace") + b"\0" + body, 1)
+    """Write a skeleton in two bytes a tag; that of a large page is compressed, for pages repeat themselves."""
+    codes = bytes(map(_codes.__getitem__, skeleton.tags))
+    others = [tag for tag in skeleton.tags if tag not in _codes] if OTHER in codes else []
+    body = codes + skeleton.depths + b"\0" + " ".join(others).encode("utf-8", "replace")
+    head = len(codes).to_bytes(4, "little")
+    return head + PLAIN + body if len(body) <= SMALL else head + SHRUNK + zlib.compress(body, 1)
 
 
 def unpack(packed: bytes) -> Outline:
     """Read a skeleton that `pack` wrote."""
-    head, _, body = zlib.decompress(packed).partition(b"\0")
-    names, count = head.decode().split(" "), len(body) // 3
-    return Outline(list(map(names.__getitem__, array("H", body[: 2 * count]))), body[2 * count :])
+    count, body = int.from_bytes(packed[:4], "little"), packed[5:]
+    if packed[4:5] == SHRUNK:
+        body = zlib.decompress(body)
+    codes, depths = body[:count], body[count : 2 * count]
+    if OTHER not in codes:
+        return Outline(list(map(KNOWN.__getitem__, codes)), depths)
+    others = iter(body[2 * count + 1 :].decode().split(" "))
+    return Outline([KNOWN[code] if code != OTHER else next(others) for code in codes], depths)

@@ -20,10 +20,11 @@ from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import reduce
 from sanderling.pages.text import squeeze
 
-VERSION = 2
+VERSION = 3
 MAX_LINES = 80_000  # half of them empty
-NUMBERED = bytes.maketrans(b"123456789", b"0" * 9)
-FURNITURE = "nav,header,footer,aside,noscript,dialog,[role=navigation],[role=dialog]"
+NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
+SKIPPED = fingerprint.COSMETIC | fingerprint.UNSEEN
+FURNITURE = "nav,header,footer,aside,noscript,dialog"
 PROSE_LINKS = "p a[href]"
 
 
@@ -36,7 +37,9 @@ class Signature(Struct, frozen=True, array_like=True):
     keys: bytes  # of each block of text that is not empty: hash, four bytes
     sizes: bytes  # its length in bytes, two bytes
     places: bytes  # whether it is main content, one byte
-    outline: bytes  # the skeleton, packed
+    weight: int  # length of all main content
+    outline: bytes  # the skeleton without tags that only change looks or are never seen, packed
+    cosmetic: int  # which tags only change looks, and how often each
     looks: tuple[int, int]  # classes and styles in order, and as a set
     links: bytes  # sets of hashes from here on
     main_links: bytes
@@ -72,17 +75,22 @@ def sign_blocks(tree: Document, body: Blocks, attention: Attention = EVERYTHING)
     whole, reduced = _reduce(body, attention.ignored)
     kept = list(compress(range(len(reduced)), reduced))
     shown = list(filter(None, reduced))
+    sizes = [min(len(block), 65535) for block in shown]
+    places = bytes(compress(body.main, reduced))
+    skeleton, skipped = fingerprint.divide(tree, elements, SKIPPED)
     main_links, main_images = (set(), set()) if attention.is_narrow else _main_assets(tree, body)
     signature = Signature(
         version=VERSION,
         attention=attention.number,
         text=whole,
         keys=array("I", map(xxh32_intdigest, shown)).tobytes(),
-        sizes=array("H", [min(len(block), 65535) for block in shown]).tobytes(),
-        places=bytes(compress(body.main, reduced)),
-        outline=fingerprint.pack(fingerprint.outline(tree, elements)),
-        looks=assets.looks(tree, elements),
-        links=assets.pack(assets.targets(tree.find_all("a"))),
+        sizes=array("H", sizes).tobytes(),
+        places=places,
+        weight=sum(compress(sizes, places)),
+        outline=fingerprint.pack(skeleton),
+        cosmetic=assets.digest(sorted(filter(fingerprint.COSMETIC.__contains__, skipped))),
+        looks=assets.looks(tree, body.classes),
+        links=assets.pack(assets.targets(tree)),
         main_links=assets.pack(main_links),
         images=assets.pack(assets.images(tree.find_all("img"))),
         main_images=assets.pack(main_images),
@@ -98,9 +106,9 @@ def _reduce(body: Blocks, ignored: Pattern[str] | None) -> tuple[int, list[bytes
     """Hash the whole text; and give each line without blanks, stamps and what a user ignores, empty ones too."""
     raw = squeeze("\n".join(body.lines))
     lines = raw.split(b"\n")[:MAX_LINES]
-    for place, line in enumerate(raw.translate(NUMBERED).split(b"\n")[:MAX_LINES]):
-        if ignored is not None or b"0" in line:
-            lines[place] = _reduced(body, place, lines[place], ignored)
+    numbered = raw.translate(None, NO_DIGITS).split(b"\n")[:MAX_LINES] if ignored is None else lines
+    for place in compress(range(len(lines)), numbered):
+        lines[place] = _reduced(body, place, lines[place], ignored)
     return xxh3_64_intdigest(raw), lines
 
 
@@ -121,6 +129,6 @@ def _main_assets(tree: Document, body: Blocks) -> tuple[set[int], set[int]]:
     if not inside:
         return set(), set()
     outside: set[Element] = set()
-    for area in (*tree.select(FURNITURE), *body.furniture):
+    for area in (*tree.select(FURNITURE), *body.roles, *body.furniture):
         outside.update(area.find_all("a"))
     return assets.places(link for link in inside if link not in outside), set()

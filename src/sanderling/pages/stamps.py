@@ -5,6 +5,7 @@ date alone is left as it is: an author's "last updated" says something.
 """
 
 import re
+from functools import lru_cache
 
 MAX_STAMPED = 160  # characters of a line that may be a stamp; a long paragraph with a time in it is content
 MAX_COUNTED = 60  # the same for counters
@@ -68,15 +69,17 @@ CLUES = frozenset(
 )
 COUNT_CLUES = frozenset((*COUNTED, "viewed", "visited"))
 ANY_CLUES = CLUES | COUNT_CLUES
-WORD = re.compile(rf"{COUNTED}|viewed|visited")
 WORD = re.compile(r"[^\W\d]+")
 HEX = re.compile(r"[0-9a-f]{8,}|\d{5,}", re.IGNORECASE)
 
 
 def reduce(line: str) -> str:
     """Take the stamp out of a line with a digit; a line without a stamp stays as it is."""
-    if len(line) > MAX_STAMPED:
-        return line
+    return _reduced(line) if len(line) <= MAX_STAMPED else line
+
+
+@lru_cache(maxsize=8_192)  # a site repeats its stamps on every page
+def _reduced(line: str) -> str:
     small = line.lower()
     words = WORD.findall(small)
     if ":" in small or not ANY_CLUES.isdisjoint(words) or "\u00a9" in line:
