@@ -3,13 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.dedupe.near import NEAR, NearIndex, Twin
+from sanderling.dedupe.near import SURE, NearIndex, Twin
 from sanderling.pages.simhash import distance
 
 marks = st.integers(1, 2**64 - 1)
 
 
-@given(st.lists(marks, max_size=20), marks, st.sets(st.integers(0, 63), max_size=NEAR))
+@given(st.lists(marks, max_size=20), marks, st.sets(st.integers(0, 63), max_size=SURE))
 def test_whatever_is_near_is_found_and_nothing_else(others: list[int], mark: int, bits: set[int]) -> None:
     index = NearIndex()
     for number, other in enumerate(others, 2):
@@ -19,9 +19,9 @@ def test_whatever_is_near_is_found_and_nothing_else(others: list[int], mark: int
     for bit in bits:
         asked ^= 1 << bit
     expected = {number: distance(other, asked) for number, other in enumerate(others, 2)} | {1: len(bits)}
-    found = index.find(asked) if asked else []
+    found = index.find(asked, SURE) if asked else []
     assert {twin.page: twin.distance for twin in found} == (
-        {page: far for page, far in expected.items() if far <= NEAR} if asked else {}
+        {page: far for page, far in expected.items() if far <= SURE} if asked else {}
     )
 
 
