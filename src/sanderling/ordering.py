@@ -11,6 +11,7 @@ from sanderling.errors import UsageError
 from sanderling.frontier.order import Lesson, Ordering
 from sanderling.frontier.orderings.choose import DEFAULT, FOCUSED, Given, choose
 from sanderling.frontier.orderings.memory import load
+from sanderling.frontier.orderings.sitemap import UNSAID
 from sanderling.organise.popularity import Counts, Popularity, read_logs
 from sanderling.organise.relevance import Topic, topic_of_query, topic_of_text, unpack_relevance
 from sanderling.pipeline import House
@@ -68,7 +69,8 @@ def remembered(db: Connection, wish: Wish) -> Wish:
 
 def open_order(db: Connection, wish: Wish) -> Ordering:
     """The ordering, with all it remembers."""
-    order = choose(wish.name, Given(Topic(wish.topic), wish.popularity, lambda url: _path(db, url)))
+    given = Given(Topic(wish.topic), wish.popularity, lambda url: _path(db, url), lambda url: _priority(db, url))
+    order = choose(wish.name, given)
     recall(db, wish.name, order)
     return order
 
@@ -76,6 +78,11 @@ def open_order(db: Connection, wish: Wish) -> Ordering:
 def _path(db: Connection, url: int) -> str:
     row = db.execute("SELECT path FROM urls WHERE id = ?", (url,)).fetchone()
     return str(row[0]) if row else ""
+
+
+def _priority(db: Connection, url: int) -> float:
+    row = db.execute("SELECT priority FROM hints WHERE url = ?", (url,)).fetchone()
+    return float(row[0]) if row and row[0] >= 0 else UNSAID
 
 
 def recall(db: Connection, name: str, order: Ordering) -> None:

@@ -19,6 +19,7 @@ from sanderling.frontier.book import Book, Entry, Known
 from sanderling.frontier.closing import MAX_HOPS, close, conduct
 from sanderling.frontier.hosts import CONDEMN_AFTER, Hosts, backoff
 from sanderling.frontier.judge import SAME_AS, Judge
+from sanderling.frontier.keep import Keeper
 from sanderling.frontier.order import LEARN_LEAST, LEARN_PAGES, LEARN_SHARE, NEVER, Finding, Lesson, Ordering
 from sanderling.frontier.orderings.choose import DEFAULT
 from sanderling.frontier.queue import Closing, Lease, Queue
@@ -97,6 +98,7 @@ class House(Struct):
     agent: str = "sanderling"  # what robots.txt calls us
     use_maps: bool = True  # look for sitemaps and feeds
     order_name: str = DEFAULT
+    keeper: Keeper | None = None  # of a collection of limited size
     learned: int = 0  # pages since waiting URLs were last moved by what was learned
 
 
@@ -138,6 +140,8 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     if house.graph.pairs >= FLUSH_PAIRS:
         house.graph.flush()
     _promote(len(shelved), house)
+    if house.keeper is not None and house.keeper.is_due(len(shelved)):
+        keep_best(house, house.keeper, now)
     return shelved
 
 
@@ -267,10 +271,16 @@ def _ranked(entries: Sequence[Entry], offers: Mapping[Url, Offer], house: House)
             out.append(entry)
         elif rank == NEVER:
             out.append(Entry(candidate, State.SKIPPED, Reason.IRRELEVANT))
+        elif candidate.role is Role.PAGE and not _has_room(house, rank):
+            out.append(Entry(candidate, State.SKIPPED, Reason.LIMIT, "not better than the pages kept"))
         else:
             place = MAPS_FIRST if candidate.role is not Role.PAGE else rank
             out.append(Entry(offers[candidate.url].candidate(candidate.url, place), State.QUEUED))
     return out
+
+
+def _has_room(house: House, rank: float) -> bool:
+    return house.keeper is None or not house.order.compares or house.keeper.admits(rank)
 
 
 def _back_links(urls: Sequence[Url], offers: Mapping[Url, Offer]) -> Counter[Url]:
@@ -385,7 +395,8 @@ def _found_again(url: Url, offer: Offer, found: Known, house: House, now: float)
     if found.soft:
         if not offer.nofollow and not house.judge.is_too_deep(offer.depth):
             (rank,) = house.order.rank([offer.finding(url)])
-            if rank != NEVER:
+            rank = min(rank, house.order.keeps(found.id, offer.depth, 0.0)) if house.keeper is not None else rank
+            if rank != NEVER and _has_room(house, rank):
                 house.book.requeue(found.id, offer.candidate(url, rank))
     elif house.book.shorten(found.id, offer.candidate(url)):
         targets = targets_of(house.db, found.id).targets
@@ -439,6 +450,19 @@ def _promote(stored: int, house: House) -> None:
     if house.learned >= min(LEARN_PAGES, max(LEARN_LEAST, house.counts[Outcome.FETCHED] // LEARN_SHARE)):
         house.queue.promote(house.order.gains())
         house.learned = 0
+
+
+def keep_best(house: House, keeper: Keeper, now: float) -> None:
+    """Let the worst pages leave a collection that is full, and give up what waits and is no better."""
+    evicted = keeper.worst(house.order)
+    keeper.note(evicted)
+    gone = [page.url for page in evicted]
+    house.catalogue.remove(gone, house.session, now)
+    house.diary.drop(gone)
+    house.lists.leave(gone)
+    house.counts["evicted"] += len(gone)
+    if house.order.compares:
+        house.counts["passed_over"] += keeper.drop_waiting()
 
 
 def _note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house: House) -> set[int]:

@@ -29,6 +29,7 @@ from sanderling.errors import DiskFull, StoreUnavailable, UsageError
 from sanderling.frontier.book import Book, Entry
 from sanderling.frontier.hosts import Hosts
 from sanderling.frontier.judge import Judge
+from sanderling.frontier.keep import Keeper
 from sanderling.frontier.orderings.memory import save
 from sanderling.frontier.queue import Pace, Queue
 from sanderling.migrants.resolve import Resolver
@@ -40,7 +41,7 @@ from sanderling.organise.depth import read_depth
 from sanderling.organise.normalise import Spelling, normalise, why_not
 from sanderling.organise.scope import Scope as ScopeKind
 from sanderling.organise.scope import ScopeRule, scope_rule, verdict
-from sanderling.pipeline import House
+from sanderling.pipeline import House, keep_best
 from sanderling.reach import reach
 from sanderling.records import Candidate, Outcome, Reason, Source, State, Url
 from sanderling.refresh.diary import Diary
@@ -51,7 +52,7 @@ from sanderling.refresh.schema import MIGRATIONS as REFRESH
 from sanderling.schedule.plan import roster
 from sanderling.schedule.roster import Roster
 from sanderling.settings import AUTO, Fetching, Limits, Order, Politeness, Revisit, Scheduling, Scope, Workers, nearest
-from sanderling.store.catalogue import Catalogue
+from sanderling.store.catalogue import Catalogue, urls_of
 from sanderling.store.cdxj_index import open_index
 from sanderling.store.collection import Collection, exists, get_meta, open_collection, set_meta
 from sanderling.store.crawl_log import CrawlLog
@@ -63,7 +64,7 @@ FAST_CONNECTIONS = 16  # to one host, where no pause is asked for
 RETRIES = 2
 HOST_HANDS = 4000  # stops a migrant at a host holds: pages come in a stream, not one by one
 AUTO_MOST = min(16, 4 * (os.cpu_count() or 1))  # migrants that --migrants auto creates at most
-REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH)
+REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH, Reason.LIMIT, Reason.EVICTED)
 
 
 class Request(Struct, frozen=True):
@@ -95,6 +96,7 @@ class Summary(Struct, frozen=True):
     bytes: int
     seconds: float
     pages_per_second: float
+    evicted: int = 0  # pages that left for better ones
 
 
 def crawl(
@@ -292,6 +294,7 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
         judge=Judge(rule, depth, _budget(db), dust.load(db)),
         order=order,
         order_name=wish.name,
+        keeper=Keeper(db, request.limits.keep) if request.limits.keep else None,
         hints=Hints(db),
         ledger=Ledger(db),
         lists=Lists(db, request.revisit.threshold),
@@ -343,6 +346,7 @@ def _begin(house: House, request: Request, seeds: Sequence[Spelling], now: float
         order_again(house, request.wish)
         _judge_again(house, request, now)
         _queue_seeds(house, seeds, now)
+        _look_again(house, now)
         if not house.queue.waiting() and db.execute("SELECT 1 FROM pages LIMIT 1").fetchone():
             _open_session(house)
         set_meta(db, "complete", "0")
@@ -387,7 +391,7 @@ def _queue_seeds(house: House, seeds: Sequence[Spelling], now: float) -> None:
 def _judge_again(house: House, request: Request, now: float) -> None:
     """When scope or depth changed since the last run, what was skipped may be wanted now, and the other way round."""
     rules = json.dumps([request.scope.scope, request.scope.include, request.scope.exclude, house.judge.depth_limit,
-                        sorted(house.judge.rule.seeds)])  # fmt: skip
+                        sorted(house.judge.rule.seeds), request.limits.keep])  # fmt: skip
     before = get_meta(house.db, "rules")
     set_meta(house.db, "rules", rules)
     if before in ("", rules):
@@ -403,6 +407,16 @@ def _judge_again(house: House, request: Request, now: float) -> None:
         entry = house.judge.judge(candidate, False, now)
         if entry is not None and entry.state is State.QUEUED:
             house.book.requeue(id_, candidate)
+
+
+def _look_again(house: House, now: float) -> None:
+    """Pages that left a full collection, and what had no room in it, may be better than others by now."""
+    if house.keeper is None:
+        return
+    keep_best(house, house.keeper, now)
+    better = dict(house.keeper.worth_another_look(house.order))
+    for id_, url in urls_of(house.db, list(better)).items():
+        house.book.requeue(id_, Candidate(Url(url), depth=better[id_], rank=house.order.keeps(id_, better[id_], 0.0)))
 
 
 def _open_session(house: House) -> None:
@@ -445,13 +459,22 @@ def _pages_of(db: Connection, session: int) -> int:
 
 def _end(house: House, run: int, finish: Finish, coordinator: Coordinator, now: float) -> Summary:
     """Write down how it ended; hand back what nobody holds any more. On a full disk the next start does it."""
-    summary = summarise(house, finish, time.monotonic() - coordinator.started)
     try:
+        with transaction(house.db):
+            keep_exactly(house, now)
+        summary = summarise(house, finish, time.monotonic() - coordinator.started)
         note_end(house, run, finish, msgspec.to_builtins(summary), now)
     except DiskFull:
         if finish is not Finish.DISK:
             raise
+        summary = summarise(house, finish, time.monotonic() - coordinator.started)
     return summary
+
+
+def keep_exactly(house: House, now: float) -> None:
+    """At the end a collection of limited size holds no page too many."""
+    if house.keeper is not None:
+        keep_best(house, house.keeper, now)
 
 
 def note_end(house: House, run: int, finish: Finish, summary: object, now: float) -> None:
@@ -464,6 +487,7 @@ def note_end(house: House, run: int, finish: Finish, summary: object, now: float
 def _write_end(house: House, run: int, finish: Finish, summary: object, now: float) -> None:
     db = house.db
     house.queue.release_all()
+    keep_exactly(house, now)
     house.graph.flush()
     house.diary.save()
     save(db, house.order_name, house.order, house.catalogue.next_visit - 1)
@@ -501,4 +525,5 @@ def summarise(house: House, finish: Finish, seconds: float) -> Summary:
         bytes=counts["bytes"],
         seconds=round(seconds, 3),
         pages_per_second=round(visited / seconds, 2) if seconds else 0.0,
+        evicted=counts["evicted"],
     )

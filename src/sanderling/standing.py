@@ -119,13 +119,9 @@ def _place(db: Connection, row: _Row, order: str) -> Place | None:
     if found is None:
         return None
     rank = float(found[0])
-    before = "(rank < ? OR (rank = ? AND url < ?))"
-    ahead, waiting = db.execute(
-        f"SELECT coalesce(sum({before}), 0), count(*) FROM queue WHERE host = ?", (rank, rank, row.id, row.host)
-    ).fetchone()
-    ahead_all, all_ = db.execute(
-        f"SELECT coalesce(sum({before}), 0), count(*) FROM queue", (rank, rank, row.id)
-    ).fetchone()
+    ahead_of = "SELECT count(*) FILTER (WHERE rank < ? OR (rank = ? AND url < ?)), count(*) FROM queue"
+    ahead, waiting = db.execute(f"{ahead_of} WHERE host = ?", (rank, rank, row.id, row.host)).fetchone()
+    ahead_all, all_ = db.execute(ahead_of, (rank, rank, row.id)).fetchone()
     part = list_of(rank) if order == "pvalue" else 1 + PARTS * ahead // max(1, waiting)
     return Place(rank, 1 + ahead, waiting, 1 + ahead_all, all_, part)
 

@@ -230,6 +230,7 @@ def report(call: Call, summary: Summary) -> None:
         ("duplicates", f"{summary.duplicates:,}"),
         ("failed", f"{summary.failed:,}"),
         ("skipped", f"{summary.skipped:,}   (sanderling pages --skipped says why)"),
+        *([("evicted", f"{summary.evicted:,} for better ones")] if summary.evicted else []),
         ("downloaded", size_text(summary.bytes)),
     ]
     for name, value in rows:

@@ -14,7 +14,7 @@ from sanderling.records import Candidate, Host, Reason, State, Url
 GENERATION = 200_000  # entries; two generations are kept, so memory stays under about 60 MB
 CHUNK = 400  # rows asked for in one statement
 SOFT = frozenset(
-    {Reason.DEPTH, Reason.NOFOLLOW, Reason.IRRELEVANT}
+    {Reason.DEPTH, Reason.NOFOLLOW, Reason.IRRELEVANT, Reason.LIMIT}
 )  # reasons that another way to the same URL may lift
 
 

@@ -61,6 +61,7 @@ class Ordering(Protocol):
     favour: Favour = Favour.BEST
     is_focused: bool = False  # it wants the topic of the crawl
     counts_back: bool = False  # it wants to know how many pages link to a new URL
+    compares: bool = True  # what waits can be told from what is stored by rank
 
     def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
         """The places of new URLs that were found together; smaller is sooner, NEVER is not at all."""
@@ -76,6 +77,10 @@ class Ordering(Protocol):
     def again(self, url: int, depth: int) -> float:  # noqa: ARG002 for those who remember
         """The place of a URL that is known already: at a new session, or after another ordering."""
         return float(depth)
+
+    def keeps(self, url: int, depth: int, relevance: float) -> float:  # noqa: ARG002 for those who know more
+        """The place of a page in a collection of limited size, as `rank` counts; the last leave it."""
+        return self.again(url, depth)
 
     def tallies(self) -> Mapping[str, Tally]:
         """What it remembers of URLs, by name."""

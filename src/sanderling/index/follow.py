@@ -29,9 +29,10 @@ IDLE_SECONDS = 2.0
 
 WAITING = """
     SELECT v.id, v.url, v.at, v.outcome, v.changed, v.start, v.length, coalesce(f.name, ''),
-           p.visit, p.noindex, p.duplicate_of, p.status, p.links, p.title, p.language
-    FROM visits AS v JOIN pages AS p ON p.url = v.url LEFT JOIN files AS f ON f.id = v.file
-    WHERE v.id > ? AND v.id <= ? ORDER BY v.id
+           coalesce(p.visit, v.id), coalesce(p.noindex, 0), coalesce(p.duplicate_of, 0), coalesce(p.status, 0),
+           p.links, coalesce(p.title, ''), coalesce(p.language, '')
+    FROM visits AS v LEFT JOIN pages AS p ON p.url = v.url LEFT JOIN files AS f ON f.id = v.file
+    WHERE v.id > ? AND v.id <= ? AND (p.url IS NOT NULL OR v.outcome = 'skipped') ORDER BY v.id
 """
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from sanderling.database import Connection
-from sanderling.records import Outcome, State, Visit
+from sanderling.records import Outcome, Reason, State, Visit
 
 CHUNK = 400
 LOOKS = 2  # a stored page is gone when it was missing this many times in a row
@@ -139,6 +139,25 @@ class Catalogue:
         self.db.executemany(
             "UPDATE pages SET misses = ? WHERE url = ? AND misses < ?", [(LOOKS - 1, url, LOOKS - 1) for url in urls]
         )
+
+    def remove(self, urls: Sequence[int], session: int, now: float) -> None:
+        """These pages leave the collection; a visit says so, and what the archive holds of them stays there."""
+        rows = []
+        for url in urls:
+            rows.append(
+                (self.next_visit, url, now, session, Outcome.SKIPPED, Reason.EVICTED, 0, 0, b"", *[0] * 6, "", "")
+            )
+            self.next_visit += 1
+        self.db.executemany(f"INSERT INTO visits VALUES ({', '.join('?' * 17)})", rows)
+        gone = [(url,) for url in urls]
+        bodies = [(prefix(old.digest), old.visit) for old in self.latest(urls).values() if old.digest]
+        self.db.executemany("DELETE FROM digests WHERE prefix = ? AND visit = ?", bodies)
+        for start in range(0, len(urls), CHUNK):
+            part = urls[start : start + CHUNK]
+            marks = ",".join("?" * len(part))
+            self.db.execute(f"UPDATE pages SET duplicate_of = 0 WHERE duplicate_of IN ({marks})", part)
+        self.db.executemany("DELETE FROM marks WHERE url = ?", gone)
+        self.db.executemany("DELETE FROM pages WHERE url = ?", gone)
 
     def file(self, filed: Sequence[Filed], latest: Mapping[int, Latest], session: int) -> None:
         """Write a batch down: visits, pages as they are now, digests, marks."""

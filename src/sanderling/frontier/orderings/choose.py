@@ -20,7 +20,7 @@ from sanderling.frontier.orderings.popularity import Popular, Score
 from sanderling.frontier.orderings.pvalue import Pvalue
 from sanderling.frontier.orderings.shark import Shark
 from sanderling.frontier.orderings.similarity import Similarity
-from sanderling.frontier.orderings.sitemap import SitemapPriority
+from sanderling.frontier.orderings.sitemap import UNSAID, SitemapPriority
 from sanderling.frontier.orderings.sites import LargerSites
 from sanderling.organise.popularity import Popularity, learned, weighed
 from sanderling.organise.relevance import Topic
@@ -38,6 +38,7 @@ class Given(Struct, frozen=True):
     topic: Topic = Topic()
     popularity: Popularity = Popularity()
     path_of: Callable[[int], str] = str  # the path of a known URL, by its id
+    priority_of: Callable[[int], float] = lambda _url: UNSAID  # what a sitemap said of a known URL
 
     def has(self, need: str) -> bool:
         """Is what an ordering needs there?"""
@@ -71,7 +72,7 @@ ORDERINGS: Mapping[str, Kind] = {
     "opic": Kind(_plain(Opic), "each page shares its cash among its links"),
     "hits": Kind(_plain(Hits), "what good hubs point at"),
     "larger-sites": Kind(_plain(LargerSites), "the site with most URLs waiting"),
-    "sitemap": Kind(_plain(SitemapPriority), "the priority in sitemaps"),
+    "sitemap": Kind(lambda given: SitemapPriority(given.priority_of), "the priority in sitemaps"),
     "popularity": Kind(_popular(weighed), "what people ask for, by --access-log", LOGS),
     "popularity-tac": Kind(_popular(learned(four=False)), "the same, a tree that learned from the total count", LOGS),
     "popularity-sac": Kind(_popular(learned(four=True)), "the same, from the four counts", LOGS),

@@ -24,6 +24,8 @@ def folder_of(url: Url) -> str:
 class Coverage(Ordering):
     """New links by folder, as a sliding average."""
 
+    compares = False
+
     def __init__(self) -> None:
         self.met = Tally()
         self.fresh: dict[str, tuple[float, float]] = {}  # folder -> average, pages

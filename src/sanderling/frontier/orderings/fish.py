@@ -26,6 +26,7 @@ class Fish(Ordering):
     """Levels left, by URL."""
 
     is_focused = True
+    compares = False
 
     def __init__(self) -> None:
         self.life = Tally()
@@ -69,6 +70,9 @@ class Fish(Ordering):
 
     def again(self, url: int, depth: int) -> float:  # noqa: ARG002
         return -self.life[url] * LEVEL
+
+    def keeps(self, url: int, depth: int, relevance: float) -> float:  # noqa: ARG002
+        return -relevance
 
     def tallies(self) -> Mapping[str, Tally]:
         return {"life": self.life}

@@ -14,6 +14,7 @@ class Mix(Ordering):
         orderings = [ordering for _, ordering in parts]
         self.favour = max((o.favour for o in orderings), key=list(Favour).index)
         self.is_focused = any(o.is_focused for o in orderings)
+        self.compares = all(o.compares for o in orderings)
         self.counts_back = any(o.counts_back for o in orderings)
 
     def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
@@ -35,6 +36,9 @@ class Mix(Ordering):
 
     def again(self, url: int, depth: int) -> float:
         return sum(weight * ordering.again(url, depth) for weight, ordering in self.parts)
+
+    def keeps(self, url: int, depth: int, relevance: float) -> float:
+        return sum(weight * ordering.keeps(url, depth, relevance) for weight, ordering in self.parts)
 
     def tallies(self) -> Mapping[str, Tally]:
         return {

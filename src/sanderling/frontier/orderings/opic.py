@@ -25,6 +25,7 @@ class Opic(Ordering):
 
     def __init__(self) -> None:
         self.cash = Tally()
+        self.history = Tally()  # cash that stored pages passed on
 
     def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
         return [-score(self._held(f.page, f.is_seed) / max(1, f.links)) if f.page else 0.0 for f in findings]
@@ -39,6 +40,7 @@ class Opic(Ordering):
         cash.visit(lesson.page)
         values, told, mask = cash.values, cash.told, cash.mask
         values[lesson.page & mask] = 0.0
+        self.history.add(lesson.page, held)
         share = max(held / max(1, len(targets)), LEAST)
         for target in targets:
             at = target & mask
@@ -51,7 +53,7 @@ class Opic(Ordering):
         return self.cash.moved(score, MOVE)
 
     def again(self, url: int, depth: int) -> float:  # noqa: ARG002
-        return -score(self.cash[url])
+        return -score(self.cash[url] + self.history[url])
 
     def tallies(self) -> Mapping[str, Tally]:
-        return {"cash": self.cash}
+        return {"cash": self.cash, "history": self.history}

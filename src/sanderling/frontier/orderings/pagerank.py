@@ -114,5 +114,10 @@ class PageRank(Ordering):
     def again(self, url: int, depth: int) -> float:
         return LEVEL * depth - score(self.residual[url] + self.passed[url])
 
+    def keeps(self, url: int, depth: int, relevance: float) -> float:  # noqa: ARG002
+        """By what it received alone: so a waiting URL can be compared."""
+        own = OWN if self.residual.has_visited(url) else 0.0
+        return LEVEL * depth - score(self.residual[url] + self.passed[url] - own)
+
     def tallies(self) -> Mapping[str, Tally]:
         return {"residual": self.residual, "passed": self.passed}

@@ -22,6 +22,7 @@ class Pvalue(Ordering):
     """Three lists on one queue."""
 
     counts_back = True
+    compares = False
 
     def __init__(self) -> None:
         self.now = 0.0  # the turn the crawl is at

@@ -50,6 +50,9 @@ class Shark(Ordering):
     def again(self, url: int, depth: int) -> float:  # noqa: ARG002
         return -self.potential[url]
 
+    def keeps(self, url: int, depth: int, relevance: float) -> float:  # noqa: ARG002
+        return -relevance
+
     def tallies(self) -> Mapping[str, Tally]:
         return {"inherited": self.inherited, "potential": self.potential}
 

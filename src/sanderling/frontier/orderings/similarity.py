@@ -34,6 +34,9 @@ class Similarity(Ordering):
     def again(self, url: int, depth: int) -> float:  # noqa: ARG002
         return -self.likeness[url]
 
+    def keeps(self, url: int, depth: int, relevance: float) -> float:  # noqa: ARG002
+        return -relevance
+
     def tallies(self) -> Mapping[str, Tally]:
         return {"likeness": self.likeness}
 
