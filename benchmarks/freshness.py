@@ -1,188 +1,175 @@
-"""Freshness: replay real change histories under equal budgets, with the production policies and a simulated clock.
+"""Freshness: replay real change histories under equal budgets, with the production planner and a simulated clock.
 
-Every policy says when a page is due; each slot the earliest due pages are visited, as many as the budget allows, so all
-make the same number of visits. Freshness is the share of up-to-date copies, averaged over time and pages. The oracle
-knows each page's true mean rate and allots visits by the optimum for it.
+Each page is visited once per so many days on average, by every policy alike. The planner, its policies and its price
+are the program's own; only the pages and the clock are made. Freshness is the share of copies that are up to date,
+averaged over time and pages; age is how long copies have been out of date, in days. Uniform visits all pages in turn.
+The oracle knows the true mean rate of every page and visits what is worth most by it. `sitemap` beside a policy: half
+of the pages are in a sitemap with honest dates, read before every turn.
 
-SANDERLING_TRACES=DIR python -m benchmarks.freshness [--traces a,b] [--intervals 30,7,2] [--pages N] [--write]
+SANDERLING_TRACES=DIR python -m benchmarks.freshness [--traces a,b] [--intervals 30,7,2] [--part N] [--write]
 """
 
 import argparse
-import heapq
-import json
-import math
 import os
-import random
 import sys
-from bisect import bisect_right
+from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import Struct
+import msgspec
 
+from benchmarks.histories import Trace, read, traces_in
 from benchmarks.report import DOCUMENT, replace_between
-from sanderling.refresh.plans import Facts, Policy
-from sanderling.refresh.policies import POLICIES
+from benchmarks.visits import Cell, Crawler, Oracle, replay
+from sanderling.refresh.policies import DEFAULT, POLICIES
 
-DAY = 86_400.0
-SPANS = {  # years of use, as the traces' makers give them
-    "ota-contrib": (1672531200, 1767225600),
-    "openbsd-www": (946684800, 1104537600),
-    "httpd-manual": (1262304000, 1577836800),
-    "kubernetes-website": (1609459200, 1704067200),
-}
 BEGIN, END = "<!-- freshness: written by benchmarks/freshness.py -->", "<!-- end of freshness -->"
+CHART = Path("docs/images/freshness.svg")
+RIVALS = ("fixed", "self-adjusting", "nutch")
+TOLD = f"{DEFAULT} + sitemap"
+COLUMNS = (*RIVALS, "heritrix", "cho", "lambda-crawl", DEFAULT, "oracle", TOLD)
+COLOURS = {
+    "fixed": "#c9ccd3", "self-adjusting": "#8d99ae", "nutch": "#5c677d", "oracle": "#f0c987",
+    DEFAULT: "#d1495b", TOLD: "#7a1f2e",
+}  # fmt: skip
 
 
-class Trace(Struct, frozen=True):
-    """One page: when its content became what."""
+class Runs:
+    """The cells worked out so far; a file keeps them, for a full replay takes an hour."""
 
-    path: str
-    born: float
-    died: float
-    times: list[float]
-    versions: list[str]
+    def __init__(self, folder: Path, part: int, file: Path | None) -> None:
+        self.folder, self.part, self.file = folder, part, file
+        self.cells: dict[str, Cell] = {}
+        if file and file.exists():
+            self.cells = msgspec.json.decode(file.read_bytes(), type=dict[str, Cell])
 
-    def at(self, now: float) -> str:
-        return self.versions[bisect_right(self.times, now) - 1]
+    def work(self, trace: str, interval: float, columns: Sequence[str]) -> None:
+        """Work out what is missing of one trace at one budget."""
+        missing = [name for name in columns if f"{trace} {interval:g} {name}" not in self.cells]
+        if not missing:
+            return
+        pages = read(self.folder, trace, self.part)
+        for name in missing:
+            key = f"{trace} {interval:g} {name}"
+            cell = self.cells[key] = replay(pages, interval, crawler_of(name, pages, interval))
+            print(f"{key}: {cell.freshness:.4f}, {cell.visits:,} visits, {cell.seconds:.0f} s", file=sys.stderr)
+            if self.file:
+                self.file.write_bytes(msgspec.json.encode(self.cells))
 
+    def cell(self, trace: str, interval: float, column: str) -> Cell:
+        return self.cells[f"{trace} {interval:g} {column}"]
 
-def read(folder: Path, name: str, most: int) -> list[Trace]:
-    """The pages of one trace within its years of use, perhaps a sample of them."""
-    start, end = SPANS[name]
-    pages = []
-    for line in (folder / f"{name}.jsonl").open():
-        row = json.loads(line)
-        died = row["died"] or end
-        if row["born"] < end and died > start:
-            times = [row["born"], *row["changes"]]
-            pages.append(Trace(row["page"], max(row["born"], start), min(died, end), times, list(map(str, row["ver"]))))
-    return random.Random(1).sample(pages, most) if 0 < most < len(pages) else pages
-
-
-def fresh_time(page: Trace, held: str, since: float, until: float) -> float:
-    """Seconds between two times during which a copy is what the page is."""
-    total, place = 0.0, bisect_right(page.times, since) - 1
-    while since < until:
-        after = page.times[place + 1] if place + 1 < len(page.times) else math.inf
-        step = min(after, until)
-        total += (step - since) * (page.versions[place] == held)
-        since, place = step, place + 1
-    return total
+    def closed(self, trace: str, interval: float, column: str) -> float:
+        """How much of the way from uniform to the oracle a policy goes."""
+        low, high = (self.cell(trace, interval, name).freshness for name in ("fixed", "oracle"))
+        return (self.cell(trace, interval, column).freshness - low) / (high - low)
 
 
-class Oracle:
-    """Visits by the best fixed intervals for the true mean rates (Cho and Garcia-Molina)."""
-
-    def __init__(self, pages: list[Trace], interval: float) -> None:
-        self.waits = best_intervals([rate_of(page) for page in pages], interval)
-
-    def plan(self, facts: list[Facts]) -> list[float]:
-        return [page.now + self.waits[page.url] for page in facts]
+def crawler_of(column: str, trace: Trace, interval: float) -> Crawler | Oracle:
+    """Who visits: an oracle, a policy, or a policy that also reads a sitemap."""
+    name, _, told = column.partition(" + ")
+    return Oracle(trace) if name == "oracle" else Crawler(POLICIES[name], trace, interval, bool(told))
 
 
-def rate_of(page: Trace) -> float:
-    """Changes a day over the page's life."""
-    seen = sum(page.born < at <= page.died for at in page.times[1:])
-    return seen / max((page.died - page.born) / DAY, 1.0)
+def table(runs: Runs, traces: Sequence[str], intervals: Sequence[float], columns: Sequence[str]) -> str:
+    """Freshness of every policy; the best that learns alone is in bold."""
+    names = ["uniform" if name == "fixed" else name for name in columns]
+    lines = [f"| trace, days | {' | '.join(names)} | of the gap |", "|---|" + "---:|" * (len(names) + 1)]
+    for trace, interval in ((trace, interval) for trace in traces for interval in intervals):
+        found = {name: runs.cell(trace, interval, name).freshness for name in columns}
+        best = max(value for name, value in found.items() if name not in ("oracle", TOLD))
+        cells = " | ".join(f"**{value:.4f}**" if value == best else f"{value:.4f}" for value in found.values())
+        lines.append(f"| {trace}, {interval:g} | {cells} | {runs.closed(trace, interval, DEFAULT):.0%} |")
+    return "\n".join(lines)
 
 
-def best_intervals(rates: list[float], interval: float) -> list[float]:
-    """Seconds between visits of each page, so that together they keep to the mean interval in days."""
-    low, high = 1e-12, 1e6
-    for _ in range(80):
-        price = math.sqrt(low * high)
-        spent = sum(1 / wait for wait in (_wait(rate, price) for rate in rates) if wait < math.inf)
-        low, high = (price, high) if spent > len(rates) / interval else (low, price)
-    return [min(_wait(rate, high), 1e5) * DAY for rate in rates]
+def ages(runs: Runs, traces: Sequence[str], intervals: Sequence[float], columns: Sequence[str]) -> str:
+    """Mean age of the copies in days."""
+    names = ["uniform" if name == "fixed" else name for name in columns]
+    lines = [f"| age in days | {' | '.join(names)} |", "|---|" + "---:|" * len(names)]
+    for trace, interval in ((trace, interval) for trace in traces for interval in intervals):
+        cells = " | ".join(f"{runs.cell(trace, interval, name).age:.3f}" for name in columns)
+        lines.append(f"| {trace}, {interval:g} | {cells} |")
+    return "\n".join(lines)
 
 
-def _wait(rate: float, price: float) -> float:
-    if rate <= 0 or price >= 1 / rate:
-        return math.inf
-    low, high = 1e-6, 1e6
-    for _ in range(60):
-        middle = math.sqrt(low * high)
-        worth = (1 - (1 + rate * middle) * math.exp(-rate * middle)) / rate
-        low, high = (middle, high) if worth < price else (low, middle)
-    return high
+def targets(runs: Runs, traces: Sequence[str], intervals: Sequence[float]) -> str:
+    """Our aims, and whether this run met them."""
+    places = [(trace, interval) for trace in traces for interval in intervals]
+    aims = []
+    for interval in intervals:
+        share = sum(runs.closed(trace, interval, DEFAULT) for trace in traces) / len(traces)
+        won, gap = (sum(_gain(runs, trace, interval, name) for trace in traces) for name in (DEFAULT, "oracle"))
+        aims.append(
+            f"- each page once in {interval:g} days: {share:.0%} of the gap between uniform and the oracle is closed, "
+            f"on average over the traces ({won / gap:.0%} of all gaps together), aim 90% {_verdict(share >= 0.9)}"
+        )
+    for rival in RIVALS:
+        below = [f"{t}, {i:g}" for t, i in places
+                 if runs.cell(t, i, DEFAULT).freshness < runs.cell(t, i, rival).freshness]  # fmt: skip
+        aims.append(f"- never below {rival}: {'; '.join(below) or 'nowhere'} {_verdict(not below)}")
+    below = [f"{t}, {i:g}" for t, i in places if runs.closed(t, i, TOLD) < 1]
+    aims.append(f"- with a sitemap of half the pages above the oracle: not in {'; '.join(below) or 'none'} "
+                f"{_verdict(not below)}")  # fmt: skip
+    return "\n".join(aims)
 
 
-def replay(name: str, pages: list[Trace], interval: float, policy: Policy | Oracle) -> float:
-    """Freshness under this policy, each page visited once per `interval` days on average."""
-    start, end = SPANS[name]
-    slot = min(interval / 7, 1.0) * DAY
-    births = sorted(range(len(pages)), key=lambda n: pages[n].born)
-    queue: list[tuple[float, int]] = []
-    last, held, states = [0.0] * len(pages), [""] * len(pages), [b""] * len(pages)
-    visits, alive, credit, fresh, lived = [0] * len(pages), 0, 0.0, 0.0, 0.0
-    now, born = float(start), 0
+def _gain(runs: Runs, trace: str, interval: float, column: str) -> float:
+    return runs.cell(trace, interval, column).freshness - runs.cell(trace, interval, "fixed").freshness
 
-    def visit(number: int) -> None:
-        nonlocal fresh
-        page, version = pages[number], pages[number].at(now)
-        known = visits[number] > 0
-        changed = known and version != held[number]
-        if known:
-            fresh += fresh_time(page, held[number], last[number], now)
-        visits[number] += 1
-        facts = Facts(number, name, "/" + page.path, now, last[number], changed, visits[number], state=states[number])
-        if isinstance(policy, Oracle):
-            due = policy.plan([facts])[0]
-        else:
-            (plan,) = policy.plan([facts])
-            due, states[number] = plan.due_at, plan.state
-        last[number], held[number] = now, version
-        heapq.heappush(queue, (due, number))
 
-    while now < end:
-        while born < len(births) and pages[births[born]].born <= now:
-            visit(births[born])
-            alive += 1
-            born += 1
-        credit += alive * slot / (interval * DAY)
-        while credit >= 1 and queue:
-            _, number = heapq.heappop(queue)
-            if pages[number].died <= now:
-                alive -= 1
-                continue
-            credit -= 1
-            visit(number)
-        now += slot
-    for number, page in enumerate(pages):
-        if visits[number]:
-            fresh += fresh_time(page, held[number], last[number], page.died) if page.died > last[number] else 0.0
-            lived += page.died - page.born
-    return fresh / lived
+def _verdict(held: bool) -> str:
+    return "(met)" if held else "(NOT met)"
+
+
+def draw(runs: Runs, traces: Sequence[str], intervals: Sequence[float], columns: Sequence[str]) -> None:
+    """Share of copies that are out of date, beside uniform visits: shorter is better."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "sanderling"
+    from matplotlib import pyplot
+
+    figure, grid = pyplot.subplots(1, len(intervals), figsize=(4 * len(intervals), 3.6), sharey=True, squeeze=False)
+    for axes, interval in zip(grid[0], intervals, strict=True):
+        for number, name in enumerate(columns):
+            stale = [(1 - runs.cell(trace, interval, name).freshness)
+                     / (1 - runs.cell(trace, interval, "fixed").freshness) for trace in traces]  # fmt: skip
+            places = [place + (number - len(columns) / 2) * 0.8 / len(columns) for place in range(len(traces))]
+            axes.bar(places, stale, 0.8 / len(columns), color=COLOURS[name], label=name, align="edge")
+        axes.set_xticks(range(len(traces)), [trace.partition("-")[0] for trace in traces], fontsize=9)
+        axes.set_title(f"each page once in {interval:g} days", fontsize=10)
+        axes.spines[["top", "right"]].set_visible(False)
+    grid[0][0].set_ylabel("stale copies, uniform = 1")
+    figure.legend(*grid[0][0].get_legend_handles_labels(), loc="lower center", ncols=len(columns), frameon=False)
+    figure.tight_layout(rect=(0, 0.09, 1, 1))
+    CHART.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(CHART, metadata={"Date": None})
 
 
 def main() -> None:
-    """Replay every policy and print the table."""
+    """Replay every policy and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--traces", default=",".join(SPANS))
-    parser.add_argument("--intervals", default="30,7,2")
-    parser.add_argument("--pages", type=int, default=600, help="sample of each trace (0: all)")
-    parser.add_argument("--policies", default="fixed,self-adjusting,nutch,heritrix,learned")
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--traces", default="", help="names, by comma (all in the folder)")
+    parser.add_argument("--intervals", default="30,7,2", help="mean days between visits of a page")
+    parser.add_argument("--policies", default=",".join(COLUMNS), help="and oracle")
+    parser.add_argument("--part", type=int, default=1, help="only each N-th hundred of the pages: quick, rough")
+    parser.add_argument("--keep", type=Path, help="a file for what was worked out, to go on from")
+    parser.add_argument("--write", action="store_true", help=f"write {DOCUMENT} and its chart")
     options = parser.parse_args()
     folder = Path(os.environ.get("SANDERLING_TRACES") or sys.exit("SANDERLING_TRACES names no folder of traces"))
-    names = options.policies.split(",")
-    lines = [f"| trace, days | {' | '.join(names)} | oracle | gap closed |", "|---|" + "---:|" * (len(names) + 2)]
-    closed = []
-    for trace in options.traces.split(","):
-        pages = read(folder, trace, options.pages)
-        for interval in map(float, options.intervals.split(",")):
-            found = {name: replay(trace, pages, interval, POLICIES[name]()) for name in names}
-            best = replay(trace, pages, interval, Oracle(pages, interval))
-            gap = (found[names[-1]] - found["fixed"]) / (best - found["fixed"])
-            closed.append(gap)
-            cells = " | ".join(f"{found[name]:.4f}" for name in names)
-            lines.append(f"| {trace}, {interval:g} | {cells} | {best:.4f} | {gap:.0%} |")
-            print(lines[-1], file=sys.stderr, flush=True)
-    sample = f"a sample of {options.pages} pages of each trace" if options.pages else "all pages"
-    text = f"{sample}; mean share of the gap closed: {sum(closed) / len(closed):.0%}\n\n" + "\n".join(lines)
+    traces = options.traces.split(",") if options.traces else traces_in(folder)
+    intervals, columns = list(map(float, options.intervals.split(","))), options.policies.split(",")
+    runs = Runs(folder, options.part, options.keep)
+    for interval in intervals:
+        for trace in traces:
+            runs.work(trace, interval, columns)
+    parts = (table(runs, traces, intervals, columns), "Aims of this project, in this run:",
+             targets(runs, traces, intervals), ages(runs, traces, intervals, columns))  # fmt: skip
+    text = "\n\n".join(parts)
     print(text)
     if options.write:
-        replace_between(DOCUMENT, BEGIN, END, text)
+        draw(runs, traces, intervals, [name for name in columns if name in COLOURS])
+        replace_between(DOCUMENT, BEGIN, END, f"![stale copies]({CHART.relative_to('docs')})\n\n{text}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,150 @@
+"""A crawler that lives through a trace with a simulated clock: the production planner, or an oracle beside it."""
+
+import time
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from benchmarks.histories import DAY, Held, Trace
+from sanderling.refresh.budget import Budget
+from sanderling.refresh.history import Look
+from sanderling.refresh.planner import Planner
+from sanderling.refresh.policy import Policy
+from sanderling.refresh.shelf import MemoryShelf, Row
+from sanderling.refresh.sitemap import Hint
+from sanderling.refresh.trust import Kind
+
+TURNS = 14  # per interval, but at least one a day
+
+
+class Crawler:
+    """The production planner over the pages of a trace."""
+
+    def __init__(self, policy: Policy, trace: Trace, interval: float, told: bool) -> None:
+        self.shelf = MemoryShelf()
+        self.planner = Planner(policy, self.shelf)
+        self.trace, self.interval = trace, interval
+        self.told = {n for n in range(len(trace.pages)) if told and n % 2}
+
+    def allow(self, pages: int) -> None:
+        """Follow the number of pages with the budget."""
+        self.planner.budget = Budget(max(pages, 1) / (self.interval * DAY))
+
+    def enter(self, number: int, now: float) -> None:
+        """A page is born, and fetched."""
+        row = self.planner.enter(number, f"http://site.test/{self.trace.pages[number].path}", now)
+        if number in self.told:
+            row = self.planner.hinted(row, Hint(now), Kind.SITEMAP, now)
+        self.shelf.put([row])
+
+    def leave(self, number: int) -> None:
+        """A page is no more."""
+        self.planner.left(self.shelf.rows[number].url)
+        self.shelf.drop(number)
+
+    def hear(self, number: int, at: float, now: float) -> None:
+        """A page changed; if it is in the sitemap, that says so."""
+        row = self.shelf.rows.get(number)
+        if row is not None and number in self.told:
+            self.shelf.put([self.planner.announced(row, at, Kind.SITEMAP, now)])
+
+    def turn(self, now: float, room: int, held: Held) -> int:
+        """Visit as many pages as there is room for."""
+        rows = self.planner.due(now, room, ahead=True)
+        self.shelf.put([self._visit(row, now, held) for row in rows])
+        self.planner.sweep(now, len(rows))
+        return len(rows)
+
+    def _visit(self, row: Row, now: float, held: Held) -> Row:
+        return self.planner.seen(row, Look(now, held.look(row.id, now)))
+
+
+class Oracle:
+    """Knows the true mean rate of every page, and visits what is worth most by it (Cho and Garcia-Molina)."""
+
+    def __init__(self, trace: Trace) -> None:
+        import numpy
+
+        self.np = numpy
+        self.rates = numpy.array([max(page.rate, 1e-9) for page in trace.pages])
+        self.last = numpy.zeros(len(trace.pages))
+        self.here = numpy.zeros(len(trace.pages), bool)
+
+    def allow(self, pages: int) -> None:
+        """Nothing to learn from it."""
+
+    def enter(self, number: int, now: float) -> None:
+        self.last[number], self.here[number] = now / DAY, True
+
+    def leave(self, number: int) -> None:
+        self.here[number] = False
+
+    def hear(self, number: int, at: float, now: float) -> None:
+        """It reads no sitemap."""
+
+    def turn(self, now: float, room: int, held: Held) -> int:
+        days = now / DAY - self.last
+        x = self.rates * days
+        worth = (-self.np.expm1(-x) - x * self.np.exp(-x)) / self.rates + 1e-9 * days
+        worth[~self.here] = -1.0
+        picked = self.np.argpartition(-worth, room - 1)[:room]
+        for number in picked.tolist():
+            held.look(number, now)
+        self.last[picked] = now / DAY
+        return room
+
+
+class Cell(Struct, frozen=True):
+    """What came of one policy on one trace at one budget."""
+
+    freshness: float
+    age: float  # days
+    visits: int
+    seconds: float  # of this machine
+
+
+def replay(trace: Trace, interval: float, crawler: Crawler | Oracle) -> Cell:
+    """Live through a trace, turn by turn."""
+    started, held, step = time.process_time(), Held(trace.pages), min(interval / TURNS, 1.0) * DAY
+    births = Timeline((page.born, n) for n, page in enumerate(trace.pages))
+    deaths = Timeline((page.died, n) for n, page in enumerate(trace.pages))
+    changes = Timeline((at, n) for n, page in enumerate(trace.pages) for at in page.times[1:] if at > page.born)
+    now, alive, credit, entered = trace.begin, 0, 0.0, set[int]()
+    while now < trace.end:
+        for at, number in changes.until(now):
+            crawler.hear(number, at, now)
+        for _, number in births.until(now):
+            if trace.pages[number].died > now:
+                alive += 1
+                entered.add(number)
+                crawler.allow(alive)
+                crawler.enter(number, now)
+                held.look(number, now)
+        for at, number in deaths.until(now):
+            if number in entered:
+                alive -= 1
+                crawler.leave(number)
+                held.close(number, at)
+        crawler.allow(alive)
+        credit += alive * step / (interval * DAY)
+        if (room := min(int(credit), alive)) > 0:
+            credit -= crawler.turn(now, room, held)
+        now += step
+    for number in entered:
+        held.close(number, max(trace.pages[number].died, held.since[number]))
+    return Cell(held.fresh / held.lived, held.age / held.lived / DAY, held.visits, time.process_time() - started)
+
+
+class Timeline:
+    """Events in order of time, taken as time goes by."""
+
+    def __init__(self, events: Iterable[tuple[float, int]]) -> None:
+        self.events = sorted(events)
+        self.place = 0
+
+    def until(self, now: float) -> list[tuple[float, int]]:
+        """Those that happened since the last question."""
+        start = self.place
+        while self.place < len(self.events) and self.events[self.place][0] <= now:
+            self.place += 1
+        return self.events[start : self.place]
