@@ -24,6 +24,7 @@ from sanderling.frontier.order import LEARN_LEAST, LEARN_PAGES, LEARN_SHARE, NEV
 from sanderling.frontier.orderings.choose import DEFAULT
 from sanderling.frontier.queue import Closing, Lease, Queue
 from sanderling.migrants.maps import RESOURCESYNC
+from sanderling.migrants.observe import UNCHANGED
 from sanderling.migrants.robots import rules_for
 from sanderling.organise.normalise import Spelling, host_of, normalise, resolve, split
 from sanderling.organise.relevance import unpack_relevance
@@ -49,9 +50,12 @@ from sanderling.records import (
 )
 from sanderling.refresh.diary import Diary
 from sanderling.refresh.lists import DELETED, UNSAID, Lists, is_answer
+from sanderling.refresh.maps import Maps
 from sanderling.refresh.plans import Facts
 from sanderling.refresh.sitemap import Hint as Told
+from sanderling.refresh.trust import Kind
 from sanderling.sources.entries import INDEX_DEPTH_LIMIT
+from sanderling.sources.entries import Kind as MapKind
 from sanderling.store.catalogue import LOOKS, Catalogue, Filed, Latest
 from sanderling.store.cdxj_index import Index
 from sanderling.store.crawl_log import CrawlLog
@@ -86,6 +90,7 @@ class House(Struct):
     ledger: Ledger
     diary: Diary
     lists: Lists
+    maps: Maps
     catalogue: Catalogue
     graph: Graph
     archive: Archive
@@ -304,11 +309,22 @@ def _follow_maps(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: Hou
             _offer_maps(near, house, now, visit.id, rows[visit.id].hops + (visit.role is not Role.PAGE))
         if visit.role is Role.PAGE:
             continue
-        if visit.hints:
-            _take_hints(visit, house, now)
+        _read_map(visit, house, now)
         if visit.outcome in (Outcome.GONE, Outcome.FAILED) and (path := split(visit.url)[1]) in WELL_KNOWN[:-1]:
             following = host_of(visit.url) + WELL_KNOWN[WELL_KNOWN.index(path) + 1]
             _offer_maps([Pointer(Url(following))], house, now)
+
+
+def _read_map(visit: Visit, house: House, now: float) -> None:
+    """Take what a sitemap or feed says, and plan when to read it again; of one that is retired nothing is kept."""
+    kind = Kind.SITEMAP if visit.role is Role.SITEMAP else Kind.FEED
+    if visit.outcome is Outcome.NOT_MODIFIED or visit.note == UNCHANGED:
+        house.maps.read(visit.id, now, news=False)
+    elif visit.outcome is Outcome.FETCHED and not visit.note.startswith(MapKind.UNKNOWN):
+        _take_hints(visit, house, now)
+        house.maps.read(visit.id, now, news=bool(visit.hints or visit.pointers))
+    elif visit.outcome is not Outcome.REDIRECT and house.maps.fail(visit.id, now):
+        house.diary.unlist(house.hints.keep(visit.id, [], now), now, kind)
 
 
 def _offer_maps(pointers: Sequence[Pointer], house: House, now: float, via: int = 0, nesting: int = 0) -> None:
@@ -339,11 +355,11 @@ def _take_hints(visit: Visit, house: House, now: float) -> None:
             hints[hint.url] = hint
     ids = _offer(offers, house, now)
     kept = [(ids[url], hint) for url, hint in hints.items() if url in ids]
-    house.hints.keep(visit.id, kept, visit.at)
+    kind = Kind.SITEMAP if visit.role is Role.SITEMAP else Kind.FEED
+    house.diary.unlist(house.hints.keep(visit.id, kept, visit.at), now, kind)
     if house.diary.believes(site_of(visit.url)):
         news = house.hints.newer([id_ for id_, hint in kept if hint.lastmod])
-        house.diary.announce(news, now)
-        house.counts["announced"] += len(news)
+        house.counts["announced"] += house.diary.announce(news, now, kind)
 
 
 def _note_list(visit: Visit, house: House, now: float) -> None:
@@ -376,6 +392,7 @@ def _hear_list(visit: Visit, house: House, now: float) -> None:
               for url, hint in hints.items()}  # fmt: skip
     _offer({url: Offer(1, False, Source.SITEMAP, visit, hint.wire, priority=places[url]) for url, hint in hints.items()
             if url not in known and not hint.deleted and house.lists.wants(places[url])}, house, now)  # fmt: skip
+    house.diary.announce({found.id: now for found in known.values()}, now, Kind.PUBLISHER)
     house.lists.hear(visit, [(known[url].id, places[url]) for url in known], visit.list_next, now)
     house.catalogue.miss([known[url].id for url in known if hints[url].deleted])
     house.counts["announced"] += len(known)

@@ -67,9 +67,10 @@ class Refreshed(Struct, frozen=True):
 class Refill:
     """Queues what has become due, within the budget."""
 
-    def __init__(self, house: House, budget: Budget | None, now: float) -> None:
+    def __init__(self, house: House, budget: Budget | None, now: float, stay: bool = False) -> None:
         self.house = house
         self.budget = budget
+        self.ahead = stay and budget is not None  # a standing budget is spent, on what is worth it most
         self.begun = now
         self.queued = 0
 
@@ -77,10 +78,10 @@ class Refill:
         """Queue the pages due now; say how many."""
         house, room = self.house, self._room(now)
         if house.use_maps:
-            queue_pages(house.db, lists := house.lists.stale(now), MAPS_FIRST)
-            if lists:
-                return len(lists)
-        urls = [row.url for row in house.diary.due(now, room, house.lists.least)]
+            queue_pages(house.db, told := [*house.lists.stale(now), *house.maps.due(now)], MAPS_FIRST)
+            if told:
+                return len(told)
+        urls = [row.url for row in house.diary.due(now, room, house.lists.least, self.ahead)]
         urls += house.lists.tests(now)[: room - len(urls)]
         queue_pages(house.db, urls)
         self.queued += len(urls)
@@ -135,7 +136,7 @@ def refresh(
         house.judge.begin_at(far.starts)
         house.counts = Counter()
         with house.archive, closing(house.log):
-            refill = Refill(house, budget, clock())
+            refill = Refill(house, budget, clock(), mode is Mode.WATCH)
             run = _begin(house, request, mode, refill, clock())
             home = engine or open_engine(request, folder)
             coordinator = Coordinator(
@@ -168,7 +169,7 @@ def _begin(house: House, request: Request, mode: Mode, refill: Refill, now: floa
             "UPDATE urls SET state = ? WHERE state = ? AND id IN (SELECT url FROM pages)", (State.VISITED, State.FAILED)
         )
         if house.use_maps:
-            queue_pages(house.db, house.lists.unread_maps(), MAPS_FIRST)
+            queue_pages(house.db, [*house.lists.unread(), *house.maps.unread(now)], MAPS_FIRST)
         house.lists.forget_answers()
         if mode is Mode.ALL:
             refill.queued += queue_everything(house, (State.VISITED,))

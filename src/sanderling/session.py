@@ -44,10 +44,12 @@ from sanderling.organise.scope import ScopeRule, scope_rule, verdict
 from sanderling.pipeline import House, keep_best
 from sanderling.reach import reach
 from sanderling.records import Candidate, Outcome, Reason, Source, State, Url
+from sanderling.refresh.budget import Budget, parse_budget
 from sanderling.refresh.diary import Diary
 from sanderling.refresh.lists import Lists
-from sanderling.refresh.plans import Policy
+from sanderling.refresh.maps import Maps
 from sanderling.refresh.policies import POLICIES
+from sanderling.refresh.policy import Policy
 from sanderling.refresh.schema import MIGRATIONS as REFRESH
 from sanderling.schedule.plan import roster
 from sanderling.schedule.roster import Roster
@@ -298,7 +300,8 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
         hints=Hints(db),
         ledger=Ledger(db),
         lists=Lists(db, request.revisit.threshold),
-        diary=Diary(db, policy_named(request.revisit.policy), request.revisit.policy),
+        maps=Maps(db),
+        diary=Diary(db, policy_named(request.revisit.policy), budget_of(request)),
         agent=fetch_settings(request).agent_token,
         use_maps=request.scope.sitemaps,
         catalogue=catalogue,
@@ -317,7 +320,12 @@ def policy_named(name: str) -> Policy:
     """A refresh policy by its name."""
     if name not in POLICIES:
         raise UsageError(f"there is no policy {name!r}{nearest(name, list(POLICIES))}")
-    return POLICIES[name]()
+    return POLICIES[name]
+
+
+def budget_of(request: Request) -> Budget | None:
+    """What revisits may cost; None: no limit."""
+    return parse_budget(request.revisit.budget) if request.revisit.budget else None
 
 
 def _rule(db: Connection, scope: Scope, seeds: Iterable[Spelling]) -> ScopeRule:

@@ -3,14 +3,23 @@
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.database import Connection
-from sanderling.refresh.lists import TRUSTED
-from sanderling.refresh.plans import Facts, Policy
+from sanderling.refresh.budget import Budget
+from sanderling.refresh.history import Look
+from sanderling.refresh.planner import Planner
+from sanderling.refresh.plans import Facts
+from sanderling.refresh.policy import Policy
+from sanderling.refresh.shelf import Row
+from sanderling.refresh.table import TableShelf, address
+from sanderling.refresh.trust import Kind
 
 CHUNK = 400
 BELIEF = 0.25  # share of announced changes that must have been real; below it lastmod is build-time stamping
 PRIOR = 2.0  # announcements a new site is credited with, all of them right
+SAYS = {Kind.SITEMAP: "the sitemap", Kind.FEED: "the feed", Kind.PUBLISHER: "the list of changes"}
+SECOND_LOOK = 86_400.0  # seconds after which a page that was missing once is looked at again
 
 
 class DueRow(Struct, frozen=True):
@@ -18,22 +27,22 @@ class DueRow(Struct, frozen=True):
 
     url: int
     due_at: float
-    why: str
+    why: str = ""  # stands in the diary
 
 
 class Diary:
     """Plans the next visits of a batch and finds what is due."""
 
-    def __init__(self, db: Connection, policy: Policy, name: str) -> None:
+    def __init__(self, db: Connection, policy: Policy, budget: Budget | None = None) -> None:
         self.db = db
-        self.policy = policy
-        self.name = name
-        row = db.execute("SELECT state FROM policies WHERE name = ?", (name,)).fetchone()
+        self.shelf = TableShelf(db)
+        self.planner = Planner(policy, self.shelf, budget)
+        row = db.execute("SELECT state FROM policies WHERE name = ?", (policy.name,)).fetchone()
         if row:
-            policy.load(row[0])
+            self.planner.restore(bytes(row[0]))
 
     def states(self, urls: Sequence[int]) -> dict[int, bytes]:
-        """What the policy wrote down of these pages."""
+        """What is written down of these pages."""
         found: dict[int, bytes] = {}
         for start in range(0, len(urls), CHUNK):
             part = list(urls[start : start + CHUNK])
@@ -42,31 +51,42 @@ class Diary:
         return found
 
     def plan(self, facts: Sequence[Facts]) -> None:
-        """Write down when to come back to these pages."""
-        plans = self.policy.plan(facts)
-        self.db.executemany(
-            "INSERT INTO due VALUES (?, ?, ?, ?)"
-            " ON CONFLICT (url) DO UPDATE SET due_at = excluded.due_at, why = excluded.why, state = excluded.state",
-            [(page.url, plan.due_at, plan.why, plan.state) for page, plan in zip(facts, plans, strict=True)],
-        )
+        """Write down when to come back to these pages, and plan some others anew."""
+        if not facts:
+            return
+        known = self.shelf.find([page.url for page in facts])
+        rows = [self._planned(page, known.get(page.url)) for page in facts]
+        self.shelf.write(rows, len(facts) - len(known))
+        again = sum(page.previous > 0 for page in facts)
+        if again:
+            self.planner.sweep(facts[-1].now, again)
+
+    def _planned(self, page: Facts, row: Row | None) -> tuple[Row, str]:
+        planner, now = self.planner, page.now
+        if row is not None and page.missing:
+            return replace(row, due_at=now + SECOND_LOOK), "it was missing: a second look"
+        if row is None or not page.previous:
+            row = planner.enter(page.url, address(f"http://{page.site}", page.path), now, page.size)
+            return planner.hinted(row, page.hint, Kind.SITEMAP, now), "visited once"
+        row = planner.seen(row, Look(now, page.changed, page.modified, page.size))
+        row = planner.hinted(row, page.hint, Kind.SITEMAP, now)
+        return row, planner.explain(row, now).why
 
     def save(self) -> None:
-        """Keep what the policy learned over all pages."""
+        """Keep what was learned over all pages."""
         self.db.execute(
             "INSERT INTO policies VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET state = excluded.state",
-            (self.name, self.policy.dump()),
+            (self.planner.policy.name, self.planner.export()),
         )
 
-    def due(self, now: float, most: int, least: float = -1.0) -> list[DueRow]:
-        """The pages that have waited longest past their time; where a list is trusted, those it put above `least`."""
-        rows = self.db.execute(
-            "SELECT d.url, d.due_at, d.why FROM due AS d JOIN urls AS u ON u.id = d.url LEFT JOIN told AS t"
-            f" ON t.url = d.url LEFT JOIN (SELECT host FROM lists WHERE {TRUSTED}) AS l ON l.host = u.host"
-            " WHERE d.due_at <= ? AND (u.state = 'visited' OR (u.state = 'gone' AND t.url IS NOT NULL))"
-            " AND (l.host IS NULL OR t.priority > ?) ORDER BY d.due_at LIMIT ?",
-            (now, least, most),
-        )
-        return [DueRow(*row) for row in rows]
+    def due(self, now: float, most: int, least: float = -1.0, ahead: bool = False) -> list[DueRow]:
+        """The pages most worth a visit now; where a list is trusted, those it put above `least`.
+
+        With `ahead`, pages whose time has not come fill what room is left: so a standing budget is spent.
+        """
+        self.shelf.least = least
+        rows = self.planner.due(now, most, ahead)
+        return [DueRow(row.id, row.due_at) for row in rows]
 
     def next_due(self) -> float | None:
         """When the next page is due."""
@@ -79,7 +99,9 @@ class Diary:
 
     def drop(self, urls: Sequence[int]) -> None:
         """These pages are gone: nobody comes back to them."""
-        self.db.executemany("DELETE FROM due WHERE url = ?", [(url,) for url in urls])
+        for row in self.shelf.find(urls).values():
+            self.planner.left(row.url)
+        self.shelf.drop(urls)
 
     # Signals: a sitemap says that a page changed
 
@@ -89,13 +111,24 @@ class Diary:
         announced, confirmed = row or (0.0, 0.0)
         return bool((confirmed + PRIOR) / (announced + PRIOR) >= BELIEF)
 
-    def announce(self, urls: Sequence[int], at: float) -> None:
-        """A sitemap says that these changed: they are due now."""
-        self.db.executemany("INSERT INTO signals VALUES (?, ?) ON CONFLICT (url) DO NOTHING", [(u, at) for u in urls])
-        self.db.executemany(
-            "UPDATE due SET due_at = ?, why = 'the sitemap says it changed' WHERE url = ? AND due_at > ?",
-            [(at, url, at) for url in urls],
-        )
+    def announce(self, news: Mapping[int, float], now: float, kind: Kind = Kind.SITEMAP) -> int:
+        """These are said to have changed then: due now, or with a budget as soon as they are worth it. How many?"""
+        rows = self.shelf.find(list(news))
+        told = {url: self.planner.announced(row, news[url], kind, now) for url, row in rows.items()}
+        fresh = [row for url, row in told.items() if row.history != rows[url].history]
+        if kind is not Kind.PUBLISHER:  # lists of changes are judged by themselves (lists.py)
+            self.db.executemany(
+                "INSERT INTO signals VALUES (?, ?) ON CONFLICT (url) DO NOTHING", [(row.id, now) for row in fresh]
+            )
+        if self.planner.budget is None:
+            fresh = [replace(row, due_at=min(row.due_at, now)) for row in fresh]
+        self.shelf.write([(row, f"{SAYS[kind]} says it changed") for row in fresh])
+        return len(fresh)
+
+    def unlist(self, urls: Sequence[int], now: float, kind: Kind = Kind.SITEMAP) -> None:
+        """A sitemap or feed no longer speaks of these pages: its word goes, what was seen stays."""
+        rows = [self.planner.hinted(row, None, kind, now) for row in self.shelf.find(urls).values()]
+        self.shelf.write([(row, f"{SAYS[kind]} no longer lists it") for row in rows])
 
     def confirm(self, changed: Mapping[int, tuple[str, bool]]) -> None:
         """Visited pages, with their site and whether they had changed: was the announcement right?"""

@@ -1,8 +1,13 @@
 """Every page at the same interval, oldest visit first: round robin, and hard to beat at equal cost."""
 
-WEEK = 604_800.0
+from sanderling.refresh.history import History, Look, observe
+from sanderling.refresh.intervals import interval_policy
+from sanderling.refresh.policy import View
 
 
-def next_visit(last: float, interval: float = WEEK) -> float:
-    """When to come again."""
-    return last + interval
+def learn(history: History, look: Look, view: View) -> History:  # noqa: ARG001  the seam of all policies
+    """Count the visit; the interval stays."""
+    return observe(history, look)
+
+
+POLICY = interval_policy("fixed", "every page at the same interval", learn)

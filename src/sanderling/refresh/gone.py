@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from ..records import Outcome, Url
+from sanderling.records import Outcome, Url
 
 LOOKS = 2  # a page is gone when it was missing this many times in a row
 ALIKE = 0.9  # share of word triples two texts have in common to count as the same page

@@ -1,7 +1,10 @@
 """The adaptive revisit rule of Heritrix (WaitEvaluator): divide the wait after a change, multiply it without one."""
 
+from sanderling.refresh.history import History, Look, keeping, observe
+from sanderling.refresh.intervals import interval_policy
+from sanderling.refresh.policy import View
+
 FACTOR = 1.5
-FIRST = 86_400.0  # of text; images wait two days
 SHORTEST = 3600.0
 LONGEST = 28 * 86_400.0
 
@@ -9,3 +12,12 @@ LONGEST = 28 * 86_400.0
 def next_wait(wait: float, changed: bool) -> float:
     """The next wait in seconds."""
     return min(max(wait / FACTOR if changed else wait * FACTOR, SHORTEST), LONGEST)
+
+
+def learn(history: History, look: Look, view: View) -> History:  # noqa: ARG001  the seam of all policies
+    """Adjust the wait at every visit."""
+    after = observe(history, look)
+    return keeping(after, next_wait(after.interval, look.changed))
+
+
+POLICY = interval_policy("heritrix", "the adaptive revisit rule of Heritrix", learn)

@@ -3,8 +3,7 @@
 import msgspec
 from msgspec import Struct
 
-from .self_adjusting import WINDOW
-
+WINDOW = 10  # visits that the share of changes is taken over: "6 of 10" in SAR; so a page can recover
 FIRST_INTERVAL = 7 * 86_400.0  # of a page nothing is known of
 
 
@@ -13,14 +12,15 @@ class Look(Struct, frozen=True):
 
     at: float
     changed: bool = False  # the content differs from the copy we had
-    modified: float = 0.0  # when the server says it changed (Last-Modified); 0 if it does not say, or is not believed
+    modified: float = 0.0  # when the server says it changed (Last-Modified); 0 if it does not say
     cost: float = 0.0  # bytes that came over the wire
 
 
 class History(Struct, frozen=True, array_like=True):
     """All that policies remember of one page."""
 
-    last: float  # of the last completed visit
+    first: float  # visit
+    last: float  # completed visit
     visits: int = 1
     changes: int = 0
     changed_at: float = 0.0  # of the visit that found the last change; the first visit if none did
@@ -28,6 +28,7 @@ class History(Struct, frozen=True, array_like=True):
     recent: int = 1  # the last visits as bits behind a leading 1, newest lowest; 1 = changed
     belief: bytes = b""  # evidence of its rate (rates.py)
     signals: int = 0  # times it was announced as changed since the last visit
+    announced_at: float = 0.0  # the latest change that was announced
     announced_by: int = 0  # kinds of signal that cover this page, as bits (trust.py)
     phase: int = 0  # hours and weekdays at which it changes, as far as known (phase.py)
     cost: float = 0.0  # bytes of a usual visit
@@ -41,7 +42,7 @@ class History(Struct, frozen=True, array_like=True):
 
 def begin(at: float, cost: float = 0.0) -> History:
     """The history of a page fetched for the first time."""
-    return History(last=at, changed_at=at, cost=cost)
+    return History(at, at, changed_at=at, cost=cost)
 
 
 def observe(history: History, look: Look) -> History:
@@ -50,6 +51,7 @@ def observe(history: History, look: Look) -> History:
     if recent.bit_length() > WINDOW + 1:
         recent = recent & (1 << WINDOW) - 1 | 1 << WINDOW
     return History(
+        history.first,
         look.at,
         history.visits + 1,
         history.changes + look.changed,
@@ -58,10 +60,16 @@ def observe(history: History, look: Look) -> History:
         recent,
         history.belief,
         0,
+        history.announced_at,
         history.announced_by,
         history.phase,
         look.cost if history.cost <= 0 else 0.75 * history.cost + 0.25 * look.cost,
     )
+
+
+def keeping(history: History, interval: float) -> History:
+    """The history with another interval in force."""
+    return msgspec.structs.replace(history, interval=interval)
 
 
 def encode(history: History) -> bytes:

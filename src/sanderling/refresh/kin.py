@@ -13,6 +13,7 @@ class Kin(NamedTuple):
     places: tuple[str, ...]  # its directory and the two highest above it, outermost first
     ending: str
     name: str
+    leaves: tuple[str, str, str]  # the closest of each kind; an empty key is the site
 
 
 @lru_cache(1 << 16)
@@ -24,7 +25,9 @@ def kin_of(url: str) -> Kin:
     *folders, name = path.rstrip("/").split("/")
     stem, _, _ = name.partition(".")
     ending = name.rpartition(".")[2] if "." in name else ""
-    return Kin(f"{scheme}://{host}", _places(folders), f"*.{ending}", f"{stem}.*")
+    places = _places(folders)
+    leaves = (places[-1] if places else "", f"*.{ending}", f"{stem}.*")
+    return Kin(f"{scheme}://{host}", places, leaves[1], leaves[2], leaves)
 
 
 def _places(folders: list[str]) -> tuple[str, ...]:

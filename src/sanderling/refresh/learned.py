@@ -1,103 +1,127 @@
-"""The learned policy: visit when it is worth the price, by a belief about its rate and the clock of its groups."""
+"""The learned policy: visit when it is worth the price, by a belief about the page's rate and its groups' clocks."""
 
-from operator import mul
+from math import log
 
-from . import rates
-from .history import History, Look, observe
-from .policy import Policy, View
-from .rates import DAY
-from .trust import Trust, effective
+import msgspec
 
-LONGEST_VOTE = 4.0  # intervals: one page never visited for long does not move the prior of its site by more
+from sanderling.refresh import rates
+from sanderling.refresh.history import History, Look, observe
+from sanderling.refresh.phase import BEATS, align, is_quiet, narrow
+from sanderling.refresh.policy import Assessment, Policy, View
+from sanderling.refresh.rates import DAY, Row
+from sanderling.refresh.signals import dated, heard, unannounced, worth_announced
+from sanderling.refresh.trust import Trust
+
+LONGEST_VOTE = 4.0  # intervals: a page not visited for longer does not move the prior of its site by more
+TELLING = 0.5  # recall of an announcer above which looks are made on its word, and are no sample of the group
 FEWEST = 32  # pages a site counts as, at least, when its prior is moved
 
 
 def learn(history: History, look: Look, view: View) -> History:
     """Take what a look found into the page's belief and into what its site knows."""
-    days = (look.at - history.last) / DAY
     after = observe(history, look)
+    days = (look.at - history.last) / DAY
     if days <= 0:
-        return after  # a clock that jumped back, or the same moment twice: nothing can be learned from no time
-    site = view.site
-    clocks = site.elapsed(view.kin, history.last, look.at)
-    evidence = rates.unpack(history.belief)
-    weights = rates.belief(evidence, site.prior)
-    rate = rates.mean(weights)
-    told = rates.learn(evidence, site.prior, _likelihood(look, days, site.blend(clocks)), rates.forgotten(days))
-    vote = min(look.at - history.last, LONGEST_VOTE * view.interval) / view.interval / max(site.pages, FEWEST)
-    site.learn_prior(rates.belief(told, site.prior), min(vote, 1.0))
-    table = rates.changed_table() if look.changed else rates.quiet_table()
-    site.judge([sum(map(mul, weights, table[rates.slot(clock)])) for clock in clocks])
-    site.tell(view.kin, history.last, look.at, rate, look.changed)
-    for trust in _announcers(history, view):
-        trust.tell(history.signals > 0, look.changed, days)
-    return _believing(after, told)
+        return after  # a clock that jumped back, or the same moment twice: no time teaches nothing
+    clocks = view.site.elapsed(view.kin, history.last, look.at)
+    evidence, prior = rates.unpack(history.belief), view.site.prior
+    likelihood = _likelihood(history, look, view, view.site.blend(clocks))
+    told = rates.learn(evidence, prior, likelihood, rates.forgotten(days))
+    _tell_site(history, look, view, clocks, *rates.belief(evidence, prior))
+    share = min(days * DAY / view.interval, LONGEST_VOTE) / max(view.site.pages, FEWEST)
+    view.site.learn_prior(*rates.belief(told, prior), share)
+    phase = narrow(history.phase, history.last, look.at, look.changed)
+    return msgspec.structs.replace(after, belief=rates.pack(told), phase=phase)
 
 
-def due(history: History, view: View) -> float:
-    """When the visit will be worth its price, if the groups of the page go on at their usual pace."""
-    weights = rates.belief(rates.unpack(history.belief), view.site.prior)
-    view.ripe = rates.ripening(weights, view.table, view.price, view.ripe or rates.slot(view.interval / DAY))
-    ripe = rates.time_at(view.ripe)
-    if history.last >= view.now and not history.signals:
-        return view.now + ripe * DAY
-    gone, pace = _elapsed(history, view, weights)
-    return view.now + (ripe - gone) / pace * DAY
+def assess(history: History, view: View) -> Assessment:
+    """When the visit is worth its price if the page's groups go on at their usual pace, and what it is worth now."""
+    weights, total = rates.belief(rates.unpack(history.belief), view.site.prior)
+    gone, pace, trust = _elapsed(history, view), 1.0, _announcer(history, view)
+    if trust is not None:
+        weights, total = heard(weights, trust, gone, history.signals)
+        pace = 1 - trust.recall
+    if trust is not None and history.signals:
+        worth = max(worth_announced(weights, trust, gone, history.signals) / total, 1e-12)
+        return view.now + view.interval * log(view.price / worth), worth, view.ripe
+    place = rates.ripening(weights, view.table, view.price * total, view.ripe or rates.slot(view.interval / DAY))
+    due_at = view.now + (rates.time_at(place) - gone * pace) / pace * DAY
+    worth = rates.dot(weights, view.table[rates.slot(gone * pace)]) / total if gone > 0 else 0.0
+    if history.phase:
+        due_at = align(history.phase, history.last, due_at)
+        worth = 0.0 if is_quiet(history.phase, history.last, view.now) else worth
+    return due_at, worth, place
 
 
-def worth(history: History, view: View) -> float:
-    """What a visit now is worth."""
-    weights = rates.belief(rates.unpack(history.belief), view.site.prior)
-    gone, _ = _elapsed(history, view, weights)
-    return float(sum(map(mul, weights, view.table[rates.slot(gone)])))
+def why(history: History, view: View) -> str:
+    """The parts of the decision, in words."""
+    weights, total = rates.belief(rates.unpack(history.belief), view.site.prior)
+    gone, days = _elapsed(history, view), max(view.now - history.last, 0.0) / DAY
+    parts = [
+        f"changes every {1 / rates.mean(weights, total):.3g} days ({history.changes} found in {history.visits} visits)",
+        f"last visit {days:.3g} days ago" + (f", as if {gone:.3g} by related pages" if _differ(gone, days) else ""),
+    ]
+    if history.signals:
+        parts.append("announced as changed")
+    elif (trust := _announcer(history, view)) is not None:
+        parts.append(f"not announced as changed, by a site that announces {trust.recall:.0%} of its changes")
+    if any(beat.is_known(history.phase) for beat in BEATS):
+        parts.append("changes at a known hour or weekday")
+    return "; ".join(parts)
 
 
-def par(interval: float, table: list[rates.Row]) -> float:
+def par(interval: float, table: list[Row]) -> float:
     """What a visit to an unknown page is worth after the mean interval."""
-    return float(sum(map(mul, rates.FLAT, table[rates.slot(interval / DAY)])))
+    return rates.dot(rates.FLAT, table[rates.slot(interval / DAY)])
 
 
-def _elapsed(history: History, view: View, weights: rates.Row) -> tuple[float, float]:
-    """Days since the last visit as far as the page is concerned, and how fast they pass from now on."""
-    gone = view.site.blend(view.site.elapsed(view.kin, history.last, view.now))
-    pace = 1.0
-    for trust in _announcers(history, view):
-        gone = effective(gone, rates.mean(weights), trust, history.signals)
-        pace = max(1 - trust.recall, 0.01)
-    return gone, pace
+def _elapsed(history: History, view: View) -> float:
+    """Days since the last visit on the clocks of the page's groups."""
+    if history.last >= view.now:
+        return 0.0
+    return view.site.blend(view.site.elapsed(view.kin, history.last, view.now))
 
 
-def _likelihood(look: Look, days: float, elapsed: float) -> rates.Row:
-    """How probable each rate makes the look; sharper where the server says when the page changed."""
-    quiet = (look.at - look.modified) / DAY
-    if look.changed and look.modified > 0 and 0 <= quiet < days:
-        since = rates.quiet_table()[rates.slot(elapsed * quiet / days)]
-        return [rate * chance for rate, chance in zip(rates.RATES, since, strict=True)]
+def _differ(one: float, other: float) -> bool:
+    return abs(one - other) > 0.1 * other
+
+
+def _likelihood(history: History, look: Look, view: View, elapsed: float) -> Row:
+    """How probable each rate makes the look; sharper where an announcer or server dates the change and is believed."""
+    pace = elapsed / (look.at - history.last)
+    trust = _announcer(history, view)
+    if trust is not None and look.changed:
+        if history.signals:
+            return dated(trust.recall * pace * (min(history.announced_at, look.at) - history.last))
+        return unannounced(trust.recall, elapsed)
+    if look.changed and view.site.has_honest_dates and history.last < look.modified <= look.at:
+        return dated(pace * (look.at - look.modified))
     return (rates.changed_table() if look.changed else rates.quiet_table())[rates.slot(elapsed)]
 
 
-def _announcers(history: History, view: View) -> list[Trust]:
-    """Those who announce changes of this page; of several, the one with the best recall speaks."""
-    covering = [trust for bit, trust in enumerate(view.site.trusts) if history.announced_by >> bit & 1]
-    return [max(covering, key=lambda trust: trust.recall)] if covering else []
+def _tell_site(history: History, look: Look, view: View, clocks: list[float], weights: Row, total: float) -> None:
+    """Let the site learn which kind of group foretells changes, how lively its groups are, and whom to believe."""
+    table = rates.changed_table() if look.changed else rates.quiet_table()
+    trust = _announcer(history, view)
+    if trust is None or trust.recall < TELLING:
+        view.site.judge([rates.dot(weights, table[rates.slot(clock)]) for clock in clocks])
+        view.site.tell(view.kin, history.last, look.at, rates.mean(weights, total), look.changed)
+    if look.modified > 0:
+        view.site.judge_date(history.last < look.modified <= look.at, look.changed)
+    for covering in _covering(history, view):
+        covering.tell(history.signals > 0, look.changed, (look.at - history.last) / DAY)
 
 
-def _believing(history: History, evidence: rates.Row) -> History:
-    return History(
-        history.last,
-        history.visits,
-        history.changes,
-        history.changed_at,
-        history.interval,
-        history.recent,
-        rates.pack(evidence),
-        history.signals,
-        history.announced_by,
-        history.phase,
-        history.cost,
-    )
+def _announcer(history: History, view: View) -> Trust | None:
+    """Who announces changes of this page and is believed; of several, the one with the best recall. None: nobody."""
+    if not history.announced_by:
+        return None
+    believed = [trust for trust in _covering(history, view) if trust.is_believed]
+    return max(believed, key=lambda trust: trust.recall, default=None)
 
 
-POLICY = Policy(
-    "learned", "by a learned rate, the activity of related pages, and what sitemaps say", learn, due, worth, par
-)
+def _covering(history: History, view: View) -> list[Trust]:
+    return [trust for bit, trust in enumerate(view.site.trusts) if history.announced_by >> bit & 1]
+
+
+POLICY = Policy("learned", "by learned rates, related pages and what sitemaps announce", learn, assess, why, par)

@@ -104,7 +104,8 @@ class Lists:
             [(priority, sure, url) for url, priority in told],
         )
         self.db.executemany(
-            "INSERT INTO due SELECT u.id, ?, 'the list of changes names it', ? FROM urls AS u WHERE u.id = ?"
+            "INSERT INTO due (url, due_at, why, state)"
+            " SELECT u.id, ?, 'the list of changes names it', ? FROM urls AS u WHERE u.id = ?"
             " AND u.role = 'page' AND u.state IN ('visited', 'gone')"
             " ON CONFLICT (url) DO UPDATE SET due_at = excluded.due_at, why = excluded.why",
             [(now, b"", url) for url, _ in told],
@@ -127,13 +128,9 @@ class Lists:
 
     # What to do with them
 
-    def unread_maps(self) -> list[int]:
-        """Every list, and the sitemaps and feeds of hosts that have no trusted one."""
-        rows = self.db.execute(
-            "SELECT id FROM urls WHERE role <> 'page' AND state = 'visited'"
-            f" AND (role = 'changes' OR host NOT IN (SELECT host FROM lists WHERE {TRUSTED}))"
-        )
-        return [id_ for (id_,) in rows]
+    def unread(self) -> list[int]:
+        """Every list: a run that begins asks each."""
+        return [id_ for (id_,) in self.db.execute("SELECT id FROM urls WHERE role = 'changes' AND state = 'visited'")]
 
     def stale(self, now: float) -> list[int]:
         """Lists that were asked long ago."""

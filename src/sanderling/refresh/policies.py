@@ -1,23 +1,10 @@
-"""Every refresh policy by its name."""
+"""All policies by name; the default is the one that measures best (docs/benchmarks.md)."""
 
-from collections.abc import Callable
+from sanderling.refresh import cho, fixed, heritrix, lambda_crawl, learned, nutch, self_adjusting, sitemap
+from sanderling.refresh.policy import Policy
 
-from sanderling.refresh.adaptive import Learned
-from sanderling.refresh.plans import (
-    Each,
-    Policy,
-    by_fixed_interval,
-    by_sitemap,
-    like_heritrix,
-    like_nutch,
-    self_adjusted,
-)
-
-POLICIES: dict[str, Callable[[], Policy]] = {
-    "learned": Learned,
-    "fixed": lambda: Each(by_fixed_interval),
-    "sitemap": lambda: Each(by_sitemap),
-    "self-adjusting": lambda: Each(self_adjusted),
-    "nutch": lambda: Each(like_nutch),
-    "heritrix": lambda: Each(like_heritrix),
+DEFAULT = "learned"
+POLICIES: dict[str, Policy] = {
+    module.POLICY.name: module.POLICY
+    for module in (learned, fixed, sitemap, self_adjusting, nutch, heritrix, cho, lambda_crawl)
 }

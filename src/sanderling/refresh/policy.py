@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from .history import History, Look
-from .kin import Kin
-from .rates import Row
-from .site import Site
+from sanderling.refresh.history import History, Look
+from sanderling.refresh.kin import Kin
+from sanderling.refresh.rates import Row
+from sanderling.refresh.site import Site
 
 
 class View(Struct):
@@ -19,7 +19,11 @@ class View(Struct):
     price: float  # of one visit to this page: the price in force, times its cost, over its importance
     interval: float  # mean seconds between visits of a page that the budget allows
     table: list[Row]  # worth of a visit by time and rate (rates.value_table)
-    ripe: int = 0  # in: where the last plan found the page ripe on the lattice of times; out: where this one does
+    ripe: int = 0  # the note of the last assessment
+
+
+Assessment = tuple[float, float, int]
+"""When the page is due, what a visit now is worth in the coin of the price, and a note for the next assessment."""
 
 
 class Policy(Struct, frozen=True):
@@ -28,6 +32,6 @@ class Policy(Struct, frozen=True):
     name: str
     tells: str  # in one line, for --help
     learn: Callable[[History, Look, View], History]
-    due: Callable[[History, View], float]
-    worth: Callable[[History, View], float]  # of a visit now, in the coin of the price
+    assess: Callable[[History, View], Assessment]
+    why: Callable[[History, View], str]  # in a few words
     par: Callable[[float, list[Row]], float]  # the price at which an unknown page is due after this interval

@@ -1,14 +1,14 @@
 """How often a page changes: a belief over 32 rates, learned from looks that found it changed or not.
 
-A belief is evidence, 32 likelihood ratios beside the prior of its site; the prior may move without touching a stored
+A belief is evidence, 32 likelihood ratios beside the prior of its site; the prior may move without touching any stored
 page. A rate may switch: before each look a little of the evidence is forgotten, as if the rate were drawn anew once in
-two years (the exact filter of a rate that jumps at random). All functions of rate x time are read from
-tables on a logarithmic lattice of times, so that one look costs a few products of 32 numbers and no numpy.
+two years (the exact filter of a rate that jumps at random). All functions of rate x time are read from tables on a
+logarithmic lattice of times, so that one look costs a few products of 32 numbers and no numpy.
 """
 
-from array import array
+import struct
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import exp, expm1, log
 from operator import mul
 
@@ -25,6 +25,8 @@ FLOOR = 0.02 / POINTS  # of every prior: no rate is ever impossible
 SHORTEST = 1e-3  # days; first time of the lattice
 STEPS = 32  # lattice points per factor e: times are rounded to 3 %
 SIZE = 516  # reaches 10,000 days
+
+_HALVES = struct.Struct(f"<{POINTS}e")
 
 Row = list[float]
 
@@ -53,7 +55,7 @@ def changed_table() -> list[Row]:
     return [[-expm1(-rate * time_at(place)) for rate in RATES] for place in range(SIZE)]
 
 
-@cache
+@lru_cache(4)
 def value_table(age_weight: float) -> list[Row]:
     """Worth of a visit, by time and rate: days of freshness won, and a little for the age of what is stale.
 
@@ -86,16 +88,21 @@ def forgotten(days: float) -> float:
     return -expm1(-days / REDRAW)
 
 
-def belief(evidence: Sequence[float], prior: Row) -> Row:
-    """What evidence and prior say together: the weight of each rate."""
+def belief(evidence: Sequence[float], prior: Row) -> tuple[Row, float]:
+    """What evidence and prior say together: the weight of each rate, and the sum of the weights."""
     weights = list(map(mul, evidence, prior))
     total = sum(weights)
-    return [weight / total for weight in weights] if total > 0 else prior
+    return (weights, total) if total > 0 else (prior, sum(prior))
 
 
-def mean(weights: Row) -> float:
+def mean(weights: Row, total: float) -> float:
     """The expected rate, in changes a day."""
-    return float(sum(map(mul, weights, RATES)))
+    return dot(weights, RATES) / total
+
+
+def dot(weights: Row, values: Row) -> float:
+    """The sum of products; the one hot line of this room."""
+    return sum(map(mul, weights, values))  # type: ignore[no-any-return]
 
 
 def ripening(weights: Row, table: list[Row], price: float, guess: int) -> int:
@@ -122,18 +129,18 @@ def _bracket(weights: Row, table: list[Row], price: float, guess: int) -> tuple[
     return max(low, -1), high
 
 
-def moved(prior: Row, weights: Row, share: float) -> Row:
+def moved(prior: Row, weights: Row, total: float, share: float) -> Row:
     """The prior, moved a little towards what one of its pages turned out to be."""
-    rest, floor = share * (1 - FLOOR * POINTS), share * FLOOR
+    rest, floor = share * (1 - FLOOR * POINTS) / total, share * FLOOR
     keep = 1 - share
     return [keep * old + rest * new + floor for old, new in zip(prior, weights, strict=True)]
 
 
 def pack(evidence: Sequence[float]) -> bytes:
-    """128 bytes, single precision."""
-    return array("f", evidence).tobytes()
+    """64 bytes, half precision: evidence is no finer than that."""
+    return _HALVES.pack(*[min(ratio, 6e4) for ratio in evidence])
 
 
 def unpack(stored: bytes) -> Sequence[float]:
     """The evidence; nothing stored is no evidence."""
-    return memoryview(stored).cast("f").tolist() if len(stored) == 4 * POINTS else BLANK
+    return _HALVES.unpack(stored) if len(stored) == _HALVES.size else BLANK

@@ -34,4 +34,19 @@ MIGRATIONS = [
     );
     CREATE TABLE told (url INTEGER PRIMARY KEY, priority REAL NOT NULL, sure INTEGER NOT NULL)
     """,
+    """
+    ALTER TABLE due ADD COLUMN planned_at DOUBLE PRECISION NOT NULL DEFAULT 0;
+    ALTER TABLE due ADD COLUMN weight DOUBLE PRECISION NOT NULL DEFAULT 1;
+    ALTER TABLE due ADD COLUMN ripe INTEGER NOT NULL DEFAULT 0;
+    UPDATE due SET state = '';
+    DELETE FROM policies;
+    CREATE INDEX due_planned ON due (planned_at);
+    CREATE TABLE maps (
+        url INTEGER PRIMARY KEY,
+        due_at DOUBLE PRECISION NOT NULL,
+        every DOUBLE PRECISION NOT NULL,
+        quiet INTEGER NOT NULL,
+        failures INTEGER NOT NULL
+    )
+    """,
 ]

@@ -1,8 +1,14 @@
 """Self adjusting refresh time (SAR-1..6): come sooner where most visits find a change, later where few do."""
 
+from sanderling.refresh.history import WINDOW as WINDOW
+from sanderling.refresh.history import History, Look, keeping, observe
+from sanderling.refresh.intervals import interval_policy, was_due
+from sanderling.refresh.policy import View
+
 LOWER = 0.3  # SAR, p_l of the worked cases (the paper's sentence swaps the two names)
 UPPER = 0.7  # SAR, p_g of the worked cases
-WINDOW = 10  # visits that the share of changes is taken over: the paper's "6 of 10"; so a page can recover
+SHORTEST = 3600.0
+LONGEST = 365 * 86_400.0
 
 
 def refresh_time(
@@ -25,3 +31,14 @@ def refresh_time(
     elif share < lower:
         step = 1 - share / lower
     return min(ceiling, max(floor, time + step * time))
+
+
+def learn(history: History, look: Look, view: View) -> History:
+    """Adjust the refresh time if it was over (the paper compares wrong quantities there: corrected)."""
+    after = observe(history, look)
+    if not was_due(history, look, view):
+        return after
+    return keeping(after, refresh_time(after.interval, after.share, floor=SHORTEST, ceiling=LONGEST))
+
+
+POLICY = interval_policy("self-adjusting", "sooner where most visits find a change, later where few do", learn)

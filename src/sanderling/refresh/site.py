@@ -6,14 +6,14 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
-from . import rates
-from .kin import KINDS, Kin
-from .pulse import BINS, PER_INTERVAL, Pulse, Span, elapsed, tell
-from .rates import FLAT, Row
-from .trust import Kind, Trust
+from sanderling.refresh import rates
+from sanderling.refresh.kin import KINDS, Kin
+from sanderling.refresh.pulse import BINS, PER_INTERVAL, Pulse
+from sanderling.refresh.rates import DAY, FLAT, Row
+from sanderling.refresh.trust import Kind, Trust
 
 MOST_GROUPS = 4096  # of one site in memory; those quiet for longest are forgotten
-LOOKS_PER_STAMP = 16  # the clocks of the groups are read anew after so many looks
+LOOKS_PER_STAMP = 64  # the clocks of the groups are read anew after so many looks
 PACE = 0.01  # how fast the best kind of group is learned
 LEAST = 0.01  # weight a kind of group keeps, so that it can come back
 
@@ -25,6 +25,7 @@ class SiteState(Struct, array_like=True):
     weights: list[float]
     width: float
     pages: int
+    dates: tuple[float, float]
     pulses: list[tuple[str, str, int, bytes, bytes]]  # key, key above, first bin, found, expected
     trusts: list[tuple[float, float, float, float]]
 
@@ -39,7 +40,10 @@ class Site:
         self.pulses: dict[str, Pulse] = {}
         self.trusts = [Trust() for _ in Kind]
         self.pages = 0  # known here
+        self.dates_right = 0.0  # changes that Last-Modified told
+        self.dates_wrong = 0.5  # looks at which it told a change that was none, or none that was one
         self.looks = 0
+        self.seen_at = 0.0  # of the last visit to any of its pages
 
     def rescale(self, interval: float) -> None:
         """Follow the mean interval between visits; bins of another width begin empty."""
@@ -49,20 +53,26 @@ class Site:
 
     def elapsed(self, kin: Kin, since: float, now: float) -> list[float]:
         """Days since a visit on the clock of each kind of group."""
-        span = Span(min(since, now), now, self.width)
-        stamp = self.looks // LOOKS_PER_STAMP
-        return [elapsed(pulse, span, stamp) for pulse in self._leaves(kin, span.newest)]
+        start, end, stamp = min(since, now) / self.width, now / self.width, self.looks // LOOKS_PER_STAMP
+        newest, days = int(end), self.width / DAY
+        clocks = []
+        for key in kin.leaves:
+            pulse = self.pulses.get(key) or self._pulse("", None, newest)
+            pulse.read(newest, stamp)
+            clocks.append(pulse.elapsed(start, end) * days)
+        return clocks
 
     def blend(self, clocks: list[float]) -> float:
         """One elapsed time from those of the kinds, weighed by how well each foretold changes."""
-        return sum(weight * days for weight, days in zip(self.weights, clocks, strict=True))
+        return rates.dot(self.weights, clocks)
 
     def tell(self, kin: Kin, since: float, now: float, rate: float, changed: bool) -> None:
-        """Enter one look into every group of the page."""
-        span = Span(min(since, now), now, self.width)
-        stamp = self.looks // LOOKS_PER_STAMP
-        for pulse in self._groups(kin, span.newest):
-            tell(pulse, span, rate, changed, stamp)
+        """Enter one look into every group of the page; the rate is in changes a day."""
+        start, end, stamp = since / self.width, now / self.width, self.looks // LOOKS_PER_STAMP
+        newest, each = int(end), rate * self.width / DAY
+        for pulse in self._groups(kin, newest):
+            pulse.read(newest, stamp)
+            pulse.tell(start, end, each, changed)
         self.looks += 1
 
     def judge(self, chances: list[float]) -> None:
@@ -76,13 +86,19 @@ class Site:
             ]
             self.weights = [weight / sum(moved) for weight in moved]
 
-    def learn_prior(self, weights: Row, share: float) -> None:
-        """Move the prior of the site towards one of its pages."""
-        self.prior = rates.moved(self.prior, weights, share)
+    def judge_date(self, told: bool, changed: bool) -> None:
+        """Learn whether Last-Modified can be believed here."""
+        self.dates_right = 0.99 * self.dates_right + (told and changed)
+        self.dates_wrong = 0.99 * self.dates_wrong + (told != changed)
 
-    def _leaves(self, kin: Kin, newest: int) -> list[Pulse]:
-        *_, place, ending, name = self._groups(kin, newest)
-        return [place, ending, name]
+    @property
+    def has_honest_dates(self) -> bool:
+        """Four of five that tell something must tell the truth."""
+        return self.dates_right >= 4 * self.dates_wrong
+
+    def learn_prior(self, weights: Row, total: float, share: float) -> None:
+        """Move the prior of the site towards one of its pages."""
+        self.prior = rates.moved(self.prior, weights, total, share)
 
     def _groups(self, kin: Kin, newest: int) -> Iterator[Pulse]:
         """The page's groups: the site, its places outermost first, its ending, its name."""
@@ -99,7 +115,7 @@ class Site:
         if pulse is None:
             if len(self.pulses) >= MOST_GROUPS:
                 self._forget()
-            pulse = self.pulses[key] = Pulse(above, newest - BINS + 1)
+            pulse = self.pulses[key] = Pulse(above, newest)
         return pulse
 
     def _forget(self) -> None:
@@ -119,8 +135,11 @@ class Site:
             (key, keys.get(id(pulse.above), ""), pulse.first, _narrow(pulse.found), _narrow(pulse.expected))
             for key, pulse in sorted(self.pulses.items(), key=lambda item: len(item[0]))
         ]
+        dates = (self.dates_right, self.dates_wrong)
         trusts = [(trust.hit, trust.missed, trust.false, trust.days) for trust in self.trusts]
-        return msgspec.msgpack.encode(SiteState(self.prior, self.weights, self.width, self.pages, pulses, trusts))
+        return msgspec.msgpack.encode(
+            SiteState(self.prior, self.weights, self.width, self.pages, dates, pulses, trusts)
+        )
 
 
 def restore(stored: bytes) -> Site:
@@ -128,8 +147,9 @@ def restore(stored: bytes) -> Site:
     state = msgspec.msgpack.decode(stored, type=SiteState)
     site = Site(state.width, state.prior)
     site.weights, site.pages = state.weights, state.pages
+    site.dates_right, site.dates_wrong = state.dates
     for key, above, first, found, expected in state.pulses:
-        pulse = site.pulses[key] = Pulse(site.pulses[above] if key else None, first)
+        pulse = site.pulses[key] = Pulse(site.pulses[above] if key else None, first + BINS - 1)
         pulse.found, pulse.expected = _wide(found), _wide(expected)
     site.trusts = [Trust(*trust) for trust in state.trusts]
     return site

@@ -3,6 +3,12 @@
 import math
 
 from msgspec import Struct
+from msgspec.structs import replace
+
+from sanderling.refresh import intervals
+from sanderling.refresh.history import History, Look, observe
+from sanderling.refresh.policy import Assessment, Policy, View
+from sanderling.refresh.trust import Kind
 
 DAY = 86_400.0
 PERIODS = {  # MIG-3: one list per class; `never` is visited once
@@ -47,3 +53,47 @@ def next_visit(hint: Hint, last: float | None, now: float) -> float:
     if hint.lastmod > 0:
         return math.inf
     return last + period(hint)
+
+
+def listed(history: History, hint: Hint | None, kind: Kind) -> History:
+    """The history of a page after its sitemap or feed was read; None: it is not listed there (any more)."""
+    bit = 1 << kind
+    if hint is None or hint.lastmod <= 0:
+        rest = history.announced_by & ~bit
+        history = replace(history, announced_by=rest, signals=history.signals if rest else 0)
+    else:
+        history = replace(history, announced_by=history.announced_by | bit)
+    if hint is None or not hint.changefreq:
+        return history
+    return replace(history, interval=period(hint))
+
+
+def announced(history: History, at: float, kind: Kind) -> History:
+    """The history of a page that is said to have changed then; what we saw since, or heard before, is no news."""
+    if at <= max(history.last, history.announced_at):
+        return history
+    return replace(history, signals=history.signals + 1, announced_at=at, announced_by=history.announced_by | 1 << kind)
+
+
+def learn(history: History, look: Look, view: View) -> History:  # noqa: ARG001  the seam of all policies
+    """Count the visit; the sitemap alone decides."""
+    return observe(history, look)
+
+
+def assess(history: History, view: View) -> Assessment:
+    """Due at once if announced, never if the sitemap dates the page and announces nothing, else by its class."""
+    if history.signals:
+        return min(history.last, view.now), math.inf, 0
+    if history.announced_by:
+        return math.inf, 0.0, 0
+    return intervals.assess(history, view)
+
+
+def why(history: History, view: View) -> str:
+    """What the sitemap said, or the class."""
+    if history.signals:
+        return "the sitemap dates it later than our copy"
+    return "the sitemap dates no change" if history.announced_by else intervals.why(history, view)
+
+
+POLICY = Policy("sitemap", "what the sitemap dates later, the rest by its class", learn, assess, why, intervals.par)

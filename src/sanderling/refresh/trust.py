@@ -2,10 +2,10 @@
 
 from collections.abc import Collection
 from enum import IntEnum
-from math import log
 
 DAY = 86_400.0
-HALF = 0.5
+BELIEF = 0.25  # share of true announcements below which nothing is made of them
+SUREST = 0.98  # recall
 MEMORY = 500.0  # looks after which old experience counts half
 ALIKE = 0.9  # share of entries with one and the same date that makes a stamp
 FEW = 10  # entries of which nothing can be said
@@ -24,21 +24,26 @@ class Trust:
 
     __slots__ = ("days", "false", "hit", "missed")
 
-    def __init__(self, hit: float = 1.0, missed: float = 1.0, false: float = 1.0, days: float = 30.0) -> None:
-        self.hit = hit  # changes found that had been announced; begins as one look of each sort
+    def __init__(self, hit: float = 2.0, missed: float = 1.0, false: float = 0.1, days: float = 30.0) -> None:
+        self.hit = hit  # changes found that had been announced; a new announcer is credited with two
         self.missed = missed  # changes found that had not
         self.false = false  # announced, and nothing had changed
         self.days = days  # watched
 
     @property
     def recall(self) -> float:
-        """Share of the changes that are announced."""
-        return self.hit / (self.hit + self.missed)
+        """Share of the changes that are announced; never taken for certain, so that pages are still looked at."""
+        return min(self.hit / (self.hit + self.missed), SUREST)
 
     @property
     def false_rate(self) -> float:
         """False announcements a day and page."""
         return self.false / self.days
+
+    @property
+    def is_believed(self) -> bool:
+        """Is enough of what it says true? Dates that are stamped at every build are not."""
+        return self.precision >= BELIEF
 
     @property
     def precision(self) -> float:
@@ -52,17 +57,6 @@ class Trust:
         self.missed = self.missed * keep + (changed and not announced)
         self.false = self.false * keep + (announced and not changed)
         self.days = self.days * keep + days
-
-
-def effective(days: float, rate: float, trust: Trust, signals: int) -> float:
-    """Elapsed time as announcements bend it: less where silence means something, more after each signal.
-
-    The chance that the page is still fresh is e^(-(1-r) rate days) (nu / (r rate + nu))^n; this is the time after which
-    a page without announcements would be as fresh as that (Busa-Fekete et al. 2025, in terms of one effective time).
-    """
-    recall, false_rate = trust.recall, trust.false_rate
-    told = log(1 + recall * rate / max(false_rate, 1e-9)) / rate if signals and rate > 0 else 0.0
-    return (1 - recall) * days + signals * told
 
 
 def is_stamped(dates: Collection[float], before: Collection[float] = ()) -> bool:

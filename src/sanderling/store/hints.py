@@ -28,22 +28,22 @@ class Hints:
                 found[url] = Hint(Url(""), "", lastmod, bool(whole_day), changefreq, priority)
         return found
 
-    def newer(self, urls: Sequence[int]) -> list[int]:
-        """Those of these pages whose lastmod is younger than our last visit; a whole day counts to its end."""
-        found: list[int] = []
+    def newer(self, urls: Sequence[int]) -> dict[int, float]:
+        """Those of these pages that are dated later than our last visit, and when; a whole day counts to its end."""
+        found: dict[int, float] = {}
         for start in range(0, len(urls), CHUNK):
             part = list(urls[start : start + CHUNK])
             rows = self.db.execute(
-                "SELECT t.url FROM hints AS t JOIN pages AS p ON p.url = t.url"
+                "SELECT t.url, t.lastmod + t.whole_day * 86400 FROM hints AS t JOIN pages AS p ON p.url = t.url"
                 " WHERE t.lastmod + t.whole_day * 86400 > p.last_visit AND t.lastmod > p.last_change - 86400"
                 f" AND t.url IN ({','.join('?' * len(part))})",
                 part,
             )
-            found += [url for (url,) in rows]
+            found.update(rows.fetchall())
         return found
 
-    def keep(self, source: int, hints: Sequence[tuple[int, Hint]], at: float) -> None:
-        """A sitemap was read in full at this time: keep what it says, drop what it no longer says."""
+    def keep(self, source: int, hints: Sequence[tuple[int, Hint]], at: float) -> list[int]:
+        """A sitemap was read in full at this time: keep what it says, drop what it no longer says, name those pages."""
         self.db.executemany(
             "INSERT INTO hints (url, map, lastmod, whole_day, changefreq, priority, seen_at)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -52,4 +52,5 @@ class Hints:
             " seen_at = excluded.seen_at",
             [(url, source, h.lastmod, h.whole_day, h.changefreq, h.priority, at) for url, h in hints],
         )
-        self.db.execute("DELETE FROM hints WHERE map = ? AND seen_at < ?", (source, at))
+        rows = self.db.execute("DELETE FROM hints WHERE map = ? AND seen_at < ? RETURNING url", (source, at))
+        return [url for (url,) in rows.fetchall()]

@@ -1,0 +1,102 @@
+"""The shelf as a table: one row per page in `due`, with an index by due time and one by age of the plan."""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from sanderling.database import Connection
+from sanderling.organise.scope import site_of
+from sanderling.refresh.history import begin, decode, encode
+from sanderling.refresh.lists import TRUSTED
+from sanderling.refresh.shelf import Row
+
+CHUNK = 400
+READ = (
+    "SELECT d.url, h.name, u.path, d.state, d.due_at, d.planned_at, d.weight, d.ripe"
+    " FROM due AS d JOIN urls AS u ON u.id = d.url JOIN hosts AS h ON h.id = u.host"
+)
+WANTED = (
+    f"{READ} LEFT JOIN told AS t ON t.url = d.url LEFT JOIN (SELECT host FROM lists WHERE {TRUSTED}) AS l"
+    " ON l.host = u.host WHERE d.due_at <= ? AND (u.state = 'visited' OR (u.state = 'gone' AND t.url IS NOT NULL))"
+    " AND (l.host IS NULL OR t.priority > ?) ORDER BY d.due_at LIMIT ?"
+)
+LONGEST_PLANNED = (
+    f"{READ} WHERE length(d.state) > 0 AND NOT EXISTS (SELECT 1 FROM told AS t WHERE t.url = d.url)"
+    " ORDER BY d.planned_at LIMIT ?"
+)
+WRITE = (  # what a list of changes named stays due until it was visited
+    "UPDATE due SET state = ?, due_at = ?, planned_at = ?, ripe = ?"
+    " WHERE url = ? AND NOT EXISTS (SELECT 1 FROM told AS t WHERE t.url = due.url)"
+)
+NEVER = 1e300  # due times that are none
+UNKNOWN = begin(0.0)  # of a page that is due though nothing is known of it: named by a list of changes
+
+
+class TableShelf:
+    """The rows of a collection."""
+
+    def __init__(self, db: Connection) -> None:
+        self.db = db
+        self.least = -1.0  # priority above which pages named by a trusted list are wanted
+        self._count: int | None = None
+
+    def earliest(self, limit: int, until: float) -> list[Row]:
+        """Rows due by this time that may be visited, earliest first."""
+        return self._read(WANTED, (min(until, NEVER), self.least, limit))
+
+    def oldest(self, limit: int) -> list[Row]:
+        """Rows whose plan was made longest ago."""
+        return self._read(LONGEST_PLANNED, (limit,))
+
+    def find(self, ids: Sequence[int]) -> dict[int, Row]:
+        """The rows of these pages, as far as there is something to know of them."""
+        found: dict[int, Row] = {}
+        for start in range(0, len(ids), CHUNK):
+            part = list(ids[start : start + CHUNK])
+            marks = ",".join("?" * len(part))
+            rows = self._read(f"{READ} WHERE d.url IN ({marks}) AND length(d.state) > 0", part)
+            found.update((row.id, row) for row in rows)
+        return found
+
+    def put(self, rows: Iterable[Row]) -> None:
+        """Keep these rows, that are there already, as they are now."""
+        self.db.executemany(
+            WRITE,
+            [(encode(row.history), row.due_at, row.planned_at, row.ripe, row.id) for row in rows if row.history.last],
+        )
+
+    def write(self, rows: Iterable[tuple[Row, str]], new: int = 0) -> None:
+        """Keep these rows, some of them new, with the reasons of their plans."""
+        self._count = len(self) + new
+        self.db.executemany(
+            "INSERT INTO due (url, due_at, why, state, planned_at, weight, ripe) VALUES (?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (url) DO UPDATE SET due_at = excluded.due_at, why = excluded.why, state = excluded.state,"
+            " planned_at = excluded.planned_at, ripe = excluded.ripe",
+            [(row.id, row.due_at, why, encode(row.history), row.planned_at, row.weight, row.ripe) for row, why in rows],
+        )
+
+    def drop(self, ids: Sequence[int]) -> None:
+        """Forget these pages."""
+        self._count = max(len(self) - len(ids), 0)
+        self.db.executemany("DELETE FROM due WHERE url = ?", [(id_,) for id_ in ids])
+
+    def __len__(self) -> int:
+        if self._count is None:
+            self._count = int(self.db.execute("SELECT count(*) FROM due").fetchone()[0])
+        return self._count
+
+    def _read(self, sql: str, parameters: Sequence[Any]) -> list[Row]:
+        return [
+            Row(id_, address(name, path), decode(state) if state else UNKNOWN, due_at, planned_at, weight, ripe)
+            for id_, name, path, state, due_at, planned_at, weight, ripe in self.db.execute(sql, parameters)
+        ]
+
+
+def address(name: str, path: str) -> str:
+    """The URL as far as groups of pages are concerned: what scheme and `www.` do not change."""
+    return f"http://{_site(name)}{path}"
+
+
+@lru_cache(4096)
+def _site(name: str) -> str:
+    return site_of(name + "/")
