@@ -23,7 +23,6 @@ from sanderling.frontier.keep import Keeper
 from sanderling.frontier.order import LEARN_LEAST, LEARN_PAGES, LEARN_SHARE, NEVER, Finding, Lesson, Ordering
 from sanderling.frontier.orderings.choose import DEFAULT
 from sanderling.frontier.queue import Closing, Lease, Queue
-from sanderling.migrants.maps import RESOURCESYNC
 from sanderling.migrants.observe import UNCHANGED
 from sanderling.migrants.robots import rules_for
 from sanderling.organise.normalise import Spelling, host_of, normalise, resolve, split
@@ -54,7 +53,7 @@ from sanderling.refresh.maps import Maps
 from sanderling.refresh.plans import Facts
 from sanderling.refresh.sitemap import Hint as Told
 from sanderling.refresh.trust import Kind
-from sanderling.sources.entries import INDEX_DEPTH_LIMIT
+from sanderling.sources.entries import INDEX_DEPTH_LIMIT, RESOURCESYNC
 from sanderling.sources.entries import Kind as MapKind
 from sanderling.store.catalogue import LOOKS, Catalogue, Filed, Latest
 from sanderling.store.cdxj_index import Index

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.errors import CollectionError
-from sanderling.migrants.pack import Exchange, Packed, pack_metadata, pack_record, pack_response
+from sanderling.migrants.pack import Exchange, Packed, header_lines, pack_metadata, pack_record, pack_response
 from sanderling.store.read import Damage, StoredRecord, read_record, walk
 from sanderling.store.warc import Archive, Original, Place, open_archive
 from sanderling.store.warc_chunks import dechunk
@@ -60,7 +60,7 @@ def test_a_revisit_of_another_writer_is_resolved_by_the_index(tmp_path: Path) ->
     ]
     with open_archive(tmp_path, {}) as archive:
         _, place = keep(archive, "http://a/1", b"one")
-        revisit = archive.append(pack_record(fields, HEAD))
+        revisit = archive.append(pack_record(header_lines(fields), HEAD))
     asked: list[tuple[str, str]] = []
 
     def find(url: str, date: str) -> Place:
@@ -90,7 +90,7 @@ def test_a_place_that_does_not_hold_is_named(tmp_path: Path, place: Place) -> No
 
 def test_a_revisit_cannot_lead_out_of_the_archive(tmp_path: Path) -> None:
     fields = [("WARC-Type", "revisit"), ("WARC-Refers-To-Filename", "../x"), ("WARC-Refers-To-File-Offset", "0")]
-    (tmp_path / "x.warc.gz").write_bytes(pack_record(fields, b""))
+    (tmp_path / "x.warc.gz").write_bytes(pack_record(header_lines(fields), b""))
     with pytest.raises(CollectionError, match="not here"):
         read_record(tmp_path, Place("x.warc.gz", 0, 0))
 

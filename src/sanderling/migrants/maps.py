@@ -4,11 +4,10 @@ from sanderling.organise.normalise import resolve
 from sanderling.publisher.reader import Change, named_by_document, named_by_header, read_list
 from sanderling.records import Hint, Pointer, Role
 from sanderling.sources.dates import Precision
-from sanderling.sources.entries import Entry, Kind, Problem
+from sanderling.sources.entries import RESOURCESYNC, Entry, Kind, Problem
 from sanderling.sources.sitemap import read_sitemap
 
 INDEX_LIMIT = 50_000  # sitemaps of one index
-RESOURCESYNC = "/.well-known/resourcesync"  # names lists, not pages
 
 
 def read_map(url: str, body: bytes) -> tuple[tuple[Hint, ...], tuple[Pointer, ...], str]:

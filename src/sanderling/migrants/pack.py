@@ -7,7 +7,8 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Literal
 
@@ -22,9 +23,11 @@ Field = tuple[str, str]
 Algorithm = Literal["sha256", "sha1"]
 Truncated = Literal["", "length", "time", "disconnect", "unspecified"]
 
-ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-PAIRS = [one + other for one in ALPHABET for other in ALPHABET]  # ten bits at a time
+ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+LETTERS = ALPHABET + bytes(256 - len(ALPHABET))
 LEVEL = 1
+CRLF = "\r\n"
+HASHES = {"sha256": hashlib.sha256, "sha1": hashlib.sha1}
 GZIP = 31  # window of 32 KB, with gzip header and trailer
 FRAMING = {b"transfer-encoding", b"content-length"}
 PROTOCOLS = {b"HTTP/2": "h2", b"HTTP/3": "h3"}
@@ -34,6 +37,18 @@ UNWRITABLE = re.compile(r"[\x00-\x20\x7f]")
 VISIBLE = re.compile(rb"[!-~]")  # a line without any looks empty to some readers
 PLAIN = re.compile(rb"(?:[!-~][^\n]*\r\n)+\r\n")
 CONTENT_LENGTH = re.compile(rb"\ncontent-length:[ \t]*(\d{1,19})[ \t]*(?=\r\n[^ \t])")
+
+
+def _spreading() -> list[tuple[int, int, int]]:
+    """Steps that give each of 64 groups of five bits a byte of its own: halves move apart, then their halves."""
+    steps = []
+    for half in (32, 16, 8, 4, 2, 1):
+        low = sum(((1 << 5 * half) - 1) << 16 * half * place for place in range(32 // half))
+        steps.append((3 * half, low, low << 5 * half))
+    return steps
+
+
+SPREADING = _spreading()
 
 
 class Exchange(Struct, frozen=True):
@@ -62,38 +77,31 @@ def pack_response(seen: Exchange, algorithm: Algorithm = "sha256") -> Packed:
     """Pack an HTTP answer as a `response` record."""
     head = stored_head(seen.head, len(seen.body))
     block = head + seen.body
-    payload = label(algorithm, seen.digest or hashlib.new(algorithm, seen.body).digest())
-    whole = label(algorithm, hashlib.new(algorithm, block).digest())
+    payload = label(algorithm, seen.digest or HASHES[algorithm](seen.body).digest())
+    whole = label(algorithm, HASHES[algorithm](block).digest())
     record_id = new_record_id()
-    fields = [*opening("response", record_id, seen.at), ("WARC-Target-URI", writable(seen.url))]
-    if seen.address:
-        fields.append(("WARC-IP-Address", writable(seen.address)))
-    if protocol := PROTOCOLS.get(seen.head[:6]):
-        fields.append(("WARC-Protocol", protocol))
-    if seen.truncated:
-        fields.append(("WARC-Truncated", seen.truncated))
-    fields += [
-        ("WARC-Payload-Digest", payload),
-        ("WARC-Block-Digest", whole),
-        ("Content-Type", "application/http;msgtype=response"),
-    ]
-    return Packed(record_id, pack_record(fields, block), payload, whole, head)
+    protocol = PROTOCOLS.get(seen.head[:6])
+    lines = (
+        f"{opening('response', record_id, seen.at, seen.url)}{_address(seen)}"
+        f"{f'WARC-Protocol: {protocol}{CRLF}' if protocol else ''}"
+        f"{f'WARC-Truncated: {seen.truncated}{CRLF}' if seen.truncated else ''}"
+        f"WARC-Payload-Digest: {payload}\r\nWARC-Block-Digest: {whole}\r\n"
+        "Content-Type: application/http;msgtype=response\r\n"
+    )
+    return Packed(record_id, pack_record(lines, block), payload, whole, head)
 
 
 def pack_request(seen: Exchange, response_id: str, algorithm: Algorithm = "sha256") -> Packed:
     """Pack what we asked as a `request` record beside its answer; `seen.head` and `.body` are the request's."""
     block = _closed(seen.head) + seen.body
-    whole = label(algorithm, hashlib.new(algorithm, block).digest())
+    whole = label(algorithm, HASHES[algorithm](block).digest())
     record_id = new_record_id()
-    fields = [*opening("request", record_id, seen.at), ("WARC-Target-URI", writable(seen.url))]
-    if seen.address:
-        fields.append(("WARC-IP-Address", writable(seen.address)))
-    fields += [
-        ("WARC-Concurrent-To", f"<{response_id}>"),
-        ("WARC-Block-Digest", whole),
-        ("Content-Type", "application/http;msgtype=request"),
-    ]
-    return Packed(record_id, pack_record(fields, block), "", whole, block)
+    lines = (
+        f"{opening('request', record_id, seen.at, seen.url)}{_address(seen)}"
+        f"WARC-Concurrent-To: <{response_id}>\r\nWARC-Block-Digest: {whole}\r\n"
+        "Content-Type: application/http;msgtype=request\r\n"
+    )
+    return Packed(record_id, pack_record(lines, block), "", whole, block)
 
 
 def pack_metadata(
@@ -101,29 +109,36 @@ def pack_metadata(
 ) -> Packed:
     """Pack what we know about a visit (via, hops, links ...) as a `metadata` record beside its answer."""
     block = warc_fields(facts)
-    whole = label(algorithm, hashlib.new(algorithm, block).digest())
+    whole = label(algorithm, HASHES[algorithm](block).digest())
     record_id = new_record_id()
-    fields = [
-        *opening("metadata", record_id, at),
-        ("WARC-Target-URI", writable(url)),
-        ("WARC-Concurrent-To", f"<{response_id}>"),
-        ("WARC-Block-Digest", whole),
-        ("Content-Type", "application/warc-fields"),
-    ]
-    return Packed(record_id, pack_record(fields, block), "", whole)
+    lines = (
+        f"{opening('metadata', record_id, at, url)}"
+        f"WARC-Concurrent-To: <{response_id}>\r\nWARC-Block-Digest: {whole}\r\n"
+        "Content-Type: application/warc-fields\r\n"
+    )
+    return Packed(record_id, pack_record(lines, block), "", whole)
 
 
-def pack_record(fields: Sequence[Field], block: bytes) -> bytes:
+def pack_record(lines: str, block: bytes) -> bytes:
     """Write one record as one gzip member; `Content-Length` is added here."""
-    lines = "".join([f"{name}: {value}\r\n" for name, value in fields])
     head = f"WARC/1.1\r\n{lines}Content-Length: {len(block)}\r\n\r\n".encode("utf-8", "replace")
     member: bytes = compress(b"".join((head, block, b"\r\n\r\n")), LEVEL, GZIP)
     return member
 
 
-def opening(kind: str, record_id: str, at: float) -> list[Field]:
-    """The three fields every record begins with."""
-    return [("WARC-Type", kind), ("WARC-Record-ID", f"<{record_id}>"), ("WARC-Date", warc_date(at))]
+def opening(kind: str, record_id: str, at: float, url: str = "") -> str:
+    """The lines every record begins with."""
+    target = f"WARC-Target-URI: {writable(url)}\r\n" if url else ""
+    return f"WARC-Type: {kind}\r\nWARC-Record-ID: <{record_id}>\r\nWARC-Date: {warc_date(at)}\r\n{target}"
+
+
+def _address(seen: Exchange) -> str:
+    return f"WARC-IP-Address: {writable(seen.address)}\r\n" if seen.address else ""
+
+
+def header_lines(fields: Iterable[Field]) -> str:
+    """Write the lines of a record's head."""
+    return "".join([f"{name}: {value}\r\n" for name, value in fields])
 
 
 def warc_fields(facts: Iterable[Field]) -> bytes:
@@ -134,7 +149,12 @@ def warc_fields(facts: Iterable[Field]) -> bytes:
 def warc_date(at: float) -> str:
     """Write a time as WARC/1.1 does, with microseconds."""
     seconds, micros = divmod(round(at * 1_000_000), 1_000_000)
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{micros:06d}Z"
+    return f"{_whole_second(seconds)}.{micros:06d}Z"
+
+
+@lru_cache(maxsize=64)
+def _whole_second(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
 def new_record_id() -> str:
@@ -148,14 +168,13 @@ def label(algorithm: Algorithm, digest: bytes) -> str:
     return f"{algorithm}:{base32(digest)}"
 
 
-def base32(data: bytes) -> str:
-    """Write bytes in base 32 (RFC 4648); the standard library's way takes twice as long, four times for every page."""
-    size = len(data)
-    groups = -(-size // 5)
-    number = int.from_bytes(data, "big") << 8 * (5 * groups - size)
-    text = "".join([PAIRS[number >> shift & 1023] for shift in range(40 * groups - 10, -1, -10)])
-    written = -(-8 * size // 5)
-    return text[:written] + "=" * (len(text) - written)
+def base32(digest: bytes) -> str:
+    """Write up to 40 bytes in base 32 (RFC 4648), in a fourth of the time of the standard library: it is done often."""
+    written = -(-8 * len(digest) // 5)
+    number = int.from_bytes(digest, "big") << 320 - 8 * len(digest)
+    for shift, low, high in SPREADING:
+        number = number & low | (number & high) << shift
+    return number.to_bytes(64, "big").translate(LETTERS)[:written].decode() + "=" * (-written % 8)
 
 
 def writable(text: str) -> str:

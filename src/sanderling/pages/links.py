@@ -10,12 +10,12 @@ MAX_LINKS = 10_000  # of one page; the rest is counted, not kept
 MAX_TITLE = 500
 MAX_ANCHOR = 200
 
-HEAD_TAGS = ("area", "base", "frame", "iframe", "link", "meta", "title")
+HEAD_TAGS = ("title", "meta", "link", "area", "iframe", "frame")  # of each apart: that search is native and fast
 FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
 
 
 class RawLink(Struct, frozen=True, gc=False):
-    """A link as the page spells it."""
+    """A link as the page spells it, without its fragment."""
 
     href: str
     anchor: str = ""
@@ -39,16 +39,17 @@ class Extract(Struct, frozen=True):
 
 
 def extract(tree: Document, url: str) -> Extract:
-    """Read links and head of a page at `url` in one pass each."""
+    """Read links and head of a page at `url`."""
     head = _Head()
     found: dict[str, RawLink] = {}
-    for element in tree.iter_elements(HEAD_TAGS):
-        head.read(element, found)
+    for tag in HEAD_TAGS:
+        for element in tree.find_all(tag):
+            head.read(element, found)
     dropped = _anchors(tree, found)
-    refresh = tree.meta_refresh()
+    refresh = tree.meta_refresh() if head.refreshes else None
     root = tree.root
     return Extract(
-        base=tree.base_url(url),
+        base=tree.base_url(url) if tree.find("base") is not None else url,
         links=list(found.values()),
         dropped=dropped,
         title=head.title,
@@ -63,18 +64,20 @@ def extract(tree: Document, url: str) -> Extract:
 
 
 def _anchors(tree: Document, found: dict[str, RawLink]) -> int:
-    """Add the anchors, once per spelling; the first anchor text that says something stays."""
+    """Add the anchors, once per page they lead to; the first anchor text that says something stays."""
     dropped = 0
-    for element in tree.iter_elements("a"):
+    for element in tree.find_all("a"):
         href = element.attr("href")
         if not href or href[0] == "#":
             continue
+        if "#" in href:
+            href = href[: href.index("#")]
         known = found.get(href)
         if known is None and len(found) >= MAX_LINKS:
             dropped += 1
-        elif known is None or not known.anchor:
-            anchor = element.text.strip()[:MAX_ANCHOR] or _picture(element)
-            found[href] = RawLink(href, anchor, known.nofollow if known else _is_nofollow(element))
+        elif known is None or known.nofollow or not known.anchor:
+            anchor = (known.anchor if known else "") or element.text.strip()[:MAX_ANCHOR] or _picture(element)
+            found[href] = RawLink(href, anchor, (known is None or known.nofollow) and _is_nofollow(element))
     return dropped
 
 
@@ -104,7 +107,7 @@ class _Head:
 
     def __init__(self) -> None:
         self.title = self.canonical = ""
-        self.noindex = self.nofollow = False
+        self.noindex = self.nofollow = self.refreshes = False
         self.feeds: list[str] = []
         self.sitemaps: list[str] = []
 
@@ -122,6 +125,7 @@ class _Head:
                     found.setdefault(href, RawLink(href, element.attr("alt") or "", _is_nofollow(element)))
 
     def _meta(self, element: Element) -> None:
+        self.refreshes = self.refreshes or element.attr("http-equiv") is not None
         if (element.attr("name") or "").lower() in ("robots", "sanderling"):
             directives = set(robots_directives(element.attr("content") or ""))
             self.noindex |= bool(directives & {"noindex", "none"})

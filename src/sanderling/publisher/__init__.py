@@ -10,9 +10,22 @@ A page is listed once it was served to somebody without a password or cookie, an
 Needs nothing but the standard library, so that a site can install it alone: `python -m sanderling.publisher`.
 """
 
-from sanderling.publisher.asgi import AsgiPublisher
-from sanderling.publisher.desk import Desk
-from sanderling.publisher.site import Site
-from sanderling.publisher.wsgi import WsgiPublisher
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sanderling.publisher.asgi import AsgiPublisher
+    from sanderling.publisher.desk import Desk
+    from sanderling.publisher.site import Site
+    from sanderling.publisher.wsgi import WsgiPublisher
 
 __all__ = ["AsgiPublisher", "Desk", "Site", "WsgiPublisher"]
+
+ROOMS = {"AsgiPublisher": "asgi", "Desk": "desk", "Site": "site", "WsgiPublisher": "wsgi"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is asked for: a crawler that reads lists needs no server."""
+    if name not in ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{ROOMS[name]}"), name)

@@ -44,6 +44,7 @@ class Limits(Struct, frozen=True):
 
 
 INDEX_DEPTH_LIMIT = 3  # an index may name sitemaps only, by the protocol; some name indexes
+RESOURCESYNC = "/.well-known/resourcesync"  # names lists, not pages
 
 
 class Alternate(Struct, frozen=True, gc=False):

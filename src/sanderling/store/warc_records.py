@@ -11,6 +11,7 @@ from sanderling.migrants.pack import (
     Exchange,
     Field,
     Packed,
+    header_lines,
     label,
     new_record_id,
     opening,
@@ -53,12 +54,11 @@ def pack_warcinfo(name: str, about: Iterable[Field], at: float) -> bytes:
         ]
     )
     fields = [
-        *opening("warcinfo", new_record_id(), at),
         ("WARC-Filename", name),
         ("WARC-Block-Digest", label("sha256", hashlib.sha256(block).digest())),
         ("Content-Type", "application/warc-fields"),
     ]
-    return pack_record(fields, block)
+    return pack_record(opening("warcinfo", new_record_id(), at) + header_lines(fields), block)
 
 
 def pack_revisit(seen: Exchange, original: Original, algorithm: Algorithm, record_id: str = "") -> Packed:
@@ -67,9 +67,7 @@ def pack_revisit(seen: Exchange, original: Original, algorithm: Algorithm, recor
     not_modified = head.split(None, 2)[1:2] == [b"304"]
     whole = label(algorithm, hashlib.new(algorithm, head).digest())
     record_id = record_id or new_record_id()
-    fields = [*opening("revisit", record_id, seen.at), ("WARC-Target-URI", writable(seen.url))]
-    if seen.address:
-        fields.append(("WARC-IP-Address", writable(seen.address)))
+    fields = [("WARC-IP-Address", writable(seen.address))] if seen.address else []
     fields += [
         ("WARC-Profile", PROFILE + ("server-not-modified" if not_modified else "identical-payload-digest")),
         ("WARC-Refers-To", f"<{original.record_id}>"),
@@ -81,4 +79,5 @@ def pack_revisit(seen: Exchange, original: Original, algorithm: Algorithm, recor
         ("WARC-Block-Digest", whole),
         ("Content-Type", "application/http;msgtype=response"),
     ]
-    return Packed(record_id, pack_record(fields, head), original.payload_digest, whole, head)
+    lines = opening("revisit", record_id, seen.at, seen.url) + header_lines(fields)
+    return Packed(record_id, pack_record(lines, head), original.payload_digest, whole, head)
