@@ -18,7 +18,7 @@ from msgspec import Struct
 from sanderling.dedupe.near import NEAR, SURE, NearIndex
 from sanderling.pages.parse import parse
 from sanderling.pages.simhash import BITS, distance, majority, simhash
-from sanderling.pages.text import text
+from sanderling.pages.text import letters
 
 
 def main() -> int:
@@ -80,7 +80,7 @@ def _read(old: Path, new: Path, labels: Path | None, count: int, seed: int) -> S
 
 
 def _mark(path: Path) -> int:
-    return simhash(text(parse(path.read_bytes())))
+    return simhash(letters(parse(path.read_bytes())))
 
 
 def _strangers(site: Site, seed: int) -> list[int]:
@@ -136,8 +136,8 @@ def speed(args: argparse.Namespace) -> None:
     seed = args.seed
     paths = [path for folder in args.folders for path in sorted(folder.rglob("*.htm*")) if path.is_file()]
     bodies = [path.read_bytes() for path in random.Random(seed).sample(paths, min(args.pages, len(paths)))]
-    texts = [text(parse(body)) for body in bodies]
-    print(f"parse {_clock(parse, bodies):.1f} us, text {_clock(lambda b: text(parse(b)), bodies):.1f} us with parsing")
+    texts = [letters(parse(body)) for body in bodies]
+    print(f"parse {_clock(parse, bodies):.1f} us, text {_clock(lambda b: letters(parse(b)), bodies):.1f} us with parsing")
     print(f"simhash of the text {_clock(simhash, texts):.1f} us")
     for size in (50, 200, 1000, 4000):
         words = [random.Random(seed).randbytes(8 * size)] * 200

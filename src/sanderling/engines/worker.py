@@ -14,7 +14,7 @@ from sanderling.migrants.trip import Trip
 from sanderling.pages.parse import Document
 from sanderling.pages.simhash import simhash
 from sanderling.pages.structure import structure
-from sanderling.pages.text import text, text_mark
+from sanderling.pages.text import letters, text_mark
 from sanderling.records import Parcel
 
 if TYPE_CHECKING:
@@ -26,16 +26,14 @@ TURN_SECONDS = 0.02  # how long curl is driven before orders are looked at again
 
 def marks(tree: Document, changed: bool) -> dict[str, bytes]:
     """What later rooms compare pages by; the full signature only where a page changed, for it costs most."""
-    words = text(tree)
-    found = {
-        "simhash": simhash(words).to_bytes(8, "big"),
-        "text": text_mark(words),
-        "structure": structure(tree),
-    }
+    found = {"structure": structure(tree)}
     if changed:
         from sanderling.pages.signatures import sign, write  # most pages of most crawls are new
 
         found["signature"] = write(sign(tree))
+    words = letters(tree)  # last: it takes the tree apart
+    found["simhash"] = simhash(words).to_bytes(8, "big")
+    found["text"] = text_mark(words)
     return found
 
 

@@ -1,6 +1,6 @@
 """Many requests at once over one curl, driven by readiness: nothing here waits for one host."""
 
-import selectors
+import select
 import time
 from typing import Any
 
@@ -12,17 +12,18 @@ from sanderling.migrants.trust import ca_file
 
 ACCEPT = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"
 ACCEPT_ENCODING = "Accept-Encoding: gzip, deflate, br, zstd"
-ROUND_SECONDS = 1.0  # curl measures the speed of a silent connection only when it looks at it
 EVENTS = {
-    pycurl.POLL_IN: selectors.EVENT_READ,
-    pycurl.POLL_OUT: selectors.EVENT_WRITE,
-    pycurl.POLL_INOUT: selectors.EVENT_READ | selectors.EVENT_WRITE,
+    pycurl.POLL_IN: select.POLLIN,
+    pycurl.POLL_OUT: select.POLLOUT,
+    pycurl.POLL_INOUT: select.POLLIN | select.POLLOUT,
 }
 READY = {
-    selectors.EVENT_READ: pycurl.CSELECT_IN,
-    selectors.EVENT_WRITE: pycurl.CSELECT_OUT,
-    selectors.EVENT_READ | selectors.EVENT_WRITE: pycurl.CSELECT_IN | pycurl.CSELECT_OUT,
-}
+    select.POLLIN: pycurl.CSELECT_IN,
+    select.POLLOUT: pycurl.CSELECT_OUT,
+}  # anything else, an error or a hang-up among it, curl looks at from both sides
+BOTH = pycurl.CSELECT_IN | pycurl.CSELECT_OUT
+POLL, UNIT = (select.epoll, 1) if hasattr(select, "epoll") else (select.poll, 1000)  # in seconds; in milliseconds
+ROUND_SECONDS = 1.0  # curl measures the speed of a silent connection only when it looks at it
 
 
 def request_headers(settings: FetchSettings) -> list[bytes]:
@@ -75,7 +76,7 @@ class Fetcher:
             self._fixed.append((pycurl.SHARE, self._cookies))
         self._free: list[Transfer] = []
         self._busy: dict[Any, Transfer] = {}
-        self._watched = selectors.DefaultSelector()
+        self._watched: Any = POLL()
         self._known: set[int] = set()  # sockets watched
         self._alarm: float | None = None  # when curl wants to be called again, whatever happens
         self._round = 0.0  # when every transfer is looked at again
@@ -97,8 +98,8 @@ class Fetcher:
 
     def wait(self, timeout: float) -> list[Reply]:
         """Let curl work until something has come or the time is up."""
-        for key, mask in self._watched.select(self._nap(timeout)):
-            self._multi.socket_action(key.fd, READY[mask])
+        for fd, seen in self._watched.poll(self._nap(timeout) * UNIT):
+            self._multi.socket_action(fd, READY.get(seen, BOTH))
         now = time.monotonic()
         if self._alarm is not None and self._alarm <= now:
             self._alarm = None
@@ -150,7 +151,6 @@ class Fetcher:
             transfer.close()
         self._free.clear()
         self._multi.close()
-        self._watched.close()
         if self._cookies is not None:
             self._cookies.close()
 

@@ -137,7 +137,8 @@ def _is_canonical(origin: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _taken_apart(base: str) -> _Base | None:
-    spelling = normalise(base)
+    plain = _plain("", base) if base.startswith(("http://", "https://")) else None
+    spelling = plain or normalise(base)
     if spelling is None:
         return None
     path = spelling.wire.partition("?")[0]

@@ -10,6 +10,7 @@ LAID_OUT = (
     *("table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"),
     *("ul", "ol", "fieldset", "legend"),
 )
+HIDDEN = ("script", "style", "template", "noscript")
 BLANKS = b" \t\r\x0b\x0c"
 UNSEEN = ("\u00a0".encode(), "\u200b".encode())  # each costs a search; what else is not seen hardly ever comes and goes
 MAX_TEXT = 4_000_000  # characters of one page that are looked at
@@ -29,7 +30,7 @@ def loosen(tree: Document) -> list[tuple[Element, str]]:
     The renderer would lay all blocks of a cell out on one line, number items, so that one new item changes all, and
     leave out what stands in a list and is no item.
     """
-    changed = [(element, element.tag) for element in tree.iter_elements(LAID_OUT)]
+    changed = [(element, tag) for tag in LAID_OUT for element in tree.find_all(tag)]
     for element, _ in changed:
         element.tag = "div"
     return changed
@@ -41,9 +42,17 @@ def tighten(changed: list[tuple[Element, str]]) -> None:
         element.tag = tag
 
 
+def letters(tree: Document) -> str:
+    """Take the readable characters with nothing between blocks, in half the time; it costs the tree its scripts."""
+    for tag in HIDDEN:
+        for element in tree.find_all(tag):
+            element.decompose()
+    return tree.text[:MAX_TEXT]
+
+
 def text_mark(words: str) -> bytes:
     """Hash the visible text of a page, blanks aside: eight bytes that say whether to look closer."""
-    return xxh3_64_digest(squeeze(words))
+    return xxh3_64_digest(squeeze(words).replace(b"\n", b""))
 
 
 def squeeze(words: str) -> bytes:
