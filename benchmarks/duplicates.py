@@ -137,7 +137,9 @@ def speed(args: argparse.Namespace) -> None:
     paths = [path for folder in args.folders for path in sorted(folder.rglob("*.htm*")) if path.is_file()]
     bodies = [path.read_bytes() for path in random.Random(seed).sample(paths, min(args.pages, len(paths)))]
     texts = [letters(parse(body)) for body in bodies]
-    print(f"parse {_clock(parse, bodies):.1f} us, text {_clock(lambda b: letters(parse(b)), bodies):.1f} us with parsing")
+    print(
+        f"parse {_clock(parse, bodies):.1f} us, text {_clock(lambda b: letters(parse(b)), bodies):.1f} us with parsing"
+    )
     print(f"simhash of the text {_clock(simhash, texts):.1f} us")
     for size in (50, 200, 1000, 4000):
         words = [random.Random(seed).randbytes(8 * size)] * 200

@@ -1,7 +1,7 @@
 """A 64-bit mark of a page's text: pages that share most of their words differ in few bits (Charikar 2002).
 
-The features are long words; a text that has few of them counts its clauses too, cut at punctuation and line ends with
-blanks and digits removed: as telling as both for every page (benchmarks/duplicates.py near) for two thirds of the time.
+The features are long words; a text that has hardly any counts its clauses too, cut at punctuation and line ends with
+blanks and digits removed: as telling as both for every page (benchmarks/duplicates.py near) for half of the time.
 Their hashes are counted bit by bit with carry-save adders on long integers, which needs no numpy and was measured
 faster than it.
 """
@@ -19,7 +19,7 @@ WORDS = bytes.maketrans(CAPITALS, SMALL)
 CLAUSES = bytes.maketrans(CUTS + CAPITALS, b"\n" * len(CUTS) + SMALL)
 TELLING = re.compile(rb"[^\n]{5,}")  # a clause that says something; shorter ones count only where there are no others
 LONG = 8  # bytes of a word that says something by itself
-ENOUGH = 128  # long words that tell a text apart without its clauses
+ENOUGH = 32  # long words that tell a text apart without its clauses
 STOPS = b".,;:()[]0123456789"
 DROPPED = b" \t0123456789-_*'/"
 

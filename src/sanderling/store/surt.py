@@ -6,6 +6,7 @@ that package brings a public-suffix list and takes four times as long; most URLs
 """
 
 import re
+from functools import lru_cache
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 URL = re.compile(r"(https?)://(?:[^/?#@]*@)?([^/?#]*)([^?#]*)(?:\?([^#]*))?", re.I)
@@ -40,6 +41,7 @@ def surt(url: str) -> str:
     return f"{key}?{query}" if query else key
 
 
+@lru_cache(maxsize=1024)  # a batch has few hosts
 def _authority(scheme: str, authority: str) -> str:
     """Host labels from the right, and the port unless it goes without saying."""
     found = HOST.match(authority)
