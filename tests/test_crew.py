@@ -1,6 +1,8 @@
 """The life of migrants in a running crawl, with real processes against a real server."""
 
 import json
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,15 +13,18 @@ from pathlib import Path
 import pytest
 from tests.web import Page, Site, html, tree
 
+from sanderling.clock import Clock, real
 from sanderling.coordinator import Coordinator
 from sanderling.crew import Crew
 from sanderling.engines.control import Answer, ask
+from sanderling.engines.processes import Processes
 from sanderling.errors import UsageError
 from sanderling.migrants.life import Life
+from sanderling.migrants.settings import FetchSettings
 from sanderling.schedule.roster import Roster
 from sanderling.schedule.verdict import Ahp
 from sanderling.session import Request, Summary, crawl
-from sanderling.settings import Fetching, Politeness, Scope, Workers
+from sanderling.settings import AUTO, Fetching, Politeness, Scope, Workers
 from sanderling.store.collection import read_collection
 
 
@@ -29,15 +34,15 @@ class Gated(Site):
     def __init__(self, pages: dict[str, Page]) -> None:
         super().__init__(pages)
         self.gate, self.last = threading.Event(), threading.Event()
-        self.held = 0
+        self.held = 0  # questions that came for pages, answered or not
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         with self.lock:
             self.held += handler.path not in ("/", "/robots.txt")
         if handler.path == "/last":
-            self.last.wait(60)
+            self.last.wait(300)
         elif handler.path.startswith("/p"):
-            self.gate.wait(60)
+            self.gate.wait(300)
         super().answer(handler)
 
 
@@ -46,11 +51,25 @@ def star(count: int) -> dict[str, Page]:
     return {"/": html("/last", *leaves), "/last": html(text="last"), **{leaf: html(text=leaf) for leaf in leaves}}
 
 
+class Hurried:
+    """A clock that can be put forward; it never stands still, for migrants have the real time."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def __call__(self) -> float:
+        return real() + self.ahead
+
+    def advance(self, seconds: float) -> float:
+        self.ahead += seconds
+        return self()
+
+
 class Running:
     """A crawl in a thread of its own."""
 
-    def __init__(self, site: Site, folder: Path, workers: Workers) -> None:
-        self.folder = folder
+    def __init__(self, site: Site, folder: Path, workers: Workers, clock: Clock = real) -> None:
+        self.folder, self.clock = folder, clock
         self.coordinator: Coordinator | None = None
         self.summary: Summary | None = None
         self.request = Request(
@@ -60,7 +79,13 @@ class Running:
         self.thread = threading.Thread(target=self._run)
 
     def _run(self) -> None:
-        self.summary = crawl(self.folder, self.request, on_start=lambda crew: setattr(self, "coordinator", crew))
+        patient = FetchSettings(allow_private=True, idle_timeout=600.0, timeout=600.0, robots_timeout=600.0)
+        self.summary = crawl(self.folder, self.request, on_start=lambda crew: setattr(self, "coordinator", crew),
+                             engine=Processes(patient), clock=self.clock)  # fmt: skip
+
+    def heard_at(self, migrant: str) -> float:
+        assert self.coordinator is not None
+        return self.coordinator.roster.members[migrant].heard_at
 
     def ask(self, do: str, *migrants: str, **more: str) -> list[Answer]:
         answer = ask(self.folder, {"do": do, "migrants": list(migrants), **more})
@@ -69,7 +94,7 @@ class Running:
         return rows
 
     def wait(self, ready: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not ready():
             assert time.monotonic() < deadline, self.ask("list")
             assert self.thread.is_alive()
@@ -77,8 +102,8 @@ class Running:
 
 
 @contextmanager
-def running(site: Gated, folder: Path, workers: Workers) -> Iterator[Running]:
-    crew = Running(site, folder, workers)
+def running(site: Gated, folder: Path, workers: Workers, clock: Clock = real) -> Iterator[Running]:
+    crew = Running(site, folder, workers, clock)
     crew.thread.start()
     try:
         crew.wait(lambda: (folder / "control" / "alive").exists())
@@ -86,7 +111,7 @@ def running(site: Gated, folder: Path, workers: Workers) -> Iterator[Running]:
     finally:
         site.gate.set()
         site.last.set()
-        crew.thread.join(90)
+        crew.thread.join(300)
 
 
 def visits(folder: Path) -> tuple[int, int]:
@@ -178,6 +203,40 @@ def test_migrants_are_cloned_parked_woken_and_disposed_of_while_the_crawl_goes_o
     assert [move for move in moves if move not in ("create", "start")] == [
         "clone", "deactivate", "activate", "dispose", "dispose", "dispose",
     ]  # fmt: skip
+
+
+def test_a_migrant_paused_for_longer_than_its_lease_loses_it_and_its_late_results_are_refused(tmp_path: Path) -> None:
+    clock = Hurried()
+    workers = Workers(migrants=2, lease=60.0)
+    with Gated(star(200)) as site, running(site, tmp_path, workers, clock) as crew:
+        crew.wait(lambda: all(row["load"] > 0 for row in crew.ask("list")) and site.held >= 16)
+        victim, other = sorted(crew.ask("list"), key=lambda row: -int(row["load"]))
+        pid = int(victim["where"].split()[1])
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            for _ in range(4):  # each time the other speaks, the stopped one does not
+                hurried = clock.advance(25)
+                crew.wait(lambda since=hurried: crew.heard_at(other["id"]) >= since)  # type: ignore[misc]
+            crew.wait(lambda: [row["id"] for row in crew.ask("list") if row["silent"]] == [victim["id"]])
+        finally:
+            site.gate.set()
+            os.kill(pid, signal.SIGCONT)
+        house = crew.coordinator.house if crew.coordinator else None
+        assert house is not None
+        crew.wait(lambda: house.counts["fenced"] > 0)
+    assert crew.summary is not None
+    assert (crew.summary.finish_reason, crew.summary.pages, crew.summary.failed) == ("done", 202, 0)
+    assert visits(tmp_path) == (202, 202), "nothing lost, nothing stored twice"
+    assert sum(site.hits.values()) - len(site.hits) <= victim["load"], "asked again at most for what it held"
+    assert f"migrant {victim['id']} is silent" in (tmp_path / "logs" / "crawl.log").read_text()
+
+
+def test_auto_creates_migrants_when_the_queue_grows(tmp_path: Path) -> None:
+    clock = Hurried()
+    with Gated(star(500)) as site, running(site, tmp_path, Workers(migrants=AUTO), clock) as crew:
+        crew.wait(lambda: clock.advance(1) > 0 and len(crew.ask("list")) > 1)
+    assert crew.summary is not None
+    assert (crew.summary.pages, max(site.hits.values())) == (502, 1)
 
 
 @pytest.mark.slow

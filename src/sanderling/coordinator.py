@@ -116,7 +116,8 @@ class Coordinator:
         self.allow_private = allow_private
         self.folder = folder
         self.clock = clock
-        self.roster = roster or Roster(Ahp(), clock=clock)
+        self.roster = roster or Roster(Ahp())
+        self.roster.clock = clock
         self.crew = Crew(engine, self.roster, folder, self._release, clock=clock)
         self.control = Control(folder)
         self.desk = Desk(self.control, self.crew, self._schedule)
@@ -133,6 +134,7 @@ class Coordinator:
         self.earlier = 0  # pages of this session from earlier runs
         self.losses = 0
         self.next_look = 0.0
+        self.listened_at = 0.0
         self.posts: tuple[str, ...] = ()  # places that get a migrant of their own
         self.last_schedule: Report = {}
         self.cpu_then = time.process_time()
@@ -149,7 +151,7 @@ class Coordinator:
             for place in self.posts:
                 self.crew.create(place)
             while (finish := self._finish()) is None:
-                self._take_in(self.engine.receive(self._patience()))
+                self._listen()
                 self._commit_if_due()
                 self._look_after_crew()
                 if self.stopping is None:
@@ -194,6 +196,11 @@ class Coordinator:
         opening = self.house.hosts.next_opening() if self.roster.able() else None
         return IDLE_SECONDS if opening is None else min(IDLE_SECONDS, max(0.0, opening - self.clock()))
 
+    def _listen(self) -> None:
+        """Take in what came; who has spoken by now is not silent."""
+        patience, self.listened_at = self._patience(), self.clock()
+        self._take_in(self.engine.receive(patience))
+
     def _take_in(self, news: Sequence[Parcel | Lost]) -> None:
         for item in news:
             if isinstance(item, Lost):
@@ -229,7 +236,7 @@ class Coordinator:
 
     def _look_after_crew(self) -> None:
         """Notice who is silent, complete moves, answer questions, grow or shrink."""
-        for member in self.roster.miss(self.house.queue.pace.term_seconds):
+        for member in self.roster.miss(self.house.queue.pace.term_seconds, self.listened_at):
             returned = self._release(member.id)
             self.house.log.note(f"migrant {member.id} is silent; {returned} leases returned")
         self.crew.settle()

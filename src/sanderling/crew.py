@@ -1,7 +1,8 @@
 """The crew of one crawl: create, clone, dispatch, retract, deactivate, activate and dispose, while the crawl goes on.
 
 A migrant that is to leave first finishes what is on its way and hands back the rest; so a move costs no second fetch.
-The crew grows when everybody is busy and the queue grows, and shrinks when somebody has been idle for long (`auto`).
+The crew grows when everybody is busy and the queue grows or will last for long, and shrinks when somebody has been
+idle for long (`auto`).
 """
 
 import os
@@ -21,6 +22,7 @@ from sanderling.schedule.roster import Known, Roster
 PATIENCE = 20.0  # seconds a leaving migrant may need for what is in flight
 AUTO_SECONDS = 1.0  # between two looks at the size of the crew
 IDLE_SECONDS = 10.0  # idle for so long: not needed
+LASTS_SECONDS = 10.0  # a queue that lasts longer than this at its present pace is worth one more migrant
 FULL_CPU = 0.9  # share of all cores; beyond it more migrants only wait for each other
 NAME = re.compile(r"[\w.-]{1,64}")
 
@@ -189,24 +191,25 @@ class Crew:
             self.roster.join(migrant, known, self.hands.get(leaving.place, 0))
 
     def adjust(self, waiting: int) -> None:
-        """Create a migrant when all are busy and the queue grows; let one go that nobody needs."""
+        """Create a migrant when all are busy and there is work for one more; let one go that nobody needs."""
         now = self.clock()
         if not self.most or now - self.looked_at < AUTO_SECONDS:
             return
-        grows = waiting > self.waiting_then
+        drained = (self.waiting_then - waiting) / max(now - self.looked_at, AUTO_SECONDS)
         self.looked_at, self.waiting_then = now, waiting
         members = [m for m in self.roster.members.values() if m.id not in self.leaving]
-        if self._is_short(len(members), waiting, grows):
+        if self._is_short(len(members), waiting, drained):
             self.create()
         idle = [m for m in members if not m.stops and now - m.idle_since > IDLE_SECONDS and not m.silent]
         if idle and len(members) > 1:
             self.dispose(max(idle, key=lambda m: m.joined_at).id)
 
-    def _is_short(self, count: int, waiting: int, grows: bool) -> bool:
-        """Is more work waiting than these can hold, and is there a core for one more?"""
+    def _is_short(self, count: int, waiting: int, drained: float) -> bool:
+        """Is everybody busy, will the queue grow or last for long, and is there a core for one more?"""
         cpu = sum(m.vitals.cpu_share for m in self.roster.members.values())
         busy = not self.roster.able() and waiting > self.roster.in_hand
-        return busy and grows and count < self.most and cpu < FULL_CPU * (os.cpu_count() or 1)
+        lasts = waiting > drained * LASTS_SECONDS
+        return busy and lasts and count < self.most and cpu < FULL_CPU * (os.cpu_count() or 1)
 
     # The disk
 

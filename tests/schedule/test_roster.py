@@ -82,11 +82,21 @@ def test_a_silent_migrant_is_noticed_once_and_gets_nothing_until_it_speaks() -> 
     roster.give("a", trip(1, 3))
     clock.advance(11)
     roster.hear(Vitals("b", 11.0))
-    assert [member.id for member in roster.miss(10)] == ["a"]
-    assert roster.miss(10) == []
+    assert [member.id for member in roster.miss(10, roster.clock())] == ["a"]
+    assert roster.miss(10, roster.clock()) == []
     assert (roster.load("a"), roster.able()) == (0, ["b"])
     roster.hear(Vitals("a", 11.0))
     assert roster.able() == ["a", "b"]
+
+
+def test_who_could_not_be_heard_is_not_silent() -> None:
+    clock = SimulatedClock()
+    roster = crew("a", "b", clock=clock)
+    listened_at = clock.advance(5)
+    clock.advance(100)  # a commit took so long; what they said meanwhile is not read yet
+    assert roster.miss(10, listened_at) == []
+    roster.hear(Vitals("b", 105.0))
+    assert [member.id for member in roster.miss(10, clock())] == ["a"]
 
 
 def test_a_clone_knows_what_its_model_knows() -> None:

@@ -126,9 +126,13 @@ class Roster:
         for way in member.ways.values():
             way.shown = (way.latency, way.speed, way.visits)
 
-    def miss(self, patience: float) -> list[Member]:
-        """Those who became silent: nobody heard of them for that long. They get nothing until they speak again."""
-        late = [m for m in self.members.values() if not m.silent and self.clock() - m.heard_at > patience]
+    def miss(self, patience: float, listened_at: float) -> list[Member]:
+        """Those who became silent: for that long they said nothing, up to when we last listened.
+
+        They get nothing until they speak again. What they say while we do not listen (a long commit, a machine that
+        slept) waits for us and is no silence of theirs.
+        """
+        late = [m for m in self.members.values() if not m.silent and listened_at - m.heard_at > patience]
         for member in late:
             member.silent = True
             member.stops.clear()
