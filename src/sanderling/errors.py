@@ -5,7 +5,8 @@
     ├── CollectionError        exit 4   no collection there, one of another version, or one in use
     ├── DiskFull               exit 3   no room left; what was committed stays readable
     ├── MissingExtra           exit 4   a feature whose optional dependency is not installed
-    └── StoreUnavailable       exit 17  the database went away and did not come back
+    ├── StoreUnavailable       exit 17  the database went away and did not come back
+    └── EngineUnavailable      exit 17  the cluster is not there, or went away and did not come back
 
 What the *web* does wrong is never an exception: it is an `Outcome` with a `Reason` (records.py).
 """
@@ -46,5 +47,11 @@ class MissingExtra(SanderlingError):
 
 class StoreUnavailable(SanderlingError):
     """The shared database cannot be reached."""
+
+    exit_code = 17
+
+
+class EngineUnavailable(SanderlingError):
+    """The cluster where migrants live cannot be reached."""
 
     exit_code = 17

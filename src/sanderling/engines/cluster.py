@@ -1,80 +1,67 @@
-"""Migrants as Ray actors: placed on the nodes of a cluster, missed when their node dies; same orders, same parcels."""
+"""The engine on a Ray cluster: migrants are actors on its nodes; same orders, same parcels as on this machine.
 
-import os
+Ray is driven by a process of its own (`driver.py`), for Ray ends its driver when the head of the cluster is lost. Then
+all migrants are lost, their leases return, and the next driver waits for the cluster to come back.
+"""
+
 import secrets
+import selectors
+import socket
+import subprocess
+import sys
+import tempfile
 import time
-from typing import Any
+from importlib.util import find_spec
+from typing import IO
 
 import msgspec
 
-from sanderling.engines.processes import Lost
-from sanderling.engines.wire import Abandon, Go, Order
-from sanderling.engines.worker import marks
-from sanderling.errors import MissingExtra, StoreUnavailable
+from sanderling.engines.driver import Came, Create, Dispose, Failed, Gone, Join, Leave, News, Order, Post, Ready
+from sanderling.engines.processes import BUFFER, Lost
+from sanderling.engines.wire import Abandon, Go, Inbox, frame
+from sanderling.errors import EngineUnavailable, MissingExtra
 from sanderling.migrants.settings import FetchSettings
-from sanderling.migrants.trip import Trip
-from sanderling.records import Itinerary, Parcel, Robots, Visit, Vitals
+from sanderling.records import Itinerary, Parcel, Vitals
 
-TURN_SECONDS = 0.15  # one call: long enough that calls are few, short enough that news is new
-IDLE_SECONDS = 2.0  # a migrant without work is asked how it is this often
-START_SECONDS = 60.0
-
-
-class Migrant:
-    """A trip inside an actor; one call is one turn."""
-
-    def __init__(self, name: str, settings: bytes) -> None:
-        self.name = name
-        self.trip = Trip(msgspec.msgpack.decode(settings, type=FetchSettings), marks, name=name)
-        self.orders = msgspec.msgpack.Decoder(Order)
-
-    def turn(self, orders: list[bytes]) -> bytes:
-        """Obey, work for a moment, and hand over what is done."""
-        visits: list[Visit] = []
-        robots: list[Robots] = []
-        for body in orders:
-            match self.orders.decode(body):
-                case Go(itinerary):
-                    self.trip.accept(itinerary)
-                case Abandon():
-                    visits += self.trip.abandon(drop_in_flight=False)
-        deadline = time.monotonic() + TURN_SECONDS
-        while self.trip.load and time.monotonic() < deadline:
-            parcel = self.trip.work(max(0.0, deadline - time.monotonic()))
-            visits += parcel.visits
-            robots += parcel.robots
-        vitals = msgspec.structs.replace(self.trip.vitals(), migrant=self.name)
-        return msgspec.msgpack.encode(Parcel(self.name, tuple(visits), tuple(robots), vitals))
+PATIENCE_SECONDS = 300.0  # a cluster that goes away may come back within this time
+PAUSE_SECONDS = 1.0  # between two tries
+GRACE_SECONDS = 15.0
 
 
 class Cluster:
-    """The engine on a Ray cluster: `address` names one, or "local" starts one here."""
+    """The coordinator's end: `address` names a cluster, or "local" starts one here."""
 
     def __init__(self, settings: FetchSettings, address: str = "local", labels: tuple[str, ...] = ()) -> None:
-        self.ray = _ray()
-        self.settings = msgspec.msgpack.encode(settings)
+        if find_spec("ray") is None:
+            raise MissingExtra("--engine ray", "cluster")
+        self.join = Join(address, msgspec.msgpack.encode(settings))
         self.labels = labels
-        self.homes: dict[str, str] = {}
-        self.decoder = msgspec.msgpack.Decoder(Parcel)
-        self.actors: dict[str, Any] = {}
-        self.orders: dict[str, list[bytes]] = {}
-        self.turns: dict[Any, str] = {}
-        self.idle_since: dict[str, float] = {}
+        self.homes: dict[str, str] = {}  # where each migrant lives
         self.heard: dict[str, Vitals] = {}
         self.born = 0
-        self.started_here = _join(self.ray, address)
+        self.parcels = msgspec.msgpack.Decoder(Parcel)
+        self.news = msgspec.msgpack.Decoder(News)
+        self.selector = selectors.DefaultSelector()
+        self.line: Line | None = None
+        self.held = bytearray()  # for a driver that is ready
+        self.lost_at = 0.0  # when the cluster went away; 0: it is there
+        self.try_at = 0.0
+
+    def open(self) -> None:
+        """Connect; a cluster that is not there is said at once."""
+        self._start()
+        while self.line is not None and not self.line.ready:
+            self.receive(PAUSE_SECONDS)
 
     def create(self, name: str = "", place: str = "") -> str:
         """Start a migrant on a node with room; where labels are named, on them in turn."""
+        if self.line is None and not self.lost_at:
+            self.open()
         self.born += 1
         name = name or f"r{self.born}-{secrets.token_hex(3)}"
         place = place or (self.labels[(self.born - 1) % len(self.labels)] if self.labels else "")
         self.homes[name] = place
-        options: dict[str, Any] = {"num_cpus": 0, "max_restarts": 0, "max_concurrency": 1}
-        options["scheduling_strategy"] = self._strategy(place)
-        self.actors[name] = self.ray.remote(Migrant).options(**options).remote(name, self.settings)
-        self.orders[name] = []
-        self._start_turn(name)
+        self._post(Create(name, place))
         return name
 
     def places(self) -> list[str]:
@@ -83,115 +70,162 @@ class Cluster:
 
     def where(self, migrant: str) -> str:
         """Where to find one, for a person."""
-        return f"Ray actor {self.homes[migrant]}".rstrip() if migrant in self.actors else ""
-
-    def _strategy(self, place: str) -> Any:
-        """A living node with this label; anywhere, if there is none any more."""
-        for node in self.ray.nodes() if place else ():
-            if node["Alive"] and place in node["Resources"]:
-                affinity = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
-                return affinity(node_id=node["NodeID"], soft=True)
-        return "SPREAD"
+        return f"Ray actor {self.homes[migrant]}".rstrip() if migrant in self.homes else ""
 
     def migrants(self) -> list[str]:
         """Who is alive, as far as we know."""
-        return list(self.actors)
+        return list(self.homes)
 
     def send(self, migrant: str, itinerary: Itinerary) -> None:
         """Give a migrant an errand; it goes with the next turn."""
-        self._post(migrant, Go(itinerary))
+        self._order(migrant, Go(itinerary))
 
     def abandon(self, migrant: str) -> None:
         """Ask a migrant to finish what is in flight and to hand the rest back."""
-        self._post(migrant, Abandon())
+        self._order(migrant, Abandon())
 
-    def _post(self, migrant: str, order: Order) -> None:
-        if migrant in self.actors:
-            self.orders[migrant].append(msgspec.msgpack.encode(order))
-            if migrant not in self.turns.values():
-                self._start_turn(migrant)
+    def _order(self, migrant: str, order: Go | Abandon) -> None:
+        if migrant in self.homes:
+            self._post(Post(migrant, msgspec.msgpack.encode(order)))
 
-    def _start_turn(self, migrant: str) -> None:
-        orders, self.orders[migrant] = self.orders[migrant], []
-        self.turns[self.actors[migrant].turn.remote(orders)] = migrant
-        self.idle_since.pop(migrant, None)
-
-    def receive(self, timeout: float) -> list[Parcel | Lost]:
-        """What came home within this time; a migrant whose node died is reported once."""
-        self._wake_idle()
-        if not self.turns:
-            time.sleep(min(timeout, TURN_SECONDS))
-            return []
-        ready, _ = self.ray.wait(list(self.turns), num_returns=1, timeout=max(timeout, 0.001))
-        more, _ = self.ray.wait(list(self.turns), num_returns=len(self.turns), timeout=0)
-        return [self._finish_turn(ref) for ref in dict.fromkeys([*ready, *more])]
-
-    def _finish_turn(self, ref: Any) -> Parcel | Lost:
-        migrant = self.turns.pop(ref)
-        try:
-            parcel = self.decoder.decode(self.ray.get(ref))
-        except (
-            self.ray.exceptions.RayActorError,
-            self.ray.exceptions.WorkerCrashedError,
-            self.ray.exceptions.ObjectLostError,
-        ):
-            self._forget(migrant)
-            return Lost(migrant)
-        if parcel.vitals is not None:
-            self.heard[migrant] = parcel.vitals
-        if self.orders[migrant] or (parcel.vitals is not None and parcel.vitals.load):
-            self._start_turn(migrant)
-        else:
-            self.idle_since[migrant] = time.monotonic()
-        return parcel
-
-    def _wake_idle(self) -> None:
-        now = time.monotonic()
-        for migrant, since in list(self.idle_since.items()):
-            if now - since >= IDLE_SECONDS:
-                self._start_turn(migrant)
+    def dispose(self, migrant: str) -> None:
+        """End a migrant for good."""
+        if self.homes.pop(migrant, None) is not None:
+            self.heard.pop(migrant, None)
+            self._post(Dispose(migrant))
 
     def vitals(self, migrant: str) -> Vitals | None:
         """The last we heard of a migrant."""
         return self.heard.get(migrant)
 
-    def _forget(self, migrant: str) -> None:
-        for table in (self.actors, self.orders, self.idle_since, self.heard, self.homes):
-            table.pop(migrant, None)
-        for ref in [ref for ref, name in self.turns.items() if name == migrant]:
-            del self.turns[ref]
+    def receive(self, timeout: float) -> list[Parcel | Lost]:
+        """What came home within this time; a migrant whose node died is reported once."""
+        if self.line is None and time.monotonic() >= self.try_at:
+            self._start()
+        found: list[Parcel | Lost] = []
+        if not self.selector.get_map():
+            time.sleep(min(timeout, PAUSE_SECONDS))
+            return found
+        for _, events in self.selector.select(timeout):
+            assert self.line is not None
+            if events & selectors.EVENT_WRITE:
+                self._push()
+            if events & selectors.EVENT_READ:
+                alive = self.line.inbox.read(self.line.sock)
+                for body in self.line.inbox.frames():
+                    found += self._hear(self.news.decode(body))
+                if not alive:
+                    found += self._lose()
+        return found
 
-    def dispose(self, migrant: str) -> None:
-        """End a migrant for good."""
-        if migrant in self.actors:
-            self.ray.kill(self.actors[migrant])
-            self._forget(migrant)
+    def _hear(self, news: News) -> list[Parcel | Lost]:
+        assert self.line is not None
+        match news:
+            case Came(body):
+                parcel = self.parcels.decode(body)
+                if parcel.vitals is not None:
+                    self.heard[parcel.migrant] = parcel.vitals
+                return [parcel]
+            case Gone(migrant):
+                self.homes.pop(migrant, None)
+                return [Lost(migrant)]
+            case Failed(note):
+                self.line.note = note
+            case Ready():
+                self.line.ready, self.lost_at = True, 0.0
+                self._push()
+        return []
+
+    def _lose(self) -> list[Parcel | Lost]:
+        """The driver ended: its migrants are lost with it; try again, unless the cluster was never there or is away."""
+        assert self.line is not None
+        line, self.line = self.line, None
+        self.selector.unregister(line.sock)
+        note = line.end()
+        now = time.monotonic()
+        self.try_at = now + PAUSE_SECONDS
+        if line.ready:
+            self.lost_at = now
+            self.held.clear()
+            lost = [Lost(migrant) for migrant in self.homes]
+            self.homes.clear()
+            self.heard.clear()
+            return [*lost]
+        if not self.lost_at:
+            raise EngineUnavailable(f"no Ray cluster at {self.join.address}: {note}")
+        if now - self.lost_at > PATIENCE_SECONDS:
+            raise EngineUnavailable(
+                f"the Ray cluster at {self.join.address} went away and did not return: {note}."
+                " Nothing is lost; give the same command again when it is back."
+            )
+        return []
+
+    def _start(self) -> None:
+        self.line = Line()
+        self.line.outgoing += frame(self.join)
+        self.selector.register(self.line.sock, selectors.EVENT_READ)
+        self._push()
+
+    def _post(self, order: Order) -> None:
+        self.held += frame(order)
+        self._push()
+
+    def _push(self) -> None:
+        """Send what fits; what is for a driver that is ready waits until it is."""
+        line = self.line
+        if line is None:
+            return
+        if line.ready:
+            line.outgoing += self.held
+            self.held.clear()
+        try:
+            while line.outgoing:
+                del line.outgoing[: line.sock.send(memoryview(line.outgoing)[:BUFFER].tobytes())]
+        except BlockingIOError:
+            pass
+        except OSError:  # it is gone; the next receive says so
+            line.outgoing.clear()
+        self.selector.modify(line.sock, selectors.EVENT_READ | (selectors.EVENT_WRITE if line.outgoing else 0))
 
     def close(self) -> None:
         """End all migrants; the cluster stays unless we started it."""
-        for migrant in list(self.actors):
-            self.dispose(migrant)
-        if self.started_here:
-            self.ray.shutdown()
+        if self.line is not None:
+            self._post(Leave())
+            self.selector.unregister(self.line.sock)
+            self.line.end(GRACE_SECONDS)
+            self.line = None
+        self.selector.close()
 
 
-def _ray() -> Any:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would tell its makers about this run
-    os.environ.setdefault("RAY_DEDUP_LOGS", "0")
-    try:
-        import ray
-        import ray.util.scheduling_strategies
-    except ImportError:
-        raise MissingExtra("--engine ray", "cluster") from None
-    return ray
+class Line:
+    """One driver and the way to it."""
 
+    def __init__(self) -> None:
+        self.sock, theirs = socket.socketpair()
+        for end in (self.sock, theirs):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
+        self.words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - what it says on the side; Ray says a lot
+        command = [sys.executable, "-m", "sanderling.engines.driver", str(theirs.fileno())]
+        self.process = subprocess.Popen(
+            command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL, stdout=self.words, stderr=self.words
+        )
+        theirs.close()
+        self.sock.setblocking(False)
+        self.inbox = Inbox()
+        self.outgoing = bytearray()
+        self.ready = False
+        self.note = ""
 
-def _join(ray: Any, address: str) -> bool:
-    """Connect to a cluster, or start one on this machine; True if it is ours to end."""
-    if ray.is_initialized():
-        return False
-    try:
-        ray.init(address=address, include_dashboard=False, log_to_driver=False, configure_logging=False)
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        raise StoreUnavailable(f"no Ray cluster at {address}: {str(error).splitlines()[0]}") from None
-    return True
+    def end(self, grace: float = 0.0) -> str:
+        """See it out; why it ended, as far as it said."""
+        try:
+            self.process.wait(grace)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.sock.close()
+        size = self.words.seek(0, 2)
+        self.words.seek(max(0, size - 2000))
+        last = self.words.read().decode("utf-8", "replace").strip().splitlines()
+        self.words.close()
+        return self.note or (last[-1] if last else "it did not answer")

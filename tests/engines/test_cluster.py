@@ -1,0 +1,207 @@
+"""The whole crawler with its migrants on a real Ray cluster: a node dies on the way, then the head."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.web import Page, Site, tree
+
+from sanderling.coordinator import Coordinator
+from sanderling.engines.cluster import Cluster
+from sanderling.errors import EngineUnavailable
+from sanderling.migrants.settings import FetchSettings
+from sanderling.session import Request, crawl
+from sanderling.settings import Fetching, Politeness, Scope, Workers
+from sanderling.store.catalogue import pages
+from sanderling.store.collection import read_collection
+from sanderling.store.read import StoredRecord, walk
+
+PAGES = 300
+HELD = 3 * 160 + 3  # three migrants, what each holds at most, and their questions for robots.txt
+PATIENT = FetchSettings(allow_private=True, idle_timeout=900.0, timeout=900.0, robots_timeout=900.0)
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Ray's own threads and sockets
+
+
+class Patient(Site):
+    """Answers the second half only when the gate is open, so that what happens happens in the middle of the crawl."""
+
+    def __init__(self, found: dict[str, Page]) -> None:
+        super().__init__(found)
+        self.half, self.gate = threading.Event(), threading.Event()
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        if sum(self.hits.values()) > PAGES // 2:
+            self.half.set()
+            self.gate.wait(900)
+        super().answer(handler)
+
+
+def request_for(site: Site) -> Request:
+    return Request(
+        (site.root + "/",),
+        scope=Scope(sitemaps=False),
+        politeness=Politeness(delay=0),
+        fetching=Fetching(allow_private=True),
+        workers=Workers(migrants=3, lease=3600.0),
+    )
+
+
+class Crawling:
+    """A crawl in a thread of its own."""
+
+    def __init__(self, site: Site, folder: Path, engine: Cluster) -> None:
+        self.coordinator: Coordinator | None = None
+        self.summary: Any = None
+        self.failure: BaseException | None = None
+        self.thread = threading.Thread(target=self._run, args=(site, folder, engine))
+        self.thread.start()
+
+    def _run(self, site: Site, folder: Path, engine: Cluster) -> None:
+        try:
+            self.summary = crawl(
+                folder, request_for(site), engine=engine, on_start=lambda found: setattr(self, "coordinator", found)
+            )
+        except BaseException as error:
+            self.failure = error
+            raise
+
+    def wait(self, ready: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 900
+        while not ready():
+            assert self.thread.is_alive(), self.failure
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+
+def was_lost(folder: Path) -> int:
+    return (folder / "logs" / "migrants.log").read_text().count(" lose ")
+
+
+def check(folder: Path, site: Site) -> None:
+    """Everything is stored, once; what was asked for twice was in somebody's hands."""
+    with read_collection(folder) as collection:
+        assert {row.url for row in pages(collection.db)} == {site.root + path for path in site.pages}
+    records = [record for path in (folder / "archive").glob("*.gz") for record in walk(path)]
+    archived = [r.url for r in records if isinstance(r, StoredRecord) and (r.kind, r.status) == ("response", 200)]
+    assert len(archived) == len(set(archived)) == PAGES
+    assert sum(site.hits.values()) - PAGES <= HELD
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Any]:
+    """A head and two more nodes on this machine, each with a label of its own."""
+    pytest.importorskip("ray")
+    utils = pytest.importorskip("ray.cluster_utils")
+    cluster = utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    near = [cluster.add_node(num_cpus=1, resources={f"near{n}": 1}) for n in range(2)]
+    cluster.wait_for_nodes(300)
+    yield cluster, near
+    cluster.shutdown()
+
+
+def test_a_node_that_dies_loses_nothing(tmp_path: Path, nodes: Any) -> None:
+    cluster, near = nodes
+    with Patient(tree(PAGES)) as site:
+        crawling = Crawling(site, tmp_path, Cluster(PATIENT, cluster.address, ("near0", "near1")))
+        try:
+            crawling.wait(site.half.is_set)
+            cluster.remove_node(near[1], allow_graceful=False)
+            crawling.wait(lambda: was_lost(tmp_path) > 0)
+        finally:
+            site.gate.set()
+            crawling.thread.join()
+        assert crawling.summary is not None, crawling.failure
+        assert (crawling.summary.finish_reason, crawling.summary.pages) == ("done", PAGES)
+        assert "was lost" in (tmp_path / "logs" / "crawl.log").read_text()
+        check(tmp_path, site)
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+class Head:
+    """The head of a cluster in a session of processes that can be killed and begun again at the same address."""
+
+    SCRIPT = "from ray.scripts.scripts import main; main()"
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.port = folder, free_port()
+        self.address = f"127.0.0.1:{self.port}"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        command = [sys.executable, "-c", self.SCRIPT, "start", "--head", "--block", "--port", str(self.port),
+                   "--node-ip-address", "127.0.0.1", "--include-dashboard", "false", "--num-cpus", "1",
+                   "--temp-dir", str(self.folder), "--disable-usage-stats"]  # fmt: skip
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+
+    def kill(self) -> None:
+        """The machine of the head loses power."""
+        assert self.process is not None
+        for pid in [int(p.name) for p in Path("/proc").iterdir() if p.name.isdigit()]:
+            if self._is_ours(pid):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+
+    def _is_ours(self, pid: int) -> bool:
+        try:
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            return False
+        return str(self.folder).encode() in command or (self.process is not None and pid == self.process.pid)
+
+
+def test_a_head_that_dies_and_returns_loses_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    folder = Path(f"/tmp/ray-{os.getpid()}")  # Ray's sockets need a short path
+    head = Head(folder)
+    head.start()
+    with Patient(tree(PAGES)) as site:
+        engine = Cluster(PATIENT, head.address)
+        deadline = time.monotonic() + 300
+        while True:
+            try:
+                engine.open()
+                break
+            except EngineUnavailable:
+                assert time.monotonic() < deadline
+                time.sleep(0.2)
+        crawling = Crawling(site, tmp_path, engine)
+        try:
+            crawling.wait(site.half.is_set)
+            head.kill()
+            crawling.wait(lambda: was_lost(tmp_path) >= 3)
+            head.start()
+        finally:
+            site.gate.set()
+            crawling.thread.join()
+            head.kill()
+        assert crawling.summary is not None, crawling.failure
+        assert (crawling.summary.finish_reason, crawling.summary.pages) == ("done", PAGES)
+        assert "was lost" in (tmp_path / "logs" / "crawl.log").read_text()
+        check(tmp_path, site)
+
+
+def test_a_cluster_that_is_not_there_gets_a_sentence(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
+               "http://127.0.0.1:1/", "-C", str(tmp_path), "--engine", "ray", "--address",
+               f"127.0.0.1:{free_port()}"]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 17, done.stderr
+    assert "no Ray cluster at 127.0.0.1" in done.stderr
+    assert "Traceback" not in done.stderr
