@@ -220,10 +220,13 @@ class Coordinator:
         if migrant not in self.roster.members:
             return
         place = self.crew.register.find(migrant).place
-        returned = self.crew.lose(migrant)
+        returned = 0 if self.roster.members[migrant].spoke else self._take_from(migrant)
+        returned += self.crew.lose(migrant)
         self.house.log.note(f"migrant {migrant} was lost; {returned} leases returned")
         self.losses += 1
         if self.losses > LOST_LIMIT:
+            self.trouble = f"{self.losses} migrants died one after the other; the last was {migrant}"
+            self.house.log.note(self.trouble)
             self.stop(Finish.INTERRUPTED)
         elif self.stopping is None:
             self.crew.create(place)
@@ -233,6 +236,11 @@ class Coordinator:
         self._commit()
         with transaction(self.house.db):
             return self.house.queue.release(migrant, blame=True)
+
+    def _take_from(self, migrant: str) -> int:
+        """Give back what one holds who never began: no page is to blame for that."""
+        with transaction(self.house.db):
+            return self.house.queue.release(migrant)
 
     def _look_after_crew(self) -> None:
         """Notice who is silent, complete moves, answer questions, grow or shrink."""

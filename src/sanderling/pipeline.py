@@ -60,6 +60,7 @@ from sanderling.store.cdxj_index import Index
 from sanderling.store.crawl_log import CrawlLog
 from sanderling.store.graph import FLUSH_PAIRS, Forward, Graph, pack_links, targets_of, unpack_links
 from sanderling.store.hints import Hints
+from sanderling.store.offsite import Offsite
 from sanderling.store.read import read_record
 from sanderling.store.shelve import Shelved, captures, shelve
 from sanderling.store.warc import Archive
@@ -95,6 +96,7 @@ class House(Struct):
     archive: Archive
     captures: Index
     log: CrawlLog
+    offsite: Offsite | None  # where full WARC files go, if not here
     session: int
     retries: int
     backoff_seconds: float

@@ -60,6 +60,7 @@ from sanderling.store.collection import Collection, exists, get_meta, open_colle
 from sanderling.store.crawl_log import CrawlLog
 from sanderling.store.graph import Graph
 from sanderling.store.hints import Hints
+from sanderling.store.offsite import Offsite, open_offsite
 from sanderling.store.warc import open_archive
 
 FAST_CONNECTIONS = 16  # to one host, where no pause is asked for
@@ -158,7 +159,9 @@ def open_engine(request: Request, folder: Path) -> Engine:
     if request.workers.engine == "ray":
         from sanderling.engines.cluster import Cluster
 
-        return Cluster(settings, request.workers.address or "local", request.workers.place)
+        cluster = Cluster(settings, request.workers.address or "local", request.workers.place)
+        cluster.open()
+        return cluster
     hosts = addresses_of(request.workers, folder)
     engine = Processes(settings, hosts)
     for place, address in hosts.items():
@@ -278,7 +281,10 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
     db = collection.db
     migrate(db, {"refresh": REFRESH})
     catalogue = Catalogue(db)
-    archive = open_archive(collection.archive, catalogue.committed(), clock=clock)
+    offsite = open_offsite(collection.archive, request.workers.archive)
+    there = offsite.names() if offsite else {}
+    archive = open_archive(collection.archive, catalogue.committed(), clock=clock, elsewhere=there)
+    archive.on_full = offsite.send if offsite else None
     with transaction(db):
         for name, length in archive.lengths().items():
             catalogue.file_id(name, length)
@@ -309,6 +315,7 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
         archive=archive,
         captures=captures,
         log=CrawlLog(collection.logs),
+        offsite=offsite,
         session=int(get_meta(db, "session", "1")),
         retries=RETRIES,
         backoff_seconds=request.politeness.backoff,
@@ -490,6 +497,17 @@ def note_end(house: House, run: int, finish: Finish, summary: object, now: float
     with transaction(house.db):
         _write_end(house, run, finish, summary, now)
     house.captures.close()
+    if house.offsite:
+        _send_away(house, house.offsite)
+
+
+def _send_away(house: House, offsite: Offsite) -> None:
+    """Bring the archive to its other place; what could not be copied stays here and is tried again the next time."""
+    (current,) = house.archive.lengths()
+    offsite.settle(current, house.catalogue.committed())
+    for name, why in offsite.trouble.items():
+        house.log.note(f"{name} could not be copied to {offsite.address}: {why}")
+    offsite.close()
 
 
 def _write_end(house: House, run: int, finish: Finish, summary: object, now: float) -> None:

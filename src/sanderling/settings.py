@@ -103,6 +103,9 @@ class Workers(Struct, frozen=True):
     address: Annotated[Text, Meta(description="of the Ray cluster, e.g. 10.0.0.1:6379 (default: start one here)")] = ""
     place: Annotated[Texts, Meta(description="Ray resource label to put migrants on, in turn (repeatable)")] = ()
     store: Annotated[Text, Meta(description="catalogue and frontier in postgresql://... (default: SQLite)")] = ""
+    archive: Annotated[
+        Text, Meta(description="full WARC files go to s3://..., file://... (fsspec; default: they stay in -C)")
+    ] = ""
     lease: Annotated[Seconds, Meta(description="how long a silent worker keeps its URLs (default 2m)")] = 120.0
     via: Annotated[Texts, Meta(description="host beside the web server, https://host:8443 (repeatable)")] = ()
     key: Annotated[Text, Meta(description="file with our private key for --via (see sanderling host keygen)")] = ""

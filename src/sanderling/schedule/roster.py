@@ -63,6 +63,7 @@ class Member:
     recent: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
     given: int = 0  # stops, since it joined
     idle_since: float = 0.0
+    spoke: bool = False  # it was heard of at least once
     silent: bool = False
     resting: bool = False  # it is about to leave
 
@@ -122,7 +123,7 @@ class Roster:
         member = self.members.get(vitals.migrant)
         if member is None:
             return
-        member.vitals, member.heard_at, member.silent = vitals, self.clock(), False
+        member.vitals, member.heard_at, member.spoke, member.silent = vitals, self.clock(), True, False
         for way in member.ways.values():
             way.shown = (way.latency, way.speed, way.visits)
 
@@ -155,7 +156,7 @@ class Roster:
         member = self.members.get(migrant)
         if member is None:
             return
-        member.heard_at, member.silent = self.clock(), False
+        member.heard_at, member.spoke, member.silent = self.clock(), True, False
         for visit in visits:
             host = member.stops.pop(visit.token, None)
             if host is None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from sanderling.store.cdxj import NOT_MODIFIED, Entry, captures, entry_for, entry_of, line_of
+from sanderling.store.offsite import is_there
 from sanderling.store.read import StoredRecord, walk
 from sanderling.store.surt import surt
 
@@ -97,7 +98,7 @@ def nearest(entries: Iterable[Entry], at: float) -> Entry | None:
 
 def _entries(path: Path, start: int, end: int) -> Iterator[Entry]:
     """The captures of a WARC file between two offsets; bodies are not kept."""
-    if start >= end or not path.exists():
+    if start >= end or not is_there(path.parent, path.name):
         return
     for record in walk(path, cap=0, start=start):
         if record.place.offset >= end:

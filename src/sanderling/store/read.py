@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from sanderling.errors import CollectionError
 from sanderling.migrants.coding import Problem, decoder_for
 from sanderling.migrants.pack import Field
+from sanderling.store.offsite import open_file
 from sanderling.store.warc_chunks import dechunk
 from sanderling.store.warc_members import MAGIC, Damaged, Member, next_record
 from sanderling.store.warc_parse import Parsed, begins_record, parse, value_of
@@ -80,14 +81,14 @@ def read_member(member: bytes, cap: int = CAP) -> StoredRecord:
 
 def walk(path: Path, cap: int = CAP, verify: bool = False, start: int = 0) -> Iterator[StoredRecord | Damage]:
     """Read the records of a WARC or ARC file in order, compressed or not; damage is reported and skipped."""
-    with path.open("rb") as file:
+    with open_file(path.parent, path.name) as file:
         compressed = file.read(len(MAGIC)) == MAGIC
-        yield from (_walk_members if compressed else _walk_plain)(file, start, cap, verify)
+        yield from (_walk_members if compressed else _walk_plain)(file, path.name, start, cap, verify)
 
 
 def _read_one(folder: Path, place: Place, cap: int) -> StoredRecord:
     try:
-        with (folder / place.file).open("rb") as file:
+        with open_file(folder, place.file) as file:
             parsed = parse(_stream_at(file, place.offset), cap)
     except (Damaged, FileNotFoundError) as error:
         raise CollectionError(f"{place.file} at {place.offset} cannot be read: {error}") from error
@@ -132,9 +133,9 @@ def _stored(parsed: Parsed, place: Place, cap: int) -> StoredRecord:
     )
 
 
-def _walk_members(file: BinaryIO, offset: int, cap: int, verify: bool) -> Iterator[StoredRecord | Damage]:
+def _walk_members(file: BinaryIO, name: str, offset: int, cap: int, verify: bool) -> Iterator[StoredRecord | Damage]:
     """One record per member; what else a member holds is reported."""
-    name, size = os.path.basename(file.name), _size(file)
+    size = _size(file)
     while offset < size:
         member = Member(file, offset)
         stream = io.BufferedReader(member)
@@ -154,9 +155,9 @@ def _walk_members(file: BinaryIO, offset: int, cap: int, verify: bool) -> Iterat
         offset += member.length
 
 
-def _walk_plain(file: BinaryIO, offset: int, cap: int, verify: bool) -> Iterator[StoredRecord | Damage]:
+def _walk_plain(file: BinaryIO, name: str, offset: int, cap: int, verify: bool) -> Iterator[StoredRecord | Damage]:
     """Records one after another, empty lines between."""
-    name, size = os.path.basename(file.name), _size(file)
+    size = _size(file)
     while (offset := _skip_empty(file, offset)) < size:
         try:
             parsed = parse(file, cap, verify)

@@ -8,7 +8,7 @@ import errno
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -42,7 +42,9 @@ class Archive:
         self._written = 0  # of that, handed to the disk
         self._flushed = 0  # of that, known to be on it
         self._pending: list[bytes] = []
+        self._serial = 0  # of the last file
         self.repairs: list[Repair] = []  # what had to be done when it was opened
+        self.on_full: Callable[[str], None] | None = None  # told of every file that is full
 
     def append(self, member: bytes) -> Place:
         """Add a member; its place is good once `flush` has returned."""
@@ -71,7 +73,10 @@ class Archive:
         self._sync()
         lengths = {self._name: self._end}
         if self._end >= self._roll_bytes:
+            full = self._name
             self._start()
+            if self.on_full:
+                self.on_full(full)
         return lengths | self.lengths()
 
     def lengths(self) -> dict[str, int]:
@@ -105,7 +110,8 @@ class Archive:
     def _start(self) -> None:
         """Begin the next file with its `warcinfo`, on the disk before any page goes into it."""
         self._let_go()
-        self._name = _next_name(self.folder, self._clock())
+        self._serial += 1
+        self._name = _name(self._serial, self._clock())
         self._end = self._written = self._flushed = 0
         with self._whole_or_nothing():
             self._fd = os.open(self.folder / self._name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o666)
@@ -165,14 +171,19 @@ def open_archive(
     about: Iterable[Field] = (),
     clock: Clock = real,
     roll_bytes: int = ROLL_BYTES,
+    elsewhere: Collection[str] = (),
 ) -> Archive:
     """Repair the folder to what was committed, then go on with its last file or begin a new one.
 
+    Files that are `elsewhere` need not be here.
     Commit `archive.lengths()` once it is open: then a crash during the first batch leaves nothing behind.
     """
     folder.mkdir(parents=True, exist_ok=True)
     archive = Archive(folder, tuple(about), clock, roll_bytes)
-    archive.repairs = repair(folder, committed)
+    here = {name: length for name, length in committed.items() if name not in elsewhere or (folder / name).exists()}
+    archive.repairs = repair(folder, here)
+    names = [*committed, *elsewhere, *(path.name for path in folder.glob("sanderling-*.warc.gz"))]
+    archive._serial = max(map(_serial, names), default=0)
     last = max((name for name in committed if NAME.fullmatch(name)), key=_serial, default="")
     if last and 0 < committed[last] < roll_bytes and _size(folder / last) == committed[last]:
         archive._continue(last, committed[last])
@@ -190,8 +201,7 @@ def sync_folder(folder: Path) -> None:
         os.close(fd)
 
 
-def _next_name(folder: Path, now: float) -> str:
-    serial = 1 + max((_serial(path.name) for path in folder.glob("sanderling-*.warc.gz")), default=0)
+def _name(serial: int, now: float) -> str:
     return f"sanderling-{time.strftime('%Y%m%d%H%M%S', time.gmtime(now))}-{serial:05d}.warc.gz"
 
 
