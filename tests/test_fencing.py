@@ -7,9 +7,10 @@ import pytest
 from sanderling.clock import real
 from sanderling.database import transaction
 from sanderling.frontier.book import Entry
+from sanderling.opening import open_house
 from sanderling.pipeline import bring_home
 from sanderling.records import Candidate, Itinerary, Outcome, Parcel, Source, State, Visit
-from sanderling.session import Request, open_house, read_seed
+from sanderling.request import Request, read_seed
 from sanderling.settings import Scope
 from sanderling.store.collection import open_collection
 

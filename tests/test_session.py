@@ -7,7 +7,8 @@ from tests.web import Page, Site, html, redirect, tree
 
 from sanderling.errors import CollectionError, UsageError
 from sanderling.organise import dust
-from sanderling.session import Request, Summary, crawl, depth_limit, read_seed
+from sanderling.request import depth_limit, read_seed
+from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
 from sanderling.store.catalogue import PageRow, pages, skipped, url_id
 from sanderling.store.collection import open_collection, read_collection

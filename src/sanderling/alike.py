@@ -26,7 +26,8 @@ from sanderling.pages.structure import features, structure
 from sanderling.pages.tree import clean
 from sanderling.probe import Answer, ask, ask_robots
 from sanderling.records import Outcome, Reason, State, Url
-from sanderling.session import Request, crawl, read_seed
+from sanderling.request import read_seed
+from sanderling.session import Request, crawl
 from sanderling.store.catalogue import url_id, urls_of
 from sanderling.store.collection import Collection, exists, get_meta, read_collection
 from sanderling.store.look import stored

@@ -24,10 +24,11 @@ from sanderling.engines.processes import Lost
 from sanderling.errors import DiskFull
 from sanderling.frontier.hosts import Unresolved
 from sanderling.frontier.queue import Door
+from sanderling.home.house import House
 from sanderling.migrants.guard import only_global
 from sanderling.migrants.resolve import Answer, Resolver
 from sanderling.organise.normalise import hostname
-from sanderling.pipeline import House, bring_home
+from sanderling.pipeline import bring_home
 from sanderling.records import Itinerary, Outcome, Parcel, Reason, Role, State, Vitals
 from sanderling.schedule.explain import Report, report
 from sanderling.schedule.roster import Roster

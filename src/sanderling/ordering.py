@@ -12,9 +12,9 @@ from sanderling.frontier.order import Lesson, Ordering
 from sanderling.frontier.orderings.choose import DEFAULT, FOCUSED, Given, choose
 from sanderling.frontier.orderings.memory import load
 from sanderling.frontier.orderings.sitemap import UNSAID
+from sanderling.home.house import House
 from sanderling.organise.popularity import Counts, Popularity, read_logs
 from sanderling.organise.relevance import Topic, topic_of_query, topic_of_text, unpack_relevance
-from sanderling.pipeline import House
 from sanderling.records import Source, Url
 from sanderling.settings import Order
 from sanderling.store.collection import get_meta, set_meta

@@ -15,24 +15,16 @@ from sanderling.clock import Clock, real
 from sanderling.coordinator import Bounds, Coordinator, Engine, Finish, Progress
 from sanderling.database import Connection, transaction
 from sanderling.errors import CollectionError
+from sanderling.home.house import MAPS_FIRST, House
 from sanderling.migrants.resolve import Resolver
+from sanderling.opening import open_engine, open_house, roster_of, settle
 from sanderling.ordering import remembered
-from sanderling.pipeline import MAPS_FIRST, House
 from sanderling.reach import reach
 from sanderling.records import Outcome, State
 from sanderling.refresh.budget import Budget, parse_budget
 from sanderling.refresh.diary import DueRow
-from sanderling.session import (
-    Request,
-    count_migrants,
-    note_end,
-    note_start,
-    open_engine,
-    open_house,
-    queue_everything,
-    roster_of,
-    settle,
-)
+from sanderling.request import Request, count_migrants
+from sanderling.runs import note_end, note_start, queue_everything
 from sanderling.store.collection import exists, open_collection, read_collection
 
 AT_ONCE = 2_000  # pages queued at a time

@@ -19,7 +19,7 @@ from sanderling.pages.parse import charset_of, is_html, parse
 from sanderling.pages.text import text
 from sanderling.probe import Answer, ask, ask_robots
 from sanderling.records import Outcome, Reason, Role
-from sanderling.session import Request, fetch_settings
+from sanderling.request import Request, fetch_settings
 from sanderling.settings import Fetching, Politeness, Scope
 from sanderling.sources.sitemap import read_sitemap
 from sanderling.store.catalogue import url_id

@@ -14,8 +14,8 @@ from sanderling.cli.frame import Call, print_json, say
 from sanderling.errors import UsageError
 from sanderling.pages.parse import Document
 from sanderling.pages.wrapper import Field, induce, read
+from sanderling.request import Request, fetch_settings
 from sanderling.revisits import Mode, refresh
-from sanderling.session import Request, fetch_settings
 from sanderling.settings import Fetching, Limits, Politeness, Revisit, Scheduling, Scope, Workers
 from sanderling.store.catalogue import url_id
 from sanderling.store.collection import exists, read_collection

@@ -16,8 +16,8 @@ from sanderling.cli.times import iso, short
 from sanderling.coordinator import Finish
 from sanderling.errors import UsageError
 from sanderling.refresh.policies import POLICIES
+from sanderling.request import Request
 from sanderling.revisits import Mode, Refreshed, expected, refresh
-from sanderling.session import Request
 from sanderling.settings import Fetching, Limits, Politeness, Revisit, Scheduling, Scope, Workers, group_from, nearest
 from sanderling.store.collection import get_meta, read_collection
 

@@ -1,0 +1,72 @@
+"""How leases end: retries, redirects, pages gone; hosts rest, are held or given up; the counts of a run."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from sanderling.frontier.closing import MAX_HOPS, close, conduct
+from sanderling.frontier.hosts import CONDEMN_AFTER, backoff
+from sanderling.frontier.queue import Closing, Lease
+from sanderling.home.house import House, UrlRow
+from sanderling.organise.normalise import host_of, resolve
+from sanderling.records import Outcome, Reason, Role, State, Visit
+from sanderling.store.catalogue import LOOKS, Filed, Latest
+
+
+def close_lease(visit: Visit, lease: Lease, row: UrlRow, old: Latest | None, house: House) -> Closing:
+    closing = close(visit, lease, row.attempts, house.retries)
+    if visit.list_next and house.lists.goes_on(visit.id):
+        return Closing(lease, State.QUEUED)
+    if visit.outcome is Outcome.GONE and old is not None and old.status == 200 and old.misses + 1 < LOOKS:
+        return Closing(lease, State.VISITED, note="missing, to be looked at once more")
+    if visit.outcome is Outcome.REDIRECT:
+        target = resolve(row.wire or visit.url, visit.location)
+        if target is None:
+            return Closing(lease, State.FAILED, Reason.REDIRECT_TO_NOWHERE, visit.location[:200])
+        if row.hops >= MAX_HOPS or (target.url == visit.url and target.wire == (row.wire or visit.url)):
+            return Closing(lease, State.FAILED, Reason.TOO_MANY_REDIRECTS, visit.location[:200])
+    if closing.state is State.QUEUED and (given_up := house.judge.condemned.get(host_of(visit.url))):
+        state = State.SKIPPED if given_up is Reason.ROBOTS_UNREACHABLE else State.FAILED
+        return Closing(lease, state, given_up, visit.note, closing.attempts)
+    if closing.state is State.FAILED and old is not None and old.status == 200:
+        return replace(closing, state=State.VISITED)  # trouble is no change: what we hold stays
+    return closing
+
+
+def treat_hosts(visits: Sequence[Visit], leases: Mapping[int, Lease], house: House, now: float) -> None:
+    """Rest after answers, hold after complaints, give up on hosts that are not there."""
+    last: dict[int, float] = {}
+    struck: set[int] = set()
+    for visit in visits:
+        host = leases[visit.id].host
+        if visit.outcome is Outcome.RETURNED or visit.reason is Reason.ROBOTS:
+            continue
+        last[host] = max(last.get(host, 0.0), visit.at + visit.seconds)
+        seen = conduct(visit)
+        if seen.limited and host not in struck:
+            strikes = house.hosts.strike(host)
+            wait = backoff(strikes - 1, house.backoff_seconds, seen.retry_after)
+            house.hosts.hold(host, now + wait, Reason.RATE_LIMITED)
+            house.log.note(f"{visit.url} asks us to slow down ({visit.status}); its host rests {wait:.0f} s")
+            struck.add(host)
+        elif seen.trouble:
+            strikes = house.hosts.strike(host)
+            struck.add(host)
+            if strikes >= CONDEMN_AFTER:
+                house.hosts.condemn(host, visit.reason, State.FAILED, visit.note)
+                house.judge.condemned[host_of(visit.url)] = visit.reason
+    house.hosts.rest(last, house.queue.pace.delay_seconds, struck)
+
+
+def count(visits: Sequence[Visit], closings: Sequence[Closing], filed: Sequence[Filed], house: House) -> None:
+    counts = house.counts
+    for visit, closing in zip(visits, closings, strict=True):
+        counts["bytes"] += visit.wire_bytes
+        if visit.role is Role.PAGE:
+            counts[visit.outcome] += 1
+            counts["lost"] += closing.state in (State.FAILED, State.GONE)
+            counts["passed_over"] += closing.state is State.SKIPPED
+    for item in filed:
+        if item.visit.role is Role.PAGE:
+            counts["duplicates"] += item.twin is not None and item.changed
+            counts["unchanged"] += item.visit.outcome is Outcome.FETCHED and not item.changed

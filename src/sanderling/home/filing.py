@@ -1,0 +1,73 @@
+"""Links of stored pages go to the graph and to the ordering, which moves what waits."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from sanderling.frontier.keep import Keeper
+from sanderling.frontier.order import LEARN_LEAST, LEARN_PAGES, LEARN_SHARE, Lesson
+from sanderling.frontier.queue import Lease
+from sanderling.home.house import House, UrlRow
+from sanderling.home.offers import relevance_of
+from sanderling.organise.normalise import resolve
+from sanderling.records import Link, Outcome, Role, Url
+from sanderling.store.catalogue import Filed, Latest
+from sanderling.store.graph import Forward, pack_links, unpack_links
+from sanderling.store.shelve import Shelved
+
+Followed = Sequence[tuple[int, Link]]
+"""The links of a page whose targets are known, with their ids."""
+
+
+def file_page(item: Shelved, files: Mapping[str, int], kept: Followed, old: Latest | None, house: House) -> Filed:
+    """Pack the links of a page that is new or changed, and tell the graph of those it did not have before."""
+    visit, place = item.visit, item.place
+    links, count = b"", 0
+    if item.changed and visit.links:
+        targets = [id_ for id_, _ in kept]
+        count = len(targets)
+        nofollow = [n for n, (_, link) in enumerate(kept) if link.nofollow]
+        links = pack_links(Forward(targets, [link.anchor for _, link in kept], nofollow))
+        known = set(unpack_links(old.links).targets) if old else ()
+        house.graph.add(visit.id, [id_ for id_ in targets if id_ not in known] if known else targets)
+    if place is None:
+        return Filed(visit, item.changed, twin=item.twin, links=links, link_count=count)
+    where = files[place.file], place.offset, place.length
+    return Filed(visit, item.changed, *where, item.record, item.payload, item.twin, links, count)
+
+
+def learn(
+    shelved: Iterable[tuple[Shelved, Followed]], rows: Mapping[int, UrlRow], leases: Mapping[int, Lease],
+    ids: Mapping[Url, int], house: House,
+) -> None:  # fmt: skip
+    """Tell the ordering of pages that are new or changed, and of hops."""
+    focused = house.order.is_focused
+    for item, followed in shelved:
+        visit, row = item.visit, rows[item.visit.id]
+        if not item.changed or visit.role is not Role.PAGE:
+            continue
+        targets = [id_ for id_, _ in followed]
+        if visit.outcome is Outcome.REDIRECT and (target := resolve(row.wire or visit.url, visit.location)):
+            targets = [ids[target.url]] if target.url in ids else []
+        promises = [link.promise for _, link in followed] if focused else ()
+        rank, relevance = leases[visit.id].rank, relevance_of(visit)
+        house.order.learn(Lesson(visit.id, visit.url, targets, rank, row.is_seed, relevance, promises))
+
+
+def promote(stored: int, house: House) -> None:
+    """Now and then, move waiting URLs by what was learned: often at first, then each time the crawl grew by a tenth."""
+    house.learned += stored
+    if house.learned >= min(LEARN_PAGES, max(LEARN_LEAST, house.counts[Outcome.FETCHED] // LEARN_SHARE)):
+        house.queue.promote(house.order.gains())
+        house.learned = 0
+
+
+def keep_best(house: House, keeper: Keeper, now: float) -> None:
+    """Let the worst pages leave a collection that is full, and give up what waits and is no better."""
+    evicted = keeper.worst(house.order)
+    keeper.note(evicted)
+    gone = [page.url for page in evicted]
+    house.catalogue.remove(gone, house.session, now)
+    house.diary.drop(gone)
+    house.lists.leave(gone)
+    house.counts["evicted"] += len(gone)
+    if house.order.compares:
+        house.counts["passed_over"] += keeper.drop_waiting()

@@ -1,0 +1,88 @@
+"""The open rooms of one crawl, and what its book says of a URL."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from sanderling.changes.ledger import Ledger
+from sanderling.database import Connection
+from sanderling.frontier.book import Book
+from sanderling.frontier.hosts import Hosts
+from sanderling.frontier.judge import Judge
+from sanderling.frontier.keep import Keeper
+from sanderling.frontier.order import Ordering
+from sanderling.frontier.orderings.choose import DEFAULT
+from sanderling.frontier.queue import Queue
+from sanderling.records import Source
+from sanderling.refresh.diary import Diary
+from sanderling.refresh.lists import Lists
+from sanderling.refresh.maps import Maps
+from sanderling.store.catalogue import Catalogue
+from sanderling.store.cdxj_index import Index
+from sanderling.store.crawl_log import CrawlLog
+from sanderling.store.graph import Graph
+from sanderling.store.hints import Hints
+from sanderling.store.offsite import Offsite
+from sanderling.store.warc import Archive
+
+MAPS_FIRST = -1e9  # rank: sitemaps and feeds are read before the pages of their host
+
+
+class House(Struct):
+    """The open rooms of one crawl, handed only to this module."""
+
+    db: Connection
+    book: Book
+    queue: Queue
+    hosts: Hosts
+    judge: Judge
+    order: Ordering
+    hints: Hints
+    ledger: Ledger
+    diary: Diary
+    lists: Lists
+    maps: Maps
+    catalogue: Catalogue
+    graph: Graph
+    archive: Archive
+    captures: Index
+    log: CrawlLog
+    offsite: Offsite | None  # where full WARC files go, if not here
+    session: int
+    retries: int
+    backoff_seconds: float
+    counts: Counter[str]
+    agent: str = "sanderling"  # what robots.txt calls us
+    use_maps: bool = True  # look for sitemaps and feeds
+    order_name: str = DEFAULT
+    keeper: Keeper | None = None  # of a collection of limited size
+    learned: int = 0  # pages since waiting URLs were last moved by what was learned
+
+
+class UrlRow(Struct, frozen=True):
+    """What the book says of a URL that was just visited."""
+
+    depth: int
+    hops: int
+    attempts: int
+    via: int
+    wire: str
+    source: str = ""
+
+    @property
+    def is_seed(self) -> bool:
+        """Was it named by a person, or is it where a named one leads?"""
+        return self.source == Source.SEED or (self.depth == 0 and self.source == Source.REDIRECT)
+
+
+def rows_of(db: Connection, ids: Sequence[int]) -> dict[int, UrlRow]:
+    found = {}
+    for start in range(0, len(ids), 400):
+        part = ids[start : start + 400]
+        marks = ",".join("?" * len(part))
+        for row in db.execute(
+            f"SELECT id, depth, hops, attempts, via, wire, source FROM urls WHERE id IN ({marks})", part
+        ):
+            found[row[0]] = UrlRow(*row[1:])
+    return found

@@ -1,0 +1,160 @@
+"""Sitemaps, feeds and lists of changes: where they are named, what they lead to, what they say of pages."""
+
+from collections.abc import Mapping, Sequence
+
+from sanderling.frontier.book import Entry
+from sanderling.home.house import MAPS_FIRST, House, UrlRow
+from sanderling.home.offers import Offer, offer_all
+from sanderling.migrants.observe import UNCHANGED
+from sanderling.migrants.robots import rules_for
+from sanderling.organise.normalise import host_of, resolve, split
+from sanderling.organise.scope import admissible, is_site_of_seed, site_of
+from sanderling.records import (
+    Candidate,
+    Hint,
+    Host,
+    Outcome,
+    Pointer,
+    Reason,
+    Robots,
+    Role,
+    Source,
+    State,
+    Url,
+    Visit,
+)
+from sanderling.refresh.lists import DELETED, UNSAID, is_answer
+from sanderling.refresh.trust import Kind
+from sanderling.sources.entries import INDEX_DEPTH_LIMIT, RESOURCESYNC
+from sanderling.sources.entries import Kind as MapKind
+
+WELL_KNOWN = (
+    "/sitemap.xml",
+    "/sitemap_index.xml",
+    "/sitemap.txt",
+    RESOURCESYNC,
+)  # tried in turn where robots.txt names none
+
+
+def learn_robots(robots: Robots, house: House, now: float) -> None:
+    if robots.reachable and house.use_maps and is_site_of_seed(house.judge.rule, robots.host):
+        named = [resolve(robots.host + "/", text) for text in rules_for(robots, house.agent).sitemaps]
+        pointers = [Pointer(found.url, found.wire_if_different) for found in named if found is not None]
+        offer_maps(pointers or [Pointer(Url(robots.host + WELL_KNOWN[0]))], house, now)
+    if not house.hosts.learn_robots(robots, house.backoff_seconds / 12, now):
+        host = house.book.host_id(robots.host)
+        house.hosts.condemn(host, Reason.ROBOTS_UNREACHABLE, State.SKIPPED, f"robots.txt: status {robots.status}")
+        house.judge.condemned[robots.host] = Reason.ROBOTS_UNREACHABLE
+
+
+def follow_maps(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: House, now: float) -> None:
+    """What sitemaps and feeds lead to: their pages, with hints, and more sitemaps."""
+    if not house.use_maps:
+        return
+    for visit in visits:
+        if visit.role is Role.CHANGES:
+            _hear_list(visit, house, now)
+            continue
+        if visit.pointers:
+            _note_list(visit, house, now)
+            near = [p for p in visit.pointers if p.role is not Role.CHANGES and admissible(p.url, visit.url)]
+            offer_maps(near, house, now, visit.id, rows[visit.id].hops + (visit.role is not Role.PAGE))
+        if visit.role is Role.PAGE:
+            continue
+        _read_map(visit, house, now)
+        if visit.outcome in (Outcome.GONE, Outcome.FAILED) and (path := split(visit.url)[1]) in WELL_KNOWN[:-1]:
+            following = host_of(visit.url) + WELL_KNOWN[WELL_KNOWN.index(path) + 1]
+            offer_maps([Pointer(Url(following))], house, now)
+
+
+def _read_map(visit: Visit, house: House, now: float) -> None:
+    """Take what a sitemap or feed says, and plan when to read it again; of one that is retired nothing is kept."""
+    kind = Kind.SITEMAP if visit.role is Role.SITEMAP else Kind.FEED
+    if visit.outcome is Outcome.NOT_MODIFIED or visit.note == UNCHANGED:
+        house.maps.read(visit.id, now, news=False)
+    elif visit.outcome is Outcome.FETCHED and not visit.note.startswith(MapKind.UNKNOWN):
+        _take_hints(visit, house, now)
+        house.maps.read(visit.id, now, news=bool(visit.hints or visit.pointers))
+    elif visit.outcome is not Outcome.REDIRECT and house.maps.fail(visit.id, now):
+        house.diary.unlist(house.hints.keep(visit.id, [], now), now, kind)
+
+
+def offer_maps(pointers: Sequence[Pointer], house: House, now: float, via: int = 0, nesting: int = 0) -> None:
+    """Queue sitemaps and feeds before the pages of their host."""
+    known = house.book.find([pointer.url for pointer in pointers])
+    entries = {}
+    for pointer in pointers:
+        if pointer.url not in known and nesting <= INDEX_DEPTH_LIMIT and house.judge.admits_map(host_of(pointer.url)):
+            candidate = Candidate(
+                pointer.url, pointer.wire, 0, Source.SITEMAP, via, nesting, MAPS_FIRST, role=pointer.role
+            )
+            entries[pointer.url] = Entry(candidate, State.QUEUED)
+    house.book.add(list(entries.values()), now)
+
+
+def _take_hints(visit: Visit, house: House, now: float) -> None:
+    """Queue the pages of a sitemap that may speak for them, and keep what it says of all."""
+    named: dict[Host, bool] = {}
+    source = Source.SITEMAP if visit.role is Role.SITEMAP else Source.FEED
+    offers: dict[Url, Offer] = {}
+    hints: dict[Url, Hint] = {}
+    for hint in visit.hints:
+        host = host_of(hint.url)
+        if admissible(hint.url, visit.url) or _is_named_by(host, visit.url, house, named):
+            priority = hint.priority if hint.priority >= 0 else 0.5
+            level = 1 + house.judge.map_level(host)
+            offers[hint.url] = Offer(level, False, source, visit, hint.wire, priority=priority)
+            hints[hint.url] = hint
+    ids = offer_all(offers, house, now)
+    kept = [(ids[url], hint) for url, hint in hints.items() if url in ids]
+    kind = Kind.SITEMAP if visit.role is Role.SITEMAP else Kind.FEED
+    house.diary.unlist(house.hints.keep(visit.id, kept, visit.at), now, kind)
+    if house.diary.believes(site_of(visit.url)):
+        news = house.hints.newer([id_ for id_, hint in kept if hint.lastmod])
+        house.counts["announced"] += house.diary.announce(news, now, kind)
+
+
+def _is_named_by(host: Host, sitemap: str, house: House, named: dict[Host, bool]) -> bool:
+    """Does the robots.txt of another host name this sitemap?"""
+    if host not in named:
+        robots = house.hosts.robots(host)
+        named[host] = robots is not None and sitemap in rules_for(robots, house.agent).sitemaps
+    return named[host]
+
+
+def _note_list(visit: Visit, house: House, now: float) -> None:
+    """A site names its list of changes: a refresh will ask it."""
+    for pointer in visit.pointers:
+        if pointer.role is not Role.CHANGES or host_of(pointer.url) != host_of(visit.url):
+            continue
+        known = house.book.find([pointer.url]).get(pointer.url)
+        if known is None or house.lists.is_closed(known.id):
+            wire = house.lists.first_question(pointer.url, house.book.host_id(host_of(visit.url)), visit)
+            if known is None:
+                new = Candidate(pointer.url, wire, 0, Source.SITEMAP, visit.id, role=Role.CHANGES)
+                house.lists.open(house.book.add([Entry(new, State.VISITED)], now)[pointer.url])
+            else:
+                house.lists.reopen(known.id, wire)
+
+
+def _hear_list(visit: Visit, house: House, now: float) -> None:
+    """What a site says has changed is due now, if its priority is above the threshold; new pages are queued."""
+    if not house.lists.is_open(visit.id):
+        return None
+    if visit.outcome is Outcome.RETRY:
+        return house.lists.wait(visit.id, now)
+    if visit.outcome is not Outcome.FETCHED or not is_answer(visit):
+        house.log.note(f"{visit.url} gives no list of changes ({visit.status}); pages are visited the ordinary way")
+        return house.lists.lose(visit, now)
+    hints = {hint.url: hint for hint in visit.hints if host_of(hint.url) == host_of(visit.url)}
+    known = house.book.find(hints)
+    places = {url: DELETED if hint.deleted else hint.priority if hint.priority >= 0 else UNSAID
+              for url, hint in hints.items()}  # fmt: skip
+    new = {url: Offer(1, False, Source.SITEMAP, visit, hint.wire, priority=places[url]) for url, hint in hints.items()
+           if url not in known and not hint.deleted and house.lists.wants(places[url])}  # fmt: skip
+    offer_all(new, house, now)
+    house.diary.announce({found.id: now for found in known.values()}, now, Kind.PUBLISHER)
+    house.lists.hear(visit, [(known[url].id, places[url]) for url in known], visit.list_next, now)
+    house.catalogue.miss([known[url].id for url in known if hints[url].deleted])
+    house.counts["announced"] += len(known)
+    return None

@@ -1,0 +1,150 @@
+"""What visits point at: every URL gets an id; new ones are judged, ranked, and queued or skipped."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from sanderling.frontier.book import Entry, Known
+from sanderling.frontier.closing import MAX_HOPS
+from sanderling.frontier.judge import SAME_AS
+from sanderling.frontier.order import NEVER, Finding
+from sanderling.home.house import MAPS_FIRST, House, UrlRow
+from sanderling.organise.normalise import Spelling, normalise, resolve
+from sanderling.organise.relevance import unpack_relevance
+from sanderling.organise.traps import SESSION_ID, without_session
+from sanderling.records import Candidate, Outcome, Reason, Role, Source, State, Url, Visit
+from sanderling.store.graph import targets_of
+
+
+class Offer(Struct, frozen=True, gc=False):
+    """A URL that a visit points at; it becomes a candidate only if it is new or comes by a better way."""
+
+    depth: int
+    nofollow: bool
+    source: Source
+    page: Visit
+    wire: str = ""
+    promise: float = 0.0  # what the words of the link say, in a focused crawl
+    hops: int = 0
+    priority: float = 0.5  # what a sitemap said
+    role: Role = Role.PAGE
+    is_seed: bool = False  # it was found on a seed
+
+    def candidate(self, url: Url, rank: float = 0.0) -> Candidate:
+        return Candidate(url, self.wire, self.depth, self.source, self.page.id, self.hops, rank, role=self.role)
+
+    def finding(self, url: Url, back: int = 1) -> Finding:
+        page = self.page
+        links = len(page.links) if self.source is Source.LINK else 1
+        return Finding(
+            url, self.depth, page.id, page.token, links, back, self.is_seed, relevance_of(page), self.promise,
+            self.priority,
+        )  # fmt: skip
+
+
+def relevance_of(page: Visit) -> float:
+    """How much a page speaks of the topic of a focused crawl."""
+    packed = page.marks.get("relevance")
+    return unpack_relevance(packed) if packed else 0.0
+
+
+def offer_links(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: House, now: float) -> dict[Url, int]:
+    """Every URL the visits point at gets an id; new ones are judged and queued or skipped."""
+    offers: dict[Url, Offer] = {}
+    for visit in visits:
+        row = rows[visit.id]
+        depth, page_nofollow, seed = row.depth + 1, visit.nofollow, row.is_seed
+        for link in visit.links:
+            nofollow = page_nofollow or link.nofollow
+            known = offers.get(link.url)
+            if known is None or depth < known.depth or (known.nofollow and not nofollow):
+                offers[link.url] = Offer(depth, nofollow, Source.LINK, visit, link.wire, link.promise, is_seed=seed)
+        if visit.canonical and visit.canonical != visit.url:
+            offers.setdefault(visit.canonical, Offer(row.depth, False, Source.CANONICAL, visit))
+        if visit.outcome is Outcome.REDIRECT and row.hops < MAX_HOPS:
+            target = resolve(row.wire or visit.url, visit.location)
+            if target is not None:
+                wire, hops = target.wire_if_different, row.hops + 1
+                offers[target.url] = Offer(
+                    row.depth, False, Source.REDIRECT, visit, wire, hops=hops, role=visit.role, is_seed=seed
+                )
+    return offer_all(offers, house, now)
+
+
+def offer_all(offers: Mapping[Url, Offer], house: House, now: float) -> dict[Url, int]:
+    known = house.book.find(offers)
+    ids = {url: found.id for url, found in known.items()}
+    entries: list[Entry] = []
+    cleaned: dict[Url, Offer] = {}
+    for url, offer in offers.items():
+        found = known.get(url)
+        if found is None:
+            entry = house.judge.judge(offer.candidate(url), offer.nofollow, now)
+            if entry is not None:
+                entries.append(entry)
+                if clean := _cleaner(url, entry.note):
+                    cleaned[clean.url] = replace(offer, wire=clean.wire_if_different)
+        elif found.soft or (offer.depth < found.depth and offer.source not in (Source.SITEMAP, Source.FEED)):
+            _found_again(url, offer, found, house, now)
+    entries = _ranked(entries, offers, house)
+    ids.update(house.book.add(entries, now))
+    house.counts["passed_over"] += sum(1 for entry in entries if entry.state is State.SKIPPED)
+    cleaned = {url: offer for url, offer in cleaned.items() if url not in offers}
+    return ids | offer_all(cleaned, house, now) if cleaned else ids
+
+
+def _found_again(url: Url, offer: Offer, found: Known, house: House, now: float) -> None:
+    """A known URL by a shorter way, or by one that may be followed: tell its links, or lift its soft reason."""
+    if found.soft:
+        if not offer.nofollow and not house.judge.is_too_deep(offer.depth):
+            (rank,) = house.order.rank([offer.finding(url)])
+            rank = min(rank, house.order.keeps(found.id, offer.depth, 0.0)) if house.keeper is not None else rank
+            if rank != NEVER and _has_room(house, rank):
+                house.book.requeue(found.id, offer.candidate(url, rank))
+    elif house.book.shorten(found.id, offer.candidate(url)):
+        targets = targets_of(house.db, found.id).targets
+        deeper = {url: replace(offer, depth=offer.depth + 1, source=Source.LINK, wire="", promise=0.0, hops=0)
+                  for url in house.book.deeper_than(offer.depth + 1, targets)}  # fmt: skip
+        offer_all(deeper, house, now)
+
+
+def _cleaner(url: Url, note: str) -> Spelling | None:
+    """The URL worth a visit instead: without its session id, or as a learned rule spells it."""
+    if note.startswith(SESSION_ID):
+        return normalise(without_session(url))
+    return normalise(note.removeprefix(SAME_AS)) if note.startswith(SAME_AS) else None
+
+
+def _ranked(entries: Sequence[Entry], offers: Mapping[Url, Offer], house: House) -> list[Entry]:
+    """Give the URLs that are to be visited their place; one that gets none is skipped."""
+    wanted = [entry.candidate.url for entry in entries if entry.state is State.QUEUED]
+    back = _back_links(wanted, offers) if house.order.counts_back else {}
+    ranks = house.order.rank([offers[url].finding(url, back.get(url, 1)) for url in wanted])
+    places = dict(zip(wanted, ranks, strict=True))
+    out = []
+    for entry in entries:
+        candidate = entry.candidate
+        rank = places.get(candidate.url)
+        if rank is None:
+            out.append(entry)
+        elif rank == NEVER:
+            out.append(Entry(candidate, State.SKIPPED, Reason.IRRELEVANT))
+        elif candidate.role is Role.PAGE and not _has_room(house, rank):
+            out.append(Entry(candidate, State.SKIPPED, Reason.LIMIT, "not better than the pages kept"))
+        else:
+            place = MAPS_FIRST if candidate.role is not Role.PAGE else rank
+            out.append(Entry(offers[candidate.url].candidate(candidate.url, place), State.QUEUED))
+    return out
+
+
+def _has_room(house: House, rank: float) -> bool:
+    return house.keeper is None or not house.order.compares or house.keeper.admits(rank)
+
+
+def _back_links(urls: Sequence[Url], offers: Mapping[Url, Offer]) -> Counter[Url]:
+    """How many pages of this batch link to each of these."""
+    wanted = set(urls)
+    pages = {offer.page.id: offer.page for offer in offers.values() if offer.source is Source.LINK}
+    return Counter(link.url for page in pages.values() for link in page.links if link.url in wanted)

@@ -1,0 +1,96 @@
+"""What kind of change a page had, and when to come back to it: the one loop from refresh to frontier."""
+
+from collections.abc import Mapping, Sequence
+from email.utils import parsedate_to_datetime
+
+from sanderling.home.house import House
+from sanderling.organise.normalise import host_of, split
+from sanderling.organise.scope import site_of
+from sanderling.pages.parse import parse
+from sanderling.pages.signatures import sign, write
+from sanderling.records import Outcome, Role, Visit
+from sanderling.refresh.plans import Facts
+from sanderling.refresh.sitemap import Hint as Told
+from sanderling.store.catalogue import LOOKS, Latest
+from sanderling.store.read import read_record
+from sanderling.store.shelve import Shelved
+from sanderling.store.warc_records import Place
+
+PLANNED = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT, Outcome.GONE)
+
+
+TROUBLE_WAIT = 86_400.0  # seconds until a page that could not be seen is looked at again
+
+
+def note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house: House) -> set[int]:
+    """Say what kind of change each page had that was known before; give those where it matters."""
+    changed: set[int] = set()
+    for item in shelved:
+        visit, old = item.visit, latest.get(item.visit.id)
+        if old is None or visit.role is not Role.PAGE or old.status != 200:
+            continue
+        site = site_of(visit.url)
+        if not item.changed and visit.outcome in (Outcome.NOT_MODIFIED, Outcome.FETCHED):
+            house.ledger.same(visit.id, site)
+        elif visit.outcome is Outcome.FETCHED:
+            change = house.ledger.note(visit.id, site, visit.at, old.last_visit, _marks(visit, old, house), visit.mime)
+            if change.matters:
+                changed.add(visit.id)
+    house.ledger.save()
+    house.counts["changed"] += len(changed)
+    return changed
+
+
+def _marks(visit: Visit, old: Latest, house: House) -> tuple[bytes, bytes] | None:
+    """The full marks of the last version and of this one; the first time, the last version is read once more."""
+    new = visit.marks.get("signature", b"")
+    if not new:
+        return None
+    before = house.catalogue.mark(visit.id, "signature")
+    if not before and (place := house.catalogue.body_place(old.visit)):
+        before = write(sign(parse(read_record(house.archive.folder, Place(*place)).body, old.charset)))
+    return (before, new) if before else None
+
+
+def plan(shelved: Sequence[Shelved], latest: Mapping[int, Latest], changed: set[int], house: House, now: float) -> None:
+    """Say when to come back to every page of the batch: the one loop from refresh to frontier."""
+    seen = [item for item in shelved if item.visit.role is Role.PAGE and item.visit.outcome in PLANNED]
+    ids = [item.visit.id for item in seen]
+    states, hints = house.diary.states(ids), house.hints.of(ids)
+    facts, gone = [], []
+    for item in seen:
+        visit, old = item.visit, latest.get(item.visit.id)
+        if visit.outcome is Outcome.GONE and (old is None or old.misses + 1 >= LOOKS):
+            gone.append(visit.id)
+            house.counts["vanished"] += old is not None and old.status == 200
+            continue
+        hint = hints.get(visit.id)
+        facts.append(
+            Facts(
+                visit.id, site_of(visit.url), split(visit.url)[1], now, old.last_visit if old else 0.0,
+                visit.id in changed, old.visits + 1 if old else 1, old.changes if old else 0,
+                visit.outcome is Outcome.GONE, http_time(visit.last_modified), visit.size,
+                Told(hint.lastmod, hint.whole_day, hint.changefreq) if hint else None, states.get(visit.id, b""),
+            )
+        )  # fmt: skip
+        house.counts["new"] += old is None and visit.outcome is Outcome.FETCHED
+        house.counts["moved"] += old is not None and old.status == 200 and visit.outcome is Outcome.REDIRECT
+        house.counts["bytes_saved"] += old.size if old and visit.outcome is Outcome.NOT_MODIFIED else 0
+        if old and old.etag and visit.etag != old.etag and visit.outcome is Outcome.FETCHED and not item.changed:
+            house.hosts.etag_lied(host_of(visit.url))
+    house.diary.plan(facts)
+    house.diary.drop(gone)
+    house.lists.leave([*gone, *(page.url for page in facts if not page.previous)])
+    house.lists.confirm({page.url: page.changed or page.missing for page in facts if page.previous}, now)
+    lost = [i.visit for i in shelved if i.visit.outcome in (Outcome.RETRY, Outcome.FAILED) and i.visit.id in latest]
+    for visit in lost:
+        house.diary.postpone([visit.id], now + TROUBLE_WAIT, f"it could not be seen: {visit.reason}")
+    house.diary.confirm({page.url: (page.site, page.changed) for page in facts if page.previous})
+
+
+def http_time(text: str) -> float:
+    """A Last-Modified header as a time; 0 if it is none."""
+    try:
+        return parsedate_to_datetime(text).timestamp() if text else 0.0
+    except (ValueError, TypeError, OverflowError):
+        return 0.0

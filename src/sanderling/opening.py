@@ -1,0 +1,160 @@
+"""Open the rooms of a crawl over a collection, and the place where its migrants live."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from sanderling.changes.ledger import Ledger
+from sanderling.clock import Clock
+from sanderling.coordinator import Coordinator, Engine
+from sanderling.database import Connection, migrate, transaction
+from sanderling.engines.hosts.address import Address
+from sanderling.engines.processes import Processes
+from sanderling.errors import UsageError
+from sanderling.frontier.book import Book
+from sanderling.frontier.hosts import Hosts
+from sanderling.frontier.judge import Judge
+from sanderling.frontier.keep import Keeper
+from sanderling.frontier.queue import Queue
+from sanderling.home.house import House
+from sanderling.ordering import open_order, remembered
+from sanderling.organise import dust
+from sanderling.organise.budget import PatternBudget
+from sanderling.organise.normalise import Spelling
+from sanderling.organise.scope import Scope as ScopeKind
+from sanderling.organise.scope import ScopeRule, scope_rule
+from sanderling.records import Url
+from sanderling.refresh.diary import Diary
+from sanderling.refresh.lists import Lists
+from sanderling.refresh.maps import Maps
+from sanderling.refresh.schema import MIGRATIONS as REFRESH
+from sanderling.request import AUTO_MOST, Request, budget_of, fetch_settings, pace_of, policy_named
+from sanderling.schedule.plan import roster
+from sanderling.schedule.roster import Roster
+from sanderling.settings import AUTO, Scope, Workers
+from sanderling.store.catalogue import Catalogue
+from sanderling.store.cdxj_index import open_index
+from sanderling.store.collection import Collection, get_meta, set_meta
+from sanderling.store.crawl_log import CrawlLog
+from sanderling.store.graph import Graph
+from sanderling.store.hints import Hints
+from sanderling.store.offsite import open_offsite
+from sanderling.store.warc import open_archive
+
+RETRIES = 2
+
+
+HOST_HANDS = 4000  # stops a migrant at a host holds: pages come in a stream, not one by one
+
+
+def open_house(collection: Collection, request: Request, seeds: Sequence[Spelling], depth: int, clock: Clock) -> House:
+    """Open the rooms of one crawl over a collection, repaired to what was committed."""
+    db = collection.db
+    migrate(db, {"refresh": REFRESH})
+    catalogue = Catalogue(db)
+    offsite = open_offsite(collection.archive, request.workers.archive)
+    there = offsite.names() if offsite else {}
+    archive = open_archive(collection.archive, catalogue.committed(), clock=clock, elsewhere=there)
+    archive.on_full = offsite.send if offsite else None
+    with transaction(db):
+        for name, length in archive.lengths().items():
+            catalogue.file_id(name, length)
+    captures = open_index(collection.indexes, collection.archive, catalogue.committed())
+    graph = Graph(db)
+    graph.recover()
+    rule = _rule(db, request.scope, seeds)
+    wish = remembered(db, request.wish)
+    order = open_order(db, wish)
+    return House(
+        db=db,
+        book=Book(db),
+        queue=Queue(db, pace_of(request), order.favour),
+        hosts=Hosts(db),
+        judge=Judge(rule, depth, _budget(db), dust.load(db)),
+        order=order,
+        order_name=wish.name,
+        keeper=Keeper(db, request.limits.keep) if request.limits.keep else None,
+        hints=Hints(db),
+        ledger=Ledger(db),
+        lists=Lists(db, request.revisit.threshold),
+        maps=Maps(db),
+        diary=Diary(db, policy_named(request.revisit.policy), budget_of(request)),
+        agent=fetch_settings(request).agent_token,
+        use_maps=request.scope.sitemaps,
+        catalogue=catalogue,
+        graph=graph,
+        archive=archive,
+        captures=captures,
+        log=CrawlLog(collection.logs),
+        offsite=offsite,
+        session=int(get_meta(db, "session", "1")),
+        retries=RETRIES,
+        backoff_seconds=request.politeness.backoff,
+        counts=Counter(),
+    )
+
+
+def _rule(db: Connection, scope: Scope, seeds: Iterable[Spelling]) -> ScopeRule:
+    """The seeds of a collection add up: a second site joins the first."""
+    known = [Url(url) for url in json.loads(get_meta(db, "seeds", "[]"))]
+    every = list(dict.fromkeys([*known, *(seed.url for seed in seeds)]))
+    if not every:
+        raise UsageError("say what to crawl: sanderling crawl https://example.org/")
+    set_meta(db, "seeds", json.dumps(every))
+    return scope_rule(every, ScopeKind(scope.scope), scope.include, scope.exclude)
+
+
+def _budget(db: Connection) -> PatternBudget:
+    budget = PatternBudget()
+    row = db.execute("SELECT value FROM blobs WHERE name = 'pattern_budget'").fetchone()
+    if row:
+        budget.load(row[0])
+    return budget
+
+
+def open_engine(request: Request, folder: Path) -> Engine:
+    """Where the migrants of this crawl live."""
+    settings = fetch_settings(request)
+    if request.workers.engine == "ray":
+        from sanderling.engines.cluster import Cluster
+
+        cluster = Cluster(settings, request.workers.address or "local", request.workers.place)
+        cluster.open()
+        return cluster
+    hosts = addresses_of(request.workers, folder)
+    engine = Processes(settings, hosts)
+    for place, address in hosts.items():
+        engine.served |= dict.fromkeys(address.sites(), place)
+    return engine
+
+
+def addresses_of(workers: Workers, folder: Path) -> dict[str, Address]:
+    """The hosts beside web servers that we may send letters to."""
+    if workers.via and not workers.key:
+        raise UsageError("--via needs our key: --key FILE (sanderling host keygen FILE writes one)")
+    urls = [url.rstrip("/") for url in workers.via]
+    return {url: Address(url, workers.key, workers.via_ca, memory=str(folder / "hosts")) for url in urls}
+
+
+def roster_of(request: Request, home: Engine) -> Roster:
+    """Who is there and who goes, as the settings say; migrants at hosts go to their own sites only."""
+    return roster(request.scheduling, home.reaches if isinstance(home, Processes) else None)
+
+
+def settle(house: House, coordinator: Coordinator, home: Engine, request: Request) -> None:
+    """Let the crew grow if it may. One migrant goes to every host: the owner sets the pace, letters may be long."""
+    coordinator.crew.most = AUTO_MOST if request.workers.migrants == AUTO else 0
+    if isinstance(home, Processes) and home.hosts:
+        house.queue.pace = msgspec.structs.replace(house.queue.pace, near=frozenset(home.served))
+        coordinator.crew.hands = dict.fromkeys(home.hosts, HOST_HANDS)
+        coordinator.posts = tuple(home.hosts)
+
+
+def wait_for_store(store: str) -> None:
+    """A shared database went away: wait until it is back, or say that it is gone for good."""
+    from sanderling import postgres
+
+    postgres.connect(store, postgres.PATIENCE_SECONDS).close()

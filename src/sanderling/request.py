@@ -1,0 +1,136 @@
+"""What a person asked for, and what that means for the rooms."""
+
+import os
+from random import Random
+
+from msgspec import Struct
+
+from sanderling import __version__
+from sanderling.errors import UsageError
+from sanderling.frontier.queue import Pace
+from sanderling.migrants.settings import FetchSettings
+from sanderling.ordering import Wish
+from sanderling.organise.depth import read_depth
+from sanderling.organise.normalise import Spelling, normalise, why_not
+from sanderling.records import Reason
+from sanderling.refresh.budget import Budget, parse_budget
+from sanderling.refresh.policies import POLICIES
+from sanderling.refresh.policy import Policy
+from sanderling.settings import AUTO, Fetching, Limits, Order, Politeness, Revisit, Scheduling, Scope, Workers, nearest
+
+FAST_CONNECTIONS = 16  # to one host, where no pause is asked for
+
+
+AUTO_MOST = min(16, 4 * (os.cpu_count() or 1))  # migrants that --migrants auto creates at most
+
+
+class Request(Struct, frozen=True):
+    """What a person asked for."""
+
+    seeds: tuple[str, ...]
+    scope: Scope = Scope()
+    limits: Limits = Limits()
+    politeness: Politeness = Politeness()
+    fetching: Fetching = Fetching()
+    workers: Workers = Workers()
+    scheduling: Scheduling = Scheduling()
+    revisit: Revisit = Revisit()
+    order: Order = Order()
+    wish: Wish = Wish()  # what `order` says, as it was read
+    command: str = ""
+
+
+class Summary(Struct, frozen=True, omit_defaults=True):
+    """How a run ended."""
+
+    finish_reason: str
+    pages: int
+    fetched: int
+    not_modified: int
+    duplicates: int
+    failed: int
+    skipped: int
+    bytes: int
+    seconds: float
+    pages_per_second: float
+    evicted: int = 0  # pages that left for better ones
+
+
+def read_seed(text: str) -> Spelling:
+    """Spell a seed; a bare host name means https."""
+    raw = text.strip()
+    spelling = normalise(raw if "://" in raw else f"https://{raw}")
+    if spelling is None:
+        why = {Reason.SCHEME: "only http and https are crawled", Reason.TOO_LONG: "it is too long"}
+        raise UsageError(f"{text!r} cannot be crawled: {why.get(why_not(raw), 'it is no URL')}")
+    return spelling
+
+
+def depth_limit(text: str) -> int:
+    """Read a depth limit as `organise.depth` does; -1 means no limit."""
+    if text.strip() == "-1":
+        return -1
+    depth = read_depth(text, Random())
+    return -1 if depth is None else depth
+
+
+def count_migrants(workers: Workers) -> int:
+    """How many worker processes: what was asked for, else one per core; auto begins with one."""
+    return 1 if workers.migrants == AUTO else workers.migrants or max(1, os.cpu_count() or 1)
+
+
+def most_migrants(workers: Workers) -> int:
+    """How many there may ever be at once; what one host is asked at a time is shared among so many."""
+    return AUTO_MOST if workers.migrants == AUTO else count_migrants(workers)
+
+
+def fetch_settings(request: Request) -> FetchSettings:
+    """What migrants need to know."""
+    fetching, politeness = request.fetching, request.politeness
+    name = politeness.user_agent or f"sanderling/{__version__}"
+    agent = f"{name} (+{politeness.contact})" if politeness.contact else name
+    auth = {}
+    for item in fetching.basic_auth:
+        host, equals, secret = item.partition("=")
+        if not equals or ":" not in secret:
+            raise UsageError("--basic-auth wants HOST=USER:PASSWORD")
+        auth[host] = secret
+    return FetchSettings(
+        user_agent=agent,
+        headers=fetching.header,
+        basic_auth=auth,
+        cookies=fetching.cookies,
+        proxy=fetching.proxy,
+        allow_private=fetching.allow_private,
+        insecure_hosts=fetching.insecure_host,
+        timeout=fetching.timeout,
+        max_body=fetching.max_body,
+        digest=fetching.digest,
+        topic=request.wish.topic,
+    )
+
+
+def pace_of(request: Request) -> Pace:
+    """How fast one host may be asked, and whether several migrants may do so."""
+    delay, migrants = request.politeness.delay, most_migrants(request.workers)
+    concurrency = request.politeness.concurrency or (1 if delay > 0 else FAST_CONNECTIONS)
+    shared = delay == 0 and concurrency >= migrants
+    return Pace(
+        delay_seconds=delay,
+        connections=max(1, concurrency // migrants) if shared else concurrency,
+        shared=shared,
+        proxied=bool(request.fetching.proxy),
+        term_seconds=request.workers.lease,
+    )
+
+
+def policy_named(name: str) -> Policy:
+    """A refresh policy by its name."""
+    if name not in POLICIES:
+        raise UsageError(f"there is no policy {name!r}{nearest(name, list(POLICIES))}")
+    return POLICIES[name]
+
+
+def budget_of(request: Request) -> Budget | None:
+    """What revisits may cost; None: no limit."""
+    return parse_budget(request.revisit.budget) if request.revisit.budget else None

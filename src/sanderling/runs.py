@@ -1,0 +1,227 @@
+"""How a run begins and how it ends: old leases, other rules, seeds, a new session; the summary."""
+
+import json
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+from sanderling.coordinator import Coordinator, Finish
+from sanderling.database import Connection, transaction
+from sanderling.errors import DiskFull
+from sanderling.frontier.book import Entry
+from sanderling.frontier.orderings.memory import save
+from sanderling.home.filing import keep_best
+from sanderling.home.house import House
+from sanderling.ordering import order_again
+from sanderling.organise.normalise import Spelling
+from sanderling.organise.scope import verdict
+from sanderling.records import Candidate, Outcome, Reason, Source, State, Url
+from sanderling.request import Request, Summary
+from sanderling.store.catalogue import urls_of
+from sanderling.store.collection import get_meta, set_meta
+from sanderling.store.offsite import Offsite
+
+REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH, Reason.LIMIT, Reason.EVICTED)
+
+
+def begin_run(house: House, request: Request, seeds: Sequence[Spelling], now: float) -> int:
+    """Give back old leases, judge again what other rules skipped, queue the seeds, perhaps open a new session."""
+    db = house.db
+    with transaction(db):
+        house.queue.release_all()
+        order_again(house, request.wish)
+        _judge_again(house, request, now)
+        _queue_seeds(house, seeds, now)
+        _look_again(house, now)
+        if not house.queue.waiting() and db.execute("SELECT 1 FROM pages LIMIT 1").fetchone():
+            _open_session(house)
+        set_meta(db, "complete", "0")
+        set_meta(db, "settings", _kept_settings(request))
+        return note_start(house, request, now)
+
+
+def note_start(house: House, request: Request, now: float) -> int:
+    """Write down that a run began; its id."""
+    row = house.db.execute(
+        "INSERT INTO runs (session, started, command) VALUES (?, ?, ?) RETURNING id",
+        (house.session, now, request.command),
+    ).fetchone()
+    return int(row[0])
+
+
+def _kept_settings(request: Request) -> str:
+    """What a later refresh should know of this crawl; never passwords or secret headers."""
+    kept: dict[str, object] = {}
+    for group in (request.scope, request.limits, request.politeness, request.fetching, request.workers):
+        kept |= msgspec.to_builtins(group)
+    secret = {"basic_auth", "header", "limit", "time_limit", "size_limit", "store"}
+    return json.dumps({name: value for name, value in kept.items() if name not in secret})
+
+
+def _queue_seeds(house: House, seeds: Sequence[Spelling], now: float) -> None:
+    known = house.book.find([seed.url for seed in seeds])
+    entries: dict[Url, Entry] = {}
+    for seed in seeds:
+        candidate = Candidate(seed.url, seed.wire_if_different, house.judge.seed_level(seed.url), Source.SEED)
+        if seed.url not in known:
+            entry = house.judge.judge(candidate, False, now)
+            if entry is not None:
+                entries[seed.url] = entry
+        elif known[seed.url].soft:
+            house.book.requeue(known[seed.url].id, candidate)
+        elif known[seed.url].depth > candidate.depth:
+            house.book.shorten(known[seed.url].id, candidate)
+    house.book.add(list(entries.values()), now)
+
+
+def _judge_again(house: House, request: Request, now: float) -> None:
+    """When scope or depth changed since the last run, what was skipped may be wanted now, and the other way round."""
+    rules = json.dumps([request.scope.scope, request.scope.include, request.scope.exclude, house.judge.depth_limit,
+                        sorted(house.judge.rule.seeds), request.limits.keep])  # fmt: skip
+    before = get_meta(house.db, "rules")
+    set_meta(house.db, "rules", rules)
+    if before in ("", rules):
+        return
+    reasons = ",".join("?" * len(REJUDGED))
+    rows = house.db.execute(
+        "SELECT u.id, h.name || u.path, u.depth, u.wire FROM urls AS u JOIN hosts AS h ON h.id = u.host"
+        f" WHERE u.state = ? AND u.reason IN ({reasons})",
+        (State.SKIPPED, *REJUDGED),
+    ).fetchall()
+    for id_, url, depth, wire in rows:
+        candidate = Candidate(Url(url), wire, depth, rank=house.order.again(id_, depth))
+        entry = house.judge.judge(candidate, False, now)
+        if entry is not None and entry.state is State.QUEUED:
+            house.book.requeue(id_, candidate)
+
+
+def _look_again(house: House, now: float) -> None:
+    """Pages that left a full collection, and what had no room in it, may be better than others by now."""
+    if house.keeper is None:
+        return
+    keep_best(house, house.keeper, now)
+    better = dict(house.keeper.worth_another_look(house.order))
+    for id_, url in urls_of(house.db, list(better)).items():
+        house.book.requeue(id_, Candidate(Url(url), depth=better[id_], rank=house.order.keeps(id_, better[id_], 0.0)))
+
+
+def _open_session(house: House) -> None:
+    """A new pass over everything we know."""
+    house.session += 1
+    set_meta(house.db, "session", str(house.session))
+    house.hosts.pardon()
+    queue_everything(house)
+
+
+def queue_everything(house: House, states: Sequence[State] = (State.VISITED, State.GONE, State.FAILED)) -> int:
+    """Queue every page we hold, and what was missing or failed, for another visit; say how many."""
+    db = house.db
+    rows = db.execute(
+        "SELECT u.id, u.host, u.depth, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host"
+        f" WHERE u.state IN ({','.join('?' * len(states))})",
+        tuple(states),
+    )
+    wanted = [(id_, host, depth) for id_, host, depth, url in rows if _is_wanted(house, url, depth)]
+    db.executemany(
+        "INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)", [(h, house.order.again(i, d), i) for i, h, d in wanted]
+    )
+    db.executemany("UPDATE urls SET state = ?, attempts = 0 WHERE id = ?", [(State.QUEUED, i) for i, _, _ in wanted])
+    db.execute("UPDATE hosts SET waiting = (SELECT count(*) FROM queue WHERE queue.host = hosts.id)")
+    return len(wanted)
+
+
+def _is_wanted(house: House, url: str, depth: int) -> bool:
+    return verdict(house.judge.rule, url) is Reason.NONE and not house.judge.is_too_deep(depth)
+
+
+def pages_of(db: Connection, session: int) -> int:
+    """Pages visited in this session by earlier runs."""
+    sql = (
+        "SELECT count(*) FROM visits JOIN urls ON urls.id = visits.url"
+        " WHERE session = ? AND outcome IN (?, ?) AND role = 'page'"
+    )
+    return int(db.execute(sql, (session, Outcome.FETCHED, Outcome.NOT_MODIFIED)).fetchone()[0])
+
+
+def end_run(house: House, run: int, finish: Finish, coordinator: Coordinator, now: float) -> Summary:
+    """Write down how it ended; hand back what nobody holds any more. On a full disk the next start does it."""
+    try:
+        with transaction(house.db):
+            keep_exactly(house, now)
+        summary = summarise(house, finish, time.monotonic() - coordinator.started)
+        note_end(house, run, finish, msgspec.to_builtins(summary), now)
+    except DiskFull:
+        if finish is not Finish.DISK:
+            raise
+        summary = summarise(house, finish, time.monotonic() - coordinator.started)
+    return summary
+
+
+def keep_exactly(house: House, now: float) -> None:
+    """At the end a collection of limited size holds no page too many."""
+    if house.keeper is not None:
+        keep_best(house, house.keeper, now)
+
+
+def note_end(house: House, run: int, finish: Finish, summary: object, now: float) -> None:
+    """Write down how a run ended, and close what it opened."""
+    with transaction(house.db):
+        _write_end(house, run, finish, summary, now)
+    house.captures.close()
+    if house.offsite:
+        _send_away(house, house.offsite)
+
+
+def _send_away(house: House, offsite: Offsite) -> None:
+    """Bring the archive to its other place; what could not be copied stays here and is tried again the next time."""
+    (current,) = house.archive.lengths()
+    offsite.settle(current, house.catalogue.committed())
+    for name, why in offsite.trouble.items():
+        house.log.note(f"{name} could not be copied to {offsite.address}: {why}")
+    offsite.close()
+
+
+def _write_end(house: House, run: int, finish: Finish, summary: object, now: float) -> None:
+    db = house.db
+    house.queue.release_all()
+    keep_exactly(house, now)
+    house.graph.flush()
+    house.diary.save()
+    save(db, house.order_name, house.order, house.catalogue.next_visit - 1)
+    house.archive.close()
+    for name, length in house.archive.lengths().items():
+        house.catalogue.file_id(name, length)
+    set_meta(db, "complete", "1" if finish is Finish.DONE else "0")
+    set_meta(db, "finish_reason", finish)
+    db.execute(
+        "INSERT INTO blobs VALUES ('pattern_budget', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        (house.judge.budget.dump(),),
+    )
+    db.execute(
+        "UPDATE runs SET ended = ?, finish_reason = ?, summary = ? WHERE id = ?",
+        (now, finish, json.dumps(summary), run),
+    )
+
+
+def summarise(house: House, finish: Finish, seconds: float) -> Summary:
+    """The numbers of a run."""
+    counts, db = house.counts, house.db
+    (pages,) = db.execute(
+        "SELECT count(*) FROM pages JOIN urls ON urls.id = pages.url WHERE status BETWEEN 200 AND 299 AND role = 'page'"
+    ).fetchone()
+    (skipped,) = db.execute("SELECT count(*) FROM urls WHERE state = ?", (State.SKIPPED,)).fetchone()
+    visited = counts[Outcome.FETCHED] + counts[Outcome.NOT_MODIFIED]
+    return Summary(
+        finish_reason=finish,
+        pages=pages,
+        fetched=counts[Outcome.FETCHED],
+        not_modified=counts[Outcome.NOT_MODIFIED],
+        duplicates=counts["duplicates"],
+        failed=counts["lost"],
+        skipped=skipped,
+        bytes=counts["bytes"],
+        seconds=round(seconds, 3),
+        pages_per_second=round(visited / seconds, 2) if seconds else 0.0,
+        evicted=counts["evicted"],
+    )
