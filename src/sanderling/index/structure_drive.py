@@ -6,6 +6,7 @@ pages we know already, teach the navigator (`organise.navigation`); what waits i
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from math import sqrt
 
 from msgspec import Struct
 
@@ -18,6 +19,8 @@ from sanderling.pages.structure import features
 RANKS = 10.0  # between a sure match and a link without hope
 LEVEL = 0.001  # of two equal links the one nearer to the start
 REMEMBERED = 50_000  # waiting URLs that are scored again
+IN_FRONT, SOME = 1_000, 500  # of them, each time
+SCOUTS = 0.6  # times the root of the pages fetched: how many go to what promises little
 WAYS = 4  # links to one URL that are remembered
 PER_KIND = 2  # links of one page to known pages that teach
 
@@ -49,6 +52,9 @@ class Driven(Ordering):
         self.kinds: dict[str, bool] = {look.url: True for look in recogniser.samples}
         self.ways: dict[int, list[LinkSeen]] = {}
         self.ranks: dict[str, float] = {}
+        self.turn = 0
+        self.scouts: set[int] = set()
+        self.scouted = 0
 
     def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
         """The places of new URLs; smaller is sooner."""
@@ -79,14 +85,33 @@ class Driven(Ordering):
         fresh, self.fresh = self.fresh, []
         for page in self.read(fresh):
             self.take_in(page)
+        return self._moved() if fresh else {}
+
+    def _moved(self) -> dict[int, float]:
+        """Score again what stands in front, and in turn some of the rest."""
+        self._send_scouts()
+        waiting = sorted(self.ways, key=lambda target: self.ranks.get(self.ways[target][0].url, RANKS))
+        turn = self.turn % max(1, len(waiting))
+        self.turn = turn + SOME
         moved = {}
-        for target, ways in self.ways.items() if fresh else ():
-            rank = RANKS * (1 - max(map(self.navigator.score, ways)))
+        for target in dict.fromkeys(
+            [*(self.scouts & self.ways.keys()), *waiting[:IN_FRONT], *waiting[turn : turn + SOME]]
+        ):
+            ways = self.ways[target]
+            rank = RANKS * (1 - max(map(self.navigator.score, ways))) if target not in self.scouts else 0.0
             before = self.ranks.get(ways[0].url, RANKS)
             if abs(before - rank) > LEVEL * 10:
                 moved[target] = before - rank
                 self.ranks[ways[0].url] = rank
         return moved
+
+    def _send_scouts(self) -> None:
+        """Now and then follow the link found longest ago, however little it promises: it may be a new kind of hub."""
+        due = int(SCOUTS * sqrt(len(self.kinds))) - self.scouted
+        for target in list(self.ways)[: max(0, due)]:
+            if target not in self.scouts:
+                self.scouts.add(target)
+                self.scouted += 1
 
     def take_in(self, page: Arrival) -> None:
         """Recognise a page and learn from the links that led to it and from its own."""

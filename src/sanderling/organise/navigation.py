@@ -19,6 +19,7 @@ SMOOTH = 0.5
 SAMPLE_WEIGHT = 3.0  # pages that one sample counts for
 START = 0.02  # chance of a link we know nothing about
 PROMISING = 0.5
+TRUST = 0.5  # in one token's word on hubs; tokens repeat each other
 USUAL = 0.8  # share of the links to wanted pages that carry a usual token
 ENOUGH = 3.0  # wanted pages beside the samples before anything is called usual
 EXPLORE = 0.1  # worth of a kind of link that was never tried
@@ -35,7 +36,7 @@ class LinkSeen(Struct, frozen=True):
 
 def link_tokens(link: LinkSeen, skip: int = 0) -> list[str]:
     """Say what a link says before it is followed."""
-    said = url_tokens(link.url, skip)
+    said = [token for token in url_tokens(link.url, skip) if not token.startswith("within:")]  # they repeat themselves
     words = dict.fromkeys(word.lower() for word in WORD.findall(link.anchor[:200]))
     said += [f"anchor:{word}" for word in list(words)[:MAX_WORDS]]
     said.append(arm(link, skip))
@@ -70,7 +71,7 @@ class Navigator:
     def __init__(self, samples: Sequence[str], skip: int = 0) -> None:
         self.skip = skip
         self.tokens: dict[str, _Worth] = {}
-        self.wanted = self.unwanted = 0.0
+        self.wanted = self.unwanted = self.followed = self.brought = 0.0
         self.usual: dict[str, float] = {}
         self.stale = True
         for url in samples:
@@ -88,6 +89,8 @@ class Navigator:
 
     def follow(self, link: LinkSeen, brought: int) -> None:
         """Take in how many promising new links came with the page a link led to."""
+        self.followed += 1
+        self.brought += brought
         for token in link_tokens(link, self.skip):
             worth = self.tokens.setdefault(token, _Worth())
             worth.followed += 1
@@ -122,12 +125,17 @@ class Navigator:
 
     def hub(self, said: Sequence[str]) -> float:
         """Share of wanted pages among a hub and what it leads to: one promising link is worth a half."""
-        best = 0.0
+        if not self.brought:
+            return 0.0
+        usual = log(self.brought / (self.followed + 1))
+        expected = usual
         for token in said:
             worth = self.tokens.get(token)
-            if worth is not None and worth.brought:
-                best = max(best, worth.brought / (worth.followed + 1))
-        return best / (best + 1)
+            if worth is not None and worth.followed:
+                rate = (worth.brought + self.brought / (self.followed + 1)) / (worth.followed + 1)
+                expected += TRUST * (log(rate) - usual)
+        links = exp(min(expected, 3.0))
+        return links / (links + 1)
 
     def novelty(self, link: LinkSeen) -> float:
         """What a link is worth because few like it were tried: the same place leads to the same kind of page."""

@@ -83,6 +83,17 @@ def _is_widget(element: Element) -> bool:
     return name is not None and WIDGET.search(name) is not None
 
 
+def place_of(element: Element, levels: int = 3) -> str:
+    """Where an element stands: the tags above it with their first class, the nearest last."""
+    steps: list[str] = []
+    node = element.parent
+    while len(steps) < levels and isinstance(node, Element) and node.tag not in ("body", "html"):
+        name = (node.attr("class") or "").split()
+        steps.append(f"{node.tag}.{name[0]}" if name else node.tag)
+        node = node.parent
+    return ">".join(reversed(steps))
+
+
 def write(node: Node) -> str:
     """Write a tree as text, `body(div(ul(li)) p)`: what travels in a brief."""
     inner = " ".join(map(write, node.children))
