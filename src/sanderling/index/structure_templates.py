@@ -22,6 +22,7 @@ ELSEWHERE = 0.5  # share of another template's pages that may have it too
 UNUSUAL = 0.05
 STRAYS = 0.1  # more of them, and they are no strays
 ENOUGH = 20  # pages before anything is called a stray
+GAPS = 1  # sections left out of a page that is still no stray
 ADOPT = 0.6  # share of a core that makes a stray a member
 
 
@@ -54,7 +55,7 @@ class Rules(Struct, frozen=True):
         home = adopt(look.features, self.templates)
         if home is not None:
             return home, False
-        return number, not look.features <= template.usual
+        return number, not is_less(look.features, template.usual)
 
 
 class Model(Struct, frozen=True):
@@ -76,6 +77,12 @@ class Model(Struct, frozen=True):
         number, stray = self.sites[site].place(look)
         number += sum(len(rules.templates) for rules in self.sites[:site])
         return number + self.count if stray else number
+
+
+def is_less(features: frozenset[int], usual: frozenset[int]) -> bool:
+    """A page has only less on it: where a section is missing, its two neighbours become neighbours of each other."""
+    unusual = features - usual
+    return len(unusual) <= GAPS and not any(map(is_block, unusual))
 
 
 def adopt(features: frozenset[int], templates: Sequence[Template]) -> int | None:
