@@ -35,7 +35,7 @@ from sanderling.pages.links import extract
 from sanderling.pages.matching import RIVALS
 from sanderling.pages.parse import Document, Element, parse
 from sanderling.pages.structure import features, likeness, structure
-from sanderling.pages.tree import Node, clean
+from sanderling.pages.tree import Node, clean, place_of
 from sanderling.records import Url
 
 ROOT = "http://site"
@@ -354,7 +354,7 @@ def _links(tree: Document, path: str, known: Mapping[str, int]) -> dict[str, Lin
         target = url.removeprefix(f"{ROOT}/") or "index.html"
         target += "index.html" if target.endswith("/") else ""
         if target in known and target != path and target not in found:
-            found[target] = LinkSeen(f"{ROOT}/{target}", " ".join(element.text.split())[:200], base)
+            found[target] = LinkSeen(f"{ROOT}/{target}", " ".join(element.text.split())[:200], base, place_of(element))
     return found
 
 

@@ -8,6 +8,7 @@ little, the worth of trying something new.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from math import exp, log
 
 from msgspec import Struct
@@ -22,6 +23,7 @@ PROMISING = 0.5
 TRUST = 0.5  # in one token's word on hubs; tokens repeat each other
 USUAL = 0.8  # share of the links to wanted pages that carry a usual token
 ENOUGH = 3.0  # wanted pages beside the samples before anything is called usual
+REMEMBERED = 65_536  # links whose words are kept
 EXPLORE = 0.1  # worth of a kind of link that was never tried
 
 
@@ -34,7 +36,8 @@ class LinkSeen(Struct, frozen=True):
     place: str = ""
 
 
-def link_tokens(link: LinkSeen, skip: int = 0) -> list[str]:
+@lru_cache(maxsize=REMEMBERED)
+def link_tokens(link: LinkSeen, skip: int = 0) -> tuple[str, ...]:
     """Say what a link says before it is followed."""
     said = [token for token in url_tokens(link.url, skip) if not token.startswith("within:")]  # they repeat themselves
     words = dict.fromkeys(word.lower() for word in WORD.findall(link.anchor[:200]))
@@ -44,7 +47,9 @@ def link_tokens(link: LinkSeen, skip: int = 0) -> list[str]:
         said += [
             f"from-{token}" for token in url_tokens(link.source, skip) if token.startswith(("name", "ends", "depth"))
         ]
-    return list(dict.fromkeys(said))
+        if link.place:
+            said.append(f"list:{link.source}>{link.place}")  # its neighbours in one list are mostly of its kind
+    return tuple(dict.fromkeys(said))
 
 
 def arm(link: LinkSeen, skip: int = 0) -> str:
@@ -73,6 +78,8 @@ class Navigator:
         self.tokens: dict[str, _Worth] = {}
         self.wanted = self.unwanted = self.followed = self.brought = 0.0
         self.usual: dict[str, float] = {}
+        self.votes: dict[str, float] = {}  # of tokens on wanted pages, and below on hubs, until something is learned
+        self.hub_votes: dict[str, float] = {}
         self.stale = True
         for url in samples:
             self.learn(LinkSeen(url), wanted=True, weight=SAMPLE_WEIGHT / len(samples))
@@ -80,6 +87,7 @@ class Navigator:
     def learn(self, link: LinkSeen, wanted: bool, weight: float = 1.0) -> None:
         """Take in what kind of page a link leads to."""
         self.stale = True
+        self.votes.clear()
         self.wanted += weight * wanted
         self.unwanted += weight * (not wanted)
         for token in link_tokens(link, self.skip):
@@ -91,6 +99,7 @@ class Navigator:
         """Take in how many promising new links came with the page a link led to."""
         self.followed += 1
         self.brought += brought
+        self.hub_votes.clear()
         for token in link_tokens(link, self.skip):
             worth = self.tokens.setdefault(token, _Worth())
             worth.followed += 1
@@ -98,16 +107,22 @@ class Navigator:
 
     def chance(self, said: Sequence[str]) -> float:
         """How likely a link with these tokens leads to a wanted page: naive Bayes, unknown tokens saying nothing."""
-        odds = log(START / (1 - START))
+        odds, votes = log(START / (1 - START)), self.votes
         for token in said:
-            worth = self.tokens.get(token)
-            if worth is not None:
-                odds += log((worth.wanted + SMOOTH) / (self.wanted + 2 * SMOOTH))
-                odds -= log((worth.seen - worth.wanted + SMOOTH) / (self.unwanted + 2 * SMOOTH))
+            vote = votes.get(token)
+            odds += self._vote(token) if vote is None else vote
         for token, missed in self._usual().items():
             if token not in said:
                 odds += missed
         return 1 / (1 + exp(-max(-50.0, min(50.0, odds))))
+
+    def _vote(self, token: str) -> float:
+        worth, vote = self.tokens.get(token), 0.0
+        if worth is not None:
+            vote = log((worth.wanted + SMOOTH) / (self.wanted + 2 * SMOOTH))
+            vote -= log((worth.seen - worth.wanted + SMOOTH) / (self.unwanted + 2 * SMOOTH))
+        self.votes[token] = vote
+        return vote
 
     def _usual(self) -> dict[str, float]:
         """Tokens that nearly all links to wanted pages carry, and what it says when one is missing."""
@@ -128,14 +143,19 @@ class Navigator:
         if not self.brought:
             return 0.0
         usual = log(self.brought / (self.followed + 1))
-        expected = usual
+        expected, votes = usual, self.hub_votes
         for token in said:
-            worth = self.tokens.get(token)
-            if worth is not None and worth.followed:
-                rate = (worth.brought + self.brought / (self.followed + 1)) / (worth.followed + 1)
-                expected += TRUST * (log(rate) - usual)
+            vote = votes.get(token)
+            expected += self._hub_vote(token, usual) if vote is None else vote
         links = exp(min(expected, 3.0))
         return links / (links + 1)
+
+    def _hub_vote(self, token: str, usual: float) -> float:
+        worth, vote = self.tokens.get(token), 0.0
+        if worth is not None and worth.followed:
+            vote = TRUST * (log((worth.brought + exp(usual)) / (worth.followed + 1)) - usual)
+        self.hub_votes[token] = vote
+        return vote
 
     def novelty(self, link: LinkSeen) -> float:
         """What a link is worth because few like it were tried: the same place leads to the same kind of page."""
