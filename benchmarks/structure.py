@@ -23,7 +23,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 from msgspec import Struct
 
 from sanderling.database import connect, migrate
-from sanderling.frontier.order import Finding, Lesson
+from sanderling.frontier.order import Finding
 from sanderling.index.structure import STRAY_LIKENESS, Stored, Structures
 from sanderling.index.structure_drive import Arrival, Driven
 from sanderling.index.structure_recognise import Recogniser
@@ -377,9 +377,7 @@ def drive(web: Web, sample: str, budget: int) -> list[str]:
     """Pages in the order of a crawl driven by one sample, through the ordering that real crawls use."""
     page = web.pages[sample]
     look = Look(page.id, page.url, page.title, features(page.signature))
-    order = Driven(
-        Recogniser([look]), Navigator([page.url]), lambda ids: [web.pages[web.names[number]] for number in ids]
-    )
+    order = Driven(Recogniser([look]), Navigator([page.url]))
     ranks: dict[int, float] = {page.id: -2.0, web.pages[web.start].id: -1.0}
     heap = [(rank, number) for number, rank in ranks.items()]
     heapq.heapify(heap)
@@ -395,7 +393,7 @@ def drive(web: Web, sample: str, budget: int) -> list[str]:
         for (target, _), place in zip(new, order.rank(findings), strict=True):
             ranks[target], depths[target] = place, depths[number] + 1
             heapq.heappush(heap, (place, target))
-        order.learn(Lesson(number, Url(f"{ROOT}/{path}"), ()))
+        order.note(web.pages[path])
         if len(done) % BATCH == 0 or len(done) < BATCH:
             for target, gain in order.gains().items():
                 if target in ranks and target not in done:

@@ -183,6 +183,28 @@ def test_pages_are_found_on_the_web_with_few_fetches_spent_on_others(
     assert {item["from"] for item in found} == {"web"}
 
 
+def test_migrants_bring_home_matches_and_their_hubs_and_keep_the_rest_for_later(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Site(shop()) as server:
+        folder = str(tmp_path / "web")
+        main(["like", f"{server.root}/p/chairs-3.html", "--limit", "29", "-C", folder, *FLAGS])
+        capsys.readouterr()
+        main(["pages", "--json", "-C", folder])
+        home = paths(lines(capsys), server.root)
+        assert home & PRODUCTS >= PRODUCTS - {"/p/tables-12.html", "/p/tables-14.html"}
+        assert "/c/chairs.html" in home
+        assert sum(path.startswith("/news/") for path in home) <= 2  # seen before anything was known of the site
+        main(["pages", "--skipped", "--json", "-C", folder])
+        kept = {str(row["url"]).removeprefix(server.root) for row in lines(capsys) if row["reason"] == "not_alike"}
+        assert kept
+        assert main(["crawl", server.root, "-C", folder, *FLAGS]) == 0
+        capsys.readouterr()
+        main(["pages", "--json", "-C", folder])
+        assert paths(lines(capsys), server.root) >= kept
+        assert {path for path in kept if server.hits[path] > 1} == set()
+
+
 def test_the_templates_of_a_site_are_named_and_the_rarest_come_first(
     server: Site, stored: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

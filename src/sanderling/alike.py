@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.coordinator import Bounds, Coordinator, Finish, Progress
 from sanderling.database import Connection, transaction
@@ -27,6 +28,7 @@ from sanderling.pages.tree import clean
 from sanderling.probe import Answer, ask, ask_robots
 from sanderling.records import Outcome, Reason, State, Url
 from sanderling.request import read_seed
+from sanderling.runs import call_home
 from sanderling.session import Request, crawl
 from sanderling.store.catalogue import url_id, urls_of
 from sanderling.store.collection import Collection, exists, get_meta, read_collection
@@ -34,6 +36,7 @@ from sanderling.store.look import stored
 
 LEAST_FEATURES = 4  # fewer, and a page has no structure to speak of
 SMALL_SITE = 24  # pages; templates of fewer are not believed
+RECALLED = 1_000  # stored pages that a drive learns from at its start
 CROSS_SITE = 500  # pages of other sites that are compared tree by tree
 
 
@@ -153,10 +156,19 @@ def _matches(sample: Sample, structures: Structures, collection: Collection) -> 
         return found
     recogniser = Recogniser([sample.look])  # too little is known of the site: go by likeness alone
     looks = {look.id: look for look in looks_of(structures, db, site)}
-    for look in looks.values():
-        recogniser.having.update(look.features)
-    recogniser.looks += looks.values()
+    for look in [*_kept(db, site), *looks.values()]:
+        recogniser.show(look)
     return [match for match in found if recogniser.likeness(looks[match.id]) >= EARLY]
+
+
+def _kept(db: Connection, site: int) -> list[Look]:
+    """Pages of a site that migrants keep: they say what is common to all pages of the site."""
+    rows = db.execute(
+        "SELECT u.id, m.value FROM urls AS u JOIN marks AS m ON m.url = u.id AND m.kind = 'structure'"
+        " WHERE u.host = ? AND u.state = ? AND u.reason = ? LIMIT ?",
+        (site, State.SKIPPED, Reason.NOT_ALIKE, RECALLED),
+    )
+    return [Look(id_, "", "", features(bytes(value))) for id_, value in rows]
 
 
 def _site_of(db: Connection, url: str) -> int:
@@ -212,7 +224,9 @@ def find_on_web(
     def start(coordinator: Coordinator) -> None:
         crew.append(coordinator)
         house = coordinator.house
-        house.order = Driven(Recogniser(looks), navigator_for(looks), lambda ids: read_arrivals(house.db, ids))
+        order = house.order = Driven(Recogniser(looks), navigator_for(looks))
+        recall(order, house.db)
+        coordinator.brief = lambda trip: None if order.called & {stop.id for stop in trip.stops} else order.brief()
         bounds = coordinator.bounds
         coordinator.bounds = Bounds(coordinator.earlier + budget, bounds.time_limit, bounds.size_limit)
         rank_waiting(coordinator)
@@ -221,16 +235,33 @@ def find_on_web(
 
     def tick(progress: Progress) -> None:
         coordinator = crew[0]
-        with transaction(coordinator.house.db):
-            coordinator.house.queue.promote(coordinator.house.order.gains())
-        if len(_driven(coordinator).matches) >= enough and coordinator.stopping is None:
+        look_ahead(coordinator)
+        order = _driven(coordinator)
+        if len(order.matches) >= enough and not order.called and coordinator.stopping is None:
             coordinator.stop(Finish.LIMIT)
         if on_tick:
             on_tick(progress)
 
-    crawl(folder, request, on_start=start, on_tick=tick)
+    crawl(folder, replace(request, driven=True), on_start=start, on_tick=tick)
     matches = _driven(crew[0]).matches
     return [Found(url, round(value, 4), "web") for url, value in matches.items()]
+
+
+def look_ahead(coordinator: Coordinator) -> None:
+    """Move what waits by what was learned; call home what migrants keep and we want, at no cost to the budget."""
+    house, order, bounds = coordinator.house, _driven(coordinator), coordinator.bounds
+    with transaction(house.db):
+        house.queue.promote(order.gains())
+        called = call_home(house, order.calls())
+    coordinator.bounds = Bounds(bounds.limit + called, bounds.time_limit, bounds.size_limit)
+
+
+def recall(order: Driven, db: Connection) -> None:
+    """Let a drive learn from what is stored already, the latest pages."""
+    rows = db.execute("SELECT url FROM pages ORDER BY visit DESC LIMIT ?", (RECALLED,)).fetchall()
+    for page in reversed(read_arrivals(db, [url for (url,) in rows])):
+        order.take_in(page)
+    order.matches.clear()
 
 
 def navigator_for(looks: Sequence[Look]) -> Navigator:

@@ -29,7 +29,7 @@ from sanderling.migrants.guard import only_global
 from sanderling.migrants.resolve import Answer, Resolver
 from sanderling.organise.normalise import hostname
 from sanderling.pipeline import bring_home
-from sanderling.records import Itinerary, Outcome, Parcel, Reason, Role, State, Vitals
+from sanderling.records import Brief, Itinerary, Outcome, Parcel, Reason, Role, State, Vitals
 from sanderling.schedule.explain import Report, report
 from sanderling.schedule.roster import Roster
 from sanderling.schedule.verdict import Ahp
@@ -37,6 +37,7 @@ from sanderling.schedule.verdict import Ahp
 BATCH_SECONDS = 0.08  # parcels that come within this time are one transaction
 BATCH_VISITS = 256
 LEAST_IN_HAND = 16  # stops a migrant holds at the start of a crawl: what is in hand cannot be put in a better order
+EAGER_IN_HAND = 4  # the same, where every page teaches what to ask for next
 HAND_SHARE = 8  # later it holds an eighth of what is done, up to its usual load
 IDLE_SECONDS = 0.25
 STOP_SECONDS = 20.0  # patience with what is in flight when stopping
@@ -137,6 +138,7 @@ class Coordinator:
         self.next_look = 0.0
         self.listened_at = 0.0
         self.posts: tuple[str, ...] = ()  # places that get a migrant of their own
+        self.brief: Callable[[Itinerary], Brief | None] | None = None  # what specialised migrants are to look for
         self.last_schedule: Report = {}
         self.cpu_then = time.process_time()
 
@@ -275,7 +277,8 @@ class Coordinator:
 
     def _hand_out(self) -> None:
         """Give every open host to the migrant the schedule chooses, as long as somebody has room."""
-        self.roster.most = max(LEAST_IN_HAND, self._pages_done() // HAND_SHARE)
+        eager = self.house.order.is_eager
+        self.roster.most = EAGER_IN_HAND if eager else max(LEAST_IN_HAND, self._pages_done() // HAND_SHARE)
         able, trips = self.roster.able(), list[tuple[str, Itinerary]]()
         if not able or self._room() <= 0:
             return
@@ -303,6 +306,8 @@ class Coordinator:
             if itinerary is None:
                 break
             itinerary = self._with_validators(itinerary)
+            if self.brief is not None:
+                itinerary = msgspec.structs.replace(itinerary, brief=self.brief(itinerary))
             self.roster.give(migrant, itinerary)
             trips.append((migrant, itinerary))
             share -= len(itinerary.stops)
@@ -319,7 +324,7 @@ class Coordinator:
 
     def _pages_done(self) -> int:
         counts = self.house.counts
-        return self.earlier + counts[Outcome.FETCHED] + counts[Outcome.NOT_MODIFIED]
+        return self.earlier + counts[Outcome.FETCHED] + counts[Outcome.NOT_MODIFIED] + counts[Outcome.KEPT]
 
     def _with_validators(self, itinerary: Itinerary) -> Itinerary:
         """Give stops that were visited before what the last visit left: then the server may say 304."""

@@ -20,6 +20,7 @@ from sanderling.frontier.judge import Judge
 from sanderling.frontier.keep import Keeper
 from sanderling.frontier.queue import Queue
 from sanderling.home.house import House
+from sanderling.migrants.briefed import is_kept
 from sanderling.ordering import open_order, remembered
 from sanderling.organise import dust
 from sanderling.organise.budget import PatternBudget
@@ -45,8 +46,7 @@ from sanderling.store.offsite import open_offsite
 from sanderling.store.warc import open_archive
 
 RETRIES = 2
-
-
+KEEP = "migrants"  # folder in a collection: what specialised migrants keep
 HOST_HANDS = 4000  # stops a migrant at a host holds: pages come in a stream, not one by one
 
 
@@ -118,6 +118,8 @@ def _budget(db: Connection) -> PatternBudget:
 def open_engine(request: Request, folder: Path) -> Engine:
     """Where the migrants of this crawl live."""
     settings = fetch_settings(request)
+    if request.driven or is_kept(folder / KEEP):
+        settings = msgspec.structs.replace(settings, keep=str(folder / KEEP))
     if request.workers.engine == "ray":
         from sanderling.engines.cluster import Cluster
 

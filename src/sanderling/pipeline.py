@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sanderling.database import transaction
 from sanderling.home.closing import close_lease, count, treat_hosts
-from sanderling.home.filing import file_page, keep_best, learn, promote
+from sanderling.home.filing import file_page, keep_best, learn, learn_kept, promote
 from sanderling.home.house import House, rows_of
 from sanderling.home.maps import follow_maps, learn_robots
 from sanderling.home.offers import offer_links
@@ -36,10 +36,11 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     held = [visit for visit in visits if visit.id in leases and visit.token == leases[visit.id].token]
     house.counts["fenced"] += len(visits) - len(held)
     visits = held
-    stored = [visit for visit in visits if visit.outcome not in (Outcome.RETURNED, Outcome.SKIPPED)]
+    stored = [visit for visit in visits if visit.outcome not in (Outcome.RETURNED, Outcome.SKIPPED, Outcome.KEPT)]
+    kept = [visit for visit in visits if visit.outcome is Outcome.KEPT]
     rows = rows_of(house.db, [visit.id for visit in visits])
     latest = house.catalogue.latest([visit.id for visit in stored])
-    ids = offer_links(stored, rows, house, now)
+    ids = offer_links([*stored, *kept], rows, house, now)
     follow_maps(stored, rows, house, now)
     wires = {visit.id: rows[visit.id].wire for visit in stored}
     shelved = shelve(stored, latest, wires, house.catalogue, house.archive)
@@ -48,6 +49,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     filed = [file_page(item, files, links, latest.get(item.visit.id), house)
              for item, links in zip(shelved, followed, strict=True)]  # fmt: skip
     learn(zip(shelved, followed, strict=True), rows, leases, ids, house)
+    learn_kept(kept, leases, ids, house)
     plan(shelved, latest, note_changes(shelved, latest, house), house, now)
     house.catalogue.file(filed, latest, house.session)
     closings = [close_lease(visit, leases[visit.id], rows[visit.id], latest.get(visit.id), house) for visit in visits]
@@ -57,7 +59,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     house.log.write(visits, rows)
     if house.graph.pairs >= FLUSH_PAIRS:
         house.graph.flush()
-    promote(len(shelved), house)
+    promote(len(shelved) + len(kept), house)
     if house.keeper is not None and house.keeper.is_due(len(shelved)):
         keep_best(house, house.keeper, now)
     return shelved

@@ -47,6 +47,7 @@ class Outcome(StrEnum):
     FAILED = "failed"  # the web did wrong for good
     RETRY = "retry"  # the web did wrong, perhaps not for long
     SKIPPED = "skipped"  # we did not want it after all
+    KEPT = "kept"  # fetched, and not what the brief asks for: the migrant keeps it for later
     RETURNED = "returned"  # not tried; it goes back into the queue unharmed
 
 
@@ -72,6 +73,7 @@ class Reason(StrEnum):
     MEDIA_TYPE = "media_type"
     EVICTED = "evicted"
     IRRELEVANT = "irrelevant"
+    NOT_ALIKE = "not_alike"  # not built like the samples of a brief; a migrant keeps it
     # what the web did
     DNS = "dns"
     CONNECT = "connect"
@@ -121,6 +123,7 @@ class Link(Struct, frozen=True, array_like=True, gc=False):
     anchor: str = ""
     nofollow: bool = False
     promise: float = 0.0  # in a focused crawl: what its words, and those around it, say of the topic
+    place: str = ""  # in a driven crawl: the tags above it
 
 
 class Hint(Struct, frozen=True, array_like=True, gc=False):
@@ -174,6 +177,15 @@ class Robots(Struct, frozen=True):
         return 200 <= self.status < 500 and self.status != 429
 
 
+class Brief(Struct, frozen=True):
+    """What a specialised migrant carries, the STRUCT buffer: structures to look for, and what they are worth."""
+
+    structures: tuple[frozenset[int], ...]  # the features of the samples
+    weights: dict[int, float] = {}  # how rare their features are among the pages seen so far; empty: all the same
+    unknown: float = 1.0  # the weight of any other feature
+    least: float = 0.4  # likeness that counts as a match: theta_low
+
+
 class Itinerary(Struct, frozen=True):
     """One errand for one migrant: some URLs of one host, and how gently to knock."""
 
@@ -183,6 +195,7 @@ class Itinerary(Struct, frozen=True):
     robots: Robots | None = None  # None: fetch it first
     delay_seconds: float = 1.0
     connections: int = 1
+    brief: Brief | None = None  # bring home only pages like these
 
 
 class Visit(Struct, frozen=True):

@@ -38,6 +38,7 @@ class Request(Struct, frozen=True):
     order: Order = Order()
     wish: Wish = Wish()  # what `order` says, as it was read
     command: str = ""
+    driven: bool = False  # its migrants carry a brief: they bring home matches and keep the rest
 
 
 class Summary(Struct, frozen=True, omit_defaults=True):

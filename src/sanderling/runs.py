@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -32,9 +32,11 @@ def begin_run(house: House, request: Request, seeds: Sequence[Spelling], now: fl
         house.queue.release_all()
         order_again(house, request.wish)
         _judge_again(house, request, now)
+        if not request.driven:
+            call_home(house, kept_pages(db))
         _queue_seeds(house, seeds, now)
         _look_again(house, now)
-        if not house.queue.waiting() and db.execute("SELECT 1 FROM pages LIMIT 1").fetchone():
+        if not request.driven and not house.queue.waiting() and db.execute("SELECT 1 FROM pages LIMIT 1").fetchone():
             _open_session(house)
         set_meta(db, "complete", "0")
         set_meta(db, "settings", _kept_settings(request))
@@ -104,6 +106,23 @@ def _look_again(house: House, now: float) -> None:
     better = dict(house.keeper.worth_another_look(house.order))
     for id_, url in urls_of(house.db, list(better)).items():
         house.book.requeue(id_, Candidate(Url(url), depth=better[id_], rank=house.order.keeps(id_, better[id_], 0.0)))
+
+
+def kept_pages(db: Connection) -> list[int]:
+    """Pages that specialised migrants keep."""
+    return [id_ for (id_,) in db.execute("SELECT id FROM urls WHERE reason = ?", (Reason.NOT_ALIKE,))]
+
+
+def call_home(house: House, kept: Collection[int]) -> int:
+    """Ask for pages that migrants keep: they come with the next errands, and the web is not asked again."""
+    for id_ in kept:
+        url, depth, wire, via = house.db.execute(
+            "SELECT h.name || u.path, u.depth, u.wire, u.via FROM urls AS u JOIN hosts AS h ON h.id = u.host"
+            " WHERE u.id = ?",
+            (id_,),
+        ).fetchone()
+        house.book.requeue(id_, Candidate(Url(url), wire, depth, via=via, rank=house.order.again(id_, depth)))
+    return len(kept)
 
 
 def _open_session(house: House) -> None:

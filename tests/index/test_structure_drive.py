@@ -1,15 +1,14 @@
 """Driving a crawl towards pages of one kind."""
 
-from collections.abc import Sequence
-
 from sanderling.frontier.order import Finding, Lesson
 from sanderling.index.structure_drive import Arrival, Driven
 from sanderling.index.structure_recognise import Recogniser
 from sanderling.index.structure_views import Look
+from sanderling.migrants.brief import matches
 from sanderling.organise.navigation import LinkSeen, Navigator
 from sanderling.pages.parse import parse
 from sanderling.pages.structure import features, structure
-from sanderling.records import Url
+from sanderling.records import Link, Url
 
 CHROME = "<header class=top><ul class=menu></ul></header>{}<footer class=foot></footer>"
 PRODUCT = structure(parse(CHROME.format("<div class=product><h1></h1><div class=price></div></div>").encode()))
@@ -23,11 +22,9 @@ def page(id_: int, path: str, signature: bytes, *links: str) -> Arrival:
     return Arrival(id_, ROOT + path, "", signature, found)
 
 
-def driven(*samples: str, pages: Sequence[Arrival] = ()) -> Driven:
+def driven(*samples: str) -> Driven:
     looks = [Look(n, ROOT + path, "", features(PRODUCT)) for n, path in enumerate(samples)]
-    stored = {page.id: page for page in pages}
-    navigator = Navigator([look.url for look in looks])
-    return Driven(Recogniser(looks), navigator, lambda ids: [stored[id_] for id_ in ids])
+    return Driven(Recogniser(looks), Navigator([look.url for look in looks]))
 
 
 def test_links_that_look_like_the_sample_are_followed_first() -> None:
@@ -49,10 +46,10 @@ def test_what_waits_moves_forward_when_its_kind_turns_out_to_be_wanted() -> None
     deals = [f"/deal/{n}.html" for n in range(8)]
     pages = [page(1, "/", LISTING, *deals)]
     pages += [page(100 + n, deals[n], PRODUCT) for n in range(4)] + [page(50 + n, f"/t/{n}", TEXT) for n in range(4)]
-    order = driven("/p/1.html", pages=pages)
+    order = driven("/p/1.html")
     order.rank([Finding(Url(ROOT + deal), 1) for deal in deals])
     for stored in pages:
-        order.learn(Lesson(stored.id, Url(stored.url), ()))
+        order.note(stored)
     gains = order.gains()
     assert set(gains) == {104, 105, 106, 107}
     assert all(gain > 0 for gain in gains.values())
@@ -74,3 +71,25 @@ def test_templates_are_learned_as_pages_come_in() -> None:
     assert recogniser.model.count == 2
     assert recogniser.wants(Look(1, ROOT + "/p/999.html", "", features(PRODUCT)))
     assert not recogniser.wants(Look(1, ROOT + "/t/999.html", "", features(TEXT)))
+
+
+def test_hubs_and_matches_that_a_migrant_kept_are_called_home_once() -> None:
+    order = driven("/p/0.html")
+    deals = [(100 + n, Link(Url(f"{ROOT}/p/{n}.html"), place="ul.all>li")) for n in range(1, 4)]
+    order.learn(Lesson(1, Url(ROOT + "/"), (), structure=LISTING, links=deals, kept=True))
+    order.learn(Lesson(2, Url(ROOT + "/us.html"), (), structure=TEXT, kept=True))
+    for id_, link in deals:
+        order.learn(Lesson(id_, link.url, (), structure=PRODUCT, kept=id_ == 103))
+    order.gains()
+    assert order.calls() == {1, 103}
+    assert order.calls() == set()
+
+
+def test_a_brief_says_what_is_rare_among_the_pages_seen() -> None:
+    order = driven("/p/0.html")
+    for n in range(30):
+        order.take_in(page(n + 1, f"/t/{n}", TEXT))
+    brief = order.brief()
+    assert matches(brief, PRODUCT)
+    assert not matches(brief, TEXT)
+    assert not matches(brief, b"")

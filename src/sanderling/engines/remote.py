@@ -24,6 +24,7 @@ from sanderling.engines.hosts.letter import (
     new_nonce,
 )
 from sanderling.engines.hosts.post import Address, Failed, Post, Sent
+from sanderling.migrants.briefed import open_buffer
 from sanderling.migrants.line import door_of
 from sanderling.migrants.observe import Marks, Observer, untried
 from sanderling.migrants.settings import FetchSettings
@@ -57,6 +58,7 @@ class RemoteTrip:
         self._visits: list[Visit] = []
         self._robots: list[Robots] = []
         self._load = 0
+        self._buffer = open_buffer(settings.keep)
 
     @property
     def load(self) -> int:
@@ -66,6 +68,9 @@ class RemoteTrip:
     def accept(self, itinerary: Itinerary) -> None:
         """Send for the stops of one site; a site we come to for the first time is asked for as a whole."""
         self._load += len(itinerary.stops)
+        if self._buffer is not None:
+            known, itinerary = self._buffer.carry(itinerary, self._clock())
+            self._visits += known
         first = itinerary.host not in self._sites
         self._sites.add(itinerary.host)
         if itinerary.robots is not None and not itinerary.robots.reachable:
@@ -187,7 +192,7 @@ class RemoteTrip:
             self._turn_away([stop], Outcome.FAILED, Reason.DIGEST_MISMATCH, f"{self._address.url} sent another page")
             return
         self._pulse.count(visit)
-        self._visits.append(visit)
+        self._visits.append(visit if self._buffer is None else self._buffer.weigh(visit))
 
     def abandon(self, drop_in_flight: bool = True) -> list[Visit]:  # noqa: ARG002 - the host finishes by itself
         """Give back what has not come; what the host still sends is dropped."""

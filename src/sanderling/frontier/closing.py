@@ -25,6 +25,7 @@ FINAL = {
     Outcome.GONE: State.GONE,
     Outcome.FAILED: State.FAILED,
     Outcome.SKIPPED: State.SKIPPED,
+    Outcome.KEPT: State.SKIPPED,
 }
 
 

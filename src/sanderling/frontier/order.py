@@ -12,7 +12,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from sanderling.frontier.tally import Tally
-from sanderling.records import Url
+from sanderling.records import Link, Url
 
 LEARN_PAGES = 500  # pages between two looks at the gains, at most
 LEARN_LEAST = 16  # and at least: a small crawl learns as early as a large one
@@ -45,6 +45,10 @@ class Lesson(Struct, frozen=True, gc=False):
     is_seed: bool = False
     relevance: float = 0.0
     promises: Sequence[float] = ()  # of the links, in their order; empty if the crawl has no topic
+    title: str = ""
+    structure: bytes = b""  # the signature of how the page is built
+    links: Sequence[tuple[int, Link]] = ()  # the links themselves, with the ids of their targets
+    kept: bool = False  # it did not come home: a migrant keeps it
 
 
 class Favour(StrEnum):
@@ -60,6 +64,7 @@ class Ordering(Protocol):
 
     favour: Favour = Favour.BEST
     is_focused: bool = False  # it wants the topic of the crawl
+    is_eager: bool = False  # it learns from every page: little is to be in hand, and what waits is moved at once
     counts_back: bool = False  # it wants to know how many pages link to a new URL
     compares: bool = True  # what waits can be told from what is stored by rank
 

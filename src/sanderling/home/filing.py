@@ -49,13 +49,26 @@ def learn(
             targets = [ids[target.url]] if target.url in ids else []
         promises = [link.promise for _, link in followed] if focused else ()
         rank, relevance = leases[visit.id].rank, relevance_of(visit)
-        house.order.learn(Lesson(visit.id, visit.url, targets, rank, row.is_seed, relevance, promises))
+        said = visit.title, visit.marks.get("structure", b""), followed
+        house.order.learn(Lesson(visit.id, visit.url, targets, rank, row.is_seed, relevance, promises, *said))
+
+
+def learn_kept(kept: Sequence[Visit], leases: Mapping[int, Lease], ids: Mapping[Url, int], house: House) -> None:
+    """Tell the ordering of pages that specialised migrants keep: where they lead counts as if they had come home."""
+    house.catalogue.mark_all([(visit.id, kind, mark) for visit in kept for kind, mark in visit.marks.items()])
+    for visit in kept:
+        followed = [(ids[link.url], link) for link in visit.links if link.url in ids]
+        said = visit.title, visit.marks.get("structure", b""), followed, True
+        targets = [id_ for id_, _ in followed]
+        house.order.learn(Lesson(visit.id, visit.url, targets, leases[visit.id].rank, False, 0.0, (), *said))
 
 
 def promote(stored: int, house: House) -> None:
     """Now and then, move waiting URLs by what was learned: often at first, then each time the crawl grew by a tenth."""
     house.learned += stored
-    if house.learned >= min(LEARN_PAGES, max(LEARN_LEAST, house.counts[Outcome.FETCHED] // LEARN_SHARE)):
+    if house.order.is_eager or house.learned >= min(
+        LEARN_PAGES, max(LEARN_LEAST, house.counts[Outcome.FETCHED] // LEARN_SHARE)
+    ):
         house.queue.promote(house.order.gains())
         house.learned = 0
 

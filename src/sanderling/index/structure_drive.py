@@ -5,16 +5,17 @@ pages we know already, teach the navigator (`organise.navigation`); what waits i
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import sqrt
 
 from msgspec import Struct
 
 from sanderling.frontier.order import Finding, Lesson, Ordering
-from sanderling.index.structure_recognise import Recogniser
+from sanderling.index.structure_recognise import EARLY, Recogniser
 from sanderling.index.structure_views import Look
 from sanderling.organise.navigation import LinkSeen, Navigator
 from sanderling.pages.structure import features
+from sanderling.records import Brief
 
 RANKS = 10.0  # between a sure match and a link without hope
 LEVEL = 0.001  # of two equal links the one nearer to the start
@@ -22,7 +23,17 @@ REMEMBERED = 50_000  # waiting URLs that are scored again
 IN_FRONT, SOME = 1_000, 500  # of them, each time
 SCOUTS = 0.6  # times the root of the pages fetched: how many go to what promises little
 WAYS = 4  # links to one URL that are remembered
+HUB = 2  # wanted pages that a page led to before it is called home
+FEATURES = 2_000  # that a brief speaks of
+NONE = -1  # no feature of any page
+AGAIN = 1.2  # growth until the brief is written again
 PER_KIND = 2  # links of one page to known pages that teach
+
+
+def _heaviest(weights: Mapping[int, float]) -> Sequence[tuple[int, float]]:
+    """Of too many features those that say most, and those that say least: the rest are as good as unknown."""
+    ordered = sorted(weights.items(), key=lambda item: item[1])
+    return ordered if len(ordered) <= FEATURES else [*ordered[: FEATURES // 2], *ordered[-FEATURES // 2 :]]
 
 
 class Arrival(Struct, frozen=True):
@@ -35,19 +46,16 @@ class Arrival(Struct, frozen=True):
     links: Sequence[tuple[int, LinkSeen]] = ()
 
 
-Read = Callable[[Sequence[int]], Sequence[Arrival]]
-"""Read stored pages by their ids; those that are no pages are left out."""
-
-
 class Driven(Ordering):
     """Ranks URLs by what following them promises; keeps the pages it recognised."""
 
-    def __init__(self, recogniser: Recogniser, navigator: Navigator, read: Read) -> None:
+    is_eager = True
+
+    def __init__(self, recogniser: Recogniser, navigator: Navigator) -> None:
         self.recogniser = recogniser
         self.navigator = navigator
-        self.read = read
         self.matches: dict[str, float] = {}
-        self.fresh: list[int] = []
+        self.fresh: list[Arrival] = []
         self.urls: dict[int, str] = {}
         self.kinds: dict[str, bool] = {look.url: True for look in recogniser.samples}
         self.ways: dict[int, list[LinkSeen]] = {}
@@ -55,6 +63,10 @@ class Driven(Ordering):
         self.turn = 0
         self.scouts: set[int] = set()
         self.scouted = 0
+        self.kept: set[int] = set()  # pages that migrants keep
+        self.led: Counter[str] = Counter()  # wanted pages that each page led to
+        self.called: set[int] = set()  # of them, those that are on their way home
+        self.written: tuple[int, Brief] | None = None  # the brief, and how many pages were known
 
     def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
         """The places of new URLs; smaller is sooner."""
@@ -76,14 +88,22 @@ class Driven(Ordering):
         return rank
 
     def learn(self, lesson: Lesson) -> None:
-        """Note a page; it is read when the gains are asked for, with all that was stored of it."""
-        self.fresh.append(lesson.page)
-        self.urls[lesson.page] = lesson.url
+        """Note a page; it is looked at when the gains are asked for."""
+        links = [(id_, LinkSeen(link.url, link.anchor, lesson.url, link.place)) for id_, link in lesson.links]
+        self.note(Arrival(lesson.page, lesson.url, lesson.title, lesson.structure, links))
+        self.called.discard(lesson.page)
+        if lesson.kept:
+            self.kept.add(lesson.page)
+
+    def note(self, page: Arrival) -> None:
+        """Put a page beside the others that came since the gains were asked for."""
+        self.fresh.append(page)
+        self.urls[page.id] = page.url
 
     def gains(self) -> Mapping[int, float]:
         """By how much waiting URLs moved forward since the last time this was asked."""
         fresh, self.fresh = self.fresh, []
-        for page in self.read(fresh):
+        for page in fresh:
             self.take_in(page)
         return self._moved() if fresh else {}
 
@@ -119,9 +139,27 @@ class Driven(Ordering):
         ways = self.ways.pop(page.id, [])
         self._learn_from_known(page)
         brought = self._note_new(page)
+        self.led.update(way.source for way in ways if wanted)
         for way in ways:
             self.navigator.learn(way, wanted, 1 / len(ways))
             self.navigator.follow(way, brought)
+
+    def calls(self) -> set[int]:
+        """Pages that migrants keep and that we want after all: those we recognise, and hubs, to be looked at again."""
+        urls = self.urls
+        wanted = {page for page in self.kept if urls[page] in self.matches or self.led[urls[page]] >= HUB}
+        self.kept -= wanted
+        self.called |= wanted
+        return wanted
+
+    def brief(self) -> Brief:
+        """What specialised migrants are to look for, as far as it is known now."""
+        known = self.recogniser
+        if self.written is None or len(known.looks) >= AGAIN * self.written[0]:
+            structures = tuple(look.features for look in known.samples)
+            weights = {feature: known.weight(feature) for feature in known.liked.keys() | known.common.keys()}
+            self.written = len(known.looks), Brief(structures, dict(_heaviest(weights)), known.weight(NONE), EARLY)
+        return self.written[1]
 
     def _recognise(self, page: Arrival) -> bool:
         if not page.signature:

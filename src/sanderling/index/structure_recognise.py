@@ -10,6 +10,7 @@ from math import log
 
 from sanderling.index.structure_templates import Model, learn
 from sanderling.index.structure_views import Look
+from sanderling.pages.structure import weighted
 
 FIRST_LESSON = 24  # pages before templates are learned
 NEXT_LESSON = 1.3  # growth until they are learned again
@@ -24,9 +25,12 @@ class Recogniser:
     def __init__(self, samples: Sequence[Look]) -> None:
         self.samples = list(samples)
         self.looks: list[Look] = list(samples)
-        self.having: Counter[int] = Counter()
+        self.wanted = 0.0
+        self.liked: Counter[int] = Counter()  # features of wanted pages
+        self.others = 0
+        self.common: Counter[int] = Counter()  # features of the others
         for look in samples:
-            self.having.update(look.features)
+            self._count(look, True)
         self.model: Model | None = None
         self.homes: set[int] = set()
         self.lesson = float(FIRST_LESSON)
@@ -35,10 +39,16 @@ class Recogniser:
         """Take a page in, and say whether it is wanted."""
         if len(self.looks) < MOST:
             self.looks.append(look)
-            self.having.update(look.features)
             if len(self.looks) >= self.lesson:
                 self.study()
-        return self.wants(look)
+        wanted = self.wants(look)
+        self._count(look, wanted)
+        return wanted
+
+    def _count(self, look: Look, wanted: bool) -> None:
+        self.wanted += wanted
+        self.others += not wanted
+        (self.liked if wanted else self.common).update(look.features)
 
     def study(self) -> None:
         """Learn the templates of the pages seen so far."""
@@ -54,11 +64,15 @@ class Recogniser:
         return self.likeness(look) >= (LATE if settled else EARLY)
 
     def likeness(self, look: Look) -> float:
-        """Share of features in common with the nearest sample, weighted by how rare they are among the pages seen."""
-        return max((self._shared(sample.features, look.features) for sample in self.samples), default=0.0)
+        """Share of features in common with the nearest sample, each counting as much as it is rare."""
+        found = 0.0
+        for sample in self.samples:
+            weights = {feature: self.weight(feature) for feature in sample.features | look.features}
+            found = max(found, weighted(sample.features, look.features, weights, 0.0))
+        return found
 
-    def _shared(self, one: frozenset[int], other: frozenset[int]) -> float:
-        count = len(self.looks) + 1
-        weight = {feature: log(count / max(1, self.having[feature])) for feature in one | other}
-        whole = sum(weight.values())
-        return sum(weight[feature] for feature in one & other) / whole if whole else 1.0
+    def weight(self, feature: int) -> float:
+        """How rare a feature is among pages seen. Wanted pages are sought: they count for no more than the others do,
+        and what only some of them have is not held against the rest."""
+        wanted = min(self.wanted, max(2.0, self.others))
+        return log((wanted + self.others + 1) / (self.common[feature] + (wanted if self.liked[feature] else 1)))

@@ -25,9 +25,12 @@ def links_of(found: Extract, nofollow: bool, promise: Callable[[RawLink], float]
                 raw.anchor,
                 nofollow or raw.nofollow,
                 promise(raw) if promise else 0.0,
+                raw.place,
             )
         elif known.nofollow and not (nofollow or raw.nofollow):
-            links[spelling.url] = Link(known.url, known.wire, known.anchor or raw.anchor, promise=known.promise)
+            links[spelling.url] = Link(
+                known.url, known.wire, known.anchor or raw.anchor, False, known.promise, known.place
+            )
     return tuple(links.values())
 
 

@@ -118,7 +118,7 @@ class Observer:
     def _read_page(self, url: str, body: bytes, charset: str, changed: bool, facts: Facts) -> None:
         """Parse once, take everything."""
         tree = parse(body, charset)
-        found = extract(tree, url)
+        found = extract(tree, url, bool(self._settings.keep))
         facts["noindex"] |= found.noindex
         facts["nofollow"] |= found.nofollow
         facts["charset"] = (tree.encoding or charset).lower()

@@ -47,6 +47,7 @@ class FetchSettings(Struct, frozen=True):
     max_latency_delay: float = 30.0  # but no longer than this (Heritrix)
 
     digest: Literal["sha256", "sha1"] = "sha256"  # of WARC records; a visit's own digest is always SHA-256
+    keep: str = ""  # folder of what specialised migrants keep for later; empty: nothing is looked for there
     topic: dict[str, float] = {}  # words and weights of a focused crawl; empty: no focus
     keep_requests: bool = True  # pack what we asked beside what came
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from sanderling.clock import Clock, real
 from sanderling.migrants.answer import conditions
+from sanderling.migrants.briefed import open_buffer
 from sanderling.migrants.fetch import Fetcher
 from sanderling.migrants.guard import is_global, literal, may_name, only_global
 from sanderling.migrants.line import Line, door_of
@@ -55,6 +56,7 @@ class Trip:
         self._visits: list[Visit] = []
         self._robots: list[Robots] = []
         self._load = 0
+        self._buffer = open_buffer(settings.keep)
 
     @property
     def load(self) -> int:
@@ -65,6 +67,9 @@ class Trip:
         """Queue the stops of one host; what may not be connected to comes back with the next parcel."""
         now = self._clock()
         self._load += len(itinerary.stops)
+        if self._buffer is not None:
+            known, itinerary = self._buffer.carry(itinerary, now)
+            self._visits += known
         addresses = self._admitted(itinerary)
         if addresses is None:
             self._turn_away(itinerary.stops, Outcome.SKIPPED, Reason.PRIVATE_ADDRESS, f"{itinerary.host} is not public")
@@ -190,7 +195,7 @@ class Trip:
     def _finish_stop(self, line: Line, stop: Stop, reply: Reply) -> None:
         visit = self._observer.observe(stop, reply, self._clock())
         self._pulse.count(visit)
-        self._visits.append(visit)
+        self._visits.append(visit if self._buffer is None else self._buffer.weigh(visit))
         line.failures = line.failures + 1 if visit.reason in HOST_FAULTS else 0
         if visit.reason is Reason.RATE_LIMITED or line.failures >= PATIENCE:
             self._turn_away(line.send_home(), Outcome.RETURNED, visit.reason, visit.note, visit.retry_after)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from sanderling.pages.parse import Document, Element
+from sanderling.pages.tree import place_of
 
 MAX_LINKS = 10_000  # of one page; the rest is counted, not kept
 MAX_TITLE = 500
@@ -20,6 +21,7 @@ class RawLink(Struct, frozen=True, gc=False):
     href: str
     anchor: str = ""
     nofollow: bool = False
+    place: str = ""  # the tags above it, where asked for
 
 
 class Extract(Struct, frozen=True):
@@ -38,14 +40,14 @@ class Extract(Struct, frozen=True):
     sitemaps: tuple[str, ...] = ()
 
 
-def extract(tree: Document, url: str) -> Extract:
+def extract(tree: Document, url: str, places: bool = False) -> Extract:
     """Read links and head of a page at `url`."""
     head = _Head()
     found: dict[str, RawLink] = {}
     for tag in HEAD_TAGS:
         for element in tree.find_all(tag):
             head.read(element, found)
-    dropped = _anchors(tree, found)
+    dropped = _anchors(tree, found, places)
     refresh = tree.meta_refresh() if head.refreshes else None
     root = tree.root
     return Extract(
@@ -63,7 +65,7 @@ def extract(tree: Document, url: str) -> Extract:
     )
 
 
-def _anchors(tree: Document, found: dict[str, RawLink]) -> int:
+def _anchors(tree: Document, found: dict[str, RawLink], places: bool) -> int:
     """Add the anchors, once per page they lead to; the first anchor text that says something stays."""
     dropped = 0
     for element in tree.find_all("a"):
@@ -77,7 +79,8 @@ def _anchors(tree: Document, found: dict[str, RawLink]) -> int:
             dropped += 1
         elif known is None or known.nofollow or not known.anchor:
             anchor = (known.anchor if known else "") or element.text.strip()[:MAX_ANCHOR] or _picture(element)
-            found[href] = RawLink(href, anchor, (known is None or known.nofollow) and _is_nofollow(element))
+            nofollow = (known is None or known.nofollow) and _is_nofollow(element)
+            found[href] = RawLink(href, anchor, nofollow, place_of(element) if places else "")
     return dropped
 
 

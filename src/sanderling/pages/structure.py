@@ -9,6 +9,7 @@ What is compared are the *features* of a signature: which blocks there are, and 
 """
 
 import re
+from collections.abc import Mapping
 from itertools import pairwise
 
 from xxhash import xxh32_digest
@@ -68,6 +69,12 @@ PLAIN = frozenset(int.from_bytes(_names[tag], "big") for tag in BLOCKS)
 def is_plain(feature: int) -> bool:
     """Tell what is made of bare tags, as on any page of the web, from what a site names itself."""
     return feature & 0xFFFF in PLAIN and (feature < 1 << 16 or feature >> 16 in PLAIN)
+
+
+def weighted(a: frozenset[int], b: frozenset[int], weights: Mapping[int, float], unknown: float) -> float:
+    """Share of features two pages have in common, each counting as much as it is rare."""
+    whole = sum(weights.get(feature, unknown) for feature in a | b)
+    return sum(weights.get(feature, unknown) for feature in a & b) / whole if whole else 1.0
 
 
 def likeness(a: frozenset[int], b: frozenset[int]) -> float:

@@ -1,6 +1,6 @@
 """The catalogue: one row per page as it is now, one per visit as it was; read by every command that shows something."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -159,6 +159,12 @@ class Catalogue:
         self.db.executemany("DELETE FROM marks WHERE url = ?", gone)
         self.db.executemany("DELETE FROM pages WHERE url = ?", gone)
 
+    def mark_all(self, marks: Iterable[tuple[int, str, bytes]]) -> None:
+        """Keep what pages are compared by: URL id, kind, value."""
+        self.db.executemany(
+            "INSERT INTO marks VALUES (?, ?, ?) ON CONFLICT (url, kind) DO UPDATE SET value = excluded.value", marks
+        )
+
     def file(self, filed: Sequence[Filed], latest: Mapping[int, Latest], session: int) -> None:
         """Write a batch down: visits, pages as they are now, digests, marks."""
         visits, pages, touched, digests, marks = [], [], [], [], []
@@ -189,9 +195,7 @@ class Catalogue:
             touched,
         )
         self.db.executemany("INSERT INTO digests VALUES (?, ?) ON CONFLICT (prefix) DO NOTHING", digests)
-        self.db.executemany(
-            "INSERT INTO marks VALUES (?, ?, ?) ON CONFLICT (url, kind) DO UPDATE SET value = excluded.value", marks
-        )
+        self.mark_all(marks)
 
     def _page(self, item: Filed, before: Latest | None, id_: int) -> tuple[object, ...]:
         visit = item.visit
