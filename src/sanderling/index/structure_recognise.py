@@ -41,8 +41,12 @@ class Recogniser:
             self.looks.append(look)
             if len(self.looks) >= self.lesson:
                 self.study()
+        self._count(look, False)
         wanted = self.wants(look)
-        self._count(look, wanted)
+        if wanted:
+            self.others -= 1
+            self.common.subtract(look.features)
+            self._count(look, True)
         return wanted
 
     def _count(self, look: Look, wanted: bool) -> None:
@@ -75,4 +79,5 @@ class Recogniser:
         """How rare a feature is among pages seen. Wanted pages are sought: they count for no more than the others do,
         and what only some of them have is not held against the rest."""
         wanted = min(self.wanted, max(2.0, self.others))
-        return log((wanted + self.others + 1) / (self.common[feature] + (wanted if self.liked[feature] else 1)))
+        having = self.common[feature] + (wanted if self.liked[feature] else 0.0)
+        return log((wanted + self.others + 1) / max(1.0, having))
