@@ -8,7 +8,7 @@ from sanderling.frontier.queue import Lease
 from sanderling.home.house import House, UrlRow
 from sanderling.home.offers import relevance_of
 from sanderling.organise.normalise import resolve
-from sanderling.records import Link, Outcome, Role, Url
+from sanderling.records import Link, Outcome, Role, Url, Visit
 from sanderling.store.catalogue import Filed, Latest
 from sanderling.store.graph import Forward, pack_links, unpack_links
 from sanderling.store.shelve import Shelved
