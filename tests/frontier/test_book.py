@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from sanderling.database import Connection, connect, migrate
-from sanderling.frontier import book as book_module
 from sanderling.frontier.book import Book, Entry
+from sanderling.frontier.known import Occurrences
 from sanderling.frontier.schema import MIGRATIONS
 from sanderling.records import Candidate, Reason, State, Url
 
@@ -30,13 +30,13 @@ def test_a_url_is_new_once(db: Connection) -> None:
     assert {url: known.id for url, known in book.find(list(ids)).items()} == ids
 
 
-def test_what_left_the_cache_is_found_on_disk(db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(book_module, "GENERATION", 3)
-    book = Book(db)
+def test_what_left_the_cache_is_found_on_disk(db: Connection) -> None:
+    book = Book(db, Occurrences(6))
     urls = [Url(f"http://a/{n}") for n in range(20)]
     ids = book.add([entry(url) for url in urls], 0)
-    assert len(book.young) + len(book.old) <= 6
+    assert len(book.cache.values) <= 6
     assert {url: known.id for url, known in book.find(urls).items()} == ids
+    assert 0 < book.cache.hits < book.cache.asked == 20
     assert {url: known.id for url, known in Book(db).find(urls).items()} == ids
 
 

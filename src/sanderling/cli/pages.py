@@ -4,12 +4,13 @@ import argparse
 import fnmatch
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sanderling.cli.frame import Call, print_json, print_rows
 from sanderling.cli.times import iso, moment, short
+from sanderling.dedupe.twins import Pair, near
 from sanderling.records import State
-from sanderling.store.catalogue import PageRow, SkippedRow, pages, skipped
+from sanderling.store.catalogue import PageRow, SkippedRow, pages, skipped, urls_of
 from sanderling.store.collection import get_meta, read_collection
 
 HELP = "List stored pages; with --skipped, the URLs that are not stored, each with its reason."
@@ -19,6 +20,7 @@ examples:
   sanderling pages --url '*/docs/*' --mime text/html --since 7d
   sanderling pages --status 301            redirects; --status all: everything that answered
   sanderling pages --skipped --reason robots
+  sanderling pages --duplicates            copies to the byte; --near: pages that read nearly like another
 """
 
 
@@ -32,6 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", metavar="TIME", help="visited since then: 2026-11-15, 7d, 2h")
     parser.add_argument("--changed", action="store_true", help="only pages that changed since they were first seen")
     parser.add_argument("--duplicates", action="store_true", help="only pages whose body is that of another page")
+    parser.add_argument("--near", action="store_true", help="only pages that read nearly like one met before")
     parser.add_argument("--first", type=int, metavar="N", help="at most so many")
 
 
@@ -42,7 +45,9 @@ def run(call: Call) -> int:
             rows = chosen_skipped(call, skipped(collection.db), get_meta(collection.db, "finish_reason"))
             _print_skipped(call, _first(call, rows))
         else:
-            _print_pages(call, _first(call, _chosen(call, pages(collection.db))))
+            twins = {pair.url: pair for pair in near(collection.db)}
+            names = urls_of(collection.db, sorted({pair.twin for pair in twins.values()}))
+            _print_pages(call, _first(call, _chosen(call, pages(collection.db), twins)), twins, names)
     return 0
 
 
@@ -63,7 +68,7 @@ def _has_status(wanted: str, status: int) -> bool:
     return str(status).startswith(wanted[0]) if wanted.endswith("xx") else str(status) == wanted
 
 
-def _chosen(call: Call, rows: Iterator[PageRow]) -> Iterator[list[object]]:
+def _chosen(call: Call, rows: Iterator[PageRow], twins: Mapping[int, Pair]) -> Iterator[list[object]]:
     args = call.args
     since = moment(args.since, time.time()) if args.since else 0.0
     for row in rows:
@@ -74,6 +79,7 @@ def _chosen(call: Call, rows: Iterator[PageRow]) -> Iterator[list[object]]:
             and row.last_visit >= since
             and (row.changes or not args.changed)
             and (row.duplicate_of or not args.duplicates)
+            and (row.id in twins or not args.near)
         ):
             yield [row]
 
@@ -105,11 +111,22 @@ def as_object(row: PageRow) -> dict[str, object]:
     }
 
 
-def _print_pages(call: Call, rows: Iterator[list[object]]) -> None:
+def _near_object(pair: Pair | None, names: Mapping[int, str]) -> dict[str, object]:
+    if pair is None:
+        return {"near_duplicate_of": "", "near_bits": None}
+    return {"near_duplicate_of": names.get(pair.twin, ""), "near_bits": pair.distance}
+
+
+def _print_pages(
+    call: Call, rows: Iterator[list[object]], twins: Mapping[int, Pair], names: Mapping[int, str]
+) -> None:
     found = (row for (row,) in rows if isinstance(row, PageRow))
     if call.json:
         for row in found:
-            print_json(as_object(row))
+            print_json(as_object(row) | _near_object(twins.get(row.id), names))
+    elif call.args.near:
+        pairs = ((row, twins[row.id]) for row in found)
+        print_rows(((p.distance, r.url, names.get(p.twin, "")) for r, p in pairs), ("bits", "url", "reads like"))
     else:
         header = ("status", "depth", "bytes", "last visit", "type", "url")
         print_rows(((r.status, r.depth, r.bytes, short(r.last_visit), r.mime, r.url) for r in found), header)

@@ -19,6 +19,7 @@ NEAR = 9  # bits; the best between two versions of a page and two pages of a tem
 SURE = 7  # bits up to which nothing is missed
 FLIPS = (0, *(1 << bit for bit in range(WIDTH)))
 GONE = 0
+MOST = 20_000  # marks compared for one look-up: a site of a million pages that read alike must not cost their square
 
 
 class Twin(Struct, frozen=True):
@@ -69,18 +70,20 @@ class NearIndex:
             self._rebuild()
 
     def find(self, mark: int, within: int = NEAR) -> list[Twin]:
-        """Find the pages whose marks differ in at most `within` bits, nearest first; all of them up to `SURE` bits."""
+        """Find the pages whose marks differ in at most `within` bits, nearest first; up to `SURE` bits all of them."""
         if not mark:
             return []
         flips = FLIPS if within >= BANDS else FLIPS[:1]
-        seen = {
-            slot
-            for band, key in enumerate(_keys(mark))
-            for flip in flips
-            for slot in self._chain(band, key ^ flip)
-            if distance(self.marks[slot], mark) <= within
-        }
-        twins = [Twin(self.pages[slot], distance(self.marks[slot], mark)) for slot in seen if self.pages[slot] != GONE]
+        marks, left, seen = self.marks, MOST, set()
+        for head, chain, key in zip(self.heads, self.chains, _keys(mark), strict=True):
+            for flip in flips:
+                slot = head[key ^ flip]
+                while slot and left:
+                    left -= 1
+                    if (marks[slot] ^ mark).bit_count() <= within:
+                        seen.add(slot)
+                    slot = chain[slot]
+        twins = [Twin(self.pages[slot], distance(marks[slot], mark)) for slot in seen if self.pages[slot] != GONE]
         return sorted(twins, key=lambda twin: (twin.distance, twin.page))
 
     def _chain(self, band: int, key: int) -> Iterator[int]:

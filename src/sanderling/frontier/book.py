@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from sanderling.database import Connection
+from sanderling.frontier.known import MET, REST, Occurrences
 from sanderling.records import Candidate, Host, Reason, State, Url
 
-GENERATION = 200_000  # entries; two generations are kept, so memory stays under about 60 MB
+MAX_HOSTS = 200_000  # ids remembered
 CHUNK = 400  # rows asked for in one statement
 SOFT = frozenset(
     {Reason.DEPTH, Reason.NOFOLLOW, Reason.IRRELEVANT, Reason.LIMIT}
@@ -38,29 +39,27 @@ class Entry(Struct, frozen=True, gc=False):
 class Book:
     """Looks URLs up and writes new ones down."""
 
-    def __init__(self, db: Connection) -> None:
+    def __init__(self, db: Connection, cache: Occurrences | None = None) -> None:
         self.db = db
         self.next_id = 1 + int(db.execute("SELECT coalesce(max(id), 0) FROM urls").fetchone()[0])
         self.hosts: dict[Host, int] = {}
-        self.young: dict[int, int] = {}
-        self.old: dict[int, int] = {}
+        self.cache = cache or Occurrences()
 
     def find(self, urls: Iterable[Url]) -> dict[Url, Known]:
         """Find all that are known; what is not in the answer is new."""
         found: dict[Url, Known] = {}
         missing: list[Url] = []
-        young, old = self.young, self.old
+        values = self.cache.values
         for url in urls:
             key = hash(url)
-            packed = young.get(key)
+            packed = values.pop(key, None)
             if packed is None:
-                packed = old.get(key)
-                if packed is None:
-                    missing.append(url)
-                    continue
-                self._remember(key, packed)
-                young, old = self.young, self.old
-            found[url] = Known(packed >> 8, packed & 255)
+                missing.append(url)
+            else:
+                values[key] = packed + MET
+                found[url] = Known((packed & REST) >> 8, packed & 255)
+        self.cache.hits += len(found)
+        self.cache.asked += len(found) + len(missing)
         if missing:
             self._ask(missing, found)
         return found
@@ -89,12 +88,7 @@ class Book:
 
     def remember(self, url: Url, known: Known) -> None:
         """Keep an answer in the cache."""
-        self._remember(hash(url), known.id << 8 | min(known.depth, 255))
-
-    def _remember(self, key: int, packed: int) -> None:
-        if len(self.young) >= GENERATION:
-            self.old, self.young = self.young, {}
-        self.young[key] = packed
+        self.cache.keep(hash(url), known.id << 8 | min(known.depth, 255))
 
     def host_id(self, host: Host) -> int:
         """The id of a known host; 0 if it is new."""
@@ -103,7 +97,7 @@ class Book:
             row = self.db.execute("SELECT id FROM hosts WHERE name = ?", (host,)).fetchone()
             if row is None:
                 return 0
-            if len(self.hosts) >= GENERATION:
+            if len(self.hosts) >= MAX_HOSTS:
                 self.hosts.clear()
             known = self.hosts[host] = row[0]
         return known

@@ -11,12 +11,13 @@ from typing import Self
 
 from sanderling.changes.schema import MIGRATIONS as CHANGES
 from sanderling.database import Connection, connect, migrate
+from sanderling.dedupe.schema import MIGRATIONS as DEDUPE
 from sanderling.errors import CollectionError
 from sanderling.frontier.schema import MIGRATIONS as FRONTIER
 from sanderling.organise.normalise import SCHEME_VERSION
 from sanderling.store.schema import MIGRATIONS as STORE
 
-ROOMS: Mapping[str, Sequence[str]] = {"frontier": FRONTIER, "store": STORE, "changes": CHANGES}
+ROOMS: Mapping[str, Sequence[str]] = {"frontier": FRONTIER, "store": STORE, "changes": CHANGES, "dedupe": DEDUPE}
 DATABASE = "sanderling.db"
 STORE_FILE = "store"  # where the catalogue is, when it is not here
 

@@ -1,0 +1,69 @@
+"""Known URLs with how often each was met, kept in memory before the disk is asked (MIG-10, SPEC 8).
+
+The rule is that of `dedupe.cache`, for a crawl that meets a hundred links on each page: one dictionary, oldest first,
+and when it is full a quarter goes at once: the rarest, of those the ones met longest ago; or, as `lru`, the ones met
+longest ago.
+"""
+
+from collections import Counter
+from enum import StrEnum
+from itertools import islice
+
+CAPACITY = 400_000  # URLs; under about 60 MB
+SHARE = 4  # one in so many goes when there is no room
+MET = 1 << 56  # one occurrence; below it are 48 bits of id and 8 of depth
+REST = MET - 1
+
+
+class Policy(StrEnum):
+    """Which URLs go when there is no room."""
+
+    LFU = "lfu"  # the rarest, and of those the ones met longest ago
+    LRU = "lru"  # the ones met longest ago
+
+
+class Occurrences:
+    """Values of known URLs by their hash, with occurrences above them; a value has at most 56 bits."""
+
+    def __init__(self, capacity: int = CAPACITY, policy: Policy = Policy.LFU) -> None:
+        self.capacity = max(SHARE, capacity)
+        self.policy = policy
+        self.values: dict[int, int] = {}
+        self.asked = self.hits = self.evicted = 0
+
+    def look(self, key: int) -> int | None:
+        """The value of a URL, now met once more; None if it is not here."""
+        packed = self.values.pop(key, None)
+        if packed is None:
+            return None
+        self.values[key] = packed + MET
+        return packed & REST
+
+    def keep(self, key: int, value: int) -> None:
+        """Take a URL in, or give one that is here another value."""
+        before = self.values.pop(key, MET)
+        if len(self.values) >= self.capacity:
+            self._evict()
+        self.values[key] = before & ~REST | value
+
+    def count(self, key: int) -> int:
+        """How often a URL was met, as far as is known here."""
+        return self.values.get(key, 0) // MET
+
+    def _evict(self) -> None:
+        leaving = len(self.values) // SHARE
+        for key in self._rarest(leaving) if self.policy is Policy.LFU else list(islice(self.values, leaving)):
+            del self.values[key]
+        self.evicted += leaving
+
+    def _rarest(self, leaving: int) -> list[int]:
+        """The keys met least often, oldest first where they are equal."""
+        tally = Counter(packed // MET for packed in self.values.values())
+        below = most = 0
+        for most in sorted(tally):
+            if below + tally[most] >= leaving:
+                break
+            below += tally[most]
+        rarer = [key for key, packed in self.values.items() if packed // MET < most]
+        equal = (key for key, packed in self.values.items() if packed // MET == most)
+        return rarer + list(islice(equal, leaving - below))

@@ -1,0 +1,83 @@
+"""Near duplicates of a collection, kept up to date."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from sanderling.database import Connection, transaction
+from sanderling.dedupe.twins import Pair, catch_up, near
+from sanderling.pages.simhash import simhash
+from sanderling.store.collection import open_collection
+
+
+
+def prose(seed: int) -> str:
+    dice = Random(seed)
+    words = ["".join(dice.choices("abcdefghij", k=9)) for _ in range(60)]
+    return " ".join(dice.choice(words) for _ in range(400))
+
+
+TEXT, OTHER = prose(1), prose(2)
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Iterator[Connection]:
+    with open_collection(tmp_path) as collection:
+        yield collection.db
+
+
+def put(db: Connection, url: int, text: str, visit: int, duplicate_of: int = 0) -> None:
+    """Store what the look-up needs of a page."""
+    db.execute("DELETE FROM pages WHERE url = ?", (url,))
+    db.execute("DELETE FROM marks WHERE url = ?", (url,))
+    rows = db.execute("PRAGMA table_info(pages)").fetchall()
+    values = {"url": url, "status": 200, "visit": visit, "duplicate_of": duplicate_of}
+    blank = {"INTEGER": 0, "REAL": 0.0, "TEXT": "", "BLOB": b""}
+    cells = [values.get(row[1], blank.get(row[2], 0)) for row in rows]
+    db.execute(f"INSERT INTO pages VALUES ({', '.join('?' * len(cells))})", cells)
+    db.execute("INSERT INTO marks VALUES (?, 'simhash', ?)", (url, simhash(text).to_bytes(8, "big")))
+
+
+def look(db: Connection) -> int:
+    with transaction(db):
+        return catch_up(db)
+
+
+def test_pages_that_read_the_same_are_paired_with_the_one_met_first(db: Connection) -> None:
+    put(db, 1, TEXT, 1)
+    put(db, 2, OTHER, 2)
+    put(db, 3, TEXT + "Also in summer.", 3)
+    put(db, 4, TEXT, 4)
+    assert look(db) == 4
+    found = list(near(db))
+    assert [(pair.url, pair.twin) for pair in found] == [(3, 1), (4, 1)]
+    assert found[1] == Pair(4, 1, 0)
+
+
+def test_only_what_came_since_is_looked_up(db: Connection) -> None:
+    put(db, 1, TEXT, 1)
+    look(db)
+    assert look(db) == 0
+    put(db, 2, TEXT, 2)
+    assert look(db) == 1
+    assert [(pair.url, pair.twin) for pair in near(db)] == [(2, 1)]
+
+
+def test_a_page_that_reads_otherwise_now_is_no_twin_any_more(db: Connection) -> None:
+    for url in (1, 2, 3):
+        put(db, url, TEXT, url)
+    look(db)
+    put(db, 1, OTHER, 4)
+    assert look(db) == 3
+    assert [(pair.url, pair.twin) for pair in near(db)] == [(3, 2)]
+
+
+def test_copies_to_the_byte_and_empty_pages_are_left_out(db: Connection) -> None:
+    put(db, 1, TEXT, 1)
+    put(db, 2, TEXT, 2, duplicate_of=1)
+    put(db, 3, "", 3)
+    put(db, 4, "", 4)
+    look(db)
+    assert list(near(db)) == []
