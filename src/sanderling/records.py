@@ -100,6 +100,7 @@ class Role(StrEnum):
     SITEMAP = "sitemap"
     FEED = "feed"
     CHANGES = "changes"  # a list of what changed since a time, by the site itself
+    RESOURCE = "resource"  # an image, script or style sheet that pages use
 
 
 class Candidate(Struct, frozen=True, gc=False):
@@ -229,6 +230,7 @@ class Visit(Struct, frozen=True):
     links_dropped: int = 0  # links beyond the cap
     role: Role = Role.PAGE
     pointers: tuple[Pointer, ...] = ()
+    uses: tuple[Pointer, ...] = ()  # images, scripts and style sheets of the page, where a crawl wants them
     hints: tuple[Hint, ...] = ()
     list_until: str = ""  # of a list of changes: the LAST_VISIT of the next question
     list_next: str = ""  # of a list of changes: where this answer goes on

@@ -11,6 +11,7 @@ from msgspec import Struct, msgpack
 
 from sanderling.changes.difference import Action, Block, Delta, Difference, difference
 from sanderling.changes.noise import Noise, asset, place_of, places
+from sanderling.changes.resources import Sort, Swap
 from sanderling.changes.tree import Structure, Verdict
 from sanderling.pages.signatures import read
 
@@ -69,6 +70,7 @@ class Change(Struct, frozen=True, omit_defaults=True):
     links: Tally = Tally()
     media: Tally = Tally()
     behaviour: dict[str, Tally] = {}
+    resources: tuple[Swap, ...] = ()  # images, scripts and style sheets replaced under their URLs
     noise: tuple[str, ...] = ()  # what differed and does not count: stamps, furniture, template, restless, markup
     comparable: bool = True
 
@@ -105,6 +107,7 @@ def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Chang
         links=_tally(deltas.get("links")),
         media=_tally(deltas.get("images")),
         behaviour={kind: _tally(deltas[kind]) for kind in BEHAVIOURS if deltas.get(kind)},
+        resources=found.resources,
         noise=tuple(_heard(found, news, main, quiet)),
     )
 
@@ -127,12 +130,13 @@ def _news(kind: str, delta: Delta, noise: Noise) -> Delta:
 
 
 def _kinds(found: Difference, main: list[Block], deltas: dict[str, Delta]) -> dict[Kind, bool]:
+    swapped = {swap.sort for swap in found.resources}
     return {
         Kind.CONTENT: bool(main or deltas.get("main_images")) or _leads_elsewhere(deltas.get("main_links")),
         Kind.STRUCTURE: found.structure.verdict is not Verdict.NONE,
-        Kind.PRESENTATION: found.looks or found.structure.cosmetic,
-        Kind.BEHAVIOUR: any(deltas.get(kind) for kind in BEHAVIOURS),
-        Kind.MEDIA: bool(deltas.get("images")),
+        Kind.PRESENTATION: found.looks or found.structure.cosmetic or Sort.STYLE in swapped,
+        Kind.BEHAVIOUR: any(deltas.get(kind) for kind in BEHAVIOURS) or Sort.SCRIPT in swapped,
+        Kind.MEDIA: bool(deltas.get("images")) or Sort.IMAGE in swapped,
         Kind.LINKS: bool(deltas.get("links")),
     }
 
@@ -154,6 +158,8 @@ def _significance(kind: Kind, found: Difference, amount: float) -> float:
         return BASE[kind] + (1 - BASE[kind]) * sqrt(amount)
     if kind is Kind.STRUCTURE and found.structure.verdict is Verdict.MAJOR:
         return MAJOR
+    if kind is Kind.MEDIA and found.resources:
+        return BASE[kind] * (1 + max(swap.amount or 0.0 for swap in found.resources))
     return BASE[kind]
 
 

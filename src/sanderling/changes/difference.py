@@ -9,6 +9,7 @@ from itertools import islice
 from msgspec import Struct
 
 from sanderling.changes.align import Hunk, align
+from sanderling.changes.resources import Swap
 from sanderling.changes.tree import Structure, compare
 from sanderling.pages.assets import unpack as unpack_set
 from sanderling.pages.fingerprint import unpack as unpack_outline
@@ -59,6 +60,7 @@ class Difference(Struct, frozen=True, omit_defaults=True):
     structure: Structure = Structure()
     looks: bool = False
     assets: dict[str, Delta] = {}
+    resources: tuple[Swap, ...] = ()  # what the page uses and does not contain, replaced under its URL
 
 
 def difference(old: Signature, new: Signature) -> Difference:

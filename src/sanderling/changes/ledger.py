@@ -11,6 +11,7 @@ from msgspec import Struct, msgpack
 from sanderling.changes.detect import Change, Kind, judge
 from sanderling.changes.difference import Difference, difference
 from sanderling.changes.noise import Noise
+from sanderling.changes.resources import Swap
 from sanderling.database import Connection
 from sanderling.pages.signatures import read
 
@@ -19,7 +20,12 @@ UNREADABLE = Change(kinds=(Kind.CONTENT,), significance=0.4, amount=1.0)
 REPLACED = Change(kinds=(Kind.MEDIA,), significance=0.4, amount=1.0)
 """An image that is another one now."""
 
+INSERT = "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (url, at) DO NOTHING"
 _differences = msgpack.Decoder(Difference)
+
+
+def _verdict(change: Change) -> tuple[str, float]:
+    return " ".join(change.kinds), change.significance
 
 
 class Noted(Struct, frozen=True):
@@ -63,10 +69,14 @@ class Ledger:
             noise.learn(url, found)
             self.touched.add(site)
             change, facts = judge(found, noise, url), msgpack.encode(found)
-        self.db.execute(
-            "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (url, at) DO NOTHING",
-            (url, at, previous_at, site, " ".join(change.kinds), change.significance, facts),
-        )
+        self.db.execute(INSERT, (url, at, previous_at, site, *_verdict(change), facts))
+        return change
+
+    def note_replaced(self, url: int, site: str, at: float, previous_at: float, swap: Swap) -> Change:
+        """Write down that something a page uses was replaced; the page itself may be the same to the byte."""
+        found = Difference(resources=(swap,))
+        change = judge(found)
+        self.db.execute(INSERT, (url, at, previous_at, site, *_verdict(change), msgpack.encode(found)))
         return change
 
     def save(self) -> None:

@@ -4,16 +4,39 @@ The page itself is the same to the byte then. Validators or digests of the resou
 hash (difference hash, 64 bits) says how much it differs.
 """
 
-import io
 from collections.abc import Mapping
-from itertools import pairwise
+from enum import StrEnum
 
 from msgspec import Struct
 
-from sanderling.errors import MissingExtra
+from sanderling.pages.look import SIDE, look
 
-SIDE = 8
-MAX_PIXELS = 50_000_000  # a picture that says it is larger is not opened
+__all__ = ["Replaced", "Resource", "Sort", "Swap", "has_changed", "look", "replaced", "sort_of"]
+
+
+class Sort(StrEnum):
+    """What a page uses a resource for."""
+
+    IMAGE = "image"
+    SCRIPT = "script"
+    STYLE = "style"
+
+
+class Swap(Struct, frozen=True, omit_defaults=True):
+    """A resource that a crawl found replaced under its URL."""
+
+    url: str
+    sort: Sort
+    amount: float | None = None  # for images, from 0 (the same to the eye) to 1; None if nobody can say
+
+
+def sort_of(mime: str) -> Sort | None:
+    """Say from its media type what a resource is for; None for what changes nothing one sees."""
+    if mime.startswith("image/"):
+        return Sort.IMAGE
+    if mime.endswith(("javascript", "ecmascript")):
+        return Sort.SCRIPT
+    return Sort.STYLE if mime == "text/css" else None
 
 
 class Resource(Struct, frozen=True):
@@ -54,25 +77,3 @@ def _amount(old: Resource, new: Resource) -> float | None:
     if old.look is None or new.look is None:
         return None
     return (old.look ^ new.look).bit_count() / (SIDE * SIDE)
-
-
-def look(body: bytes) -> int | None:
-    """Take the perceptual hash of an image: whether each of 8 x 8 spots is brighter than the one to its right.
-
-    None for what is no image, or one that is damaged or too large to open.
-    """
-    try:
-        from PIL import Image
-    except ImportError:
-        raise MissingExtra("comparing images", "images") from None
-    try:
-        with Image.open(io.BytesIO(body)) as image:
-            if image.width * image.height > MAX_PIXELS:
-                return None
-            grey = image.convert("L").resize((SIDE + 1, SIDE))
-            spots = grey.tobytes()
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        return None
-    rows = [spots[row * (SIDE + 1) : (row + 1) * (SIDE + 1)] for row in range(SIDE)]
-    bits = [left > right for row in rows for left, right in pairwise(row)]
-    return sum(bit << place for place, bit in enumerate(bits))

@@ -1,4 +1,4 @@
-"""Tables of the change detector: what differed at each visit, and what is noise on each site."""
+"""Tables of the change detector: what differed at each visit, what is noise on each site, what pages use."""
 
 MIGRATIONS = [
     """
@@ -14,5 +14,9 @@ MIGRATIONS = [
     );
     CREATE INDEX changes_at ON changes (at);
     CREATE TABLE noise (site TEXT PRIMARY KEY, state BLOB NOT NULL)
+    """,
+    """
+    CREATE TABLE uses (page INTEGER NOT NULL, resource INTEGER NOT NULL, PRIMARY KEY (page, resource));
+    CREATE INDEX uses_resource ON uses (resource)
     """,
 ]

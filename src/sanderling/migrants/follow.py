@@ -1,12 +1,15 @@
 """Where a page leads: its links, resolved, in one spelling, each target once."""
 
 from collections.abc import Callable
+from itertools import islice
 
 from sanderling.organise.normalise import resolve, resolve_all
 from sanderling.pages.links import Extract, RawLink
+from sanderling.pages.parse import Document
 from sanderling.records import Link, Pointer, Role, Url
 
 MAX_POINTERS = 20  # sitemaps and feeds of one page
+MAX_USES = 100  # images, scripts and style sheets of one page
 
 
 def links_of(found: Extract, nofollow: bool, promise: Callable[[RawLink], float] | None = None) -> tuple[Link, ...]:
@@ -42,3 +45,12 @@ def pointers_of(found: Extract) -> tuple[Pointer, ...]:
         for href, role in named[:MAX_POINTERS]
         if (spelling := resolve(found.base, href)) is not None
     )
+
+
+def uses_of(tree: Document, base: str) -> tuple[Pointer, ...]:
+    """Resolve the images, scripts and style sheets a page uses, each once."""
+    from sanderling.pages.assets import references  # few crawls want them
+
+    spellings = (resolve(base, href) for href in islice(references(tree), MAX_USES))
+    found = {spelling.url: spelling.wire_if_different for spelling in spellings if spelling is not None}
+    return tuple(Pointer(url, wire, Role.RESOURCE) for url, wire in found.items())

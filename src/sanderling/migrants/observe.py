@@ -8,7 +8,7 @@ from sanderling.migrants.answer import Verdict, fault, judge, robots_tag, text, 
 from sanderling.migrants.body import decoded
 from sanderling.migrants.fetch import request_headers
 from sanderling.migrants.focus import promise_of, relevance
-from sanderling.migrants.follow import links_of, pointers_of
+from sanderling.migrants.follow import links_of, pointers_of, uses_of
 from sanderling.migrants.head import Fields, media_type, read_head
 from sanderling.migrants.pack import Exchange, pack_metadata, pack_request, pack_response, stored_head
 from sanderling.migrants.settings import FetchSettings
@@ -16,6 +16,7 @@ from sanderling.migrants.transfer import Reply
 from sanderling.organise.normalise import resolve
 from sanderling.organise.relevance import Topic, pack_relevance
 from sanderling.pages.links import extract
+from sanderling.pages.look import look_mark
 from sanderling.pages.parse import Document, charset_of, is_html, parse
 from sanderling.records import Outcome, Reason, Role, Stop, Visit
 
@@ -99,6 +100,10 @@ class Observer:
 
             facts["hints"], facts["list_until"], facts["list_next"] = read_changes(reply.ask.url, body)
             return Verdict(Outcome.FETCHED)
+        if stop.role is Role.RESOURCE:
+            if mime.startswith("image/") and (seen := look_mark(body)):
+                facts["marks"] = {"look": seen}
+            return Verdict(Outcome.FETCHED)
         if stop.role is not Role.PAGE:
             from sanderling.migrants.maps import read_map
 
@@ -130,6 +135,8 @@ class Observer:
         facts["links"] = links_of(found, facts["nofollow"], promise_of(topic, tree, found) if topic else None)
         facts["links_dropped"] = found.dropped
         facts["pointers"] = pointers_of(found)
+        if self._settings.resources:
+            facts["uses"] = uses_of(tree, found.base)
         facts["marks"] = self._marks(tree, changed)
         if topic:
             facts["marks"]["relevance"] = pack_relevance(relevance(topic, tree, found.title))

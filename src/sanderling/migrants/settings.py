@@ -49,6 +49,7 @@ class FetchSettings(Struct, frozen=True):
     digest: Literal["sha256", "sha1"] = "sha256"  # of WARC records; a visit's own digest is always SHA-256
     keep: str = ""  # folder of what specialised migrants keep for later; empty: nothing is looked for there
     topic: dict[str, float] = {}  # words and weights of a focused crawl; empty: no focus
+    resources: bool = False  # name the images, scripts and style sheets of pages, and see how images look
     keep_requests: bool = True  # pack what we asked beside what came
 
     def __post_init__(self) -> None:
@@ -58,7 +59,7 @@ class FetchSettings(Struct, frozen=True):
 
     def max_body_of(self, role: Role) -> int:
         """Sitemaps may be larger than pages: the protocol grants them 50 MB."""
-        return self.max_body if role is Role.PAGE else max(self.max_body, SITEMAP_LIMIT)
+        return self.max_body if role in (Role.PAGE, Role.RESOURCE) else max(self.max_body, SITEMAP_LIMIT)
 
     @property
     def agent_token(self) -> str:

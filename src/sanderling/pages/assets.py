@@ -2,7 +2,7 @@
 
 import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
@@ -137,6 +137,17 @@ def forms(tree: Document) -> set[int]:
 def frames(tree: Document) -> set[int]:
     """Hash the frames by what they show."""
     return {key(steady(source)) for element in tree.find_all("iframe") if (source := element.attr("src"))}
+
+
+def references(tree: Document) -> Iterator[str]:
+    """Spell out the images, scripts and style sheets a page uses; data inside the page is none of them."""
+    for element in tree.iter_elements(("img", "script", "link")):
+        if element.tag == "link":
+            source = element.attr("href") if _is_sheet(element) else None
+        else:
+            source = element.attr("src")
+        if source and not source.startswith("data:"):
+            yield source
 
 
 class _Names(dict[str, str]):
