@@ -18,8 +18,10 @@ from sanderling.frontier.book import Book
 from sanderling.frontier.hosts import Hosts
 from sanderling.frontier.judge import Judge
 from sanderling.frontier.keep import Keeper
+from sanderling.frontier.known import Leaving, Occurrences
 from sanderling.frontier.queue import Queue
 from sanderling.home.house import House
+from sanderling.home.uses import Uses
 from sanderling.migrants.briefed import is_kept
 from sanderling.ordering import open_order, remembered
 from sanderling.organise import dust
@@ -68,17 +70,21 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
     rule = _rule(db, request.scope, seeds)
     wish = remembered(db, request.wish)
     order = open_order(db, wish)
+    memory = request.memory
+    book = Book(db, Occurrences(memory.url_cache_size, Leaving(memory.url_cache)))
+    judge, ledger = Judge(rule, depth, _budget(db), dust.load(db)), Ledger(db)
     return House(
         db=db,
-        book=Book(db),
+        book=book,
         queue=Queue(db, pace_of(request), order.favour),
         hosts=Hosts(db),
-        judge=Judge(rule, depth, _budget(db), dust.load(db)),
+        judge=judge,
         order=order,
         order_name=wish.name,
         keeper=Keeper(db, request.limits.keep) if request.limits.keep else None,
         hints=Hints(db),
-        ledger=Ledger(db),
+        ledger=ledger,
+        uses=Uses(db, book, judge, ledger, catalogue) if request.fetching.resources else None,
         lists=Lists(db, request.revisit.threshold),
         maps=Maps(db),
         diary=Diary(db, policy_named(request.revisit.policy), budget_of(request)),

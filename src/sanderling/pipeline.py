@@ -41,6 +41,8 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     rows = rows_of(house.db, [visit.id for visit in visits])
     latest = house.catalogue.latest([visit.id for visit in stored])
     ids = offer_links([*stored, *kept], rows, house, now)
+    if house.uses is not None:
+        house.uses.follow(stored, {id_: row.depth for id_, row in rows.items()}, now)
     follow_maps(stored, rows, house, now)
     wires = {visit.id: rows[visit.id].wire for visit in stored}
     shelved = shelve(stored, latest, wires, house.catalogue, house.archive)

@@ -16,7 +16,19 @@ from sanderling.records import Reason
 from sanderling.refresh.budget import Budget, parse_budget
 from sanderling.refresh.policies import POLICIES
 from sanderling.refresh.policy import Policy
-from sanderling.settings import AUTO, Fetching, Limits, Order, Politeness, Revisit, Scheduling, Scope, Workers, nearest
+from sanderling.settings import (
+    AUTO,
+    Fetching,
+    Limits,
+    Memory,
+    Order,
+    Politeness,
+    Revisit,
+    Scheduling,
+    Scope,
+    Workers,
+    nearest,
+)
 
 FAST_CONNECTIONS = 16  # to one host, where no pause is asked for
 
@@ -34,6 +46,7 @@ class Request(Struct, frozen=True):
     fetching: Fetching = Fetching()
     workers: Workers = Workers()
     scheduling: Scheduling = Scheduling()
+    memory: Memory = Memory()
     revisit: Revisit = Revisit()
     order: Order = Order()
     wish: Wish = Wish()  # what `order` says, as it was read
@@ -107,6 +120,7 @@ def fetch_settings(request: Request) -> FetchSettings:
         timeout=fetching.timeout,
         max_body=fetching.max_body,
         digest=fetching.digest,
+        resources=fetching.resources,
         topic=request.wish.topic,
     )
 

@@ -16,6 +16,7 @@ from sanderling.coordinator import Bounds, Coordinator, Engine, Finish, Progress
 from sanderling.database import Connection, transaction
 from sanderling.errors import CollectionError
 from sanderling.home.house import MAPS_FIRST, House
+from sanderling.home.uses import BEHIND
 from sanderling.migrants.resolve import Resolver
 from sanderling.opening import open_engine, open_house, roster_of, settle
 from sanderling.ordering import remembered
@@ -162,6 +163,8 @@ def _begin(house: House, request: Request, mode: Mode, refill: Refill, now: floa
         )
         if house.use_maps:
             queue_pages(house.db, [*house.lists.unread(), *house.maps.unread(now)], MAPS_FIRST)
+        if house.uses is not None:
+            queue_pages(house.db, house.uses.known(), BEHIND)
         house.lists.forget_answers()
         if mode is Mode.ALL:
             refill.queued += queue_everything(house, (State.VISITED,))

@@ -8,6 +8,8 @@ import msgspec
 
 from sanderling.coordinator import Coordinator, Finish
 from sanderling.database import Connection, transaction
+from sanderling.dedupe import tally
+from sanderling.dedupe.twins import catch_up
 from sanderling.errors import DiskFull
 from sanderling.frontier.book import Entry
 from sanderling.frontier.orderings.memory import save
@@ -208,6 +210,7 @@ def _write_end(house: House, run: int, finish: Finish, summary: object, now: flo
     house.graph.flush()
     house.diary.save()
     save(db, house.order_name, house.order, house.catalogue.next_visit - 1)
+    _note_duplicates(house)
     house.archive.close()
     for name, length in house.archive.lengths().items():
         house.catalogue.file_id(name, length)
@@ -221,6 +224,17 @@ def _write_end(house: House, run: int, finish: Finish, summary: object, now: flo
         "UPDATE runs SET ended = ?, finish_reason = ?, summary = ? WHERE id = ?",
         (now, finish, json.dumps(summary), run),
     )
+
+
+def _note_duplicates(house: House) -> None:
+    """Write down how many links were known, and pair the pages that read nearly the same."""
+    counts, cache = house.counts, house.book.cache
+    tally.add(
+        house.db,
+        {tally.LINKS: counts["links"], tally.NEW: counts["links_new"], tally.ASKED: cache.asked,
+         tally.HITS: cache.hits, tally.EVICTED: cache.evicted},
+    )  # fmt: skip
+    catch_up(house.db)
 
 
 def summarise(house: House, finish: Finish, seconds: float) -> Summary:

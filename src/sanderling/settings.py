@@ -91,6 +91,9 @@ class Fetching(Struct, frozen=True):
     cookies: Annotated[Switch, Meta(description="keep cookies during a crawl (default off)")] = False
     insecure_host: Annotated[Texts, Meta(description="host whose TLS certificate is not checked (repeatable)")] = ()
     digest: Annotated[Literal["sha256", "sha1"], Meta(description="digest in WARC records (default sha256)")] = "sha256"
+    resources: Annotated[
+        Switch, Meta(description="also visit images, scripts and style sheets of pages, to see them replaced")
+    ] = False
 
 
 class Workers(Struct, frozen=True):
@@ -110,6 +113,16 @@ class Workers(Struct, frozen=True):
     via: Annotated[Texts, Meta(description="host beside the web server, https://host:8443 (repeatable)")] = ()
     key: Annotated[Text, Meta(description="file with our private key for --via (see sanderling host keygen)")] = ""
     via_ca: Annotated[Text, Meta(description="certificates to trust for --via (default: the system's)")] = ""
+
+
+class Memory(Struct, frozen=True):
+    """What is kept in memory."""
+
+    url_cache: Annotated[
+        Literal["lfu", "lru"],
+        Meta(description="which known URLs leave the cache: the rarest, or those met longest ago (default lfu)"),
+    ] = "lfu"
+    url_cache_size: Annotated[Count, Meta(description="known URLs in it (default 400000, about 60 MB)")] = 400_000
 
 
 class Scheduling(Struct, frozen=True):
@@ -142,7 +155,18 @@ class Watching(Struct, frozen=True):
     watch_text: Annotated[Texts, Meta(description="regular expression of lines that alone count (repeatable)")] = ()
 
 
-GROUPS: list[type[Struct]] = [Scope, Limits, Order, Politeness, Fetching, Workers, Scheduling, Revisit, Watching]
+GROUPS: list[type[Struct]] = [
+    Scope,
+    Limits,
+    Order,
+    Politeness,
+    Fetching,
+    Workers,
+    Memory,
+    Scheduling,
+    Revisit,
+    Watching,
+]
 """Every group of settings; a room that has its own adds it here."""
 
 G = TypeVar("G", bound=Struct)

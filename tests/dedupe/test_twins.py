@@ -12,7 +12,6 @@ from sanderling.pages.simhash import simhash
 from sanderling.store.collection import open_collection
 
 
-
 def prose(seed: int) -> str:
     dice = Random(seed)
     words = ["".join(dice.choices("abcdefghij", k=9)) for _ in range(60)]

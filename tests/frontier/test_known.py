@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.frontier.known import MET, Occurrences, Policy
+from sanderling.frontier.known import MET, Leaving, Occurrences
 
 
 def test_a_url_is_counted_each_time_it_is_met() -> None:
@@ -24,7 +24,7 @@ def test_the_rarest_go_first_and_of_those_the_ones_met_longest_ago() -> None:
 
 
 def test_without_counting_the_ones_met_longest_ago_go() -> None:
-    cache = Occurrences(8, Policy.LRU)
+    cache = Occurrences(8, Leaving.LRU)
     for key in range(8):
         cache.keep(key, key)
     for key in (0, 0, 1):
@@ -42,8 +42,8 @@ def test_another_value_keeps_the_count() -> None:
     assert (cache.count(1), cache.look(1)) == (2, 6)
 
 
-@given(st.lists(st.integers(0, 40)), st.sampled_from(Policy))
-def test_it_never_holds_more_than_it_may_nor_another_value(keys: list[int], policy: Policy) -> None:
+@given(st.lists(st.integers(0, 40)), st.sampled_from(Leaving))
+def test_it_never_holds_more_than_it_may_nor_another_value(keys: list[int], policy: Leaving) -> None:
     cache = Occurrences(8, policy)
     for key in keys:
         if cache.look(key) is None:

@@ -38,6 +38,8 @@ def summary(change: Change) -> str:
         parts.append(f"paragraphs: {blocks}")
     if change.links.added or change.links.removed:
         parts.append(f"links: {change.links.added} added, {change.links.removed} removed")
+    if change.resources:
+        parts.append(f"replaced: {', '.join(plain(swap.url) for swap in change.resources)}")
     return "; ".join(parts)
 
 

@@ -130,6 +130,7 @@ def as_object(item: Item) -> dict[str, object]:
         "links": to_builtins(change.links),
         "media": to_builtins(change.media),
         "behaviour": to_builtins(change.behaviour),
+        "resources": to_builtins(change.resources),
         "noise": list(change.noise),
     }
 

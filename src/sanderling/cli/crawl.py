@@ -28,7 +28,7 @@ from sanderling.errors import UsageError
 from sanderling.migrants.guard import is_global, literal
 from sanderling.organise.normalise import host_of, hostname, normalise
 from sanderling.session import Request, Summary, crawl
-from sanderling.settings import Fetching, Limits, Order, Politeness, Revisit, Scheduling, Scope, Workers
+from sanderling.settings import Fetching, Limits, Memory, Order, Politeness, Revisit, Scheduling, Scope, Workers
 from sanderling.store.collection import exists, remove_collection
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ examples:
   sanderling crawl --seed-file seeds.txt --time-limit 2h --exclude '\\?print='
   sanderling crawl http://localhost:8000/ --allow-private --delay 0     your own server, as fast as it goes
 """
-GROUPS = (Scope, Limits, Order, Politeness, Fetching, Workers, Scheduling, Revisit)
+GROUPS = (Scope, Limits, Order, Politeness, Fetching, Workers, Memory, Scheduling, Revisit)
 LOG_EVERY = 10.0  # seconds between progress lines where there is no terminal
 
 CODES = {
@@ -75,6 +75,7 @@ def run(call: Call) -> int:
         politeness=call.settings(Politeness),
         fetching=call.settings(Fetching),
         workers=call.settings(Workers),
+        memory=call.settings(Memory),
         scheduling=call.settings(Scheduling),
         revisit=call.settings(Revisit),
         command=shlex.join(sys.argv[1:]),

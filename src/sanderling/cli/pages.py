@@ -117,9 +117,7 @@ def _near_object(pair: Pair | None, names: Mapping[int, str]) -> dict[str, objec
     return {"near_duplicate_of": names.get(pair.twin, ""), "near_bits": pair.distance}
 
 
-def _print_pages(
-    call: Call, rows: Iterator[list[object]], twins: Mapping[int, Pair], names: Mapping[int, str]
-) -> None:
+def _print_pages(call: Call, rows: Iterator[list[object]], twins: Mapping[int, Pair], names: Mapping[int, str]) -> None:
     found = (row for (row,) in rows if isinstance(row, PageRow))
     if call.json:
         for row in found:

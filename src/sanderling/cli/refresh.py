@@ -18,7 +18,18 @@ from sanderling.errors import UsageError
 from sanderling.refresh.policies import POLICIES
 from sanderling.request import Request
 from sanderling.revisits import Mode, Refreshed, expected, refresh
-from sanderling.settings import Fetching, Limits, Politeness, Revisit, Scheduling, Scope, Workers, group_from, nearest
+from sanderling.settings import (
+    Fetching,
+    Limits,
+    Memory,
+    Politeness,
+    Revisit,
+    Scheduling,
+    Scope,
+    Workers,
+    group_from,
+    nearest,
+)
 from sanderling.store.collection import get_meta, read_collection
 
 HELP = "Visit again what is due, asking servers only what changed; sitemaps and feeds are read first."
@@ -29,7 +40,7 @@ examples:
   sanderling refresh --all                      everything, due or not
   sanderling refresh --watch --budget 5000/day  stay, and keep the collection fresh
 """
-GROUPS = (Revisit, Scope, Limits, Politeness, Fetching, Workers, Scheduling)
+GROUPS = (Revisit, Scope, Limits, Politeness, Fetching, Workers, Memory, Scheduling)
 G = TypeVar("G", bound=Struct)
 
 
@@ -73,6 +84,7 @@ def remembered(call: Call) -> Request:
         politeness=group(Politeness),
         fetching=group(Fetching),
         workers=group(Workers),
+        memory=group(Memory),
         scheduling=group(Scheduling),
         revisit=call.settings(Revisit),
         command=shlex.join(sys.argv[1:]),

@@ -11,6 +11,7 @@ from sanderling.cli.crawl import size_text
 from sanderling.cli.frame import Call, print_json
 from sanderling.cli.times import iso
 from sanderling.database import Connection
+from sanderling.dedupe.tally import count
 from sanderling.reach import drawn, levels
 from sanderling.sources.changefreq import CLASSES
 from sanderling.store.collection import Collection, get_meta, read_collection
@@ -64,12 +65,19 @@ def describe(collection: Collection) -> dict[str, object]:
         "order": get_meta(db, "order"),
         "depths": drawn(db),
         "levels": [msgspec.to_builtins(level) for level in levels(db)],
+        "duplicates": _duplicates(db),
         "hosts": db.execute("SELECT count(DISTINCT host) FROM urls WHERE state = 'visited'").fetchone()[0],
         "held": _held(db, time.time()),
         "last_run": None
         if run is None
         else {"started": iso(run[0]), "ended": iso(run[1]), "finish_reason": run[2] or "unfinished", "command": run[3]},
     }
+
+
+def _duplicates(db: Connection) -> dict[str, object]:
+    found = count(db)
+    ratios = {"link_share": round(found.link_share, 4), "cache_hit_ratio": round(found.hit_ratio, 4)}
+    return msgspec.structs.asdict(found) | ratios
 
 
 def _reasons(db: Connection, state: str) -> list[tuple[str, int]]:
@@ -106,12 +114,28 @@ def _print(state: dict[str, object]) -> None:
     if isinstance(frequencies, dict) and frequencies:
         known = ", ".join(f"{frequencies[name]:,} {name}" for name in CLASSES if name in frequencies)
         print(f"  change    {known}")
+    _print_duplicates(state["duplicates"])
     _print_levels(state)
     held = state["held"]
     for host in held if isinstance(held, list) else []:
         print(f"  held      {host['host']} until {host['until']} ({host['reason']}), {host['waiting']} waiting")
     if isinstance(run, dict):
         print(f"  last run  {run['started']}: {run['finish_reason']}")
+
+
+def _print_duplicates(found: object) -> None:
+    """Duplicates at both levels: links, and pages."""
+    assert isinstance(found, dict)
+    if found["links"]:
+        print(
+            f"  links     {found['links']:,} found, {found['link_share']:.1%} to URLs met before;"
+            f" {found['cache_hit_ratio']:.1%} of look-ups needed no disk"
+        )
+    if any(found[name] for name in ("pages_same", "pages_near", "pages_elsewhere")):
+        print(
+            f"  alike     {found['pages_same']:,} pages are copies to the byte, {found['pages_near']:,} read nearly"
+            f" like another, {found['pages_elsewhere']:,} name another URL as theirs"
+        )
 
 
 def _print_levels(state: dict[str, object]) -> None:

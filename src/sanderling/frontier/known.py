@@ -15,7 +15,7 @@ MET = 1 << 56  # one occurrence; below it are 48 bits of id and 8 of depth
 REST = MET - 1
 
 
-class Policy(StrEnum):
+class Leaving(StrEnum):
     """Which URLs go when there is no room."""
 
     LFU = "lfu"  # the rarest, and of those the ones met longest ago
@@ -25,7 +25,7 @@ class Policy(StrEnum):
 class Occurrences:
     """Values of known URLs by their hash, with occurrences above them; a value has at most 56 bits."""
 
-    def __init__(self, capacity: int = CAPACITY, policy: Policy = Policy.LFU) -> None:
+    def __init__(self, capacity: int = CAPACITY, policy: Leaving = Leaving.LFU) -> None:
         self.capacity = max(SHARE, capacity)
         self.policy = policy
         self.values: dict[int, int] = {}
@@ -52,7 +52,7 @@ class Occurrences:
 
     def _evict(self) -> None:
         leaving = len(self.values) // SHARE
-        for key in self._rarest(leaving) if self.policy is Policy.LFU else list(islice(self.values, leaving)):
+        for key in self._rarest(leaving) if self.policy is Leaving.LFU else list(islice(self.values, leaving)):
             del self.values[key]
         self.evicted += leaving
 

@@ -14,6 +14,7 @@ from sanderling.frontier.keep import Keeper
 from sanderling.frontier.order import Ordering
 from sanderling.frontier.orderings.choose import DEFAULT
 from sanderling.frontier.queue import Queue
+from sanderling.home.uses import Uses
 from sanderling.records import Source
 from sanderling.refresh.diary import Diary
 from sanderling.refresh.lists import Lists
@@ -55,6 +56,7 @@ class House(Struct):
     counts: Counter[str]
     agent: str = "sanderling"  # what robots.txt calls us
     use_maps: bool = True  # look for sitemaps and feeds
+    uses: Uses | None = None  # visit what pages use too
     order_name: str = DEFAULT
     keeper: Keeper | None = None  # of a collection of limited size
     learned: int = 0  # pages since waiting URLs were last moved by what was learned

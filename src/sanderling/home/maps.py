@@ -59,7 +59,7 @@ def follow_maps(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: Hous
             _note_list(visit, house, now)
             near = [p for p in visit.pointers if p.role is not Role.CHANGES and admissible(p.url, visit.url)]
             offer_maps(near, house, now, visit.id, rows[visit.id].hops + (visit.role is not Role.PAGE))
-        if visit.role is Role.PAGE:
+        if visit.role in (Role.PAGE, Role.RESOURCE):
             continue
         _read_map(visit, house, now)
         if visit.outcome in (Outcome.GONE, Outcome.FAILED) and (path := split(visit.url)[1]) in WELL_KNOWN[:-1]:

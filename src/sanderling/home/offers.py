@@ -70,7 +70,11 @@ def offer_links(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: Hous
                 offers[target.url] = Offer(
                     row.depth, False, Source.REDIRECT, visit, wire, hops=hops, role=visit.role, is_seed=seed
                 )
-    return offer_all(offers, house, now)
+    house.counts["links"] += sum(len(visit.links) for visit in visits)
+    before = house.book.next_id
+    ids = offer_all(offers, house, now)
+    house.counts["links_new"] += house.book.next_id - before
+    return ids
 
 
 def offer_all(offers: Mapping[Url, Offer], house: House, now: float) -> dict[Url, int]:

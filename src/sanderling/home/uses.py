@@ -50,6 +50,10 @@ class Uses(Struct, frozen=True):
             [(visit.id, ids[pointer.url]) for visit in pages for pointer in visit.uses if pointer.url in ids],
         )
 
+    def known(self) -> list[int]:
+        """All resources that were seen: a refresh asks whether they are still the same."""
+        return [id_ for (id_,) in self.db.execute("SELECT id FROM urls WHERE role = 'resource' AND state = 'visited'")]
+
     def replaced(self, shelved: Sequence[Shelved], latest: Mapping[int, Latest]) -> int:
         """Note what was replaced since the last visit; say how many changes that made."""
         noted = 0
@@ -78,6 +82,4 @@ class Uses(Struct, frozen=True):
 
 def _candidate(pointer: Pointer, page: Visit, levels: Mapping[int, int]) -> Candidate:
     """A resource stands on the level of its page: it is part of it."""
-    return Candidate(
-        pointer.url, pointer.wire, levels[page.id], Source.LINK, page.id, rank=BEHIND, role=pointer.role
-    )
+    return Candidate(pointer.url, pointer.wire, levels[page.id], Source.LINK, page.id, rank=BEHIND, role=pointer.role)
