@@ -265,7 +265,7 @@ class Coordinator:
         if not self.pending:
             return
         visits = sum(len(parcel.visits) for parcel in self.pending)
-        full = visits >= min(BATCH_VISITS, max(LEAST_IN_HAND, self.roster.outstanding))
+        full = visits >= min(BATCH_VISITS, self.roster.outstanding)  # half of what was sent is home, or all of it
         if full or time.monotonic() - self.pending_since >= BATCH_SECONDS:
             self._commit()
 
