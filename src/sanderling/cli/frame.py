@@ -123,7 +123,11 @@ def parse_call(argv: Sequence[str], commands: Mapping[str, str]) -> tuple[Call, 
     module = command_module(argv[0])
     parser = new_parser(f"sanderling {argv[0]}")
     fill(parser, module)
-    args = parser.parse_args(argv[1:])
+    args, unknown = parser.parse_known_args(argv[1:])
+    if unknown:
+        flags = [flag for action in parser._actions for flag in action.option_strings]
+        close = nearest(unknown[0].partition("=")[0], flags) if unknown[0].startswith("-") else ""
+        raise UsageError(f"{unknown[0]!r} is not understood{close} (see {parser.prog} --help)")
     return read_call(args), module
 
 

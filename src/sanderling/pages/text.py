@@ -52,12 +52,12 @@ def letters(tree: Document) -> str:
 
 def text_mark(words: str) -> bytes:
     """Hash the visible text of a page, blanks aside: eight bytes that say whether to look closer."""
-    return xxh3_64_digest(squeeze(words).replace(b"\n", b""))
+    return xxh3_64_digest(squeeze(words, BLANKS + b"\n"))
 
 
-def squeeze(words: str) -> bytes:
+def squeeze(words: str, blanks: bytes = BLANKS) -> bytes:
     """Remove blanks of every kind but line ends."""
-    letters = words.encode("utf-8", "replace").translate(None, BLANKS)
+    letters = words.encode("utf-8", "replace").translate(None, blanks)
     if not words.isascii():
         for blank in UNSEEN:
             letters = letters.replace(blank, b"")
