@@ -1,7 +1,7 @@
 """The marks of one version of a page."""
 
 from sanderling.pages.parse import parse
-from sanderling.pages.signatures import read, sign, write
+from sanderling.pages.signatures import is_current, read, sign, write
 from sanderling.pages.text import text, text_mark
 
 
@@ -36,3 +36,10 @@ def test_a_full_mark_is_small() -> None:
 def test_an_empty_page_has_a_mark_too() -> None:
     for body in (b"", b"<", b"<html>", b"\x00", b"<main></main>"):
         assert read(write(sign(parse(body)))) == sign(parse(body))
+
+
+def test_a_mark_of_another_version_is_known_as_such() -> None:
+    mark = write(sign(parse(b"<p>words")))
+    assert is_current(mark)
+    assert not is_current(b"")
+    assert not is_current(mark[:3] + b"\x01" + mark[4:])

@@ -15,6 +15,7 @@ from sanderling.pages.assets import unpack as unpack_set
 from sanderling.pages.fingerprint import unpack as unpack_outline
 from sanderling.pages.signatures import Signature
 
+MAX_PAIRED = 10_000  # old blocks times new ones that are paired by their sizes
 MAX_BLOCKS = 5_000  # told of one page; where so much differs, more of it says no more
 ASSETS = ("links", "main_links", "images", "main_images", "scripts", "handlers", "forms", "frames")
 
@@ -141,7 +142,7 @@ def _arrivals(right: _Side, hunks: list[Hunk], moved: Counter[int]) -> dict[int,
 def _hunk(
     hunk: Hunk, left: _Side, right: _Side, moved: Counter[int], arrivals: dict[int, list[int]]
 ) -> Iterable[Block]:
-    """Take moved blocks out of a hunk, pair what is left in order, and call the rest added or removed."""
+    """Take moved blocks out of a hunk, pair what is left by size in order, and call the rest added or removed."""
     before = hunk.old[0] - 1
     context = left.keys[before] if before >= 0 else 0
     gone = [place for place in range(*hunk.old) if left.keys[place] not in moved]
@@ -152,13 +153,49 @@ def _hunk(
             yield Block(
                 Action.MOVED, left.sizes[place], bool(left.places[place]), place, arrivals[key].pop(0), (key,), context
             )
-    for mine, yours in zip(gone, came, strict=False):
+    pairs = _pairs([left.sizes[place] for place in gone], [right.sizes[place] for place in came])
+    for mine, yours in ((gone[one], came[other]) for one, other in pairs):
         size, main = max(left.sizes[mine], right.sizes[yours]), bool(left.places[mine] or right.places[yours])
         keys = (left.keys[mine], right.keys[yours])
         yield Block(Action.CHANGED, size, main, mine, yours, keys, context)
-    for place in gone[len(came) :]:
+    for place in _without(gone, {one for one, _ in pairs}):
         main = bool(left.places[place])
         yield Block(Action.REMOVED, left.sizes[place], main, place, -1, (left.keys[place],), context)
-    for place in came[len(gone) :]:
+    for place in _without(came, {other for _, other in pairs}):
         main = bool(right.places[place])
         yield Block(Action.ADDED, right.sizes[place], main, -1, place, (right.keys[place],), context)
+
+
+def _without(places: list[int], taken: set[int]) -> list[int]:
+    return [place for number, place in enumerate(places) if number not in taken]
+
+
+def _pairs(old: list[int], new: list[int]) -> list[tuple[int, int]]:
+    """Pair blocks in order so that their sizes fit best: an inserted paragraph does not make the next one another."""
+    if len(old) == len(new) or min(len(old), len(new)) == 0 or len(old) * len(new) > MAX_PAIRED:
+        return list(zip(range(len(old)), range(len(new)), strict=False))
+    if len(old) > len(new):
+        return [(one, other) for other, one in _pairs(new, old)]
+    spare = len(new) - len(old)
+    costs = [[0.0] * (spare + 1)]  # of the first blocks: with so many new ones left out
+    for row, size in enumerate(old):
+        reached, least = costs[-1], float("inf")
+        costs.append([])
+        for left_out in range(spare + 1):
+            least = min(least, reached[left_out] + _unlike(size, new[row + left_out]))
+            costs[-1].append(least)
+    return _traced(old, new, costs)
+
+
+def _traced(old: list[int], new: list[int], costs: list[list[float]]) -> list[tuple[int, int]]:
+    """Read the best pairs off the table, last one first."""
+    pairs, left_out = [], len(new) - len(old)
+    for row in range(len(old) - 1, -1, -1):
+        while left_out and costs[row + 1][left_out] == costs[row + 1][left_out - 1]:
+            left_out -= 1
+        pairs.append((row, row + left_out))
+    return pairs[::-1]
+
+
+def _unlike(one: int, other: int) -> float:
+    return abs(one - other) / max(one, other, 1)

@@ -59,6 +59,8 @@ REFERENCES = {"img": "src", "script": "src", "iframe": "src", "link": "href", "v
 def version(body: bytes, charset: str = "", attention: Attention = EVERYTHING) -> Version:
     """Read one version of a page."""
     tree = parse(body, charset)
+    for selector in attention.ignore:
+        tree.remove(selector)
     page = blocks(tree, attention)
     mark, kept = sign_blocks(tree, page, attention)
     sized = runs(tree)

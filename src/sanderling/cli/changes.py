@@ -99,7 +99,9 @@ def _chosen(call: Call, collection: Collection, since: float) -> Iterator[Item]:
 
 
 def _again(collection: Collection, one: Noted, attention: Attention, ledger: Ledger) -> Change:
-    """Compare both versions once more, with other eyes."""
+    """Compare both versions once more, with other eyes; what a page uses is no part of it that could be watched."""
+    if one.change.resources:
+        return Change() if attention.is_narrow else one.change
     found = [stored for stored in versions(collection, one.url) if stored.at <= one.at]
     if len(found) < 2 or one.change == UNREADABLE:
         return one.change

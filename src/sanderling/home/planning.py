@@ -7,7 +7,7 @@ from sanderling.home.house import House
 from sanderling.organise.normalise import host_of, split
 from sanderling.organise.scope import site_of
 from sanderling.pages.parse import parse
-from sanderling.pages.signatures import sign, write
+from sanderling.pages.signatures import is_current, sign, write
 from sanderling.records import Outcome, Role, Visit
 from sanderling.refresh.plans import Facts
 from sanderling.refresh.sitemap import Hint as Told
@@ -49,9 +49,9 @@ def _marks(visit: Visit, old: Latest, house: House) -> tuple[bytes, bytes] | Non
     if not new:
         return None
     before = house.catalogue.mark(visit.id, "signature")
-    if not before and (place := house.catalogue.body_place(old.visit)):
+    if not is_current(before) and (place := house.catalogue.body_place(old.visit)):
         before = write(sign(parse(read_record(house.archive.folder, Place(*place)).body, old.charset)))
-    return (before, new) if before else None
+    return (before, new) if is_current(before) else None
 
 
 def plan(shelved: Sequence[Shelved], latest: Mapping[int, Latest], changed: set[int], house: House, now: float) -> None:

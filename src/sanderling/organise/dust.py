@@ -6,6 +6,7 @@ rule; the other half, never looked at before, has to confirm it. A rule only eve
 so it is taken back by leaving it out.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from urllib.parse import urlsplit, urlunsplit
@@ -18,6 +19,7 @@ from sanderling.database import Connection
 SUPPORT = 3  # groups of spellings that must agree in each half of the evidence
 ERRORS = 0.02  # share of groups that may disagree
 ROUNDS = 3
+MAX_NAMES = 100  # parameters of a site that are looked at, the usual ones
 INDEX_NAMES = ("index.html", "index.htm", "index.php", "default.asp", "default.aspx", "default.html", "index.jsp")
 
 
@@ -89,14 +91,13 @@ def _has(rules: Sequence[Rule], rule: Rule) -> bool:
 
 
 def _candidates(site: str, pages: Sequence[Page]) -> list[Rule]:
-    names: dict[str, None] = {}
+    names: Counter[str] = Counter()
     for page in pages:
-        for part in urlsplit(page.url).query.split("&"):
-            if part:
-                names[part.partition("=")[0]] = None
+        query = page.url.partition("#")[0].partition("?")[2]
+        names.update({part.partition("=")[0] for part in query.split("&") if part})
     paths = {urlsplit(page.url).path.rpartition("/")[2].lower() for page in pages}
     return [
-        *(Rule(site, Kind.PARAMETER, name) for name in names),
+        *(Rule(site, Kind.PARAMETER, name) for name, count in names.most_common(MAX_NAMES) if count >= SUPPORT),
         *(Rule(site, Kind.INDEX, name) for name in INDEX_NAMES if name in paths),
         *(Rule(site, kind) for kind in (Kind.WWW, Kind.SLASH, Kind.CASE, Kind.SCHEME)),
     ]
@@ -108,11 +109,15 @@ def _evidence(rule: Rule, pages: Sequence[Page]) -> tuple[tuple[int, int], tuple
     for page in pages:
         groups.setdefault(rewrite(page.url, [rule]), {})[page.url] = page.content
     halves = ([0, 0], [0, 0])
-    for key, spellings in groups.items():
-        if len(spellings) > 1:
-            half = halves[xxh32_intdigest(key.encode("utf-8", "surrogatepass")) & 1]
-            half[len(set(spellings.values())) > 1] += 1
+    telling = sorted((key for key in groups if len(groups[key]) > 1), key=_chance)
+    for place, key in enumerate(telling):
+        halves[place & 1][len(set(groups[key].values())) > 1] += 1
     return (halves[0][0], halves[0][1]), (halves[1][0], halves[1][1])
+
+
+def _chance(key: str) -> int:
+    """An order that has nothing to do with what a URL says: in it, every other group is held out."""
+    return xxh32_intdigest(key.encode("utf-8", "surrogatepass"))
 
 
 def _is_longer_usual(rule: Rule, pages: Sequence[Page]) -> bool:

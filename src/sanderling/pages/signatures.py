@@ -61,7 +61,13 @@ def write(signature: Signature) -> bytes:
     return msgpack.encode(signature)
 
 
+def is_current(mark: bytes) -> bool:
+    """Say whether a mark is there and of this version; marks of others cannot be read."""
+    return mark.startswith(_START)
+
+
 _decoder = msgpack.Decoder(Signature)
+_START = msgpack.encode([VERSION] + [0] * (len(Signature.__struct_fields__) - 1))[:4]
 
 
 def sign(tree: Document, attention: Attention = EVERYTHING) -> Signature:
@@ -71,14 +77,16 @@ def sign(tree: Document, attention: Attention = EVERYTHING) -> Signature:
 
 def sign_blocks(tree: Document, body: Blocks, attention: Attention = EVERYTHING) -> tuple[Signature, list[int]]:
     """Compute the full mark of a page whose blocks are known; say of each block it has which line that was."""
-    elements = list(islice(tree.iter_elements(), fingerprint.MAX_TAGS))
     whole, reduced = _reduce(body, attention.ignored)
     kept = list(compress(range(len(reduced)), reduced))
     shown = list(filter(None, reduced))
     sizes = [min(len(block), 65535) for block in shown]
     places = bytes(compress(body.main, reduced))
+    if attention.is_narrow:
+        return _words_alone(attention.number, whole, shown, sizes, places), kept
+    elements = list(islice(tree.iter_elements(), fingerprint.MAX_TAGS))
     skeleton, skipped = fingerprint.divide(tree, elements, SKIPPED)
-    main_links, main_images = (set(), set()) if attention.is_narrow else _main_assets(tree, body)
+    main_links, main_images = _main_assets(tree, body)
     signature = Signature(
         version=VERSION,
         attention=attention.number,
@@ -100,6 +108,32 @@ def sign_blocks(tree: Document, body: Blocks, attention: Attention = EVERYTHING)
         frames=assets.pack(assets.frames(tree)),
     )
     return signature, kept
+
+
+def _words_alone(attention: int, whole: int, shown: list[bytes], sizes: list[int], places: bytes) -> Signature:
+    """The mark for one who watches some parts: of all else, be it markup or links, nothing counts."""
+    keys, lengths = array("I", map(xxh32_intdigest, shown)).tobytes(), array("H", sizes).tobytes()
+    weight, empty = sum(compress(sizes, places)), fingerprint.pack(fingerprint.Outline([], b""))
+    return Signature(
+        VERSION,
+        attention,
+        whole,
+        keys,
+        lengths,
+        places,
+        weight,
+        empty,
+        0,
+        (0, 0),
+        b"",
+        b"",
+        b"",
+        b"",
+        b"",
+        b"",
+        b"",
+        b"",
+    )
 
 
 def _reduce(body: Blocks, ignored: Pattern[str] | None) -> tuple[int, list[bytes]]:
