@@ -14,6 +14,7 @@ def report(roster: Roster, coordinator_seconds: float) -> Report:
         "choices": roster.choices,
         "seconds": round(roster.seconds, 4),
         "share_of_coordinator": round(share, 5),
+        "coordinator_seconds": round(coordinator_seconds, 3),
         "given": {member.id: member.given for member in roster.members.values()},
     }
     last = roster.choose.last if isinstance(roster.choose, Ahp) else None

@@ -1,0 +1,218 @@
+"""Which page first: real sites, served on loopback, crawled to their end with every ordering.
+
+For each crawl: what share of the PageRank and of the in-links was collected after so many pages; for crawls with a
+topic, the harvest rate: the share of pages fetched that are relevant, by BM25 over all pages. And what an ordering
+costs: CPU time of the whole crawl and of its coordinator, and wall time, against breadth-first.
+
+python -m benchmarks.ordering [--graphs a,b+c] [--orders x,y] [--data DIR] [--rounds N] [--write]
+"""
+
+import argparse
+import json
+import random
+import shutil
+import sqlite3
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from benchmarks import orderingreport
+from benchmarks.crawl import PYTHON
+from benchmarks.linkedweb import Served, served
+from benchmarks.measure import measure
+from benchmarks.worth import Graph, bm25, curve, in_links, pagerank, relevant
+from sanderling.frontier.orderings.choose import LOGS, ORDERINGS, TOPIC
+from sanderling.pages.parse import parse
+from sanderling.pages.text import text
+from sanderling.store.graph import unpack_links
+from sanderling.store.read import read_record
+from sanderling.store.warc_records import Place
+
+ALL = ("postgresql-doc-15", "python-django-doc", "sqlite3-doc", "libstdc++-12-doc", "junit4-doc")
+GRAPHS = (*ALL, "+".join(ALL))
+BASELINE = "breadth"
+RELEVANT = 0.05  # of all pages
+QUERIES = {
+    "postgresql-doc-15": (
+        "vacuum dead tuples",
+        "logical replication",
+        "regular expression pattern",
+        "trigger function",
+    ),
+    "python-django-doc": ("form validation", "template filter", "database migration", "user authentication"),
+    "sqlite3-doc": ("virtual table", "write ahead log", "query planner index", "memory allocation"),
+    "libstdc++-12-doc": ("hash bucket", "regex matching", "allocator memory", "thread mutex"),
+    "junit4-doc": ("test rule", "categories filter", "matcher assertion", "runner exception"),
+}
+READERS = 2_000  # made-up readers, for an access log
+STAY = 0.85  # a reader follows another link
+
+
+class Run(Struct, frozen=True):
+    """One crawl: the pages in the order they were stored, and what it cost."""
+
+    order: str
+    pages: tuple[str, ...]
+    cpu_seconds: float
+    coordinator_seconds: float
+    wall_seconds: float
+
+
+class Result(Struct, frozen=True):
+    """One ordering on one graph; curves have 101 points."""
+
+    graph: str
+    order: str
+    size: int
+    rank_mass: list[float]
+    link_mass: list[float]
+
+
+class Harvest(Struct, frozen=True):
+    """One topic on one graph: relevant pages after each hundredth of the pages, as a share of those fetched."""
+
+    graph: str
+    order: str
+    query: str
+    size: int
+    found: list[float]  # of all relevant pages
+
+
+def main() -> int:
+    """Crawl, measure, print, write."""
+    options = _options()
+    folder = options.data / "ordering"
+    shutil.rmtree(folder, ignore_errors=True)
+    results: list[Result] = []
+    harvests: list[Harvest] = []
+    costs: dict[str, list[Run]] = {}
+    for graph in options.graphs.split(","):
+        names = tuple(graph.split("+"))
+        with served(options.data, names, folder) as web:
+            one, topics, runs = crawl_all(graph, names, web, folder, options)
+        results += one
+        harvests += topics
+        for run in runs:
+            costs.setdefault(run.order, []).append(run)
+    shutil.rmtree(folder, ignore_errors=True)
+    print(orderingreport.tables(results, harvests, costs))
+    if options.write:
+        orderingreport.write(results, harvests, costs)
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--graphs", default=",".join(GRAPHS), help="sites, comma-separated; + links several")
+    parser.add_argument("--orders", default="", help="only these (default: all)")
+    parser.add_argument("--queries", type=int, default=2, help="topics for each site")
+    parser.add_argument("--rounds", type=int, default=1, help="crawls of each; the cheapest counts as its cost")
+    parser.add_argument("--data", type=lambda path: Path(path).absolute(), default=Path("bench-data").absolute())
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md and its charts")
+    return parser.parse_args()
+
+
+def crawl_all(
+    graph: str, names: Sequence[str], web: Served, folder: Path, options: argparse.Namespace
+) -> tuple[list[Result], list[Harvest], list[Run]]:
+    """Every ordering on one graph: the first crawl, breadth-first, gives the graph itself."""
+    wanted = [name for name in (options.orders.split(",") if options.orders else ORDERINGS) if name in ORDERINGS]
+    wanted = [BASELINE, *(name for name in wanted if name != BASELINE)]
+    first = crawl(web, BASELINE, folder / "first", [])
+    known, texts = read_graph(folder / "first")
+    log = access_log(known, folder / "access.log")
+    masses = [dict(zip(known.urls, values, strict=True)) for values in (pagerank(known), in_links(known))]
+    runs = [first]
+    results = [_result(graph, first, masses)]
+    for turn in range(options.rounds):
+        for name in wanted:
+            if ORDERINGS[name].needs == TOPIC or (name == BASELINE and turn == 0):
+                continue
+            more = ["--access-log", str(log)] if ORDERINGS[name].needs == LOGS else []
+            runs.append(crawl(web, name, folder / "run", more))
+            if turn == 0:
+                results.append(_result(graph, runs[-1], masses))
+    harvests = []
+    for query in [query for name in names for query in QUERIES[name][: options.queries]]:
+        good = relevant(bm25(query, texts), RELEVANT)
+        harvests.append(_harvest(graph, first, query, good, known))
+        for name in wanted:
+            if ORDERINGS[name].needs == TOPIC:
+                runs.append(crawl(web, name, folder / "run", ["--query", query]))
+                harvests.append(_harvest(graph, runs[-1], query, good, known))
+    return results, harvests, runs
+
+
+def _result(graph: str, run: Run, masses: Sequence[Mapping[str, float]]) -> Result:
+    ranks, links = (curve(run.pages, mass) for mass in masses)
+    at = " ".join(f"{100 * ranks[share]:.1f}" for share in (10, 25, 50))
+    print(f"  {graph} {run.order}: {len(run.pages)} pages, PageRank mass at 10, 25, 50 %: {at}", file=sys.stderr)
+    return Result(graph, run.order, len(masses[0]), ranks, links)
+
+
+def _harvest(graph: str, run: Run, query: str, good: set[str], known: Graph) -> Harvest:
+    mass = dict.fromkeys(known.urls, 0.0) | dict.fromkeys(good, 1 / len(good))
+    found = curve(run.pages, mass)
+    print(f"  {graph} {run.order} {query!r}: {100 * found[10]:.1f} % of the relevant after 10 %", file=sys.stderr)
+    return Harvest(graph, run.order, query, len(known.urls), found)
+
+
+def crawl(web: Served, order: str, folder: Path, more: Sequence[str]) -> Run:
+    """Crawl to the end with one ordering, as a user would."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    command = [
+        sys.executable, "-m", "sanderling", "crawl", web.seed, "-C", str(folder / "c"), "--scope", "any", "--include",
+        web.include, "--allow-private", "--delay", "0", "--no-sitemaps", "--quiet", "--order", order, *more,
+    ]  # fmt: skip
+    cost = measure(command, folder, PYTHON)
+    if cost.exit_code != 0:
+        raise RuntimeError(f"{order} ended with {cost.exit_code}: {(folder / 'output.txt').read_text()[-400:]}")
+    db = sqlite3.connect(folder / "c" / "sanderling.db")
+    rows = db.execute(
+        "SELECT h.name || u.path FROM visits AS v JOIN urls AS u ON u.id = v.url JOIN hosts AS h ON h.id = u.host"
+        " WHERE v.outcome = 'fetched' AND u.role = 'page' ORDER BY v.id"
+    ).fetchall()
+    db.close()
+    spent = float(json.loads((folder / "c" / "logs" / "schedule.json").read_text())["coordinator_seconds"])
+    return Run(order, tuple(url for (url,) in rows), cost.cpu_seconds, spent, cost.wall_seconds)
+
+
+def read_graph(folder: Path) -> tuple[Graph, dict[str, str]]:
+    """The graph that a complete crawl found, and the text of every page."""
+    db = sqlite3.connect(folder / "c" / "sanderling.db")
+    rows = db.execute(
+        "SELECT p.url, h.name || u.path, p.links, f.name, v.start, v.length, p.mime, p.charset FROM pages AS p"
+        " JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host JOIN visits AS v ON v.id = p.visit"
+        " JOIN files AS f ON f.id = v.file WHERE p.status = 200 AND u.role = 'page' ORDER BY p.url"
+    ).fetchall()
+    db.close()
+    places = {row[0]: place for place, row in enumerate(rows)}
+    links = tuple(tuple(places[t] for t in unpack_links(row[2]).targets if t in places) for row in rows)
+    texts = {}
+    for _, url, _, file, start, length, mime, charset in rows:
+        if mime == "text/html":
+            texts[url] = text(parse(read_record(folder / "c" / "archive", Place(file, start, length)).body, charset))
+    return Graph(tuple(row[1] for row in rows), links), texts
+
+
+def access_log(graph: Graph, file: Path) -> Path:
+    """What a server would have written down of readers who come to any page and follow links; the owner looks too."""
+    draw = random.Random(7)
+    with file.open("w") as out:
+        for reader in range(READERS):
+            at = draw.randrange(len(graph.urls))
+            while True:
+                path = "/" + graph.urls[at].split("/", 3)[3]
+                host = f"8.{reader // 250}.{reader % 250}.9" if reader % 5 else "10.0.0.1"
+                out.write(f'{host} - - [10/Oct/2026:13:55:36 +0000] "GET {path} HTTP/1.1" 200 1\n')
+                if draw.random() > STAY or not graph.links[at]:
+                    break
+                at = draw.choice(graph.links[at])
+    return file
+
+
+if __name__ == "__main__":
+    sys.exit(main())

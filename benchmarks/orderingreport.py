@@ -1,0 +1,206 @@
+"""Tables and charts of the ordering benchmark."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING
+
+from benchmarks.report import DOCUMENT, replace_between
+from sanderling.frontier.orderings.choose import DEFAULT
+
+if TYPE_CHECKING:
+    from benchmarks.ordering import Harvest, Result, Run
+
+BEGIN, END = "<!-- ordering: written by benchmarks/ordering.py -->", "<!-- end of ordering -->"
+CHART, HARVEST = Path("docs/images/ordering.svg"), Path("docs/images/harvest.svg")
+BASELINE = "breadth"
+SHARES = (10, 25, 50)
+BUDGET = 10  # per cent of the pages: what a focused crawl may spend
+MOST_COST = 0.15
+TIMES = 2.0
+COLOURS = {"pagerank": "#d1495b", "breadth": "#1d3557", "opic": "#2a9d8f", "shark": "#d1495b", "fish": "#e9c46a",
+           "similarity": "#2a9d8f"}  # fmt: skip
+OTHER = {"color": "#c8cdd6", "linewidth": 0.7, "zorder": 1}
+
+
+def tables(results: "Sequence[Result]", harvests: "Sequence[Harvest]", costs: "Mapping[str, Sequence[Run]]") -> str:
+    """Everything as Markdown."""
+    parts = [_masses(results), _wins(results)]
+    if harvests:
+        parts += [_harvests(harvests), _doubled(harvests)]
+    return "\n\n".join([*parts, _costs(costs)])
+
+
+def name_of(graph: str) -> str:
+    """A graph as the tables call it."""
+    return "linked hosts" if "+" in graph else graph
+
+
+def _masses(results: "Sequence[Result]") -> str:
+    graphs = list(dict.fromkeys(result.graph for result in results))
+    found = {(result.graph, result.order): result for result in results}
+    orders = sorted({r.order for r in results}, key=lambda o: -mean(r.rank_mass[25] for r in results if r.order == o))
+    lines = ["PageRank mass collected after 10, 25 and 50 % of the pages, in per cent:", ""]
+    for picked, title in ((0, ""), (1, "In-link mass, the same:")):
+        if title:
+            lines += ["", title, ""]
+        lines += [f"| ordering | {' | '.join(f'{name_of(g)} ({_size(results, g):,})' for g in graphs)} |"]
+        lines += ["|---|" + "---:|" * len(graphs)]
+        for order in orders:
+            cells = []
+            for graph in graphs:
+                result = found.get((graph, order))
+                mass = (result.link_mass if picked else result.rank_mass) if result else None
+                cells.append(" ".join(f"{100 * mass[share]:.1f}" for share in SHARES) if mass else "")
+            lines.append(f"| {f'**{order}**' if order == DEFAULT else order} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _size(results: "Sequence[Result]", graph: str) -> int:
+    return next(result.size for result in results if result.graph == graph)
+
+
+def _wins(results: "Sequence[Result]") -> str:
+    found = {(result.graph, result.order): result for result in results}
+    lost = []
+    for graph in dict.fromkeys(result.graph for result in results):
+        ours, theirs = found.get((graph, DEFAULT)), found.get((graph, BASELINE))
+        if ours and theirs:
+            lost += [f"{name_of(graph)} at {s} %" for s in SHARES if ours.rank_mass[s] <= theirs.rank_mass[s]]
+    said = f"NOT met: {', '.join(lost)}" if lost else "met"
+    return f"- the default, {DEFAULT}, beats breadth-first on PageRank mass at 10, 25 and 50 % on every graph ({said})"
+
+
+def _harvests(harvests: "Sequence[Harvest]") -> str:
+    orders = list(dict.fromkeys(harvest.order for harvest in harvests))
+    lines = [
+        f"Harvest rate: of the first {BUDGET} % of the pages, how many are relevant (the best 5 % by BM25), per cent:",
+        "",
+        f"| graph | topic | {' | '.join(orders)} |",
+        "|---|---|" + "---:|" * len(orders),
+    ]
+    for graph, query in dict.fromkeys((harvest.graph, harvest.query) for harvest in harvests):
+        rates = {h.order: rate(h) for h in harvests if (h.graph, h.query) == (graph, query)}
+        base = rates[BASELINE]
+        cells = [f"{100 * rates[o]:.1f}" + ("" if o == BASELINE else f" ({_times(rates[o], base)})") for o in orders]
+        lines.append(f"| {name_of(graph)} | {query} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def rate(harvest: "Harvest", share: int = BUDGET, relevant: float = 0.05) -> float:
+    """Relevant pages by pages fetched."""
+    good = max(1, int(relevant * harvest.size))
+    return harvest.found[share] * good / max(1, round(share / 100 * harvest.size))
+
+
+def _times(ours: float, base: float) -> str:
+    return f"{ours / base:.1f} ×" if base else "∞"
+
+
+def _doubled(harvests: "Sequence[Harvest]") -> str:
+    lines = []
+    for order in dict.fromkeys(harvest.order for harvest in harvests if harvest.order != BASELINE):
+        ours = mean(rate(harvest) for harvest in harvests if harvest.order == order)
+        base = mean(rate(harvest) for harvest in harvests if harvest.order == BASELINE)
+        said = "met" if ours >= TIMES * base else "NOT met"
+        lines.append(
+            f"- {order}: mean harvest rate {100 * ours:.1f} % against {100 * base:.1f} % of breadth-first,"
+            f" {ours / base:.2f} times (at least {TIMES:g}: {said})"
+        )
+    return "\n".join(lines)
+
+
+def cost_of(runs: "Sequence[Run]") -> tuple[float, float, float]:
+    """Milliseconds for a page: CPU of all processes, of the coordinator, and wall; the cheapest crawl of each size."""
+    cheapest: dict[int, Run] = {}
+    for run in runs:
+        size = len(run.pages)
+        if size not in cheapest or run.cpu_seconds < cheapest[size].cpu_seconds:
+            cheapest[size] = run
+    pages = sum(cheapest)
+    sums = [(run.cpu_seconds, run.coordinator_seconds, run.wall_seconds) for run in cheapest.values()]
+    cpu, coordinator, wall = (1000 * sum(values) / pages for values in zip(*sums, strict=True))
+    return cpu, coordinator, wall
+
+
+def _costs(costs: "Mapping[str, Sequence[Run]]") -> str:
+    base = cost_of(costs[BASELINE])
+    lines = [
+        "What an ordering costs, milliseconds for a page, and against breadth-first:",
+        "",
+        "| ordering | CPU of the whole crawl | more | CPU of the coordinator | more, of the whole | wall |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    over = []
+    for order in costs:
+        cpu, coordinator, wall = cost_of(costs[order])
+        more, ours = cpu / base[0] - 1, (coordinator - base[1]) / base[0]
+        over += [order] if more > MOST_COST and ours > MOST_COST else []
+        lines.append(f"| {order} | {cpu:.2f} | {more:+.0%} | {coordinator:.2f} | {ours:+.0%} | {wall:.2f} |")
+    said = f"NOT met: {', '.join(over)}" if over else "met"
+    return "\n".join([*lines, "", f"- no ordering costs more than {MOST_COST:.0%} of the crawl ({said})"])
+
+
+def write(results: "Sequence[Result]", harvests: "Sequence[Harvest]", costs: "Mapping[str, Sequence[Run]]") -> None:
+    """Put tables and charts into the documentation."""
+    draw(results)
+    text = tables(results, harvests, costs) + f"\n\n![PageRank mass against pages fetched]({CHART.relative_to('docs')})"
+    if harvests:
+        draw_harvest(harvests)
+        text += f"\n\n![relevant pages against pages fetched]({HARVEST.relative_to('docs')})"
+    replace_between(DOCUMENT, BEGIN, END, text)
+
+
+def draw(results: "Sequence[Result]") -> None:
+    """One panel for each graph and mass: what was collected against pages fetched."""
+    graphs = list(dict.fromkeys(result.graph for result in results))
+    figure, panels = _panels(2, len(graphs))
+    for column, graph in enumerate(graphs):
+        for result in (result for result in results if result.graph == graph):
+            for row, mass in enumerate((result.rank_mass, result.link_mass)):
+                _line(panels[row][column], result.order, mass)
+        panels[0][column].set_title(f"{name_of(graph)}: PageRank", fontsize=8)
+        panels[1][column].set_title("in-links", fontsize=8)
+    _finish(figure, panels, CHART)
+
+
+def draw_harvest(harvests: "Sequence[Harvest]") -> None:
+    """One panel for each graph: the share of relevant pages found, mean over topics."""
+    graphs = list(dict.fromkeys(harvest.graph for harvest in harvests))
+    figure, panels = _panels(1, len(graphs))
+    for column, graph in enumerate(graphs):
+        for order in dict.fromkeys(harvest.order for harvest in harvests):
+            found = [h.found for h in harvests if (h.graph, h.order) == (graph, order)]
+            _line(panels[0][column], order, [mean(point) for point in zip(*found, strict=True)])
+        panels[0][column].set_title(name_of(graph), fontsize=8)
+    _finish(figure, panels, HARVEST)
+
+
+def _panels(rows: int, columns: int):  # type: ignore[no-untyped-def]
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "sanderling"
+    from matplotlib import pyplot
+
+    return pyplot.subplots(rows, columns, figsize=(2.4 * columns, 2.3 * rows), sharex=True, sharey=True, squeeze=False)
+
+
+def _line(axes, order: str, values: Sequence[float]) -> None:  # type: ignore[no-untyped-def]
+    colour = COLOURS.get(order)
+    shown = {"color": colour, "linewidth": 1.4, "zorder": 3, "label": order} if colour else OTHER
+    axes.plot(range(len(values)), [100 * value for value in values], **shown)
+
+
+def _finish(figure, panels, path: Path) -> None:  # type: ignore[no-untyped-def]
+    for axes in panels[-1]:
+        axes.set_xlabel("% of pages fetched", fontsize=8)
+    for row in panels:
+        row[0].set_ylabel("% collected", fontsize=8)
+        for axes in row:
+            axes.tick_params(labelsize=7)
+            axes.spines[["top", "right"]].set_visible(False)
+    panels[0][0].legend(fontsize=7, frameon=False)
+    figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})
