@@ -33,7 +33,7 @@ def tables(results: "Sequence[Result]", harvests: "Sequence[Harvest]", costs: "M
 
 def name_of(graph: str) -> str:
     """A graph as the tables call it."""
-    return "linked hosts" if "+" in graph else graph
+    return "linked hosts" if ":" in graph else graph
 
 
 def _masses(results: "Sequence[Result]") -> str:
@@ -74,23 +74,23 @@ def _wins(results: "Sequence[Result]") -> str:
 def _harvests(harvests: "Sequence[Harvest]") -> str:
     orders = list(dict.fromkeys(harvest.order for harvest in harvests))
     lines = [
-        f"Harvest rate: of the first {BUDGET} % of the pages, how many are relevant (the best 5 % by BM25), per cent:",
+        f"Harvest rate: of the first {BUDGET} % of the pages, how many are relevant, per cent:",
         "",
-        f"| graph | topic | {' | '.join(orders)} |",
-        "|---|---|" + "---:|" * len(orders),
+        f"| graph | topic | relevant | {' | '.join(orders)} |",
+        "|---|---|---:|" + "---:|" * len(orders),
     ]
     for graph, query in dict.fromkeys((harvest.graph, harvest.query) for harvest in harvests):
         rates = {h.order: rate(h) for h in harvests if (h.graph, h.query) == (graph, query)}
         base = rates[BASELINE]
         cells = [f"{100 * rates[o]:.1f}" + ("" if o == BASELINE else f" ({_times(rates[o], base)})") for o in orders]
-        lines.append(f"| {name_of(graph)} | {query} | {' | '.join(cells)} |")
+        count = next(h.relevant for h in harvests if (h.graph, h.query) == (graph, query))
+        lines.append(f"| {name_of(graph)} | {query} | {count} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def rate(harvest: "Harvest", share: int = BUDGET, relevant: float = 0.05) -> float:
+def rate(harvest: "Harvest", share: int = BUDGET) -> float:
     """Relevant pages by pages fetched."""
-    good = max(1, int(relevant * harvest.size))
-    return harvest.found[share] * good / max(1, round(share / 100 * harvest.size))
+    return harvest.found[share] * harvest.relevant / max(1, round(share / 100 * harvest.size))
 
 
 def _times(ours: float, base: float) -> str:

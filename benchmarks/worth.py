@@ -55,21 +55,21 @@ def curve(order: Sequence[str], mass: Mapping[str, float], steps: int = 100) -> 
 
 
 def bm25(query: str, texts: Mapping[str, str]) -> dict[str, float]:
-    """How relevant each text is, by a measure that shares nothing with the crawler's own."""
+    """How relevant each text is that has all the words, by a measure that shares nothing with the crawler's own."""
     words = {url: Counter(WORD.findall(text.lower())) for url, text in texts.items()}
     lengths = {url: sum(counts.values()) for url, counts in words.items()}
     mean = sum(lengths.values()) / max(1, len(lengths))
-    scores = dict.fromkeys(texts, 0.0)
-    for term in WORD.findall(query.lower()):
+    terms = WORD.findall(query.lower())
+    scores = dict.fromkeys((url for url, counts in words.items() if all(counts[term] for term in terms)), 0.0)
+    for term in terms:
         having = sum(1 for counts in words.values() if counts[term])
         weight = log(1 + (len(texts) - having + 0.5) / (having + 0.5))
-        for url, counts in words.items():
-            often = counts[term]
+        for url in scores:
+            often = words[url][term]
             scores[url] += weight * often * (K1 + 1) / (often + K1 * (1 - B + B * lengths[url] / mean))
     return scores
 
 
-def relevant(scores: Mapping[str, float], share: float) -> set[str]:
-    """The best share of all pages, if they have a score at all."""
-    best = sorted(scores, key=lambda url: (-scores[url], url))[: max(1, int(share * len(scores)))]
-    return {url for url in best if scores[url] > 0}
+def relevant(scores: Mapping[str, float], most: int) -> set[str]:
+    """The best of those that have a score at all."""
+    return set(sorted(scores, key=lambda url: (-scores[url], url))[: max(1, most)])

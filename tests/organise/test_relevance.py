@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from sanderling.errors import UsageError
 from sanderling.organise.relevance import (
+    Listener,
     Topic,
     occurrences,
     pack_relevance,
@@ -65,3 +66,13 @@ def test_any_text_has_a_relevance_between_0_and_1(text: str, title: str) -> None
     value = Topic({"a": 0.5, "word": 0.5}).relevance(text, title)
     assert 0 <= value <= 1
     assert unpack_relevance(pack_relevance(value)) == pytest.approx(value, abs=1e-4)
+
+
+def test_a_word_that_all_pages_have_loses_its_weight() -> None:
+    listener = Listener(topic_of_query("virtual table"))
+    before = listener.promise("table", "")
+    for _ in range(50):
+        listener.relevance("a table of things")
+    assert listener.promise("table", "") < before / 2
+    assert listener.promise("virtual", "") > 0.6
+    assert sum(listener.topic.words.values()) == pytest.approx(1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from sanderling.organise.relevance import Topic
+from sanderling.organise.relevance import Listener
 from sanderling.pages.links import Extract, RawLink
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.text import text
@@ -15,12 +15,12 @@ WHOLE = ("body", "html", "nav", "table", "ul", "ol")  # what these hold is not a
 Promise = Callable[[RawLink], float]
 
 
-def relevance(topic: Topic, tree: Document, title: str) -> float:
+def relevance(topic: Listener, tree: Document, title: str) -> float:
     """How much a page speaks of the topic."""
     return topic.relevance(text(tree), title)
 
 
-def promise_of(topic: Topic, tree: Document, found: Extract) -> Promise:
+def promise_of(topic: Listener, tree: Document, found: Extract) -> Promise:
     """Say what a link of this page promises: by its own words, those of its URL, and those around it."""
     around = dict(_surroundings(tree)) if found.links else {}
 

@@ -14,7 +14,7 @@ from sanderling.migrants.pack import Exchange, pack_metadata, pack_request, pack
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Reply
 from sanderling.organise.normalise import resolve
-from sanderling.organise.relevance import Topic, pack_relevance
+from sanderling.organise.relevance import Listener, Topic, pack_relevance
 from sanderling.pages.links import extract
 from sanderling.pages.look import look_mark
 from sanderling.pages.parse import Document, charset_of, is_html, parse
@@ -42,7 +42,7 @@ class Observer:
         self._settings = settings
         self._marks = marks
         self._agent = settings.agent_token
-        self._topic = Topic(settings.topic)
+        self._topic = Listener(Topic(settings.topic)) if settings.topic else None
         self._headers = b"".join([header + b"\r\n" for header in request_headers(settings)])
 
     def observe(self, stop: Stop, reply: Reply, at: float) -> Visit:

@@ -7,6 +7,8 @@ a short ending behind: `index` is in "indexes" and "indexed", not in "reindex". 
 import re
 import struct
 from collections import Counter
+from collections.abc import Mapping
+from math import log
 
 from msgspec import Struct
 
@@ -20,6 +22,7 @@ HALF = 2.0  # occurrences that give half of the weight, on a short page
 LONG = 20_000  # characters at which a page needs twice as many
 TITLE = 0.25  # of the relevance of a page comes from its title
 BETA = 0.8  # LIT-SHARK: of the promise of a link comes from its own words, the rest from those around it
+PRIOR = 6  # pages a word is taken to be in half of before any was seen
 UNSPACED = "\u2e80"  # from here on scripts do not part words by spaces
 
 WORD = re.compile(r"[^\W_]+(?:[+#]+)?")
@@ -53,17 +56,50 @@ class Topic(Struct, frozen=True):
     def relevance(self, text: str, title: str = "") -> float:
         """How much a page speaks of it, from 0 to 1."""
         low = text.lower()
-        half = HALF * (1 + len(low) / LONG)
-        body = 0.0
-        for word, weight in self.words.items():
-            count = occurrences(word, low, ENOUGH)
-            body += weight * count / (count + half)
+        return self.weigh({word: occurrences(word, low, ENOUGH) for word in self.words}, len(low), title)
+
+    def weigh(self, counts: Mapping[str, int], length: int, title: str) -> float:
+        """The same, of a page whose words were counted."""
+        half = HALF * (1 + length / LONG)
+        body = sum(weight * counts[word] / (counts[word] + half) for word, weight in self.words.items())
         return (1 - TITLE) * body + TITLE * self.share(title)
 
     def promise(self, words: str, around: str) -> float:
         """What the words of a link and those around it say of where it leads."""
         own = self.share(words)
         return BETA * own + (1 - BETA) * (1.0 if own else self.share(around))
+
+
+class Listener:
+    """Hears a topic in one page after the other: a word that most of them have says little, so its weight falls."""
+
+    def __init__(self, topic: Topic) -> None:
+        self.asked = topic
+        self.topic = topic
+        self.pages = 0
+        self.having = dict.fromkeys(topic.words, 0)
+
+    def relevance(self, text: str, title: str = "") -> float:
+        """How much a page speaks of the topic, as far as words are known by now."""
+        low = text.lower()
+        counts = {word: occurrences(word, low, ENOUGH) for word in self.asked.words}
+        self._learn(counts)
+        return self.topic.weigh(counts, len(low), title)
+
+    def promise(self, words: str, around: str) -> float:
+        """What the words of a link and those around it say of where it leads."""
+        return self.topic.promise(words, around)
+
+    def _learn(self, counts: Mapping[str, int]) -> None:
+        self.pages += 1
+        for word, count in counts.items():
+            self.having[word] += count > 0
+        rare = {
+            word: weight * log(1 + (self.pages + PRIOR) / (self.having[word] + PRIOR / 2))
+            for word, weight in self.asked.words.items()
+        }
+        total = sum(rare.values())
+        self.topic = Topic({word: weight / total for word, weight in rare.items()})
 
 
 def occurrences(word: str, text: str, enough: int) -> int:

@@ -1,6 +1,6 @@
 """Fish search (De Bra, LIT-FISH): near relevant pages, or not at all.
 
-The links of a relevant page go to the front, the newest page first, and live for a few levels; those of another page
+The links of a relevant page go to the front, those of the first page first, and live for a few levels; those of another page
 live one level less than it did itself, and are not visited at all once no level is left, unless a relevant page links
 to them as well. A page is relevant or it is not: it is if it speaks more of the topic than pages so far did on average.
 A link that names the topic itself goes before all others.
@@ -40,7 +40,7 @@ class Fish(Ordering):
             life = self._life(f.page, self._is_relevant(f.relevance), f.promise) if f.page else LIFE
             seen[f.page] += 1
             width = WIDTH if life >= LIFE else WIDTH * 2 // 3
-            place = -life * LEVEL - f.turn + BEHIND * (f.page > 0 and seen[f.page] > width)
+            place = -life * LEVEL + f.turn + BEHIND * (f.page > 0 and seen[f.page] > width)
             ranks.append(NEVER if life <= 0 else place)
         return ranks
 
