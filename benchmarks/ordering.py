@@ -1,8 +1,9 @@
 """Which page first: real sites, served on loopback, crawled to their end with every ordering.
 
 For each crawl: what share of the PageRank and of the in-links was collected after so many pages; for crawls with a
-topic, the harvest rate: the share of pages fetched that are relevant (they have all words, and are among the best 5 % by BM25). And what an ordering
-costs: CPU time of the whole crawl and of its coordinator, and wall time, against breadth-first.
+topic, the harvest rate: the share of pages fetched that are relevant (they have all its words, and are among the best
+5 % by BM25). And what an ordering costs: CPU time of the whole crawl and of its coordinator, and wall time, against
+breadth-first.
 
 python -m benchmarks.ordering [--graphs a,b:c] [--orders x,y] [--data DIR] [--rounds N] [--write]
 """

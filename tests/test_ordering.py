@@ -38,9 +38,9 @@ def two_halves(size: int = 150) -> dict[str, Page]:
 def test_a_focused_crawl_spends_its_budget_on_the_relevant_half(tmp_path: Path, name: str) -> None:
     with Site(two_halves()) as site:
         go(site, tmp_path, Order(order=name, query="vacuum tables"), limit=120)
-        assert sum(path.startswith("/v") for path in site.hits) > 80
+        assert sum(path.startswith("/v") for path in site.hits) > 75
         go(site, tmp_path, Order(), limit=180)  # the topic is remembered
-        assert sum(path.startswith("/v") for path in site.hits) > 140
+        assert sum(path.startswith("/v") for path in site.hits) > 120
         with read_collection(tmp_path) as collection:
             assert get_meta(collection.db, "order") == (name or "shark")
 

@@ -1,6 +1,6 @@
 """Fish search (De Bra, LIT-FISH): near relevant pages, or not at all.
 
-The links of a relevant page go to the front, those of the first page first, and live for a few levels; those of another page
+The links of a relevant page go to the front, the first page first, and live for a few levels; those of another page
 live one level less than it did itself, and are not visited at all once no level is left, unless a relevant page links
 to them as well. A page is relevant or it is not: it is if it speaks more of the topic than pages so far did on average.
 A link that names the topic itself goes before all others.
