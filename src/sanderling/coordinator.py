@@ -29,7 +29,7 @@ from sanderling.migrants.guard import only_global
 from sanderling.migrants.resolve import Answer, Resolver
 from sanderling.organise.normalise import hostname
 from sanderling.pipeline import bring_home
-from sanderling.records import Brief, Itinerary, Outcome, Parcel, Reason, Role, State, Vitals
+from sanderling.records import Brief, Host, Itinerary, Outcome, Parcel, Reason, Role, State, Vitals
 from sanderling.schedule.explain import Report, report
 from sanderling.schedule.roster import Roster
 from sanderling.schedule.verdict import Ahp
@@ -45,6 +45,7 @@ TICK_SECONDS = 0.5
 DNS_WAIT_SECONDS = 2.0
 LEAST_DISK = 50_000_000  # bytes that must stay free
 LONGEST_WAIT = 600.0  # seconds; a host that wants longer is left to the next run
+SOON_SECONDS = 4.0  # of a host no more is handed out than it can answer in this time, while others wait
 LEAST_SHARE = 4  # URLs of a shared host given to one migrant, so that the others get theirs
 LOOK_SECONDS = 0.1  # between two looks at questions to the crawl
 UNBOUNDED = 2**31
@@ -285,12 +286,15 @@ class Coordinator:
         now = self.clock()
         with transaction(self.house.db):
             room = min(self._room(), sum(map(self.roster.room, able)))
-            for door in self.house.queue.doors(able, now, room):
+            for door in self.house.queue.doors(able, now, room, self._soon):
                 trips += self._send_to(door, now)
                 if not self.roster.able() or self._room() <= 0:
                     break
         for migrant, itinerary in trips:
             self.engine.send(migrant, itinerary)
+
+    def _soon(self, host: Host) -> int:
+        return self.roster.soon(host, SOON_SECONDS, self.house.queue.pace.connections)
 
     def _send_to(self, door: Door, now: float) -> list[tuple[str, Itinerary]]:
         """Lease URLs of one host to whom the schedule chooses; a shared host goes to several."""

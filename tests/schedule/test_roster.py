@@ -126,3 +126,14 @@ def test_those_who_cannot_reach_a_host_do_not_keep_others_from_it() -> None:
     roster.give("there", trip(1, 500))
     assert roster.least_busy(HOST, ["home", "there"], 4) == ["there"]
     assert (roster.reach(HOST), roster.reach(Host("http://other.example"))) == (1, 2)
+
+
+def test_a_slow_host_is_given_no_more_than_it_can_answer_soon() -> None:
+    roster = crew("a", "b")
+    assert roster.soon(HOST, 4.0, 1) > 10**6, "nobody has been there"
+    roster.give("a", trip(1, 2))
+    roster.take_back("a", [seen(1, 1.0), seen(2, 1.0)])
+    assert roster.soon(HOST, 4.0, 1) == 8, "two migrants, one connection each, a second for a page"
+    roster.give("b", trip(3, 1))
+    roster.take_back("b", [seen(3, 100.0)])
+    assert roster.soon(HOST, 4.0, 1) == 4, "but never less than keeps the connections busy"

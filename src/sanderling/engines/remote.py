@@ -3,12 +3,17 @@
 Letters go out as itineraries come in. The host sends pages as their server gave them; they are parsed, marked and
 packed here, exactly as if they had been fetched here. So a digest is always that of the body in the parcel, and a host
 whose digests do not fit its pages is found out.
+
+A host that cannot be reached, or a link that is cut, is no fault of the pages: their letters are written again, later
+and later, for some minutes.
 """
 
 import queue
 import time
 from collections import OrderedDict, deque
 from collections.abc import Iterable
+
+from msgspec import Struct
 
 from sanderling.clock import Clock, real
 from sanderling.engines.hosts.letter import (
@@ -35,6 +40,16 @@ from sanderling.records import Host, Itinerary, Outcome, Parcel, Reason, Robots,
 
 KEPT_BYTES = 256 * 2**20  # pages the host found before we asked for them
 BATCH = 64
+PATIENCE_SECONDS = 300.0  # a host that goes away may come back within this time
+LONGEST_WAIT = 15.0  # seconds between two letters to a host that does not answer
+
+
+class Again(Struct, frozen=True):
+    """Stops that are to be asked for once more."""
+
+    at: float
+    sent: Sent
+    stops: list[Stop]
 
 
 class RemoteTrip:
@@ -54,6 +69,9 @@ class RemoteTrip:
         self._asked: dict[Url, Stop] = {}  # stops that a letter for the whole site should bring
         self._whole: Sent | None = None
         self._sites: set[Host] = set()
+        self._again: list[Again] = []
+        self._failing_since = 0.0  # 0: the last letter was answered
+        self._failures = 0
         self._ready: deque[tuple[Stop, Page, int]] = deque()
         self._visits: list[Visit] = []
         self._robots: list[Robots] = []
@@ -107,6 +125,7 @@ class RemoteTrip:
     def work(self, timeout: float) -> Parcel:
         """Take what the host sent and look at it, for one batch of pages at most."""
         deadline = time.monotonic() + timeout
+        self._write_again()
         done = 0
         while done < BATCH:
             while self._ready and done < BATCH:
@@ -120,7 +139,15 @@ class RemoteTrip:
         robots, self._robots = self._robots, []
         return Parcel(self._name, tuple(self._hand_over()), tuple(robots))
 
+    def _write_again(self) -> None:
+        due = [again for again in self._again if again.at <= self._clock()]
+        for again in due:
+            self._again.remove(again)
+            self._write(again.sent.letter.site, again.stops, False, again.sent.letter.robots)
+
     def _take(self, sent: Sent, message: Message | Failed, size: int) -> None:
+        if not isinstance(message, Failed):
+            self._failing_since, self._failures = 0.0, 0
         match message:
             case Page():
                 self._page(sent, message, size)
@@ -179,7 +206,13 @@ class RemoteTrip:
             self._whole = None
             stops += self._asked.values()
             self._asked = {}
-        self._turn_away(stops, Outcome.FAILED if failed.final else Outcome.RETRY, failed.reason, failed.note)
+        now = self._clock()
+        self._failing_since = self._failing_since or now
+        if failed.final or now - self._failing_since >= PATIENCE_SECONDS:
+            self._turn_away(stops, Outcome.FAILED if failed.final else Outcome.RETRY, failed.reason, failed.note)
+        elif stops:
+            self._again.append(Again(now + min(2.0**self._failures, LONGEST_WAIT), sent, stops))
+            self._failures += 1
 
     def _observe(self, stop: Stop, page: Page, size: int) -> None:
         """Look at a page as if we had fetched it; a digest that does not fit its body is a failure of the host."""
@@ -204,6 +237,9 @@ class RemoteTrip:
             sent.open.clear()
         self._turn_away(self._asked.values(), Outcome.RETURNED)
         self._asked.clear()
+        for again in self._again:
+            self._turn_away(again.stops, Outcome.RETURNED)
+        self._again.clear()
         return self._hand_over()
 
     def vitals(self) -> Vitals:

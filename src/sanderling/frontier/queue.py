@@ -6,7 +6,7 @@ migrant at a time holds it, and no other host at the same address is in anybody'
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, log
 
 from msgspec import Struct
@@ -69,10 +69,14 @@ class Door(Struct, frozen=True, gc=False):
     holder: str = ""  # the one migrant that may; empty: anyone
     shared: bool = False  # may several?
     waiting: int = 0  # URLs of the host in the queue
+    leased: int = 0  # in somebody's hands
     share: int = 2**31  # how many of its URLs are among the best
     best: float = 0.0  # rank of its best URL
     bonus: float = 0.0  # what its URLs gain against those of other hosts
 
+
+Soon = Callable[[Host], int]
+"""How many URLs of a host can be worked off soon: more in hand would only keep migrants from other hosts."""
 
 READY = """
     SELECT id, name, place, leased, holder, robots_until, waiting, visited,
@@ -95,7 +99,7 @@ class Queue:
         self.pace = pace
         self.favour = favour
 
-    def doors(self, able: Sequence[str], now: float, room: int = 2**31) -> list[Door]:
+    def doors(self, able: Sequence[str], now: float, room: int = 2**31, soon: Soon | None = None) -> list[Door]:
         """The hosts that one of these migrants may be sent to now, the best first; no two at one address."""
         wanted = {
             "now": now,
@@ -114,27 +118,29 @@ class Queue:
             places.add(place)
             shared, bonus = self.pace.shared and robots_until > now, self._bonus(waiting, visited)
             alone = "" if shared or not leased else holder
-            found.append(Door(id_, Host(name), place, alone, shared, waiting, best=best or 0.0, bonus=bonus))
-        return self._weighed(sorted(found, key=lambda door: door.best - door.bonus), room)
+            found.append(Door(id_, Host(name), place, alone, shared, waiting, leased, best=best or 0.0, bonus=bonus))
+        return self._weighed(sorted(found, key=lambda door: door.best - door.bonus), room, soon)
 
     def _bonus(self, waiting: int, visited: int) -> float:
         if self.favour is Favour.LARGEST:
             return 1e9 * waiting
         return log((visited + waiting) / max(1, visited)) if self.favour is Favour.UNSEEN else 0.0
 
-    def _weighed(self, doors: list[Door], room: int) -> list[Door]:
-        """Without pauses, let a host give no more URLs than it has among the best of all."""
+    def _weighed(self, doors: list[Door], room: int, soon: Soon | None = None) -> list[Door]:
+        """Without pauses, let a host give no more URLs than it has among the best, nor more than it can answer soon."""
         if self.pace.delay_seconds > 0 or len(doors) < 2:
             return doors
         doors = doors[:HOSTS_MERGED]
         even = room // (EVEN * len(doors)) if self.favour is Favour.UNSEEN else 0
-        ranked: list[tuple[float, int]] = []
+        ranked: list[tuple[float, int, int]] = []  # of two alike, the one whose host gave fewer: so all are kept busy
         for number, door in enumerate(doors):
             sql = "SELECT rank FROM queue WHERE host = ? ORDER BY rank LIMIT ?"
-            ranks = self.db.execute(sql, (door.id, min(room, MOST_WEIGHED)))
-            ranked += [(-inf if n < even else rank - door.bonus, number) for n, (rank,) in enumerate(ranks)]
+            most = max(0, soon(door.host) - door.leased) if soon else MOST_WEIGHED
+            ranks = self.db.execute(sql, (door.id, min(room, MOST_WEIGHED, most)))
+            ranked += [(-inf if n < even else rank - door.bonus, n, number) for n, (rank,) in enumerate(ranks)]
         ranked.sort()
-        return [replace(doors[number], share=share) for number, share in Counter(n for _, n in ranked[:room]).items()]
+        shares = Counter(number for _, _, number in ranked[:room])
+        return [replace(doors[number], share=share) for number, share in shares.items()]
 
     def take(self, migrant: str, room: int, now: float) -> list[Itinerary]:
         """Lease the best ready URLs, up to `room`, to one migrant."""

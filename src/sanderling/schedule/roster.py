@@ -19,6 +19,7 @@ from sanderling.schedule.rivals import Choose
 IN_HAND = 160  # stops a migrant holds at most; it is given more below half of it
 HOSTS_REMEMBERED = 1024  # per migrant: what it measured on the way to them
 RECENT = 8  # tasks whose times are remembered
+UNBOUNDED = 2**31
 SMOOTHING = 0.2  # weight of the newest measure
 
 
@@ -33,8 +34,8 @@ class Way:
 
     def measure(self, visit: Visit) -> None:
         """Take one visit into the running means."""
-        weight = SMOOTHING if self.visits else 1.0
         self.visits += 1
+        weight = max(SMOOTHING, 1 / self.visits)
         self.latency += weight * (visit.seconds - self.latency)
         if visit.seconds > 0:
             self.speed += weight * (visit.wire_bytes / visit.seconds - self.speed)
@@ -199,6 +200,15 @@ class Roster:
         near = [m for m in able if self.reaches(m, host)]
         fewest = min((self.members[m].held[host] for m in near), default=0)
         return [m for m in near if self.members[m].held[host] <= fewest + slack]
+
+    def soon(self, host: Host, seconds: float, connections: int) -> int:
+        """How many stops of a host can be worked off in so many seconds, as its pages took; no limit if new."""
+        known = [m.ways[host] for m in self.members.values() if host in m.ways and m.ways[host].visits]
+        if not known:
+            return UNBOUNDED
+        latency = sum(way.latency for way in known) / len(known)
+        together = connections * max(1, len(self.members))
+        return max(2 * together, int(together * seconds / max(latency, 1e-3)))
 
     def reach(self, host: Host) -> int:
         """How many could be sent to this host."""

@@ -1,0 +1,69 @@
+"""Network namespaces with real addresses: machines of their own, as far as the network knows."""
+
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from msgspec import Struct
+
+
+class Machine(Struct, frozen=True):
+    """A namespace, its address, and the end of its cable on our side."""
+
+    name: str
+    address: str
+    cable: str
+
+    def inside(self, command: Sequence[str]) -> list[str]:
+        """A command as it runs there."""
+        return ["ip", "netns", "exec", self.name, *command]
+
+    def cut(self) -> None:
+        """Pull the cable."""
+        ip("link", "set", self.cable, "down")
+
+    def mend(self) -> None:
+        """Put it back."""
+        ip("link", "set", self.cable, "up")
+
+
+def ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True, capture_output=True)
+
+
+def need_namespaces() -> None:
+    """Skip, with a sentence, where namespaces cannot be made."""
+    if os.geteuid() != 0:
+        pytest.skip("network namespaces need root: run the tests as root to see links cut and hosts killed")
+    if not any((Path(folder) / "ip").exists() for folder in os.environ.get("PATH", "").split(":")):
+        pytest.skip("network namespaces need the command ip (iproute2)")
+    name = f"sl-try-{os.getpid()}"
+    try:
+        ip("netns", "add", name)
+        ip("netns", "del", name)
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"this kernel makes no network namespaces: {error.stderr.decode(errors='replace').strip()}")
+
+
+@contextmanager
+def machines(count: int) -> Iterator[list[Machine]]:
+    """So many machines, each at the end of a cable of its own."""
+    with ExitStack() as stack:
+        found = []
+        for number in range(count):
+            tag = f"sl{os.getpid() % 100_000}x{number}"
+            net = f"10.{200 + os.getpid() % 50}.{os.getpid() // 50 % 250}.{number * 4}"
+            ours, theirs = (net.rpartition(".")[0] + f".{number * 4 + end}" for end in (1, 2))
+            ip("netns", "add", tag)
+            stack.callback(ip, "netns", "del", tag)  # its end of the cable goes with it, and so does ours
+            ip("link", "add", tag, "type", "veth", "peer", "name", "eth0", "netns", tag)
+            ip("addr", "add", f"{ours}/30", "dev", tag)
+            ip("link", "set", tag, "up")
+            ip("-n", tag, "addr", "add", f"{theirs}/30", "dev", "eth0")
+            ip("-n", tag, "link", "set", "eth0", "up")
+            ip("-n", tag, "link", "set", "lo", "up")
+            found.append(Machine(tag, theirs, tag))
+        yield found
