@@ -109,7 +109,7 @@ def table(runs: list[Run]) -> str:
 def main() -> int:
     """Measure, print, and write the report if asked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pages", type=int, default=24, help="of each of the four hosts")
+    parser.add_argument("--pages", type=int, default=80, help="of each of the four hosts")
     parser.add_argument("--seconds", type=float, default=1.0, help="that a host needs for a page")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()

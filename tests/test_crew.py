@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -15,16 +15,19 @@ from tests.web import Page, Site, html, tree
 
 from sanderling.clock import Clock, real
 from sanderling.coordinator import Coordinator
-from sanderling.crew import Crew
+from sanderling.crew import PATIENCE, Crew
 from sanderling.engines.control import Answer, ask
+from sanderling.engines.parking import parked
 from sanderling.engines.processes import Processes
 from sanderling.errors import UsageError
 from sanderling.migrants.life import Life
 from sanderling.migrants.settings import FetchSettings
+from sanderling.records import Host
+from sanderling.revisits import refresh
 from sanderling.schedule.roster import Roster
 from sanderling.schedule.verdict import Ahp
 from sanderling.session import Request, Summary, crawl
-from sanderling.settings import AUTO, Fetching, Politeness, Scope, Workers
+from sanderling.settings import AUTO, Fetching, Politeness, Scheduling, Scope, Workers
 from sanderling.store.collection import read_collection
 
 
@@ -237,6 +240,58 @@ def test_auto_creates_migrants_when_the_queue_grows(tmp_path: Path) -> None:
         crew.wait(lambda: clock.advance(1) > 0 and len(crew.ask("list")) > 1)
     assert crew.summary is not None
     assert (crew.summary.pages, max(site.hits.values())) == (502, 1)
+
+
+def test_an_urgent_job_parks_the_migrants_of_another_and_wakes_them(tmp_path: Path) -> None:
+    clock, other = Hurried(), tmp_path / "other"
+    with Gated(star(100)) as site, running(site, other, Workers(migrants=2), clock) as crew:
+        crew.wait(lambda: all(row["load"] > 0 for row in crew.ask("list")))
+        site.gate.set()  # only the last page is held: who holds it is not waited for longer than its patience
+        before = {row["id"] for row in crew.ask("list")}
+
+        def hurry() -> None:
+            crew.wait(lambda: crew.coordinator is not None and bool(crew.coordinator.crew.leaving))
+            clock.advance(2 * PATIENCE)
+
+        thread = threading.Thread(target=hurry)
+        thread.start()
+        with parked([str(other), str(tmp_path / "none")], tmp_path / "urgent") as asleep:
+            thread.join()
+            assert set(asleep) == before
+            assert {row["state"] for row in crew.ask("list")} == {"deactivated"}
+            with Site(tree(20)) as small:
+                urgent = Running(small, tmp_path / "urgent", Workers(migrants=1))
+                urgent.thread.start()
+                urgent.thread.join()
+            assert urgent.summary is not None
+            assert urgent.summary.pages == 20
+        assert {(row["id"], row["state"]) for row in crew.ask("list")} == {(name, "running") for name in before}
+    assert crew.summary is not None
+    assert (crew.summary.finish_reason, crew.summary.pages) == ("done", 102)
+    with pytest.raises(UsageError, match="cannot park itself"), parked([str(other)], other):
+        pass
+
+
+def test_pages_that_are_due_often_are_told_from_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Mapping[Host, float]] = []
+    with Site(tree(12)) as site:
+        request = Request(
+            seeds=(site.root + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0.0),
+            fetching=Fetching(allow_private=True), workers=Workers(migrants=2),
+            scheduling=Scheduling(sets=("always", "hourly", "daily", "weekly", "monthly", "yearly")),
+        )  # fmt: skip
+        crawl(tmp_path, request)
+        later = Hurried()
+        later.advance(400 * 86_400)
+        summary = refresh(
+            tmp_path,
+            request,
+            clock=later,
+            on_start=lambda crew: monkeypatch.setattr(crew.roster.sets, "tell", told.append),
+        )
+        assert summary.visited == 12
+    assert told[0].keys() == {site.root}
+    assert all(interval > 0 for interval in told[0].values())
 
 
 @pytest.mark.slow

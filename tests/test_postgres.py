@@ -1,8 +1,10 @@
 """The whole crawler with its catalogue and frontier in a real PostgreSQL, started here on a private socket."""
 
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,6 +98,28 @@ def test_a_database_that_goes_away_and_returns_loses_nothing(tmp_path: Path, ser
         assert all(isinstance(record, StoredRecord) for record in records)
         archived = [r.url for r in records if isinstance(r, StoredRecord) and (r.kind, r.status) == ("response", 200)]
         assert len(archived) == len(set(archived)) == 900
+
+
+@pytest.mark.slow
+def test_a_coordinator_that_is_killed_is_started_again_and_loses_nothing(tmp_path: Path, store: str) -> None:
+    with Site(tree(500)) as site:
+        command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
+                   site.root + "/", "-C", str(tmp_path), "--store", store, "--delay", "0", "--allow-private",
+                   "--migrants", "2", "--no-sitemaps"]  # fmt: skip
+        for goal in (100, 250, 400):
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while sum(site.hits.values()) < goal and process.poll() is None:
+                time.sleep(0.005)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        with read_collection(tmp_path) as collection:
+            assert {row.url for row in pages(collection.db)} == {site.root + path for path in site.pages}
+        records = [record for path in (tmp_path / "archive").glob("*.gz") for record in walk(path)]
+        archived = [r.url for r in records if isinstance(r, StoredRecord) and (r.kind, r.status) == ("response", 200)]
+        assert len(archived) == len(set(archived)) == 500
+        assert sum(site.hits.values()) - 501 <= 3 * (2 * 160 + 1)
 
 
 def test_one_store_has_one_coordinator(tmp_path: Path, store: str) -> None:

@@ -45,7 +45,7 @@ TICK_SECONDS = 0.5
 DNS_WAIT_SECONDS = 2.0
 LEAST_DISK = 50_000_000  # bytes that must stay free
 LONGEST_WAIT = 600.0  # seconds; a host that wants longer is left to the next run
-SOON_SECONDS = 4.0  # of a host no more is handed out than it can answer in this time, while others wait
+SOON_SECONDS = 2.0  # of a host no more is handed out than it can answer in this time, while others wait
 LEAST_SHARE = 4  # URLs of a shared host given to one migrant, so that the others get theirs
 LOOK_SECONDS = 0.1  # between two looks at questions to the crawl
 UNBOUNDED = 2**31
@@ -294,19 +294,27 @@ class Coordinator:
             self.engine.send(migrant, itinerary)
 
     def _soon(self, host: Host) -> int:
+        """How many URLs of a host those who reach it can work off soon."""
+        return self._soon_of_one(host) * max(1, self.roster.reach(host))
+
+    def _soon_of_one(self, host: Host) -> int:
+        if host in self.house.queue.pace.near:
+            return UNBOUNDED
         return self.roster.soon(host, SOON_SECONDS, self.house.queue.pace.connections)
 
     def _send_to(self, door: Door, now: float) -> list[tuple[str, Itinerary]]:
         """Lease URLs of one host to whom the schedule chooses; a shared host goes to several."""
         trips, share = [], door.share
-        part = max(LEAST_SHARE, -(-door.waiting // max(1, self.roster.reach(door.host)))) if door.shared else UNBOUNDED
+        least = min(LEAST_SHARE, self.house.queue.pace.connections)
+        even = max(least, -(-door.waiting // max(1, self.roster.reach(door.host))))
+        soon = self._soon_of_one(door.host) if door.shared else UNBOUNDED
         while (able := self.roster.able()) and (left := min(self._room(), share)) > 0:
             if door.shared and not self.roster.owned:
-                able = self.roster.least_busy(door.host, able, LEAST_SHARE)
+                able = self.roster.least_busy(door.host, able, least, soon)
             migrant = self.roster.who(door.host, able) if not door.holder else door.holder
             if migrant is None or migrant not in able:
                 break
-            itinerary = self.house.queue.grant(door, migrant, min(self.roster.room(migrant), left, part), now)
+            itinerary = self.house.queue.grant(door, migrant, min(self._part(door, migrant, even, soon), left), now)
             if itinerary is None:
                 break
             itinerary = self._with_validators(itinerary)
@@ -318,6 +326,13 @@ class Coordinator:
             if not door.shared:
                 break
         return trips
+
+    def _part(self, door: Door, migrant: str, even: int, soon: int) -> int:
+        """How much of a host one migrant is given at once: as much as it can hold, of a shared one its part."""
+        room = self.roster.room(migrant)
+        if not door.shared:
+            return room
+        return min(room, even, max(1, soon - self.roster.members[migrant].held[door.host]))
 
     def _room(self) -> int:
         """Pages that may still be handed out under the limit."""

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
@@ -21,7 +21,7 @@ from sanderling.migrants.resolve import Resolver
 from sanderling.opening import open_engine, open_house, roster_of, settle
 from sanderling.ordering import remembered
 from sanderling.reach import reach
-from sanderling.records import Outcome, State
+from sanderling.records import Host, Outcome, State
 from sanderling.refresh.budget import Budget, parse_budget
 from sanderling.refresh.diary import DueRow
 from sanderling.request import Request, count_migrants
@@ -66,6 +66,7 @@ class Refill:
         self.ahead = stay and budget is not None  # a standing budget is spent, on what is worth it most
         self.begun = now
         self.queued = 0
+        self.tell: Callable[[Mapping[Host, float]], None] | None = None  # who wants to know how lively the hosts are
 
     def __call__(self, now: float) -> int:
         """Queue the pages due now; say how many."""
@@ -78,6 +79,8 @@ class Refill:
         urls += house.lists.tests(now)[: room - len(urls)]
         queue_pages(house.db, urls)
         self.queued += len(urls)
+        if self.tell:
+            self.tell(liveliness(house.db))
         return len(urls)
 
     def _room(self, now: float) -> int:
@@ -88,6 +91,15 @@ class Refill:
         if self.budget.in_bytes:
             return AT_ONCE if self.house.counts["bytes"] < earned else 0
         return max(0, min(AT_ONCE, int(max(1.0, earned)) - self.queued))
+
+
+def liveliness(db: Connection) -> dict[Host, float]:
+    """The shortest interval planned for a page that waits, for each host."""
+    rows = db.execute(
+        "SELECT h.name, min(d.due_at - d.planned_at) FROM queue AS q JOIN due AS d ON d.url = q.url"
+        " JOIN hosts AS h ON h.id = q.host WHERE d.planned_at > 0 GROUP BY h.name"
+    )
+    return {Host(name): float(interval) for name, interval in rows}
 
 
 def queue_pages(db: Connection, urls: list[int], rank: float = 0.0) -> None:
@@ -146,6 +158,8 @@ def refresh(
                 stay=mode is Mode.WATCH,
             )
             settle(house, coordinator, home, request)
+            if coordinator.roster.sets.names:
+                refill.tell = lambda intervals: coordinator.roster.sets.tell(intervals)
             if on_start:
                 on_start(coordinator)
             finish = coordinator.run(on_tick)

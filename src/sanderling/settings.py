@@ -110,6 +110,7 @@ class Workers(Struct, frozen=True):
         Text, Meta(description="full WARC files go to s3://..., file://... (fsspec; default: they stay in -C)")
     ] = ""
     lease: Annotated[Seconds, Meta(description="how long a silent worker keeps its URLs (default 2m)")] = 120.0
+    park: Annotated[Texts, Meta(description="folder of a crawl whose workers rest meanwhile (repeatable)")] = ()
     via: Annotated[Texts, Meta(description="host beside the web server, https://host:8443 (repeatable)")] = ()
     key: Annotated[Text, Meta(description="file with our private key for --via (see sanderling host keygen)")] = ""
     via_ca: Annotated[Text, Meta(description="certificates to trust for --via (default: the system's)")] = ""
@@ -133,6 +134,7 @@ class Scheduling(Struct, frozen=True):
         Meta(description="how the next worker is chosen (default ahp)"),
     ] = "ahp"
     criteria: Annotated[Texts, Meta(description="what ahp judges by, best in the settings file (repeatable)")] = ()
+    sets: Annotated[Texts, Meta(description="workers of their own for pages due hourly, daily ... (repeatable)")] = ()
     judgements: Annotated[Texts, Meta(description='one row of its matrix, "1 1/3 5" (repeatable)')] = ()
 
 

@@ -24,6 +24,7 @@ from sanderling.cli.frame import (
     say,
 )  # fmt: skip
 from sanderling.coordinator import Coordinator, Finish, Progress
+from sanderling.engines.parking import parked
 from sanderling.errors import UsageError
 from sanderling.migrants.guard import is_global, literal
 from sanderling.organise.normalise import host_of, hostname, normalise
@@ -84,7 +85,7 @@ def run(call: Call) -> int:
         raise UsageError("say what to crawl: sanderling crawl https://example.org/")
     if call.args.clean and exists(call.collection):
         clean(call)
-    with show_progress(call) as shown:
+    with parked(request.workers.park, call.collection), show_progress(call) as shown:
         summary = crawl(call.collection, request, on_start=lambda crew: started(call, request, crew), on_tick=shown)
     report(call, summary)
     if summary.finish_reason == Finish.DISK and call.json:

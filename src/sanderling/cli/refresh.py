@@ -14,6 +14,7 @@ from sanderling.cli.crawl import CODES, show_progress, size_text, stop_on_signal
 from sanderling.cli.frame import Call, print_json, print_rows
 from sanderling.cli.times import iso, short
 from sanderling.coordinator import Finish
+from sanderling.engines.parking import parked
 from sanderling.errors import UsageError
 from sanderling.refresh.policies import POLICIES
 from sanderling.request import Request
@@ -63,7 +64,7 @@ def run(call: Call) -> int:
         )
     if call.args.dry_run:
         return dry_run(call, mode)
-    with show_progress(call) as shown:
+    with parked(request.workers.park, call.collection), show_progress(call) as shown:
         summary = refresh(call.collection, request, mode, on_start=stop_on_signals, on_tick=shown)
     report(call, summary)
     return CODES[Finish(summary.finish_reason)]

@@ -15,11 +15,12 @@ from sanderling.clock import Clock, real
 from sanderling.records import Host, Itinerary, Visit, Vitals
 from sanderling.schedule.criteria import Standing
 from sanderling.schedule.rivals import Choose
+from sanderling.schedule.sets import Sets
 
 IN_HAND = 160  # stops a migrant holds at most; it is given more below half of it
 HOSTS_REMEMBERED = 1024  # per migrant: what it measured on the way to them
 RECENT = 8  # tasks whose times are remembered
-UNBOUNDED = 2**31
+UNKNOWN_SECONDS = 0.5  # what a page of a new host is expected to take
 SMOOTHING = 0.2  # weight of the newest measure
 
 
@@ -88,14 +89,15 @@ class Roster:
 
     def __init__(
         self, choose: Choose, *, owned: bool = False, in_hand: int = IN_HAND, clock: Clock = real,
-        reaches: Callable[[str, Host], bool] | None = None,
+        reaches: Callable[[str, Host], bool] | None = None, sets: Sets | None = None,
     ) -> None:  # fmt: skip
         self.choose = choose
         self.owned = owned  # hosts belong to migrants: the owner goes or nobody does
         self.in_hand = in_hand
         self.most = in_hand  # for now: early in a crawl what is in hand cannot be put in a better order
         self.clock = clock
-        self.reaches = reaches or _everywhere
+        self.near = reaches or _everywhere
+        self.sets = sets or Sets()
         self.members: dict[str, Member] = {}
         self.seconds = 0.0  # spent on choosing
         self.choices = 0
@@ -110,6 +112,7 @@ class Roster:
             member.ways = OrderedDict((Host(host), Way(*way, shown=way)) for host, way in known.ways.items())
             member.recent.extend(known.recent)
         self.members[migrant] = member
+        self.sets.join(migrant)
 
     def rest(self, migrant: str) -> None:
         """Give this one nothing more."""
@@ -118,6 +121,7 @@ class Roster:
     def leave(self, migrant: str) -> None:
         """A migrant is gone."""
         self.members.pop(migrant, None)
+        self.sets.leave(migrant)
 
     def hear(self, vitals: Vitals) -> None:
         """A heartbeat came: what the migrant measured counts from now on."""
@@ -195,20 +199,21 @@ class Roster:
 
     # Who goes
 
-    def least_busy(self, host: Host, able: Sequence[str], slack: int) -> list[str]:
-        """Those who reach this host and have the fewest stops of it, or few more: so that a shared host is shared."""
-        near = [m for m in able if self.reaches(m, host)]
+    def reaches(self, migrant: str, host: Host) -> bool:
+        """May this migrant be sent there at all?"""
+        return self.near(migrant, host) and self.sets.serves(migrant, host)
+
+    def least_busy(self, host: Host, able: Sequence[str], slack: int, most: int) -> list[str]:
+        """Those who reach this host and hold the fewest of its stops, or few more, but less than `most`."""
+        near = [m for m in able if self.reaches(m, host) and self.members[m].held[host] < most]
         fewest = min((self.members[m].held[host] for m in near), default=0)
         return [m for m in near if self.members[m].held[host] <= fewest + slack]
 
     def soon(self, host: Host, seconds: float, connections: int) -> int:
-        """How many stops of a host can be worked off in so many seconds, as its pages took; no limit if new."""
-        known = [m.ways[host] for m in self.members.values() if host in m.ways and m.ways[host].visits]
-        if not known:
-            return UNBOUNDED
-        latency = sum(way.latency for way in known) / len(known)
-        together = connections * max(1, len(self.members))
-        return max(2 * together, int(together * seconds / max(latency, 1e-3)))
+        """How many stops of a host one migrant can work off in so many seconds, as its pages took so far."""
+        known = [m.ways[host].latency for m in self.members.values() if host in m.ways and m.ways[host].visits]
+        latency = sum(known) / len(known) if known else UNKNOWN_SECONDS
+        return max(2 * connections, int(connections * seconds / max(latency, 1e-3)))
 
     def reach(self, host: Host) -> int:
         """How many could be sent to this host."""
