@@ -19,6 +19,13 @@ from sanderling.pages.stamps import reduce, steady
         ("Incident Number: 18.cdb01302.1784119050", "Incident Number: 18.aa01302.1784119099"),
         ("Build 20240501.3", "Build 20240502.1"),
         ("csrf 5f2b8a9cdeadbeef0011", "csrf 99aa8a9cdeadbeef0022"),
+        ("lundi 16 novembre 2026", "mardi 17 novembre 2026"),
+        ("Montag, 16. November", "Mittwoch, 18. November"),
+        ("il y a 3 heures", "il y a 2 jours"),
+        ("vor 59 Minuten", "vor 1 Stunde"),
+        ("3 dagen geleden", "1 week geleden"),
+        ("5分前", "2日前"),
+        ("12 out of 40 found this helpful", "13 out of 41 found this helpful"),
     ],
 )
 def test_stamps_are_taken_out(old: str, new: str) -> None:

@@ -15,8 +15,20 @@ TOKEN_REST = 0.4  # share of a line that may be left when its token is taken out
 CLOCK = r"(?<![\d.])\d{1,2}[:.h]\d{2}(?::\d{2})?(?:\.\d+)?\s*(?:[ap]\.?m\b|uhr\b|utc|gmt|h\b|z\b|[cpem][ds]t\b)"
 COLON = r"(?<![\d:./])\d{1,2}:\d\d(?::\d\d)?(?![\d:/])"
 AGO = r"\b(?:\d+|an?|one|few|a few)\s*(?:s|sec|min|h|hr|d|second|minute|hour|day|week|month|year)s?\.?\s+ago\b"
-GONE = r"\b(?:il y a|vor|hace|fa)\s+\d+\s+\w+"
-TODAY = r"\b(?:mon|tues?|wednes|thurs?|fri|satur|sun)day,?\s+(?:\d{1,2}|[a-z]{3,9}\.?\s+\d{1,2})"
+GONE = (
+    r"\b(?:il y a|vor|hace|há)\s+\d+\s+\w+|\b\d+\s+\w+\.?\s+(?:fa|geleden|sedan|siden|temu|sitten|назад|önce|atrás)\b"
+)
+GONE += r"|\d+\s*(?:秒|分|分钟|時間|小时|日|天)前"
+DAYS = (
+    *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+    *("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag"),
+    *("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"),
+    *("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
+    *("lunedì", "martedì", "mercoledì", "giovedì", "venerdì", "sabato", "domenica"),
+    *("maandag", "dinsdag", "woensdag", "donderdag", "vrijdag", "zaterdag", "zondag"),
+)
+TODAY = rf"\b(?:{'|'.join(DAYS)}),?\s+(?:den\s+|de\s+)?(?:\d{{1,2}}|[a-z]{{3,9}}\.?\s+\d{{1,2}})"
+HELPFUL = r"\b\d[\d.,]*\s+(?:out\s+)?of\s+\d[\d.,]*\s+(?:people\s+|users\s+)?found\s+(?:this|it)\b"
 MADE = r"\b(?:generated|rendered|printed|retrieved|accessed|served|built|cached|took|elapsed|uptime|today is)\b"
 MADE += r"(?:\s+(?:on|at|in|by|the|date|time))*\s*[:#=]?\s*\S{0,12}\d"
 NAMED = r"\b(?:request|trace|ray|incident|session|transaction|error|build|revision|reference)"
@@ -46,14 +58,44 @@ COUNTED = (
 COUNTER = rf"\b\d[\d.,\s]*[kmb]?\+?\s*(?:{'|'.join(COUNTED)})\b|\b(?:{'|'.join(COUNTED)}|viewed|visited)\s*[:(]?\s*\d"
 
 TIME = re.compile(rf"{CLOCK}|{COLON}")
-STAMP = re.compile("|".join((AGO, GONE, TODAY, MADE, NAMED, YEARS)))
+STAMP = re.compile("|".join((AGO, GONE, TODAY, MADE, NAMED, YEARS, HELPFUL)))
 SECRET = re.compile(TOKEN)
 COUNT = re.compile(COUNTER)
+MONTHS = (
+    *(
+        "jan",
+        "feb",
+        "mar",
+        "apr",
+        "may",
+        "jun",
+        "jul",
+        "aug",
+        "sep",
+        "sept",
+        "oct",
+        "nov",
+        "dec",
+        "january",
+        "february",
+    ),
+    *("march", "april", "june", "july", "august", "september", "october", "november", "december"),
+    *("januar", "februar", "märz", "mai", "juni", "juli", "oktober", "dezember"),
+    *("janvier", "février", "mars", "avril", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"),
+    *("enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre"),
+    *("diciembre", "gennaio", "febbraio", "aprile", "maggio", "giugno", "luglio", "settembre", "ottobre", "dicembre"),
+    *("januari", "februari", "maart", "mei", "augustus"),
+)
+UNITS = (
+    *("seconds?", "minutes?", "hours?", "days?", "weeks?", "months?", "years?", "secs?", "mins?", "hrs?"),
+    *("sekunden?", "minuten?", "stunden?", "tag(?:en?)?", "wochen?", "monat(?:en?)?", "jahr(?:en?)?"),
+    *("secondes?", "heures?", "jours?", "semaines?", "mois", "ans?", "segundos?", "minutos?", "horas?", "días?"),
+    *("semanas?", "mes(?:es)?", "años?", "second[oi]", "minut[oi]", "or[ae]", "giorn[oi]", "settiman[ae]", "mes[ei]"),
+    *("uur", "dag(?:en)?", "weken?", "week", "maand(?:en)?", "jaar"),
+)
 DATE_WORDS = re.compile(
-    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec|january|february|march|april|june|july|august|"
-    r"september|october|november|december|mon|tue|tues|wed|thu|thur|thurs|fri|sat|sun|monday|tuesday|wednesday|"
-    r"thursday|friday|saturday|sunday|am|pm|a\.m|p\.m|utc|gmt|[cpem][ds]t|st|nd|rd|th|an?|one|few|"
-    r"seconds?|minutes?|hours?|days?|weeks?|months?|years?|secs?|mins?|hrs?)\b",
+    rf"\b(?:{'|'.join((*MONTHS, *DAYS, *UNITS))}|mon|tue|tues|wed|thu|thur|thurs|fri|sat|sun|am|pm|a\.m|p\.m|utc|gmt|"
+    r"[cpem][ds]t|st|nd|rd|th|an?|one|few)\b",
     re.IGNORECASE,
 )
 NUMBERS = re.compile(r"\S*\d\S*")
@@ -61,7 +103,7 @@ NUMBERS = re.compile(r"\S*\d\S*")
 LONG = re.compile(r"[\w-]{12}")
 CLUES = frozenset(
     (
-        *("ago", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+        *("ago", "geleden", "sedan", "siden", "temu", "sitten", "назад", "önce", "atrás", "há", "found", *DAYS),
         *("copyright", "c", "generated", "rendered", "printed", "retrieved", "accessed", "served", "built", "build"),
         *("cached", "took", "elapsed", "uptime", "today", "request", "trace", "ray", "incident", "session", "error"),
         *("transaction", "revision", "reference", "il", "vor", "hace", "fa", "am", "pm", "m", "uhr", "utc", "gmt"),
@@ -82,7 +124,7 @@ def reduce(line: str) -> str:
 def _reduced(line: str) -> str:
     small = line.lower()
     words = WORD.findall(small)
-    if ":" in small or not ANY_CLUES.isdisjoint(words) or "\u00a9" in line:
+    if ":" in small or not ANY_CLUES.isdisjoint(words) or "\u00a9" in line or "前" in line:
         if TIME.search(small) or STAMP.search(small):
             return DATE_WORDS.sub("", NUMBERS.sub("", line))
         if len(line) <= MAX_COUNTED and COUNT.search(small):
