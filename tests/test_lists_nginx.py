@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -61,17 +62,17 @@ class Beside:
                 line.getresponse().read()
         line.close()
 
-    def changes(self) -> dict[str, tuple[float, str]]:
-        """What the list says now: paths with their priorities, and what happened to them."""
+    def changes(self, since: float) -> dict[str, tuple[float, str]]:
+        """What the list says now: paths with their priorities, and what happened to them since then."""
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-        line.request("GET", "/changes.xml?LAST_VISIT=0")
+        line.request("GET", f"/changes.xml?LAST_VISIT={since:.3f}")
         rows = listed(line.getresponse().read())
         line.close()
         return {url.removeprefix(self.root): (priority, change) for url, priority, change in rows}
 
-    def until(self, wanted: dict[str, float]) -> None:
+    def until(self, wanted: dict[str, float], since: float) -> None:
         for _ in range(PATIENCE):
-            now = self.changes()
+            now = self.changes(since)
             if all(now.get(address(path)) == (priority, "updated") for path, priority in wanted.items()):
                 return
             threading.Event().wait(0.05)
@@ -153,10 +154,11 @@ def test_beside_nginx_the_scenarios_give_two_four_and_three_downloads(
 ) -> None:
     crawl(tmp_path / "c", request(web))
     refresh(tmp_path / "c", request(web))
+    since = time.time()
     web.view({path: round(100 * priority) for path, priority in priorities.items()})
     for path in priorities:
         web.write(path, f"{NEW} Now.")
-    web.until(priorities)
+    web.until(priorities, since)
     before = web.sent()
     seen = refresh(tmp_path / "c", request(web, threshold))
     assert (seen.visited, seen.changed) == (downloads, downloads)
