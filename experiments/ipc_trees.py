@@ -1,4 +1,4 @@
-"""IPC Tables 4, 5 and 7: the document tree and the fingerprint of two versions of a page."""
+"""IPC Tables 4 to 8: the document tree and the fingerprint of two versions of a page, and how they compare."""
 
 from experiments.frame import Table, exact
 from sanderling.changes.tree import structure
@@ -7,7 +7,7 @@ from sanderling.pages.fingerprint import Outline, fingerprint
 from sanderling.pages.fingerprint import outline as outline_of
 from sanderling.pages.parse import parse
 
-TITLE = "IPC Tables 4, 5, 7: document tree and fingerprint"
+TITLE = "IPC Tables 4 to 8: document tree and fingerprint"
 
 # nested lists stand for the trees of the paper's figures: tag and depth
 INITIAL = "html1 head2 title3 body2 center3 h14 center3 b4 br4 center3 center3 h34 p3 br4 br4 center4 b5 h23"
@@ -44,6 +44,22 @@ def table() -> Table:
         exact("nodes in all, initial (Level_no row)", 20, 18, len(old.tags)),
         exact("nodes in all, changed (Level_no row)", 17, 16, len(new.tags)),
         exact("verdict", "major", "major", str(found.verdict)),
+        exact("Table 6: nothing added or deleted", "none", "none", _verdict("div1 p2", "div1 p2")),
+        exact("Table 6: a leaf added", "minor", "minor", _verdict("div1 p2", "div1 p2 img2")),
+        exact("Table 6: a sibling with children deleted", "major", "major", _verdict("div1 p2 b3 p2", "div1 p2")),
+        exact(
+            "Table 8: where, by the tree (levels)", "located", "3 4 5", " ".join(str(one.level) for one in found.levels)
+        ),
+        exact("Table 8: a swap with equal counts, by the tree", "-", "seen", _swap(OLD_ORDER, NEW_ORDER)),
+        exact(
+            "Table 8: title and table swapped, by FP1 and FP2", "-", "the same", _letters("title table", "table title")
+        ),
+        exact(
+            "Table 8: the same with our guard, a hash of the tags",
+            "-",
+            "differ",
+            _guarded("title table", "table title"),
+        ),
         exact("FP1, initial: letters", 43, 44, len(first.first)),
         exact("FP1, initial, without the lost t", PRINTED_FIRST, PRINTED_FIRST, first.first[:9] + first.first[10:]),
         exact("FP2, initial", PRINTED_LAST, PRINTED_LAST, first.last),
@@ -51,6 +67,26 @@ def table() -> Table:
         exact("a parsed page gives the same kind of outline", None, "html head body", _parsed()),
     )
     return Table(TITLE, rows, "Level_no rows and FP1 lost entries in print (E33, E34).")
+
+
+OLD_ORDER, NEW_ORDER = "div1 p2 img2", "div1 img2 p2"
+
+
+def _verdict(old: str, new: str) -> str:
+    return str(structure(outline(old), outline(new), frozenset()).verdict)
+
+
+def _swap(old: str, new: str) -> str:
+    return "seen" if structure(outline(old), outline(new), frozenset()).reordered else "missed"
+
+
+def _letters(old: str, new: str) -> str:
+    one, other = fingerprint(old.split()), fingerprint(new.split())
+    return "the same" if (one.first, one.last) == (other.first, other.last) else "differ"
+
+
+def _guarded(old: str, new: str) -> str:
+    return "differ" if fingerprint(old.split()) != fingerprint(new.split()) else "the same"
 
 
 def _counts(skeleton: Outline) -> str:

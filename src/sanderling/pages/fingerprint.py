@@ -3,6 +3,7 @@
 import zlib
 
 from msgspec import Struct
+from xxhash import xxh3_64_intdigest
 
 from sanderling.pages.parse import Document, Element
 
@@ -89,11 +90,11 @@ class Outline(Struct, frozen=True, array_like=True):
 
 
 class Fingerprint(Struct, frozen=True, array_like=True):
-    """First letters, last letters and, since title and table share both, the lengths of all opening tags."""
+    """First letters, last letters and, since title and table share both, a hash of all opening tags."""
 
     first: str
     last: str
-    lengths: bytes
+    guard: int
 
 
 def outline(tree: Document, elements: list[Element]) -> Outline:
@@ -132,7 +133,7 @@ def fingerprint(tags: list[str]) -> Fingerprint:
     return Fingerprint(
         "".join(tag[0] for tag in tags),
         "".join(tag[-1] for tag in tags),
-        bytes(min(len(tag), 255) for tag in tags),
+        xxh3_64_intdigest(" ".join(tags).encode("utf-8", "replace")),
     )
 
 
