@@ -16,6 +16,7 @@ CHART, HARVEST = Path("docs/images/ordering.svg"), Path("docs/images/harvest.svg
 BASELINE = "breadth"
 SHARES = (10, 25, 50)
 BUDGET = 10  # per cent of the pages: what a focused crawl may spend
+SPENT = 25  # per cent of the pages: how far focused crawls go
 MOST_COST = 0.15
 TIMES = 2.0
 COLOURS = {"pagerank": "#d1495b", "breadth": "#1d3557", "opic": "#2a9d8f", "shark": "#d1495b", "fish": "#e9c46a",
@@ -25,10 +26,10 @@ OTHER = {"color": "#c8cdd6", "linewidth": 0.7, "zorder": 1}
 
 def tables(results: "Sequence[Result]", harvests: "Sequence[Harvest]", costs: "Mapping[str, Sequence[Run]]") -> str:
     """Everything as Markdown."""
-    parts = [_masses(results), _wins(results)]
+    parts = [_masses(results), _wins(results)] if results else []
     if harvests:
         parts += [_harvests(harvests), _doubled(harvests)]
-    return "\n\n".join([*parts, _costs(costs)])
+    return "\n\n".join([*parts, _costs(costs)] if costs else parts)
 
 
 def name_of(graph: str) -> str:
@@ -111,15 +112,9 @@ def _doubled(harvests: "Sequence[Harvest]") -> str:
 
 
 def cost_of(runs: "Sequence[Run]") -> tuple[float, float, float]:
-    """Milliseconds for a page: CPU of all processes, of the coordinator, and wall; the cheapest crawl of each size."""
-    cheapest: dict[int, Run] = {}
-    for run in runs:
-        size = len(run.pages)
-        if size not in cheapest or run.cpu_seconds < cheapest[size].cpu_seconds:
-            cheapest[size] = run
-    pages = sum(cheapest)
-    sums = [(run.cpu_seconds, run.coordinator_seconds, run.wall_seconds) for run in cheapest.values()]
-    cpu, coordinator, wall = (1000 * sum(values) / pages for values in zip(*sums, strict=True))
+    """Milliseconds for a page: CPU of all processes, of the coordinator, and wall; each of the cheapest crawl."""
+    each = [(run.cpu_seconds, run.coordinator_seconds, run.wall_seconds, len(run.pages)) for run in runs]
+    cpu, coordinator, wall = (min(1000 * run[part] / run[3] for run in each) for part in range(3))
     return cpu, coordinator, wall
 
 
@@ -143,7 +138,8 @@ def _costs(costs: "Mapping[str, Sequence[Run]]") -> str:
 
 def write(results: "Sequence[Result]", harvests: "Sequence[Harvest]", costs: "Mapping[str, Sequence[Run]]") -> None:
     """Put tables and charts into the documentation."""
-    draw(results)
+    if results:
+        draw(results)
     text = tables(results, harvests, costs) + f"\n\n![PageRank mass against pages fetched]({CHART.relative_to('docs')})"
     if harvests:
         draw_harvest(harvests)
@@ -171,7 +167,7 @@ def draw_harvest(harvests: "Sequence[Harvest]") -> None:
     for column, graph in enumerate(graphs):
         for order in dict.fromkeys(harvest.order for harvest in harvests):
             found = [h.found for h in harvests if (h.graph, h.order) == (graph, order)]
-            _line(panels[0][column], order, [mean(point) for point in zip(*found, strict=True)])
+            _line(panels[0][column], order, [mean(point) for point in zip(*found, strict=True)][: SPENT + 1])
         panels[0][column].set_title(name_of(graph), fontsize=8)
     _finish(figure, panels, HARVEST)
 

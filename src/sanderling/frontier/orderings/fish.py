@@ -9,7 +9,7 @@ A link that names the topic itself goes before all others.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from sanderling.frontier.order import NEVER, Finding, Lesson, Ordering
+from sanderling.frontier.order import EARLY_PAGES, NEVER, Finding, Lesson, Ordering
 from sanderling.frontier.tally import Tally
 
 LIFE = 3  # levels without a relevant page
@@ -30,6 +30,7 @@ class Fish(Ordering):
 
     def __init__(self) -> None:
         self.life = Tally()
+        self.is_eager = True
         self.mean = FAINT
         self.pages = 1
 
@@ -63,6 +64,7 @@ class Fish(Ordering):
                 self.life.raise_to(target, life)
         self.life.visit(lesson.page)
         self.pages += 1
+        self.is_eager = self.pages < EARLY_PAGES
         self.mean += (lesson.relevance - self.mean) / self.pages
 
     def gains(self) -> Mapping[int, float]:

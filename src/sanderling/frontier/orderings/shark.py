@@ -7,7 +7,7 @@ of another.
 
 from collections.abc import Mapping, Sequence
 
-from sanderling.frontier.order import Finding, Lesson, Ordering
+from sanderling.frontier.order import EARLY_PAGES, Finding, Lesson, Ordering
 from sanderling.frontier.tally import Tally
 
 DELTA = 0.5  # what is inherited (SPEC 12.1, the usual values)
@@ -24,6 +24,8 @@ class Shark(Ordering):
 
     def __init__(self) -> None:
         self.inherited = Tally()
+        self.is_eager = True
+        self.pages = 0
         self.potential = Tally()
 
     def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
@@ -37,6 +39,8 @@ class Shark(Ordering):
         self.inherited.reach(furthest)
         self.potential.reach(furthest)
         self.potential.visit(lesson.page)
+        self.pages += 1
+        self.is_eager = self.pages < EARLY_PAGES
         passed = self._passed_on(lesson.page, lesson.relevance)
         promises = lesson.promises or [0.0] * len(lesson.targets)
         for target, promise in zip(lesson.targets, promises, strict=True):

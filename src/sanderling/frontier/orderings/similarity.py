@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from sanderling.frontier.order import Finding, Lesson, Ordering
+from sanderling.frontier.order import EARLY_PAGES, Finding, Lesson, Ordering
 from sanderling.frontier.tally import Tally
 
 PAGE = 0.5  # the weight of the page against the words of the link
@@ -17,6 +17,8 @@ class Similarity(Ordering):
 
     def __init__(self) -> None:
         self.likeness = Tally()
+        self.is_eager = True
+        self.pages = 0
 
     def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
         return [-_likeness(f.relevance, f.promise) for f in findings]
@@ -24,6 +26,8 @@ class Similarity(Ordering):
     def learn(self, lesson: Lesson) -> None:
         self.likeness.reach(max(lesson.targets, default=0))
         self.likeness.visit(lesson.page)
+        self.pages += 1
+        self.is_eager = self.pages < EARLY_PAGES
         promises = lesson.promises or [0.0] * len(lesson.targets)
         for target, promise in zip(lesson.targets, promises, strict=True):
             self.likeness.raise_to(target, _likeness(lesson.relevance, promise))
