@@ -22,6 +22,7 @@ from sanderling.records import Candidate, Outcome, Reason, Source, State, Url
 from sanderling.request import Request, Summary
 from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import get_meta, set_meta
+from sanderling.store.graph import targets_of
 from sanderling.store.offsite import Offsite
 
 REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH, Reason.LIMIT, Reason.EVICTED)
@@ -144,8 +145,10 @@ def queue_everything(house: House, states: Sequence[State] = (State.VISITED, Sta
         tuple(states),
     )
     wanted = [(id_, host, depth) for id_, host, depth, url in rows if _is_wanted(house, url, depth)]
+    places = house.order.arrange([(id_, depth) for id_, _, depth in wanted], lambda id_: targets_of(db, id_).targets)
     db.executemany(
-        "INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)", [(h, house.order.again(i, d), i) for i, h, d in wanted]
+        "INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)",
+        [(host, place, id_) for (id_, host, _), place in zip(wanted, places, strict=True)],
     )
     db.executemany("UPDATE urls SET state = ?, attempts = 0 WHERE id = ?", [(State.QUEUED, i) for i, _, _ in wanted])
     db.execute("UPDATE hosts SET waiting = (SELECT count(*) FROM queue WHERE queue.host = hosts.id)")

@@ -1,6 +1,7 @@
 """What each ordering does with a little web."""
 
 import pytest
+from tests.organise.test_pvalue import TABLE_1
 
 from sanderling.errors import UsageError
 from sanderling.frontier.order import NEVER, Favour, Finding, Lesson, Ordering
@@ -232,3 +233,27 @@ def test_popularity_learns_whom_to_believe_while_it_crawls() -> None:
 def test_an_ordering_that_needs_something_says_what(name: str, wants: str) -> None:
     with pytest.raises(UsageError, match=wants):
         choose(name)
+
+
+def test_coverage_visits_again_in_the_greedy_order_of_the_thesis() -> None:
+    names = dict(zip("ABCDEF", range(1, 7), strict=True))
+    held = {"A": "a1 a2 a3 a4", "B": "b1 b2 a1 b3", "C": "c1 c2 c3", "D": "d1 d2 d3 d4", "E": "e1 e2 b3 e3 b1",
+            "F": "f1 f2 d1 e1"}  # fmt: skip
+    ids = {link: n for n, link in enumerate(sorted({link for text in held.values() for link in text.split()}), 100)}
+    links = {names[page]: [ids[link] for link in text.split()] for page, text in held.items()}
+    places = choose("coverage").arrange([(n, 1) for n in names.values()], links.__getitem__)
+    assert "".join(sorted(names, key=lambda page: places[names[page] - 1])) == "EADCFB"
+
+
+def test_pvalue_visits_again_by_the_links_that_were_counted() -> None:
+    links = {n: range(1000, 1000 + forward) for n, (_, forward) in enumerate(TABLE_1)}
+    places = Pvalue().arrange([(n, 1) for n in links], links.__getitem__)
+    handed = [TABLE_1[n][1] for n in sorted(links, key=places.__getitem__)]
+    assert handed == [155, 79, 65, 60, 52, 40, 15, 60, 53, 21, 20, 13, 18, 16, 11, 5, 4, 3]
+    back = Pvalue().arrange([(1, 1), (2, 1), (3, 1)], {1: [2, 3], 2: [3], 3: [1]}.__getitem__)
+    assert sorted((1, 2, 3), key=lambda n: back[n - 1]) == [1, 2, 3]
+
+
+def test_every_ordering_places_what_is_visited_again() -> None:
+    for name in ORDERINGS:
+        assert len(choose(name, GIVEN).arrange([(1, 0), (2, 1)], lambda _url: [2])) == 2

@@ -5,7 +5,7 @@ waiting URLs gained by what it learned. It sees values only; the queue moves the
 tallies of a few bytes each, so its memory is bounded, and a crawl that was killed learns it again from stored pages.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol
 
@@ -18,6 +18,7 @@ LEARN_PAGES = 500  # pages between two looks at the gains, at most
 LEARN_LEAST = 16  # and at least: a small crawl learns as early as a large one
 LEARN_SHARE = 10  # a tenth of the crawl so far
 EARLY_PAGES = 200  # of a focused crawl: each is chosen by all that is known so far
+ARRANGED = 200_000  # pages whose links are looked at together, when all are visited again
 NEVER = float("inf")  # the rank of a URL that is not wanted
 
 
@@ -52,6 +53,10 @@ class Lesson(Struct, frozen=True, gc=False):
     kept: bool = False  # it did not come home: a migrant keeps it
 
 
+LinksOf = Callable[[int], Sequence[int]]
+"""The links of a stored page, as ids; none if it is not stored."""
+
+
 class Favour(StrEnum):
     """Which host goes first where several may be asked."""
 
@@ -83,6 +88,10 @@ class Ordering(Protocol):
     def again(self, url: int, depth: int) -> float:  # noqa: ARG002 for those who remember
         """The place of a URL that is known already: at a new session, or after another ordering."""
         return float(depth)
+
+    def arrange(self, known: Sequence[tuple[int, int]], links: LinksOf) -> Sequence[float]:  # noqa: ARG002
+        """The places of URLs, with their depths, that are all to be visited again; `links` gives those of a page."""
+        return [self.again(url, depth) for url, depth in known]
 
     def keeps(self, url: int, depth: int, relevance: float) -> float:  # noqa: ARG002 for those who know more
         """The place of a page in a collection of limited size, as `rank` counts; the last leave it."""

@@ -3,58 +3,94 @@
 The thesis re-sorts the whole queue after every step, stable on the order before. The same order comes from a heap
 that corrects an entry only when it surfaces, and an index from link to pages that touches only what shrinks. A page
 that just fell to a weight was ahead of those that had it already, so the later fall wins a tie.
+
+Links are numbered and kept in arrays, two numbers each, and a place in the order is one number: lists and tuples for
+each would cost more than the work itself.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from heapq import heapify, heappop, heappush
+from array import array
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from heapq import heapify, heappop, heapreplace
+from itertools import accumulate
 from typing import TypeVar
 
 T = TypeVar("T")
+L = TypeVar("L", bound=Hashable)
 
-_Place = tuple[int, int, int]  # minus weight, minus step of the last fall, place among those that fell together
 
-
-def order(links: Mapping[T, Iterable[str]]) -> Iterator[tuple[T, list[str]]]:
+def order(links: Mapping[T, Iterable[L]]) -> Iterator[tuple[T, list[L]]]:
     """Give pages in order of coverage, each with the links it is the first to cover: every link exactly once."""
-    names = list(links)
-    held = [list(dict.fromkeys(links[name])) for name in names]
-    holders = _invert(held)
-    places: list[_Place] = [(-len(found), 0, page) for page, found in enumerate(held)]
-    heap = [(place, page) for page, place in enumerate(places)]
-    heapify(heap)
-    step = 0
-    while heap:
-        place, page = heappop(heap)
-        if place != places[page]:
-            heappush(heap, (places[page], page))
-            continue
-        step += 1
-        fresh = [link for link in held[page] if link in holders]
-        held[page] = []
-        yield names[page], fresh
-        _shrink(places, _losses(holders, fresh, page), step)
+    numbers: dict[L, int] = {}
+    starts, held = array("q", [0]), array("q")  # the links of page n are held[starts[n] : starts[n + 1]]
+    for found in links.values():
+        held.extend(numbers.setdefault(link, len(numbers)) for link in dict.fromkeys(found))
+        starts.append(len(held))
+    names, words = list(links), list(numbers)
+    del numbers
+    holders = _Holders(starts, held, len(words))
+    queue = _Queue([starts[page + 1] - starts[page] for page in range(len(names))])
+    for page in queue.take():
+        fresh = [link for link in held[starts[page] : starts[page + 1]] if not holders.covered[link]]
+        yield names[page], [words[link] for link in fresh]
+        queue.shrink(holders.cover(fresh, page))
 
 
-def _invert(held: list[list[str]]) -> dict[str, list[int]]:
-    """Say for every link which pages hold it."""
-    holders: dict[str, list[int]] = {}
-    for page, found in enumerate(held):
-        for link in found:
-            holders.setdefault(link, []).append(page)
-    return holders
+class _Holders:
+    """Says for every link which pages hold it, until it is covered."""
+
+    def __init__(self, starts: "array[int]", held: "array[int]", count: int) -> None:
+        sizes = array("q", bytes(8 * count))
+        for link in held:
+            sizes[link] += 1
+        self.ends = array("q", accumulate(sizes))
+        self.starts = array("q", self.ends)
+        self.pages = array("q", bytes(8 * len(held)))
+        self.covered = bytearray(count)
+        for page in range(len(starts) - 2, -1, -1):  # from behind, so that the pages of a link stay in order
+            for link in held[starts[page] : starts[page + 1]]:
+                self.starts[link] -= 1
+                self.pages[self.starts[link]] = page
+
+    def cover(self, fresh: list[int], taken: int) -> dict[int, int]:
+        """Strike these links off; say how many each other page lost."""
+        lost: dict[int, int] = {}
+        for link in fresh:
+            self.covered[link] = 1
+            for page in self.pages[self.starts[link] : self.ends[link]]:
+                lost[page] = lost.get(page, 0) + 1
+        lost.pop(taken, None)
+        return lost
 
 
-def _losses(holders: dict[str, list[int]], covered: list[str], taken: int) -> dict[int, int]:
-    """Strike covered links off the index; say how many each other page lost."""
-    lost: dict[int, int] = {}
-    for link in covered:
-        for page in holders.pop(link):
-            lost[page] = lost.get(page, 0) + 1
-    lost.pop(taken, None)
-    return lost
+class _Queue:
+    """Pages by weight, largest first; a place is weight, step of the last fall, place among those that fell then."""
 
+    def __init__(self, weights: list[int]) -> None:
+        self.base = len(weights) + 1  # places and steps are smaller
+        self.weights = array("q", weights)
+        self.step = 0
+        self.places = [self._place(weight, page) for page, weight in enumerate(weights)]
 
-def _shrink(places: list[_Place], lost: dict[int, int], step: int) -> None:
-    """Move pages back by what they lost, those that fall together in the order they had."""
-    for place, page in enumerate(sorted(lost, key=places.__getitem__)):
-        places[page] = (places[page][0] + lost[page], -step, place)
+    def _place(self, weight: int, among: int) -> int:
+        return (-weight * self.base - self.step) * self.base + among
+
+    def take(self) -> Iterator[int]:
+        """Give the pages in order; they may shrink meanwhile."""
+        base, places = self.base, self.places
+        heap = [place * base + page for page, place in enumerate(places)]
+        heapify(heap)
+        while heap:
+            place, page = divmod(heap[0], base)
+            if place != places[page]:
+                heapreplace(heap, places[page] * base + page)
+                continue
+            heappop(heap)
+            self.step += 1
+            yield page
+
+    def shrink(self, lost: dict[int, int]) -> None:
+        """Move pages back by what they lost, those that fall together in the order they had."""
+        weights, places = self.weights, self.places
+        for among, page in enumerate(sorted(lost, key=places.__getitem__)):
+            weights[page] -= lost[page]
+            places[page] = self._place(weights[page], among)

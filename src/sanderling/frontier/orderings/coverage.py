@@ -8,8 +8,9 @@ had.
 from collections.abc import Mapping, Sequence
 from math import log1p
 
-from sanderling.frontier.order import Finding, Lesson, Ordering
+from sanderling.frontier.order import ARRANGED, Finding, Lesson, LinksOf, Ordering
 from sanderling.frontier.tally import Tally
+from sanderling.organise.coverage import order
 from sanderling.records import Url
 
 FOLDERS = 50_000  # remembered
@@ -51,6 +52,13 @@ class Coverage(Ordering):
         pages = min(pages + 1, RECENT)
         self.fresh[folder] = average + (fresh - average) / pages, pages
         self.usual += (fresh - self.usual) / RECENT
+
+    def arrange(self, known: Sequence[tuple[int, int]], links: LinksOf) -> Sequence[float]:
+        """Greedy cover of all links that are known; what is new goes before it."""
+        places = {url: float(len(known)) for url, _ in known}
+        covering = order({url: links(url) for url, _ in known[:ARRANGED]})
+        places |= {url: float(place) for place, (url, _) in enumerate(covering)}
+        return list(places.values())
 
     def tallies(self) -> Mapping[str, Tally]:
         return {"met": self.met}

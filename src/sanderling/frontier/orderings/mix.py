@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from sanderling.frontier.order import Favour, Finding, Lesson, Ordering
+from sanderling.frontier.order import Favour, Finding, Lesson, LinksOf, Ordering
 from sanderling.frontier.tally import Tally
 
 
@@ -36,6 +36,12 @@ class Mix(Ordering):
 
     def again(self, url: int, depth: int) -> float:
         return sum(weight * ordering.again(url, depth) for weight, ordering in self.parts)
+
+    def arrange(self, known: Sequence[tuple[int, int]], links: LinksOf) -> Sequence[float]:
+        total = [0.0] * len(known)
+        for weight, ordering in self.parts:
+            total = [sum_ + weight * rank for sum_, rank in zip(total, ordering.arrange(known, links), strict=True)]
+        return total
 
     def keeps(self, url: int, depth: int, relevance: float) -> float:
         return sum(weight * ordering.keeps(url, depth, relevance) for weight, ordering in self.parts)

@@ -5,10 +5,11 @@ every 7 turns, and one that was empty begins at the turn the crawl is at, so no 
 Links of a page not parsed yet are guessed by the median of its host (organise/pvalue.py), links to it are counted.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from statistics import median_low
 
-from sanderling.frontier.order import Finding, Lesson, Ordering
+from sanderling.frontier.order import ARRANGED, Finding, Lesson, LinksOf, Ordering
 from sanderling.organise.normalise import host_of
 from sanderling.organise.pvalue import PATTERN, forward_links, pvalue, rank, split
 from sanderling.records import Host
@@ -31,11 +32,12 @@ class Pvalue(Ordering):
 
     def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
         medians = {host: self._median(host) for host in {host_of(finding.url) for finding in findings}}
-        valued = [
-            (n, pvalue(forward_links(None, None, medians[host_of(f.url)]), f.back)) for n, f in enumerate(findings)
-        ]
-        turns = [0.0] * len(findings)
-        for number, part in enumerate(split(rank(valued))):
+        return self._placed([pvalue(forward_links(None, None, medians[host_of(f.url)]), f.back) for f in findings])
+
+    def _placed(self, values: Sequence[int]) -> list[float]:
+        """Sort by value, cut in thirds, and give each the turn at which the allocator comes to it."""
+        turns = [0.0] * len(values)
+        for number, part in enumerate(split(rank(enumerate(values)))):
             for (n, _), turn in zip(part, self._turns(number, len(part)), strict=True):
                 turns[n] = turn
         return turns
@@ -50,6 +52,12 @@ class Pvalue(Ordering):
         place = max(self.next[number], self.now // ROUND * share)
         self.next[number] = place + count
         return [(n // share) * ROUND + before + n % share for n in (place + step for step in range(count))]
+
+    def arrange(self, known: Sequence[tuple[int, int]], links: LinksOf) -> Sequence[float]:
+        """By the links each page had when it was seen last, and the pages that link to it."""
+        held = {url: links(url) for url, _ in known[:ARRANGED]}
+        back = Counter(target for targets in held.values() for target in targets)
+        return self._placed([pvalue(len(held.get(url, ())), back[url]) for url, _ in known])
 
     def learn(self, lesson: Lesson) -> None:
         self.now = max(self.now, lesson.rank)
