@@ -27,7 +27,7 @@ from sanderling.migrants.pack import Exchange, pack_response
 from sanderling.migrants.resolve import Resolver
 from sanderling.records import Itinerary, Link, Outcome, Parcel, Robots, Stop, Url, Visit, Vitals
 from sanderling.session import Request, crawl
-from sanderling.settings import Fetching, Politeness, Workers
+from sanderling.settings import Fetching, Politeness, Scope, Workers
 
 HOSTS = 50
 WINDOW = 400  # pages of one measurement
@@ -195,6 +195,7 @@ def run(marks: Sequence[int], folder: Path) -> list[Mark]:
     meter = Meter(marks, folder)
     request = Request(
         tuple(web.roots()),
+        scope=Scope(sitemaps=False),
         politeness=Politeness(delay=0),
         fetching=Fetching(allow_private=True),
         workers=Workers(migrants=2),
@@ -225,7 +226,7 @@ def report(marks: Sequence[Mark]) -> str:
 
 
 def aims(by_size: dict[int, Mark]) -> list[str]:
-    """What issue 2 asks for, where it was measured."""
+    """What was aimed at, where it was measured."""
     small, million, five = (by_size.get(size) for size in (10_000, 1_000_000, 5_000_000))
     out = []
     if small and million:

@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,7 +89,8 @@ def write(runs: "Sequence[Run]", sites: Sequence[str], pages: int, rounds: int) 
     """Put table, targets and chart into the documentation."""
     draw(runs)
     size = max((run.seen.body_bytes / run.seen.pages for run in runs if run.name == OURS), default=0) / 1000
-    where = f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    python = f"Python {platform.python_version()} of {sys.base_prefix}"
+    where = f"{os.cpu_count()} cores, {python}, {platform.system()} {platform.machine()}"
     text = (
         f"{pages:,} reachable pages of {size:.0f} KB ({', '.join(sites)}), nginx on loopback, {where}; "
         f"the fastest of {rounds} rounds each.\n\n{table(runs)}\n\n"

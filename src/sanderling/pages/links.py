@@ -12,6 +12,7 @@ MAX_TITLE = 500
 MAX_ANCHOR = 200
 
 HEAD_TAGS = ("title", "meta", "link", "area", "iframe", "frame")  # of each apart: that search is native and fast
+OUTWARD = "a[href]:not([href^='#'])"
 FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
 
 
@@ -68,9 +69,9 @@ def extract(tree: Document, url: str, places: bool = False) -> Extract:
 def _anchors(tree: Document, found: dict[str, RawLink], places: bool) -> int:
     """Add the anchors, once per page they lead to; the first anchor text that says something stays."""
     dropped = 0
-    for element in tree.find_all("a"):
+    for element in tree.select(OUTWARD):
         href = element.attr("href")
-        if not href or href[0] == "#":
+        if not href:
             continue
         if "#" in href:
             href = href[: href.index("#")]
