@@ -194,7 +194,7 @@ def crawl_rate(folder: Path, pages: int, *, index: bool) -> float:
     follower = None
     open_collection(folder).close()
     if index:
-        follow = "import sys; from pathlib import Path; from sanderling.search.serve import keep_following;"
+        follow = "import sys; from pathlib import Path; from sanderling.index.beside import keep_following;"
         follower = subprocess.Popen(
             [sys.executable, "-c", f"{follow} keep_following(Path(sys.argv[1]), {os.getpid()})", str(folder)]
         )

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 # A slow machine is no failure: properties are held true, not timed.
 settings.register_profile("sanderling", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("sanderling")
+os.environ.setdefault("SANDERLING_INDEX", "no")  # most tests of commands want no index beside them; some ask for it
 
 
 @pytest.fixture(scope="session")

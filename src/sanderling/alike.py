@@ -62,7 +62,7 @@ class Sample(Struct, frozen=True):
 def take_sample(text: str, collection: Collection | None, settings: FetchSettings | None) -> Sample:
     """Look a sample up in the store, or fetch it where settings to do so are given; refuse what cannot serve."""
     spelling = read_seed(text)
-    known = stored_sample(spelling.url, collection) if collection else None
+    known = stored_sample(spelling.url, collection.db) if collection else None
     if known is not None:
         return known
     if settings is None:
@@ -70,18 +70,18 @@ def take_sample(text: str, collection: Collection | None, settings: FetchSetting
     return fetched_sample(spelling, settings)
 
 
-def stored_sample(url: Url, collection: Collection) -> Sample | None:
+def stored_sample(url: Url, db: Connection) -> Sample | None:
     """The stored page of a URL as a sample; None if there is none."""
-    id_ = url_id(collection.db, url)
+    id_ = url_id(db, url)
     if not id_:
         return None
-    row = collection.db.execute(
+    row = db.execute(
         "SELECT p.status, p.mime, p.title, p.location, u.host, m.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
         " LEFT JOIN marks AS m ON m.url = p.url AND m.kind = 'structure' WHERE p.url = ?",
         (id_,),
     ).fetchone()
     if row is None:
-        state, reason = collection.db.execute("SELECT state, reason FROM urls WHERE id = ?", (id_,)).fetchone()
+        state, reason = db.execute("SELECT state, reason FROM urls WHERE id = ?", (id_,)).fetchone()
         if reason == Reason.ROBOTS:
             raise UsageError(_forbidden(url))
         if state in (State.FAILED, State.GONE):

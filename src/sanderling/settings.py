@@ -148,6 +148,14 @@ class Revisit(Struct, frozen=True):
     ] = 0.0
 
 
+class Searching(Struct, frozen=True):
+    """What a crawl does for search."""
+
+    index: Annotated[
+        Switch, Meta(description="keep the full-text index up to date while crawling, where the search extra is there")
+    ] = True
+
+
 class Watching(Struct, frozen=True):
     """What of a page counts when versions are compared."""
 
@@ -167,6 +175,7 @@ GROUPS: list[type[Struct]] = [
     Memory,
     Scheduling,
     Revisit,
+    Searching,
     Watching,
 ]
 """Every group of settings; a room that has its own adds it here."""

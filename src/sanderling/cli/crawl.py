@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from sanderling.cli.beside import company
 from sanderling.cli.frame import (
     EXIT_DISK,
     EXIT_FAILED,
@@ -29,7 +30,18 @@ from sanderling.errors import UsageError
 from sanderling.migrants.guard import is_global, literal
 from sanderling.organise.normalise import host_of, hostname, normalise
 from sanderling.session import Request, Summary, crawl
-from sanderling.settings import Fetching, Limits, Memory, Order, Politeness, Revisit, Scheduling, Scope, Workers
+from sanderling.settings import (
+    Fetching,
+    Limits,
+    Memory,
+    Order,
+    Politeness,
+    Revisit,
+    Scheduling,
+    Scope,
+    Searching,
+    Workers,
+)
 from sanderling.store.collection import exists, remove_collection
 
 if TYPE_CHECKING:
@@ -43,7 +55,7 @@ examples:
   sanderling crawl --seed-file seeds.txt --time-limit 2h --exclude '\\?print='
   sanderling crawl http://localhost:8000/ --allow-private --delay 0     your own server, as fast as it goes
 """
-GROUPS = (Scope, Limits, Order, Politeness, Fetching, Workers, Memory, Scheduling, Revisit)
+GROUPS = (Scope, Limits, Order, Politeness, Fetching, Workers, Memory, Scheduling, Revisit, Searching)
 LOG_EVERY = 10.0  # seconds between progress lines where there is no terminal
 
 CODES = {
@@ -85,8 +97,12 @@ def run(call: Call) -> int:
         raise UsageError("say what to crawl: sanderling crawl https://example.org/")
     if call.args.clean and exists(call.collection):
         clean(call)
-    with parked(request.workers.park, call.collection), show_progress(call) as shown:
-        summary = crawl(call.collection, request, on_start=lambda crew: started(call, request, crew), on_tick=shown)
+    with (
+        parked(request.workers.park, call.collection),
+        show_progress(call) as shown,
+        company(call, lambda crew: started(call, request, crew), shown) as (begin, look),
+    ):
+        summary = crawl(call.collection, request, on_start=begin, on_tick=look)
     report(call, summary)
     if summary.finish_reason == Finish.DISK and call.json:
         print(f"sanderling: {WHY[Finish.DISK]}", file=sys.stderr)

@@ -3,20 +3,24 @@
 import argparse
 import csv
 import shlex
+import signal
 import sys
-import time
+import threading
 from collections.abc import Iterable, Sequence
 from random import Random
 
 from sanderling.alike import Found, Sample, body_of, find_on_web, find_stored, is_worth_crawling, take_sample
 from sanderling.cli.crawl import show_progress, stop_on_signals, warn_without_contact
 from sanderling.cli.frame import Call, print_json, say
-from sanderling.errors import UsageError
+from sanderling.cli.refresh import remembered
+from sanderling.coordinator import Coordinator, Finish
+from sanderling.errors import MissingExtra, UsageError
+from sanderling.index.beside import can_index, indexing
+from sanderling.lookout import look_again
 from sanderling.pages.parse import Document
 from sanderling.pages.wrapper import Field, induce, read
 from sanderling.request import Request, fetch_settings
-from sanderling.revisits import Mode, refresh
-from sanderling.settings import Fetching, Limits, Politeness, Revisit, Scheduling, Scope, Workers
+from sanderling.settings import Fetching, Limits, Politeness, Revisit, Scheduling, Scope, Searching, Workers
 from sanderling.store.catalogue import url_id
 from sanderling.store.collection import exists, read_collection
 
@@ -27,17 +31,21 @@ examples:
   sanderling like https://shop.example/p/17 https://shop.example/p/4 --limit 200
   sanderling like https://shop.example/p/17 --stored --export csv > products.csv
   sanderling like https://shop.example/p/17 --watch               and those that appear later
+  sanderling like --briefs                                        what users searched for and did not find
 """
-GROUPS = (Scope, Politeness, Fetching, Workers)
+GROUPS = (Scope, Politeness, Fetching, Workers, Searching)
 LIMIT = 100
 SPARE = 20  # fetches allowed beyond twice the limit, for finding the way
 LEARN_PAGES = 12  # pages that the fields of a table are learned from
-WATCH_SECONDS = 60.0
+WATCH_SECONDS = 60.0  # between two looks at the pages that lead there
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What only this command takes."""
-    parser.add_argument("url", nargs="+", help="sample pages")
+    parser.add_argument("url", nargs="*", help="sample pages")
+    parser.add_argument(
+        "--briefs", action="store_true", help="look for what users of the search page asked for and did not find"
+    )
     parser.add_argument("--stored", action="store_true", help="only look among the stored pages")
     parser.add_argument("--limit", dest="most", type=int, metavar="N", help=f"at most so many (web: {LIMIT})")
     parser.add_argument("--fetches", type=int, metavar="N", help="pages to fetch at most (default: twice the limit)")
@@ -50,15 +58,56 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(call: Call) -> int:
     """Find, print, perhaps stay."""
     _check(call)
+    if call.args.briefs:
+        return answer_all(call)
     request = _request(call)
     samples = _samples(call, request)
     shown: set[str] = set()
-    found = search(call, request, samples)
-    _show(call, found, shown)
-    while call.args.watch:
-        time.sleep(WATCH_SECONDS)
-        refresh(call.collection, request, Mode.ONCE, on_start=stop_on_signals)
-        _show(call, _limited(call, find_stored(call.collection, samples, call.args.exact)), shown)
+    with indexing(call.collection, lambda text: say(call, text), call.settings(Searching).index and _goes_out(call)):
+        _show(call, search(call, request, samples), shown)
+        if call.args.watch:
+            watch(call, request, shown)
+    return 0
+
+
+def _goes_out(call: Call) -> bool:
+    return not call.args.stored
+
+
+def watch(call: Call, request: Request, shown: set[str]) -> None:
+    """Stay, and tell of pages like the samples that appear, until Ctrl-C."""
+    over = threading.Event()
+    crews: list[Coordinator] = []
+    most = call.args.most or LIMIT
+
+    def begin(coordinator: Coordinator) -> None:
+        crews[:] = [coordinator]
+        stop_on_signals(coordinator)
+
+    while not over.wait(WATCH_SECONDS):
+        with read_collection(call.collection) as collection:
+            samples = [take_sample(text, collection, fetch_settings(request)) for text in call.args.url]
+        look_again(call.collection, request, samples, call.args.fetches or 2 * most, most, begin)
+        for name in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(name, lambda *_: over.set())
+        found = find_stored(call.collection, samples, call.args.exact)
+        _show(call, _limited(call, [page if page.url in shown else _of_web(page) for page in found]), shown)
+        if crews[0].forced or crews[0].stopping is Finish.INTERRUPTED:
+            return
+
+
+def answer_all(call: Call) -> int:
+    """Send specialised migrants for what users asked for; say what came."""
+    if not can_index():
+        raise MissingExtra("answering what users asked for", "search")
+    from sanderling.more import answer_briefs
+
+    with indexing(call.collection, lambda text: say(call, text), call.settings(Searching).index):
+        for brief, found in answer_briefs(call.collection, remembered(call)):
+            if call.json:
+                print_json({"brief": brief.id, "query": brief.query, "found": found})
+            else:
+                print(f"{found:>4} new pages for {brief.query}")
     return 0
 
 
@@ -89,6 +138,8 @@ def _check(call: Call) -> None:
     threshold = call.args.threshold
     if threshold is not None and not 0 <= threshold <= 1:
         raise UsageError(f"--threshold {threshold:g} cannot be: a similarity lies between 0 and 1")
+    if bool(call.args.url) == call.args.briefs:
+        raise UsageError("give a sample page, or --briefs for what users of the search page asked for")
     if call.args.most is not None and call.args.most < 1:
         raise UsageError(f"--limit {call.args.most} finds nothing: ask for at least 1")
     if call.args.watch and call.args.stored:

@@ -10,6 +10,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from sanderling.cli.beside import company
 from sanderling.cli.crawl import CODES, show_progress, size_text, stop_on_signals
 from sanderling.cli.frame import Call, print_json, print_rows
 from sanderling.cli.times import iso, short
@@ -27,6 +28,7 @@ from sanderling.settings import (
     Revisit,
     Scheduling,
     Scope,
+    Searching,
     Workers,
     group_from,
     nearest,
@@ -41,7 +43,7 @@ examples:
   sanderling refresh --all                      everything, due or not
   sanderling refresh --watch --budget 5000/day  stay, and keep the collection fresh
 """
-GROUPS = (Revisit, Scope, Limits, Politeness, Fetching, Workers, Memory, Scheduling)
+GROUPS = (Revisit, Scope, Limits, Politeness, Fetching, Workers, Memory, Scheduling, Searching)
 G = TypeVar("G", bound=Struct)
 
 
@@ -64,8 +66,12 @@ def run(call: Call) -> int:
         )
     if call.args.dry_run:
         return dry_run(call, mode)
-    with parked(request.workers.park, call.collection), show_progress(call) as shown:
-        summary = refresh(call.collection, request, mode, on_start=stop_on_signals, on_tick=shown)
+    with (
+        parked(request.workers.park, call.collection),
+        show_progress(call) as shown,
+        company(call, stop_on_signals, shown) as (begin, look),
+    ):
+        summary = refresh(call.collection, request, mode, on_start=begin, on_tick=look)
     report(call, summary)
     return CODES[Finish(summary.finish_reason)]
 

@@ -57,6 +57,12 @@ def take(log: Log) -> list[Brief]:
     return waiting
 
 
+def reopen(log: Log) -> None:
+    """What was taken and not answered is open again: whoever took it is gone."""
+    with log.lock:
+        log.db.execute("UPDATE briefs SET state = ? WHERE state = ?", (OPEN, TAKEN))
+
+
 def answer(log: Log, brief: int, found: int, now: float) -> None:
     """Say how many new pages came of a brief; the search page tells the user."""
     with log.lock:

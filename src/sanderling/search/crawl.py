@@ -326,6 +326,10 @@ class CrawlWindow:
         """Let all migrants rest; the crawl stays."""
         return self.errand.pause()
 
+    def send_for_more(self) -> bool:
+        """Send specialised migrants for what users did not find; a crawl that runs takes it by itself."""
+        return self.errand.send_for_more()
+
     def stop(self) -> str:
         """Let the crawl finish what is in flight; it goes on from there next time."""
         return self.errand.stop()

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response, S
 from sanderling.search.guard import is_same_origin
 from sanderling.search.login import COOKIE, SESSION_SECONDS, Session
 from sanderling.search.pages import render
-from sanderling.search.rooms import RETENTION, TRACKING, rooms_of, session_of
+from sanderling.search.rooms import MORE, RETENTION, TRACKING, rooms_of, session_of
 from sanderling.search.tracking import COOKIE as CLIENT
 from sanderling.search.tracking import may_track
 
@@ -75,7 +75,8 @@ def settings_page(request: Request) -> Response:
 
 def _settings(request: Request) -> dict[str, object]:
     rooms = rooms_of(request)
-    return {"tracking": rooms.tracking, "retention": rooms.retention_days, "status": rooms.window.status()}
+    about = {"tracking": rooms.tracking, "retention": rooms.retention_days, "more": rooms.sends_for_more}
+    return about | {"status": rooms.window.status()}
 
 
 async def change_settings(request: Request) -> Response:
@@ -97,6 +98,7 @@ def _apply(request: Request, form: dict[str, str]) -> tuple[str, str]:
             return "", "Days to keep behaviour: a number from 1 to 3650."
         rooms.door.set(TRACKING, "on" if form.get("tracking") == "on" else "off")
         rooms.door.set(RETENTION, str(int(days)))
+        rooms.door.set(MORE, "on" if form.get("more") == "on" else "off")
         return "Saved.", ""
     if do == "erase":
         return f"Erased {rooms.log.erase():,} records of behaviour, and what was learned from them.", ""

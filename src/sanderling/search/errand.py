@@ -84,13 +84,25 @@ class Errand:
                 woken = self.ask({"do": "resume", "migrants": "all"}).get("migrants", [])
                 return f"{len(woken)} migrants go on" if woken else "a crawl is running already"
             command = [sys.executable, "-c", RUN, *again(last, self.folder), *(["--", *seeds] if seeds else [])]
-            if self.child is not None:
-                self.child.poll()
-            log = self.folder / "logs"
-            log.mkdir(exist_ok=True)
-            with (log / "serve-crawl.log").open("ab") as out:
-                self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+            self._spawn(command)
             return "the crawl was started"
+
+    def _spawn(self, command: list[str]) -> None:
+        if self.child is not None:
+            self.child.poll()
+        log = self.folder / "logs"
+        log.mkdir(exist_ok=True)
+        with (log / "serve-crawl.log").open("ab") as out:
+            self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+
+    def send_for_more(self) -> bool:
+        """Send specialised migrants for what users did not find, unless a crawl runs: that one takes it itself."""
+        with self.lock:
+            if self.running() or (self.child is not None and self.child.poll() is None):
+                return False
+            command = [sys.executable, "-c", RUN, "like", "--briefs", "--quiet", "--no-index", "-C", str(self.folder)]
+            self._spawn(command)
+            return True
 
     def pause(self) -> str:
         """Let all migrants rest; says what happened."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from starlette.requests import Request
 
+from sanderling.feedback.briefs import OPEN, briefs
 from sanderling.feedback.learn import Taught, learn
 from sanderling.feedback.log import Log
 from sanderling.index.finder import Finder
@@ -19,6 +20,8 @@ from sanderling.search.window import Window
 
 TRACKING = "tracking"  # settings of the app, by name in the database
 RETENTION = "retention_days"
+MORE = "crawl_more"
+SEND_EVERY = 10.0  # seconds between two looks at what users ask for
 LEARN_EVERY = 300.0  # seconds between two looks at what users taught
 DAY = 86400.0
 
@@ -68,6 +71,11 @@ class Rooms(Struct):
         return self.door.get(TRACKING, "on") == "on"
 
     @property
+    def sends_for_more(self) -> bool:
+        """Are migrants sent for what users did not find?"""
+        return self.door.get(MORE, "on") == "on"
+
+    @property
     def retention_days(self) -> float:
         """How long behaviour is kept."""
         return float(self.door.get(RETENTION, "90"))
@@ -96,8 +104,17 @@ class Housekeeping(threading.Thread):
 
     def run(self) -> None:
         """Until told to stop."""
-        while not self.over.wait(self.every):
-            self.tidy()
+        next_tidy = time.monotonic() + self.every
+        while not self.over.wait(min(self.every, SEND_EVERY)):
+            self.send()
+            if time.monotonic() >= next_tidy:
+                self.tidy()
+                next_tidy = time.monotonic() + self.every
+
+    def send(self) -> None:
+        """Send migrants for what users ask for, where no crawl is running that would take it."""
+        if self.rooms.sends_for_more and any(brief.state == OPEN for brief in briefs(self.rooms.log)):
+            self.rooms.window.send_for_more()
 
     def tidy(self) -> None:
         """One round."""

@@ -3,8 +3,6 @@
 import asyncio
 import contextlib
 import ipaddress
-import multiprocessing
-import os
 import signal
 import socket
 from collections.abc import Callable, Sequence
@@ -13,9 +11,9 @@ from pathlib import Path
 import uvicorn
 from msgspec import Struct
 
-from sanderling.errors import CollectionError, UsageError
+from sanderling.errors import UsageError
 from sanderling.feedback.log import open_log
-from sanderling.index.follow import follow
+from sanderling.index.beside import start_following
 from sanderling.search.app import build
 from sanderling.search.crawl import CrawlWindow
 from sanderling.search.login import Door
@@ -24,8 +22,6 @@ from sanderling.store.collection import read_collection
 
 GRACE_SECONDS = 3
 CONNECTIONS = 1_000
-WAIT_SECONDS = 5.0  # before following is tried again, where somebody else does it now
-POLITE = 10  # on a busy machine the index gets a tenth of what a worker of the crawl gets, and catches up later
 
 
 class Place(Struct, frozen=True):
@@ -97,28 +93,3 @@ def run(rooms: Rooms, place: Place, sockets: Sequence[socket.socket]) -> None:
         h11_max_incomplete_event_size=32_768,
     )  # fmt: skip
     asyncio.run(uvicorn.Server(config).serve(sockets=list(sockets)))
-
-
-def start_following(folder: Path) -> multiprocessing.process.BaseProcess:
-    """Keep the index up to date in a process of its own, with less right to the processor than the crawl."""
-    spawn = multiprocessing.get_context("spawn")
-    process = spawn.Process(target=keep_following, args=(folder, os.getpid()), daemon=True, name="index")
-    process.start()
-    return process
-
-
-def keep_following(folder: Path, parent: int) -> None:
-    """Follow as long as the parent lives; where another process follows already, wait for its end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    stopped: list[bool] = []
-    signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
-    os.nice(POLITE)
-
-    def over() -> bool:
-        return bool(stopped) or os.getppid() != parent
-
-    while not over():
-        try:
-            follow(folder, over)
-        except CollectionError:
-            signal.sigtimedwait([signal.SIGTERM], WAIT_SECONDS)

@@ -132,7 +132,7 @@ def remove_collection(folder: Path) -> None:
     """Delete what a collection consists of, and nothing else that lies in the folder."""
     with_lock = open_collection(folder)
     with_lock.db.close()
-    for name in ("archive", "indexes", "logs", "index", "reports"):
+    for name in ("archive", "indexes", "logs", "index", "reports", "migrants"):
         shutil.rmtree(folder / name, ignore_errors=True)
     for suffix in ("", "-wal", "-shm"):
         (folder / (DATABASE + suffix)).unlink(missing_ok=True)

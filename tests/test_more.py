@@ -1,0 +1,157 @@
+"""What users did not find: taken by a crawl that runs, or by specialised migrants that are sent for it."""
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+from tests.test_alike import FLAGS, lines, listing, page, product
+from tests.web import Page, Site
+
+from sanderling import lookout, more
+from sanderling.alike import navigator_for
+from sanderling.cli import like, main
+from sanderling.feedback.briefs import ANSWERED, OPEN, Brief, briefs, not_satisfied, take
+from sanderling.feedback.log import open_log
+from sanderling.index.store import open_index
+from sanderling.index.structure_drive import Driven
+from sanderling.index.structure_recognise import Recogniser
+from sanderling.index.structure_views import Look
+from sanderling.organise.navigation import LinkSeen
+
+
+def shop(chairs: int) -> dict[str, Page]:
+    site = {"/": page("Shop", "<div class=hero></div>"), "/c/chairs.html": listing("chairs", chairs)}
+    site |= {f"/p/chairs-{n}.html": product("chairs", n) for n in range(chairs)}
+    site |= {f"/news/{n}.html": page(f"News {n}", "<article class=story><h1>N</h1></article>") for n in range(3)}
+    return site
+
+
+def ask(folder: Path, server: Site, query: str = "red chairs") -> None:
+    log = open_log(folder)
+    not_satisfied(log, query, [f"{server.root}/p/chairs-{n}.html" for n in (1, 2)], 2, 0.0)
+    log.close()
+
+
+def asked(folder: Path) -> list[Brief]:
+    log = open_log(folder)
+    try:
+        return briefs(log)
+    finally:
+        log.close()
+
+
+def test_migrants_are_sent_for_what_users_did_not_find(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site(shop(8)) as server:
+        folder = tmp_path / "c"
+        assert main(["crawl", server.root, "-C", str(folder), *FLAGS]) == 0
+        ask(folder, server)
+        server.pages |= shop(12)
+        before = sum(server.hits.values())
+        capsys.readouterr()
+        assert main(["like", "--briefs", "--json", "-C", str(folder)]) == 0
+        assert [(line["query"], line["found"]) for line in lines(capsys)] == [("red chairs", 4)]
+        assert sum(server.hits.values()) - before <= 12  # the pages that lead there, and the new ones
+        assert [(brief.state, brief.found) for brief in asked(folder)] == [(ANSWERED, 4)]
+        assert main(["like", "--briefs", "--json", "-C", str(folder)]) == 0
+        assert lines(capsys) == []
+
+
+def test_samples_and_briefs_are_one_or_the_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["like", "-C", str(tmp_path)]) == 4
+    assert main(["like", "--briefs", "http://a.example/", "-C", str(tmp_path)]) == 4
+    assert "give a sample page, or --briefs" in capsys.readouterr().err
+
+
+def test_a_crawl_that_runs_takes_the_brief_and_answers_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(more, "LOOK_SECONDS", 0.0)
+    site = shop(12) | {f"/old/{n}.html": page(f"Old {n}", "<p class=old>x</p>") for n in range(20)}
+    site["/"] = page("Shop", "".join(f"<a href=/old/{n}.html>o</a>" for n in range(20)))
+    with Site(site) as server:
+        folder = tmp_path / "c"
+        for path in ("/p/chairs-1.html", "/p/chairs-2.html"):
+            main(["crawl", server.root + path, "--scope", "page", "-C", str(folder), *FLAGS])
+        ask(folder, server)
+        assert main(["crawl", server.root, "-C", str(folder), *FLAGS, "--delay", "0.05"]) == 0
+        (brief,) = asked(folder)
+        assert brief.state == ANSWERED
+        assert brief.found >= 4
+        log = (folder / "logs" / "crawl.log").read_text()
+        assert "crawl_more" in log
+
+
+def test_links_that_promise_such_pages_are_put_first() -> None:
+    samples = [Look(n, f"https://a.example/p/{n}.html", "", frozenset({1, 2, 3})) for n in (1, 2)]
+    drive = Driven(Recogniser(samples), navigator_for(samples))
+    for n in range(5):
+        drive.navigator.learn(LinkSeen(f"https://a.example/topic{n}.html"), wanted=False)
+    drive.place("https://a.example/p/3.html", 3)
+    drive.place("https://a.example/help.html", 4)
+    assert more.promising(drive) == {3}
+
+
+def test_what_a_crawl_took_and_did_not_answer_is_open_again(tmp_path: Path) -> None:
+    with Site(shop(3)) as server:
+        folder = tmp_path / "c"
+        main(["crawl", server.root, "-C", str(folder), *FLAGS])
+        ask(folder, server)
+        log = open_log(folder)
+        assert len(take(log)) == 1
+        log.close()
+        attendant = more.Attendant(folder)
+        attendant.log = open_log(folder)
+        attendant.end()
+        assert [brief.state for brief in asked(folder)] == [OPEN]
+
+
+def test_watching_tells_of_pages_that_appear_later(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(like, "WATCH_SECONDS", 0.01)
+    rounds: list[int] = []
+
+    def again(*args: object) -> object:
+        """Let the site grow, and end after the second round."""
+        rounds.append(1)
+        server.pages |= shop(10)
+        found = lookout.look_again(*args)  # type: ignore[arg-type]
+        if len(rounds) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return found
+
+    monkeypatch.setattr(like, "look_again", again)
+    with Site(shop(8)) as server:
+        folder = tmp_path / "c"
+        main(["crawl", server.root, "-C", str(folder), *FLAGS])
+        capsys.readouterr()
+        handlers = signal.getsignal(signal.SIGINT)
+        try:
+            assert main(["like", f"{server.root}/p/chairs-1.html", "--watch", "--json", "-C", str(folder), *FLAGS]) == 0
+        finally:
+            signal.signal(signal.SIGINT, handlers)
+        found = [json.loads(line)["url"] for line in capsys.readouterr().out.splitlines()]
+    assert len(found) == len(set(found)) == 10
+    assert {url.rpartition("/")[2] for url in found[-2:]} == {"chairs-8.html", "chairs-9.html"}
+
+
+def test_a_crawl_keeps_the_index_up_to_date_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDERLING_INDEX", "yes")
+    with Site(shop(8)) as server:
+        folder = tmp_path / "c"
+        assert main(["crawl", server.root, "-C", str(folder), *FLAGS]) == 0
+        index = open_index(folder / "index", write=False)
+        assert index is not None
+        assert len(index) == 11
+        server.pages |= shop(9)
+        assert main(["refresh", "--all", "-C", str(folder), *FLAGS]) == 0
+        index = open_index(folder / "index", write=False)
+        assert index is not None
+        assert len(index) == 12
+
+
+def test_a_crawl_that_is_told_so_leaves_the_index_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDERLING_INDEX", "yes")
+    with Site(shop(2)) as server:
+        folder = tmp_path / "c"
+        assert main(["crawl", server.root, "--no-index", "-C", str(folder), *FLAGS]) == 0
+        assert not (folder / "index").exists()
