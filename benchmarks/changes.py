@@ -3,7 +3,8 @@
 python -m benchmarks.changes mutations FOLDER ...   pages below the folders, each changed in known ways
 python -m benchmarks.changes live                   consecutive fetches of live pages (suites/change-ota)
 python -m benchmarks.changes versions OLD NEW       two versions of a site; --truth content_changes.json --pair N
-python -m benchmarks.changes speed FOLDER ...       the cheap test, full marks and verdicts beside parsing
+python -m benchmarks.changes speed [FOLDER ...]     the cheap test, full marks and verdicts beside parsing and reading;
+                                                    without a folder, on the live pages of suites/change-ota
 """
 
 import argparse
@@ -95,7 +96,7 @@ def _mutated(path: Path, seed: int) -> Iterator[tuple[Mutation, Change]]:
 
 def live(args: argparse.Namespace) -> None:
     """Consecutive fetches of live pages: did the main content change?"""
-    folder = Path(args.suites) / "change-ota"
+    folder = _live(args)
     score: Counter[tuple[bool, bool]] = Counter()
     for line in (folder / "pairs.jsonl").read_text().splitlines():
         pair = json.loads(line)
@@ -105,6 +106,10 @@ def live(args: argparse.Namespace) -> None:
         if args.verbose and said != pair["main_content_changed"]:
             print(f"  {pair['page']} {pair['old']} {pair['new']}: we say {said}", file=sys.stderr)
     _print_score("live pages", score)
+
+
+def _live(args: argparse.Namespace) -> Path:
+    return Path(args.suites or "nowhere") / "change-ota"
 
 
 def versions(args: argparse.Namespace) -> None:
@@ -139,7 +144,9 @@ def _print_score(title: str, score: Counter[tuple[bool, bool]]) -> None:
 
 def speed(args: argparse.Namespace) -> None:
     """CPU time beside parsing alone, and beside all that a migrant does to read a page anyway."""
-    bodies = [read(path) for path in pages(args.folders, args.pages, args.seed)]
+    bodies = [read(path) for path in pages(args.folders or [_live(args)], args.pages, args.seed)]
+    if not bodies:
+        sys.exit("there are no pages: name a folder, or set SANDERLING_SUITES")
     trees = [parse(body) for body in bodies]
     texts = [text(tree) for tree in trees]
     marks = [write(sign(tree)) for tree in trees]

@@ -53,6 +53,7 @@ ENDINGS = ("banner", "popup", "modal", "promo", "sidebar", "footer", "navbar", "
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 WORD = re.compile(r"[a-z]+")
 NEVER = frozenset(("html", "body", "main", "h1", "h2", "h3", "h4", "h5", "h6", "th", "td"))
+MAX_NAMED = 10_000  # elements of one label that are told from others; no page for people has so many
 MAX_KNOWN = 20_000  # class names remembered; a site uses the same ones on every page
 
 
@@ -70,7 +71,7 @@ class Blocks(Struct, frozen=True):
 
 def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     """Cut a page into blocks of text; the tree is left as it was."""
-    roles = [(element.attr("role") or "", element) for element in tree.select("[role],main")]
+    roles = [(element.attr("role") or "", element) for element in tree.select("[role],main")[:MAX_NAMED]]
     declared = [element for role, element in roles if role == "main" or element.tag == "main"]
     classed = tree.select("[class]")
     classes = [element.attr("class") or "" for element in classed]
@@ -79,6 +80,7 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     named += [(HINTED, hinted), (HIDDEN, tree.select(CONCEALED))]
     named += [(HIDDEN, tree.select(selector)) for selector in attention.ignore]
     named += [(WATCHED, tree.select(selector)) for selector in attention.watch]
+    named = [(label, elements[:MAX_NAMED]) for label, elements in named]
     lines, spans = _render(tree, named, LANDMARKS if declared else WITH_LINKS)
     areas = _Areas(lines, spans)
     apart = [element for role, element in roles if role in APART]
