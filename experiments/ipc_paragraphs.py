@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from experiments.frame import Row, Table, exact
+from experiments.frame import Figure, Row, Series, Table, exact, measured
 from sanderling.changes.rms import checksum, page_rms, rms
 
 TITLE = "IPC Tables 9-12: paragraph and page signatures of a news page"
@@ -58,13 +58,22 @@ CHECKSUMS = {
     "V5": (121.0349, (364.55, 264.664, 272.749, 168.091, 140.293)),
     "V6": (116.56, (346.89, 284.38, 242.97, 142.487, 148.874)),  # 242.87 in print
 }
+# Table 12: RMS of the page, its distinct symbols, and (distinct symbols, RMS) of its paragraphs
+RMS: dict[str, tuple[float, int, tuple[tuple[int, float], ...]]] = {
+    "V2": (586.280, 41, ((33, 330.914), (29, 339.495), (25, 351.344), (26, 262.969), (25, 282.021))),
+    "V3": (587.837, 41, ((32, 353.926), (31, 321.996), (31, 309.317), (26, 262.963), (24, 282.439))),
+    "V4": (588.829, 40, ((30, 346.411), (27, 366.823), (28, 312.733), (27, 263.958), (23, 274.968))),
+    "V5": (607.874, 35, ((30, 346.317), (27, 318.672), (24, 345.231), (26, 270.575), (26, 247.605))),
+    "V6": (586.806, 36, ((30, 339.439), (29, 318.777), (26, 312.316), (28, 238.419), (25, 256.381))),
+    "V7": (585.671, 36, ((29, 340.564), (29, 318.777), (26, 312.316), (27, 238.419), (24, 256.381))),
+}
 RMS_V1 = ((33, 330.995), (29, 339.490), (27, 357.407), (32, 295.606), (26, 258.498), (24, 280.597))
 
 
 def table() -> Table:
     """Sign the paragraphs whose text the figures show, and join paragraphs into pages."""
     remark = "Tables 9 and 10 hold the checksum, 11 and 12 the RMS: the captions are swapped (E35)."
-    return Table(TITLE, (*_paragraphs(), *_pages()), remark)
+    return Table(TITLE, (*_paragraphs(), *_pages(), *_within()), remark, _figure())
 
 
 def _paragraphs() -> Iterator[Row]:
@@ -81,3 +90,26 @@ def _pages() -> Iterator[Row]:
         "V3 P2 checksum (lost in print)", None, 288.68, 10 * 126.053 - (381.304 + 266.965 + 160.276 + 163.306), 1e-2
     )
     yield exact("V1 page RMS from its paragraphs", 625.616, 625.616, page_rms(RMS_V1, 43), 2e-3)
+
+
+def _within() -> Iterator[Row]:
+    """From the second version on the page has text outside its paragraphs, so these explain at most its value."""
+    for version, (page, distinct, parts) in RMS.items():
+        ours = page_rms(parts, distinct)
+        yield measured(f"{version} page RMS, at least by its paragraphs", page, page, ours, 0.98 * page, 1.0001 * page)
+
+
+def _figure() -> Figure:
+    """How both signatures of the page fall over seven versions."""
+    versions = tuple(f"V{number}" for number in range(1, 7))
+    sums = {version: sum(parts) / 10 for version, (_, parts) in CHECKSUMS.items()} | {"V3": 126.053}
+    roots = {version: page_rms(parts, distinct) for version, (_, distinct, parts) in RMS.items()}
+    roots["V1"] = page_rms(RMS_V1, 43)
+    return Figure(
+        "Page signatures from paragraphs",
+        versions,
+        (
+            Series("checksum", tuple(sums[version] for version in versions)),
+            Series("RMS", tuple(roots[version] for version in versions)),
+        ),
+    )

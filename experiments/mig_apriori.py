@@ -1,6 +1,6 @@
 """MIG Tables 6.2 to 6.6: page weights from users' actions."""
 
-from experiments.frame import Table, exact
+from experiments.frame import Figure, Series, Table, exact
 from sanderling.feedback.apriori import confidences, frequent_sets, least_count, weigh_pattern
 
 TITLE = "MIG Tables 6.2-6.6: Apriori page weights"
@@ -39,4 +39,8 @@ def table() -> Table:
     remark = (
         "The triple has support 2 of 15; 20 % needs 3 (E20). The ranking P1 over P2 rests on an impossible count (E19)."
     )
-    return Table(TITLE, tuple(rows), remark)
+    ours = weigh_pattern(PATTERN, counts).weight, second.weight
+    figure = Figure(
+        "Weights of two pages", ("P1", "P2"), (Series("printed", (3.34, 2.6)), Series("ours", ours)), "weight"
+    )
+    return Table(TITLE, tuple(rows), remark, figure)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from random import Random
 
-from experiments.frame import Table, measured
+from experiments.frame import Figure, Series, Table, measured
 from sanderling.organise.normalise import normalise
 
 TITLE = "MIG Table 4.13: duplicate URLs identified by spelling (measured)"
@@ -43,4 +43,6 @@ def table() -> Table:
             "different URLs merged", None, 0, len(set(found[: LINKS - 134])) - len(set(spelled[: LINKS - 134])), 0, 0
         ),
     )
-    return Table(TITLE, rows, "Lower case, default port, %XX of plain characters, dot segments, fragments.")
+    bars = Series("printed", (43.0, 134.0)), Series("ours", (float(plain), float(ours)))
+    figure = Figure("Duplicate URLs identified", ("plain comparison", "by spelling"), bars, "URLs")
+    return Table(TITLE, rows, "Lower case, default port, %XX of plain characters, dot segments, fragments.", figure)
