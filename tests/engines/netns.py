@@ -4,10 +4,13 @@ import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
 from msgspec import Struct
+
+NUMBERS = count(0)
 
 
 class Machine(Struct, frozen=True):
@@ -49,11 +52,12 @@ def need_namespaces() -> None:
 
 
 @contextmanager
-def machines(count: int) -> Iterator[list[Machine]]:
+def machines(many: int) -> Iterator[list[Machine]]:
     """So many machines, each at the end of a cable of its own."""
     with ExitStack() as stack:
         found = []
-        for number in range(count):
+        for _ in range(many):
+            number = next(NUMBERS)  # a device of an earlier machine may go away a little later
             tag = f"sl{os.getpid() % 100_000}x{number}"
             net = f"10.{200 + os.getpid() % 50}.{os.getpid() // 50 % 250}.{number * 4}"
             ours, theirs = (net.rpartition(".")[0] + f".{number * 4 + end}" for end in (1, 2))

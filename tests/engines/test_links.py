@@ -149,3 +149,23 @@ def test_a_killed_host_and_a_cut_link_lose_nothing(tmp_path: Path) -> None:
         assert (crawling.summary.finish_reason, crawling.summary.pages) == ("done", 3 * PAGES)
         assert crawling.summary.failed == 0
         check(tmp_path / "collection", far)
+
+
+@pytest.mark.slow
+def test_a_full_disk_at_a_host_costs_its_memory_and_nothing_else(tmp_path: Path) -> None:
+    with hosts(tmp_path, 1) as (far, key):
+        memories = far[0].folder / "memories"
+        memories.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(memories)], check=True)
+        try:
+            for page in (far[0].folder / "www").iterdir():
+                page.write_bytes(page.read_bytes() + os.urandom(600).hex().encode())
+            crawling = Crawling(tmp_path / "collection", far, key)
+            crawling.thread.start()
+            crawling.thread.join(300)
+            assert crawling.summary is not None
+            assert (crawling.summary.finish_reason, crawling.summary.pages) == ("done", PAGES)
+            check(tmp_path / "collection", far)
+            assert not list(memories.iterdir()), "nothing half written stays"
+        finally:
+            subprocess.run(["umount", str(memories)], check=True)

@@ -132,9 +132,11 @@ def test_those_who_cannot_reach_a_host_do_not_keep_others_from_it() -> None:
 def test_a_slow_host_is_given_no_more_than_it_can_answer_soon() -> None:
     roster = crew("a", "b")
     assert roster.soon(HOST, 4.0, 1) == 8, "nobody has been there: half a second is expected"
-    roster.give("a", trip(1, 2))
+    roster.give("a", trip(1, 3))
     roster.take_back("a", [seen(1, 1.0), seen(2, 1.0)])
+    assert roster.soon(HOST, 4.0, 1) == 8, "two pages say little"
+    roster.take_back("a", [seen(3, 1.0)])
     assert roster.soon(HOST, 4.0, 1) == 4, "one connection, a second for a page"
-    roster.give("b", trip(3, 1))
-    roster.take_back("b", [seen(3, 100.0)])
+    roster.give("b", trip(4, 1))
+    roster.take_back("b", [seen(4, 100.0)])
     assert roster.soon(HOST, 4.0, 1) == 2, "but never less than keeps the connections busy"

@@ -20,6 +20,7 @@ from sanderling.schedule.sets import Sets
 IN_HAND = 160  # stops a migrant holds at most; it is given more below half of it
 HOSTS_REMEMBERED = 1024  # per migrant: what it measured on the way to them
 RECENT = 8  # tasks whose times are remembered
+LOOKS = 3  # pages of a host after which its time is believed
 UNKNOWN_SECONDS = 0.5  # what a page of a new host is expected to take
 SMOOTHING = 0.2  # weight of the newest measure
 
@@ -211,8 +212,9 @@ class Roster:
 
     def soon(self, host: Host, seconds: float, connections: int) -> int:
         """How many stops of a host one migrant can work off in so many seconds, as its pages took so far."""
-        known = [m.ways[host].latency for m in self.members.values() if host in m.ways and m.ways[host].visits]
-        latency = sum(known) / len(known) if known else UNKNOWN_SECONDS
+        known = [m.ways[host] for m in self.members.values() if host in m.ways and m.ways[host].visits]
+        sure = sum(way.visits for way in known) >= LOOKS  # a first page is often an easy one
+        latency = sum(way.latency for way in known) / len(known) if sure else UNKNOWN_SECONDS
         return max(2 * connections, int(connections * seconds / max(latency, 1e-3)))
 
     def reach(self, host: Host) -> int:

@@ -3,6 +3,7 @@
 import http.client
 import json
 import socket
+import threading
 import time
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -31,6 +32,7 @@ from sanderling.engines.hosts.letter import (
 )
 from sanderling.engines.hosts.post import Address
 from sanderling.engines.hosts.rules import Owner, Site, is_open, read_owner
+from sanderling.engines.hosts.service import Service
 from sanderling.errors import UsageError
 from sanderling.records import Host, Outcome, Reason
 
@@ -106,6 +108,22 @@ def test_a_letter_is_obeyed_once(tmp_path: Path) -> None:
         first = letter(address, web.root)
         assert isinstance(messages(address, first)[-1], End)
         assert refused(address, first) == "replayed"
+
+
+def test_a_letter_is_not_obeyed_again_by_a_host_that_was_started_again(tmp_path: Path) -> None:
+    with Web({"/": html()}) as web:
+        with serving(tmp_path / "a", Site(web.root)) as address:
+            first = letter(address, web.root)
+            assert isinstance(messages(address, first)[-1], End)
+        service = Service(Owner(address.receiver, (Site(web.root),), address.receiver), tmp_path / "a")
+        thread = threading.Thread(target=service.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        try:
+            assert refused(address, first) == "written before this host began"
+            assert isinstance(messages(address, letter(address, web.root))[-1], End)
+        finally:
+            service.shutdown()
+            service.server_close()
 
 
 def test_a_letter_that_breaks_off_is_refused_before_anything_is_done(tmp_path: Path) -> None:

@@ -77,6 +77,10 @@ def _read(file: Path, name: str = "") -> bytes:
 
 def _write(file: Path, content: bytes) -> None:
     fresh = file.with_name(file.name + ".new")
-    fresh.write_bytes(content)
-    fresh.chmod(0o600)
-    fresh.rename(file)
+    try:
+        fresh.write_bytes(content)
+        fresh.chmod(0o600)
+        fresh.rename(file)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise

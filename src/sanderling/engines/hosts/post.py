@@ -29,7 +29,7 @@ from sanderling.engines.hosts.rules import Refusal
 from sanderling.records import Reason, Stop
 
 WAITING = 256  # messages read ahead; then the connection waits
-PASSING = (Refusal.BUSY, Refusal.CLOSED)  # refusals that end by themselves
+PASSING = (Refusal.BUSY, Refusal.CLOSED, Refusal.EARLIER)  # refusals that end by themselves
 READ = 64 * 1024
 MAX_MESSAGE = 80 * 2**20
 

@@ -33,6 +33,7 @@ class Refusal(StrEnum):
     OTHER_SITE = "other site"
     CLOSED = "closed at this hour"
     BUSY = "too many guests"
+    EARLIER = "written before this host began"
 
 
 class Site(Struct, frozen=True, forbid_unknown_fields=True):
@@ -93,9 +94,10 @@ def is_open(hours: str, now: float) -> bool:
 
 
 class Nonces:
-    """Letters seen, as long as they could be sent again."""
+    """Letters seen, as long as they could be sent again; what was seen before a restart is not known."""
 
-    def __init__(self) -> None:
+    def __init__(self, since: float = 0.0) -> None:
+        self.since = since
         self.seen: dict[tuple[str, bytes], float] = {}
 
     def is_new(self, letter: Letter, now: float) -> bool:
@@ -131,4 +133,6 @@ def refusal(letter: Letter, signer: str, owner: Owner, nonces: Nonces, now: floa
         return Refusal.OTHER_SITE
     if not is_open(site.hours, now):
         return Refusal.CLOSED
+    if letter.issued < nonces.since:
+        return Refusal.EARLIER
     return None if nonces.is_new(letter, now) else Refusal.REPLAY

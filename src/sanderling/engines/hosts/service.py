@@ -55,7 +55,7 @@ class Service(ThreadingHTTPServer):
         self.owner = owner
         self.senders_file = folder / owner.senders
         self.clock = clock
-        self.nonces = Nonces()
+        self.nonces = Nonces(clock())
         self.memories = Memories(folder / "memories")
         self.checking = threading.Lock()
         self.guests = threading.BoundedSemaphore(owner.guests)
