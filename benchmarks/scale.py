@@ -1,23 +1,30 @@
-"""Does a crawl of slow hosts grow with its migrants?
+"""Does a crawl grow with its migrants: on slow hosts, and on a fast one until the cores are full?
 
 python -m benchmarks.scale [--pages N] [--seconds S] [--write]
 
 Four hosts on loopback that need a while for every page. Each migrant keeps one connection to each host, so that what
 limits a crawl is how many migrants are at work. Pages per second are counted by the servers, from the first question to
-the last answer; with them the distinct URLs and the fetches, which must be the same number.
+the last answer; with them the distinct URLs and the fetches, which must be the same number. Then a site that nginx
+serves as fast as it is asked for; there the cores of this machine are the limit. Beside it, what choosing migrants took
+of the coordinator's time.
 """
 
 import argparse
+import json
+import os
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from random import Random
 
 from msgspec import Struct
 
 from benchmarks.report import replace_between
+from benchmarks.server import serve
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
 
@@ -34,6 +41,7 @@ class Run(Struct, frozen=True):
     pages: int
     fetches: int
     pages_per_second: float
+    choosing: float = 0.0  # share of the coordinator's processor time
 
 
 class Slow(ThreadingHTTPServer):
@@ -123,14 +131,67 @@ def crawl_once(migrants: int, pages: int, seconds: float) -> Run:
     return Run(migrants, len({url for _, _, url in seen}), len(seen), len(seen) / seconds)
 
 
+def write_site(root: Path, pages: int) -> None:
+    """Pages of about eight kilobytes with a hundred links each."""
+    for number in range(pages):
+        draw = Random(number)
+        targets = [(number * 7 + n + 1) % pages for n in range(7)] + [draw.randrange(pages) for _ in range(93)]
+        words = " ".join(f"{draw.getrandbits(30):x}" for _ in range(500))
+        links = "".join(f'<a href="/p{n}.html">{n}</a> ' for n in targets)
+        (root / f"p{number}.html").write_text(f"<title>page {number}</title><p>{words}</p>{links}")
+
+
+def measure_fast(migrants: int, root: Path) -> Run:
+    """Crawl a site that nginx serves."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with serve(root, folder / "nginx") as server:
+            command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
+                       f"{server.url}p0.html", "-C", str(folder / "c"), "--delay", "0", "--allow-private", "--json",
+                       "--quiet", "--no-sitemaps", "--migrants", str(migrants)]  # fmt: skip
+            environment = {**os.environ, "PYTHONPATH": str(Path("src").resolve())}
+            done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+        summary = json.loads(done.stdout.splitlines()[-1])
+        asked = [line.split()[-1] for line in server.log.read_text().splitlines() if line.startswith("200 ")]
+        share = json.loads((folder / "c" / "logs" / "schedule.json").read_text())["share_of_coordinator"]
+    run = Run(migrants, len(set(asked)), len(asked), summary["pages_per_second"], share)
+    print(run, flush=True)
+    return run
+
+
 def table(runs: list[Run]) -> str:
     """A Markdown table."""
-    lines = ["| migrants | pages/s | against one | distinct URLs | fetches |", "|---:|---:|---:|---:|---:|"]
+    shown = any(run.choosing for run in runs)
+    lines = [
+        "| migrants | pages/s | against one | distinct URLs | fetches |" + (" choosing |" if shown else ""),
+        "|---:|---:|---:|---:|---:|" + ("---:|" if shown else ""),
+    ]
     first = runs[0].pages_per_second
     for run in runs:
         speed = run.pages_per_second
-        lines.append(f"| {run.migrants} | {speed:.1f} | {speed / first:.2f} × | {run.pages} | {run.fetches} |")
+        line = f"| {run.migrants} | {speed:,.1f} | {speed / first:.2f} × | {run.pages:,} | {run.fetches:,} |"
+        lines.append(line + (f" {run.choosing:.1%} |" if shown else ""))
     return "\n".join(lines)
+
+
+def fast(pages: int) -> str:
+    """The second part: until the cores are full."""
+    with tempfile.TemporaryDirectory() as name:
+        write_site(Path(name), pages)
+        Path(name).chmod(0o755)
+        runs = [measure_fast(migrants, Path(name)) for migrants in (1, 2, 4, 8)]
+    overlap = max(run.fetches - run.pages for run in runs)
+    most = max(run.choosing for run in runs)
+    return (
+        f"A site of {pages:,} pages that nginx serves as fast as it is asked, on {os.cpu_count()} cores that"
+        f" coordinator, migrants and nginx share; choosing is its share of the coordinator's processor time.\n\n{table(runs)}\n\n"
+        f"- overlap, fetches beyond the distinct URLs: {overlap} {_verdict(overlap == 0)}\n"
+        f"- choosing below 5 % of the coordinator's time: {most:.1%} at most {_verdict(most < 0.05)}"
+    )
+
+
+def _verdict(held: bool) -> str:
+    return "(met)" if held else "(NOT met)"
 
 
 def main() -> int:
@@ -138,6 +199,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=80, help="of each of the four hosts")
     parser.add_argument("--seconds", type=float, default=1.0, help="that a host needs for a page")
+    parser.add_argument("--fast", type=int, default=2500, help="pages of the fast site")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     runs = [measure(migrants, options.pages, options.seconds) for migrants in (1, 2, 4)]
@@ -146,7 +208,7 @@ def main() -> int:
         f"Four hosts that need {options.seconds:g} s for a page, one connection for each migrant and host: one migrant "
         f"can fetch {len(HOSTS) / options.seconds:g} pages/s at best.\n\n"
         f"{table(runs)}\n\n- at least {AIM} times from one to four migrants: {ratio:.2f} "
-        f"{'(met)' if ratio >= AIM else '(NOT met)'}"
+        f"{_verdict(ratio >= AIM)}\n\n{fast(options.fast)}"
     )
     print(text)
     if options.write:

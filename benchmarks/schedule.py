@@ -212,7 +212,11 @@ def targets(results: Sequence[Result]) -> str:
             f"- sooner than {name}: {ours.seconds:,.0f} s against {by_name[name].seconds:,.0f} s, {gain:+.1%} links in "
             f"equal time {_verdict(sooner)}"
         )
-    lines.append(f"- load in proportion to ability within 10 %: {ours.spread:.1%} {_verdict(ours.spread <= 0.10)}")
+    off = max(abs(share / able - 1) for share, able in zip(ours.shares, abilities(), strict=True))
+    lines.append(
+        f"- load in proportion to ability within 10 %: {ours.spread:.1%} of all pages {_verdict(ours.spread <= 0.10)}; "
+        f"measured against its own share, the furthest migrant is {off:.1%} off {_verdict(off <= 0.10)}"
+    )
     return "\n".join(lines)
 
 

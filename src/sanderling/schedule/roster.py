@@ -206,15 +206,20 @@ class Roster:
 
     def least_busy(self, host: Host, able: Sequence[str], slack: int, most: int) -> list[str]:
         """Those who reach this host and hold the fewest of its stops, or few more, but less than `most`."""
+        began = time.perf_counter()
         near = [m for m in able if self.reaches(m, host) and self.members[m].held[host] < most]
         fewest = min((self.members[m].held[host] for m in near), default=0)
-        return [m for m in near if self.members[m].held[host] <= fewest + slack]
+        found = [m for m in near if self.members[m].held[host] <= fewest + slack]
+        self.seconds += time.perf_counter() - began
+        return found
 
     def soon(self, host: Host, seconds: float, connections: int) -> int:
         """How many stops of a host one migrant can work off in so many seconds, as its pages took so far."""
+        began = time.perf_counter()
         known = [m.ways[host] for m in self.members.values() if host in m.ways and m.ways[host].visits]
         sure = sum(way.visits for way in known) >= LOOKS  # a first page is often an easy one
         latency = sum(way.latency for way in known) / len(known) if sure else UNKNOWN_SECONDS
+        self.seconds += time.perf_counter() - began
         return max(2 * connections, int(connections * seconds / max(latency, 1e-3)))
 
     def reach(self, host: Host) -> int:
