@@ -184,7 +184,8 @@ def fast(pages: int) -> str:
     most = max(run.choosing for run in runs)
     return (
         f"A site of {pages:,} pages that nginx serves as fast as it is asked, on {os.cpu_count()} cores that"
-        f" coordinator, migrants and nginx share; choosing is its share of the coordinator's processor time.\n\n{table(runs)}\n\n"
+        f" coordinator, migrants and nginx share; choosing is its share of the coordinator's processor time."
+        f"\n\n{table(runs)}\n\n"
         f"- overlap, fetches beyond the distinct URLs: {overlap} {_verdict(overlap == 0)}\n"
         f"- choosing below 5 % of the coordinator's time: {most:.1%} at most {_verdict(most < 0.05)}"
     )
