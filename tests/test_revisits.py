@@ -10,6 +10,7 @@ from tests.web import Page, Site, html, redirect, tree
 
 from sanderling.cli import main
 from sanderling.errors import CollectionError, UsageError
+from sanderling.refresh.history import decode
 from sanderling.revisits import Mode, Refreshed, expected, refresh
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Politeness, Revisit, Scope, Workers
@@ -155,7 +156,7 @@ def test_a_dry_run_says_why_and_asks_nothing(tmp_path: Path, capsys: pytest.Capt
     with Site(tree(4)) as site:
         crawl(tmp_path, request(site))
         hits = sum(site.hits.values())
-        rows = expected(tmp_path, Mode.ALL, time.time())
+        rows = expected(tmp_path, request(site), Mode.ALL, time.time())
         assert len(rows) == 4
         assert all(row.why for row in rows)
         assert main(["refresh", "-C", str(tmp_path), "--all", "--dry-run", "--json"]) == 0
@@ -207,3 +208,136 @@ def test_etags_that_change_without_a_reason_are_no_longer_sent(tmp_path: Path) -
         assert sent
         assert not any("if-none-match" in headers for headers in sent)
         assert all("if-modified-since" in headers for headers in sent)
+
+
+def test_a_page_that_only_pretends_to_be_there_goes_after_two_looks(tmp_path: Path) -> None:
+    with Site(texts(3)) as site:
+        site.pages["/p2"] = Page(b"<title>404 Not Found</title><p>Sorry, this page was not found.<a href=/ghost>x</a>")
+        crawl(tmp_path, request(site))
+        site.pages["/p1"] = Page(b"<title>Page not found</title><p>The page you asked for does not exist.")
+        rounds = [go(site, tmp_path, Mode.ALL).gone for _ in range(2)]
+        assert rounds == [0, 1]
+        assert site.hits["/ghost"] == 0
+        with read_collection(tmp_path) as collection:
+            held = {row.url for row in pages(collection.db, "p.status = 200")}
+            notes = collection.db.execute("SELECT note FROM urls WHERE state = 'gone'").fetchall()
+        assert held == {site.root + "/", site.root + "/p0"}
+        assert notes == [("it says that it is not there, with status 200",)] * 2
+
+
+def test_a_page_that_moved_keeps_its_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site(texts(3)) as site:
+        crawl(tmp_path, request(site))
+        for days in (20, 40):
+            site.pages["/p1"] = html("/", text=f"{WORDS} And another long story of {days} days was told since then.")
+            go(site, tmp_path, Mode.ALL, days=days)
+        site.pages["/moved"], site.pages["/p1"] = site.pages["/p1"], redirect("/moved", 301)
+        go(site, tmp_path, Mode.ALL, days=60)
+        with read_collection(tmp_path) as collection:
+            sql = "SELECT d.state FROM due AS d JOIN urls AS u ON u.id = d.url WHERE u.path = '/moved'"
+            (state,) = collection.db.execute(sql).fetchone()
+        assert (decode(state).visits, decode(state).changes) == (4, 2)
+        assert main(["history", site.root + "/moved", "-C", str(tmp_path), "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["moved_from"] == [site.root + "/p1"]
+        assert len(told["visits"]) == 5
+
+
+def test_a_host_that_vanished_loses_nothing_and_may_come_back(tmp_path: Path) -> None:
+    with Site(texts(3)) as site:
+        crawl(tmp_path, request(site))
+    root = site.root
+    down = refresh(tmp_path, request(site), Mode.ONCE, clock=lambda: time.time() + 30 * DAY)
+    assert (down.changed, down.gone) == (0, 0)
+    with read_collection(tmp_path) as collection:
+        assert len(list(pages(collection.db, "p.status = 200"))) == 4
+    with Site(texts(3), port=int(root.rpartition(":")[2])) as back:
+        assert back.root == root
+        assert go(back, tmp_path, Mode.ONCE, days=60).visited == 4
+
+
+def test_a_clock_that_jumped_back_loses_nothing(tmp_path: Path) -> None:
+    with Site(texts(3)) as site:
+        crawl(tmp_path, request(site))
+        go(site, tmp_path, Mode.ALL, days=100)
+        back = go(site, tmp_path, Mode.ALL, days=-50)
+        assert (back.visited, back.gone) == (4, 0)
+        assert go(site, tmp_path, Mode.ONCE, days=300).visited == 4
+
+
+def test_an_empty_collection_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site({"/": Page(b"", 404)}) as site:
+        crawl(tmp_path, request(site))
+        assert main(["refresh", "-C", str(tmp_path), "--json"]) == 0
+        shown = capsys.readouterr()
+        assert json.loads(shown.out)["visited"] == 0
+        assert "holds no page" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (["--budget", "lots"], "cannot be read"),
+        (["--budget", "0/day"], "leaves nothing to visit"),
+        (["--budget", "5/fortnight"], "no period of time"),
+        (["--policy", "learnt"], "did you mean learned"),
+    ],
+)
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+def test_a_bad_wish_gets_one_sentence_and_code_four(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str], sentence: str, dry: list[str]
+) -> None:
+    with Site(tree(1)) as site:
+        crawl(tmp_path, request(site))
+    assert main(["refresh", "-C", str(tmp_path), *flags, *dry]) == 4
+    shown = capsys.readouterr()
+    assert sentence in shown.err
+    assert len(shown.err.strip().splitlines()) == 1
+
+
+def test_a_budget_that_was_not_spent_is_saved_up_for_its_period(tmp_path: Path) -> None:
+    with Site(texts(30)) as site:
+        crawl(tmp_path, request(site))
+
+        def visited(days: float) -> int:
+            wish = request(site, Revisit(budget="20/day"))
+            return refresh(tmp_path, wish, Mode.ONCE, clock=lambda: time.time() + days * DAY).visited
+
+        assert visited(30) == 20
+        assert visited(30.25) == 5
+        assert visited(40) == 6
+
+
+def test_a_dry_run_keeps_to_the_budget_and_visits_what_a_refresh_visits(tmp_path: Path) -> None:
+    with Site(texts(12)) as site:
+        crawl(tmp_path, request(site))
+        wish = request(site, Revisit(budget="5/minute"))
+        rows = expected(tmp_path, wish, Mode.ONCE, time.time() + 30 * DAY)
+        assert len(rows) == 5
+        assert all("changes every" in row.why for row in rows)
+        before = site.hits.copy()
+        refresh(tmp_path, wish, Mode.ONCE, clock=lambda: time.time() + 30 * DAY)
+        asked = {site.root + path for path in site.hits - before if path.startswith("/p") or path == "/"}
+        assert asked == {row.url for row in rows}
+
+
+def test_hints_go_when_the_url_leaves_the_sitemap(tmp_path: Path) -> None:
+    with Site(texts(3)) as site:
+        site.pages["/sitemap.xml"] = urlset(site, dict.fromkeys(("/p0", "/p1"), "2020-01-01T00:00:00Z"))
+        crawl(tmp_path, request(site, maps=True))
+        assert covered(tmp_path) == {"/p0": 1, "/p1": 1}
+        site.pages["/sitemap.xml"] = urlset(site, {"/p1": "2020-01-01T00:00:00Z"})
+        go(site, tmp_path, Mode.ONCE, maps=True)
+        assert covered(tmp_path) == {"/p1": 1}
+        del site.pages["/sitemap.xml"]
+        for day in range(6):
+            go(site, tmp_path, Mode.ONCE, days=8 * day, maps=True)
+        assert covered(tmp_path) == {}
+
+
+def covered(folder: Path) -> dict[str, int]:
+    """The pages whose changes somebody announces."""
+    with read_collection(folder) as collection:
+        sql = "SELECT u.path, d.state FROM due AS d JOIN urls AS u ON u.id = d.url"
+        rows = collection.db.execute(sql).fetchall()
+    return {path: bits for path, state in rows if (bits := decode(state).announced_by)}

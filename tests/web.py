@@ -49,7 +49,7 @@ def tree(pages: int, fan: int = 8) -> dict[str, Page]:
 class Site:
     """Serves pages until the block ends; `hits` counts what was asked for."""
 
-    def __init__(self, pages: Mapping[str, Page], host: str = "127.0.0.1") -> None:
+    def __init__(self, pages: Mapping[str, Page], host: str = "127.0.0.1", port: int = 0) -> None:
         self.pages = dict(pages)
         self.hits: Counter[str] = Counter()
         self.requests: list[tuple[str, dict[str, str]]] = []
@@ -73,7 +73,7 @@ class Site:
             def handle_error(self, *_: object) -> None:
                 """A client that was killed is part of the test."""
 
-        self.server = Server((host, 0), Handler)
+        self.server = Server((host, port), Handler)
         self.root = f"http://{host}:{self.server.server_port}"
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
 

@@ -16,6 +16,7 @@ from sanderling.home.maps import follow_maps, learn_robots
 from sanderling.home.offers import offer_links
 from sanderling.home.planning import note_changes, plan
 from sanderling.records import Outcome, Parcel, Visit
+from sanderling.refresh.gone import moves, unmasked
 from sanderling.store.graph import FLUSH_PAIRS
 from sanderling.store.shelve import Shelved, captures, shelve
 
@@ -33,7 +34,7 @@ def bring_home(parcels: Sequence[Parcel], house: House, now: float) -> None:
 
 def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[Shelved]:
     leases = house.queue.leases([(visit.id, visit.token) for visit in visits])
-    held = [visit for visit in visits if visit.id in leases and visit.token == leases[visit.id].token]
+    held = [unmasked(visit) for visit in visits if visit.id in leases and visit.token == leases[visit.id].token]
     house.counts["fenced"] += len(visits) - len(held)
     visits = held
     stored = [visit for visit in visits if visit.outcome not in (Outcome.RETURNED, Outcome.SKIPPED, Outcome.KEPT)]
@@ -53,6 +54,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     learn(zip(shelved, followed, strict=True), rows, leases, ids, house)
     learn_kept(kept, leases, ids, house)
     plan(shelved, latest, note_changes(shelved, latest, house), house, now)
+    house.diary.inherit(moves(stored, latest, wires, ids))
     house.catalogue.file(filed, latest, house.session)
     closings = [close_lease(visit, leases[visit.id], rows[visit.id], latest.get(visit.id), house) for visit in visits]
     house.queue.finish(closings)

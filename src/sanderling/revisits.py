@@ -16,20 +16,23 @@ from sanderling.coordinator import Bounds, Coordinator, Engine, Finish, Progress
 from sanderling.database import Connection, transaction
 from sanderling.errors import CollectionError
 from sanderling.home.house import MAPS_FIRST, House
+from sanderling.home.planning import TROUBLE_WAIT
 from sanderling.home.uses import BEHIND
 from sanderling.migrants.resolve import Resolver
 from sanderling.opening import open_engine, open_house, roster_of, settle
 from sanderling.ordering import remembered
 from sanderling.reach import reach
-from sanderling.records import Host, Outcome, State
-from sanderling.refresh.budget import Budget, parse_budget
-from sanderling.refresh.diary import DueRow
-from sanderling.request import Request, count_migrants
+from sanderling.records import Host, Outcome, Reason, State
+from sanderling.refresh.budget import Budget
+from sanderling.refresh.diary import Diary
+from sanderling.refresh.lists import Lists
+from sanderling.request import Request, budget_of, count_migrants, policy_named
 from sanderling.runs import note_end, note_start, queue_everything
-from sanderling.store.collection import exists, open_collection, read_collection
+from sanderling.store.catalogue import urls_of
+from sanderling.store.collection import exists, get_meta, open_collection, read_collection, set_meta
 
 AT_ONCE = 2_000  # pages queued at a time
-FOREVER = 1e18
+REFRESHED = "refreshed"  # when the last refresh ended
 
 
 class Mode(StrEnum):
@@ -64,13 +67,17 @@ class Refill:
         self.house = house
         self.budget = budget
         self.ahead = stay and budget is not None  # a standing budget is spent, on what is worth it most
-        self.begun = now
+        self.begun = now - (saved_up(house.db, budget, now) if budget else 0.0)
+        self.pardoned = now
         self.queued = 0
         self.tell: Callable[[Mapping[Host, float]], None] | None = None  # who wants to know how lively the hosts are
 
     def __call__(self, now: float) -> int:
         """Queue the pages due now; say how many."""
         house, room = self.house, self._room(now)
+        if now - self.pardoned > TROUBLE_WAIT:
+            pardon(house)
+            self.pardoned = now
         if house.use_maps:
             queue_pages(house.db, told := [*house.lists.stale(now), *house.maps.due(now)], MAPS_FIRST)
             if told:
@@ -84,13 +91,34 @@ class Refill:
         return len(urls)
 
     def _room(self, now: float) -> int:
-        """What the budget has left: a minute's worth at the start, then as time goes by."""
+        """What the budget has left: what was saved up before, then more as time goes by."""
         if self.budget is None:
             return AT_ONCE
-        earned = self.budget.room(now - self.begun + 60.0)
-        if self.budget.in_bytes:
-            return AT_ONCE if self.house.counts["bytes"] < earned else 0
-        return max(0, min(AT_ONCE, int(max(1.0, earned)) - self.queued))
+        return room_in(self.budget, now - self.begun, self.queued, self.house.counts["bytes"])
+
+
+def room_in(budget: Budget, seconds: float, queued: int, size: int) -> int:
+    """How many pages may be queued, of a budget that was earned for so long and spent on so much."""
+    earned = budget.room(seconds)
+    if budget.in_bytes:
+        return AT_ONCE if size < earned else 0
+    return max(0, min(AT_ONCE, int(max(1.0, earned)) - queued))
+
+
+def saved_up(db: Connection, budget: Budget, now: float) -> float:
+    """Seconds for which a budget was not spent: since the last refresh, a minute at least, its period at most."""
+    idle = now - float(get_meta(db, REFRESHED, "0"))
+    return budget.period if idle < 0 else min(max(idle, 60.0), budget.period)
+
+
+def pardon(house: House) -> None:
+    """Give hosts that could not be reached, and what we hold of them, another chance."""
+    house.hosts.pardon()
+    house.judge.condemned.clear()
+    house.db.execute(
+        "UPDATE urls SET state = ? WHERE (state = ? OR (state = ? AND reason = ?)) AND id IN (SELECT url FROM pages)",
+        (State.VISITED, State.FAILED, State.SKIPPED, Reason.ROBOTS_UNREACHABLE),
+    )
 
 
 def liveliness(db: Connection) -> dict[Host, float]:
@@ -133,7 +161,7 @@ def refresh(
     """Visit pages again; sitemaps and feeds first, for they tell what is worth a visit."""
     if not exists(folder):
         raise CollectionError(f"there is no collection in {folder}; make one with: sanderling crawl URL -C {folder}")
-    budget = parse_budget(request.revisit.budget) if request.revisit.budget else None
+    budget = budget_of(request)
     with open_collection(folder, request.workers.store) as collection:
         request = msgspec.structs.replace(request, wish=remembered(collection.db, request.wish))
         far = reach(collection.db, request.limits.depth, (), Random())
@@ -164,6 +192,8 @@ def refresh(
                 on_start(coordinator)
             finish = coordinator.run(on_tick)
             summary = summarise(house, refill, finish, time.monotonic() - coordinator.started)
+            with transaction(house.db):
+                set_meta(house.db, REFRESHED, str(clock()))
             note_end(house, run, finish, msgspec.to_builtins(summary), clock())
     return summary
 
@@ -171,10 +201,8 @@ def refresh(
 def _begin(house: House, request: Request, mode: Mode, refill: Refill, now: float) -> int:
     with transaction(house.db):
         house.queue.release_all()
-        house.hosts.pardon()
-        house.db.execute(
-            "UPDATE urls SET state = ? WHERE state = ? AND id IN (SELECT url FROM pages)", (State.VISITED, State.FAILED)
-        )
+        pardon(house)
+        house.hosts.set_clock_right(now)
         if house.use_maps:
             queue_pages(house.db, [*house.lists.unread(), *house.maps.unread(now)], MAPS_FIRST)
         if house.uses is not None:
@@ -213,12 +241,14 @@ class Expected(Struct, frozen=True):
     why: str
 
 
-def expected(folder: Path, mode: Mode, now: float, most: int = AT_ONCE) -> list[Expected]:
-    """What a refresh would visit now, and why; nothing is asked of the web."""
+def expected(folder: Path, request: Request, mode: Mode, now: float, most: int = AT_ONCE) -> list[Expected]:
+    """What a refresh would visit now, and why; nothing is asked of the web, and nothing is written."""
+    budget = budget_of(request)
     with read_collection(folder) as collection:
-        rows = collection.db.execute(
-            "SELECT h.name || u.path, d.due_at, d.why, d.url FROM due AS d JOIN urls AS u ON u.id = d.url"
-            " JOIN hosts AS h ON h.id = u.host WHERE d.due_at <= ? ORDER BY d.due_at LIMIT ?",
-            (FOREVER if mode is Mode.ALL else now, most),
-        ).fetchall()
-    return [Expected(url, row.due_at, row.why) for url, row in ((r[0], DueRow(r[3], r[1], r[2])) for r in rows)]
+        db = collection.db
+        diary = Diary(db, policy_named(request.revisit.policy), budget, may_write=False)
+        room = min(most, room_in(budget, saved_up(db, budget, now), 0, 0)) if budget and mode is Mode.ONCE else most
+        least = Lists(db, request.revisit.threshold).least
+        rows = diary.everything(most) if mode is Mode.ALL else diary.due(now, room, least, mode is Mode.WATCH)
+        urls = urls_of(db, [row.url for row in rows])
+        return [Expected(urls[row.url], row.due_at, row.why) for row in diary.explain(rows, now)]

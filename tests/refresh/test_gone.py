@@ -36,9 +36,19 @@ def test_an_article_about_missing_pages_is_there() -> None:
     assert judge(Face(200, "404 - Page not found", MISSING), Face(404)) is Verdict.SOFT_404
 
 
+def test_a_number_is_no_notice() -> None:
+    assert judge(Face(200, "page number 404", "This is page number 404.")) is Verdict.THERE
+    assert judge(Face(200, "404 things to see", "Waders, gulls and terns.")) is Verdict.THERE
+    assert judge(Face(200, "404 | Example", "Sorry, this page does not exist.")) is Verdict.SOFT_404
+
+
 def test_a_parked_domain_is_recognised() -> None:
     assert judge(Face(200, "example.org", "This domain is for sale. Make an offer.")) is Verdict.PARKED
     assert judge(ARTICLE) is Verdict.THERE
+
+
+def test_an_article_about_parked_domains_is_there() -> None:
+    assert judge(Face(200, "What is domain parking?", "A parked domain shows a notice. " * 60)) is Verdict.THERE
 
 
 def test_half_a_crawl_never_looks_like_mass_deletion() -> None:

@@ -8,7 +8,7 @@ import msgspec
 from sanderling.cli.frame import Call, print_json, print_rows
 from sanderling.cli.times import iso, short
 from sanderling.store.collection import read_collection
-from sanderling.store.history import Past, change_class, visits_of
+from sanderling.store.history import Past, change_class, moved_from, visits_of
 from sanderling.store.look import known_url
 
 HELP = "Show every visit of a page: when, what came of it, whether it had changed and how."
@@ -30,7 +30,9 @@ def run(call: Call) -> int:
     """Print the visits and the plot."""
     with read_collection(call.collection) as collection:
         id_, key = known_url(collection, call.args.url)
-        visits = visits_of(collection.db, id_)
+        before = moved_from(collection.db, key)
+        visits = [visit for old, _ in reversed(before) for visit in visits_of(collection.db, old)]
+        visits += visits_of(collection.db, id_)
         row = collection.db.execute(
             "SELECT etag, last_modified, first_seen, last_visit, visits, changes FROM pages WHERE url = ?", (id_,)
         ).fetchone()
@@ -38,9 +40,12 @@ def run(call: Call) -> int:
     frequency = change_class(first, last, count, changes)
     if call.json:
         past = [{**msgspec.to_builtins(visit), "at": iso(visit.at)} for visit in visits]
-        print_json({"url": key, "class": frequency, "etag": etag, "last_modified": modified, "visits": past})
+        print_json({"url": key, "class": frequency, "etag": etag, "last_modified": modified,
+                    "moved_from": [url for _, url in before], "visits": past})  # fmt: skip
         return 0
     print(f"{key}: {len(visits)} visits, {changes} changes, class {frequency}")
+    for _, url in before:
+        print(f"moved here from {url}")
     if etag or modified:
         print(f"validators: {' '.join(part for part in (etag, modified) if part)}")
     if len(visits) > 1:

@@ -65,15 +65,23 @@ def run(call: Call) -> int:
             f"there is no policy {request.revisit.policy!r}{nearest(request.revisit.policy, list(POLICIES))}"
         )
     if call.args.dry_run:
-        return dry_run(call, mode)
+        return dry_run(call, request, mode)
     with (
         parked(request.workers.park, call.collection),
         show_progress(call) as shown,
         company(call, stop_on_signals, shown) as (begin, look),
     ):
         summary = refresh(call.collection, request, mode, on_start=begin, on_tick=look)
+    if not summary.visited and is_empty(call):
+        print(f"sanderling: {call.collection} holds no page to visit again; crawl first", file=sys.stderr)
     report(call, summary)
     return CODES[Finish(summary.finish_reason)]
+
+
+def is_empty(call: Call) -> bool:
+    """Is there nothing that could be visited again?"""
+    with read_collection(call.collection) as collection:
+        return collection.db.execute("SELECT 1 FROM due LIMIT 1").fetchone() is None
 
 
 def remembered(call: Call) -> Request:
@@ -105,9 +113,9 @@ def as_values(kind: type[Struct], stored: dict[str, object]) -> dict[str, object
     return msgspec.structs.asdict(msgspec.convert(known, kind)) if known else {}
 
 
-def dry_run(call: Call, mode: Mode) -> int:
+def dry_run(call: Call, request: Request, mode: Mode) -> int:
     """List what would be visited."""
-    rows = expected(call.collection, mode, time.time())
+    rows = expected(call.collection, request, mode, time.time())
     if call.json:
         for row in rows:
             print_json({"url": row.url, "due_at": iso(row.due_at), "why": row.why})

@@ -12,6 +12,7 @@ import msgspec
 from sanderling.engines.wire import Abandon, Go, Inbox, Order, Quit, Start, frame
 from sanderling.migrants.trip import Trip
 from sanderling.pages.parse import Document
+from sanderling.pages.pretence import pretended
 from sanderling.pages.simhash import simhash
 from sanderling.pages.structure import structure
 from sanderling.pages.text import letters, text_mark
@@ -34,6 +35,8 @@ def marks(tree: Document, changed: bool) -> dict[str, bytes]:
     words = letters(tree)  # last: it takes the tree apart
     found["simhash"] = simhash(words).to_bytes(8, "big")
     found["text"] = text_mark(words)
+    if said := pretended(tree, words):
+        found["pretence"] = said.encode()
     return found
 
 

@@ -8,6 +8,8 @@ from msgspec import Struct
 from sanderling.database import Connection
 from sanderling.records import Host, Reason, Robots, State
 
+LONGEST_REST = 3600.0  # seconds between two requests to a host, at most
+LONGEST_HOLD = 7 * 86_400.0  # and if it asked for it
 CONDEMN_AFTER = 5  # failures in a row to connect: the host is left alone for this session
 ROBOTS_TRIES = 3
 LIES = 3  # ETags that changed without their bodies
@@ -146,6 +148,14 @@ class Hosts:
                 self.hold(host, at + delay, Reason.NONE)
             if host not in struck:
                 self.db.execute("UPDATE hosts SET strikes = 0 WHERE id = ? AND strikes > 0", (host,))
+
+    def set_clock_right(self, now: float) -> None:
+        """Take back waits that only a clock that jumped back can have left; those a host asked for stay a week."""
+        self.db.execute(
+            "UPDATE hosts SET open_at = 0 WHERE open_at > ? OR (hold = '' AND open_at > ?)",
+            (now + LONGEST_HOLD, now + LONGEST_REST),
+        )
+        self.db.execute("UPDATE queue SET ready_at = 0 WHERE ready_at > ?", (now + LONGEST_HOLD,))
 
     def next_opening(self) -> float | None:
         """When the next host with waiting URLs opens; None if nothing waits."""

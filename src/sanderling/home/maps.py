@@ -24,6 +24,7 @@ from sanderling.records import (
     Visit,
 )
 from sanderling.refresh.lists import DELETED, UNSAID, is_answer
+from sanderling.refresh.sitemap import Hint as Told
 from sanderling.refresh.trust import Kind
 from sanderling.sources.entries import INDEX_DEPTH_LIMIT, RESOURCESYNC
 from sanderling.sources.entries import Kind as MapKind
@@ -75,7 +76,7 @@ def _read_map(visit: Visit, house: House, now: float) -> None:
     elif visit.outcome is Outcome.FETCHED and not visit.note.startswith(MapKind.UNKNOWN):
         _take_hints(visit, house, now)
         house.maps.read(visit.id, now, news=bool(visit.hints or visit.pointers))
-    elif visit.outcome is not Outcome.REDIRECT and house.maps.fail(visit.id, now):
+    elif visit.outcome is not Outcome.REDIRECT and house.maps.fail(visit.id, now, visit.outcome is Outcome.GONE):
         house.diary.unlist(house.hints.keep(visit.id, [], now), now, kind)
 
 
@@ -109,6 +110,8 @@ def _take_hints(visit: Visit, house: House, now: float) -> None:
     kept = [(ids[url], hint) for url, hint in hints.items() if url in ids]
     kind = Kind.SITEMAP if visit.role is Role.SITEMAP else Kind.FEED
     house.diary.unlist(house.hints.keep(visit.id, kept, visit.at), now, kind)
+    told = {id_: Told(hint.lastmod, hint.whole_day, hint.changefreq) for id_, hint in kept}
+    house.diary.enlist(told, now, kind)
     if house.diary.believes(site_of(visit.url)):
         news = house.hints.newer([id_ for id_, hint in kept if hint.lastmod])
         house.counts["announced"] += house.diary.announce(news, now, kind)

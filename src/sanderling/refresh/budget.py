@@ -17,6 +17,7 @@ class Budget(Struct, frozen=True):
 
     per_second: float
     in_bytes: bool = False
+    period: float = 60.0  # seconds it was given for: what is not spent in this time is lost
 
     def room(self, seconds: float) -> float:
         """What may be spent in this time; a clock that jumped back earns nothing."""
@@ -40,4 +41,4 @@ def parse_budget(text: str) -> Budget:
     per_second = float(amount) * BYTES.get(unit, 1) / SECONDS[period]
     if per_second <= 0:
         raise UsageError(f"the budget {text!r} leaves nothing to visit: {EXAMPLES}")
-    return Budget(per_second, unit in BYTES)
+    return Budget(per_second, unit in BYTES, SECONDS[period])

@@ -12,6 +12,7 @@ from sanderling.refresh.planner import Planner
 from sanderling.refresh.plans import Facts
 from sanderling.refresh.policy import Policy
 from sanderling.refresh.shelf import Row
+from sanderling.refresh.sitemap import Hint
 from sanderling.refresh.table import TableShelf, address
 from sanderling.refresh.trust import Kind
 
@@ -19,6 +20,7 @@ CHUNK = 400
 BELIEF = 0.25  # share of announced changes that must have been real; below it lastmod is build-time stamping
 PRIOR = 2.0  # announcements a new site is credited with, all of them right
 SAYS = {Kind.SITEMAP: "the sitemap", Kind.FEED: "the feed", Kind.PUBLISHER: "the list of changes"}
+SAVE_EVERY = 300.0  # seconds: what a crash may cost of what was learned over all pages
 SECOND_LOOK = 86_400.0  # seconds after which a page that was missing once is looked at again
 
 
@@ -27,16 +29,19 @@ class DueRow(Struct, frozen=True):
 
     url: int
     due_at: float
-    why: str = ""  # stands in the diary
+    why: str = ""  # in words, where somebody asked
 
 
 class Diary:
     """Plans the next visits of a batch and finds what is due."""
 
-    def __init__(self, db: Connection, policy: Policy, budget: Budget | None = None) -> None:
+    def __init__(self, db: Connection, policy: Policy, budget: Budget | None = None, may_write: bool = True) -> None:
         self.db = db
         self.shelf = TableShelf(db)
         self.planner = Planner(policy, self.shelf, budget)
+        self.saved_at = 0.0
+        if not may_write:
+            self.shelf.may_write = False
         row = db.execute("SELECT state FROM policies WHERE name = ?", (policy.name,)).fetchone()
         if row:
             self.planner.restore(bytes(row[0]))
@@ -57,20 +62,25 @@ class Diary:
         known = self.shelf.find([page.url for page in facts])
         rows = [self._planned(page, known.get(page.url)) for page in facts]
         self.shelf.write(rows, len(facts) - len(known))
-        again = sum(page.previous > 0 for page in facts)
+        again, now = sum(page.previous > 0 for page in facts), facts[-1].now
         if again:
-            self.planner.sweep(facts[-1].now, again)
+            self.planner.sweep(now, again)
+        if not 0 <= now - self.saved_at < SAVE_EVERY:
+            self.save()
+            self.saved_at = now
 
     def _planned(self, page: Facts, row: Row | None) -> tuple[Row, str]:
         planner, now = self.planner, page.now
         if row is not None and page.missing:
             return replace(row, due_at=now + SECOND_LOOK), "it was missing: a second look"
-        if row is None or not page.previous:
+        if row is not None and not page.previous:
+            return planner.keep(row, replace(row.history, last=now), now), "it moved here; its history came with it"
+        if row is None:
             row = planner.enter(page.url, address(f"http://{page.site}", page.path), now, page.size)
-            return planner.hinted(row, page.hint, Kind.SITEMAP, now), "visited once"
+            return planner.hinted(row, page.hint, Kind.SITEMAP, now), ""
         row = planner.seen(row, Look(now, page.changed, page.modified, page.size))
         row = planner.hinted(row, page.hint, Kind.SITEMAP, now)
-        return row, planner.explain(row, now).why
+        return row, ""
 
     def save(self) -> None:
         """Keep what was learned over all pages."""
@@ -88,6 +98,23 @@ class Diary:
         rows = self.planner.due(now, most, ahead)
         return [DueRow(row.id, row.due_at) for row in rows]
 
+    def everything(self, most: int) -> list[DueRow]:
+        """All pages, the earliest first, due or not."""
+        rows = self.db.execute("SELECT url, due_at FROM due ORDER BY due_at LIMIT ?", (most,))
+        return [DueRow(url, due_at) for url, due_at in rows]
+
+    def explain(self, rows: Sequence[DueRow], now: float) -> list[DueRow]:
+        """The same with reasons: that of the moment where one was written down, else that of the policy."""
+        known = self.shelf.find([row.url for row in rows])
+        said: dict[int, str] = {}
+        for start in range(0, len(rows), CHUNK):
+            part = [row.url for row in rows[start : start + CHUNK]]
+            sql = f"SELECT url, why FROM due WHERE url IN ({','.join('?' * len(part))})"
+            said.update(self.db.execute(sql, part).fetchall())
+        return [
+            DueRow(row.url, row.due_at, said[row.url] or self.planner.explain(known[row.url], now).why) for row in rows
+        ]
+
     def next_due(self) -> float | None:
         """When the next page is due."""
         row = self.db.execute("SELECT min(due_at) FROM due").fetchone()
@@ -102,6 +129,14 @@ class Diary:
         for row in self.shelf.find(urls).values():
             self.planner.left(row.url)
         self.shelf.drop(urls)
+
+    def inherit(self, moved: Mapping[int, int]) -> None:
+        """Pages moved for good, from one address to another: their histories go with them, if the other has none."""
+        if not moved:
+            return
+        old, new = self.shelf.find(list(moved)), self.shelf.find(list(moved.values()))
+        heirs = {moved[url]: row for url, row in old.items() if moved[url] not in new}
+        self.shelf.write([(replace(row, id=url), "it moved here") for url, row in heirs.items()], len(heirs))
 
     # Signals: a sitemap says that a page changed
 
@@ -124,6 +159,12 @@ class Diary:
             fresh = [replace(row, due_at=min(row.due_at, now)) for row in fresh]
         self.shelf.write([(row, f"{SAYS[kind]} says it changed") for row in fresh])
         return len(fresh)
+
+    def enlist(self, hints: Mapping[int, Hint], now: float, kind: Kind = Kind.SITEMAP) -> None:
+        """What a sitemap or feed says of pages we know."""
+        rows = self.shelf.find(list(hints))
+        told = [(row, self.planner.hinted(row, hints[url], kind, now)) for url, row in rows.items()]
+        self.shelf.put([after for before, after in told if after is not before])
 
     def unlist(self, urls: Sequence[int], now: float, kind: Kind = Kind.SITEMAP) -> None:
         """A sitemap or feed no longer speaks of these pages: its word goes, what was seen stays."""

@@ -1,28 +1,22 @@
 """Is a page gone? Two looks at a 404, pages that only pretend to be there, and half a crawl that proves nothing."""
 
-import re
-from collections.abc import Set
+from collections.abc import Mapping, Sequence, Set
 from enum import StrEnum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from sanderling.records import Outcome, Url
+from sanderling.organise.normalise import resolve
+from sanderling.pages.pretence import Pretence, pretence
+from sanderling.records import Outcome, Role, Url, Visit
+from sanderling.store.catalogue import Latest
 
 LOOKS = 2  # a page is gone when it was missing this many times in a row
 ALIKE = 0.9  # share of word triples two texts have in common to count as the same page
-SHORT = 200  # words: a page that says "not found" and more than this says something else too
-MISSING = re.compile(
-    r"\b404\b|\b(page|file|document|article|site)\b.{0,20}\b(not|cannot be|could not be) found\b"
-    r"|\bnot found\b|\bno longer (exists|available)\b|\bdoes ?n.t exist\b|\bdoes not exist\b"
-    r"|\bseite (wurde )?nicht gefunden\b|\bpage (introuvable|non trouvée)\b|\bpágina no encontrada\b",
-    re.IGNORECASE,
-)
-PARKED = re.compile(
-    r"\bdomain (name )?(is|may be|could be) (for sale|parked|available for purchase)\b|\bbuy this domain\b"
-    r"|\bthis domain (has expired|is parked)\b|\bparked (free|domain)\b|\bdomain parking\b"
-    r"|\bhugedomains\b|\bsedoparking\b",
-    re.IGNORECASE,
-)
+
+
+PRETENCES = {b"soft_404": "it says that it is not there, with status 200", b"parked": "a parked domain"}
+FOR_GOOD = (301, 308)
 
 
 class Absence(Struct, frozen=True, array_like=True):
@@ -64,13 +58,12 @@ def after(absence: Absence, outcome: Outcome) -> Absence:
 
 def judge(page: Face, probe: Face | None = None) -> Verdict:
     """Is a page that answered 200 really there? `probe` is what the host says of an address nobody can have."""
-    if PARKED.search(page.title) or (PARKED.search(page.text) and _is_short(page.text)):
+    said = pretence(page.title, page.text)
+    if said is Pretence.PARKED:
         return Verdict.PARKED
     if probe is not None and probe.status == 200:
         return Verdict.SOFT_404 if is_alike(page, probe) else Verdict.THERE
-    if _is_short(page.text) and MISSING.search(page.title) and MISSING.search(page.text):
-        return Verdict.SOFT_404
-    return Verdict.THERE
+    return Verdict.SOFT_404 if said is Pretence.SOFT_404 else Verdict.THERE
 
 
 def is_alike(page: Face, probe: Face) -> bool:
@@ -98,12 +91,30 @@ def is_outage(missing: int, looked: int) -> bool:
     return looked >= 10 and missing * 2 > looked
 
 
-def _is_short(text: str) -> bool:
-    return len(text.split(None, SHORT)) <= SHORT
-
-
 def _triples(text: str) -> set[tuple[str, ...]]:
     words = text.lower().split()[:10_000]
     if len(words) < 3:
         return {tuple(words)} if words else set()
     return set(zip(words, words[1:], words[2:], strict=False))
+
+
+def unmasked(visit: Visit) -> Visit:
+    """A page that only pretends to be there counts as missing; what it says stays in the archive."""
+    said = visit.marks.get("pretence")
+    if said is None or visit.outcome is not Outcome.FETCHED or visit.role is not Role.PAGE:
+        return visit
+    return replace(visit, outcome=Outcome.GONE, note=PRETENCES[said], links=(), pointers=(), marks={})
+
+
+def moves(
+    visits: Sequence[Visit], latest: Mapping[int, Latest], wires: Mapping[int, str], ids: Mapping[Url, int]
+) -> dict[int, int]:
+    """Pages that were there and have moved for good: from which id to which."""
+    moved = {}
+    for visit in visits:
+        old = latest.get(visit.id)
+        if visit.status in FOR_GOOD and visit.role is Role.PAGE and old is not None and old.status == 200:
+            target = resolve(wires.get(visit.id) or visit.url, visit.location)
+            if target is not None and ids.get(target.url, visit.id) != visit.id:
+                moved[visit.id] = ids[target.url]
+    return moved

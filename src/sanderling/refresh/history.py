@@ -32,6 +32,7 @@ class History(Struct, frozen=True, array_like=True):
     announced_by: int = 0  # kinds of signal that cover this page, as bits (trust.py)
     phase: int = 0  # hours and weekdays at which it changes, as far as known (phase.py)
     cost: float = 0.0  # bytes of a usual visit
+    said: int = 0  # its class of change by the sitemap, as a place in sitemap.SAID; 0: none
 
     @property
     def share(self) -> float:
@@ -64,6 +65,7 @@ def observe(history: History, look: Look) -> History:
         history.announced_by,
         history.phase,
         look.cost if history.cost <= 0 else 0.75 * history.cost + 0.25 * look.cost,
+        history.said,
     )
 
 

@@ -10,6 +10,7 @@ from sanderling.refresh.phase import BEATS, align, is_quiet, narrow
 from sanderling.refresh.policy import Assessment, Policy, View
 from sanderling.refresh.rates import DAY, Row
 from sanderling.refresh.signals import dated, heard, unannounced, worth_announced
+from sanderling.refresh.sitemap import said_period
 from sanderling.refresh.trust import Trust
 
 LONGEST_VOTE = 4.0  # intervals: a page not visited for longer does not move the prior of its site by more
@@ -24,7 +25,7 @@ def learn(history: History, look: Look, view: View) -> History:
     if days <= 0:
         return after  # a clock that jumped back, or the same moment twice: no time teaches nothing
     clocks = view.site.elapsed(view.kin, history.last, look.at)
-    evidence, prior = rates.unpack(history.belief), view.site.prior
+    evidence, prior = rates.unpack(history.belief), _prior(history, view)
     likelihood = _likelihood(history, look, view, view.site.blend(clocks))
     told = rates.learn(evidence, prior, likelihood, rates.forgotten(days))
     _tell_site(history, look, view, clocks, *rates.belief(evidence, prior))
@@ -36,7 +37,7 @@ def learn(history: History, look: Look, view: View) -> History:
 
 def assess(history: History, view: View) -> Assessment:
     """When the visit is worth its price if the page's groups go on at their usual pace, and what it is worth now."""
-    weights, total = rates.belief(rates.unpack(history.belief), view.site.prior)
+    weights, total = rates.belief(rates.unpack(history.belief), _prior(history, view))
     gone, pace, trust = _elapsed(history, view), 1.0, _announcer(history, view)
     if trust is not None:
         weights, total = heard(weights, trust, gone, history.signals)
@@ -55,7 +56,7 @@ def assess(history: History, view: View) -> Assessment:
 
 def why(history: History, view: View) -> str:
     """The parts of the decision, in words."""
-    weights, total = rates.belief(rates.unpack(history.belief), view.site.prior)
+    weights, total = rates.belief(rates.unpack(history.belief), _prior(history, view))
     gone, days = _elapsed(history, view), max(view.now - history.last, 0.0) / DAY
     parts = [
         f"changes every {1 / rates.mean(weights, total):.3g} days ({history.changes} found in {history.visits} visits)",
@@ -73,6 +74,14 @@ def why(history: History, view: View) -> str:
 def par(interval: float, table: list[Row]) -> float:
     """What a visit to an unknown page is worth after the mean interval."""
     return rates.dot(rates.FLAT, table[rates.slot(interval / DAY)])
+
+
+def _prior(history: History, view: View) -> Row:
+    """What is thought of a page's rate beside its own evidence: its site's habits, and what the sitemap calls it."""
+    if not history.said:
+        return view.site.prior
+    trust, said = view.site.classes, rates.around(said_period(history) / DAY)
+    return [(1 - trust) * own + trust * told for own, told in zip(view.site.prior, said, strict=True)]
 
 
 def _elapsed(history: History, view: View) -> float:
@@ -106,6 +115,10 @@ def _tell_site(history: History, look: Look, view: View, clocks: list[float], we
     if trust is None or trust.recall < TELLING:
         view.site.judge([rates.dot(weights, table[rates.slot(clock)]) for clock in clocks])
         view.site.tell(view.kin, history.last, look.at, rates.mean(weights, total), look.changed)
+    if history.said:
+        place = table[rates.slot(clocks[0])]
+        said = rates.around(said_period(history) / DAY)
+        view.site.judge_classes(rates.dot(said, place), rates.dot(view.site.prior, place) / sum(view.site.prior))
     if look.modified > 0:
         view.site.judge_date(history.last < look.modified <= look.at, look.changed)
     for covering in _covering(history, view):

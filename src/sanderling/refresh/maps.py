@@ -7,6 +7,7 @@ SOONEST = 600.0  # seconds between two readings by a refresh that stays
 FIRST = 3600.0
 LATEST = 7 * 86_400.0
 YOUNG = 3  # readings without news up to which every refresh reads it
+LOOKS = 2  # of them, if the server says that it is gone
 FRUITLESS = 5  # readings in a row that failed, or gave nothing that can be read, after which it is retired
 WANTED = (
     "SELECT u.id FROM urls AS u LEFT JOIN maps AS m ON m.url = u.id WHERE u.role IN ('sitemap', 'feed')"
@@ -26,13 +27,13 @@ class Maps:
         every, quiet = (max(every / 2, SOONEST), 0) if news else (min(every * 1.5, LATEST), quiet + 1)
         self._write(url, now, every, quiet, 0)
 
-    def fail(self, url: int, now: float) -> bool:
-        """It was not there or not to be read; is it retired now?"""
+    def fail(self, url: int, now: float, gone: bool = False) -> bool:
+        """It was not to be read, or not there at all; is it retired now?"""
         every, quiet = self._row(url)
         row = self.db.execute("SELECT failures FROM maps WHERE url = ?", (url,)).fetchone()
         failures = 1 + (row[0] if row else 0)
         self._write(url, now, min(every * 1.5, LATEST), quiet, failures)
-        return bool(failures >= FRUITLESS)
+        return bool(failures >= (LOOKS if gone else FRUITLESS))
 
     def due(self, now: float) -> list[int]:
         """Those whose time has come, for a refresh that stays."""

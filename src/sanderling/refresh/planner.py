@@ -28,10 +28,11 @@ SOONEST = 3600.0  # between two visits of a page
 LATEST = 365 * DAY
 AGE = 0.1  # weight of age beside freshness, per mean interval: enough that nothing starves
 CHOICE = 4  # rows weighed for every one visited
-MOST_WEIGHED = 1000  # at a time; of a larger batch the earliest are taken as they are
+MOST_WEIGHED = 400  # at a time; of a larger batch the earliest are taken as they are
 SWEEP = 2  # rows planned anew for every one visited
 FEW = 16  # rows planned anew even if nothing was visited: after a clock that jumped back, nothing may be due
 MOST_SITES = 10_000  # in memory; those not visited for longest are forgotten
+MOST_GROUPS = 16_384  # of pages, of all sites together: about 60 MB
 TYPICAL_COST = 20_000.0  # bytes of a visit, until some were made
 FOREVER = sys.float_info.max
 
@@ -51,6 +52,7 @@ class PlannerState(Struct, array_like=True):
     cost: float
     newest: float
     sites: dict[str, bytes]
+    scale: float = WEEK
 
 
 class Planner:
@@ -125,6 +127,8 @@ class Planner:
 
     def sweep(self, now: float, visits: int) -> None:
         """Plan anew what was planned longest ago, in proportion to the visits made, and a few if there were none."""
+        if sum(len(site.pulses) for site in self.sites.values()) > MOST_GROUPS:
+            self._thin()
         self.shelf.put([self._plan(row, now) for row in self.shelf.oldest(max(SWEEP * visits, FEW))])
 
     def explain(self, row: Row, now: float) -> Plan:
@@ -137,15 +141,14 @@ class Planner:
     def export(self) -> bytes:
         """All that is not in rows."""
         sites = {name: site.export() for name, site in self.sites.items()}
-        return msgspec.msgpack.encode(PlannerState(self.price.base, self.cost, self.newest, sites))
+        return msgspec.msgpack.encode(PlannerState(self.price.base, self.cost, self.newest, sites, self._scale))
 
     def restore(self, stored: bytes) -> None:
         """Go on where an exported planner stopped."""
         state = msgspec.msgpack.decode(stored, type=PlannerState)
         self.price, self.cost, self.newest = Price(state.price), state.cost, state.newest
         self.sites = {name: restore(site) for name, site in state.sites.items()}
-        for site in self.sites.values():
-            site.rescale(self._scale)
+        self._fit(state.scale)
 
     def _renewed(self, row: Row, history: History, now: float) -> Row:
         return row if history == row.history else self.keep(row, history, now)
@@ -190,6 +193,14 @@ class Planner:
                 self._forget()
             site = self.sites[kin.site] = Site(self._scale / PER_INTERVAL)
         return site
+
+    def _thin(self) -> None:
+        """Keep the groups of those sites that were visited last."""
+        room = MOST_GROUPS // 2
+        for site in sorted(self.sites.values(), key=lambda site: site.seen_at, reverse=True):
+            room -= len(site.pulses)
+            if room < 0:
+                site.pulses = {}
 
     def _forget(self) -> None:
         """Drop the half of the sites that was not visited for longest."""

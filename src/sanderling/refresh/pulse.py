@@ -5,6 +5,7 @@ time ran twice as fast for the whole group, and a page's elapsed time is measure
 evidence of its own follows the group above it.
 """
 
+from array import array
 from itertools import accumulate
 from math import expm1
 
@@ -12,6 +13,7 @@ BINS = 32  # bins of an eighth of the mean interval between visits: four interva
 PER_INTERVAL = 8
 TRUST = 0.5  # expected changes in a bin that weigh as much as the word of the group above
 STEADY = [1.0] * BINS
+NOTHING = array("d", [0.0] * BINS)
 
 
 class Pulse:
@@ -22,8 +24,8 @@ class Pulse:
     def __init__(self, above: "Pulse | None", newest: int) -> None:
         self.above = above
         self.first = newest - BINS + 1  # number of the oldest bin kept
-        self.found = [0.0] * BINS
-        self.expected = [0.0] * BINS
+        self.found = array("d", NOTHING)
+        self.expected = array("d", NOTHING)
         self.speeds = STEADY  # of the clock, in each bin
         self.clock = [float(bins) for bins in range(BINS + 1)]  # what it shows at the beginning of each bin
         self.stamp = -1  # when speeds and clock were worked out
@@ -33,7 +35,7 @@ class Pulse:
         beyond = newest - self.first - BINS + 1
         if beyond <= 0:
             return
-        blank = [0.0] * min(beyond, BINS)
+        blank = NOTHING[: min(beyond, BINS)]
         self.found, self.expected = self.found[beyond:] + blank, self.expected[beyond:] + blank
         self.first += beyond
         self.stamp = -1

@@ -73,6 +73,15 @@ def _value(rate: float, days: float, age_weight: float) -> float:
     return (gone - x * fresh) / rate + age_weight * (x * x / 2 + x * fresh - gone) / (rate * rate)
 
 
+@lru_cache(16)
+def around(days: float) -> Row:
+    """The prior of a page that is said to change once in so many days: that rate, give or take a factor of three."""
+    rate = min(max(1 / max(days, 1 / FASTEST), SLOWEST), FASTEST)
+    bump = [exp(-0.5 * (log(each / rate) / log(3.0)) ** 2) for each in RATES]
+    total = sum(bump)
+    return [(1 - FLOOR * POINTS) * each / total + FLOOR for each in bump]
+
+
 def learn(evidence: Sequence[float], prior: Row, likelihood: Row, forget: float) -> Row:
     """The evidence after one more look, scaled so that its mean under the prior is 1."""
     keep = 1 - forget

@@ -28,6 +28,7 @@ class SiteState(Struct, array_like=True):
     dates: tuple[float, float]
     pulses: list[tuple[str, str, int, bytes, bytes]]  # key, key above, first bin, found, expected
     trusts: list[tuple[float, float, float, float]]
+    classes: float = 0.1
 
 
 class Site:
@@ -42,6 +43,7 @@ class Site:
         self.pages = 0  # known here
         self.dates_right = 0.0  # changes that Last-Modified told
         self.dates_wrong = 0.5  # looks at which it told a change that was none, or none that was one
+        self.classes = 0.1  # how far the classes of its sitemap are believed, from 0 to 1
         self.looks = 0
         self.seen_at = 0.0  # of the last visit to any of its pages
 
@@ -85,6 +87,13 @@ class Site:
                 for weight, word in zip(self.weights, said, strict=True)
             ]
             self.weights = [weight / sum(moved) for weight in moved]
+
+    def judge_classes(self, said: float, own: float) -> None:
+        """Learn whether the sitemap's classes foretold what was found better than what is known of the site."""
+        right, wrong = self.classes * said, (1 - self.classes) * own
+        if right + wrong > 0:
+            moved = self.classes + PACE * (right / (right + wrong) - self.classes)
+            self.classes = min(max(moved, LEAST), 1 - LEAST)
 
     def judge_date(self, told: bool, changed: bool) -> None:
         """Learn whether Last-Modified can be believed here."""
@@ -138,7 +147,7 @@ class Site:
         dates = (self.dates_right, self.dates_wrong)
         trusts = [(trust.hit, trust.missed, trust.false, trust.days) for trust in self.trusts]
         return msgspec.msgpack.encode(
-            SiteState(self.prior, self.weights, self.width, self.pages, dates, pulses, trusts)
+            SiteState(self.prior, self.weights, self.width, self.pages, dates, pulses, trusts, self.classes)
         )
 
 
@@ -146,7 +155,7 @@ def restore(stored: bytes) -> Site:
     """The site as it was when exported."""
     state = msgspec.msgpack.decode(stored, type=SiteState)
     site = Site(state.width, state.prior)
-    site.weights, site.pages = state.weights, state.pages
+    site.weights, site.pages, site.classes = state.weights, state.pages, state.classes
     site.dates_right, site.dates_wrong = state.dates
     for key, above, first, found, expected in state.pulses:
         pulse = site.pulses[key] = Pulse(site.pulses[above] if key else None, first + BINS - 1)
@@ -155,9 +164,9 @@ def restore(stored: bytes) -> Site:
     return site
 
 
-def _narrow(numbers: list[float]) -> bytes:
+def _narrow(numbers: "array[float]") -> bytes:
     return array("f", numbers).tobytes()
 
 
-def _wide(stored: bytes) -> list[float]:
-    return array("f", stored).tolist()
+def _wide(stored: bytes) -> "array[float]":
+    return array("d", array("f", stored))

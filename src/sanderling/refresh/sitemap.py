@@ -20,6 +20,7 @@ PERIODS = {  # MIG-3: one list per class; `never` is visited once
     "yearly": 365 * DAY,
     "never": math.inf,
 }
+SAID = ("", *PERIODS)  # what a history keeps is the place in this row
 DEFAULT = "weekly"  # of a page whose class is not given
 
 
@@ -63,9 +64,8 @@ def listed(history: History, hint: Hint | None, kind: Kind) -> History:
         history = replace(history, announced_by=rest, signals=history.signals if rest else 0)
     else:
         history = replace(history, announced_by=history.announced_by | bit)
-    if hint is None or not hint.changefreq:
-        return history
-    return replace(history, interval=period(hint))
+    name = hint.changefreq.strip().lower() if hint else ""
+    return replace(history, said=SAID.index(name) if name in PERIODS else 0)
 
 
 def announced(history: History, at: float, kind: Kind) -> History:
@@ -86,14 +86,23 @@ def assess(history: History, view: View) -> Assessment:
         return min(history.last, view.now), math.inf, 0
     if history.announced_by:
         return math.inf, 0.0, 0
-    return intervals.assess(history, view)
+    return intervals.assess(replace(history, interval=said_period(history)), view)
 
 
-def why(history: History, view: View) -> str:
+def said_period(history: History) -> float:
+    """How often the class of the page is visited, in seconds."""
+    return PERIODS[SAID[history.said] or DEFAULT]
+
+
+def why(history: History, view: View) -> str:  # noqa: ARG001  the seam of all policies
     """What the sitemap said, or the class."""
     if history.signals:
         return "the sitemap dates it later than our copy"
-    return "the sitemap dates no change" if history.announced_by else intervals.why(history, view)
+    return (
+        "the sitemap dates no change"
+        if history.announced_by
+        else f"visited as {SAID[history.said] or DEFAULT} pages are"
+    )
 
 
 POLICY = Policy("sitemap", "what the sitemap dates later, the rest by its class", learn, assess, why, intervals.par)

@@ -38,6 +38,7 @@ class TableShelf:
     def __init__(self, db: Connection) -> None:
         self.db = db
         self.least = -1.0  # priority above which pages named by a trusted list are wanted
+        self.may_write = True  # False: for somebody who only wants to know
         self._count: int | None = None
 
     def earliest(self, limit: int, until: float) -> list[Row]:
@@ -60,6 +61,8 @@ class TableShelf:
 
     def put(self, rows: Iterable[Row]) -> None:
         """Keep these rows, that are there already, as they are now."""
+        if not self.may_write:
+            return
         self.db.executemany(
             WRITE,
             [(encode(row.history), row.due_at, row.planned_at, row.ripe, row.id) for row in rows if row.history.last],

@@ -9,6 +9,7 @@ from sanderling.records import Outcome, Reason, State, Visit
 
 CHUNK = 400
 LOOKS = 2  # a stored page is gone when it was missing this many times in a row
+NOT_THERE = 404  # of a page that says so, with whatever status
 STILL_THERE = (Outcome.NOT_MODIFIED, Outcome.FETCHED)
 
 
@@ -184,8 +185,12 @@ class Catalogue:
                     digests.append((prefix(visit.digest), id_))
             elif before is not None and visit.outcome is not Outcome.RETRY:
                 misses = before.misses + 1 if visit.outcome is Outcome.GONE else 0
-                status = visit.status if visit.outcome not in STILL_THERE and misses >= LOOKS else before.status
-                validators = visit.etag or before.etag, visit.last_modified or before.last_modified
+                status = before.status
+                if visit.outcome not in STILL_THERE and misses >= LOOKS:
+                    status = NOT_THERE if visit.status == 200 else visit.status
+                validators = before.etag, before.last_modified  # of what we hold, not of a notice that it is gone
+                if visit.outcome in STILL_THERE:
+                    validators = visit.etag or before.etag, visit.last_modified or before.last_modified
                 touched.append((visit.at, status, *validators, misses, visit.id))
         self.db.executemany(f"INSERT INTO visits VALUES ({', '.join('?' * 17)})", visits)
         self.db.executemany(UPSERT_PAGE, pages)

@@ -36,6 +36,22 @@ def visits_of(db: Connection, url: int) -> list[Past]:
             for at, outcome, reason, status, changed, kinds, size, wire, seconds, digest, stored in rows]  # fmt: skip
 
 
+def moved_from(db: Connection, url: str, most: int = 10) -> list[tuple[int, str]]:
+    """The addresses from which a page moved here for good, nearest first."""
+    found: list[tuple[int, str]] = []
+    while len(found) < most:
+        row = db.execute(
+            "SELECT p.url, h.name || u.path FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h"
+            " ON h.id = u.host WHERE p.location = ? AND p.status IN (301, 308) AND p.visits > 1 ORDER BY p.visits DESC",
+            (url,),
+        ).fetchone()
+        if row is None or any(row[0] == known for known, _ in found):
+            break
+        found.append((row[0], row[1]))
+        url = row[1]
+    return found
+
+
 def change_class(first_seen: float, last_visit: float, visits: int, changes: int, hint: str = "") -> str:
     """The class of a page (MIG-3): by what was observed; a sitemap's word counts only while nothing was."""
     if visits < 2:
