@@ -10,9 +10,8 @@ from msgspec import Struct
 
 from sanderling.changes.align import Hunk, align
 from sanderling.changes.resources import Swap
-from sanderling.changes.tree import Structure, compare
+from sanderling.changes.tree import Structure, compare_packed
 from sanderling.pages.assets import unpack as unpack_set
-from sanderling.pages.fingerprint import unpack as unpack_outline
 from sanderling.pages.signatures import Signature
 
 MAX_PAIRED = 10_000  # old blocks times new ones that are paired by their sizes
@@ -85,7 +84,7 @@ def _structure(old: Signature, new: Signature) -> Structure:
     cosmetic = old.cosmetic != new.cosmetic
     if old.outline == new.outline:
         return Structure(cosmetic=cosmetic)
-    return compare(unpack_outline(old.outline), unpack_outline(new.outline), cosmetic=cosmetic)
+    return compare_packed(old.outline, new.outline, cosmetic=cosmetic)
 
 
 def _delta(old: bytes, new: bytes) -> Delta:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from sanderling.changes.align import common
-from sanderling.pages.fingerprint import COSMETIC, UNSEEN, Outline
+from sanderling.pages.fingerprint import COSMETIC, KNOWN, UNSEEN, Outline, named, unfold
 
 
 class Verdict(StrEnum):
@@ -74,21 +74,39 @@ def structure(old: Outline, new: Outline, skipped: frozenset[str] = COSMETIC | U
 
 
 def compare(old: Outline, new: Outline, *, cosmetic: bool) -> Structure:
-    """Compare two pruned skeletons: only the tags between the first that differs and the last are looked at."""
-    if old == new:
+    """Compare two pruned skeletons."""
+    return _compare(old.tags, old.depths, new.tags, new.depths, cosmetic)
+
+
+def compare_packed(old: bytes, new: bytes, *, cosmetic: bool) -> Structure:
+    """Compare two pruned skeletons as they are stored; tags that HTML does not know are compared by name."""
+    one, other = unfold(old), unfold(new)
+    if one.others or other.others:
+        return compare(named(one), named(other), cosmetic=cosmetic)
+    return _compare(one.codes, one.depths, other.codes, other.depths, cosmetic)
+
+
+Tags = list[str] | bytes
+"""Tags by name, or by their codes."""
+
+
+def _compare(old: Tags, old_depths: bytes, new: Tags, new_depths: bytes, cosmetic: bool) -> Structure:
+    """Look at the tags between the first that differs and the last, no others."""
+    if old == new and old_depths == new_depths:
         return Structure(cosmetic=cosmetic)
-    start, end = _same(old, new)
-    before, after = _kinds(old, start, end), _kinds(new, start, end)
-    levels = _levels(after - before, before - after, Counter(old.depths), Counter(new.depths))
-    is_major = any(inner for _, _, inner in (*(after - before), *(before - after)))
+    start = min(common(old_depths, new_depths), common(old, new))
+    end = min(
+        common(old_depths[::-1], new_depths[::-1]), common(old[::-1], new[::-1]), len(old) - start, len(new) - start
+    )
+    start = max(0, start - 1)  # the last tag that is the same may have other children
+    before, after = _kinds(old, old_depths, start, end), _kinds(new, new_depths, start, end)
+    added, removed = after - before, before - after
+    levels = tuple(
+        Level(level, old_depths.count(level), new_depths.count(level), _names(added, level), _names(removed, level))
+        for level in sorted({level for level, _, _ in (*added, *removed)})
+    )
+    is_major = any(inner for _, _, inner in (*added, *removed))
     return Structure(Verdict.MAJOR if is_major else Verdict.MINOR, levels, cosmetic, reordered=not levels)
-
-
-def _same(old: Outline, new: Outline) -> tuple[int, int]:
-    """Count the tags that are the same at the start and at the end; the last at the start may have other children."""
-    start = min(common(old.depths, new.depths), common(old.tags, new.tags))
-    end = min(common(old.depths[::-1], new.depths[::-1]), common(old.tags[::-1], new.tags[::-1]))
-    return max(0, start - 1), min(end, min(len(old.tags), len(new.tags)) - start)
 
 
 def prune(outline: Outline, skipped: frozenset[str]) -> Outline:
@@ -109,20 +127,17 @@ def _counts(outline: Outline, wanted: frozenset[str]) -> Counter[str]:
     return Counter(tag for tag in outline.tags if tag in wanted)
 
 
-def _kinds(outline: Outline, start: int, end: int) -> Counter[tuple[int, str, bool]]:
-    """Count the nodes of a stretch by level, tag and whether they have children."""
-    stop = len(outline.tags) - end
-    depths = outline.depths[start : stop + 1] + b"\0"
-    inner = [following > depth for depth, following in pairwise(depths)]
-    return Counter(zip(depths, outline.tags[start:stop], inner, strict=False))
+Kinds = Counter[tuple[int, str | int, bool]]
+"""Nodes by level, tag and whether they have children."""
 
 
-def _levels(
-    added: Counter[tuple[int, str, bool]], removed: Counter[tuple[int, str, bool]], old: Counter[int], new: Counter[int]
-) -> tuple[Level, ...]:
-    places = sorted({level for level, _, _ in (*added, *removed)})
-    return tuple(Level(place, old[place], new[place], _names(added, place), _names(removed, place)) for place in places)
+def _kinds(tags: Tags, depths: bytes, start: int, end: int) -> Kinds:
+    stop = len(tags) - end
+    stretch = depths[start : stop + 1] + b"\0"
+    inner = [following > depth for depth, following in pairwise(stretch)]
+    return Counter(zip(stretch, tags[start:stop], inner, strict=False))
 
 
-def _names(kinds: Counter[tuple[int, str, bool]], level: int) -> tuple[str, ...]:
-    return tuple(sorted(name for place, name, _ in kinds.elements() if place == level))
+def _names(kinds: Kinds, level: int) -> tuple[str, ...]:
+    found = [tag for place, tag, _ in kinds.elements() if place == level]
+    return tuple(sorted(tag if isinstance(tag, str) else KNOWN[tag] for tag in found))

@@ -156,13 +156,29 @@ def pack(skeleton: Outline) -> bytes:
     return head + PLAIN + body if len(body) <= SMALL else head + SHRUNK + zlib.compress(body, 1)
 
 
-def unpack(packed: bytes) -> Outline:
-    """Read a skeleton that `pack` wrote."""
+class Coded(Struct, frozen=True, array_like=True):
+    """A skeleton as it is stored: one byte for each tag and one for its depth; `others` names unknown tags in order."""
+
+    codes: bytes
+    depths: bytes
+    others: tuple[str, ...] = ()
+
+
+def unfold(packed: bytes) -> Coded:
+    """Read what `pack` wrote, without naming the tags yet."""
     count, body = int.from_bytes(packed[:4], "little"), packed[5:]
     if packed[4:5] == SHRUNK:
         body = zlib.decompress(body)
-    codes, depths = body[:count], body[count : 2 * count]
-    if OTHER not in codes:
-        return Outline(list(map(KNOWN.__getitem__, codes)), depths)
-    others = iter(body[2 * count + 1 :].decode().split(" "))
-    return Outline([KNOWN[code] if code != OTHER else next(others) for code in codes], depths)
+    names = body[2 * count + 1 :]
+    return Coded(body[:count], body[count : 2 * count], tuple(names.decode().split(" ")) if names else ())
+
+
+def named(coded: Coded) -> Outline:
+    """Name the tags of a skeleton."""
+    others = iter(coded.others)
+    return Outline([KNOWN[code] if code != OTHER else next(others) for code in coded.codes], coded.depths)
+
+
+def unpack(packed: bytes) -> Outline:
+    """Read a skeleton that `pack` wrote."""
+    return named(unfold(packed))
