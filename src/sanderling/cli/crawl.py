@@ -93,6 +93,9 @@ def run(call: Call) -> int:
         revisit=call.settings(Revisit),
         command=shlex.join(sys.argv[1:]),
     )
+    for name in ("order", "query", "like_text"):
+        if call.found.get(name) == "":
+            raise UsageError(f"--{name.replace('_', '-')} is empty; leave it out, or see sanderling crawl --help")
     if not request.seeds and (call.args.clean or not exists(call.collection)):
         raise UsageError("say what to crawl: sanderling crawl https://example.org/")
     if call.args.clean and exists(call.collection):

@@ -1,0 +1,34 @@
+"""What `sanderling crawl` says of an order that cannot be."""
+
+from pathlib import Path
+
+import pytest
+
+from sanderling.cli import main
+from sanderling.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (["--order", "galaxy"], "there is no ordering 'galaxy'; there are breadth, depth, pvalue"),
+        (["--order", "pagerank+depth"], "depth cannot be mixed with others; these can: breadth"),
+        (["--order", "fish"], "needs a topic: --query"),
+        (["--order", "popularity"], "--access-log FILE"),
+        (["--query", ""], "--query is empty"),
+        (["--query", "of the"], "has no word to look for; write for example --query"),
+        (["--like-text", "nowhere.txt"], "cannot read --like-text nowhere.txt"),
+        (["--depth", "deep"], "give a number of levels such as 3, poisson:10"),
+        (["--depth", "poisson:99"], "between 0 and 35, not 99: give a number of levels"),
+        (["--keep", "many"], "no whole number"),
+    ],
+)
+def test_one_sentence_and_what_there_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str], sentence: str
+) -> None:
+    code = main(["crawl", "http://127.0.0.1:9/", "--allow-private", "-C", str(tmp_path / "c"), *flags])
+    assert code == UsageError.exit_code
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.count("\n") == 1
+    assert not (tmp_path / "c").exists()
