@@ -5,7 +5,7 @@ topic, the harvest rate: the share of pages fetched that are relevant (they have
 5 % by BM25). And what an ordering costs: CPU time of the whole crawl and of its coordinator, and wall time, against
 breadth-first.
 
-python -m benchmarks.ordering [--graphs a,b:c] [--orders x,y] [--data DIR] [--rounds N] [--write]
+python -m benchmarks.ordering [--graphs a,b:c] [--orders x,y] [--data DIR] [--rounds N] [--kept FILE] [--write]
 """
 
 import argparse
@@ -17,6 +17,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from benchmarks import orderingreport
@@ -84,20 +85,33 @@ class Harvest(Struct, frozen=True):
     found: list[float]  # of all relevant pages
 
 
+class Kept(Struct, frozen=True):
+    """What was measured, in a file: a part can be measured again without the rest."""
+
+    results: list[Result] = []
+    harvests: list[Harvest] = []
+    costs: dict[str, list[Run]] = {}
+
+
 def main() -> int:
     """Crawl, measure, print, write."""
     options = _options()
     folder = options.data / "ordering"
     shutil.rmtree(folder, ignore_errors=True)
-    results: list[Result] = []
-    harvests: list[Harvest] = []
+    file = options.kept or options.data / "ordering.json"
+    kept = msgspec.json.decode(file.read_bytes(), type=Kept) if options.kept and file.exists() else Kept()
     for graph in options.graphs.split(",") if options.graphs else ():
         names = tuple(graph.split(":"))
         with served(options.data, names, folder) as web:
             one, topics = crawl_all(graph, names, web, folder, options)
-        results += one
-        harvests += topics
-    costs = weigh(folder, options) if options.rounds else {}
+        results = [*(old for old in kept.results if old.graph != graph), *one]
+        harvests = [*(old for old in kept.harvests if old.graph != graph), *topics]
+        kept = Kept(results, harvests, kept.costs)
+        file.write_bytes(msgspec.json.encode(kept))
+    if options.rounds:
+        kept = Kept(kept.results, kept.harvests, weigh(folder, options))
+        file.write_bytes(msgspec.json.encode(kept))
+    results, harvests, costs = kept.results, kept.harvests, kept.costs
     shutil.rmtree(folder, ignore_errors=True)
     print(orderingreport.tables(results, harvests, costs))
     if options.write:
@@ -112,6 +126,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--queries", type=int, default=2, help="topics for each site")
     parser.add_argument("--rounds", type=int, default=3, help="crawls for the cost of each; the cheapest counts")
     parser.add_argument("--data", type=lambda path: Path(path).absolute(), default=Path("bench-data").absolute())
+    parser.add_argument("--kept", type=Path, help="file of what was measured before, to be added to")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md and its charts")
     return parser.parse_args()
 

@@ -17,7 +17,7 @@ from sanderling.records import Link, Url
 LEARN_PAGES = 500  # pages between two looks at the gains, at most
 LEARN_LEAST = 16  # and at least: a small crawl learns as early as a large one
 LEARN_SHARE = 10  # a tenth of the crawl so far
-EARLY_PAGES = 200  # of a focused crawl: each is chosen by all that is known so far
+EARLY_PAGES = 120  # of a focused crawl: each is chosen by all that is known so far
 ARRANGED = 200_000  # pages whose links are looked at together, when all are visited again
 NEVER = float("inf")  # the rank of a URL that is not wanted
 

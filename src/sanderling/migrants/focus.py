@@ -5,7 +5,7 @@ from collections.abc import Callable
 from sanderling.organise.relevance import Listener
 from sanderling.pages.links import Extract, RawLink
 from sanderling.pages.parse import Document, Element
-from sanderling.pages.text import text
+from sanderling.pages.text import MAX_TEXT
 
 AROUND = 300  # characters
 RISE = 2  # elements above a link that may hold the words around it
@@ -16,13 +16,13 @@ Promise = Callable[[RawLink], float]
 
 
 def relevance(topic: Listener, tree: Document, title: str) -> float:
-    """How much a page speaks of the topic."""
-    return topic.relevance(text(tree), title)
+    """How much a page speaks of the topic; the tree has lost its scripts by now, so all its text is to be read."""
+    return topic.relevance(tree.text[:MAX_TEXT], title)
 
 
 def promise_of(topic: Listener, tree: Document, found: Extract) -> Promise:
-    """Say what a link of this page promises: by its own words, those of its URL, and those around it."""
-    around = dict(_surroundings(tree)) if found.links else {}
+    """Say what a link of the page just heard promises: by its own words, those of its URL, and those around it."""
+    around = dict(_surroundings(tree)) if found.links and topic.heard else {}
 
     def promise(link: RawLink) -> float:
         path = link.href.partition("://")[2].partition("/")[2] or link.href

@@ -132,7 +132,6 @@ class Observer:
         if canonical is not None:
             facts["canonical"] = canonical.url
         topic = self._topic
-        facts["links"] = links_of(found, facts["nofollow"], promise_of(topic, tree, found) if topic else None)
         facts["links_dropped"] = found.dropped
         facts["pointers"] = pointers_of(found)
         if self._settings.resources:
@@ -140,6 +139,7 @@ class Observer:
         facts["marks"] = self._marks(tree, changed)
         if topic:
             facts["marks"]["relevance"] = pack_relevance(relevance(topic, tree, found.title))
+        facts["links"] = links_of(found, facts["nofollow"], promise_of(topic, tree, found) if topic else None)
 
     def _pack(self, stop: Stop, reply: Reply, facts: Facts, at: float, digest: bytes = b"") -> None:
         """Write the records the archive keeps of this answer; `digest` is the body's, if it came without coding."""

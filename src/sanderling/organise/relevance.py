@@ -78,11 +78,13 @@ class Listener:
         self.topic = topic
         self.pages = 0
         self.having = dict.fromkeys(topic.words, 0)
+        self.heard = False  # any of its words, in the last page
 
     def relevance(self, text: str, title: str = "") -> float:
         """How much a page speaks of the topic, as far as words are known by now."""
         low = text.lower()
         counts = {word: occurrences(word, low, ENOUGH) for word in self.asked.words}
+        self.heard = any(counts.values())
         self._learn(counts)
         return self.topic.weigh(counts, len(low), title)
 
