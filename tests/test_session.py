@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from tests.web import Page, Site, html, redirect, tree
 
+from sanderling.coordinator import Coordinator
 from sanderling.errors import CollectionError, UsageError
 from sanderling.organise import dust
 from sanderling.request import depth_limit, read_seed
@@ -179,6 +180,64 @@ def test_private_addresses_are_refused_unless_allowed(tmp_path: Path) -> None:
         assert summary.pages == 0
         assert not site.hits
         assert reasons(tmp_path)["/"] == "private_address"
+
+
+def test_what_was_refused_is_fetched_by_the_next_run_that_may(tmp_path: Path) -> None:
+    with Site(tree(9)) as site:
+        crawl(tmp_path, Request((site.root + "/",), workers=Workers(migrants=1)))
+        assert go(site, tmp_path).pages == 9
+
+
+def test_a_site_that_was_down_is_crawled_by_the_same_command(tmp_path: Path) -> None:
+    with Site(tree(9)) as site:
+        site.pages["/robots.txt"] = Page(b"oops", 500)
+        assert go(site, tmp_path).pages == 0
+        del site.pages["/robots.txt"]
+        assert go(site, tmp_path).pages == 9
+        assert reasons(tmp_path) == {}
+
+
+def test_a_page_that_robots_txt_no_longer_forbids_is_fetched_in_the_next_session(tmp_path: Path) -> None:
+    with Site({"/": html("/private/x"), "/private/x": html()}) as site:
+        site.pages["/robots.txt"] = Page(b"User-agent: *\nDisallow: /private", headers={"Cache-Control": "max-age=60"})
+        assert go(site, tmp_path).pages == 1
+        del site.pages["/robots.txt"]
+        with open_collection(tmp_path) as collection:
+            collection.db.execute("UPDATE hosts SET robots_until = 0")
+        assert go(site, tmp_path).pages == 2
+
+
+def test_what_waits_and_is_no_longer_wanted_is_left_out(tmp_path: Path) -> None:
+    with Site(tree(40)) as site:
+        go(site, tmp_path, limits=Limits(limit=5))
+        go(site, tmp_path, scope=Scope(sitemaps=False, exclude=("/p[3-9]$",)))
+        assert sum(site.hits[f"/p{number}"] for number in range(3, 10)) <= 4
+        assert "excluded" in reasons(tmp_path).values()
+        assert go(site, tmp_path).pages == 40
+
+
+def test_a_short_outage_costs_no_page(tmp_path: Path) -> None:
+    with Site(tree(40)) as site:
+        go(site, tmp_path)
+        port = site.server.server_port
+    again = Site(site.pages, port=port)
+    crews: list[Coordinator] = []
+
+    def come_back(_: object) -> None:
+        (strikes,) = crews[0].house.db.execute("SELECT max(strikes) FROM hosts").fetchone()
+        if strikes and not again.thread.is_alive():
+            again.__enter__()
+
+    request = Request(
+        seeds=(site.root + "/",),
+        scope=Scope(sitemaps=False),
+        politeness=Politeness(delay=0, backoff=12),
+        fetching=Fetching(allow_private=True),
+        workers=Workers(migrants=1),
+    )
+    summary = crawl(tmp_path, request, on_start=crews.append, on_tick=come_back)
+    again.__exit__()
+    assert (summary.not_modified, summary.failed) == (40, 0)
 
 
 def test_a_second_site_joins_the_first(tmp_path: Path) -> None:

@@ -73,7 +73,8 @@ class Site:
             def handle_error(self, *_: object) -> None:
                 """A client that was killed is part of the test."""
 
-        self.server = Server((host, port), Handler)
+        self.server = Server((host, port), Handler, bind_and_activate=False)
+        self.server.server_bind()  # whoever knocks before the block begins is refused
         self.root = f"http://{host}:{self.server.server_port}"
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
 
@@ -100,6 +101,7 @@ class Site:
             self.open -= 1
 
     def __enter__(self) -> Self:
+        self.server.server_activate()
         self.thread.start()
         return self
 

@@ -18,14 +18,16 @@ from sanderling.home.house import House
 from sanderling.ordering import order_again
 from sanderling.organise.normalise import Spelling
 from sanderling.organise.scope import verdict
-from sanderling.records import Candidate, Outcome, Reason, Source, State, Url
+from sanderling.records import Candidate, Outcome, Reason, Role, Source, State, Url
 from sanderling.request import Request, Summary
 from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import get_meta, set_meta
 from sanderling.store.graph import targets_of
 from sanderling.store.offsite import Offsite
 
-REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH, Reason.LIMIT, Reason.EVICTED)
+REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH, Reason.LIMIT, Reason.EVICTED, Reason.PRIVATE_ADDRESS,
+            Reason.TOO_LARGE)  # fmt: skip
+TURNED_AWAY = (Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE, Reason.PRIVATE_ADDRESS)  # by hosts, which may think again
 
 
 def begin_run(house: House, request: Request, seeds: Sequence[Spelling], now: float) -> int:
@@ -33,13 +35,14 @@ def begin_run(house: House, request: Request, seeds: Sequence[Spelling], now: fl
     db = house.db
     with transaction(db):
         house.queue.release_all()
+        house.hosts.pardon()
         order_again(house, request.wish)
         _judge_again(house, request, now)
         if not request.driven:
             call_home(house, kept_pages(db))
         _queue_seeds(house, seeds, now)
         _look_again(house, now)
-        if not request.driven and not house.queue.waiting() and db.execute("SELECT 1 FROM pages LIMIT 1").fetchone():
+        if not request.driven and not house.queue.waiting() and db.execute("SELECT 1 FROM runs LIMIT 1").fetchone():
             _open_session(house)
         set_meta(db, "complete", "0")
         set_meta(db, "settings", _kept_settings(request))
@@ -81,17 +84,18 @@ def _queue_seeds(house: House, seeds: Sequence[Spelling], now: float) -> None:
 
 
 def _judge_again(house: House, request: Request, now: float) -> None:
-    """When scope or depth changed since the last run, what was skipped may be wanted now, and the other way round."""
+    """When other rules hold than in the last run: what was skipped may be wanted now, and the other way round."""
     rules = json.dumps([request.scope.scope, request.scope.include, request.scope.exclude, house.judge.depth_limit,
-                        sorted(house.judge.rule.seeds), request.limits.keep])  # fmt: skip
+                        sorted(house.judge.rule.seeds), request.limits.keep, request.fetching.allow_private,
+                        request.fetching.max_body])  # fmt: skip
     before = get_meta(house.db, "rules")
     set_meta(house.db, "rules", rules)
     if before in ("", rules):
         return
-    reasons = ",".join("?" * len(REJUDGED))
+    _leave_out(house)
     rows = house.db.execute(
         "SELECT u.id, h.name || u.path, u.depth, u.wire FROM urls AS u JOIN hosts AS h ON h.id = u.host"
-        f" WHERE u.state = ? AND u.reason IN ({reasons})",
+        f" WHERE u.state = ? AND u.reason IN ({_marks(REJUDGED)})",
         (State.SKIPPED, *REJUDGED),
     ).fetchall()
     for id_, url, depth, wire in rows:
@@ -99,6 +103,28 @@ def _judge_again(house: House, request: Request, now: float) -> None:
         entry = house.judge.judge(candidate, False, now)
         if entry is not None and entry.state is State.QUEUED:
             house.book.requeue(id_, candidate)
+
+
+def _leave_out(house: House) -> None:
+    """Take pages out of the queue that are no longer wanted; one that was visited before stays what it was."""
+    db = house.db
+    rows = db.execute(
+        "SELECT u.id, h.name || u.path, u.depth, p.url FROM queue AS q JOIN urls AS u ON u.id = q.url"
+        " JOIN hosts AS h ON h.id = u.host LEFT JOIN pages AS p ON p.url = u.id WHERE u.role = ?",
+        (Role.PAGE,),
+    )
+    gone = [
+        (State.VISITED if held else State.SKIPPED, Reason.NONE if held else why, id_)
+        for id_, url, depth, held in rows
+        if (why := _why_not(house, url, depth)) is not Reason.NONE
+    ]
+    db.executemany("UPDATE urls SET state = ?, reason = ? WHERE id = ?", gone)
+    db.executemany("DELETE FROM queue WHERE url = ?", [(id_,) for _, _, id_ in gone])
+    _count_waiting(house)
+
+
+def _count_waiting(house: House) -> None:
+    house.db.execute("UPDATE hosts SET waiting = (SELECT count(*) FROM queue WHERE queue.host = hosts.id)")
 
 
 def _look_again(house: House, now: float) -> None:
@@ -132,17 +158,20 @@ def _open_session(house: House) -> None:
     """A new pass over everything we know."""
     house.session += 1
     set_meta(house.db, "session", str(house.session))
-    house.hosts.pardon()
-    queue_everything(house)
+    queue_everything(house, reasons=TURNED_AWAY)
 
 
-def queue_everything(house: House, states: Sequence[State] = (State.VISITED, State.GONE, State.FAILED)) -> int:
-    """Queue every page we hold, and what was missing or failed, for another visit; say how many."""
+def queue_everything(
+    house: House,
+    states: Sequence[State] = (State.VISITED, State.GONE, State.FAILED),
+    reasons: Sequence[Reason] = (),
+) -> int:
+    """Queue every page we hold, what was missing or failed, and what was skipped for these reasons; say how many."""
     db = house.db
     rows = db.execute(
         "SELECT u.id, u.host, u.depth, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host"
-        f" WHERE u.state IN ({','.join('?' * len(states))})",
-        tuple(states),
+        f" WHERE u.state IN ({_marks(states)}) OR (u.state = ? AND u.reason IN ({_marks(reasons)}))",
+        (*states, State.SKIPPED, *reasons),
     )
     wanted = [(id_, host, depth) for id_, host, depth, url in rows if _is_wanted(house, url, depth)]
     places = house.order.arrange([(id_, depth) for id_, _, depth in wanted], lambda id_: targets_of(db, id_).targets)
@@ -151,12 +180,22 @@ def queue_everything(house: House, states: Sequence[State] = (State.VISITED, Sta
         [(host, place, id_) for (id_, host, _), place in zip(wanted, places, strict=True)],
     )
     db.executemany("UPDATE urls SET state = ?, attempts = 0 WHERE id = ?", [(State.QUEUED, i) for i, _, _ in wanted])
-    db.execute("UPDATE hosts SET waiting = (SELECT count(*) FROM queue WHERE queue.host = hosts.id)")
+    _count_waiting(house)
     return len(wanted)
 
 
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values)) or "NULL"
+
+
 def _is_wanted(house: House, url: str, depth: int) -> bool:
-    return verdict(house.judge.rule, url) is Reason.NONE and not house.judge.is_too_deep(depth)
+    return _why_not(house, url, depth) is Reason.NONE
+
+
+def _why_not(house: House, url: str, depth: int) -> Reason:
+    """What the rules say against a URL now."""
+    why = verdict(house.judge.rule, url)
+    return Reason.DEPTH if why is Reason.NONE and house.judge.is_too_deep(depth) else why
 
 
 def pages_of(db: Connection, session: int) -> int:

@@ -83,6 +83,14 @@ def test_the_summary_is_the_last_line(capsys: pytest.CaptureFixture[str], tmp_pa
     assert (summary["finish_reason"], summary["pages"]) == ("done", 1)
 
 
+def test_a_crawl_that_brings_nothing_home_says_why_and_returns_9(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["crawl", "http://127.0.0.1:9/", "-C", str(tmp_path), "--delay", "0", "--migrants", "1"]) == 9
+    assert "private_address" in (told := capsys.readouterr().err)
+    assert "--allow-private" in told
+
+
 def test_pages_are_listed(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     root, folder = crawled
     assert main(["pages", "-C", folder, "--json"]) == 0

@@ -5,6 +5,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ from sanderling.engines.parking import parked
 from sanderling.errors import UsageError
 from sanderling.migrants.guard import is_global, literal
 from sanderling.organise.normalise import host_of, hostname, normalise
+from sanderling.records import Reason
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import (
     Fetching,
@@ -42,7 +44,8 @@ from sanderling.settings import (
     Searching,
     Workers,
 )
-from sanderling.store.collection import exists, remove_collection
+from sanderling.store.catalogue import skipped
+from sanderling.store.collection import exists, read_collection, remove_collection
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -56,6 +59,7 @@ examples:
   sanderling crawl http://localhost:8000/ --allow-private --delay 0     your own server, as fast as it goes
 """
 GROUPS = (Scope, Limits, Order, Politeness, Fetching, Workers, Memory, Scheduling, Revisit, Searching)
+SEEDS_TOLD = 5
 LOG_EVERY = 10.0  # seconds between progress lines where there is no terminal
 
 CODES = {
@@ -107,11 +111,32 @@ def run(call: Call) -> int:
     ):
         summary = crawl(call.collection, request, on_start=begin, on_tick=look)
     report(call, summary)
+    if came_back_empty(summary):
+        tell_why(call)
     if summary.finish_reason == Finish.DISK and call.json:
         print(f"sanderling: {WHY[Finish.DISK]}", file=sys.stderr)
-    if summary.pages == 0 and summary.finish_reason == Finish.DONE:
-        return EXIT_FAILED
-    return CODES[Finish(summary.finish_reason)]
+    return EXIT_FAILED if came_back_empty(summary) else CODES[Finish(summary.finish_reason)]
+
+
+def came_back_empty(summary: Summary) -> bool:
+    """Did a crawl that was not cut short bring nothing home, because the web gave nothing?"""
+    seen = summary.fetched + summary.not_modified
+    return summary.finish_reason == Finish.DONE and not seen and (summary.pages == 0 or summary.failed > 0)
+
+
+ADVICE = {
+    Reason.PRIVATE_ADDRESS: "; --allow-private lets us in",
+    Reason.ROBOTS: "; its robots.txt keeps us out",
+    Reason.TLS: "; --insecure-host HOST does without a valid certificate",
+}
+
+
+def tell_why(call: Call) -> None:
+    """Nothing came: say what became of the first seeds."""
+    with read_collection(call.collection) as collection:
+        for row in islice(skipped(collection.db, "u.depth = 0"), SEEDS_TOLD):
+            note = f" ({row.note})" if row.note else ""
+            say(call, f"nothing from {row.url}: {row.reason or row.state}{note}{ADVICE.get(Reason(row.reason), '')}")
 
 
 def read_seed_file(name: str | None) -> list[str]:

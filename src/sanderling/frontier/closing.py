@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from sanderling.frontier.hosts import CONDEMN_AFTER
 from sanderling.frontier.queue import Closing, Lease
 from sanderling.records import Outcome, Reason, State, Visit
 
@@ -35,6 +36,10 @@ def close(visit: Visit, lease: Lease, attempts: int, retries: int) -> Closing:
         return Closing(lease, State.QUEUED, attempts=attempts)
     if visit.outcome is not Outcome.RETRY:
         return Closing(lease, FINAL[visit.outcome], visit.reason, visit.note, attempts)
+    if (
+        visit.reason is Reason.CONNECT and attempts < CONDEMN_AFTER
+    ):  # not the page's fault: its host rests, or is given up
+        return Closing(lease, State.QUEUED, visit.reason, visit.note, attempts + 1)
     if attempts >= retries:
         return Closing(lease, State.FAILED, visit.reason, visit.note, attempts + 1)
     ready = visit.at + RETRY_WAIT * 2**attempts

@@ -10,7 +10,7 @@ from sanderling.records import Host, Reason, Robots, State
 
 LONGEST_REST = 3600.0  # seconds between two requests to a host, at most
 LONGEST_HOLD = 7 * 86_400.0  # and if it asked for it
-CONDEMN_AFTER = 5  # failures in a row to connect: the host is left alone for this session
+CONDEMN_AFTER = 5  # failures to reach it, one after the other with growing rests: the host is left alone
 ROBOTS_TRIES = 3
 LIES = 3  # ETags that changed without their bodies
 DNS_TRIES = 3
@@ -82,7 +82,7 @@ class Hosts:
         return out
 
     def pardon(self) -> None:
-        """A new session begins: every host gets another chance."""
+        """A run begins: every host gets another chance."""
         self.db.execute(
             "UPDATE hosts SET verdict = '', strikes = 0, dns_tries = 0, robots_tries = 0 WHERE verdict <> ''"
         )
@@ -130,6 +130,12 @@ class Hosts:
             "UPDATE hosts SET open_at = CASE WHEN open_at < ? THEN ? ELSE open_at END, hold = ? WHERE id = ?"
             " OR (place <> '' AND place = (SELECT place FROM hosts WHERE id = ?))",
             (until, until, reason, host, host),
+        )
+
+    def shut(self, host: int, until: float, reason: Reason) -> None:
+        """Ask nothing of one host before this time; others at its address may be well."""
+        self.db.execute(
+            "UPDATE hosts SET open_at = ?, hold = ? WHERE id = ? AND open_at < ?", (until, reason, host, until)
         )
 
     def strike(self, host: int) -> int:

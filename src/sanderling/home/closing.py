@@ -12,6 +12,8 @@ from sanderling.organise.normalise import host_of, resolve
 from sanderling.records import Outcome, Reason, Role, State, Visit
 from sanderling.store.catalogue import LOOKS, Filed, Latest
 
+TROUBLE_SHARE = 12  # a host that cannot be reached rests a twelfth of what one that complains does
+
 
 def close_lease(visit: Visit, lease: Lease, row: UrlRow, old: Latest | None, house: House) -> Closing:
     closing = close(visit, lease, row.attempts, house.retries)
@@ -49,13 +51,20 @@ def treat_hosts(visits: Sequence[Visit], leases: Mapping[int, Lease], house: Hou
             house.hosts.hold(host, now + wait, Reason.RATE_LIMITED)
             house.log.note(f"{visit.url} asks us to slow down ({visit.status}); its host rests {wait:.0f} s")
             struck.add(host)
-        elif seen.trouble:
+        elif seen.trouble and host not in struck:  # many connections that fail at once are one failure
             strikes = house.hosts.strike(host)
             struck.add(host)
             if strikes >= CONDEMN_AFTER:
-                house.hosts.condemn(host, visit.reason, State.FAILED, visit.note)
+                house.counts["lost"] += house.hosts.condemn(host, visit.reason, State.FAILED, visit.note)
                 house.judge.condemned[host_of(visit.url)] = visit.reason
+            else:
+                house.hosts.shut(host, now + backoff(strikes - 1, house.backoff_seconds / TROUBLE_SHARE), visit.reason)
     house.hosts.rest(last, house.queue.pace.delay_seconds, struck)
+
+
+def _stays(visit: Visit, closing: Closing) -> bool:
+    """Did a visit fail whose page we hold from an earlier one?"""
+    return closing.state is State.VISITED and visit.outcome in (Outcome.FAILED, Outcome.RETRY)
 
 
 def count(visits: Sequence[Visit], closings: Sequence[Closing], filed: Sequence[Filed], house: House) -> None:
@@ -64,7 +73,7 @@ def count(visits: Sequence[Visit], closings: Sequence[Closing], filed: Sequence[
         counts["bytes"] += visit.wire_bytes
         if visit.role is Role.PAGE:
             counts[visit.outcome] += 1
-            counts["lost"] += closing.state in (State.FAILED, State.GONE)
+            counts["lost"] += closing.state in (State.FAILED, State.GONE) or _stays(visit, closing)
             counts["passed_over"] += closing.state is State.SKIPPED
     for item in filed:
         if item.visit.role is Role.PAGE:

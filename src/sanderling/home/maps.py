@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from sanderling.frontier.book import Entry
+from sanderling.home.closing import TROUBLE_SHARE
 from sanderling.home.house import MAPS_FIRST, House, UrlRow
 from sanderling.home.offers import Offer, offer_all
 from sanderling.migrants.observe import UNCHANGED
@@ -42,9 +43,10 @@ def learn_robots(robots: Robots, house: House, now: float) -> None:
         named = [resolve(robots.host + "/", text) for text in rules_for(robots, house.agent).sitemaps]
         pointers = [Pointer(found.url, found.wire_if_different) for found in named if found is not None]
         offer_maps(pointers or [Pointer(Url(robots.host + WELL_KNOWN[0]))], house, now)
-    if not house.hosts.learn_robots(robots, house.backoff_seconds / 12, now):
+    if not house.hosts.learn_robots(robots, house.backoff_seconds / TROUBLE_SHARE, now):
         host = house.book.host_id(robots.host)
-        house.hosts.condemn(host, Reason.ROBOTS_UNREACHABLE, State.SKIPPED, f"robots.txt: status {robots.status}")
+        note = f"robots.txt: status {robots.status}" if robots.status else "robots.txt: no answer"
+        house.counts["passed_over"] += house.hosts.condemn(host, Reason.ROBOTS_UNREACHABLE, State.SKIPPED, note)
         house.judge.condemned[robots.host] = Reason.ROBOTS_UNREACHABLE
 
 
