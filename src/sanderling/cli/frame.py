@@ -128,13 +128,15 @@ def parse_call(argv: Sequence[str], commands: Mapping[str, str]) -> tuple[Call, 
         flags = [flag for action in parser._actions for flag in action.option_strings]
         close = nearest(unknown[0].partition("=")[0], flags) if unknown[0].startswith("-") else ""
         raise UsageError(f"{unknown[0]!r} is not understood{close} (see {parser.prog} --help)")
-    return read_call(args), module
+    return read_call(args, getattr(module, "GROUPS", ())), module
 
 
-def read_call(args: argparse.Namespace) -> Call:
-    """Merge flags, environment and file into one call."""
+def read_call(args: argparse.Namespace, groups: Sequence[type[Struct]] = ()) -> Call:
+    """Merge flags, environment and file into one call; a flag is a setting only where its group is the command's."""
+    own = {setting.name for group in groups for setting in settings_of(group)}
+    flags = {name: value for name, value in vars(args).items() if name in own}
     file = Path(args.settings) if args.settings else Path("sanderling.toml")
-    found = gather(vars(args), file=file if args.settings or file.is_file() else None)
+    found = gather(flags, file=file if args.settings or file.is_file() else None)
     collection = Path(args.collection or "collection")
     return Call(args, found, collection, args.json, args.quiet, args.verbose)
 
