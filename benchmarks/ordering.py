@@ -104,18 +104,19 @@ def main() -> int:
         names = tuple(graph.split(":"))
         with served(options.data, names, folder) as web:
             one, topics = crawl_all(graph, names, web, folder, options)
-        results = [*(old for old in kept.results if old.graph != graph), *one]
-        harvests = [*(old for old in kept.harvests if old.graph != graph), *topics]
-        kept = Kept(results, harvests, kept.costs)
+        kept = Kept(
+            list({(r.graph, r.order): r for r in (*kept.results, *one)}.values()),
+            list({(h.graph, h.order, h.query): h for h in (*kept.harvests, *topics)}.values()),
+            kept.costs,
+        )
         file.write_bytes(msgspec.json.encode(kept))
     if options.rounds:
         kept = Kept(kept.results, kept.harvests, weigh(folder, options))
         file.write_bytes(msgspec.json.encode(kept))
-    results, harvests, costs = kept.results, kept.harvests, kept.costs
     shutil.rmtree(folder, ignore_errors=True)
-    print(orderingreport.tables(results, harvests, costs))
+    print(orderingreport.tables(kept.results, kept.harvests, kept.costs))
     if options.write:
-        orderingreport.write(results, harvests, costs)
+        orderingreport.write(kept.results, kept.harvests, kept.costs)
     return 0
 
 

@@ -94,12 +94,12 @@ def _judge_again(house: House, request: Request, now: float) -> None:
         return
     _leave_out(house)
     rows = house.db.execute(
-        "SELECT u.id, h.name || u.path, u.depth, u.wire FROM urls AS u JOIN hosts AS h ON h.id = u.host"
+        "SELECT u.id, h.name || u.path, u.depth, u.wire, u.via FROM urls AS u JOIN hosts AS h ON h.id = u.host"
         f" WHERE u.state = ? AND u.reason IN ({_marks(REJUDGED)})",
         (State.SKIPPED, *REJUDGED),
     ).fetchall()
-    for id_, url, depth, wire in rows:
-        candidate = Candidate(Url(url), wire, depth, rank=house.order.again(id_, depth))
+    for id_, url, depth, wire, via in rows:
+        candidate = Candidate(Url(url), wire, depth, via=via, rank=house.order.again(id_, depth))
         entry = house.judge.judge(candidate, False, now)
         if entry is not None and entry.state is State.QUEUED:
             house.book.requeue(id_, candidate)
@@ -134,7 +134,9 @@ def _look_again(house: House, now: float) -> None:
     keep_best(house, house.keeper, now)
     better = dict(house.keeper.worth_another_look(house.order))
     for id_, url in urls_of(house.db, list(better)).items():
-        house.book.requeue(id_, Candidate(Url(url), depth=better[id_], rank=house.order.keeps(id_, better[id_], 0.0)))
+        (via,) = house.db.execute("SELECT via FROM urls WHERE id = ?", (id_,)).fetchone()
+        place = house.order.keeps(id_, better[id_], 0.0)
+        house.book.requeue(id_, Candidate(Url(url), depth=better[id_], via=via, rank=place))
 
 
 def kept_pages(db: Connection) -> list[int]:
