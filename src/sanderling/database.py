@@ -7,13 +7,14 @@ Each room that keeps tables has a `schema.py` with `MIGRATIONS`: a list of SQL s
 number of those applied is kept per room, so a changed shape is one more script, run once.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from sanderling.errors import DiskFull, StoreUnavailable
+from sanderling.errors import CollectionError, DiskFull, StoreUnavailable
 
 NO_ROOM = frozenset(
     {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_TRUNCATE,
@@ -43,13 +44,28 @@ class Connection(Protocol):
 
 def connect(path: Path, *, read_only: bool = False) -> Connection:
     """Open the SQLite file with the settings every room relies on: WAL, no implicit transactions."""
-    uri = f"file:{str(path).replace('?', '%3f').replace('#', '%23')}" + ("?mode=ro" if read_only else "")
+    try:
+        return _open(path, "?mode=ro" + "&immutable=1" * _cannot_change(path) if read_only else "")
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode in NO_ROOM:
+            raise DiskFull(f"no space left for {path}; make room, then give the same command again") from None
+        raise CollectionError(f"{path} cannot be opened: {error}; use another -C, or --clean to start over") from None
+
+
+def _cannot_change(path: Path) -> bool:
+    """Does a database lie where nobody may write? SQLite would want to keep a file beside it even to read."""
+    wal = path.with_name(path.name + "-wal")
+    return not os.access(path.parent, os.W_OK) and not (wal.is_file() and wal.stat().st_size)
+
+
+def _open(path: Path, mode: str) -> Connection:
+    uri = f"file:{str(path).replace('?', '%3f').replace('#', '%23')}{mode}"
     db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30, check_same_thread=False)
     db.execute("PRAGMA foreign_keys=OFF")
     db.execute("PRAGMA temp_store=MEMORY")
     db.execute("PRAGMA mmap_size=0")
     db.execute("PRAGMA cache_size=-65536")
-    if not read_only:
+    if not mode:
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=NORMAL")  # a power cut may cost the last batch, never consistency
     return db
@@ -76,9 +92,10 @@ def transaction(db: Connection) -> Iterator[None]:
 def migrate(db: Connection, rooms: Mapping[str, Sequence[str]]) -> None:
     """Bring every room's tables to the newest shape, each script in one transaction."""
     db.execute("CREATE TABLE IF NOT EXISTS migrations (room TEXT PRIMARY KEY, applied INTEGER NOT NULL)")
+    applied = _applied(db)
+    is_current(db, rooms)
     for room, scripts in rooms.items():
-        row = db.execute("SELECT applied FROM migrations WHERE room = ?", (room,)).fetchone()
-        done = row[0] if row else 0
+        done = applied.get(room, 0)
         for number, script in enumerate(scripts[done:], done + 1):
             with transaction(db):
                 for statement in script.split(";"):
@@ -88,3 +105,23 @@ def migrate(db: Connection, rooms: Mapping[str, Sequence[str]]) -> None:
                     "INSERT INTO migrations VALUES (?, ?) ON CONFLICT (room) DO UPDATE SET applied = excluded.applied",
                     (room, number),
                 )
+
+
+def is_current(db: Connection, rooms: Mapping[str, Sequence[str]]) -> bool:
+    """Have these rooms their newest shape? What a newer version of this program wrote is not touched."""
+    applied = _applied(db)
+    newer = [room for room, scripts in rooms.items() if applied.get(room, 0) > len(scripts)]
+    if newer:
+        raise CollectionError(
+            f"the collection was written by a newer version of this program (its {', '.join(newer)});"
+            " use that version, or another -C"
+        )
+    return all(applied.get(room, 0) == len(scripts) for room, scripts in rooms.items())
+
+
+def _applied(db: Connection) -> dict[str, int]:
+    """How many scripts of each room were run; none in a database that was never used."""
+    try:
+        return dict(db.execute("SELECT room, applied FROM migrations").fetchall())
+    except sqlite3.OperationalError:  # there is no such table
+        return {}

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from sanderling.changes.schema import MIGRATIONS as CHANGES
-from sanderling.database import Connection, connect, migrate
+from sanderling.database import Connection, connect, is_current, migrate
 from sanderling.dedupe.schema import MIGRATIONS as DEDUPE
 from sanderling.errors import CollectionError
 from sanderling.frontier.schema import MIGRATIONS as FRONTIER
@@ -19,6 +19,7 @@ from sanderling.store.schema import MIGRATIONS as STORE
 
 ROOMS: Mapping[str, Sequence[str]] = {"frontier": FRONTIER, "store": STORE, "changes": CHANGES, "dedupe": DEDUPE}
 DATABASE = "sanderling.db"
+FOLDERS = ("archive", "control", "hosts", "index", "indexes", "logs", "migrants", "reports")  # that go with --clean
 STORE_FILE = "store"  # where the catalogue is, when it is not here
 
 
@@ -94,6 +95,24 @@ def hide_password(store: str) -> str:
 
 def open_collection(folder: Path, store: str = "") -> Collection:
     """Open a collection to write, making it if there is none."""
+    lock = _take_lock(folder)
+    try:
+        db = open_database(folder, store)
+        migrate(db, ROOMS)
+        _check_scheme(db, folder)
+        for name in ("archive", "indexes", "logs"):
+            (folder / name).mkdir(exist_ok=True)
+    except OSError as error:
+        os.close(lock)
+        raise CollectionError(f"cannot write a collection in {folder}: {error.strerror}") from None
+    except BaseException:
+        os.close(lock)
+        raise
+    return Collection(folder, db, lock)
+
+
+def _take_lock(folder: Path) -> int:
+    """Be the one who writes here; an open file that holds the lock."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
@@ -109,35 +128,35 @@ def open_collection(folder: Path, store: str = "") -> Collection:
         ) from None
     os.ftruncate(lock, 0)
     os.pwrite(lock, str(os.getpid()).encode(), 0)
-    try:
-        db = open_database(folder, store)
-        migrate(db, ROOMS)
-        _check_scheme(db, folder)
-    except BaseException:
-        os.close(lock)
-        raise
-    for name in ("archive", "indexes", "logs"):
-        (folder / name).mkdir(exist_ok=True)
-    return Collection(folder, db, lock)
+    return lock
 
 
 def read_collection(folder: Path) -> Collection:
     """Open an existing collection to look at it; a crawl may go on writing meanwhile."""
     if not exists(folder):
         raise CollectionError(f"there is no collection in {folder}; make one with: sanderling crawl URL -C {folder}")
-    return Collection(folder, open_database(folder, read_only=True), -1)
+    db = open_database(folder, read_only=True)
+    if not is_current(db, ROOMS):  # an older version wrote it: bring it up to date first
+        db.close()
+        open_collection(folder).close()
+        db = open_database(folder, read_only=True)
+    return Collection(folder, db, -1)
 
 
 def remove_collection(folder: Path) -> None:
     """Delete what a collection consists of, and nothing else that lies in the folder."""
-    with_lock = open_collection(folder)
-    with_lock.db.close()
-    for name in ("archive", "indexes", "logs", "index", "reports", "migrants"):
-        shutil.rmtree(folder / name, ignore_errors=True)
-    for suffix in ("", "-wal", "-shm"):
-        (folder / (DATABASE + suffix)).unlink(missing_ok=True)
-    os.close(with_lock.lock)
-    with_lock.lock = -1
+    lock = _take_lock(folder)
+    try:
+        if (folder / STORE_FILE).is_file():
+            raise CollectionError(
+                f"the catalogue of {folder} is in PostgreSQL: drop its tables there, or use another -C"
+            )
+        for name in FOLDERS:
+            shutil.rmtree(folder / name, ignore_errors=True)
+        for suffix in ("", "-wal", "-shm"):
+            (folder / (DATABASE + suffix)).unlink(missing_ok=True)
+    finally:
+        os.close(lock)
 
 
 def _check_scheme(db: Connection, folder: Path) -> None:
