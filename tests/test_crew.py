@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
@@ -232,6 +232,25 @@ def test_a_migrant_paused_for_longer_than_its_lease_loses_it_and_its_late_result
     assert visits(tmp_path) == (202, 202), "nothing lost, nothing stored twice"
     assert sum(site.hits.values()) - len(site.hits) <= victim["load"], "asked again at most for what it held"
     assert f"migrant {victim['id']} is silent" in (tmp_path / "logs" / "crawl.log").read_text()
+
+
+def test_a_crawl_whose_only_migrant_is_silent_gets_another(tmp_path: Path) -> None:
+    clock = Hurried()
+    with Gated(star(30)) as site, running(site, tmp_path, Workers(migrants=1, lease=60.0), clock) as crew:
+        crew.wait(lambda: site.held > 1)
+        pid = int(crew.ask("list")[0]["where"].split()[1])
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            crew.wait(lambda: clock.advance(25) > 0 and len(crew.ask("list")) > 1)
+            site.gate.set()
+            site.last.set()
+            crew.thread.join(300)
+        finally:
+            with suppress(ProcessLookupError):  # at the end of the crawl it was killed
+                os.kill(pid, signal.SIGCONT)
+    assert crew.summary is not None
+    assert (crew.summary.finish_reason, crew.summary.pages) == ("done", 32)
+    assert visits(tmp_path) == (32, 32)
 
 
 def test_auto_creates_migrants_when_the_queue_grows(tmp_path: Path) -> None:

@@ -251,13 +251,15 @@ class Coordinator:
         for member in self.roster.miss(self.house.queue.pace.term_seconds, self.listened_at):
             returned = self._release(member.id)
             self.house.log.note(f"migrant {member.id} is silent; {returned} leases returned")
+            if self.stopping is None and all(other.silent for other in self.roster.members.values()):
+                self.crew.create(self.crew.register.find(member.id).place)  # somebody must go on
         self.crew.settle()
         if time.monotonic() < self.next_look:
             return
         self.next_look = time.monotonic() + LOOK_SECONDS
         self.desk.serve()
         if self.crew.most and self.stopping is None:
-            self.crew.adjust(self.house.queue.waiting())
+            self.crew.adjust(self.house.queue.waiting(), self.house.queue.pace.shared)
 
     def _schedule(self) -> Report:
         return report(self.roster, time.process_time() - self.cpu_then)

@@ -190,24 +190,28 @@ class Crew:
             self.register.move(migrant, Move.ARRIVE, leaving.place)
             self.roster.join(migrant, known, self.hands.get(leaving.place, 0))
 
-    def adjust(self, waiting: int) -> None:
-        """Create a migrant when all are busy and there is work for one more; let one go that nobody needs."""
+    def adjust(self, waiting: int, shared: bool) -> None:
+        """Create a migrant when all are busy and there is work for one more; let one go that nobody needs.
+
+        Where hosts are `shared`, all are busy when nobody is idle; else more hands help only if those there are full.
+        """
         now = self.clock()
         if not self.most or now - self.looked_at < AUTO_SECONDS:
             return
         drained = (self.waiting_then - waiting) / max(now - self.looked_at, AUTO_SECONDS)
         self.looked_at, self.waiting_then = now, waiting
         members = [m for m in self.roster.members.values() if m.id not in self.leaving]
-        if self._is_short(len(members), waiting, drained):
+        if self._is_short(len(members), waiting, drained, shared):
             self.create()
         idle = [m for m in members if not m.stops and now - m.idle_since > IDLE_SECONDS and not m.silent]
         if idle and len(members) > 1:
             self.dispose(max(idle, key=lambda m: m.joined_at).id)
 
-    def _is_short(self, count: int, waiting: int, drained: float) -> bool:
+    def _is_short(self, count: int, waiting: int, drained: float, shared: bool) -> bool:
         """Is everybody busy, will the queue grow or last for long, and is there a core for one more?"""
         cpu = sum(m.vitals.cpu_share for m in self.roster.members.values())
-        busy = not self.roster.able() and waiting > self.roster.in_hand
+        full = all(m.stops for m in self.roster.members.values()) if shared else not self.roster.able()
+        busy = full and waiting > self.roster.in_hand
         lasts = waiting > drained * LASTS_SECONDS
         return busy and lasts and count < self.most and cpu < FULL_CPU * (os.cpu_count() or 1)
 

@@ -14,9 +14,13 @@ from tests.web import html, redirect, tree
 from sanderling.engines.hosts import walk
 from sanderling.engines.hosts.letter import Message, Page
 from sanderling.engines.hosts.local import Seen
-from sanderling.engines.hosts.post import Address
+from sanderling.engines.hosts.memory import Recall
+from sanderling.engines.hosts.post import Address, Failed, Post, Sent
 from sanderling.engines.hosts.rules import Site
+from sanderling.engines.remote import RemoteTrip
 from sanderling.errors import UsageError
+from sanderling.migrants.settings import FetchSettings
+from sanderling.records import Host, Itinerary, Stop, Url
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
 from sanderling.store.catalogue import pages
@@ -116,3 +120,23 @@ def test_a_host_that_is_not_there_and_a_missing_key_are_said_before_the_crawl_be
             go(web, tmp_path / "near", Address("http://127.0.0.1:9", address.key_file))
         with pytest.raises(UsageError, match="cannot read the key"):
             go(web, tmp_path / "near", Address(address.url, str(tmp_path / "no.key")))
+
+
+def test_what_was_said_is_remembered_before_the_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the end the crawl may be over; a memory written later would often be lost."""
+    order: list[str] = []
+    put = Post._put
+
+    def told(self: Post, sent: Sent, message: Message | Failed, size: int = 0) -> None:
+        order.append(type(message).__name__)
+        put(self, sent, message, size)
+
+    monkeypatch.setattr(Post, "_put", told)
+    monkeypatch.setattr(Recall, "keep", lambda _self, content: order.append("kept" if content else "nothing"))
+    with Web({"/": html(text="one")}) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        trip = RemoteTrip(FetchSettings(allow_private=True), lambda _tree, _changed: {}, address)
+        trip.accept(Itinerary(Host(web.root), (Stop(1, 1, Url(web.root + "/")),)))
+        while trip.load:
+            trip.work(1.0)
+        trip.close()
+    assert order[-2:] == ["kept", "End"]

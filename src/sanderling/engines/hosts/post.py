@@ -117,11 +117,12 @@ class Post:
             spent += len(data)
             for packed in (messages := self.unpacker.unpack(data)):
                 message = DECODER.decode(packed)
-                ended = ended or isinstance(message, End)
+                if isinstance(message, End) and not ended:
+                    ended = True
+                    if first and not known:  # before the end is told: with it the crawl may be over, and we with it
+                        recall.keep(bytes(self.unpacker.heard))
                 self._put(sent, message, spent // len(messages))
             spent = 0 if messages else spent
-        if ended and first and not known:
-            recall.keep(bytes(self.unpacker.heard))
         if not ended:
             self._put(sent, Failed(Reason.BROKEN_RESPONSE, "the host's answer broke off"))
             self._hang_up()
