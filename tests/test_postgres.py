@@ -9,13 +9,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from tests.web import Site, html, tree
 
 from sanderling.errors import CollectionError, StoreUnavailable, UsageError
 from sanderling.postgres import connect, spell
+from sanderling.reach import levels
 from sanderling.session import Request, Summary, crawl
-from sanderling.settings import Fetching, Politeness, Scope, Workers
-from sanderling.store.catalogue import pages
+from sanderling.settings import Fetching, Limits, Order, Politeness, Scope, Workers
+from sanderling.standing import standing
+from sanderling.store.catalogue import pages, skipped, url_id
 from sanderling.store.collection import open_collection, read_collection
 from sanderling.store.look import known_url, stored
 from sanderling.store.read import StoredRecord, walk
@@ -69,6 +72,26 @@ def test_a_site_is_crawled_and_visited_again(tmp_path: Path, store: str) -> None
             assert {row.url for row in pages(collection.db)} == {site.root + path for path in site.pages}
             id_, key = known_url(collection, site.root + "/p4")
             assert stored(collection, id_, key).body == site.pages["/p4"].body
+
+
+def test_a_topic_a_limited_size_drawn_depths_and_explanations_work_there(tmp_path: Path, store: str) -> None:
+    with Site(tree(60, fan=5)) as site:
+        request = Request(
+            (site.root + "/", site.root + "/p1"),
+            scope=Scope(sitemaps=False),
+            limits=Limits(keep=20, depth="sample:30"),
+            politeness=Politeness(delay=0),
+            fetching=Fetching(allow_private=True),
+            workers=Workers(migrants=1, store=store),
+            order=Order(query="number page"),
+        )
+        assert crawl(tmp_path, request).pages == 20
+        with read_collection(tmp_path) as collection:
+            left = next(skipped(collection.db, "u.reason = 'evicted'"))
+            found = standing(collection.db, url_id(collection.db, left.url), time.time())
+            assert (found.state, found.reason, found.order) == ("skipped", "evicted", "shark")
+            assert sum(level.visited for level in levels(collection.db)) == 20
+        assert crawl(tmp_path, structs.replace(request, limits=Limits(), order=Order(order="coverage"))).pages == 60
 
 
 def test_a_database_that_goes_away_and_returns_loses_nothing(tmp_path: Path, server: str, store: str) -> None:
