@@ -22,6 +22,7 @@ BELIEVED = 0.8  # share of the prose outside furniture that makes a declared mai
 MOST = 0.4  # a landmark or banner with more of the prose than this is not furniture
 RUN = 4  # bare links in a row that make a menu
 HUB = 0.5  # a page with more of its text than this in menus is a list of links, and those are its content
+LARGE = 0.2  # share of the text in menus that makes one of them large
 LINKED = 0.8  # share of a line inside links that makes it a bare link
 
 MARK = "sanderling"  # attribute set on elements while the text is rendered
@@ -195,27 +196,37 @@ class _Areas:
             return area
         bare = bytes([0 < LINKED * length <= inside for length, inside in zip(self.lengths, self.linked, strict=False)])
         run: list[int] = []
+        menus: list[list[int]] = []
         for place in compress(range(len(furniture)), furniture.translate(OPPOSITE)):
             if bare[place] or self.lengths[place] < PROSE:
                 if self.lengths[place]:
                     run.append(place)
             elif run:
-                _close(run, bare, area)
-        _close(run, bare, area)
-        inside, outside = sum(compress(self.lengths, area)), sum(self.lengths) - sum(compress(self.lengths, furniture))
-        return area if inside < HUB * outside else bytearray(len(area))
+                menus += _menu(run, bare)
+                run = []
+        for menu in self._small(menus + _menu(run, bare), furniture):
+            for place in menu:
+                area[place] = 1
+        return area
+
+    def _small(self, menus: list[list[int]], furniture: bytearray) -> list[list[int]]:
+        """Leave out the large menus of a page that consists of links: those are its content."""
+        sizes = [sum(map(self.lengths.__getitem__, menu)) for menu in menus]
+        inside, outside = sum(sizes), sum(self.lengths) - sum(compress(self.lengths, furniture))
+        if inside < HUB * outside:
+            return menus
+        return [menu for menu, size in zip(menus, sizes, strict=True) if size < LARGE * inside]
 
 
 OPPOSITE = b"\1" + bytes(255)
 
 
-def _close(run: list[int], bare: bytes, area: bytearray) -> None:
-    """End a run of short lines: if most are bare links, it was a menu from the first of them to the last."""
+def _menu(run: list[int], bare: bytes) -> list[list[int]]:
+    """Read a run of short lines: if most are bare links, it is a menu from the first of them to the last."""
     links = [place for place in run if bare[place]] if len(run) >= RUN else []
     if len(links) >= RUN and len(links) * 2 > len(run):
-        for place in run[run.index(links[0]) : run.index(links[-1]) + 1]:
-            area[place] = 1
-    run.clear()
+        return [run[run.index(links[0]) : run.index(links[-1]) + 1]]
+    return []
 
 
 def _paint(area: bytearray, other: bytearray, value: int = 1) -> None:
