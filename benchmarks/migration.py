@@ -155,7 +155,7 @@ def one(link: Link, folder: Path, plan: Crawl, key: Path) -> Crawl:
     more = ["--via", f"http://{FAR}:{HOST}", "--key", str(key)] if plan.way == "host" else []
     command = sanderling(
         "crawl", f"{SITE}/", "-C", str(folder / f"collection-{plan.way}"), "--json", "--quiet", "--allow-private",
-        "--delay", "0", "--migrants", "1", "--no-sitemaps", *more,
+        "--delay", "0", "--migrants", "1", "--no-sitemaps", "--no-index", *more,
     )  # fmt: skip
     before, began = link.bytes(), time.monotonic()
     done = subprocess.run(

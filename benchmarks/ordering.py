@@ -200,7 +200,8 @@ def crawl(web: Served, order: str, folder: Path, more: Sequence[str]) -> Run:
     folder.mkdir(parents=True)
     command = [
         sys.executable, "-m", "sanderling", "crawl", web.seed, "-C", str(folder / "c"), "--scope", "any", "--include",
-        web.include, "--allow-private", "--delay", "0", "--no-sitemaps", "--quiet", "--order", order, *more,
+        web.include, "--allow-private", "--delay", "0", "--no-sitemaps", "--no-index", "--quiet", "--order", order,
+        *more,
     ]  # fmt: skip
     cost = measure(command, folder, PYTHON)
     if cost.exit_code != 0:

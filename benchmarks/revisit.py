@@ -82,7 +82,7 @@ def come_back(name: str, source: Path, arguments: tuple[str, ...], share: float,
         with serve(root, Path(folder) / "nginx", GZIP) as server:
             if with_map:
                 write_sitemap(root, server.url, pages)
-            sanderling("crawl", server.url + "index.html", *collection, "--allow-private", "--delay", "0")
+            sanderling("crawl", server.url + "index.html", *collection, "--allow-private", "--delay", "0", "--no-index")
             rows = sanderling("pages", *collection)
             held = {root / str(row["url"]).removeprefix(server.url) for row in rows}
             changed = change([page for page in pages if page in held], share)
