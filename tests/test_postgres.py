@@ -168,3 +168,30 @@ def test_statements_are_spelled_for_postgresql() -> None:
     assert spell("SELECT 1 WHERE a = ? AND b LIKE 'x%'") == "SELECT 1 WHERE a = %s AND b LIKE 'x%%'"
     assert spell("SELECT :now, x::bytea") == "SELECT %(now)s, x::bytea"
     assert "BYTEA" in spell("CREATE TABLE t (a INTEGER PRIMARY KEY, b BLOB) WITHOUT ROWID")
+
+
+def test_the_app_and_the_index_read_a_shared_store(store: str, tmp_path: Path) -> None:
+    pytest.importorskip("tantivy")
+    from sanderling.index.follow import catch_up
+    from sanderling.index.structure_catch_up import open_structures
+    from sanderling.search.crawl import CrawlWindow
+
+    with Site(tree(12)) as site:
+        go(site, tmp_path, store)
+        assert catch_up(tmp_path) > 0
+        window = CrawlWindow(tmp_path)
+        status = window.status()
+        assert (status.pages, status.running) == (12, False)
+        assert [row.name for row in window.hosts(5)] == [site.root]
+        assert (window.errors(5), window.due(5) != []) == ([], True)
+        assert window.reasons() == {"skipped": {}, "failed": {}}
+        assert len(window.rates(5)) > 0
+        assert len(window.freshness()) > 0
+        assert window.changes("", "", 0.0, 0, 10) == []
+        page = window.page(site.root + "/p1")
+        assert page is not None
+        (version,) = window.history(site.root + "/p1", 5)
+        assert window.body(site.root + "/p1", version.visit) is not None
+        with read_collection(tmp_path) as collection, open_structures(collection) as structures:
+            assert structures.count(1) == 12
+        window.db.close()

@@ -1,6 +1,7 @@
 """The window onto a collection on disk: reads its database and archive while a crawl may be writing."""
 
 import json
+import sqlite3
 import threading
 import time
 from collections.abc import Sequence
@@ -39,6 +40,9 @@ HOST_SECONDS = 60.0
 RECENT = 2_000  # visits looked at for rates
 
 
+READY = "CASE WHEN q.ready_at > h.open_at THEN q.ready_at ELSE h.open_at END"  # the later of the two, in any SQL
+
+
 class Counts(msgspec.Struct, frozen=True):
     """Sums over whole tables, taken now and then."""
 
@@ -69,7 +73,8 @@ class CrawlWindow:
         """This thread's connection."""
         if not hasattr(self._local, "collection"):
             self._local.collection = read_collection(self.folder)
-            self._local.collection.db.execute("PRAGMA cache_size=-8192")
+            if isinstance(self._local.collection.db, sqlite3.Connection):
+                self._local.collection.db.execute("PRAGMA cache_size=-8192")
         found: Connection = self._local.collection.db
         return found
 
@@ -111,8 +116,8 @@ class CrawlWindow:
     def _count(self) -> Counts:
         db, now = self.db, self.clock()
         pages, stored, fresh = db.execute(
-            "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(last_visit > ?), 0) FROM pages"
-            " WHERE status BETWEEN 200 AND 299",
+            "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(CASE WHEN last_visit > ? THEN 1 ELSE 0 END), 0)"
+            " FROM pages WHERE status BETWEEN 200 AND 299",
             (now - 86400,),
         ).fetchone()
         (archived,) = db.execute("SELECT coalesce(sum(committed), 0) FROM files").fetchone()
@@ -229,6 +234,8 @@ class CrawlWindow:
         ]
 
     def _titles(self, ids: Sequence[int]) -> dict[int, str]:
+        if not ids:
+            return {}
         marks = ",".join("?" * len(ids))
         return dict(self.db.execute(f"SELECT url, title FROM pages WHERE url IN ({marks})", list(ids)).fetchall())
 
@@ -236,10 +243,10 @@ class CrawlWindow:
         """What is visited next, and why in that order."""
         now = self.clock()
         rows = self.db.execute(
-            "SELECT h.name || u.path, max(q.ready_at, h.open_at), q.rank, u.depth, u.source, h.hold, u.attempts,"
+            f"SELECT h.name || u.path, {READY}, q.rank, u.depth, u.source, h.hold, u.attempts,"
             " EXISTS (SELECT 1 FROM pages AS p WHERE p.url = u.id)"
             " FROM queue AS q JOIN urls AS u ON u.id = q.url JOIN hosts AS h ON h.id = q.host"
-            " ORDER BY max(q.ready_at, h.open_at) > ?, q.rank, q.url LIMIT ?",
+            f" ORDER BY {READY} > ?, q.rank, q.url LIMIT ?",
             (now, most),
         )
         queued = [_due(row, now) for row in rows]
