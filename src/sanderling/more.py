@@ -6,7 +6,7 @@ specialised migrants for them.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -26,6 +26,7 @@ from sanderling.lookout import FIRST, hubs_of, look_again
 from sanderling.organise.navigation import PROMISING
 from sanderling.records import Url
 from sanderling.request import Request
+from sanderling.store.catalogue import url_id
 from sanderling.store.collection import read_collection
 
 LOOK_SECONDS = 2.0  # between two looks at what users ask for
@@ -50,6 +51,13 @@ def samples_of(urls: Sequence[str], db: Connection) -> list[Sample]:
     return found
 
 
+def count_new(db: Connection, urls: Iterable[str]) -> int:
+    """How many of these pages were seen for the first time just now."""
+    ids = [url_id(db, url) for url in urls]
+    visits = [db.execute("SELECT visits FROM pages WHERE url = ?", (id_,)).fetchone() for id_ in ids]
+    return sum(row is not None and row[0] == 1 for row in visits)
+
+
 # Where a crawl runs
 
 
@@ -60,6 +68,7 @@ class Search(Struct):
     drive: Driven
     begun: float
     moved: set[int]  # URLs that were put first already
+    found: int = 0  # new pages so far
 
 
 class Attendant:
@@ -97,7 +106,7 @@ class Attendant:
     def end(self) -> None:
         """The crawl is over: what was found is the answer; what was not is left to the next."""
         if self.log is not None:
-            for search in [search for search in self.searches if search.drive.matches]:
+            for search in [search for search in self.searches if search.found]:
                 self._answer(search, self.log)
             reopen(self.log)
             self.log.close()
@@ -137,11 +146,12 @@ class Attendant:
                 house.queue.promote(dict.fromkeys(waiting - search.moved, FIRST))
             search.moved |= waiting
             age = self.clock() - search.begun
-            if len(search.drive.matches) >= ENOUGH or age > PATIENCE or (not waiting and age > LEAST_SECONDS):
+            search.found = count_new(house.db, search.drive.matches)
+            if search.found >= ENOUGH or age > PATIENCE or (not waiting and age > LEAST_SECONDS):
                 self._answer(search, log)
 
     def _answer(self, search: Search, log: Log) -> None:
-        answer(log, search.brief.id, len(search.drive.matches), self.clock())
+        answer(log, search.brief.id, search.found, self.clock())
         self.searches.remove(search)
 
 
@@ -170,6 +180,8 @@ def answer_brief(folder: Path, request: Request, brief: Brief, log: Log, clock: 
     """Look for pages like those of one brief."""
     with read_collection(folder) as collection:
         samples = samples_of(brief.urls, collection.db)
-    found = len(look_again(folder, request, samples, FETCHES, ENOUGH)) if samples else 0
+    came = look_again(folder, request, samples, FETCHES, ENOUGH) if samples else []
+    with read_collection(folder) as collection:
+        found = count_new(collection.db, [page.url for page in came])
     answer(log, brief.id, found, clock())
     return found

@@ -80,6 +80,7 @@ def rooms(world: World) -> Iterator[Rooms]:
     made = open_rooms(world.folder, Place())
     made.log.erase()
     made.door.set("tracking", "on")
+    made.door.set("crawl_more", "off")
     yield made
     made.log.close()
     made.door.close()
@@ -118,6 +119,7 @@ class Serving(threading.Thread):
 def served(world: World) -> Iterator[Serving]:
     """The app, reachable by a browser."""
     thread = Serving(open_rooms(world.folder, Place()))
+    thread.rooms.door.set("crawl_more", "off")
     thread.start()
     yield thread
     thread.stop()

@@ -6,9 +6,16 @@ from typing import Any
 
 import pytest
 from tests.search.conftest import HOSTILE, Serving, World
+from tests.test_more import shop
+from tests.web import Site
 
+from sanderling.cli import main
 from sanderling.feedback.briefs import briefs
+from sanderling.index.follow import catch_up
+from sanderling.search import rooms as search_rooms
+from sanderling.search.crawl import CrawlWindow
 from sanderling.search.rooms import Rooms
+from sanderling.search.serve import Place, open_rooms
 from sanderling.search.stored import policy
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -164,6 +171,38 @@ def test_the_question_is_asked_once_and_no_asks_for_more(page: Any, rooms: Rooms
     assert [brief.query for brief in briefs(rooms.log)] == ["shore sandpiper"]
     page.reload()
     assert "being looked for" in page.locator(".brief").inner_text()
+
+
+def test_what_was_not_found_is_looked_for_and_comes(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_rooms, "SEND_EVERY", 0.2)
+    with Site(shop(4)) as site:
+        assert main(["crawl", site.root, "-C", str(tmp_path), "--delay", "0", "--allow-private", "--quiet"]) == 0
+        catch_up(tmp_path)
+        site.pages |= shop(9)
+        serving = Serving(open_rooms(tmp_path, Place()))
+        serving.start()
+        try:
+            page = browser.new_context(base_url=serving.root).new_page()
+            page.set_default_timeout(60_000)
+            page.goto("/?q=chairs+number")
+            assert "chairs-3.html" in page.content()
+            page.locator("#q").press_sequentially(" blue")
+            page.get_by_role("button", name="Not what I was looking for").click()
+            page.goto("/?q=chairs+number")
+            page.get_by_text("5 new pages").wait_for(timeout=60_000)
+            assert catch_up(tmp_path) > 0
+            found = "/?q=chairs+number+8"
+            until(page, lambda: bool(page.goto(found)) and "chairs-8.html" in page.content())
+        finally:
+            serving.stop()
+            window = serving.rooms.window
+            assert isinstance(window, CrawlWindow)
+            if window.errand.child is not None:
+                window.errand.child.wait()
+            serving.rooms.log.close()
+            serving.rooms.door.close()
 
 
 def test_who_asks_not_to_be_tracked_gets_no_script_and_no_cookie(browser: Any, served: Serving, world: World) -> None:

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from sanderling.feedback.briefs import briefs
+from sanderling.feedback.log import query_key
 from sanderling.index.question import LONGEST
 from sanderling.index.records import Ask, Hit, Piece, Results
 from sanderling.search.openapi import DESCRIPTION
@@ -135,6 +136,12 @@ def migrants(request: Request) -> object:
 def wanted(request: Request) -> object:
     """GET /api/briefs: what users did not find, for specialised migrants."""
     return briefs(rooms_of(request).log)
+
+
+def more(request: Request) -> Response:
+    """GET /api/more?q=: is more being looked for because of this question, and how much has come?"""
+    found = briefs(rooms_of(request).log, query_key(request.query_params.get("q", "")[:LONGEST]), 1)
+    return JSONResponse({"state": found[0].state, "found": found[0].found} if found else {"state": "", "found": 0})
 
 
 def stats(request: Request) -> object:

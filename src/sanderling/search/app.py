@@ -62,6 +62,7 @@ def api_routes() -> list[BaseRoute]:
         Route("/api", api.root),
         Route("/api/openapi.json", api.description),
         Route("/api/search", api.search),
+        Route("/api/more", api.more),
         *(Route(f"/api/{name}", api.answering(answer)) for name, answer in read.items()),
         Route("/api/live", live.stream),
         Route("/api/events", tracking.take_events, methods=["POST"]),

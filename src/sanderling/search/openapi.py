@@ -95,6 +95,7 @@ DESCRIPTION: Json = {
              parameter("new", "another", "integer", required=True)],
         ),
         "/api/briefs": get("What users did not find", [], LIST),
+        "/api/more": get("Is more being looked for?", [parameter("q", "because of this question", required=True)]),
         "/api/stats": get("What users do", [DAYS]),
         "/api/events": post(
             "Report behaviour", {"query_id": "string", "url": "string", "position": "integer", "events": "array"}

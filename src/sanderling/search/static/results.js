@@ -40,6 +40,21 @@
     });
   }
 
+  // While more is looked for, ask now and then whether it has come.
+  const brief = document.querySelector("[data-more]");
+  async function look() {
+    const more = await fetch("/api/more?q=" + encodeURIComponent(brief.dataset.more)).then((r) => r.json()).catch(() => ({}));
+    if (more.state !== "answered") return setTimeout(look, 5000);
+    brief.textContent = more.found ? more.found + (more.found === 1 ? " new page has come. " : " new pages have come. ") : "No other pages like these were found.";
+    if (more.found) {
+      const link = document.createElement("a");
+      link.href = location.href;
+      link.textContent = "Search again";
+      brief.append(link);
+    }
+  }
+  if (brief) setTimeout(look, 2000);
+
   // Asked at most once per search, and never twice within a day by somebody who said no.
   const box = document.getElementById("ask");
   const asked = () => sessionStorage.getItem("asked") === query || Number(localStorage.getItem("hush") || 0) > Date.now();
