@@ -75,7 +75,7 @@ def test_a_crawl_that_runs_takes_the_brief_and_answers_it(tmp_path: Path, monkey
         assert main(["crawl", server.root, "-C", str(folder), *FLAGS, "--delay", "0.05"]) == 0
         (brief,) = asked(folder)
         assert brief.state == ANSWERED
-        assert brief.found >= 4
+        assert 4 <= brief.found <= 10
         log = (folder / "logs" / "crawl.log").read_text()
         assert "crawl_more" in log
 

@@ -169,6 +169,8 @@ class Coordinator:
                     if self.stay and self.stopping is None:
                         self._refill()
             self._commit()
+            if on_tick:
+                on_tick(self.progress())
             return finish
         except DiskFull as error:
             self.trouble = str(error)

@@ -150,10 +150,11 @@ class Structures:
         same = self.db.execute("SELECT id FROM structure_shapes WHERE signature = ?", (signature,)).fetchone()
         if same:
             shapes[same[0]] = len(shapes) + 1
-        scored = []
-        for shape, _ in shapes.most_common(CANDIDATES):
-            (other,) = self.db.execute("SELECT signature FROM structure_shapes WHERE id = ?", (shape,)).fetchone()
-            scored.append((likeness(wanted, features(other)), shape))
+        nearest = [shape for shape, _ in shapes.most_common(CANDIDATES)]
+        rows = self.db.execute(
+            f"SELECT signature, id FROM structure_shapes WHERE id IN ({','.join('?' * len(nearest))})", nearest
+        )
+        scored = [(likeness(wanted, features(other)), shape) for other, shape in rows]
         found: list[Match] = []
         for similarity, shape in sorted(scored, reverse=True):
             if similarity < least or len(found) >= limit:
