@@ -34,6 +34,7 @@ from sanderling.refresh.diary import Diary
 from sanderling.refresh.lists import Lists
 from sanderling.refresh.maps import Maps
 from sanderling.refresh.schema import MIGRATIONS as REFRESH
+from sanderling.refresh.sides import Sides
 from sanderling.request import AUTO_MOST, Request, budget_of, fetch_settings, pace_of, policy_named
 from sanderling.schedule.plan import roster
 from sanderling.schedule.roster import Roster
@@ -87,6 +88,7 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
         uses=Uses(db, book, judge, ledger, catalogue) if request.fetching.resources else None,
         lists=Lists(db, request.revisit.threshold),
         maps=Maps(db),
+        sides=Sides(db),
         diary=Diary(db, policy_named(request.revisit.policy), budget_of(request)),
         agent=fetch_settings(request).agent_token,
         use_maps=request.scope.sitemaps,

@@ -15,6 +15,7 @@ from sanderling.home.house import House, rows_of
 from sanderling.home.maps import follow_maps, learn_robots
 from sanderling.home.offers import offer_links
 from sanderling.home.planning import note_changes, plan
+from sanderling.home.sides import bring_sides, note_sides
 from sanderling.records import Outcome, Parcel, Visit
 from sanderling.refresh.gone import moves, unmasked
 from sanderling.store.graph import FLUSH_PAIRS
@@ -45,6 +46,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     if house.uses is not None:
         house.uses.follow(stored, {id_: row.depth for id_, row in rows.items()}, now)
     follow_maps(stored, rows, house, now)
+    note_sides(stored, house, now)
     wires = {visit.id: rows[visit.id].wire for visit in stored}
     shelved = shelve(stored, latest, wires, house.catalogue, house.archive)
     files = {name: house.catalogue.file_id(name, length) for name, length in house.archive.flush().items()}
@@ -56,6 +58,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     plan(shelved, latest, note_changes(shelved, latest, house), house, now)
     house.diary.inherit(moves(stored, latest, wires, ids))
     house.catalogue.file(filed, latest, house.session)
+    patched = bring_sides(stored, house, now)
     closings = [close_lease(visit, leases[visit.id], rows[visit.id], latest.get(visit.id), house) for visit in visits]
     house.queue.finish(closings)
     treat_hosts(visits, leases, house, now)
@@ -66,4 +69,4 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     promote(len(shelved) + len(kept), house)
     if house.keeper is not None and house.keeper.is_due(len(shelved)):
         keep_best(house, house.keeper, now)
-    return shelved
+    return [*shelved, *patched]

@@ -100,6 +100,7 @@ class Role(StrEnum):
     SITEMAP = "sitemap"
     FEED = "feed"
     CHANGES = "changes"  # a list of what changed since a time, by the site itself
+    SIDE = "side"  # a small file with the volatile parts of a page (TVI)
     RESOURCE = "resource"  # an image, script or style sheet that pages use
 
 

@@ -84,7 +84,9 @@ class Refill:
                 return len(told)
         urls = [row.url for row in house.diary.due(now, room, house.lists.least, self.ahead)]
         urls += house.lists.tests(now)[: room - len(urls)]
-        queue_pages(house.db, urls)
+        sides = house.sides.instead(urls)
+        house.diary.postpone(list(sides), now + TROUBLE_WAIT, "its side file is asked")
+        queue_pages(house.db, [*sides.values(), *(url for url in urls if url not in sides)])
         self.queued += len(urls)
         if self.tell:
             self.tell(liveliness(house.db))

@@ -19,6 +19,7 @@ from sanderling.records import Source
 from sanderling.refresh.diary import Diary
 from sanderling.refresh.lists import Lists
 from sanderling.refresh.maps import Maps
+from sanderling.refresh.sides import Sides
 from sanderling.store.catalogue import Catalogue
 from sanderling.store.cdxj_index import Index
 from sanderling.store.crawl_log import CrawlLog
@@ -44,6 +45,7 @@ class House(Struct):
     diary: Diary
     lists: Lists
     maps: Maps
+    sides: Sides
     catalogue: Catalogue
     graph: Graph
     archive: Archive

@@ -30,6 +30,7 @@ from sanderling.refresh.trust import Kind
 from sanderling.sources.entries import INDEX_DEPTH_LIMIT, RESOURCESYNC
 from sanderling.sources.entries import Kind as MapKind
 
+MAPS = (Role.SITEMAP, Role.FEED)
 WELL_KNOWN = (
     "/sitemap.xml",
     "/sitemap_index.xml",
@@ -60,9 +61,9 @@ def follow_maps(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: Hous
             continue
         if visit.pointers:
             _note_list(visit, house, now)
-            near = [p for p in visit.pointers if p.role is not Role.CHANGES and admissible(p.url, visit.url)]
+            near = [p for p in visit.pointers if p.role in MAPS and admissible(p.url, visit.url)]
             offer_maps(near, house, now, visit.id, rows[visit.id].hops + (visit.role is not Role.PAGE))
-        if visit.role in (Role.PAGE, Role.RESOURCE):
+        if visit.role not in MAPS:
             continue
         _read_map(visit, house, now)
         if visit.outcome in (Outcome.GONE, Outcome.FAILED) and (path := split(visit.url)[1]) in WELL_KNOWN[:-1]:

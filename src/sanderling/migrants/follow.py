@@ -38,8 +38,9 @@ def links_of(found: Extract, nofollow: bool, promise: Callable[[RawLink], float]
 
 
 def pointers_of(found: Extract) -> tuple[Pointer, ...]:
-    """Resolve the sitemaps and feeds a page names."""
-    named = [(href, Role.SITEMAP) for href in found.sitemaps] + [(href, Role.FEED) for href in found.feeds]
+    """Resolve the sitemaps, the feeds and the side file a page names."""
+    named = [(found.side, Role.SIDE)] if found.side else []
+    named += [(href, Role.SITEMAP) for href in found.sitemaps] + [(href, Role.FEED) for href in found.feeds]
     return tuple(
         Pointer(spelling.url, spelling.wire_if_different, role)
         for href, role in named[:MAX_POINTERS]

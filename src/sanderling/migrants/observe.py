@@ -28,6 +28,7 @@ Facts = dict[str, Any]
 
 UNCHANGED = "unchanged"
 MAX_CHARSET = 40
+MAX_TABLE = 1 << 18  # bytes of a side file: it is meant to be small
 
 
 def no_marks(_tree: Document, _changed: bool) -> dict[str, bytes]:
@@ -103,6 +104,9 @@ class Observer:
         if stop.role is Role.RESOURCE:
             if mime.startswith("image/") and (seen := look_mark(body)):
                 facts["marks"] = {"look": seen}
+            return Verdict(Outcome.FETCHED)
+        if stop.role is Role.SIDE:
+            facts["marks"] = {"table": body} if len(body) <= MAX_TABLE else {}
             return Verdict(Outcome.FETCHED)
         if stop.role is not Role.PAGE:
             from sanderling.migrants.maps import read_map

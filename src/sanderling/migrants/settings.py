@@ -59,7 +59,7 @@ class FetchSettings(Struct, frozen=True):
 
     def max_body_of(self, role: Role) -> int:
         """Sitemaps may be larger than pages: the protocol grants them 50 MB."""
-        return self.max_body if role in (Role.PAGE, Role.RESOURCE) else max(self.max_body, SITEMAP_LIMIT)
+        return self.max_body if role in (Role.PAGE, Role.RESOURCE, Role.SIDE) else max(self.max_body, SITEMAP_LIMIT)
 
     @property
     def agent_token(self) -> str:

@@ -39,6 +39,7 @@ class Extract(Struct, frozen=True):
     nofollow: bool = False
     feeds: tuple[str, ...] = ()
     sitemaps: tuple[str, ...] = ()
+    side: str = ""  # the file with its volatile parts
 
 
 def extract(tree: Document, url: str, places: bool = False) -> Extract:
@@ -63,6 +64,7 @@ def extract(tree: Document, url: str, places: bool = False) -> Extract:
         nofollow=head.nofollow,
         feeds=tuple(head.feeds),
         sitemaps=tuple(head.sitemaps),
+        side=head.side,
     )
 
 
@@ -114,6 +116,7 @@ class _Head:
         self.noindex = self.nofollow = self.refreshes = False
         self.feeds: list[str] = []
         self.sitemaps: list[str] = []
+        self.side = ""
 
     def read(self, element: Element, found: dict[str, RawLink]) -> None:
         match element.tag:
@@ -144,6 +147,8 @@ class _Head:
             self.canonical = self.canonical or href
         elif "sitemap" in rel:
             self.sitemaps.append(href)
+        elif "tvi" in rel:
+            self.side = self.side or href
         elif "alternate" in rel and (element.attr("type") or "").lower() in FEED_TYPES:
             self.feeds.append(href)
         elif len(found) < MAX_LINKS and (

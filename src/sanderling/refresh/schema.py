@@ -49,4 +49,13 @@ MIGRATIONS = [
         failures INTEGER NOT NULL
     )
     """,
+    """
+    CREATE TABLE sides (
+        page INTEGER PRIMARY KEY,
+        side INTEGER NOT NULL,
+        turns INTEGER NOT NULL DEFAULT 0,
+        asked INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX sides_side ON sides (side)
+    """,
 ]

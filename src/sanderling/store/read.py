@@ -128,9 +128,10 @@ def _stored(parsed: Parsed, place: Place, cap: int) -> StoredRecord:
     cut = parsed.cut or problem == Problem.TOO_LARGE
     if parsed.short:
         problem = f"the record ends {parsed.short} bytes early"
-    return StoredRecord(
-        parsed.kind, place, parsed.fields, parsed.status, parsed.head, body, cut, parsed.intact, problem
-    )
+    status, head = parsed.status, parsed.head
+    if parsed.kind == "conversion":  # a page that was made from a stored one: its type is all there is of a head
+        status, head = 200, (("Content-Type", value_of(parsed.fields, "Content-Type")),)
+    return StoredRecord(parsed.kind, place, parsed.fields, status, head, body, cut, parsed.intact, problem)
 
 
 def _walk_members(file: BinaryIO, name: str, offset: int, cap: int, verify: bool) -> Iterator[StoredRecord | Damage]:
