@@ -29,7 +29,7 @@ from sanderling.pages.parse import parse
 from sanderling.pages.signatures import sign, write
 from sanderling.pages.simhash import simhash
 from sanderling.pages.structure import structure
-from sanderling.pages.text import text, text_mark
+from sanderling.pages.text import letters, text_mark
 
 CHANGING = (0.01, 0.1, 0.25)  # shares of visits that bring other bytes
 
@@ -148,7 +148,7 @@ def speed(args: argparse.Namespace) -> None:
     if not bodies:
         sys.exit("there are no pages: name a folder, or set SANDERLING_SUITES")
     trees = [parse(body) for body in bodies]
-    texts = [text(tree) for tree in trees]
+    texts = [letters(parse(body)) for body in bodies]
     marks = [write(sign(tree)) for tree in trees]
     pairs = list(_edited(bodies, args.seed))
     parsing, reading = _clock(parse, bodies), _clock(_read, bodies)
@@ -172,8 +172,9 @@ def speed(args: argparse.Namespace) -> None:
 def _read(body: bytes) -> object:
     """What a migrant does with a page whether it was seen before or not."""
     tree = parse(body)
-    words = text(tree)
-    return links_of(extract(tree, "http://localhost/"), False), simhash(words), structure(tree)
+    links, blocks = links_of(extract(tree, "http://localhost/"), False), structure(tree)
+    words = letters(tree)
+    return links, blocks, simhash(words), text_mark(words)
 
 
 def _edited(bodies: Iterable[bytes], seed: int) -> Iterator[tuple[bytes, bytes]]:
