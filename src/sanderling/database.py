@@ -64,7 +64,7 @@ def _open(path: Path, mode: str) -> Connection:
     db.execute("PRAGMA foreign_keys=OFF")
     db.execute("PRAGMA temp_store=MEMORY")
     db.execute("PRAGMA mmap_size=0")
-    db.execute("PRAGMA cache_size=-65536")
+    db.execute("PRAGMA cache_size=-40960")
     if not mode:
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=NORMAL")  # a power cut may cost the last batch, never consistency

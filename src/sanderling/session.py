@@ -18,6 +18,7 @@ import msgspec
 from sanderling.clock import Clock, real
 from sanderling.coordinator import Bounds, Coordinator, Engine, Progress
 from sanderling.errors import StoreUnavailable
+from sanderling.memory import give_large_blocks_back
 from sanderling.migrants.resolve import Resolver
 from sanderling.opening import open_engine, open_house, roster_of, settle, wait_for_store
 from sanderling.ordering import read_wish, remembered
@@ -48,6 +49,7 @@ def crawl(
     wish = read_wish(request.order, is_new=not exists(folder))
     scope_rule((), ScopeKind(request.scope.scope), request.scope.include, request.scope.exclude)  # or say what is wrong
     counts: Counter[str] = Counter()
+    give_large_blocks_back()
     while True:
         try:
             with open_collection(folder, request.workers.store) as collection:

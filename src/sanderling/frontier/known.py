@@ -7,11 +7,13 @@ longest ago.
 
 from collections import Counter
 from enum import StrEnum
-from itertools import islice
+from itertools import compress, islice, repeat
+from operator import rshift
 
-CAPACITY = 400_000  # URLs; under about 60 MB
+CAPACITY = 250_000  # URLs; under about 40 MB
 SHARE = 4  # one in so many goes when there is no room
-MET = 1 << 56  # one occurrence; below it are 48 bits of id and 8 of depth
+BITS = 56  # of a value: 48 of id and 8 of depth
+MET = 1 << BITS  # one occurrence
 REST = MET - 1
 
 
@@ -58,12 +60,12 @@ class Occurrences:
 
     def _rarest(self, leaving: int) -> list[int]:
         """The keys met least often, oldest first where they are equal."""
-        tally = Counter(packed // MET for packed in self.values.values())
+        counts = list(map(rshift, self.values.values(), repeat(BITS)))
+        tally = Counter(counts)
         below = most = 0
         for most in sorted(tally):
             if below + tally[most] >= leaving:
                 break
             below += tally[most]
-        rarer = [key for key, packed in self.values.items() if packed // MET < most]
-        equal = (key for key, packed in self.values.items() if packed // MET == most)
-        return rarer + list(islice(equal, leaving - below))
+        rarer = list(compress(self.values, map(most.__gt__, counts)))
+        return rarer + list(islice(compress(self.values, map(most.__eq__, counts)), leaving - below))

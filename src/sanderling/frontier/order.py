@@ -11,7 +11,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from sanderling.frontier.tally import Tally
+from sanderling.frontier.tally import Sums
 from sanderling.records import Link, Url
 
 LEARN_PAGES = 500  # pages between two looks at the gains, at most
@@ -97,6 +97,6 @@ class Ordering(Protocol):
         """The place of a page in a collection of limited size, as `rank` counts; the last leave it."""
         return self.again(url, depth)
 
-    def tallies(self) -> Mapping[str, Tally]:
+    def tallies(self) -> Mapping[str, Sums]:
         """What it remembers of URLs, by name."""
         return {}

@@ -1,6 +1,6 @@
-"""A number for each known URL in eight bytes: what orderings remember, and what the queue was told of it.
+"""A number for each known URL in four bytes: what orderings remember; and four more for what the queue was told of it.
 
-Ids of URLs are counted from 1, so two arrays are enough. They grow with the crawl up to a limit; beyond it ids share
+Ids of URLs are counted from 1, so arrays are enough. They grow with the crawl up to a limit; beyond it ids share
 places, which blurs the numbers a little and never fails. Numbers are positive; 0 is a URL not met, and a visited page
 is told VISITED, since it waits no more.
 """
@@ -11,22 +11,24 @@ from heapq import nlargest
 
 import msgspec
 
-LIMIT = 1 << 22  # places: 32 MB; a power of two
+LIMIT = 1 << 22  # places: 16 MB an array; a power of two
 FIRST = 1 << 12
-MOST_PENDING = 100_000  # changed URLs remembered between two looks; more than that wait until they change again
+MOST_PENDING = 50_000  # changed URLs remembered between two looks; more than that wait until they change again
 MOVES = 2_000  # rows moved at once at most
 VISITED = -1.0
 
 
-class Tally:
-    """Numbers by id; loops that are short of time use `values[id & mask]` after `reach(id)`."""
+class Sums:
+    """Numbers by id that the queue does not look at."""
 
     def __init__(self, limit: int = LIMIT) -> None:
         self.limit = limit
         self.mask = FIRST - 1
         self.values = array("f", bytes(4 * FIRST))
-        self.told = array("f", bytes(4 * FIRST))
-        self.pending: set[int] = set()
+
+    def columns(self) -> tuple["array[float]", ...]:
+        """The arrays, all of one length."""
+        return (self.values,)
 
     def reach(self, id_: int) -> None:
         """Make room for this id, if there may be more."""
@@ -36,22 +38,45 @@ class Tally:
         while size <= id_ and size < self.limit:
             size *= 2
         more = bytes(4 * (size - self.mask - 1))
-        self.values.frombytes(more)
-        self.told.frombytes(more)
+        for column in self.columns():
+            column.frombytes(more)
         self.mask = size - 1
-
-    def touch(self, ids: Iterable[int]) -> None:
-        """The numbers of these changed; the queue will hear of it."""
-        if len(self.pending) < MOST_PENDING:
-            self.pending.update(ids)
 
     def __getitem__(self, id_: int) -> float:
         return self.values[id_ & self.mask]
 
     def add(self, id_: int, value: float) -> None:
-        """Add to a number that the queue does not look at."""
+        """Add to the number of a URL."""
         self.reach(id_)
         self.values[id_ & self.mask] += value
+
+    def dump(self) -> bytes:
+        """Give what must survive a restart."""
+        return msgspec.msgpack.encode([column.tobytes() for column in self.columns()])
+
+    def load(self, stored: bytes) -> None:
+        """Take over what `dump` gave."""
+        for column, raw in zip(self.columns(), msgspec.msgpack.decode(stored, type=list[bytes]), strict=True):
+            del column[:]
+            column.frombytes(raw)
+        self.mask = len(self.values) - 1
+
+
+class Tally(Sums):
+    """Numbers by id, and what the queue knows; loops short of time use `values[id & mask]` after `reach(id)`."""
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        super().__init__(limit)
+        self.told = array("f", bytes(4 * FIRST))
+        self.pending: set[int] = set()
+
+    def columns(self) -> tuple["array[float]", ...]:
+        return self.values, self.told
+
+    def touch(self, ids: Iterable[int]) -> None:
+        """The numbers of these changed; the queue will hear of it."""
+        if len(self.pending) < MOST_PENDING:
+            self.pending.update(ids)
 
     def raise_to(self, id_: int, value: float) -> None:
         """Set a number unless it is larger already; the first one is known to the queue."""
@@ -91,17 +116,8 @@ class Tally:
             told[id_ & mask] = values[id_ & mask]
         return gains
 
-    def dump(self) -> bytes:
-        """Give what must survive a restart."""
-        return msgspec.msgpack.encode((self.values.tobytes(), self.told.tobytes()))
-
     def load(self, stored: bytes) -> None:
-        """Take over what `dump` gave."""
-        for name, raw in zip(("values", "told"), msgspec.msgpack.decode(stored, type=tuple[bytes, bytes]), strict=True):
-            kept = array("f")
-            kept.frombytes(raw)
-            setattr(self, name, kept)
-            self.mask = len(kept) - 1
+        super().load(stored)
         for at, told in enumerate(self.told):
             if told < VISITED:  # it was waiting for something that is forgotten now
                 self.told[at] = VISITED

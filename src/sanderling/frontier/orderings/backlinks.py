@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import log
 
 from sanderling.frontier.order import Favour, Finding, Lesson, Ordering
-from sanderling.frontier.tally import Tally
+from sanderling.frontier.tally import Sums, Tally
 
 MOVE = log(1.25)
 
@@ -38,5 +38,5 @@ class BackLinks(Ordering):
     def again(self, url: int, depth: int) -> float:  # noqa: ARG002
         return -log(max(self.count[url], 1.0))
 
-    def tallies(self) -> Mapping[str, Tally]:
+    def tallies(self) -> Mapping[str, Sums]:
         return {"back links": self.count}

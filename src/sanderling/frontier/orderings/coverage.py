@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from math import log1p
 
 from sanderling.frontier.order import ARRANGED, Finding, Lesson, LinksOf, Ordering
-from sanderling.frontier.tally import Tally
+from sanderling.frontier.tally import Sums, Tally
 from sanderling.organise.coverage import order
 from sanderling.records import Url
 
@@ -60,5 +60,5 @@ class Coverage(Ordering):
         places |= {url: float(place) for place, (url, _) in enumerate(covering)}
         return list(places.values())
 
-    def tallies(self) -> Mapping[str, Tally]:
+    def tallies(self) -> Mapping[str, Sums]:
         return {"met": self.met}

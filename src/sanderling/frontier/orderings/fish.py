@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from sanderling.frontier.order import EARLY_PAGES, NEVER, Finding, Lesson, Ordering
-from sanderling.frontier.tally import Tally
+from sanderling.frontier.tally import Sums, Tally
 
 LIFE = 3  # levels without a relevant page
 NAMED = LIFE + 1  # life of a link that names the topic
@@ -76,5 +76,5 @@ class Fish(Ordering):
     def keeps(self, url: int, depth: int, relevance: float) -> float:  # noqa: ARG002
         return -relevance
 
-    def tallies(self) -> Mapping[str, Tally]:
+    def tallies(self) -> Mapping[str, Sums]:
         return {"life": self.life}

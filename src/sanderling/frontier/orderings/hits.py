@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from math import log, sqrt
 
 from sanderling.frontier.order import Favour, Finding, Lesson, Ordering
-from sanderling.frontier.tally import Tally
+from sanderling.frontier.tally import Sums, Tally
 
 FIRST = 0.001  # authority of a URL just found; only what it gains counts
 MOVE = log(1.25)
@@ -47,5 +47,5 @@ class Hits(Ordering):
     def again(self, url: int, depth: int) -> float:  # noqa: ARG002
         return -log(max(self.authority[url], FIRST))
 
-    def tallies(self) -> Mapping[str, Tally]:
+    def tallies(self) -> Mapping[str, Sums]:
         return {"authority": self.authority}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from sanderling.frontier.order import Favour, Finding, Lesson, LinksOf, Ordering
-from sanderling.frontier.tally import Tally
+from sanderling.frontier.tally import Sums
 
 
 class Mix(Ordering):
@@ -46,7 +46,7 @@ class Mix(Ordering):
     def keeps(self, url: int, depth: int, relevance: float) -> float:
         return sum(weight * ordering.keeps(url, depth, relevance) for weight, ordering in self.parts)
 
-    def tallies(self) -> Mapping[str, Tally]:
+    def tallies(self) -> Mapping[str, Sums]:
         return {
             f"{number}.{name}": tally
             for number, (_, ordering) in enumerate(self.parts)

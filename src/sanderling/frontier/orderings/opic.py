@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import log
 
 from sanderling.frontier.order import Favour, Finding, Lesson, Ordering
-from sanderling.frontier.tally import Tally
+from sanderling.frontier.tally import Sums, Tally
 
 LEAST = 1e-30  # cash of the poorest
 MOVE = log(1.25)  # a URL is moved when its cash has grown by a quarter
@@ -25,7 +25,7 @@ class Opic(Ordering):
 
     def __init__(self) -> None:
         self.cash = Tally()
-        self.history = Tally()  # cash that stored pages passed on
+        self.history = Sums()  # cash that stored pages passed on
 
     def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
         return [-score(self._held(f.page, f.is_seed) / max(1, f.links)) if f.page else 0.0 for f in findings]
@@ -55,5 +55,5 @@ class Opic(Ordering):
     def again(self, url: int, depth: int) -> float:  # noqa: ARG002
         return -score(self.cash[url] + self.history[url])
 
-    def tallies(self) -> Mapping[str, Tally]:
+    def tallies(self) -> Mapping[str, Sums]:
         return {"cash": self.cash, "history": self.history}

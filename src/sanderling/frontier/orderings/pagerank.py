@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from math import log
 
 from sanderling.frontier.order import Favour, Finding, Lesson, Ordering
-from sanderling.frontier.tally import VISITED, Tally
+from sanderling.frontier.tally import VISITED, Sums, Tally
 
 D = 0.85  # LIT-PR, the usual value
 OWN = 1 - D  # what every page has of its own
@@ -42,7 +42,7 @@ class PageRank(Ordering):
 
     def __init__(self, links_kept: int = LINKS_KEPT) -> None:
         self.residual = Tally()
-        self.passed = Tally()  # rank that stored pages passed on: with the residual, all they ever had
+        self.passed = Sums()  # rank that stored pages passed on: with the residual, all they ever had
         self.links_kept = links_kept
         self.links: dict[int, array[int]] = {}
         self.kept = 0
@@ -119,5 +119,5 @@ class PageRank(Ordering):
         own = OWN if self.residual.has_visited(url) else 0.0
         return LEVEL * depth - score(self.residual[url] + self.passed[url] - own)
 
-    def tallies(self) -> Mapping[str, Tally]:
+    def tallies(self) -> Mapping[str, Sums]:
         return {"residual": self.residual, "passed": self.passed}

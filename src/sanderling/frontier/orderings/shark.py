@@ -8,7 +8,7 @@ of another.
 from collections.abc import Mapping, Sequence
 
 from sanderling.frontier.order import EARLY_PAGES, Finding, Lesson, Ordering
-from sanderling.frontier.tally import Tally
+from sanderling.frontier.tally import Sums, Tally
 
 DELTA = 0.5  # what is inherited (SPEC 12.1, the usual values)
 GAMMA = 0.8  # the weight of what is inherited against what a link promises
@@ -57,7 +57,7 @@ class Shark(Ordering):
     def keeps(self, url: int, depth: int, relevance: float) -> float:  # noqa: ARG002
         return -relevance
 
-    def tallies(self) -> Mapping[str, Tally]:
+    def tallies(self) -> Mapping[str, Sums]:
         return {"inherited": self.inherited, "potential": self.potential}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from sanderling.frontier.order import EARLY_PAGES, Finding, Lesson, Ordering
-from sanderling.frontier.tally import Tally
+from sanderling.frontier.tally import Sums, Tally
 
 PAGE = 0.5  # the weight of the page against the words of the link
 MOVE = 0.05
@@ -41,7 +41,7 @@ class Similarity(Ordering):
     def keeps(self, url: int, depth: int, relevance: float) -> float:  # noqa: ARG002
         return -relevance
 
-    def tallies(self) -> Mapping[str, Tally]:
+    def tallies(self) -> Mapping[str, Sums]:
         return {"likeness": self.likeness}
 
 
