@@ -8,7 +8,7 @@ from tests.web import Page, Site, html, redirect, tree
 from sanderling.coordinator import Coordinator
 from sanderling.errors import CollectionError, UsageError
 from sanderling.organise import dust
-from sanderling.request import depth_limit, read_seed
+from sanderling.request import depth_limit, read_seed, without_secrets
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
 from sanderling.store.catalogue import PageRow, pages, skipped, url_id
@@ -280,6 +280,9 @@ def test_seeds_and_depths_that_cannot_be_get_a_sentence() -> None:
     assert read_seed("Example.org").url == "https://example.org/"
     with pytest.raises(UsageError, match="only http and https"):
         read_seed("ftp://example.org/")
+    for text in ("/path", "mailto:me@example.org", "", "http://"):
+        with pytest.raises(UsageError):
+            read_seed(text)
     with pytest.raises(UsageError):
         depth_limit("deep")
     assert (depth_limit("3"), depth_limit("-1"), depth_limit("poisson:10")) == (3, -1, 19)
@@ -288,3 +291,10 @@ def test_seeds_and_depths_that_cannot_be_get_a_sentence() -> None:
 def test_one_collection_has_one_writer(tmp_path: Path) -> None:
     with open_collection(tmp_path), pytest.raises(CollectionError, match="in use by process"):
         open_collection(tmp_path)
+
+
+def test_no_password_is_kept_with_the_command() -> None:
+    typed = ["crawl", "http://me:pw@x/", "--basic-auth", "x=me:pw", "--header=Cookie: pw", "--proxy", "http://a:pw@b"]
+    kept = " ".join(without_secrets(typed))
+    assert "pw" not in kept
+    assert kept.startswith("crawl http://***@x/ --basic-auth ***")

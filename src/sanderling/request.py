@@ -1,6 +1,8 @@
 """What a person asked for, and what that means for the rooms."""
 
 import os
+import re
+from collections.abc import Sequence
 from random import Random
 
 from msgspec import Struct
@@ -30,6 +32,7 @@ from sanderling.settings import (
     nearest,
 )
 
+SECRET = ("--basic-auth", "--header", "--store", "--proxy")  # flags whose values may hold a password
 FAST_CONNECTIONS = 16  # to one host, where no pause is asked for
 
 
@@ -74,10 +77,21 @@ def read_seed(text: str) -> Spelling:
     """Spell a seed; a bare host name means https."""
     raw = text.strip()
     spelling = normalise(raw if "://" in raw else f"https://{raw}")
-    if spelling is None:
+    if spelling is None or ("://" not in raw and (raw.startswith("/") or "@" in raw.partition("/")[0])):
         why = {Reason.SCHEME: "only http and https are crawled", Reason.TOO_LONG: "it is too long"}
         raise UsageError(f"{text!r} cannot be crawled: {why.get(why_not(raw), 'it is no URL')}")
     return spelling
+
+
+def without_secrets(argv: Sequence[str]) -> list[str]:
+    """A command as it may be kept: passwords, and headers that may hold one, are not written down."""
+    kept, is_secret = [], False
+    for word in argv:
+        flag, equals, _ = word.partition("=")
+        hidden = f"{flag}=***" if equals and flag in SECRET else re.sub(r"://[^/@\s]*@", "://***@", word)
+        kept.append("***" if is_secret else hidden)
+        is_secret = word in SECRET
+    return kept
 
 
 def depth_limit(text: str) -> int:

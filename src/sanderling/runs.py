@@ -287,7 +287,7 @@ def summarise(house: House, finish: Finish, seconds: float) -> Summary:
     (pages,) = db.execute(
         "SELECT count(*) FROM pages JOIN urls ON urls.id = pages.url WHERE status BETWEEN 200 AND 299 AND role = 'page'"
     ).fetchone()
-    (skipped,) = db.execute("SELECT count(*) FROM urls WHERE state = ?", (State.SKIPPED,)).fetchone()
+    (skipped,) = db.execute("SELECT count(*) FROM urls WHERE state = ? AND role = 'page'", (State.SKIPPED,)).fetchone()
     visited = counts[Outcome.FETCHED] + counts[Outcome.NOT_MODIFIED]
     return Summary(
         finish_reason=finish,

@@ -9,6 +9,7 @@ import pytest
 from tests.web import Page, Site, html, redirect
 
 from sanderling.cli import COMMANDS, main
+from sanderling.cli.crawl import read_seed_file
 from sanderling.cli.frame import command_module
 from sanderling.settings import known
 from sanderling.sources.sitemap import read_sitemap
@@ -81,6 +82,17 @@ def test_the_summary_is_the_last_line(capsys: pytest.CaptureFixture[str], tmp_pa
         "pages_per_second",
     ]  # fmt: skip
     assert (summary["finish_reason"], summary["pages"]) == ("done", 1)
+
+
+def test_a_seed_file_may_come_from_any_editor_and_its_wrong_lines_are_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "seeds.txt"
+    file.write_bytes(b"\xef\xbb\xbfhttp://a.example/\r\n# no\r\n\r\nhttp://b.example/\r\n")
+    assert read_seed_file(str(file)) == ["http://a.example/", "http://b.example/"]
+    file.write_text("http://a.example/\nnot a url\n")
+    assert main(["crawl", "--seed-file", str(file), "-C", str(tmp_path / "c")]) == 4
+    assert "line 2" in capsys.readouterr().err
 
 
 def test_a_crawl_that_brings_nothing_home_says_why_and_returns_9(

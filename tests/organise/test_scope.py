@@ -80,3 +80,11 @@ def test_a_sitemap_speaks_for_its_own_site_under_all_its_names() -> None:
     assert admissible("https://example.org/other", sitemap)
     assert not admissible("https://other.example.org/", sitemap)
     assert not admissible("http://www.example.org:8080/", sitemap)
+
+
+def test_two_hundred_thousand_seeds_make_one_rule_and_prefixes_are_still_told_apart() -> None:
+    seeds = [Url(f"https://h{number % 1000}.org/d{number}/x") for number in range(200_000)]
+    rule = scope_rule(seeds, Scope.PREFIX)
+    assert verdict(rule, "https://h7.org/d7/deep/er") is Reason.NONE
+    assert verdict(rule, "https://h7.org/d8/x") is Reason.OUT_OF_SCOPE
+    assert len(rule.seeds) == 200_000

@@ -29,8 +29,9 @@ from sanderling.coordinator import Coordinator, Finish, Progress
 from sanderling.engines.parking import parked
 from sanderling.errors import UsageError
 from sanderling.migrants.guard import is_global, literal
-from sanderling.organise.normalise import host_of, hostname, normalise
+from sanderling.organise.normalise import host_of, hostname
 from sanderling.records import Reason
+from sanderling.request import read_seed, without_secrets
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import (
     Fetching,
@@ -95,7 +96,7 @@ def run(call: Call) -> int:
         memory=call.settings(Memory),
         scheduling=call.settings(Scheduling),
         revisit=call.settings(Revisit),
-        command=shlex.join(sys.argv[1:]),
+        command=shlex.join(without_secrets(sys.argv[1:])),
     )
     for name in ("order", "query", "like_text"):
         if call.found.get(name) == "":
@@ -144,10 +145,27 @@ def read_seed_file(name: str | None) -> list[str]:
     if not name:
         return []
     try:
-        text = sys.stdin.read() if name == "-" else Path(name).read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the seed file {name}: {error}") from None
-    return [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        text = (sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()).decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"cannot read the seed file {name}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"the seed file {name} is no text in UTF-8") from None
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+    seeds = [(number, line) for number, line in lines if line and not line.startswith("#")]
+    for number, line in seeds:
+        try:
+            read_seed(line)
+        except UsageError as error:
+            raise UsageError(f"{name}, line {number}: {error}") from None
+    return [line for _, line in seeds]
+
+
+def warn_of_credentials(call: Call, request: Request) -> None:
+    """A password in a URL would travel to places it is not meant for, so it is left out."""
+    for seed in request.seeds:
+        if "@" in seed.partition("://")[2].partition("/")[0]:
+            say(call, "warning: names and passwords inside URLs are not used; give --basic-auth HOST=USER:PASSWORD")
+            return
 
 
 def warn_without_contact(call: Call, request: Request) -> None:
@@ -155,9 +173,9 @@ def warn_without_contact(call: Call, request: Request) -> None:
     if request.politeness.contact:
         return
     for seed in request.seeds:
-        spelling = normalise(seed)
-        address = literal(hostname(host_of(spelling.url))) if spelling else None
-        if address is None or is_global(address):
+        name = hostname(host_of(read_seed(seed).url))
+        address = literal(name)
+        if (address is None and name != "localhost") or (address is not None and is_global(address)):
             say(call, "warning: no --contact is set; give a URL or mail address so that site owners can reach you")
             return
 
@@ -176,6 +194,7 @@ def clean(call: Call) -> None:
 def started(call: Call, request: Request, coordinator: Coordinator) -> None:
     """Before the first request: warn, and listen to Ctrl-C."""
     warn_without_contact(call, request)
+    warn_of_credentials(call, request)
     stop_on_signals(coordinator)
 
 

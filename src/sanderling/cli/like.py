@@ -19,7 +19,7 @@ from sanderling.index.beside import can_index, indexing
 from sanderling.lookout import look_again
 from sanderling.pages.parse import Document
 from sanderling.pages.wrapper import Field, induce, read
-from sanderling.request import Request, fetch_settings
+from sanderling.request import Request, fetch_settings, without_secrets
 from sanderling.settings import Fetching, Limits, Politeness, Revisit, Scheduling, Scope, Searching, Workers
 from sanderling.store.catalogue import url_id
 from sanderling.store.collection import exists, read_collection
@@ -156,7 +156,7 @@ def _request(call: Call) -> Request:
         workers=call.settings(Workers),
         scheduling=Scheduling(),
         revisit=Revisit(),
-        command=shlex.join(sys.argv[1:]),
+        command=shlex.join(without_secrets(sys.argv[1:])),
     )
 
 

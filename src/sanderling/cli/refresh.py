@@ -18,7 +18,7 @@ from sanderling.coordinator import Finish
 from sanderling.engines.parking import parked
 from sanderling.errors import UsageError
 from sanderling.refresh.policies import POLICIES
-from sanderling.request import Request
+from sanderling.request import Request, without_secrets
 from sanderling.revisits import Mode, Refreshed, expected, refresh
 from sanderling.settings import (
     Fetching,
@@ -102,7 +102,7 @@ def remembered(call: Call) -> Request:
         memory=group(Memory),
         scheduling=group(Scheduling),
         revisit=call.settings(Revisit),
-        command=shlex.join(sys.argv[1:]),
+        command=shlex.join(without_secrets(sys.argv[1:])),
     )
 
 

@@ -23,6 +23,7 @@ examples:
   sanderling status
   sanderling status -C archive-2026 --json
 """
+SEEDS = 5  # named to a person
 LEVELS = 12  # rows of them for a person
 
 
@@ -58,7 +59,7 @@ def describe(collection: Collection) -> dict[str, object]:
         "pages": pages,
         "bytes": size,
         "archive_bytes": archived,
-        "urls": dict(db.execute("SELECT state, count(*) FROM urls GROUP BY state").fetchall()),
+        "urls": dict(db.execute("SELECT state, count(*) FROM urls WHERE role = 'page' GROUP BY state").fetchall()),
         "skipped": dict(_reasons(db, "skipped")),
         "failed": dict(_reasons(db, "failed")),
         "classes": dict(Counter(name for _, name in classes(db))),
@@ -81,7 +82,7 @@ def _duplicates(db: Connection) -> dict[str, object]:
 
 
 def _reasons(db: Connection, state: str) -> list[tuple[str, int]]:
-    sql = "SELECT reason, count(*) FROM urls WHERE state = ? GROUP BY reason ORDER BY 2 DESC"
+    sql = "SELECT reason, count(*) FROM urls WHERE state = ? AND role = 'page' GROUP BY reason ORDER BY 2 DESC"
     return db.execute(sql, (state,)).fetchall()
 
 
@@ -102,7 +103,7 @@ def _print(state: dict[str, object]) -> None:
     urls = state["urls"]
     assert isinstance(urls, dict)
     print(f"{state['collection']}: {state['pages']:,} pages, {size_text(float(str(state['bytes'])))}")
-    print(f"  seeds     {', '.join(map(str, state['seeds'] if isinstance(state['seeds'], list) else []))}")
+    print(f"  seeds     {_first_seeds(state['seeds'])}")
     print(f"  session   {state['session']}, {'complete' if state['complete'] else 'unfinished'}")
     print(f"  archive   {size_text(float(str(state['archive_bytes'])))} of WARC")
     print(f"  urls      {', '.join(f'{count:,} {name}' for name, count in sorted(urls.items()))}")
@@ -121,6 +122,12 @@ def _print(state: dict[str, object]) -> None:
         print(f"  held      {host['host']} until {host['until']} ({host['reason']}), {host['waiting']} waiting")
     if isinstance(run, dict):
         print(f"  last run  {run['started']}: {run['finish_reason']}")
+
+
+def _first_seeds(seeds: object) -> str:
+    assert isinstance(seeds, list)
+    more = f" and {len(seeds) - SEEDS:,} more" if len(seeds) > SEEDS else ""
+    return ", ".join(map(str, seeds[:SEEDS])) + more
 
 
 def _print_duplicates(found: object) -> None:

@@ -5,11 +5,12 @@ people mean it. They stay different URLs, with different keys and different robo
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from enum import StrEnum
 from functools import lru_cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.errors import UsageError
 from sanderling.organise.normalise import LENGTH_LIMIT, host_of, registrable_domain, split
@@ -31,6 +32,7 @@ class ScopeRule(Struct, frozen=True):
 
     scope: Scope
     seeds: frozenset[str] = frozenset()
+    sites: frozenset[str] = frozenset()  # of the seeds
     places: frozenset[str] = frozenset()  # sites, folders or domains of the seeds, as the scope asks
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -48,15 +50,22 @@ def scope_rule(
     rule = ScopeRule(scope, include=tuple(include), exclude=tuple(exclude), length_limit=length_limit)
     for pattern in rule.include + rule.exclude:
         _compiled(pattern)
-    for seed in seeds:
-        rule = with_seed(rule, seed)
-    return rule
+    return _widened(rule, seeds)
 
 
 def with_seed(rule: ScopeRule, seed: Url) -> ScopeRule:
     """Widen a rule by one more seed: a new one, or where a seed was redirected to."""
-    seeds, places = rule.seeds | {str(seed)}, rule.places | {_place(rule.scope, seed)}
-    return ScopeRule(rule.scope, seeds, places, rule.include, rule.exclude, rule.length_limit)
+    return _widened(rule, [seed])
+
+
+def _widened(rule: ScopeRule, new: Iterable[Url]) -> ScopeRule:
+    seeds = frozenset(map(str, new))
+    return replace(
+        rule,
+        seeds=rule.seeds | seeds,
+        sites=rule.sites.union(map(site_of, seeds)),
+        places=rule.places.union(_place(rule.scope, seed) for seed in seeds),
+    )
 
 
 def verdict(rule: ScopeRule, url: str) -> Reason:
@@ -83,7 +92,7 @@ def is_site_of_seed(rule: ScopeRule, host: str) -> bool:
     """Tell whether a host is one whose pages the crawl may want: where looking for sitemaps makes sense."""
     if rule.scope is Scope.PAGE:
         return False
-    return _is_within(rule, host + "/") or any(_site(host) == site_of(seed) for seed in rule.seeds)
+    return _is_within(rule, host + "/") or _site(host) in rule.sites
 
 
 def admissible(url: str, sitemap_url: str, robots_named: Collection[Host] = ()) -> bool:
@@ -104,10 +113,17 @@ def _is_within(rule: ScopeRule, url: str) -> bool:
             return False  # seeds were let in before
         case Scope.PREFIX:
             host, path = split(url)
-            place = _site(host) + path
-            return any(place.startswith(folder) for folder in rule.places)
+            return any(folder in rule.places for folder in _folders(_site(host) + path))
         case _:
             return _place(rule.scope, url) in rule.places
+
+
+def _folders(place: str) -> Iterator[str]:
+    """The folders a place lies in, the outermost first."""
+    end = place.find("/")
+    while end >= 0:
+        yield place[: end + 1]
+        end = place.find("/", end + 1)
 
 
 def _place(scope: Scope, url: str) -> str:
