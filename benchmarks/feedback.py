@@ -21,6 +21,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from benchmarks.written import written
 from sanderling.feedback.weights import Look, Weight, weigh
 from sanderling.index.finder import Finder
 from sanderling.index.measures import ndcg
@@ -155,18 +156,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=6)
     parser.add_argument("--visits", type=int, default=1000)
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
     options = parser.parse_args()
+    with written("feedback", options.write):
+        run(options.seeds, options.visits)
+
+
+def run(seeds: int, visits: int) -> None:
+    """Let users loose on every collection."""
     suites = Path(os.environ["SANDERLING_SUITES"]) / "ir-collections"
-    print(f"{options.visits} visits, mean of {options.seeds} runs; nDCG@10 by popularity (evenly)")
+    print(f"{visits} visits, mean of {seeds} runs; nDCG@10 by popularity (evenly)\n")
     print("| collection | words only | learned | gain | one click in ten hostile: gain | whole runs differ by"
           " | the clicks themselves move it by |")  # fmt: skip
     print("|---|---|---|---|---|---|---|")
     for name in ("cran", "med", "cacm"):
         with tempfile.TemporaryDirectory() as scratch:
             questions = posed(suites / name / "norm", Path(scratch))
-        runs = range(options.seeds)
-        calm = [simulate(questions, seed, options.visits, 0.0) for seed in runs]
-        rough = [simulate(questions, seed, options.visits, 0.1) for seed in runs]
+        runs = range(seeds)
+        calm = [simulate(questions, seed, visits, 0.0) for seed in runs]
+        rough = [simulate(questions, seed, visits, 0.1) for seed in runs]
         before, after, spoilt = (mean(x) for x in ([o.before for o in calm], [o.after for o in calm],
                                                     [o.after for o in rough]))  # fmt: skip
         even = mean([o.after_even for o in calm]) / mean([o.before_even for o in calm]) - 1

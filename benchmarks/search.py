@@ -22,8 +22,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote_plus
 
+from benchmarks.written import written
+from sanderling.index.finder import Finder, nothing_learned
 from sanderling.index.measures import average_precision, ndcg, precision
-from sanderling.index.records import Document
+from sanderling.index.records import Ask, Document
 from sanderling.index.store import open_index
 from sanderling.store.collection import open_collection
 
@@ -102,7 +104,9 @@ def speed(pages: int, seconds: float) -> None:
         fill(folder, synthetic(pages))
         print(
             f"{pages:,} pages indexed in {time.perf_counter() - began:.0f} s, {size_of(folder / 'index') / 1e6:.0f} MB"
+            f"; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n"
         )
+        print(in_processor_time(folder))
         print("| | questions/s | p50 ms | p99 ms | errors |\n|---|---|---|---|---|")
         with serving(folder) as port:
             hammer(port, 1, 2.0)
@@ -111,6 +115,27 @@ def speed(pages: int, seconds: float) -> None:
             print(line("200 searchers", hammer(port, 200, seconds)))
             with crawling(folder / "other") as busy:
                 print(line(f"one searcher, a crawl running{busy}", hammer(port, 1, seconds)))
+        print(f"\nLoad average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores at the end.")
+
+
+def in_processor_time(folder: Path, count: int = 300) -> str:
+    """What one question costs the processor, without a network: it does not depend on who else uses the machine."""
+    index = open_index(folder / "index", write=False)
+    assert index is not None
+    finder, words, dice, spans = Finder(index, nothing_learned), vocabulary(), random.Random(7), []
+    for _ in range(count):
+        text = " ".join(question(words, dice))
+        began = time.process_time()
+        finder.search(Ask(text, 0, 10, False, True, now=time.time()))
+        spans.append(time.process_time() - began)
+    spans.sort()
+    half, most = spans[count // 2], spans[int(count * 0.99)]
+    return f"One question takes {half * 1000:.1f} ms of processor time, one in a hundred {most * 1000:.1f} ms.\n"
+
+
+def question(words: Sequence[str], dice: random.Random) -> list[str]:
+    """One to three words, rare and frequent ones."""
+    return [words[int(2 ** (dice.random() * 13)) + 20] for _ in range(dice.choice((1, 2, 2, 3)))]
 
 
 def synthetic(pages: int) -> Iterator[Document]:
@@ -145,8 +170,7 @@ def hammer(port: int, searchers: int, seconds: float) -> tuple[list[float], int,
         dice, mine = random.Random(seed), []
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         while time.perf_counter() < until:
-            rank = [int(2 ** (dice.random() * 13)) + 20 for _ in range(dice.choice((1, 2, 2, 3)))]
-            text = " ".join(words[r] for r in rank)
+            text = " ".join(question(words, dice))
             began = time.perf_counter()
             try:
                 connection.request("GET", f"/api/search?q={quote_plus(text)}&log=0")
@@ -290,13 +314,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("what", choices=("quality", "speed", "cost"))
     parser.add_argument("--pages", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
     options = parser.parse_args(argv)
-    if options.what == "quality":
-        quality()
-    elif options.what == "speed":
-        speed(options.pages or 100_000, options.seconds)
-    else:
-        cost(options.pages or 4_000)
+    with written(f"search {options.what}", options.write):
+        if options.what == "quality":
+            quality()
+        elif options.what == "speed":
+            speed(options.pages or 100_000, options.seconds)
+        else:
+            cost(options.pages or 4_000)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,45 @@
+"""What a benchmark prints goes into a document too, between its two marks."""
+
+import io
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import TextIO
+
+DOCUMENT = Path("docs/benchmarks.md")
+
+
+class Tee(io.TextIOBase):
+    """Prints, and remembers what it printed."""
+
+    def __init__(self, screen: TextIO) -> None:
+        self.screen = screen
+        self.text = ""
+
+    def write(self, text: str) -> int:
+        """Both at once."""
+        self.text += text
+        self.screen.write(text)
+        self.screen.flush()
+        return len(text)
+
+
+@contextmanager
+def written(name: str, wanted: bool) -> Iterator[None]:
+    """Put what is printed meanwhile between the marks of this name, if that is wanted."""
+    tee = Tee(sys.stdout)
+    with redirect_stdout(tee):
+        yield
+    if wanted:
+        put(name, tee.text.strip())
+
+
+def put(name: str, text: str) -> None:
+    """Replace what stands between the marks of this name."""
+    whole = DOCUMENT.read_text()
+    marks = re.compile(rf"(<!-- {re.escape(name)}: [^>]*-->\n).*?(<!-- end of {re.escape(name)} -->)", re.DOTALL)
+    if not marks.search(whole):
+        raise SystemExit(f"{DOCUMENT} has no marks for {name}")
+    DOCUMENT.write_text(marks.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", whole))
