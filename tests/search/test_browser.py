@@ -284,16 +284,42 @@ def test_logging_in_opens_the_settings(page: Any, rooms: Rooms) -> None:
 CHECKS = (Path(__file__).parent / "readable.js").read_text()
 
 
+def paths(world: World) -> tuple[str, ...]:
+    """Every page of the app that needs no login."""
+    return (
+        "/", "/?q=shore&explain=1", "/?q=nothinglikeit", f"/view?url={world.url('/gull')}", "/dashboard", "/changes",
+        f"/history?url={world.url('/tern')}", "/due", "/stats", "/login", "/privacy", "/nowhere",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Any, served: Serving, world: World, rooms: Rooms, scheme: str) -> None:
+    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+    context = browser.new_context(base_url=served.root, color_scheme=scheme, bypass_csp=True)
+    page = context.new_page()
+    wrong = []
+    for path in [*paths(world), "/settings"]:
+        if path == "/settings":
+            rooms.door.set("password", rooms.door.hasher.hash("correct horse"))
+            page.goto("/login")
+            page.get_by_label("Password").fill("correct horse")
+            page.get_by_role("button", name="Log in").click()
+            page.wait_for_url("**/settings")
+        else:
+            page.goto(path)
+        found = axe.run(page)["violations"]
+        wrong += [(path, fault["id"], fault["impact"], fault["nodes"][0]["html"][:120]) for fault in found]
+    context.close()
+    assert wrong == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_are_readable_named_and_fit(browser: Any, served: Serving, world: World, scheme: str) -> None:
     context = browser.new_context(
         base_url=served.root, color_scheme=scheme, viewport={"width": 390, "height": 800}, bypass_csp=True
     )
     page = context.new_page()
-    for path in (
-        "/", "/?q=shore&explain=1", "/?q=nothinglikeit", f"/view?url={world.url('/gull')}", "/dashboard", "/changes",
-        f"/history?url={world.url('/tern')}", "/due", "/stats", "/login", "/privacy", "/nowhere",
-    ):  # fmt: skip
+    for path in paths(world):
         page.goto(path)
         assert page.evaluate(CHECKS) == [], path
     context.close()
