@@ -253,6 +253,25 @@ def test_a_crawl_whose_only_migrant_is_silent_gets_another(tmp_path: Path) -> No
     assert visits(tmp_path) == (32, 32)
 
 
+def test_migrants_that_cannot_begin_end_the_crawl_and_no_page_is_blamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Site(tree(5)) as site:
+        crew = Running(site, tmp_path, Workers(migrants=1))
+        monkeypatch.setattr("sanderling.engines.processes.sys.executable", "/bin/false")
+        crew.thread.start()
+        crew.thread.join()
+        monkeypatch.undo()
+        assert crew.summary is not None
+        assert (crew.summary.finish_reason, crew.summary.pages) == ("interrupted", 0)
+        assert "migrants died one after the other" in (tmp_path / "logs" / "crawl.log").read_text()
+        again = Running(site, tmp_path, Workers(migrants=1))
+        again.thread.start()
+        again.thread.join()
+    assert again.summary is not None
+    assert (again.summary.finish_reason, again.summary.pages, again.summary.failed) == ("done", 5, 0)
+
+
 def test_auto_creates_migrants_when_the_queue_grows(tmp_path: Path) -> None:
     clock = Hurried()
     with Gated(star(500)) as site, running(site, tmp_path, Workers(migrants=AUTO), clock) as crew:

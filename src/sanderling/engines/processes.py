@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import msgspec
@@ -62,7 +63,8 @@ class Processes:
         command = [sys.executable, "-m", "sanderling.engines.worker", name, str(theirs.fileno())]
         process = subprocess.Popen(command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL)
         theirs.close()
-        ours.sendall(frame(Start(self.settings, self.hosts.get(place))))
+        with suppress(OSError):  # it is gone already; the next receive says so
+            ours.sendall(frame(Start(self.settings, self.hosts.get(place))))
         ours.setblocking(False)
         member = self.crew[name] = _Crew(name, process, ours, place=place)
         self.selector.register(ours, selectors.EVENT_READ, member)

@@ -100,7 +100,7 @@ class Roster:
         self.near = reaches or _everywhere
         self.sets = sets or Sets()
         self.members: dict[str, Member] = {}
-        self.seconds = 0.0  # spent on choosing
+        self.seconds = 0.0  # processor time spent on choosing
         self.choices = 0
 
     # Who is there
@@ -206,20 +206,20 @@ class Roster:
 
     def least_busy(self, host: Host, able: Sequence[str], slack: int, most: int) -> list[str]:
         """Those who reach this host and hold the fewest of its stops, or few more, but less than `most`."""
-        began = time.perf_counter()
+        began = time.thread_time()
         near = [m for m in able if self.reaches(m, host) and self.members[m].held[host] < most]
         fewest = min((self.members[m].held[host] for m in near), default=0)
         found = [m for m in near if self.members[m].held[host] <= fewest + slack]
-        self.seconds += time.perf_counter() - began
+        self.seconds += time.thread_time() - began
         return found
 
     def soon(self, host: Host, seconds: float, connections: int) -> int:
         """How many stops of a host one migrant can work off in so many seconds, as its pages took so far."""
-        began = time.perf_counter()
+        began = time.thread_time()
         known = [m.ways[host] for m in self.members.values() if host in m.ways and m.ways[host].visits]
         sure = sum(way.visits for way in known) >= LOOKS  # a first page is often an easy one
         latency = sum(way.latency for way in known) / len(known) if sure else UNKNOWN_SECONDS
-        self.seconds += time.perf_counter() - began
+        self.seconds += time.thread_time() - began
         return max(2 * connections, int(connections * seconds / max(latency, 1e-3)))
 
     def reach(self, host: Host) -> int:
@@ -228,14 +228,14 @@ class Roster:
 
     def who(self, host: Host, able: Sequence[str]) -> str | None:
         """Choose the migrant for this host; None if nobody can go now."""
-        began = time.perf_counter()
+        began = time.thread_time()
         rivals = [m for m in (self.members if self.owned else able) if self.reaches(m, host)]
         winner = None
         if len(rivals) == 1:
             winner = rivals[0]
         elif rivals:
             winner = self.choose([self.standing(m, host) for m in rivals], host)
-        self.seconds += time.perf_counter() - began
+        self.seconds += time.thread_time() - began
         self.choices += 1
         return winner if winner in able else None
 
