@@ -2,32 +2,40 @@
 
 For each crawl: what share of the PageRank and of the in-links was collected after so many pages; for crawls with a
 topic, the harvest rate: the share of pages fetched that are relevant (they have all its words, and are among the best
-5 % by BM25). And what an ordering costs: CPU time of the whole crawl and of its coordinator, and wall time, against
-breadth-first.
+5 % by BM25). And what an ordering costs: CPU time of the coordinator, replayed without a network, and of migrants that
+look for a topic, against that of a whole crawl.
 
 python -m benchmarks.ordering [--graphs a,b:c] [--orders x,y] [--data DIR] [--rounds N] [--kept FILE] [--write]
 """
 
 import argparse
-import json
 import random
 import shutil
 import sqlite3
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from benchmarks import orderingreport
 from benchmarks.crawl import PYTHON
 from benchmarks.linkedweb import Served, served
+from benchmarks.linkgraph import LinkGraph, Page, graph_of
 from benchmarks.measure import measure
+from benchmarks.replay import Look, plain, replay
 from benchmarks.worth import Graph, bm25, curve, in_links, pagerank, relevant
 from sanderling.frontier.orderings.choose import LOGS, ORDERINGS, TOPIC
+from sanderling.migrants.focus import promise_of, relevance
+from sanderling.migrants.follow import links_of
+from sanderling.organise.relevance import Listener, pack_relevance, topic_of_query
+from sanderling.pages.links import extract
 from sanderling.pages.parse import parse
-from sanderling.pages.text import text
+from sanderling.pages.text import letters, text
+from sanderling.records import Link
+from sanderling.settings import Order
 from sanderling.store.graph import unpack_links
 from sanderling.store.read import read_record
 from sanderling.store.warc_records import Place
@@ -36,7 +44,8 @@ ALL = ("postgresql-doc-15", "python-django-doc", "sqlite3-doc", "libstdc++-12-do
 GRAPHS = (*ALL, ":".join(ALL))
 BASELINE = "breadth"
 BUDGET = 25  # per cent of the pages: what a focused crawl is given
-COST_SITE = "postgresql-doc-15"  # for what an ordering costs
+COST_SITE = "libstdc++-12-doc"  # for what an ordering costs
+HEARD = 500  # pages of it that are heard for a topic
 RELEVANT = 0.05  # of all pages, at most
 QUERIES = {
     "postgresql-doc-15": (
@@ -60,8 +69,6 @@ class Run(Struct, frozen=True):
     order: str
     pages: tuple[str, ...]
     cpu_seconds: float
-    coordinator_seconds: float
-    wall_seconds: float
 
 
 class Result(Struct, frozen=True):
@@ -85,12 +92,20 @@ class Harvest(Struct, frozen=True):
     found: list[float]  # of all relevant pages
 
 
+class Costs(Struct, frozen=True):
+    """CPU milliseconds for a page: of a whole crawl, and by ordering of the coordinator and of the topic."""
+
+    whole: float
+    coordinator: dict[str, float]
+    topic: dict[str, float]
+
+
 class Kept(Struct, frozen=True):
     """What was measured, in a file: a part can be measured again without the rest."""
 
     results: list[Result] = []
     harvests: list[Harvest] = []
-    costs: dict[str, list[Run]] = {}
+    costs: Costs | None = None
 
 
 def main() -> int:
@@ -125,7 +140,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--graphs", default=",".join(GRAPHS), help="sites, comma-separated; a:b links several")
     parser.add_argument("--orders", default="", help="only these (default: all)")
     parser.add_argument("--queries", type=int, default=2, help="topics for each site")
-    parser.add_argument("--rounds", type=int, default=3, help="crawls for the cost of each; the cheapest counts")
+    parser.add_argument("--rounds", type=int, default=3, help="replays for the cost of each; the cheapest counts")
     parser.add_argument("--data", type=lambda path: Path(path).absolute(), default=Path("bench-data").absolute())
     parser.add_argument("--kept", type=Path, help="file of what was measured before, to be added to")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md and its charts")
@@ -164,29 +179,63 @@ def chosen(options: argparse.Namespace) -> list[str]:
     return [BASELINE, *(name for name in wanted if name != BASELINE)]
 
 
-def weigh(folder: Path, options: argparse.Namespace) -> dict[str, list[Run]]:
-    """What each ordering costs: the same site crawled to its end with each in turn, less what a single page costs."""
-    runs: dict[str, list[Run]] = {}
+def weigh(folder: Path, options: argparse.Namespace) -> Costs:
+    """What each ordering costs for a page: CPU of the coordinator, and of migrants that look for a topic."""
+    graph = graph_of(options.data, (COST_SITE,))
+    query = QUERIES[COST_SITE][0]
+    known = Graph(tuple(graph.pages), tuple(() for _ in graph.pages))
+    folder.mkdir(parents=True, exist_ok=True)
+    log = access_log(known, folder / "access.log")
+    wishes = {"": Order(), TOPIC: Order(query=query), LOGS: Order(access_log=(str(log),))}
+    spent: dict[str, list[float]] = {}
+    for turn in range(options.rounds):
+        for name in chosen(options):
+            needs = ORDERINGS[name].needs
+            wish = structs.replace(wishes[needs], order=name)
+            run = replay(graph, wish, folder / "replay", listening(query) if needs == TOPIC else plain)
+            spent.setdefault(name, []).append(1000 * run.seconds / len(run.order))
+            print(f"  round {turn + 1}, {name}: {spent[name][-1]:.3f} ms for a page", file=sys.stderr)
+    topics = {name for name in spent if ORDERINGS[name].needs == TOPIC}
+    heard = min(_hearing(graph, query) for _ in range(options.rounds))
+    return Costs(_whole(folder, options), {name: min(times) for name, times in spent.items()},
+                 {name: heard if name in topics else 0.0 for name in spent})  # fmt: skip
+
+
+def _whole(folder: Path, options: argparse.Namespace) -> float:
+    """CPU milliseconds for a page of a real crawl, all processes, without beginning and end."""
     with served(options.data, (COST_SITE,), folder) as web:
-        crawl(web, BASELINE, folder / "first", [])
-        log = access_log(read_graph(folder / "first")[0], folder / "access.log")
-        needs = {"": [], TOPIC: ["--query", QUERIES[COST_SITE][0]], LOGS: ["--access-log", str(log)]}
-        start = crawl(web, BASELINE, folder / "run", ["--limit", "1"])
-        for turn in range(options.rounds):
-            for name in chosen(options):
-                run = _without(start, crawl(web, name, folder / "run", needs[ORDERINGS[name].needs]))
-                runs.setdefault(name, []).append(run)
-                print(f"  round {turn + 1}, {name}: {run.cpu_seconds:.1f} CPU-s, {run.coordinator_seconds:.1f} of them"
-                      f" in the coordinator, {run.wall_seconds:.1f} s", file=sys.stderr)  # fmt: skip
-    return runs
+        start = min(crawl(web, BASELINE, folder / "run", ["--limit", "1"]).cpu_seconds for _ in range(2))
+        run = crawl(web, BASELINE, folder / "run", [])
+    return 1000 * (run.cpu_seconds - start) / len(run.pages)
 
 
-def _without(start: Run, run: Run) -> Run:
-    """A run without what it costs to begin and to end, which is the same for all."""
-    return Run(
-        run.order, run.pages, run.cpu_seconds - start.cpu_seconds, run.coordinator_seconds - start.coordinator_seconds,
-        run.wall_seconds - start.wall_seconds,
-    )  # fmt: skip
+def listening(query: str) -> Look:
+    """What a migrant with a topic sees on a page."""
+    topic = Listener(topic_of_query(query))
+
+    def look(page: Page) -> tuple[Mapping[str, bytes], tuple[Link, ...]]:
+        tree = parse(Path(page.file).read_bytes(), "") if page.file.endswith("html") else parse(b"", "")
+        marks = {"relevance": pack_relevance(topic.relevance(tree.text))}
+        return marks, tuple(structs.replace(link, promise=topic.promise(link.anchor, "")) for link in page.links)
+
+    return look
+
+
+def _hearing(graph: LinkGraph, query: str) -> float:
+    """CPU milliseconds for a page that a migrant spends on the topic."""
+    pages = [page for page in graph.pages.values() if page.file.endswith("html")][:: max(1, len(graph.pages) // HEARD)]
+    topic, spent = Listener(topic_of_query(query)), 0.0
+    for page in pages:
+        tree = parse(Path(page.file).read_bytes(), "")
+        found = extract(tree, page.url)
+        letters(tree)
+        begin = time.process_time()
+        relevance(topic, tree, found.title)
+        links_of(found, False, promise_of(topic, tree, found))
+        middle = time.process_time()
+        links_of(found, False)
+        spent += 2 * middle - begin - time.process_time()
+    return 1000 * spent / len(pages)
 
 
 def _result(graph: str, run: Run, masses: Sequence[Mapping[str, float]]) -> Result:
@@ -221,8 +270,7 @@ def crawl(web: Served, order: str, folder: Path, more: Sequence[str]) -> Run:
         " WHERE v.outcome = 'fetched' AND u.role = 'page' ORDER BY v.id"
     ).fetchall()
     db.close()
-    spent = float(json.loads((folder / "c" / "logs" / "schedule.json").read_text())["coordinator_seconds"])
-    return Run(order, tuple(url for (url,) in rows), cost.cpu_seconds, spent, cost.wall_seconds)
+    return Run(order, tuple(url for (url,) in rows), cost.cpu_seconds)
 
 
 def read_graph(folder: Path) -> tuple[Graph, dict[str, str]]:

@@ -1,6 +1,6 @@
 """Tables and charts of the ordering benchmark."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from benchmarks.report import DOCUMENT, replace_between
 from sanderling.frontier.orderings.choose import DEFAULT
 
 if TYPE_CHECKING:
-    from benchmarks.ordering import Harvest, Result, Run
+    from benchmarks.ordering import Costs, Harvest, Result
 
 BEGIN, END = "<!-- ordering: written by benchmarks/ordering.py -->", "<!-- end of ordering -->"
 CHART, HARVEST = Path("docs/images/ordering.svg"), Path("docs/images/harvest.svg")
@@ -24,7 +24,7 @@ COLOURS = {"pagerank": "#d1495b", "breadth": "#1d3557", "opic": "#2a9d8f", "shar
 OTHER = {"color": "#c8cdd6", "linewidth": 0.7, "zorder": 1}
 
 
-def tables(results: "Sequence[Result]", harvests: "Sequence[Harvest]", costs: "Mapping[str, Sequence[Run]]") -> str:
+def tables(results: "Sequence[Result]", harvests: "Sequence[Harvest]", costs: "Costs | None") -> str:
     """Everything as Markdown."""
     parts = [_masses(results), _wins(results)] if results else []
     if harvests:
@@ -111,32 +111,25 @@ def _doubled(harvests: "Sequence[Harvest]") -> str:
     return "\n".join(lines)
 
 
-def cost_of(runs: "Sequence[Run]") -> tuple[float, float, float]:
-    """Milliseconds for a page: CPU of all processes, of the coordinator, and wall; each of the cheapest crawl."""
-    each = [(run.cpu_seconds, run.coordinator_seconds, run.wall_seconds, len(run.pages)) for run in runs]
-    cpu, coordinator, wall = (min(1000 * run[part] / run[3] for run in each) for part in range(3))
-    return cpu, coordinator, wall
-
-
-def _costs(costs: "Mapping[str, Sequence[Run]]") -> str:
-    base = cost_of(costs[BASELINE])
+def _costs(costs: "Costs") -> str:
+    base = costs.coordinator[BASELINE]
     lines = [
-        "What an ordering costs, milliseconds for a page, and against breadth-first:",
+        f"What an ordering costs: CPU milliseconds for a page, where the whole crawl takes {costs.whole:.2f}:",
         "",
-        "| ordering | CPU of the whole crawl | more | CPU of the coordinator | more, of the whole | wall |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| ordering | coordinator | more than breadth | in migrants | together, of the whole crawl |",
+        "|---|---:|---:|---:|---:|",
     ]
     over = []
-    for order in costs:
-        cpu, coordinator, wall = cost_of(costs[order])
-        more, ours = cpu / base[0] - 1, (coordinator - base[1]) / base[0]
-        over += [order] if more > MOST_COST and ours > MOST_COST else []
-        lines.append(f"| {order} | {cpu:.2f} | {more:+.0%} | {coordinator:.2f} | {ours:+.0%} | {wall:.2f} |")
+    for order, spent in costs.coordinator.items():
+        more, heard = spent - base, costs.topic[order]
+        share = (more + heard) / costs.whole
+        over += [order] if share > MOST_COST else []
+        lines.append(f"| {order} | {spent:.3f} | {more:+.3f} | {heard:.3f} | {share:+.1%} |")
     said = f"NOT met: {', '.join(over)}" if over else "met"
     return "\n".join([*lines, "", f"- no ordering costs more than {MOST_COST:.0%} of the crawl ({said})"])
 
 
-def write(results: "Sequence[Result]", harvests: "Sequence[Harvest]", costs: "Mapping[str, Sequence[Run]]") -> None:
+def write(results: "Sequence[Result]", harvests: "Sequence[Harvest]", costs: "Costs | None") -> None:
     """Put tables and charts into the documentation."""
     if results:
         draw(results)
