@@ -12,6 +12,8 @@ import pytest
 from msgspec import structs
 from tests.web import Site, html, tree
 
+from sanderling.dedupe.tally import count
+from sanderling.dedupe.twins import near
 from sanderling.errors import CollectionError, StoreUnavailable, UsageError
 from sanderling.postgres import connect, spell
 from sanderling.reach import levels
@@ -72,6 +74,9 @@ def test_a_site_is_crawled_and_visited_again(tmp_path: Path, store: str) -> None
             assert {row.url for row in pages(collection.db)} == {site.root + path for path in site.pages}
             id_, key = known_url(collection, site.root + "/p4")
             assert stored(collection, id_, key).body == site.pages["/p4"].body
+            duplicates = count(collection.db)
+            assert duplicates.links > duplicates.links_known > 0
+            assert duplicates.pages_near == len(list(near(collection.db)))
 
 
 def test_a_topic_a_limited_size_drawn_depths_and_explanations_work_there(tmp_path: Path, store: str) -> None:

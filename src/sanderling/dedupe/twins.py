@@ -1,7 +1,7 @@
 """Which stored pages read nearly like another one: brought up to date when a run ends, not while it fetches.
 
-The migrants left the marks (simhash). All go into the index, and only pages that are new or changed since the last time
-are looked up. Of two pages that read nearly the same, the one met first is the original.
+The migrants left the marks (simhash). Pages that are new or changed since the last time are looked up among the
+originals: pages that did not read like any before them. One that reads like an original is paired with it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,11 +16,12 @@ MARKS = (
     "SELECT m.url, m.value, p.visit FROM marks AS m JOIN pages AS p ON p.url = m.url"
     " WHERE m.kind = 'simhash' AND p.status = 200 AND p.duplicate_of = 0 ORDER BY m.url"
 )
+NEAR_NOW = "SELECT n.url, n.twin, n.distance FROM near AS n JOIN pages AS p ON p.url = n.url WHERE p.status = 200 ORDER BY n.url"
 CHUNK = 400
 
 
 class Pair(Struct, frozen=True):
-    """A page, the one met earlier that it reads like, and in how many bits their marks differ."""
+    """A page, the original it reads like, and in how many bits their marks differ."""
 
     url: int
     twin: int
@@ -33,18 +34,33 @@ def catch_up(db: Connection) -> int:
     (last,) = db.execute("SELECT coalesce(max(visit), 0) FROM pages").fetchone()
     if last <= until:
         return 0
-    rows = [(url, int.from_bytes(mark, "big"), visit) for url, mark, visit in db.execute(MARKS)]
-    fresh = {url for url, _, visit in rows if visit > until}
-    asked = fresh | _forget(db, fresh) if until else fresh
-    found = _pairs([(url, mark) for url, mark, _ in rows], asked)
-    db.executemany(
-        "INSERT INTO near VALUES (?, ?, ?) ON CONFLICT (url) DO UPDATE SET twin = excluded.twin,"
-        " distance = excluded.distance",
-        [(pair.url, pair.twin, pair.distance) for pair in found],
-    )
+    lonely = _forget(db, [url for (url,) in db.execute("SELECT url FROM pages WHERE visit > ?", (until,))])
+    paired = {url for (url,) in db.execute("SELECT url FROM near")}
+    index, asked = NearIndex(), list[tuple[int, int]]()
+    for url, mark, visit in db.execute(MARKS):
+        number = int.from_bytes(mark, "big")
+        if visit > until or url in lonely:
+            asked.append((url, number))
+        elif url not in paired:
+            index.add(url, number)
+    found = [(pair.url, pair.twin, pair.distance) for pair in _pairs(index, asked)]
+    db.executemany("INSERT INTO near VALUES (?, ?, ?)", found)
     db.execute("DELETE FROM near_until")
     db.execute("INSERT INTO near_until VALUES (?)", (last,))
     return len(asked)
+
+
+def _pairs(index: NearIndex, asked: Iterable[tuple[int, int]]) -> Iterator[Pair]:
+    """Pair each page with the nearest original; one that has none is an original itself from now on.
+
+    Only originals are in the index, so a million pages that read alike cost no more than others.
+    """
+    for url, mark in asked:
+        twins = index.find(mark, NEAR if len(index) <= MANY else BANDS - 1)
+        if twins:
+            yield Pair(url, twins[0].page, twins[0].distance)
+        else:
+            index.add(url, mark)
 
 
 def _forget(db: Connection, pages: Iterable[int]) -> set[int]:
@@ -59,27 +75,8 @@ def _forget(db: Connection, pages: Iterable[int]) -> set[int]:
     return lonely
 
 
-def _pairs(marks: list[tuple[int, int]], asked: set[int]) -> list[Pair]:
-    """The nearest earlier page of each that has one; pages asked for may be the earlier ones too."""
-    index, first = NearIndex(), dict[int, int]()
-    for url, mark in marks:
-        if first.setdefault(mark, url) == url:
-            index.add(url, mark)
-    same = [Pair(url, first[mark], 0) for url, mark in marks if mark and url != first[mark]]
-    within = NEAR if len(first) <= MANY else BANDS - 1
-    best: dict[int, Pair] = {}
-    for mark, url in first.items():
-        if url in asked:
-            for twin in index.find(mark, within):
-                later, earlier = max(url, twin.page), min(url, twin.page)
-                known = best.get(later)
-                if later != earlier and (known is None or (twin.distance, earlier) < (known.distance, known.twin)):
-                    best[later] = Pair(later, earlier, twin.distance)
-    return [*same, *best.values()]
-
-
 def near(db: Connection) -> Iterator[Pair]:
     """All pages known to read nearly like another one; none where nobody looked yet."""
     if db.execute("SELECT 1 FROM migrations WHERE room = 'dedupe'").fetchone():
-        for row in db.execute("SELECT url, twin, distance FROM near ORDER BY url"):
+        for row in db.execute(NEAR_NOW):
             yield Pair(*row)
