@@ -16,7 +16,10 @@ MARKS = (
     "SELECT m.url, m.value, p.visit FROM marks AS m JOIN pages AS p ON p.url = m.url"
     " WHERE m.kind = 'simhash' AND p.status = 200 AND p.duplicate_of = 0 ORDER BY m.url"
 )
-NEAR_NOW = "SELECT n.url, n.twin, n.distance FROM near AS n JOIN pages AS p ON p.url = n.url WHERE p.status = 200 ORDER BY n.url"
+NEAR_NOW = (
+    "SELECT n.url, n.twin, n.distance FROM near AS n JOIN pages AS p ON p.url = n.url"
+    " WHERE p.status = 200 ORDER BY n.url"
+)
 CHUNK = 400
 
 
