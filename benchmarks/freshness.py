@@ -6,7 +6,7 @@ averaged over time and pages; age is how long copies have been out of date, in d
 The oracle knows the true mean rate of every page and visits what is worth most by it. `sitemap` beside a policy: half
 of the pages are in a sitemap with honest dates, read before every turn.
 
-SANDERLING_TRACES=DIR python -m benchmarks.freshness [--traces a,b] [--intervals 30,7,2] [--part N] [--write]
+SANDERLING_TRACES=DIR python -m benchmarks.freshness [--traces a,b] [--intervals 60,30,7] [--part N] [--write]
 """
 
 import argparse
@@ -24,6 +24,9 @@ from sanderling.refresh.policies import DEFAULT, POLICIES
 
 BEGIN, END = "<!-- freshness: written by benchmarks/freshness.py -->", "<!-- end of freshness -->"
 CHART = Path("docs/images/freshness.svg")
+Places = Sequence[tuple[str, float]]
+"""The rows of the table: traces, and the mean days between visits of a page."""
+
 RIVALS = ("fixed", "self-adjusting", "nutch")
 TOLD = f"{DEFAULT} + sitemap"
 COLUMNS = (*RIVALS, "heritrix", "cho", "lambda-crawl", DEFAULT, "oracle", TOLD)
@@ -55,6 +58,10 @@ class Runs:
             if self.file:
                 self.file.write_bytes(msgspec.json.encode(self.cells))
 
+    def has(self, trace: str, interval: float, columns: Sequence[str]) -> bool:
+        """Is a whole row worked out?"""
+        return all(f"{trace} {interval:g} {name}" in self.cells for name in columns)
+
     def cell(self, trace: str, interval: float, column: str) -> Cell:
         return self.cells[f"{trace} {interval:g} {column}"]
 
@@ -70,11 +77,11 @@ def crawler_of(column: str, trace: Trace, interval: float) -> Crawler | Oracle:
     return Oracle(trace) if name == "oracle" else Crawler(POLICIES[name], trace, interval, bool(told))
 
 
-def table(runs: Runs, traces: Sequence[str], intervals: Sequence[float], columns: Sequence[str]) -> str:
+def table(runs: Runs, places: Places, columns: Sequence[str]) -> str:
     """Freshness of every policy; the best that learns alone is in bold."""
     names = ["uniform" if name == "fixed" else name for name in columns]
     lines = [f"| trace, days | {' | '.join(names)} | of the gap |", "|---|" + "---:|" * (len(names) + 1)]
-    for trace, interval in ((trace, interval) for trace in traces for interval in intervals):
+    for trace, interval in places:
         found = {name: runs.cell(trace, interval, name).freshness for name in columns}
         best = max(value for name, value in found.items() if name not in ("oracle", TOLD))
         cells = " | ".join(f"**{value:.4f}**" if value == best else f"{value:.4f}" for value in found.values())
@@ -82,21 +89,21 @@ def table(runs: Runs, traces: Sequence[str], intervals: Sequence[float], columns
     return "\n".join(lines)
 
 
-def ages(runs: Runs, traces: Sequence[str], intervals: Sequence[float], columns: Sequence[str]) -> str:
+def ages(runs: Runs, places: Places, columns: Sequence[str]) -> str:
     """Mean age of the copies in days."""
     names = ["uniform" if name == "fixed" else name for name in columns]
     lines = [f"| age in days | {' | '.join(names)} |", "|---|" + "---:|" * len(names)]
-    for trace, interval in ((trace, interval) for trace in traces for interval in intervals):
+    for trace, interval in places:
         cells = " | ".join(f"{runs.cell(trace, interval, name).age:.3f}" for name in columns)
         lines.append(f"| {trace}, {interval:g} | {cells} |")
     return "\n".join(lines)
 
 
-def targets(runs: Runs, traces: Sequence[str], intervals: Sequence[float]) -> str:
+def targets(runs: Runs, places: Places) -> str:
     """Our aims, and whether this run met them."""
-    places = [(trace, interval) for trace in traces for interval in intervals]
     aims = []
-    for interval in intervals:
+    for interval in sorted({interval for _, interval in places}, reverse=True):
+        traces = [trace for trace, each in places if each == interval]
         share = sum(runs.closed(trace, interval, DEFAULT) for trace in traces) / len(traces)
         won, gap = (sum(_gain(runs, trace, interval, name) for trace in traces) for name in (DEFAULT, "oracle"))
         aims.append(
@@ -106,10 +113,12 @@ def targets(runs: Runs, traces: Sequence[str], intervals: Sequence[float]) -> st
     for rival in RIVALS:
         below = [f"{t}, {i:g}" for t, i in places
                  if runs.cell(t, i, DEFAULT).freshness < runs.cell(t, i, rival).freshness]  # fmt: skip
-        aims.append(f"- never below {rival}: {'; '.join(below) or 'nowhere'} {_verdict(not below)}")
+        aims.append(
+            f"- {DEFAULT} is below {rival} {'in ' + '; '.join(below) if below else 'nowhere'} {_verdict(not below)}"
+        )
     below = [f"{t}, {i:g}" for t, i in places if runs.closed(t, i, TOLD) < 1]
-    aims.append(f"- with a sitemap of half the pages above the oracle: not in {'; '.join(below) or 'none'} "
-                f"{_verdict(not below)}")  # fmt: skip
+    where = "but in " + "; ".join(below) if below else "everywhere"
+    aims.append(f"- with a sitemap of half the pages above the oracle {where} {_verdict(not below)}")
     return "\n".join(aims)
 
 
@@ -121,7 +130,7 @@ def _verdict(held: bool) -> str:
     return "(met)" if held else "(NOT met)"
 
 
-def draw(runs: Runs, traces: Sequence[str], intervals: Sequence[float], columns: Sequence[str]) -> None:
+def draw(runs: Runs, places: Places, columns: Sequence[str]) -> None:
     """Share of copies that are out of date, beside uniform visits: shorter is better."""
     import matplotlib
 
@@ -129,13 +138,15 @@ def draw(runs: Runs, traces: Sequence[str], intervals: Sequence[float], columns:
     matplotlib.rcParams["svg.hashsalt"] = "sanderling"
     from matplotlib import pyplot
 
+    intervals = sorted({interval for _, interval in places}, reverse=True)
     figure, grid = pyplot.subplots(1, len(intervals), figsize=(4 * len(intervals), 3.6), sharey=True, squeeze=False)
     for axes, interval in zip(grid[0], intervals, strict=True):
+        traces = [trace for trace, each in places if each == interval]
         for number, name in enumerate(columns):
             stale = [(1 - runs.cell(trace, interval, name).freshness)
                      / (1 - runs.cell(trace, interval, "fixed").freshness) for trace in traces]  # fmt: skip
-            places = [place + (number - len(columns) / 2) * 0.8 / len(columns) for place in range(len(traces))]
-            axes.bar(places, stale, 0.8 / len(columns), color=COLOURS[name], label=name, align="edge")
+            lefts = [place + (number - len(columns) / 2) * 0.8 / len(columns) for place in range(len(traces))]
+            axes.bar(lefts, stale, 0.8 / len(columns), color=COLOURS[name], label=name, align="edge")
         axes.set_xticks(range(len(traces)), [trace.partition("-")[0] for trace in traces], fontsize=9)
         axes.set_title(f"each page once in {interval:g} days", fontsize=10)
         axes.spines[["top", "right"]].set_visible(False)
@@ -150,25 +161,27 @@ def main() -> None:
     """Replay every policy and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--traces", default="", help="names, by comma (all in the folder)")
-    parser.add_argument("--intervals", default="30,7,2", help="mean days between visits of a page")
+    parser.add_argument("--intervals", default="60,30,7", help="mean days between visits of a page")
     parser.add_argument("--policies", default=",".join(COLUMNS), help="and oracle")
     parser.add_argument("--part", type=int, default=1, help="only each N-th hundred of the pages: quick, rough")
     parser.add_argument("--keep", type=Path, help="a file for what was worked out, to go on from")
+    parser.add_argument("--kept", action="store_true", help="work out nothing: show the rows that are in that file")
     parser.add_argument("--write", action="store_true", help=f"write {DOCUMENT} and its chart")
     options = parser.parse_args()
     folder = Path(os.environ.get("SANDERLING_TRACES") or sys.exit("SANDERLING_TRACES names no folder of traces"))
     traces = options.traces.split(",") if options.traces else traces_in(folder)
     intervals, columns = list(map(float, options.intervals.split(","))), options.policies.split(",")
     runs = Runs(folder, options.part, options.keep)
-    for interval in intervals:
+    for interval in () if options.kept else intervals:
         for trace in traces:
             runs.work(trace, interval, columns)
-    parts = (table(runs, traces, intervals, columns), "Aims of this project, in this run:",
-             targets(runs, traces, intervals), ages(runs, traces, intervals, columns))  # fmt: skip
+    places = [(trace, interval) for trace in traces for interval in intervals if runs.has(trace, interval, columns)]
+    parts = (table(runs, places, columns), "Aims of this project, in this run:",
+             targets(runs, places), ages(runs, places, columns))  # fmt: skip
     text = "\n\n".join(parts)
     print(text)
     if options.write:
-        draw(runs, traces, intervals, [name for name in columns if name in COLOURS])
+        draw(runs, places, [name for name in columns if name in COLOURS])
         replace_between(DOCUMENT, BEGIN, END, f"![stale copies]({CHART.relative_to('docs')})\n\n{text}")
 
 

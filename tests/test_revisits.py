@@ -248,7 +248,7 @@ def test_a_host_that_vanished_loses_nothing_and_may_come_back(tmp_path: Path) ->
         crawl(tmp_path, request(site))
     root = site.root
     down = refresh(tmp_path, request(site), Mode.ONCE, clock=lambda: time.time() + 30 * DAY)
-    assert (down.changed, down.gone) == (0, 0)
+    assert (down.changed, down.gone, down.unreachable) == (0, 0, (root,))
     with read_collection(tmp_path) as collection:
         assert len(list(pages(collection.db, "p.status = 200"))) == 4
     with Site(texts(3), port=int(root.rpartition(":")[2])) as back:
@@ -314,7 +314,7 @@ def test_a_dry_run_keeps_to_the_budget_and_visits_what_a_refresh_visits(tmp_path
         wish = request(site, Revisit(budget="5/minute"))
         rows = expected(tmp_path, wish, Mode.ONCE, time.time() + 30 * DAY)
         assert len(rows) == 5
-        assert all("changes every" in row.why for row in rows)
+        assert all("seen once" in row.why for row in rows)
         before = site.hits.copy()
         refresh(tmp_path, wish, Mode.ONCE, clock=lambda: time.time() + 30 * DAY)
         asked = {site.root + path for path in site.hits - before if path.startswith("/p") or path == "/"}

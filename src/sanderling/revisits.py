@@ -58,6 +58,7 @@ class Refreshed(Struct, frozen=True):
     bytes_saved: int
     seconds: float
     finish_reason: str = "done"
+    unreachable: tuple[str, ...] = ()  # hosts
 
 
 class Refill:
@@ -232,6 +233,7 @@ def summarise(house: House, refill: Refill, finish: Finish, seconds: float) -> R
         bytes_saved=counts["bytes_saved"],
         seconds=round(seconds, 3),
         finish_reason=finish,
+        unreachable=tuple(sorted(house.judge.condemned)),
     )
 
 

@@ -15,6 +15,7 @@ from sanderling.organise.pvalue import PATTERN, pvalue
 from sanderling.organise.relevance import unpack_relevance
 from sanderling.reach import drawn
 from sanderling.records import Host, Source, State, Url
+from sanderling.refresh.diary import reasons
 from sanderling.store.collection import get_meta
 from sanderling.store.graph import count_sources
 from sanderling.store.history import change_class
@@ -151,8 +152,8 @@ def _due(db: Connection, row: _Row, now: float) -> tuple[float, str]:
         (open_at,) = db.execute("SELECT open_at FROM hosts WHERE id = ?", (row.host,)).fetchone()
         ready = db.execute("SELECT ready_at FROM queue WHERE url = ?", (row.id,)).fetchone()
         return max(now, open_at, ready[0] if ready else 0.0), "it waits to be visited in this session"
-    found = db.execute("SELECT due_at, why FROM due WHERE url = ?", (row.id,)).fetchone()
-    return (float(found[0]), str(found[1])) if found else (0.0, "")
+    found = db.execute("SELECT due_at FROM due WHERE url = ?", (row.id,)).fetchone()
+    return (float(found[0]), reasons(db, [row.id], now)[row.id]) if found else (0.0, "")
 
 
 def _held(db: Connection, row: _Row, place: Place | None, now: float) -> list[str]:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from sanderling.cli.beside import company
 from sanderling.cli.crawl import CODES, show_progress, size_text, stop_on_signals
-from sanderling.cli.frame import Call, print_json, print_rows
+from sanderling.cli.frame import EXIT_FAILED, Call, print_json, print_rows
 from sanderling.cli.times import iso, short
 from sanderling.coordinator import Finish
 from sanderling.engines.parking import parked
@@ -44,6 +44,7 @@ examples:
   sanderling refresh --watch --budget 5000/day  stay, and keep the collection fresh
 """
 GROUPS = (Revisit, Scope, Limits, Politeness, Fetching, Workers, Memory, Scheduling, Searching)
+MOST_NAMED = 10  # hosts that are named if they could not be reached
 G = TypeVar("G", bound=Struct)
 
 
@@ -72,9 +73,13 @@ def run(call: Call) -> int:
         company(call, stop_on_signals, shown) as (begin, look),
     ):
         summary = refresh(call.collection, request, mode, on_start=begin, on_tick=look)
+    for host in () if call.quiet else summary.unreachable[:MOST_NAMED]:
+        print(f"sanderling: {host} could not be reached; its pages stay as they are, for the next try", file=sys.stderr)
     if not summary.visited and is_empty(call):
         print(f"sanderling: {call.collection} holds no page to visit again; crawl first", file=sys.stderr)
     report(call, summary)
+    if summary.due and not summary.visited and summary.unreachable and summary.finish_reason == Finish.DONE:
+        return EXIT_FAILED
     return CODES[Finish(summary.finish_reason)]
 
 

@@ -10,6 +10,7 @@ from sanderling.refresh.budget import Budget
 from sanderling.refresh.history import Look
 from sanderling.refresh.planner import Planner
 from sanderling.refresh.plans import Facts
+from sanderling.refresh.policies import DEFAULT, POLICIES
 from sanderling.refresh.policy import Policy
 from sanderling.refresh.shelf import Row
 from sanderling.refresh.sitemap import Hint
@@ -111,9 +112,10 @@ class Diary:
             part = [row.url for row in rows[start : start + CHUNK]]
             sql = f"SELECT url, why FROM due WHERE url IN ({','.join('?' * len(part))})"
             said.update(self.db.execute(sql, part).fetchall())
-        return [
-            DueRow(row.url, row.due_at, said[row.url] or self.planner.explain(known[row.url], now).why) for row in rows
-        ]
+        return [DueRow(row.url, row.due_at, said.get(row.url) or self._why(known.get(row.url), now)) for row in rows]
+
+    def _why(self, row: Row | None, now: float) -> str:
+        return self.planner.explain(row, now).why if row else "nothing is known of it yet"
 
     def next_due(self) -> float | None:
         """When the next page is due."""
@@ -180,3 +182,9 @@ class Diary:
                     " announced = trust.announced * 0.99 + 1, confirmed = trust.confirmed * 0.99 + excluded.confirmed",
                     (site, float(was)),
                 )
+
+
+def reasons(db: Connection, urls: Sequence[int], now: float) -> dict[int, str]:
+    """Why these pages are due when they are, in words, for somebody who only looks."""
+    diary = Diary(db, POLICIES[DEFAULT], may_write=False)
+    return {row.url: row.why for row in diary.explain([DueRow(url, 0.0) for url in urls], now)}

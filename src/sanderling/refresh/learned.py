@@ -58,9 +58,10 @@ def why(history: History, view: View) -> str:
     """The parts of the decision, in words."""
     weights, total = rates.belief(rates.unpack(history.belief), _prior(history, view))
     gone, days = _elapsed(history, view), max(view.now - history.last, 0.0) / DAY
+    found = f"{history.changes} found in {history.visits} visits"
     parts = [
-        f"changes every {1 / rates.mean(weights, total):.3g} days ({history.changes} found in {history.visits} visits)",
-        f"last visit {days:.3g} days ago" + (f", as if {gone:.3g} by related pages" if _differ(gone, days) else ""),
+        f"changes about every {in_words(rates.usual(weights, total))} ({found})" if history.visits > 1 else "seen once",
+        f"last visit {in_words(days)} ago" + (f", as if {in_words(gone)} by its kin" if _differ(gone, days) else ""),
     ]
     if history.signals:
         parts.append("announced as changed")
@@ -69,6 +70,14 @@ def why(history: History, view: View) -> str:
     if any(beat.is_known(history.phase) for beat in BEATS):
         parts.append("changes at a known hour or weekday")
     return "; ".join(parts)
+
+
+def in_words(days: float) -> str:
+    """A time as people say it."""
+    minutes = days * 1440
+    if minutes < 90:
+        return f"{minutes:.0f} minutes"
+    return f"{minutes / 60:.0f} hours" if minutes < 2880 else f"{days:.0f} days"
 
 
 def par(interval: float, table: list[Row]) -> float:

@@ -17,6 +17,7 @@ SLOWEST = 1 / 3000  # changes a day: once in eight years
 FASTEST = 24.0  # changes a day: once an hour
 POINTS = 32
 RATES = [SLOWEST * (FASTEST / SLOWEST) ** (k / (POINTS - 1)) for k in range(POINTS)]
+LOGS = [log(rate) for rate in RATES]
 REDRAW = 730.0  # days after which a rate is expected to have become another one
 FLAT = [1 / POINTS] * POINTS
 BLANK = [1.0] * POINTS  # no evidence
@@ -107,6 +108,11 @@ def belief(evidence: Sequence[float], prior: Row) -> tuple[Row, float]:
 def mean(weights: Row, total: float) -> float:
     """The expected rate, in changes a day."""
     return dot(weights, RATES) / total
+
+
+def usual(weights: Row, total: float) -> float:
+    """The time between two changes, in days, that is in the middle of what is believed."""
+    return exp(-dot(weights, LOGS) / total)
 
 
 def dot(weights: Row, values: Row) -> float:

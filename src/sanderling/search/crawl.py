@@ -17,6 +17,7 @@ from sanderling.database import Connection
 from sanderling.errors import CollectionError
 from sanderling.organise.normalise import normalise
 from sanderling.pages.parse import charset_of
+from sanderling.refresh.diary import reasons
 from sanderling.search.errand import Errand
 from sanderling.search.window import (
     Body,
@@ -250,16 +251,17 @@ class CrawlWindow:
             (now, most),
         )
         queued = [_due(row, now) for row in rows]
-        return queued + self._planned(most - len(queued))
+        return queued + self._planned(most - len(queued), now)
 
-    def _planned(self, most: int) -> list[DueRow]:
+    def _planned(self, most: int, now: float) -> list[DueRow]:
         """Pages that wait for their time, and what the plan says of each."""
         rows = self.db.execute(
-            "SELECT h.name || u.path, d.due_at, d.why, u.depth FROM due AS d JOIN urls AS u ON u.id = d.url"
+            "SELECT h.name || u.path, d.due_at, d.url, u.depth FROM due AS d JOIN urls AS u ON u.id = d.url"
             " JOIN hosts AS h ON h.id = u.host WHERE u.state <> 'queued' ORDER BY d.due_at, d.url LIMIT ?",
             (max(0, most),),
-        )
-        return [DueRow(url, why or "may have changed", due_at, 0.0, depth, True) for url, due_at, why, depth in rows]
+        ).fetchall()
+        why = reasons(self.db, [id_ for _, _, id_, _ in rows], now) if rows else {}
+        return [DueRow(url, why[id_], due_at, 0.0, depth, True) for url, due_at, id_, depth in rows]
 
     def page(self, url: str) -> PageRow | None:
         """A page as it is now; None if it was never stored."""

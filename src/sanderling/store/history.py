@@ -7,6 +7,9 @@ from msgspec import Struct
 from sanderling.database import Connection
 from sanderling.sources.changefreq import DEFAULT, class_of
 
+TOO_SHORT = 3600.0  # seconds of looking on that tell nothing
+WEEK = 7 * 86_400.0  # a page not seen to change is weekly at first, then what its quiet time says
+
 
 class Past(Struct, frozen=True):
     """One visit of the past."""
@@ -54,11 +57,10 @@ def moved_from(db: Connection, url: str, most: int = 10) -> list[tuple[int, str]
 
 def change_class(first_seen: float, last_visit: float, visits: int, changes: int, hint: str = "") -> str:
     """The class of a page (MIG-3): by what was observed; a sitemap's word counts only while nothing was."""
-    if visits < 2:
+    span = last_visit - first_seen
+    if visits < 2 or span < TOO_SHORT:
         return hint or DEFAULT
-    if not changes:
-        return class_of(2 * (last_visit - first_seen))
-    return class_of((last_visit - first_seen) / changes)
+    return class_of(span / changes if changes else max(2 * span, WEEK))
 
 
 def classes(db: Connection) -> Iterator[tuple[str, str]]:
