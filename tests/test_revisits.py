@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.web import Page, Site, html, redirect, tree
 
 from sanderling.cli import main
 from sanderling.errors import CollectionError, UsageError
+from sanderling.feedback.log import open_log
 from sanderling.refresh.history import decode
 from sanderling.revisits import Mode, Refreshed, expected, refresh
 from sanderling.session import Request, crawl
@@ -379,3 +381,14 @@ def test_a_side_file_that_does_not_fit_makes_the_page_due(tmp_path: Path) -> Non
         site.pages["/shares.tvi"] = Page(b'{"volume": "3"}')
         assert go(site, tmp_path, Mode.ONCE, days=30).changed == 1
         assert site.hits["/shares"] == 2
+
+
+def test_pages_that_users_like_are_worth_more(tmp_path: Path) -> None:
+    with Site(texts(3)) as site:
+        crawl(tmp_path, request(site))
+        with closing(open_log(tmp_path)) as log:
+            log.db.execute("INSERT INTO weights VALUES ('', ?, 1.0, 9, 9, 5, '', 0)", (site.root + "/p1",))
+        go(site, tmp_path, Mode.ONCE)
+        with read_collection(tmp_path) as collection:
+            sql = "SELECT u.path, d.weight FROM due AS d JOIN urls AS u ON u.id = d.url WHERE d.weight <> 1"
+            assert collection.db.execute(sql).fetchall() == [("/p1", 2.0)]

@@ -174,6 +174,7 @@ def refresh(
         with house.archive, closing(house.log):
             refill = Refill(house, budget, clock(), mode is Mode.WATCH)
             run = _begin(house, request, mode, refill, clock())
+            _heed_users(house, folder)
             home = engine or open_engine(request, folder)
             coordinator = Coordinator(
                 house,
@@ -199,6 +200,16 @@ def refresh(
                 set_meta(house.db, REFRESHED, str(clock()))
             note_end(house, run, finish, msgspec.to_builtins(summary), clock())
     return summary
+
+
+def _heed_users(house: House, folder: Path) -> None:
+    """Pages that people like are worth more visits: the way from feedback to refresh."""
+    if not (folder / "feedback.db").exists():
+        return
+    from sanderling.feedback.learn import liked  # brings the search with it; most collections have no users
+
+    with transaction(house.db):
+        house.diary.weigh(liked(folder))
 
 
 def _begin(house: House, request: Request, mode: Mode, refill: Refill, now: float) -> int:

@@ -3,11 +3,13 @@
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
 
 from msgspec import Struct
 
 from sanderling.feedback.apriori import MIN_CONFIDENCE, MIN_SUPPORT, PageWeight, weigh_page
-from sanderling.feedback.log import Log, query_key
+from sanderling.feedback.log import DATABASE, Log, open_log, query_key
 from sanderling.feedback.records import PIDS, STRONG, Action
 from sanderling.feedback.weights import ANY_QUESTION, MIN_CLIENTS, Look, Weight, weigh
 from sanderling.index.store import page_id
@@ -145,3 +147,12 @@ class Taught:
         if read_at != self._read_at:
             self._pages = {page: weight for page, weight in self._weights(ANY_QUESTION).items() if weight}
             self._read_at = read_at
+
+
+def liked(folder: Path) -> dict[str, float]:
+    """What users think of pages whatever they asked, from -1 to 1; nothing where nobody was listened to."""
+    if not (folder / DATABASE).exists():
+        return {}
+    with closing(open_log(folder)) as log:
+        rows = log.db.execute("SELECT url, weight FROM weights WHERE key = ? AND weight <> 0", (ANY_QUESTION,))
+        return dict(rows.fetchall())

@@ -16,6 +16,7 @@ from sanderling.refresh.shelf import Row
 from sanderling.refresh.sitemap import Hint
 from sanderling.refresh.table import TableShelf, address
 from sanderling.refresh.trust import Kind
+from sanderling.store.catalogue import url_id
 
 CHUNK = 400
 BELIEF = 0.25  # share of announced changes that must have been real; below it lastmod is build-time stamping
@@ -139,6 +140,13 @@ class Diary:
         old, new = self.shelf.find(list(moved)), self.shelf.find(list(moved.values()))
         heirs = {moved[url]: row for url, row in old.items() if moved[url] not in new}
         self.shelf.write([(replace(row, id=url), "it moved here") for url, row in heirs.items()], len(heirs))
+
+    def weigh(self, liked: Mapping[str, float]) -> None:
+        """What users think of pages, from -1 to 1: those liked are worth up to twice the visits, the others half."""
+        ids = {url: url_id(self.db, url) for url in liked}
+        self.db.executemany(
+            "UPDATE due SET weight = ? WHERE url = ?", [(2.0 ** liked[url], id_) for url, id_ in ids.items() if id_]
+        )
 
     # Signals: a sitemap says that a page changed
 
