@@ -105,6 +105,8 @@ def _stay(site: Site, watch: Watch, args: argparse.Namespace) -> None:
         server = make_server(site, host, port)
     except OSError as wrong:
         raise UsageError(f"cannot listen on {args.listen}: {wrong}") from None
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: watch.stopped.set())
     robots = robots_of(args.docroot)
     if with_sitemap(site, robots) != robots and not args.quiet:
         print(f"add to robots.txt: Sitemap: {site.url(site.sitemap_path)}", file=sys.stderr)
@@ -114,8 +116,6 @@ def _stay(site: Site, watch: Watch, args: argparse.Namespace) -> None:
     threads = [threading.Thread(target=work, daemon=True) for work in (server.serve_forever, watch.run)]
     for thread in threads:
         thread.start()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: watch.stopped.set())
     watch.stopped.wait()
     server.shutdown()
     server.server_close()
