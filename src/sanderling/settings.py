@@ -286,7 +286,8 @@ def read_value(setting: Setting, raw: object, where: str) -> object:
     try:
         return READERS[setting.kind](text)
     except ValueError as error:
-        raise UsageError(f"{where}: {setting.name}: {error}") from None
+        named = where if where in (setting.flag, setting.environment) else f"{where}: {setting.name}"
+        raise UsageError(f"{named}: {error}") from None
 
 
 def nearest(name: str, names: Sequence[str]) -> str:

@@ -334,9 +334,10 @@ class TestProxy:
 class TestWhoWeAre:
     """Passwords go to their host alone; cookies are kept only if asked for."""
 
-    def test_a_password_goes_to_its_host_alone(self, road: Road) -> None:
+    @pytest.mark.parametrize("with_port", [False, True])
+    def test_a_password_goes_to_its_host_alone(self, road: Road, with_port: bool) -> None:
         server = road.server({"/a": page})
-        login = {"a.test": "crab:s\u00e4lt"}
+        login = {f"a.test:{server.port}" if with_port else "a.test": "crab:s\u00e4lt"}
         made = road.trip(FetchSettings(allow_private=True, basic_auth=login))
         for name in ("a.test", "b.test"):
             host = Host(f"http://{name}:{server.port}")

@@ -126,9 +126,11 @@ def came_back_empty(summary: Summary) -> bool:
 
 
 ADVICE = {
-    Reason.PRIVATE_ADDRESS: "; --allow-private lets us in",
-    Reason.ROBOTS: "; its robots.txt keeps us out",
-    Reason.TLS: "; --insecure-host HOST does without a valid certificate",
+    Reason.PRIVATE_ADDRESS: "--allow-private lets us in",
+    Reason.ROBOTS: "its robots.txt keeps us out",
+    "certificate": "--insecure-host HOST does without a valid one",
+    "wrong version number": "does it speak plain http? Then say http://",
+    Reason.OUT_OF_SCOPE: "--scope any goes there, or name it as a seed",
 }
 
 
@@ -137,7 +139,12 @@ def tell_why(call: Call) -> None:
     with read_collection(call.collection) as collection:
         for row in islice(skipped(collection.db, "u.depth = 0"), SEEDS_TOLD):
             note = f" ({row.note})" if row.note else ""
-            say(call, f"nothing from {row.url}: {row.reason or row.state}{note}{ADVICE.get(Reason(row.reason), '')}")
+            advice = next((f"; {text}" for sign, text in ADVICE.items() if sign in (row.reason, *_signs(row.note))), "")
+            say(call, f"nothing from {row.url}: {row.reason or row.state}{note}{advice}")
+
+
+def _signs(note: str) -> list[str]:
+    return [sign for sign in ADVICE if sign in note]
 
 
 def read_seed_file(name: str | None) -> list[str]:

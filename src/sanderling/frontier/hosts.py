@@ -82,9 +82,11 @@ class Hosts:
         return out
 
     def pardon(self) -> None:
-        """A run begins: every host gets another chance."""
+        """A run begins: every host that was given up gets another chance, now unless it asked for a rest."""
         self.db.execute(
-            "UPDATE hosts SET verdict = '', strikes = 0, dns_tries = 0, robots_tries = 0 WHERE verdict <> ''"
+            "UPDATE hosts SET verdict = '', strikes = 0, dns_tries = 0, robots_tries = 0,"
+            " open_at = CASE WHEN hold = ? THEN open_at ELSE 0 END WHERE verdict <> ''",
+            (Reason.RATE_LIMITED,),
         )
 
     def learn_robots(self, robots: Robots, first_wait: float, now: float) -> bool:

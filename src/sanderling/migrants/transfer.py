@@ -26,6 +26,11 @@ class Door(Struct, frozen=True):
     addresses: tuple[str, ...] = ()  # empty: curl resolves, and the guard looks at what it found
 
     @property
+    def names(self) -> frozenset[str]:
+        """What a person may call it in a setting: with its port or without."""
+        return frozenset((self.name, f"{self.name}:{self.port}"))
+
+    @property
     def place(self) -> str:
         """The name curl remembers the addresses by."""
         return f"{self.name}:{self.port}"
@@ -132,10 +137,10 @@ class Transfer:
             curl.setopt(pycurl.RESOLVE, [*(f"-{place}" for place in self.common.stale), door.pin])
             self.common.stale.clear()
         curl.setopt(pycurl.PIPEWAIT, door.host.startswith("https:"))  # rather share an HTTP/2 connection than open one
-        trusted = door.name not in settings.insecure_hosts
+        trusted = door.names.isdisjoint(settings.insecure_hosts)
         curl.setopt(pycurl.SSL_VERIFYPEER, trusted)
         curl.setopt(pycurl.SSL_VERIFYHOST, 2 if trusted else 0)
-        if login := settings.basic_auth.get(door.name):
+        if login := next((settings.basic_auth[name] for name in door.names if name in settings.basic_auth), ""):
             curl.setopt(pycurl.HTTPAUTH, pycurl.HTTPAUTH_BASIC)
             curl.setopt(pycurl.USERPWD, login.encode())
         else:
