@@ -26,7 +26,7 @@ def test_an_unknown_key_names_the_nearest_known_one(tmp_path: Path) -> None:
 def test_a_wrong_value_gets_one_clear_sentence() -> None:
     with pytest.raises(UsageError, match="--scope: scope is one of page, prefix, host, domain, any, not 'galaxy'"):
         gather({"scope": "galaxy"}, {})
-    with pytest.raises(UsageError, match="--limit: limit: '-5' is no whole number"):
+    with pytest.raises(UsageError, match="--limit: '-5' is no whole number"):
         gather({"limit": "-5"}, {})
     with pytest.raises(UsageError, match="'soon' is no duration"):
         gather({"delay": "soon"}, {})

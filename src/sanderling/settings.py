@@ -286,7 +286,7 @@ def read_value(setting: Setting, raw: object, where: str) -> object:
     try:
         return READERS[setting.kind](text)
     except ValueError as error:
-        named = where if where in (setting.flag, setting.environment) else f"{where}: {setting.name}"
+        named = where if where.startswith(("--", ENVIRONMENT)) else f"{where}: {setting.name}"
         raise UsageError(f"{named}: {error}") from None
 
 

@@ -1,0 +1,119 @@
+"""What other crawlers were seen to do wrong, each once, by the real crawler: it must not happen here."""
+
+import sqlite3
+from pathlib import Path
+
+from tests.web import Page, Site, html, tree
+
+from sanderling.session import Request, Summary, crawl
+from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
+from sanderling.store.catalogue import PageRow, pages
+from sanderling.store.collection import read_collection
+
+
+def go(folder: Path, *sites: Site, limit: int = 0, sitemaps: bool = False) -> Summary:
+    request = Request(
+        tuple(site.root + "/" for site in sites),
+        scope=Scope(sitemaps=sitemaps),
+        limits=Limits(limit=limit),
+        politeness=Politeness(delay=0, backoff=0.2),
+        fetching=Fetching(allow_private=True),
+        workers=Workers(migrants=1),
+    )
+    return crawl(folder, request)
+
+
+def held(folder: Path) -> dict[str, PageRow]:
+    with read_collection(folder) as collection:
+        return {"/" + row.url.split("/", 3)[3]: row for row in pages(collection.db)}
+
+
+def age(folder: Path) -> None:
+    """Let a day pass for every robots.txt."""
+    db = sqlite3.connect(folder / "sanderling.db")
+    db.execute("UPDATE hosts SET robots_until = 0")
+    db.commit()
+    db.close()
+
+
+def test_capitals_final_slashes_and_empty_values_make_different_pages(tmp_path: Path) -> None:
+    paths = ("/A", "/a", "/dir", "/dir/", "/q", "/q?a", "/q?a=", "/q?a=&b=1")
+    with Site({"/": html(*paths)} | {path: html(text=path) for path in paths}) as site:
+        assert go(tmp_path, site).pages == 1 + len(paths)
+        assert all(site.hits[path] == 1 for path in paths)
+
+
+def test_a_robots_txt_that_did_not_change_is_believed_again(tmp_path: Path) -> None:
+    with Site(tree(20)) as site:
+        site.pages["/robots.txt"] = Page(b"User-agent: *\nDisallow: /none", headers={"Content-Type": "text/plain"})
+        go(tmp_path, site)
+        age(tmp_path)
+        go(tmp_path, site)
+        assert site.hits["/robots.txt"] == 2
+
+
+def test_a_robots_txt_that_became_an_error_closes_the_host(tmp_path: Path) -> None:
+    with Site(tree(9)) as site:
+        go(tmp_path, site)
+        age(tmp_path)
+        site.pages["/robots.txt"] = Page(b"User-agent: *\nAllow: /", 503)
+        before = sum(site.hits.values()) - site.hits["/robots.txt"]
+        go(tmp_path, site)
+        assert sum(site.hits.values()) - site.hits["/robots.txt"] == before
+
+
+def test_a_page_whose_head_stayed_the_same_has_changed_all_the_same(tmp_path: Path) -> None:
+    with Site({"/": Page(b"<head><title>same</title></head><p>old words", etag=False)}) as site:
+        go(tmp_path, site)
+        site.pages["/"] = Page(b"<head><title>same</title></head><p>new words", etag=False)
+        go(tmp_path, site)
+        assert held(tmp_path)["/"].changes == 1
+
+
+def test_an_error_is_no_sign_that_a_page_is_fresh(tmp_path: Path) -> None:
+    with Site({"/": html()}) as site:
+        go(tmp_path, site)
+        seen = held(tmp_path)["/"]
+        site.pages["/"] = Page(b"oops", 404)
+        summary = go(tmp_path, site)
+        assert (summary.fetched, summary.not_modified) == (0, 0)
+        assert held(tmp_path)["/"].digest == seen.digest
+
+
+def test_what_a_sitemap_says_is_kept(tmp_path: Path) -> None:
+    with Site({"/": html(), "/x": html()}) as site:
+        entry = f"<loc>{site.root}/x</loc><lastmod>2026-01-02</lastmod><changefreq>daily</changefreq>"
+        body = f"<urlset><url>{entry}<priority>0.9</priority></url></urlset>"
+        site.pages["/sitemap.xml"] = Page(body.encode(), headers={"Content-Type": "application/xml"})
+        go(tmp_path, site, sitemaps=True)
+        with read_collection(tmp_path) as collection:
+            rows = collection.db.execute("SELECT lastmod, changefreq, priority FROM hints").fetchall()
+        assert rows == [(1767312000.0, "daily", 0.9)]
+
+
+def test_the_queue_is_still_there_after_a_run_that_was_cut_short(tmp_path: Path) -> None:
+    with Site(tree(30)) as site:
+        go(tmp_path, site, limit=5)
+        assert go(tmp_path, site).pages == 30
+        assert max(site.hits.values()) == 1
+
+
+def test_a_host_that_asked_for_rest_has_it_in_the_next_run_too(tmp_path: Path) -> None:
+    with Site({"/": Page(b"later", 429, {"Retry-After": "3600"})}) as site:
+        assert go(tmp_path, site).finish_reason == "held"
+        assert go(tmp_path, site).finish_reason == "held"
+        assert site.hits["/"] == 1
+
+
+def test_one_host_that_complains_does_not_slow_the_others(tmp_path: Path) -> None:
+    with Site({"/": Page(b"", 429, {"Retry-After": "3600"})}) as one, Site(tree(20), host="127.0.0.2") as two:
+        assert go(tmp_path, one, two).pages == 20
+        assert one.hits["/"] == 1
+
+
+def test_a_page_that_was_seen_before_is_asked_for_again(tmp_path: Path) -> None:
+    with Site({"/": html(text="one")}) as site:
+        go(tmp_path, site)
+        site.pages["/"] = html(text="two")
+        assert go(tmp_path, site).fetched == 1
+        assert held(tmp_path)["/"].title == "two"
