@@ -112,6 +112,30 @@ def test_a_place_that_cannot_be_reached_loses_nothing(tmp_path: Path, monkeypatc
         assert len(list((tmp_path / "shared").iterdir())) >= here
 
 
+def test_copies_go_from_here_while_the_crawl_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    names = [f"sanderling-20260101000000-0000{n}.warc.gz" for n in range(4)]
+    for name in names:
+        (tmp_path / "here" / name).write_bytes(name.encode())
+    offsite = Offsite(tmp_path / "here", f"file://{tmp_path / 'there'}")
+
+    def send(name: str) -> None:
+        offsite.send(name)
+        offsite.sent[name].exception()  # wait for it
+
+    send(names[0])
+    assert (tmp_path / "here" / names[0]).exists(), "its last batch may not be committed"
+    with monkeypatch.context() as away:
+        away.setattr(offsite.fs, "put_file", lambda *_: (_ for _ in ()).throw(OSError("away")))
+        send(names[1])
+        assert not (tmp_path / "here" / names[0]).exists()
+    send(names[2])
+    send(names[3])
+    assert sorted(path.name for path in (tmp_path / "here").iterdir()) == [names[3]]
+    assert offsite.names() == {name: len(name) for name in names}
+    offsite.close()
+
+
 def test_an_archive_has_one_other_place(tmp_path: Path) -> None:
     with Site({"/": html(text="one")}) as site:
         go(site, tmp_path / "c", f"file://{tmp_path / 'a'}")

@@ -30,13 +30,20 @@ class Offsite:
 
     def names(self) -> dict[str, int]:
         """What is there, and how long."""
-        if not self.fs.exists(self.root):
-            return {}
-        found = self.fs.ls(self.root, detail=True)
+        try:
+            found = self.fs.ls(self.root, detail=True, refresh=True) if self.fs.exists(self.root) else []
+        except Exception as error:  # each file system has errors of its own
+            raise CollectionError(f"the archive's place {self.address} cannot be reached: {error}") from error
         return {Path(entry["name"]).name: int(entry["size"]) for entry in found if entry["type"] == "file"}
 
     def send(self, name: str) -> None:
-        """Copy a full file; the crawl goes on meanwhile."""
+        """Copy a full file while the crawl goes on, and see to earlier ones: their last batch is committed by now."""
+        for earlier, future in list(self.sent.items()):
+            if future.done() and future.exception() is None:
+                (self.folder / earlier).unlink()
+                del self.sent[earlier]
+            elif future.done():
+                self.sent[earlier] = self.pool.submit(self._copy, earlier)
         if name not in self.sent:
             self.sent[name] = self.pool.submit(self._copy, name)
 
@@ -49,19 +56,24 @@ class Offsite:
         else:
             self.fs.put_file(str(self.folder / name), there + PART)
             self.fs.mv(there + PART, there)
+        if self.fs.size(there) != (self.folder / name).stat().st_size:
+            raise OSError(f"{there} is not whole")
 
     def settle(self, current: str, committed: Mapping[str, int]) -> None:
         """Wait for what is on its way, copy what differs, let go of what is there whole; the current file stays."""
         self.trouble = {}
-        for name, future in self.sent.items():
-            self._note(name, future.exception())
+        for future in self.sent.values():
+            future.exception()  # wait; what failed is tried once more below
         self.sent.clear()
-        there = self.names() if not self.trouble else {}
+        try:
+            there = self.names()
+        except CollectionError as error:
+            self.trouble[self.address] = str(error)
+            return
         for path in sorted(self.folder.glob(OURS)):
             size = path.stat().st_size
             if there.get(path.name) != size:
-                self.send(path.name)
-                self._note(path.name, self.sent.pop(path.name).exception())
+                self._note(path.name, self.pool.submit(self._copy, path.name).exception())
             if path.name not in self.trouble and path.name != current and committed.get(path.name) == size:
                 path.unlink()
 
