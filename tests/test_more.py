@@ -11,8 +11,9 @@ from tests.web import Page, Site
 from sanderling import lookout, more
 from sanderling.alike import navigator_for
 from sanderling.cli import like, main
+from sanderling.cli.beside import FEEDBACK
 from sanderling.feedback.briefs import ANSWERED, OPEN, Brief, briefs, not_satisfied, take
-from sanderling.feedback.log import open_log
+from sanderling.feedback.log import DATABASE, open_log
 from sanderling.index.store import open_index
 from sanderling.index.structure_drive import Driven
 from sanderling.index.structure_recognise import Recogniser
@@ -55,6 +56,10 @@ def test_migrants_are_sent_for_what_users_did_not_find(tmp_path: Path, capsys: p
         assert [(brief.state, brief.found) for brief in asked(folder)] == [(ANSWERED, 4)]
         assert main(["like", "--briefs", "--json", "-C", str(folder)]) == 0
         assert lines(capsys) == []
+
+
+def test_a_crawl_knows_where_the_search_page_writes() -> None:
+    assert FEEDBACK == DATABASE
 
 
 def test_samples_and_briefs_are_one_or_the_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,14 +2,50 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sanderling.cli.frame import Call, say
 from sanderling.coordinator import Coordinator, Progress
 from sanderling.index.beside import can_index, indexing
 from sanderling.settings import Searching
 
+if TYPE_CHECKING:
+    from sanderling.more import Attendant
+
 Start = Callable[[Coordinator], None]
 Tick = Callable[[Progress], None]
+
+
+FEEDBACK = "feedback.db"  # as the search page writes it; reading it loads half the search engine
+
+
+class Company:
+    """Begins to listen to users when there are any."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.crew: Coordinator | None = None
+        self.attendant: Attendant | None = None
+
+    def start(self, coordinator: Coordinator) -> None:
+        """A crawl begins."""
+        self.crew = coordinator
+
+    def tick(self, progress: Progress) -> None:
+        """Now and then."""
+        if self.attendant is None and self.crew is not None and (self.folder / FEEDBACK).exists():
+            from sanderling.more import Attendant
+
+            self.attendant = Attendant(self.folder)
+            self.attendant.start(self.crew)
+        if self.attendant is not None:
+            self.attendant.tick(progress)
+
+    def end(self) -> None:
+        """The crawl is over."""
+        if self.attendant is not None:
+            self.attendant.end()
 
 
 @contextmanager
@@ -18,20 +54,18 @@ def company(call: Call, start: Start, tick: Tick) -> Iterator[tuple[Start, Tick]
     if not can_index():
         yield start, tick
         return
-    from sanderling.more import Attendant
-
-    attendant = Attendant(call.collection)
+    beside = Company(call.collection)
 
     def begin(coordinator: Coordinator) -> None:
         start(coordinator)
-        attendant.start(coordinator)
+        beside.start(coordinator)
 
     def look(progress: Progress) -> None:
         tick(progress)
-        attendant.tick(progress)
+        beside.tick(progress)
 
     with indexing(call.collection, lambda text: say(call, text), call.settings(Searching).index):
         try:
             yield begin, look
         finally:
-            attendant.end()
+            beside.end()
