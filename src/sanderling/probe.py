@@ -28,6 +28,8 @@ class Answer(Struct, frozen=True):
     content_type: str
     location: str
     body: bytes
+    nofollow: bool = False  # says the page, or a header
+    noindex: bool = False
 
 
 def ask(spelling: Spelling, settings: FetchSettings, role: Role = Role.PAGE) -> Answer:
@@ -47,6 +49,8 @@ def ask(spelling: Spelling, settings: FetchSettings, role: Role = Role.PAGE) -> 
         kind,
         visit.location,
         record.body if record else b"",
+        visit.nofollow,
+        visit.noindex,
     )
 
 

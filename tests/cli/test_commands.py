@@ -68,6 +68,7 @@ def test_wrong_usage_gets_one_sentence_and_code_4(
         ["crawl", "http://x/", "--include", "(", "-C", str(tmp_path / "c")],
         ["pages", "-C", str(tmp_path / "none")],
         ["pages", "--frst", "1"],
+        ["pages", "--skipped", "--reason", "robot"],
     ):
         assert main(argv) == 4, argv
         assert len(capsys.readouterr().err.strip().splitlines()) == 1
@@ -183,6 +184,23 @@ def test_check_explains(crawled: tuple[str, str], capsys: pytest.CaptureFixture[
         assert lines(capsys)[0]["allowed"] is True
     assert main(["check", "parse", "http://127.0.0.1:1/"]) == 4
     assert "private address" in capsys.readouterr().err
+
+
+def test_check_heeds_robots_txt_and_headers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pages = {
+        "/": html("/no"),
+        "/robots.txt": Page(b"User-agent: *\nDisallow: /no"),
+        "/quiet": Page(b"<a href=/x>x</a>", headers={"Content-Type": "text/html", "X-Robots-Tag": "noindex, nofollow"}),
+    }
+    with Site(pages) as site:
+        private = ["--allow-private", "-C", str(tmp_path)]
+        main(["crawl", site.root, "--delay", "0", "--quiet", "--migrants", "1", *private])
+        main(["check", "url", site.root + "/no", "--json", *private])
+        (found,) = lines(capsys)
+        assert (found["verdict"], found["robots"]) == ("robots", "forbidden")
+        main(["check", "parse", site.root + "/quiet", "--json", *private])
+        (page,) = lines(capsys)
+        assert (page["noindex"], page["nofollow"]) == (True, True)
 
 
 def test_a_sitemap_is_checked(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ import msgspec
 from sanderling.cli.frame import Call, print_json
 from sanderling.cli.times import iso
 from sanderling.errors import UsageError
+from sanderling.frontier.hosts import Hosts
 from sanderling.migrants.robots import rules_for
 from sanderling.organise.normalise import Spelling, host_of, normalise, registrable_domain, resolve, why_not
 from sanderling.organise.scope import Scope as ScopeKind
@@ -18,8 +19,8 @@ from sanderling.pages.links import extract
 from sanderling.pages.parse import charset_of, is_html, parse
 from sanderling.pages.text import text
 from sanderling.probe import Answer, ask, ask_robots
-from sanderling.records import Outcome, Reason, Role
-from sanderling.request import Request, fetch_settings
+from sanderling.records import Outcome, Reason, Robots, Role
+from sanderling.request import Request, fetch_settings, read_seed
 from sanderling.settings import Fetching, Politeness, Scope
 from sanderling.sources.sitemap import read_sitemap
 from sanderling.store.catalogue import url_id
@@ -34,6 +35,7 @@ examples:
   sanderling check parse https://example.org/                        links, title, robots meta, text
 """
 GROUPS = (Scope, Politeness, Fetching)
+FORBIDDEN = "forbidden"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,6 +71,8 @@ def _print(name: str, value: object) -> None:
 def spell(raw: str) -> Spelling:
     """Spell what was typed, or say why it cannot be a URL."""
     spelling = normalise(raw)
+    if spelling is None and "." in raw.partition("/")[0]:
+        return read_seed(raw)  # a bare host name means https, as for a crawl
     if spelling is None:
         raise UsageError(f"{raw!r} would not be crawled: {why_not(raw) or Reason.BAD_URL}")
     return spelling
@@ -93,8 +97,20 @@ def check_url(call: Call, raw: str) -> dict[str, object]:
         with read_collection(call.collection) as collection:
             id_ = url_id(collection.db, spelling.url)
             row = collection.db.execute("SELECT state, reason, depth FROM urls WHERE id = ?", (id_,)).fetchone()
+            robots = Hosts(collection.db).robots(host_of(spelling.url))
+        agent = fetch_settings(_fetching(call)).agent_token
+        found["robots"] = _of_robots(robots, spelling, agent)
+        if found["robots"] == FORBIDDEN and not reason and not trap:
+            found["verdict"] = Reason.ROBOTS
         found["in_collection"] = "unknown" if row is None else f"{row[0]} {row[1]}".strip() + f", depth {row[2]}"
     return found
+
+
+def _of_robots(robots: Robots | None, spelling: Spelling, agent: str) -> str:
+    """What the robots.txt that the collection keeps says of a URL."""
+    if robots is None:
+        return "not read yet: sanderling check robots asks for it"
+    return "allowed" if rules_for(robots, agent).allowed(spelling.wire) else FORBIDDEN
 
 
 def _fetching(call: Call) -> Request:
@@ -147,6 +163,8 @@ def _page(answer: Answer, spelling: Spelling) -> dict[str, object]:
             for name, value in msgspec.to_builtins(page).items()
             if name not in ("links", "feeds", "sitemaps")
         },
+        "noindex": answer.noindex,
+        "nofollow": answer.nofollow,
         "feeds": list(page.feeds),
         "sitemaps": list(page.sitemaps),
         "links": [{"href": link.href, "anchor": link.anchor, "nofollow": link.nofollow} for link in page.links],

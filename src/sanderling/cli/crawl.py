@@ -261,7 +261,7 @@ def one_line(progress: Progress) -> str:
     """How far we are, in one line."""
     return (
         f"{progress.pages:,} pages ({progress.pages_per_second:.1f}/s), {progress.waiting:,} waiting, "
-        f"{progress.in_flight} in flight, {progress.failed:,} failed, {progress.skipped:,} skipped, "
+        f"{progress.failed:,} failed, {progress.skipped:,} skipped, "
         f"{size_text(progress.bytes)}"
     )
 

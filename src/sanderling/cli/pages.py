@@ -8,8 +8,11 @@ from collections.abc import Iterator, Mapping
 
 from sanderling.cli.frame import Call, print_json, print_rows
 from sanderling.cli.times import iso, moment, short
+from sanderling.coordinator import Finish
 from sanderling.dedupe.twins import Pair, near
-from sanderling.records import State
+from sanderling.errors import UsageError
+from sanderling.records import Reason, State
+from sanderling.settings import nearest
 from sanderling.store.catalogue import PageRow, SkippedRow, pages, skipped, urls_of
 from sanderling.store.collection import get_meta, read_collection
 
@@ -22,6 +25,8 @@ examples:
   sanderling pages --skipped --reason robots
   sanderling pages --duplicates            copies to the byte; --near: pages that read nearly like another
 """
+
+REASONS = {*Reason, *State, *Finish, "waiting"} - {""}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +45,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Print the list."""
+    reason = call.args.reason
+    if reason is not None and reason not in REASONS:
+        raise UsageError(f"there is no reason {reason!r}{nearest(reason, sorted(REASONS))}")
     with read_collection(call.collection) as collection:
         if call.args.skipped:
             rows = chosen_skipped(call, skipped(collection.db), get_meta(collection.db, "finish_reason"))
