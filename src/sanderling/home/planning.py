@@ -58,7 +58,7 @@ def plan(shelved: Sequence[Shelved], latest: Mapping[int, Latest], changed: set[
     """Say when to come back to every page of the batch: the one loop from refresh to frontier."""
     seen = [item for item in shelved if item.visit.role is Role.PAGE and item.visit.outcome in PLANNED]
     ids = [item.visit.id for item in seen]
-    states, hints = house.diary.states(ids), house.hints.of(ids)
+    hints = house.hints.of(ids)
     facts, gone = [], []
     for item in seen:
         visit, old = item.visit, latest.get(item.visit.id)
@@ -72,7 +72,7 @@ def plan(shelved: Sequence[Shelved], latest: Mapping[int, Latest], changed: set[
                 visit.id, site_of(visit.url), split(visit.url)[1], now, old.last_visit if old else 0.0,
                 visit.id in changed, old.visits + 1 if old else 1, old.changes if old else 0,
                 visit.outcome is Outcome.GONE, http_time(visit.last_modified), visit.size,
-                Told(hint.lastmod, hint.whole_day, hint.changefreq) if hint else None, states.get(visit.id, b""),
+                Told(hint.lastmod, hint.whole_day, hint.changefreq) if hint else None,
             )
         )  # fmt: skip
         house.counts["new"] += old is None and visit.outcome is Outcome.FETCHED

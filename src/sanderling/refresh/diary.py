@@ -48,15 +48,6 @@ class Diary:
         if row:
             self.planner.restore(bytes(row[0]))
 
-    def states(self, urls: Sequence[int]) -> dict[int, bytes]:
-        """What is written down of these pages."""
-        found: dict[int, bytes] = {}
-        for start in range(0, len(urls), CHUNK):
-            part = list(urls[start : start + CHUNK])
-            marks = ",".join("?" * len(part))
-            found.update(self.db.execute(f"SELECT url, state FROM due WHERE url IN ({marks})", part).fetchall())
-        return found
-
     def plan(self, facts: Sequence[Facts]) -> None:
         """Write down when to come back to these pages, and plan some others anew."""
         if not facts:

@@ -20,4 +20,3 @@ class Facts(Struct, frozen=True):
     modified: float = 0.0  # Last-Modified, if the server says
     size: int = 0
     hint: Hint | None = None
-    state: bytes = b""  # of the page's row in the diary
