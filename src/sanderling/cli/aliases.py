@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sanderling.cli.frame import Call, print_json, print_rows, say
-from sanderling.errors import UsageError
+from sanderling.errors import MissingExtra, UsageError
 from sanderling.index.aliases import (
     Alias,
     Text,
@@ -19,6 +19,7 @@ from sanderling.index.aliases import (
 from sanderling.index.aliases_archive import joined, page_texts, stored_anchors, stored_pages, stored_redirects
 from sanderling.index.aliases_cues import CUES, read_pattern
 from sanderling.index.aliases_links import anchor_mentions, redirect_mentions
+from sanderling.index.beside import can_index
 from sanderling.store.collection import read_collection
 
 HELP = "Find other names of a person, a place, a drug, a function, as the stored pages give them."
@@ -40,6 +41,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--links", action="store_true", help="also read link texts and redirects")
     parser.add_argument("--text", action="append", metavar="PATH", help="read these files or folders instead")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes (default: one per core)")
+    parser.add_argument(
+        "--widen", action="store_true", help="let searches for NAME also find these names (--most 0: no longer)"
+    )
     parser.add_argument("--most", type=int, default=10, help="candidates per name (default 10)")
 
 
@@ -57,8 +61,21 @@ def run(call: Call) -> int:
             if call.args.links:
                 add_mentions(found, anchor_mentions(lambda: stored_anchors(collection.db), wanted))
                 add_mentions(found, redirect_mentions(stored_redirects(collection.db), wanted))
-    show(call, answer_for(names, wanted, found))
+    answer = answer_for(names, wanted, found)
+    show(call, answer)
+    if call.args.widen:
+        widen(call, answer)
     return 0
+
+
+def widen(call: Call, answer: dict[str, list[Alias]]) -> None:
+    """Let the search page and `sanderling search` use what was found."""
+    if not can_index():
+        raise MissingExtra("widening searches", "search")
+    from sanderling.index.also import keep_names
+
+    keep_names(call.collection / "index", {name: [a.alias for a in found[: call.args.most]]
+                                           for name, found in answer.items()})  # fmt: skip
 
 
 def wanted_names(args: argparse.Namespace) -> list[str]:

@@ -68,6 +68,7 @@ def _update(call: Call) -> None:
 def _search(call: Call) -> "Results":
     from sanderling.feedback.learn import Taught
     from sanderling.feedback.log import DATABASE, open_log
+    from sanderling.index.also import Also
     from sanderling.index.finder import Finder, nothing_learned
     from sanderling.index.records import Ask, Results
     from sanderling.index.store import open_index
@@ -77,7 +78,9 @@ def _search(call: Call) -> "Results":
     if index is None:
         return Results(text, 0)
     taught = Taught(open_log(call.collection)) if (call.collection / DATABASE).exists() else nothing_learned
-    return Finder(index, taught).search(Ask(text, args.start - 1, args.first, args.explain, False, now=time.time()))
+    return Finder(index, taught, widen=Also(call.collection / "index")).search(
+        Ask(text, args.start - 1, args.first, args.explain, False, now=time.time())
+    )
 
 
 def as_object(hit: "Hit") -> dict[str, object]:

@@ -47,8 +47,12 @@ class _Candidate(Struct):
 class Finder:
     """Answers questions from one index."""
 
-    def __init__(self, index: Index, behaviour: Behaviour = nothing_learned, ranking: Ranking | None = None) -> None:
+    def __init__(
+        self, index: Index, behaviour: Behaviour = nothing_learned, ranking: Ranking | None = None,
+        widen: Callable[[Question], Question] | None = None,
+    ) -> None:  # fmt: skip
         self.index = index
+        self.widen = widen or (lambda question: question)
         self.behaviour = behaviour
         self.ranking = ranking or Ranking()
         self._languages: tuple[int, tuple[str, ...]] = (-1, ())
@@ -56,7 +60,7 @@ class Finder:
     def search(self, ask: Ask) -> Results:
         """Answer; a question that finds next to nothing is tried again with its unknown words put right."""
         question = understand(ask.text, ask.now)
-        results = self._answer(ask, question)
+        results = self._answer(ask, self.widen(question))
         if ask.offset or not question.wanted or (results.total >= FEW and not results.relaxed):
             return results
         meant = self._put_right(ask.text, question)

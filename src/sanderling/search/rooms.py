@@ -11,6 +11,7 @@ from starlette.requests import Request
 from sanderling.feedback.briefs import OPEN, briefs
 from sanderling.feedback.learn import Taught, learn
 from sanderling.feedback.log import Log
+from sanderling.index.also import Also
 from sanderling.index.finder import Finder
 from sanderling.index.rank import Ranking
 from sanderling.index.records import Ask, Results
@@ -41,7 +42,7 @@ class Library:
         with self._lock:
             if self._finder is None:
                 index = open_index(self.folder, write=False)
-                self._finder = Finder(index, self.taught, self.ranking) if index else None
+                self._finder = Finder(index, self.taught, self.ranking, Also(self.folder)) if index else None
             return self._finder
 
     def search(self, ask: Ask) -> Results:
