@@ -187,13 +187,15 @@ def weigh(folder: Path, options: argparse.Namespace) -> Costs:
     folder.mkdir(parents=True, exist_ok=True)
     log = access_log(known, folder / "access.log")
     wishes = {"": Order(), TOPIC: Order(query=query), LOGS: Order(access_log=(str(log),))}
+    single = LinkGraph("", graph.seed, {graph.seed: structs.replace(graph.pages[graph.seed], links=())})
+    start = min(replay(single, Order(), folder / "replay").seconds for _ in range(3))  # to begin and to end
     spent: dict[str, list[float]] = {}
     for turn in range(options.rounds):
         for name in chosen(options):
             needs = ORDERINGS[name].needs
             wish = structs.replace(wishes[needs], order=name)
             run = replay(graph, wish, folder / "replay", listening(query) if needs == TOPIC else plain)
-            spent.setdefault(name, []).append(1000 * run.seconds / len(run.order))
+            spent.setdefault(name, []).append(1000 * (run.seconds - start) / len(run.order))
             print(f"  round {turn + 1}, {name}: {spent[name][-1]:.3f} ms for a page", file=sys.stderr)
     topics = {name for name in spent if ORDERINGS[name].needs == TOPIC}
     heard = min(_hearing(graph, query) for _ in range(options.rounds))
