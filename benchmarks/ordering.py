@@ -182,7 +182,7 @@ def chosen(options: argparse.Namespace) -> list[str]:
 def weigh(folder: Path, options: argparse.Namespace) -> Costs:
     """What each ordering costs for a page: CPU of the coordinator, and of migrants that look for a topic."""
     graph = graph_of(options.data, (COST_SITE,))
-    query = QUERIES[COST_SITE][0]
+    query = QUERIES[COST_SITE][2]  # one that fish search follows to the end
     known = Graph(tuple(graph.pages), tuple(() for _ in graph.pages))
     folder.mkdir(parents=True, exist_ok=True)
     log = access_log(known, folder / "access.log")

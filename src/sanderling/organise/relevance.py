@@ -22,6 +22,8 @@ HALF = 2.0  # occurrences that give half of the weight, on a short page
 LONG = 20_000  # characters at which a page needs twice as many
 TITLE = 0.25  # of the relevance of a page comes from its title
 BETA = 0.8  # LIT-SHARK: of the promise of a link comes from its own words, the rest from those around it
+FAINT = 0.25  # from here on it is worth while to look at the words around each link
+OFTEN = 16  # pages after which words are weighed again
 PRIOR = 6  # pages a word is taken to be in half of before any was seen
 UNSPACED = "\u2e80"  # from here on scripts do not part words by spaces
 
@@ -78,15 +80,18 @@ class Listener:
         self.topic = topic
         self.pages = 0
         self.having = dict.fromkeys(topic.words, 0)
-        self.heard = False  # any of its words, in the last page
+        self.heard = False  # in the last page
+        self.is_plain = all(word.isascii() for word in topic.words)
 
     def relevance(self, text: str, title: str = "") -> float:
         """How much a page speaks of the topic, as far as words are known by now."""
-        low = text.lower()
+        plain = text.encode("ascii", "replace").decode("ascii") if self.is_plain else text  # made small in no time
+        low = plain.lower()
         counts = {word: occurrences(word, low, ENOUGH) for word in self.asked.words}
-        self.heard = any(counts.values())
         self._learn(counts)
-        return self.topic.weigh(counts, len(low), title)
+        found = self.topic.weigh(counts, len(low), title)
+        self.heard = found >= FAINT
+        return found
 
     def promise(self, words: str, around: str) -> float:
         """What the words of a link and those around it say of where it leads."""
@@ -96,6 +101,8 @@ class Listener:
         self.pages += 1
         for word, count in counts.items():
             self.having[word] += count > 0
+        if self.pages > OFTEN and self.pages % OFTEN:
+            return
         rare = {
             word: weight * log(1 + (self.pages + PRIOR) / (self.having[word] + PRIOR / 2))
             for word, weight in self.asked.words.items()
