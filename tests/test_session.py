@@ -8,7 +8,7 @@ from tests.web import Page, Site, html, redirect, tree
 from sanderling.coordinator import Coordinator
 from sanderling.errors import CollectionError, UsageError
 from sanderling.organise import dust
-from sanderling.request import depth_limit, read_seed, without_secrets
+from sanderling.request import depth_limit, fetch_settings, read_seed, without_secrets
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
 from sanderling.store.catalogue import PageRow, pages, skipped, url_id
@@ -247,6 +247,15 @@ def test_a_second_site_joins_the_first(tmp_path: Path) -> None:
         assert max(one.hits.values()) == 1
 
 
+def test_where_a_seed_redirects_to_counts_as_a_seed(tmp_path: Path) -> None:
+    with Site(tree(9)) as new, Site({"/": redirect(new.root + "/")}, host="127.0.0.2") as old:
+        assert go(old, tmp_path, limits=Limits(limit=3)).pages == 3
+        assert go(old, tmp_path).pages == 9
+        old.pages["/"] = html("http://127.0.0.3/")
+        go(old, tmp_path)
+        assert reasons(tmp_path) == {"/": "out_of_scope"}
+
+
 def test_the_prefix_scope_stays_in_its_folder(tmp_path: Path) -> None:
     with Site({"/docs/": html("/docs/a", "/other"), "/docs/a": html("/docs/"), "/other": html()}) as site:
         assert go(site, tmp_path, "/docs/", scope=Scope(scope="prefix")).pages == 2
@@ -283,6 +292,8 @@ def test_seeds_and_depths_that_cannot_be_get_a_sentence() -> None:
     for text in ("/path", "mailto:me@example.org", "", "http://"):
         with pytest.raises(UsageError):
             read_seed(text)
+    with pytest.raises(UsageError, match="is no proxy"):
+        fetch_settings(Request((), fetching=Fetching(proxy="ftp://x")))
     with pytest.raises(UsageError):
         depth_limit("deep")
     assert (depth_limit("3"), depth_limit("-1"), depth_limit("poisson:10")) == (3, -1, 19)

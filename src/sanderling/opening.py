@@ -21,6 +21,7 @@ from sanderling.frontier.keep import Keeper
 from sanderling.frontier.known import Leaving, Occurrences
 from sanderling.frontier.queue import Queue
 from sanderling.home.house import House
+from sanderling.home.offers import ARRIVALS
 from sanderling.home.uses import Uses
 from sanderling.migrants.briefed import is_kept
 from sanderling.ordering import open_order, remembered
@@ -112,7 +113,8 @@ def _rule(db: Connection, scope: Scope, seeds: Iterable[Spelling]) -> ScopeRule:
     if not every:
         raise UsageError("say what to crawl: sanderling crawl https://example.org/")
     set_meta(db, "seeds", json.dumps(every))
-    return scope_rule(every, ScopeKind(scope.scope), scope.include, scope.exclude)
+    arrived = [Url(url) for url in json.loads(get_meta(db, ARRIVALS, "[]"))]
+    return scope_rule([*every, *arrived], ScopeKind(scope.scope), scope.include, scope.exclude)
 
 
 def _budget(db: Connection) -> PatternBudget:

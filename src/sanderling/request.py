@@ -117,6 +117,8 @@ def fetch_settings(request: Request) -> FetchSettings:
     fetching, politeness = request.fetching, request.politeness
     name = politeness.user_agent or f"sanderling/{__version__}"
     agent = f"{name} (+{politeness.contact})" if politeness.contact else name
+    if fetching.proxy and not re.match(r"(https?|socks4a?|socks5h?)://[^/]", fetching.proxy):
+        raise UsageError(f"--proxy: {fetching.proxy!r} is no proxy; write http://HOST:PORT or socks5://HOST:PORT")
     auth = {}
     for item in fetching.basic_auth:
         host, equals, secret = item.partition("=")

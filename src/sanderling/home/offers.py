@@ -1,5 +1,6 @@
 """What visits point at: every URL gets an id; new ones are judged, ranked, and queued or skipped."""
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -13,9 +14,13 @@ from sanderling.frontier.order import NEVER, Finding
 from sanderling.home.house import MAPS_FIRST, House, UrlRow
 from sanderling.organise.normalise import Spelling, normalise, resolve
 from sanderling.organise.relevance import unpack_relevance
+from sanderling.organise.scope import verdict, with_seed
 from sanderling.organise.traps import SESSION_ID, without_session
 from sanderling.records import Candidate, Outcome, Reason, Role, Source, State, Url, Visit
+from sanderling.store.collection import get_meta, set_meta
 from sanderling.store.graph import targets_of
+
+ARRIVALS = "arrivals"  # where seeds redirected to
 
 
 class Offer(Struct, frozen=True, gc=False):
@@ -66,6 +71,8 @@ def offer_links(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: Hous
         if visit.outcome is Outcome.REDIRECT and row.hops < MAX_HOPS:
             target = resolve(row.wire or visit.url, visit.location)
             if target is not None:
+                if seed and visit.role is Role.PAGE:
+                    _arrive(target.url, house)
                 wire, hops = target.wire_if_different, row.hops + 1
                 offers[target.url] = Offer(
                     row.depth, False, Source.REDIRECT, visit, wire, hops=hops, role=visit.role, is_seed=seed
@@ -75,6 +82,15 @@ def offer_links(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: Hous
     ids = offer_all(offers, house, now)
     house.counts["links_new"] += house.book.next_id - before
     return ids
+
+
+def _arrive(url: Url, house: House) -> None:
+    """Where a seed redirects to counts as a seed, in this run and later ones."""
+    rule = house.judge.rule
+    if verdict(rule, url) is Reason.OUT_OF_SCOPE:
+        house.judge.rule = with_seed(rule, url)
+        known = json.loads(get_meta(house.db, ARRIVALS, "[]"))
+        set_meta(house.db, ARRIVALS, json.dumps([*known, url]))
 
 
 def offer_all(offers: Mapping[Url, Offer], house: House, now: float) -> dict[Url, int]:
