@@ -231,6 +231,7 @@ def _hearing(graph: LinkGraph, query: str) -> float:
         tree = parse(Path(page.file).read_bytes(), "")
         found = extract(tree, page.url)
         letters(tree)
+        links_of(found, False)  # what is remembered of URLs is there for both
         begin = time.process_time()
         relevance(topic, tree, found.title)
         links_of(found, False, promise_of(topic, tree, found))
