@@ -40,7 +40,10 @@ def name_of(graph: str) -> str:
 def _masses(results: "Sequence[Result]") -> str:
     graphs = list(dict.fromkeys(result.graph for result in results))
     found = {(result.graph, result.order): result for result in results}
-    orders = sorted({r.order for r in results}, key=lambda o: -mean(r.rank_mass[25] for r in results if r.order == o))
+    names = {result.order for result in results}
+    common = [graph for graph in graphs if all((graph, name) in found for name in names)] or graphs
+    known = [result for result in results if result.graph in common]
+    orders = sorted(names, key=lambda name: -mean(r.rank_mass[25] for r in known if r.order == name))
     lines = ["PageRank mass collected after 10, 25 and 50 % of the pages, in per cent:", ""]
     for picked, title in ((0, ""), (1, "In-link mass, the same:")):
         if title:
