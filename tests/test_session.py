@@ -188,6 +188,16 @@ def test_what_was_refused_is_fetched_by_the_next_run_that_may(tmp_path: Path) ->
         assert go(site, tmp_path).pages == 9
 
 
+def test_what_was_allowed_once_is_refused_at_once_when_it_no_longer_is(tmp_path: Path) -> None:
+    with Site(tree(40)) as site:
+        go(site, tmp_path, limits=Limits(limit=5))
+        before = sum(site.hits.values())
+        summary = crawl(tmp_path, Request((site.root + "/",), scope=Scope(sitemaps=False), workers=Workers(migrants=1)))
+        assert sum(site.hits.values()) == before
+        assert summary.seconds < len(site.pages)  # not one after the other, a second each
+        assert set(reasons(tmp_path).values()) == {"private_address"}
+
+
 def test_a_site_that_was_down_is_crawled_by_the_same_command(tmp_path: Path) -> None:
     with Site(tree(9)) as site:
         site.pages["/robots.txt"] = Page(b"oops", 500)

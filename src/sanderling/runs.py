@@ -36,6 +36,7 @@ def begin_run(house: House, request: Request, seeds: Sequence[Spelling], now: fl
     with transaction(db):
         house.queue.release_all()
         house.hosts.pardon()
+        house.hosts.forget_addresses()
         order_again(house, request.wish)
         _judge_again(house, request, now)
         if not request.driven:

@@ -104,6 +104,17 @@ def test_a_crawl_that_brings_nothing_home_says_why_and_returns_9(
     assert "--allow-private" in told
 
 
+def test_who_asks_hears_of_trouble_or_of_every_visit(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with Site({"/": html("/missing")}) as site:
+        common = ["crawl", site.root, "--delay", "0", "--allow-private", "--migrants", "1", "--no-sitemaps"]
+        main([*common, "-C", str(tmp_path / "a"), "-v"])
+        told = capsys.readouterr().err
+        assert f"{site.root}/missing" in told
+        assert f"{site.root}/ " not in told
+        main([*common, "-C", str(tmp_path / "b"), "-vv"])
+        assert f"{site.root}/ " in capsys.readouterr().err
+
+
 def test_pages_are_listed(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     root, folder = crawled
     assert main(["pages", "-C", folder, "--json"]) == 0

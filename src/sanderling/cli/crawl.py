@@ -202,6 +202,9 @@ def started(call: Call, request: Request, coordinator: Coordinator) -> None:
     """Before the first request: warn, and listen to Ctrl-C."""
     warn_without_contact(call, request)
     warn_of_credentials(call, request)
+    if call.verbose:
+        coordinator.house.log.tell = lambda line: print(line, file=sys.stderr)
+        coordinator.house.log.tell_all = call.verbose > 1
     stop_on_signals(coordinator)
 
 
@@ -226,7 +229,7 @@ class show_progress:
     def __init__(self, call: Call) -> None:
         self.silent = call.quiet
         self.last = 0.0
-        self.bar = live_bar() if sys.stderr.isatty() and not call.quiet else None
+        self.bar = live_bar() if sys.stderr.isatty() and not call.quiet and not call.verbose else None
 
     def __enter__(self) -> Callable[[Progress], None]:
         if self.bar is not None:

@@ -78,7 +78,9 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     common.add_argument("-C", "--collection", metavar="DIR", help="where the collection is (default: collection)")
     common.add_argument("--json", action="store_true", help="print JSON for scripts")
     common.add_argument("--quiet", action="store_true", help="print results only")
-    common.add_argument("-v", "--verbose", action="count", default=0, help="say more (twice: even more)")
+    common.add_argument(
+        "-v", "--verbose", action="count", default=0, help="say more: a line per failed visit (-vv: per visit)"
+    )
     common.add_argument("--settings", metavar="FILE", help="TOML file of settings (default: ./sanderling.toml)")
 
 

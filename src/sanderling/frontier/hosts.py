@@ -89,6 +89,10 @@ class Hosts:
             (Reason.RATE_LIMITED,),
         )
 
+    def forget_addresses(self) -> None:
+        """A run begins: names are looked up again, and judged by what may be connected to now."""
+        self.db.execute("UPDATE hosts SET resolved_until = 0 WHERE resolved_until > 0")
+
     def learn_robots(self, robots: Robots, first_wait: float, now: float) -> bool:
         """Keep what a robots.txt said; False when it stayed out of reach too often and the host must be given up."""
         if robots.reachable:

@@ -1,11 +1,13 @@
 """The crawl log: one line per visit, in the order of Heritrix's crawl.log, so that known tools can read it."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from sanderling.records import Outcome, Visit
+
+WELL = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT)
 
 
 class Row(Protocol):
@@ -21,16 +23,22 @@ class CrawlLog:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.file = (folder / "crawl.log").open("a", encoding="utf-8", errors="replace")
+        self.tell: Callable[[str], object] | None = None  # somebody who reads along
+        self.tell_all = False  # of every visit, not of trouble alone
 
     def write(self, visits: Sequence[Visit], rows: Mapping[int, Row]) -> None:
         """time status size url depth mime address milliseconds digest annotations"""
-        self.file.writelines(
-            _line(visit, rows[visit.id].depth) for visit in visits if visit.outcome is not Outcome.RETURNED
-        )
+        seen = [visit for visit in visits if visit.outcome is not Outcome.RETURNED]
+        self.file.writelines(_line(visit, rows[visit.id].depth) for visit in seen)
+        for visit in seen if self.tell else ():
+            if self.tell and (self.tell_all or visit.outcome not in WELL):
+                self.tell(_line(visit, rows[visit.id].depth).rstrip())
 
     def note(self, text: str) -> None:
         """One line about something that is no visit."""
         self.file.write(f"{_stamp(time.time())} - - {text}\n")
+        if self.tell:
+            self.tell(text)
 
     def flush(self) -> None:
         self.file.flush()
