@@ -23,7 +23,7 @@ from sanderling.organise.navigation import Navigator
 from sanderling.organise.normalise import Spelling, host_of
 from sanderling.pages.matching import THETA_LOW, similarity
 from sanderling.pages.parse import Document, charset_of, is_html, parse
-from sanderling.pages.structure import features, structure
+from sanderling.pages.structure import features, likeness, structure
 from sanderling.pages.tree import clean
 from sanderling.probe import Answer, ask, ask_robots
 from sanderling.records import Outcome, Reason, State, Url
@@ -36,6 +36,7 @@ from sanderling.store.look import stored
 
 LEAST_FEATURES = 4  # fewer, and a page has no structure to speak of
 SMALL_SITE = 24  # pages; templates of fewer are not believed
+AT_ONCE = 1e9  # ranks forward: before everything else
 RECALLED = 1_000  # stored pages that a drive learns from at its start
 CROSS_SITE = 500  # pages of other sites that are compared tree by tree
 
@@ -150,25 +151,37 @@ def _matches(sample: Sample, structures: Structures, collection: Collection) -> 
     site = sample.site or _site_of(db, sample.look.url)
     if not site or structures.count(site) == 0:
         return structures.like_signature(sample.signature, THETA_LOW, CROSS_SITE)
+    if kept := _kept(db, site):
+        return _among_all_seen(sample, looks_of(structures, db, site), kept)
     learn_site(structures, db, site)
     found = structures.like_look(site, sample.look)
     if structures.count(site) >= SMALL_SITE and structures.template_count(site) > 1:
         return found
     recogniser = Recogniser([sample.look])  # too little is known of the site: go by likeness alone
     looks = {look.id: look for look in looks_of(structures, db, site)}
-    for look in [*_kept(db, site), *looks.values()]:
+    for look in looks.values():
         recogniser.show(look)
     return [match for match in found if recogniser.likeness(looks[match.id]) >= EARLY]
+
+
+def _among_all_seen(sample: Sample, looks: Sequence[Look], kept: Sequence[Look]) -> Iterable[Match]:
+    """Where most of a site was seen and not brought home, its templates are learned from all that was seen."""
+    recogniser = Recogniser([sample.look])
+    for look in [*kept, *looks]:
+        recogniser.show(look)
+    recogniser.study()
+    return [Match(look.id, likeness(look.features, sample.look.features)) for look in looks if recogniser.wants(look)]
 
 
 def _kept(db: Connection, site: int) -> list[Look]:
     """Pages of a site that migrants keep: they say what is common to all pages of the site."""
     rows = db.execute(
-        "SELECT u.id, m.value FROM urls AS u JOIN marks AS m ON m.url = u.id AND m.kind = 'structure'"
+        "SELECT u.id, h.name || u.path, m.value FROM urls AS u JOIN hosts AS h ON h.id = u.host"
+        " JOIN marks AS m ON m.url = u.id AND m.kind = 'structure'"
         " WHERE u.host = ? AND u.state = ? AND u.reason = ? LIMIT ?",
         (site, State.SKIPPED, Reason.NOT_ALIKE, RECALLED),
     )
-    return [Look(id_, "", "", features(bytes(value))) for id_, value in rows]
+    return [Look(id_, url, "", features(bytes(value))) for id_, url, value in rows]
 
 
 def _site_of(db: Connection, url: str) -> int:
@@ -243,8 +256,25 @@ def find_on_web(
             on_tick(progress)
 
     crawl(folder, replace(request, driven=True), on_start=start, on_tick=tick)
-    matches = _driven(crew[0]).matches
+    order = _driven(crew[0])
+    order.recogniser.study()
+    bring_rest(folder, request, order.calls() | order.called)
+    matches = order.matches
     return [Found(url, round(value, 4), "web") for url, value in matches.items()]
+
+
+def bring_rest(folder: Path, request: Request, kept: set[int]) -> None:
+    """When all is seen, bring home what migrants keep and turned out to be wanted; the web is not asked again."""
+
+    def start(coordinator: Coordinator) -> None:
+        house, bounds = coordinator.house, coordinator.bounds
+        with transaction(house.db):
+            call_home(house, kept)
+            house.queue.promote(dict.fromkeys(kept, AT_ONCE))
+        coordinator.bounds = Bounds(coordinator.earlier + len(kept), bounds.time_limit, bounds.size_limit)
+
+    if kept:
+        crawl(folder, replace(request, driven=True), on_start=start)
 
 
 def look_ahead(coordinator: Coordinator) -> None:

@@ -66,6 +66,7 @@ class Driven(Ordering):
         self.kept: set[int] = set()  # pages that migrants keep
         self.led: Counter[str] = Counter()  # wanted pages that each page led to
         self.called: set[int] = set()  # of them, those that are on their way home
+        self.judged = self.recogniser.lesson
         self.written: tuple[int, Brief] | None = None  # the brief, and how many pages were known
 
     def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
@@ -146,11 +147,20 @@ class Driven(Ordering):
 
     def calls(self) -> set[int]:
         """Pages that migrants keep and that we want after all: those we recognise, and hubs, to be looked at again."""
+        self._judge_again()
         urls = self.urls
         wanted = {page for page in self.kept if urls[page] in self.matches or self.led[urls[page]] >= HUB}
         self.kept -= wanted
         self.called |= wanted
         return wanted
+
+    def _judge_again(self) -> None:
+        """What was kept when little was known of the site may be wanted by what was learned since."""
+        if self.judged != self.recogniser.lesson:
+            self.judged = self.recogniser.lesson
+            for look in self.recogniser.looks:
+                if look.id in self.kept and self.recogniser.wants(look):
+                    self.matches[look.url] = self.recogniser.likeness(look)
 
     def brief(self) -> Brief:
         """What specialised migrants are to look for, as far as it is known now."""

@@ -15,8 +15,8 @@ from sanderling.pages.structure import weighted
 FIRST_LESSON = 24  # pages before templates are learned
 NEXT_LESSON = 1.3  # growth until they are learned again
 MOST = 5_000  # pages learned from
-SURE_OF_SITE = 100  # pages after which a template is believed with little likeness
-EARLY, LATE = 0.4, 0.1  # likeness asked for before and after
+SURE_OF_SITE = 48  # pages after which a template is believed with little likeness
+EARLY, LATE = 0.4, 0.0  # likeness asked for before and after
 
 
 class Recogniser:
