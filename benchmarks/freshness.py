@@ -10,6 +10,7 @@ SANDERLING_TRACES=DIR python -m benchmarks.freshness [--traces a,b] [--intervals
 """
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -59,11 +60,12 @@ class Runs:
                 self.file.write_bytes(msgspec.json.encode(self.cells))
 
     def has(self, trace: str, interval: float, columns: Sequence[str]) -> bool:
-        """Is a whole row worked out?"""
-        return all(f"{trace} {interval:g} {name}" in self.cells for name in columns)
+        """Is a row worked out, but perhaps for what a sitemap adds?"""
+        return all(f"{trace} {interval:g} {name}" in self.cells for name in columns if name != TOLD)
 
     def cell(self, trace: str, interval: float, column: str) -> Cell:
-        return self.cells[f"{trace} {interval:g} {column}"]
+        """What was worked out; nothing but gaps where it was not."""
+        return self.cells.get(f"{trace} {interval:g} {column}", Cell(math.nan, math.nan, 0, 0.0))
 
     def closed(self, trace: str, interval: float, column: str) -> float:
         """How much of the way from uniform to the oracle a policy goes."""
@@ -117,8 +119,10 @@ def targets(runs: Runs, places: Places) -> str:
             f"- {DEFAULT} is below {rival} {'in ' + '; '.join(below) if below else 'nowhere'} {_verdict(not below)}"
         )
     below = [f"{t}, {i:g}" for t, i in places if runs.closed(t, i, TOLD) < 1]
+    missing = [f"{t}, {i:g}" for t, i in places if math.isnan(runs.closed(t, i, TOLD))]
     where = "but in " + "; ".join(below) if below else "everywhere"
-    aims.append(f"- with a sitemap of half the pages above the oracle {where} {_verdict(not below)}")
+    aims.append(f"- with a sitemap of half the pages above the oracle {where} {_verdict(not below)}"
+                + (f"; not replayed for {'; '.join(missing)}" if missing else ""))  # fmt: skip
     return "\n".join(aims)
 
 
@@ -178,7 +182,7 @@ def main() -> None:
     places = [(trace, interval) for trace in traces for interval in intervals if runs.has(trace, interval, columns)]
     parts = (table(runs, places, columns), "Aims of this project, in this run:",
              targets(runs, places), ages(runs, places, columns))  # fmt: skip
-    text = "\n\n".join(parts)
+    text = "\n\n".join(parts).replace("nan", "–")
     print(text)
     if options.write:
         draw(runs, places, [name for name in columns if name in COLOURS])
