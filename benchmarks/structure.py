@@ -444,7 +444,8 @@ def driven_table(sites: Sequence[Site], samples: int, largest: int) -> Iterator[
     yield ""
     yield (
         "Simulated over the link graphs of the sites, one sample page, twice as many fetches as there are matching"
-        f" pages; found is what was fetched within them; types of 8 to {largest:,} pages. Targets: {FOUND_TARGET:.0%} found, and {HARVEST_TARGET:.0f} times"
+        " pages; found is what was fetched within them."
+        f" Types of 8 to {largest:,} pages. Targets: {FOUND_TARGET:.0%} found, and {HARVEST_TARGET:.0f} times"
         f" the harvest of breadth-first where matching pages are under {RARE:.0%}."
     )
     yield ""
