@@ -25,6 +25,7 @@ from sanderling.records import Itinerary, Parcel, Vitals
 
 PATIENCE_SECONDS = 300.0  # a cluster that goes away may come back within this time
 PAUSE_SECONDS = 1.0  # between two tries
+JOIN_SECONDS = 90.0  # Ray may wait for ever for a node that was just coming up: then another try is better
 GRACE_SECONDS = 15.0
 
 
@@ -102,6 +103,9 @@ class Cluster:
         """What came home within this time; a migrant whose node died is reported once."""
         if self.line is None and time.monotonic() >= self.try_at:
             self._start()
+        if self.line is not None and not self.line.ready and time.monotonic() > self.line.begun + JOIN_SECONDS:
+            self.line.note = f"it did not let us in within {JOIN_SECONDS:.0f} seconds"
+            self.line.process.kill()
         found: list[Parcel | Lost] = []
         if not self.selector.get_map():
             time.sleep(min(timeout, PAUSE_SECONDS))
@@ -214,6 +218,7 @@ class Line:
         self.inbox = Inbox()
         self.outgoing = bytearray()
         self.ready = False
+        self.begun = time.monotonic()
         self.note = ""
 
     def end(self, grace: float = 0.0) -> str:

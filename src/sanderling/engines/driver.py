@@ -133,7 +133,7 @@ class Driver:
         for node in self.ray.nodes() if place else ():
             if node["Alive"] and place in node["Resources"]:
                 affinity = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
-                return affinity(node_id=node["NodeID"], soft=True)
+                return affinity(node_id=node["NodeID"], soft=False)  # else a busy node loses it to another
         return "SPREAD"
 
     def _start_turn(self, migrant: str) -> None:
@@ -149,7 +149,12 @@ class Driver:
         errors = self.ray.exceptions
         try:
             parcel, load = self.ray.get(ref)
-        except (errors.RayActorError, errors.WorkerCrashedError, errors.ObjectLostError):
+        except (
+            errors.RayActorError,
+            errors.ActorUnschedulableError,
+            errors.WorkerCrashedError,
+            errors.ObjectLostError,
+        ):
             self._forget(migrant)
             self._say(Gone(migrant))
             return
