@@ -104,8 +104,9 @@ def reachable(data: Path, web: Web, peers: Path) -> frozenset[str]:
 def warm(root: Path) -> None:
     """Read every file once, so that the first contestant does not wait for the disk where the others find memory."""
     for folder, _, names in os.walk(root, followlinks=True):
-        for name in names:
-            (Path(folder) / name).read_bytes()
+        for path in (Path(folder) / name for name in names):
+            if path.is_file():  # packages link to files of others
+                path.read_bytes()
 
 
 def one_round(number: int, web: Web, wanted: list[Crawler], pages: frozenset[str], data: Path) -> list[Run]:

@@ -86,6 +86,9 @@ def test_a_page_with_a_hundred_thousand_links_is_cut_not_swallowed(tmp_path: Pat
         assert 9_000 < len(fates) <= 10_001
 
 
+FILLING = 1_000  # pages of 40 KB, packed; the disk has room for a seventh of them before too little is left
+
+
 def run_on_small_disk(command: list[str], folder: Path, megabytes: int) -> subprocess.CompletedProcess[str]:
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)], capture_output=True, check=False
@@ -102,7 +105,7 @@ def run_on_small_disk(command: list[str], folder: Path, megabytes: int) -> subpr
 def test_a_full_disk_stops_the_crawl_and_loses_nothing(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
-    site_pages = tree(400)
+    site_pages = tree(FILLING)
     for path in list(site_pages):
         site_pages[path].body += os.urandom(40_000).hex().encode()
     with Site(site_pages) as site:
@@ -118,7 +121,7 @@ def test_a_full_disk_stops_the_crawl_and_loses_nothing(tmp_path: Path) -> None:
             "--json",
         ]
         try:
-            full = run_on_small_disk(command, disk, 60)
+            full = run_on_small_disk(command, disk, 56)
             assert full.returncode == 3, full.stderr
             assert json.loads(full.stdout.splitlines()[-1])["finish_reason"] == "disk_full"
             listed = subprocess.run(
@@ -131,8 +134,8 @@ def test_a_full_disk_stops_the_crawl_and_loses_nothing(tmp_path: Path) -> None:
                 command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(SRC)}, check=False
             )
             summary = json.loads(done.stdout.splitlines()[-1])
-            assert (done.returncode, summary["pages"]) == (0, 400), done.stderr
-            assert summary["fetched"] == 400 - stored
+            assert (done.returncode, summary["pages"]) == (0, FILLING), done.stderr
+            assert summary["fetched"] == FILLING - stored
         finally:
             subprocess.run(["umount", "-l", str(disk)], check=False)
 
