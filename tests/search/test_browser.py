@@ -68,6 +68,16 @@ def until(page: Any, true: Callable[[], bool]) -> None:
     raise AssertionError("it did not come to hold")
 
 
+def turn_the_wheel(page: Any, frame: Any) -> None:
+    """Scroll a frame by the wheel; one turn that comes before the page was laid out again goes nowhere."""
+    for _ in range(100):
+        page.mouse.wheel(0, 200)
+        page.wait_for_timeout(50)
+        if frame.evaluate("scrollY") > 0:
+            return
+    raise AssertionError("the frame did not scroll")
+
+
 def until_done(page: Any, rooms: Rooms, wanted: set[str]) -> None:
     """Wait until all of these actions were recorded; say which were not."""
     for _ in range(100):
@@ -140,7 +150,7 @@ def test_behaviour_is_recorded_one_by_one(page: Any, rooms: Rooms, world: World)
     frame = page.frames[1]
     frame.evaluate("document.body.style.height = '9000px'; document.execCommand('selectAll')")
     page.keyboard.press("Control+c")
-    page.mouse.wheel(0, 800)
+    turn_the_wheel(page, frame)
     wanted = {"click", "bookmark", "print", "stop", "save", "search_text", "mouse_click", "key", "copy", "scroll"}
     until_done(page, rooms, wanted)
     page.locator("[data-do=reload]").click()
