@@ -32,7 +32,7 @@ MAPS_FIRST = -1e9  # rank: sitemaps and feeds are read before the pages of their
 
 
 class House(Struct):
-    """The open rooms of one crawl, handed only to this module."""
+    """What is open while a crawl runs; handed from one step to the next."""
 
     db: Connection
     book: Book

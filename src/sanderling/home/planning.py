@@ -17,8 +17,6 @@ from sanderling.store.shelve import Shelved
 from sanderling.store.warc_records import Place
 
 PLANNED = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT, Outcome.GONE)
-
-
 TROUBLE_WAIT = 86_400.0  # seconds until a page that could not be seen is looked at again
 
 

@@ -1,14 +1,10 @@
 """Which announcements of change to believe: sitemaps, feeds, Last-Modified; learned from what visits found."""
 
-from collections.abc import Collection
 from enum import IntEnum
 
-DAY = 86_400.0
 BELIEF = 0.25  # share of true announcements below which nothing is made of them
 SUREST = 0.98  # recall
 MEMORY = 500.0  # looks after which old experience counts half
-ALIKE = 0.9  # share of entries with one and the same date that makes a stamp
-FEW = 10  # entries of which nothing can be said
 
 
 class Kind(IntEnum):
@@ -57,25 +53,3 @@ class Trust:
         self.missed = self.missed * keep + (changed and not announced)
         self.false = self.false * keep + (announced and not changed)
         self.days = self.days * keep + days
-
-
-def is_stamped(dates: Collection[float], before: Collection[float] = ()) -> bool:
-    """Do the dates of a sitemap tell when it was built, not when pages changed?
-
-    One date on nearly all entries may be a true change of all pages, once; the same again with a later date is a stamp.
-    Nearly all entries to the very second is one at first sight.
-    """
-    if len(dates) < FEW:
-        return False
-    if _most_common(dates, 1.0)[1] >= ALIKE * len(dates):
-        return True
-    day, count = _most_common(dates, DAY)
-    day_before, count_before = _most_common(before, DAY)
-    return count >= ALIKE * len(dates) and count_before >= ALIKE * max(len(before), 1) and day > day_before
-
-
-def _most_common(dates: Collection[float], grain: float) -> tuple[int, int]:
-    counts: dict[int, int] = {}
-    for date in dates:
-        counts[int(date // grain)] = counts.get(int(date // grain), 0) + 1
-    return max(((day, count) for day, count in counts.items()), key=lambda item: item[1], default=(0, 0))
