@@ -98,7 +98,7 @@ def collect(folder: Path) -> tuple[set[Pair], list[tuple[str, bytes]], float, fl
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path("benchmark-data"))
+    parser.add_argument("--data", type=Path, default=Path("bench-data"))
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--show", action="store_true", help="print what is wrong or missed")
     options = parser.parse_args()
