@@ -117,3 +117,57 @@ def test_a_file_that_killed_the_reader_is_not_tried_again(
     again.step()
     assert again.unreadable == 1
     again.close()
+
+
+def test_a_page_that_was_missing_for_a_while_comes_back(site: Site, tmp_path: Path) -> None:
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    gull, site.pages["/gull"] = site.pages["/gull"], Page(b"", 404)
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    assert paths(search(tmp_path, "everything")) == set()
+    site.pages["/gull"] = gull
+    go(site, tmp_path)  # 304, or the same bytes
+    catch_up(tmp_path)
+    assert paths(search(tmp_path, "everything")) == {"/gull"}
+
+
+def test_a_page_that_was_gone_for_good_comes_back(site: Site, tmp_path: Path) -> None:
+    go(site, tmp_path)
+    gull, site.pages["/gull"] = site.pages["/gull"], Page(b"", 404)
+    go(site, tmp_path)
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    assert paths(search(tmp_path, "everything")) == set()
+    site.pages["/gull"] = gull
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    assert paths(search(tmp_path, "everything")) == {"/gull"}
+
+
+def test_a_copy_takes_the_place_of_its_original_as_long_as_that_is_away(site: Site, tmp_path: Path) -> None:
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    (shown,) = paths(search(tmp_path, "dives"))
+    (other,) = {"/tern", "/copy"} - {shown}
+    site.pages[shown], before = html("/", text="about something else"), site.pages[shown]
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    assert paths(search(tmp_path, "dives")) == {other}
+    site.pages[shown] = before
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    assert len(paths(search(tmp_path, "dives"))) == 1
+
+
+def test_style_sheets_and_sitemaps_are_no_results(site: Site, tmp_path: Path) -> None:
+    site.pages["/"] = html("/gull", text="shore birds", head='<link rel=stylesheet href="/look.css">')
+    site.pages["/look.css"] = Page(b".sandpiper { color: grey }", 200, {"Content-Type": "text/css"})
+    seeds = (site.root + "/",)
+    crawl(tmp_path, Request(
+        seeds=seeds, scope=Scope(sitemaps=False), politeness=Politeness(delay=0),
+        fetching=Fetching(allow_private=True, resources=True), workers=Workers(migrants=1),
+    ))  # fmt: skip
+    assert site.hits["/look.css"]
+    catch_up(tmp_path)
+    assert search(tmp_path, "sandpiper").total == 0

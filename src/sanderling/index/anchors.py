@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from sanderling.database import Connection, connect, migrate
+from sanderling.index import watch
 
 DATABASE = "anchors.db"
 MOST_TEXTS = 8  # different texts kept per target
@@ -23,7 +24,8 @@ SCHEMA = [
     );
     CREATE TABLE sources (url INTEGER PRIMARY KEY);
     CREATE INDEX anchors_fresh ON anchors (fresh) WHERE fresh = 1
-    """
+    """,
+    watch.SCHEMA,
 ]
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list[str]).decode
@@ -111,5 +113,6 @@ def open_anchors(folder: Path) -> Anchors:
     """Open the words of links beside the index."""
     folder.mkdir(parents=True, exist_ok=True)
     db = connect(folder / DATABASE)
+    db.execute("PRAGMA synchronous=FULL")  # the commit of the index must not come without it, not even in a power cut
     migrate(db, {"anchors": SCHEMA})
     return Anchors(db)

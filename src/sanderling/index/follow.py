@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from sanderling.errors import CollectionError
 from sanderling.index.anchors import Anchors, open_anchors
@@ -16,44 +16,17 @@ from sanderling.index.gather import Head, document_of
 from sanderling.index.language import Languages
 from sanderling.index.records import Document
 from sanderling.index.store import Index, open_index
+from sanderling.index.stored import Stored, is_gone, present, waiting
+from sanderling.index.watch import concerned, watch
 from sanderling.records import Outcome
 from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import Collection, read_collection
 from sanderling.store.graph import unpack_links
 from sanderling.store.read import StoredRecord, read_record
-from sanderling.store.warc_records import Place
 
 BATCH = 1_000  # visits between two commits
 REFRESHED = 5_000  # pages indexed again for new link words, at most, once the crawl is caught up with
 IDLE_SECONDS = 2.0
-
-WAITING = """
-    SELECT v.id, v.url, v.at, v.outcome, v.changed, v.start, v.length, coalesce(f.name, ''),
-           coalesce(p.visit, v.id), coalesce(p.noindex, 0), coalesce(p.duplicate_of, 0), coalesce(p.status, 0),
-           p.links, coalesce(p.title, ''), coalesce(p.language, '')
-    FROM visits AS v LEFT JOIN pages AS p ON p.url = v.url LEFT JOIN files AS f ON f.id = v.file
-    WHERE v.id > ? AND v.id <= ? AND (p.url IS NOT NULL OR v.outcome = 'skipped') ORDER BY v.id
-"""
-
-
-class Stored(Struct, frozen=True):
-    """One visit as the index wants to know it, with the page as it is now."""
-
-    id: int
-    url: int
-    at: float
-    outcome: str
-    changed: bool
-    start: int
-    length: int
-    file: str
-    last: int  # the visit that brought the page's present version
-    noindex: bool
-    duplicate_of: int
-    status: int
-    links: bytes
-    title: str
-    language: str
 
 
 class Follower:
@@ -77,12 +50,12 @@ class Follower:
         until = min(since + BATCH, self._newest())
         if until <= since:
             return 0
-        rows = [Stored(*row) for row in self.collection.db.execute(WAITING, (since, until))]
-        urls = urls_of(self.collection.db, [row.url for row in rows])
+        rows = waiting(self.collection.db, since, until)
         for row in rows:
             self._learn_links(row)
         self.anchors.flush()
-        self._take(rows, urls)
+        self._take(rows)
+        self._look_again([row.url for row in rows], until)
         self.index.commit(until)
         return until - since
 
@@ -115,31 +88,49 @@ class Follower:
         return int(self.collection.db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()[0])
 
     def _learn_links(self, row: Stored) -> None:
-        if row.changed and row.last == row.id and row.links:
+        if row.changed and row.is_last and row.links:
             links = unpack_links(row.links)
             self.anchors.add(row.url, links.targets, links.anchors)
 
-    def _take(self, rows: list[Stored], urls: dict[int, str]) -> None:
+    def _take(self, rows: list[Stored]) -> None:
+        """Let the index go through what happened, version by version."""
+        urls = urls_of(self.collection.db, [row.url for row in rows])
         said, average = self.anchors.of([row.url for row in rows]), self.anchors.average()
         for row in rows:
-            url = urls[row.url]
             if is_gone(row):
-                self.index.delete([url], row.at)
+                self.index.delete([urls[row.url]], row.at)
             elif row.outcome == Outcome.FETCHED and row.changed and row.length:
-                page = self._read(row, url)
-                if page is None:
-                    self.index.delete([url], row.at)
-                else:
-                    self.index.replace([with_links(page, *said.get(row.url, (0, [])), average)])
+                self._put(row, urls[row.url], *said.get(row.url, (0, [])), average)
+        watch(self.anchors.db, [(row.url, row.original) for row in rows if row.original or is_gone(row)])
+
+    def _look_again(self, visited: list[int], until: int) -> None:
+        """Pages that were left out, and copies: put them where they belong now."""
+        ids = concerned(self.anchors.db, visited)
+        urls, said = urls_of(self.collection.db, ids), self.anchors.of(ids)
+        average = self.anchors.average() if ids else 1.0
+        for row in present(self.collection.db, ids, until):
+            url = urls[row.url]
+            held = self.index.held(url)
+            if row.out and held is not None:
+                self.index.delete([url], row.at)
+            elif not row.out and row.length and (held is None or held.changed_at != row.at):
+                self._put(row, url, *said.get(row.url, (0, [])), average)
+
+    def _put(self, row: Stored, url: str, pages: int, texts: list[str], average: float) -> None:
+        page = self._read(row, url)
+        if page is None:
+            self.index.delete([url], row.at)
+        else:
+            self.index.replace([with_links(page, pages, texts, average)])
 
     def _read(self, row: Stored, url: str) -> Document | None:
         try:
-            record = read_record(self.collection.archive, Place(row.file, row.start, row.length))
+            record = read_record(self.collection.archive, row.place)
         except CollectionError:  # a damaged record: the crawl will store the page again
             self.unreadable += 1
             return None
         if record.header("Content-Type").startswith("text/"):
-            head = Head(row.title, row.language) if row.last == row.id else None
+            head = Head(row.title, row.language) if row.is_last else None
             return document_of(record, url, row.at, head, self.languages)
         return self._read_warily(row, record, url)
 
@@ -152,13 +143,6 @@ class Follower:
         page = document_of(record, url, row.at)
         self.trying.unlink()
         return page
-
-
-def is_gone(row: Stored) -> bool:
-    """A page that is no more, moved, asks to be left out, or has the body of another."""
-    if row.outcome in (Outcome.GONE, Outcome.REDIRECT):
-        return True
-    return row.last == row.id and bool(row.noindex or row.duplicate_of or not 200 <= row.status < 300)
 
 
 def with_links(page: Document, pages: int, texts: list[str], average: float) -> Document:

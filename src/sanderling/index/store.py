@@ -53,6 +53,10 @@ class Index:
         hits = searcher.search(tantivy.Query.term_query(schema(), "key", url, "basic"), 1).hits
         return page_of(searcher, hits[0][1]) if hits else None
 
+    def held(self, url: str) -> Document | None:
+        """Give a page as the next commit will have it."""
+        return self._pending[url] if url in self._pending else self.get(url)
+
     def replace(self, documents: Iterable[Document]) -> None:
         """Put pages in, each in the place of what was there under its URL; the older version stays findable."""
         now, _ = self._writing()
@@ -99,7 +103,7 @@ class Index:
 
     def _retire(self, url: str, until: float) -> None:
         """Keep the version that ends now, under its URL and its time."""
-        old = self._pending[url] if url in self._pending else self.get(url)
+        old = self.held(url)
         if old is None or old.changed_at >= until or not old.changed_at:
             return
         _, past = self._writing()

@@ -185,7 +185,7 @@ class Catalogue:
                     digests.append((prefix(visit.digest), id_))
             elif before is not None and visit.outcome is not Outcome.RETRY:
                 misses = before.misses + 1 if visit.outcome is Outcome.GONE else 0
-                status = before.status
+                status = visit.status if visit.outcome is Outcome.FETCHED else before.status  # it may be back
                 if visit.outcome not in STILL_THERE and misses >= LOOKS:
                     status = NOT_THERE if visit.status == 200 else visit.status
                 validators = before.etag, before.last_modified  # of what we hold, not of a notice that it is gone
