@@ -19,13 +19,14 @@ from msgspec import Struct
 
 from benchmarks.report import replace_between
 from sanderling.clock import SimulatedClock
+from sanderling.frontier.queue import Pace
 from sanderling.records import Host, Itinerary, Outcome, Stop, Url, Visit, Vitals
-from sanderling.schedule.rivals import CHOOSERS, OWNING, chooser
+from sanderling.schedule.rivals import CHOOSERS, OWNING, WEIGHING, chooser
 from sanderling.schedule.roster import IN_HAND, Roster
 
 DOCUMENT = Path("docs/benchmarks.md")
 BEGIN, END = "<!-- schedule: written by benchmarks/schedule.py -->", "<!-- end of schedule -->"
-BATCH = 16
+BATCH = Pace().batch
 UNBOUNDED = 10**6
 BEAT = 2.0
 PAGE_BYTES = 20_000
@@ -71,7 +72,9 @@ class Simulation:
 
     def __init__(self, schedule: str, pages: int, seed: int, bounded: bool) -> None:
         self.clock = SimulatedClock()
-        self.roster = Roster(chooser(schedule), owned=schedule in OWNING, clock=self.clock)
+        self.roster = Roster(
+            chooser(schedule), owned=schedule in OWNING, weighs=schedule in WEIGHING, clock=self.clock
+        )  # fmt: skip
         draw = Random(seed)
         sizes = [max(1, int(draw.paretovariate(1.1) * 4)) for _ in range(max(40, pages // 40))]
         total = sum(sizes)
@@ -112,7 +115,8 @@ class Simulation:
                                     disk_left=kind.disk, pages=self.done[name]))  # fmt: skip
 
     def _hand_out(self) -> None:
-        """As the coordinator does: each open host goes to whom the schedule chooses; one migrant at a time holds it."""
+        """As the coordinator does: open hosts, those with most URLs waiting first, go to whom the schedule chooses."""
+        self.ready = deque(sorted(self.ready, key=lambda host: -self.waiting[host]))
         for _ in range(len(self.ready)):
             able = self.roster.able()
             if not able:

@@ -284,6 +284,7 @@ class Coordinator:
         """Give every open host to the migrant the schedule chooses, as long as somebody has room."""
         eager = self.house.order.is_eager
         self.roster.most = EAGER_IN_HAND if eager else max(LEAST_IN_HAND, self._pages_done() // HAND_SHARE)
+        self.roster.rests = self.house.queue.pace.delay_seconds > 0
         able, trips = self.roster.able(), list[tuple[str, Itinerary]]()
         if not able or self._room() <= 0:
             return

@@ -202,6 +202,12 @@ def test_larger_sites_go_first_if_they_are_favoured(db: Connection) -> None:
     assert taken(Queue(db, FAST, Favour.LARGEST), "m", 0, room=1) == ["http://b/1"]
 
 
+def test_of_hosts_whose_urls_are_alike_the_one_with_most_waiting_goes_first(db: Connection) -> None:
+    queued(db, {"http://a/1": 1.0, "http://b/1": 1.0, "http://b/2": 1.0, "http://c/1": 0.0})
+    doors = Queue(db, Pace(delay_seconds=5)).doors(["m"], 0)
+    assert [door.host for door in doors] == ["http://c", "http://b", "http://a"]
+
+
 def test_what_is_unseen_of_a_host_counts_for_its_urls(db: Connection) -> None:
     queued(db, {f"http://large/{n}": 2.0 for n in range(50)} | {"http://small/1": 1.0})
     db.execute("UPDATE hosts SET visited = 10")

@@ -52,6 +52,33 @@ def test_what_was_measured_on_the_way_to_a_host_counts_from_the_next_heartbeat()
     assert roster.standing("a", Host("http://new.example")).affinity == 0.0
 
 
+def paces(roster: Roster, **seconds: float) -> None:
+    for name, each in seconds.items():
+        roster.give(name, trip(len(name) * 1000, 10))
+        roster.take_back(name, [seen(len(name) * 1000 + n, each) for n in range(10)])
+        roster.hear(Vitals(name, 0.0))
+
+
+def test_the_slower_a_migrant_the_less_it_may_hold() -> None:
+    roster = Roster(Ahp(), weighs=True)
+    for name in ("quick", "half", "snail"):
+        roster.join(name)
+    paces(roster, quick=0.1, half=0.2, snail=5.0)
+    assert [roster.room(name) for name in ("quick", "half", "snail")] == [160, 80, 24]
+    assert roster.standing("half", HOST).room == 80
+    roster.most = 16  # the crawl has only begun
+    assert [roster.room(name) for name in ("quick", "half", "snail")] == [16, 16, 16]
+
+
+def test_where_hosts_want_pauses_all_may_hold_the_same() -> None:
+    roster = Roster(Ahp(), weighs=True)
+    for name in ("quick", "snail"):
+        roster.join(name)
+    roster.rests = True
+    paces(roster, quick=0.1, snail=5.0)
+    assert [roster.room(name) for name in ("quick", "snail")] == [160, 160]
+
+
 def test_the_one_that_knows_the_host_goes_there_again() -> None:
     roster = crew("a", "b")
     roster.give("b", trip(1, 2))

@@ -18,4 +18,6 @@ def test_ahp_ends_sooner_than_its_rivals_and_loads_migrants_as_they_are_able(bou
         assert ahp.clock.now < run(rival, bounded).clock.now, rival
     done = sum(ahp.done.values())
     for kind, able in zip(KINDS, abilities(), strict=True):
-        assert abs(ahp.done[kind.name] / done - able) < 0.10
+        share = ahp.done[kind.name] / done
+        assert abs(share - able) < 0.10
+        assert not bounded or abs(share / able - 1) < 0.10, kind.name

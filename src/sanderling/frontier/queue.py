@@ -119,7 +119,8 @@ class Queue:
             shared, bonus = self.pace.shared and robots_until > now, self._bonus(waiting, visited)
             alone = "" if shared or not leased else holder
             found.append(Door(id_, Host(name), place, alone, shared, waiting, leased, best=best or 0.0, bonus=bonus))
-        return self._weighed(sorted(found, key=lambda door: door.best - door.bonus), room, soon)
+        found.sort(key=lambda door: (door.best - door.bonus, -door.waiting))  # a long queue begun late ends last
+        return self._weighed(found, room, soon)
 
     def _bonus(self, waiting: int, visited: int) -> float:
         if self.favour is Favour.LARGEST:

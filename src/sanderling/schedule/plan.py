@@ -6,7 +6,7 @@ from sanderling.errors import UsageError
 from sanderling.records import Host
 from sanderling.schedule.ahp import Matrix, read
 from sanderling.schedule.criteria import CRITERIA, JUDGEMENTS, KNOWN, Criterion
-from sanderling.schedule.rivals import OWNING, Choose, chooser
+from sanderling.schedule.rivals import OWNING, WEIGHING, Choose, chooser
 from sanderling.schedule.roster import Roster
 from sanderling.schedule.sets import Sets
 from sanderling.schedule.verdict import Ahp
@@ -20,7 +20,8 @@ def plan(settings: Scheduling) -> Choose:
 
 def roster(settings: Scheduling, reaches: Callable[[str, Host], bool] | None = None) -> Roster:
     """Make the roster of a crawl; `reaches` says which migrants may go to which host."""
-    return Roster(plan(settings), owned=settings.schedule in OWNING, reaches=reaches, sets=Sets(settings.sets))
+    owned, weighs = settings.schedule in OWNING, settings.schedule in WEIGHING
+    return Roster(plan(settings), owned=owned, weighs=weighs, reaches=reaches, sets=Sets(settings.sets))
 
 
 def ahp(settings: Scheduling) -> Ahp:

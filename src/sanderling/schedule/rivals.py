@@ -118,6 +118,7 @@ CHOOSERS: dict[str, Callable[[], Choose]] = {
 }
 
 OWNING = frozenset({"hash", "consistent-hash", "fuzzy"})  # a host belongs to one migrant, busy or not
+WEIGHING = frozenset({"ahp"})  # how much a migrant may hold is measured on it; all others hold the same
 
 
 def chooser(name: str) -> Choose:

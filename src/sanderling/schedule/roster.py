@@ -23,6 +23,8 @@ RECENT = 8  # tasks whose times are remembered
 LOOKS = 3  # pages of a host after which its time is believed
 UNKNOWN_SECONDS = 0.5  # what a page of a new host is expected to take
 SMOOTHING = 0.2  # weight of the newest measure
+LEAST_HAND = 24  # stops that even the slowest may hold
+PATIENT_SMOOTHING = 0.02  # the same for how slow a migrant is, which changes rarely
 
 
 @dataclass(slots=True)
@@ -65,6 +67,7 @@ class Member:
     ways: OrderedDict[Host, Way] = field(default_factory=OrderedDict)
     recent: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
     given: int = 0  # stops, since it joined
+    page_seconds: float = 0.0  # what a page takes it, on the whole; 0: not known yet
     idle_since: float = 0.0
     spoke: bool = False  # it was heard of at least once
     silent: bool = False
@@ -74,6 +77,14 @@ class Member:
         """What it takes along."""
         ways = {str(host): (way.latency, way.speed, way.visits) for host, way in self.ways.items()}
         return Known(ways, tuple(self.recent), self.given)
+
+    def measure(self, host: Host, visit: Visit) -> None:
+        """Learn from one visit: of the way to its host, and of the migrant itself."""
+        self.way(host).measure(visit)
+        self.recent.append(visit.seconds)
+        self.page_seconds += (
+            PATIENT_SMOOTHING * (visit.seconds - self.page_seconds) if self.page_seconds else visit.seconds
+        )
 
     def way(self, host: Host) -> Way:
         """What it knows of the way to a host."""
@@ -89,17 +100,20 @@ class Roster:
     """Keeps the books of who holds what, and asks the schedule who goes."""
 
     def __init__(
-        self, choose: Choose, *, owned: bool = False, in_hand: int = IN_HAND, clock: Clock = real,
+        self, choose: Choose, *, owned: bool = False, weighs: bool = False, in_hand: int = IN_HAND, clock: Clock = real,
         reaches: Callable[[str, Host], bool] | None = None, sets: Sets | None = None,
     ) -> None:  # fmt: skip
         self.choose = choose
         self.owned = owned  # hosts belong to migrants: the owner goes or nobody does
+        self.weighs = weighs  # what a migrant may hold is measured on it, as AHP wants (URL Capacity)
         self.in_hand = in_hand
         self.most = in_hand  # for now: early in a crawl what is in hand cannot be put in a better order
         self.clock = clock
         self.near = reaches or _everywhere
         self.sets = sets or Sets()
         self.members: dict[str, Member] = {}
+        self.rests = False  # hosts want pauses: then they are the limit, not the migrants
+        self.quickest = 0.0  # seconds a page takes the quickest migrant
         self.seconds = 0.0  # processor time spent on choosing
         self.choices = 0
 
@@ -132,6 +146,7 @@ class Roster:
         member.vitals, member.heard_at, member.spoke, member.silent = vitals, self.clock(), True, False
         for way in member.ways.values():
             way.shown = (way.latency, way.speed, way.visits)
+        self.quickest = min((m.page_seconds for m in self.members.values() if m.page_seconds), default=0.0)
 
     def miss(self, patience: float, listened_at: float) -> list[Member]:
         """Those who became silent: for that long they said nothing, up to when we last listened.
@@ -171,8 +186,7 @@ class Roster:
             if not member.held[host]:
                 del member.held[host]
             if visit.seconds > 0:
-                member.way(host).measure(visit)
-                member.recent.append(visit.seconds)
+                member.measure(host, visit)
         if not member.stops:
             member.idle_since = self.clock()
 
@@ -196,7 +210,13 @@ class Roster:
         return self._hands(member) - len(member.stops)
 
     def _hands(self, member: Member) -> int:
-        return min(member.hands, self.most) if member.hands <= self.in_hand else member.hands
+        """Stops it may hold: the slower, the fewer, so that no host waits in slow hands while others are idle."""
+        if member.hands > self.in_hand:
+            return member.hands
+        most = min(member.hands, self.most)
+        if self.rests or not self.weighs or not member.page_seconds:
+            return most
+        return max(min(most, LEAST_HAND), int(most * self.quickest / max(member.page_seconds, self.quickest)))
 
     # Who goes
 
@@ -248,7 +268,7 @@ class Roster:
             migrant, vitals.at, load, vitals.cpu_share, vitals.memory_bytes, vitals.memory_left, vitals.disk_left,
             speed or vitals.bytes_per_second, latency or vitals.latency_seconds, vitals.pages,
         )  # fmt: skip
-        return Standing(measured, member.hands - load, 1.0 if visits else 0.0, tuple(member.recent))
+        return Standing(measured, max(0, self._hands(member) - load), 1.0 if visits else 0.0, tuple(member.recent))
 
 
 def _everywhere(_migrant: str, _host: Host) -> bool:
