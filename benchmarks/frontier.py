@@ -21,7 +21,8 @@ from msgspec import Struct
 
 from benchmarks.graph import DEGREE, FRESH, Web, page_at
 from benchmarks.report import DOCUMENT, replace_between
-from sanderling.coordinator import Coordinator, Finish
+from sanderling.coordinator import Coordinator
+from sanderling.ending import Finish
 from sanderling.engines.processes import Lost
 from sanderling.migrants.pack import Exchange, pack_response
 from sanderling.migrants.resolve import Resolver

@@ -134,7 +134,8 @@ def test_watching_finds_changes_by_itself_and_stops_when_told(tmp_path: Path) ->
                 deadline = time.monotonic() + 20
                 while site.hits["/p2"] < 2 and time.monotonic() < deadline:
                     stopped.wait(0.02)
-                from sanderling.coordinator import Coordinator, Finish
+                from sanderling.coordinator import Coordinator
+                from sanderling.ending import Finish
 
                 assert isinstance(coordinator, Coordinator)
                 coordinator.stop(Finish.INTERRUPTED)

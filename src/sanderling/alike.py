@@ -9,8 +9,9 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sanderling.coordinator import Bounds, Coordinator, Finish, Progress
+from sanderling.coordinator import Coordinator
 from sanderling.database import Connection, transaction
+from sanderling.ending import Bounds, Finish, Progress
 from sanderling.errors import UsageError
 from sanderling.index.structure import Match, Structures
 from sanderling.index.structure_catch_up import learn_site, looks_of, open_structures, read_arrivals
@@ -239,7 +240,9 @@ def find_on_web(
         house = coordinator.house
         order = house.order = Driven(Recogniser(looks), navigator_for(looks))
         recall(order, house.db)
-        coordinator.brief = lambda trip: None if order.called & {stop.id for stop in trip.stops} else order.brief()
+        coordinator.errands.brief = lambda trip: (
+            None if order.called & {stop.id for stop in trip.stops} else order.brief()
+        )
         bounds = coordinator.bounds
         coordinator.bounds = Bounds(coordinator.earlier + budget, bounds.time_limit, bounds.size_limit)
         rank_waiting(coordinator)

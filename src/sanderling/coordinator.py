@@ -7,62 +7,37 @@ came home, commit it, resolve new hosts, hand out new errands, look at the limit
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from enum import StrEnum
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
-
-import msgspec
-from msgspec import Struct
 
 from sanderling.clock import Clock, real
 from sanderling.crew import Crew
 from sanderling.database import transaction
 from sanderling.desk import Desk
+from sanderling.ending import Bounds, Finish, Progress
 from sanderling.engines.control import Control
 from sanderling.engines.processes import Lost
+from sanderling.errands import UNBOUNDED, Errands
 from sanderling.errors import DiskFull
-from sanderling.frontier.hosts import Unresolved
-from sanderling.frontier.queue import Door
 from sanderling.home.house import House
-from sanderling.migrants.guard import only_global
-from sanderling.migrants.resolve import Answer, Resolver
-from sanderling.organise.normalise import hostname
+from sanderling.migrants.resolve import Resolver
+from sanderling.naming import Naming
 from sanderling.pipeline import bring_home
-from sanderling.records import Brief, Host, Itinerary, Outcome, Parcel, Reason, Role, State, Vitals
+from sanderling.records import Itinerary, Outcome, Parcel, Vitals
 from sanderling.schedule.explain import Report, report
 from sanderling.schedule.roster import Roster
 from sanderling.schedule.verdict import Ahp
 
 BATCH_SECONDS = 0.08  # parcels that come within this time are one transaction
 BATCH_VISITS = 256
-LEAST_IN_HAND = 16  # stops a migrant holds at the start of a crawl: what is in hand cannot be put in a better order
-EAGER_IN_HAND = 4  # the same, where every page teaches what to ask for next
-HAND_SHARE = 8  # later it holds an eighth of what is done, up to its usual load
 IDLE_SECONDS = 0.25
 STOP_SECONDS = 20.0  # patience with what is in flight when stopping
 TICK_SECONDS = 0.5
-DNS_WAIT_SECONDS = 2.0
 LEAST_DISK = 50_000_000  # bytes that must stay free
 LONGEST_WAIT = 600.0  # seconds; a host that wants longer is left to the next run
-SOON_SECONDS = 2.0  # of a host no more is handed out than it can answer in this time, while others wait
-LEAST_SHARE = 4  # URLs of a shared host given to one migrant, so that the others get theirs
 LOOK_SECONDS = 0.1  # between two looks at questions to the crawl
-UNBOUNDED = 2**31
 LOST_LIMIT = 50  # migrants that die one after the other: something is wrong with us
-
-
-class Finish(StrEnum):
-    """Why a crawl ended."""
-
-    DONE = "done"
-    LIMIT = "limit"
-    TIME = "time_limit"
-    SIZE = "size_limit"
-    INTERRUPTED = "interrupted"
-    FORCED = "forced"
-    DISK = "disk_full"
-    HELD = "held"
 
 
 class Engine(Protocol):
@@ -80,29 +55,6 @@ class Engine(Protocol):
     def close(self) -> None: ...
 
 
-class Bounds(Struct, frozen=True):
-    """When to stop; 0 means no limit."""
-
-    limit: int = 0
-    time_limit: float = 0.0
-    size_limit: int = 0
-
-
-class Progress(Struct, frozen=True):
-    """How far a crawl is."""
-
-    pages: int
-    fetched: int
-    waiting: int
-    in_flight: int
-    failed: int
-    skipped: int
-    bytes: int
-    seconds: float
-    pages_per_second: float
-    migrants: int
-
-
 class Coordinator:
     """Runs one crawl over an open house."""
 
@@ -113,14 +65,14 @@ class Coordinator:
     ) -> None:  # fmt: skip
         self.house = house
         self.engine = engine
-        self.resolver = resolver
         self.bounds = bounds
         self.wanted = migrants
-        self.allow_private = allow_private
         self.folder = folder
         self.clock = clock
         self.roster = roster or Roster(Ahp())
         self.roster.clock = clock
+        self.naming = Naming(house, resolver, allow_private=allow_private, clock=clock)
+        self.errands = Errands(house, engine, self.roster, self._room, self._pages_done, clock)
         self.crew = Crew(engine, self.roster, folder, self._release, clock=clock)
         self.control = Control(folder)
         self.desk = Desk(self.control, self.crew, self._schedule)
@@ -128,7 +80,6 @@ class Coordinator:
         self.stay = stay  # a service: wait for what becomes due next
         self.pending: list[Parcel] = []
         self.pending_since = 0.0
-        self.resolving: dict[int, Future[Answer]] = {}
         self.stopping: Finish | None = None
         self.stop_at = 0.0
         self.forced = False
@@ -139,7 +90,6 @@ class Coordinator:
         self.next_look = 0.0
         self.listened_at = 0.0
         self.posts: tuple[str, ...] = ()  # places that get a migrant of their own
-        self.brief: Callable[[Itinerary], Brief | None] | None = None  # what specialised migrants are to look for
         self.last_schedule: Report = {}
         self.cpu_then = time.process_time()
 
@@ -159,8 +109,8 @@ class Coordinator:
                 self._commit_if_due()
                 self._look_after_crew()
                 if self.stopping is None:
-                    self._resolve(pool)
-                    self._hand_out()
+                    self.naming.look_up(pool)
+                    self.errands.hand_out()
                 if time.monotonic() >= next_tick:
                     next_tick = time.monotonic() + TICK_SECONDS
                     if on_tick:
@@ -197,7 +147,7 @@ class Coordinator:
     def _patience(self) -> float:
         if self.pending:
             return max(0.0, BATCH_SECONDS - (time.monotonic() - self.pending_since))
-        if self.roster.outstanding or self.resolving:
+        if self.roster.outstanding or self.naming.resolving:
             return BATCH_SECONDS
         opening = self.house.hosts.next_opening() if self.roster.able() else None
         return IDLE_SECONDS if opening is None else min(IDLE_SECONDS, max(0.0, opening - self.clock()))
@@ -280,65 +230,6 @@ class Coordinator:
             self.pending = []
             self.losses = 0
 
-    def _hand_out(self) -> None:
-        """Give every open host to the migrant the schedule chooses, as long as somebody has room."""
-        eager = self.house.order.is_eager
-        self.roster.most = EAGER_IN_HAND if eager else max(LEAST_IN_HAND, self._pages_done() // HAND_SHARE)
-        self.roster.rests = self.house.queue.pace.delay_seconds > 0
-        able, trips = self.roster.able(), list[tuple[str, Itinerary]]()
-        if not able or self._room() <= 0:
-            return
-        now = self.clock()
-        with transaction(self.house.db):
-            room = min(self._room(), sum(map(self.roster.room, able)))
-            for door in self.house.queue.doors(able, now, room, self._soon):
-                trips += self._send_to(door, now)
-                if not self.roster.able() or self._room() <= 0:
-                    break
-        for migrant, itinerary in trips:
-            self.engine.send(migrant, itinerary)
-
-    def _soon(self, host: Host) -> int:
-        """How many URLs of a host those who reach it can work off soon."""
-        return self._soon_of_one(host) * max(1, self.roster.reach(host))
-
-    def _soon_of_one(self, host: Host) -> int:
-        if host in self.house.queue.pace.near:
-            return UNBOUNDED
-        return self.roster.soon(host, SOON_SECONDS, self.house.queue.pace.connections)
-
-    def _send_to(self, door: Door, now: float) -> list[tuple[str, Itinerary]]:
-        """Lease URLs of one host to whom the schedule chooses; a shared host goes to several."""
-        trips, share = [], door.share
-        least = min(LEAST_SHARE, self.house.queue.pace.connections)
-        even = max(least, -(-door.waiting // max(1, self.roster.reach(door.host))))
-        soon = self._soon_of_one(door.host) if door.shared else UNBOUNDED
-        while (able := self.roster.able()) and (left := min(self._room(), share)) > 0:
-            if door.shared and not self.roster.owned:
-                able = self.roster.least_busy(door.host, able, least, soon)
-            migrant = self.roster.who(door.host, able) if not door.holder else door.holder
-            if migrant is None or migrant not in able:
-                break
-            itinerary = self.house.queue.grant(door, migrant, min(self._part(door, migrant, even, soon), left), now)
-            if itinerary is None:
-                break
-            itinerary = self._with_validators(itinerary)
-            if self.brief is not None:
-                itinerary = msgspec.structs.replace(itinerary, brief=self.brief(itinerary))
-            self.roster.give(migrant, itinerary)
-            trips.append((migrant, itinerary))
-            share -= len(itinerary.stops)
-            if not door.shared:
-                break
-        return trips
-
-    def _part(self, door: Door, migrant: str, even: int, soon: int) -> int:
-        """How much of a host one migrant is given at once: as much as it can hold, of a shared one its part."""
-        room = self.roster.room(migrant)
-        if not door.shared:
-            return room
-        return min(room, even, max(1, soon - self.roster.members[migrant].held[door.host]))
-
     def _room(self) -> int:
         """Pages that may still be handed out under the limit."""
         if not self.bounds.limit:
@@ -349,61 +240,6 @@ class Coordinator:
     def _pages_done(self) -> int:
         counts = self.house.counts
         return self.earlier + counts[Outcome.FETCHED] + counts[Outcome.NOT_MODIFIED] + counts[Outcome.KEPT]
-
-    def _with_validators(self, itinerary: Itinerary) -> Itinerary:
-        """Give stops that were visited before what the last visit left: then the server may say 304."""
-        latest = self.house.catalogue.latest([stop.id for stop in itinerary.stops])
-        if not latest:
-            return itinerary
-        stops = []
-        liar = self.house.hosts.etag_lies(itinerary.host)
-        for stop in itinerary.stops:
-            old = latest.get(stop.id)
-            if old is not None and old.status == 200 and stop.role is not Role.CHANGES:  # each question is another
-                etag = "" if liar and old.last_modified else old.etag
-                stop = msgspec.structs.replace(stop, etag=etag, last_modified=old.last_modified, digest=old.digest)
-            stops.append(stop)
-        return msgspec.structs.replace(itinerary, stops=tuple(stops))
-
-    # Names
-
-    def _resolve(self, pool: ThreadPoolExecutor) -> None:
-        if self.house.queue.pace.proxied:
-            return
-        now = self.clock()
-        for host, future in list(self.resolving.items()):
-            if future.done():
-                del self.resolving[host]
-                self._resolved(host, future.result(), now)
-        if len(self.resolving) < 32:
-            for new in self.house.hosts.unresolved(now, 32):
-                if new.id not in self.resolving:
-                    self.resolving[new.id] = pool.submit(self.resolver.lookup, hostname(new.name))
-                    self._settle(new, now)
-
-    def _settle(self, new: Unresolved, now: float) -> None:
-        """An answer from the cache needs no waiting."""
-        future = self.resolving[new.id]
-        if future.done():
-            del self.resolving[new.id]
-            self._resolved(new.id, future.result(), now)
-
-    def _resolved(self, host: int, answer: Answer, now: float) -> None:
-        hosts = self.house.hosts
-        addresses = answer.addresses if self.allow_private else only_global(answer.addresses)
-        with transaction(self.house.db):
-            if addresses:
-                hosts.locate(host, addresses, answer.expires_at)
-            elif answer.addresses:
-                self._condemn(host, Reason.PRIVATE_ADDRESS, State.SKIPPED, " ".join(answer.addresses))
-            elif hosts.not_found(host, now, DNS_WAIT_SECONDS):
-                self._condemn(host, Reason.DNS, State.FAILED, answer.note)
-
-    def _condemn(self, host: int, reason: Reason, state: State, note: str) -> None:
-        count = self.house.hosts.condemn(host, reason, state, note)
-        self.house.counts["lost" if state is State.FAILED else "passed_over"] += count
-        (name,) = self.house.db.execute("SELECT name FROM hosts WHERE id = ?", (host,)).fetchone()
-        self.house.judge.condemned[name] = reason
 
     # The end
 
@@ -419,7 +255,7 @@ class Coordinator:
         if self.bounds.size_limit and self.house.counts["bytes"] >= self.bounds.size_limit:
             self.stop(Finish.SIZE)
             return None
-        if self.pending or self.resolving or self.roster.outstanding:
+        if self.pending or self.naming.resolving or self.roster.outstanding:
             return None
         if self.bounds.limit and self._pages_done() >= self.bounds.limit:
             return Finish.LIMIT

@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from sanderling.alike import Sample, navigator_for, recall, stored_sample
 from sanderling.clock import Clock, real
-from sanderling.coordinator import Coordinator, Progress
+from sanderling.coordinator import Coordinator
 from sanderling.database import Connection, transaction
+from sanderling.ending import Progress
 from sanderling.errors import UsageError
 from sanderling.feedback.briefs import Brief, answer, reopen, take
 from sanderling.feedback.log import DATABASE, Log, open_log

@@ -12,8 +12,9 @@ import msgspec
 from msgspec import Struct
 
 from sanderling.clock import Clock, real
-from sanderling.coordinator import Bounds, Coordinator, Engine, Finish, Progress
+from sanderling.coordinator import Coordinator, Engine
 from sanderling.database import Connection, transaction
+from sanderling.ending import Bounds, Finish, Progress
 from sanderling.errors import CollectionError
 from sanderling.home.house import MAPS_FIRST, House
 from sanderling.home.planning import TROUBLE_WAIT

@@ -6,10 +6,11 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from sanderling.coordinator import Coordinator, Finish
+from sanderling.coordinator import Coordinator
 from sanderling.database import Connection, transaction
 from sanderling.dedupe import tally
 from sanderling.dedupe.twins import catch_up
+from sanderling.ending import Finish
 from sanderling.errors import DiskFull
 from sanderling.frontier.book import Entry
 from sanderling.frontier.orderings.memory import save

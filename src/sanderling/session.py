@@ -16,7 +16,8 @@ from random import Random
 import msgspec
 
 from sanderling.clock import Clock, real
-from sanderling.coordinator import Bounds, Coordinator, Engine, Progress
+from sanderling.coordinator import Coordinator, Engine
+from sanderling.ending import Bounds, Progress
 from sanderling.errors import StoreUnavailable
 from sanderling.memory import give_large_blocks_back
 from sanderling.migrants.resolve import Resolver

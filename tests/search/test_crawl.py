@@ -7,7 +7,8 @@ import pytest
 from tests.search.conftest import World
 from tests.web import Site, tree
 
-from sanderling.coordinator import Coordinator, Finish
+from sanderling.coordinator import Coordinator
+from sanderling.ending import Finish
 from sanderling.search.crawl import CrawlWindow
 from sanderling.search.errand import again
 from sanderling.session import Request, crawl

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sanderling.cli.frame import Call, say
-from sanderling.coordinator import Coordinator, Progress
+from sanderling.coordinator import Coordinator
+from sanderling.ending import Progress
 from sanderling.index.beside import can_index, indexing
 from sanderling.settings import Searching
 

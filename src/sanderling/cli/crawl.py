@@ -25,7 +25,8 @@ from sanderling.cli.frame import (
     print_json,
     say,
 )  # fmt: skip
-from sanderling.coordinator import Coordinator, Finish, Progress
+from sanderling.coordinator import Coordinator
+from sanderling.ending import Finish, Progress
 from sanderling.engines.parking import parked
 from sanderling.errors import UsageError
 from sanderling.migrants.guard import is_global, literal

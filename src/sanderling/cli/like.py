@@ -13,7 +13,8 @@ from sanderling.alike import Found, Sample, body_of, find_on_web, find_stored, i
 from sanderling.cli.crawl import show_progress, stop_on_signals, warn_without_contact
 from sanderling.cli.frame import Call, print_json, say
 from sanderling.cli.refresh import remembered
-from sanderling.coordinator import Coordinator, Finish
+from sanderling.coordinator import Coordinator
+from sanderling.ending import Finish
 from sanderling.errors import MissingExtra, UsageError
 from sanderling.index.beside import can_index, indexing
 from sanderling.lookout import look_again

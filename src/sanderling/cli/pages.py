@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 
 from sanderling.cli.frame import Call, print_json, print_rows
 from sanderling.cli.times import iso, moment, short
-from sanderling.coordinator import Finish
 from sanderling.dedupe.twins import Pair, near
+from sanderling.ending import Finish
 from sanderling.errors import UsageError
 from sanderling.records import Reason, State
 from sanderling.settings import nearest

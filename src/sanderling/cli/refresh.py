@@ -14,7 +14,7 @@ from sanderling.cli.beside import company
 from sanderling.cli.crawl import CODES, show_progress, size_text, stop_on_signals
 from sanderling.cli.frame import EXIT_FAILED, Call, print_json, print_rows
 from sanderling.cli.times import iso, short
-from sanderling.coordinator import Finish
+from sanderling.ending import Finish
 from sanderling.engines.parking import parked
 from sanderling.errors import UsageError
 from sanderling.refresh.policies import POLICIES

@@ -1,0 +1,115 @@
+"""Errands: which URLs of which open host go to which migrant, as long as somebody has room."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from sanderling.clock import Clock
+from sanderling.database import transaction
+from sanderling.frontier.queue import Door
+from sanderling.home.house import House
+from sanderling.records import Brief, Host, Itinerary, Role
+from sanderling.schedule.roster import Roster
+
+LEAST_IN_HAND = 16  # stops a migrant holds at the start of a crawl: what is in hand cannot be put in a better order
+EAGER_IN_HAND = 4  # the same, where every page teaches what to ask for next
+HAND_SHARE = 8  # later it holds an eighth of what is done, up to its usual load
+SOON_SECONDS = 2.0  # of a host no more is handed out than it can answer in this time, while others wait
+LEAST_SHARE = 4  # URLs of a shared host given to one migrant, so that the others get theirs
+UNBOUNDED = 2**31
+
+
+class Post(Protocol):
+    """Who brings an errand to its migrant."""
+
+    def send(self, migrant: str, itinerary: Itinerary) -> None: ...
+
+
+class Errands:
+    """Hands out what is to be visited; `room` says how many pages may still be, `done` how many were."""
+
+    def __init__(
+        self, house: House, post: Post, roster: Roster, room: Callable[[], int], done: Callable[[], int], clock: Clock
+    ) -> None:
+        self.house = house
+        self.post = post
+        self.roster = roster
+        self.room = room
+        self.done = done
+        self.clock = clock
+        self.brief: Callable[[Itinerary], Brief | None] | None = None  # what specialised migrants are to look for
+
+    def hand_out(self) -> None:
+        """Give every open host to the migrant the schedule chooses, as long as somebody has room."""
+        eager = self.house.order.is_eager
+        self.roster.most = EAGER_IN_HAND if eager else max(LEAST_IN_HAND, self.done() // HAND_SHARE)
+        self.roster.rests = self.house.queue.pace.delay_seconds > 0
+        able, trips = self.roster.able(), list[tuple[str, Itinerary]]()
+        if not able or self.room() <= 0:
+            return
+        now = self.clock()
+        with transaction(self.house.db):
+            room = min(self.room(), sum(map(self.roster.room, able)))
+            for door in self.house.queue.doors(able, now, room, self._soon):
+                trips += self._send_to(door, now)
+                if not self.roster.able() or self.room() <= 0:
+                    break
+        for migrant, itinerary in trips:
+            self.post.send(migrant, itinerary)
+
+    def _soon(self, host: Host) -> int:
+        """How many URLs of a host those who reach it can work off soon."""
+        return self._soon_of_one(host) * max(1, self.roster.reach(host))
+
+    def _soon_of_one(self, host: Host) -> int:
+        if host in self.house.queue.pace.near:
+            return UNBOUNDED
+        return self.roster.soon(host, SOON_SECONDS, self.house.queue.pace.connections)
+
+    def _send_to(self, door: Door, now: float) -> list[tuple[str, Itinerary]]:
+        """Lease URLs of one host to whom the schedule chooses; a shared host goes to several."""
+        trips, share = [], door.share
+        least = min(LEAST_SHARE, self.house.queue.pace.connections)
+        even = max(least, -(-door.waiting // max(1, self.roster.reach(door.host))))
+        soon = self._soon_of_one(door.host) if door.shared else UNBOUNDED
+        while (able := self.roster.able()) and (left := min(self.room(), share)) > 0:
+            if door.shared and not self.roster.owned:
+                able = self.roster.least_busy(door.host, able, least, soon)
+            migrant = self.roster.who(door.host, able) if not door.holder else door.holder
+            if migrant is None or migrant not in able:
+                break
+            itinerary = self.house.queue.grant(door, migrant, min(self._part(door, migrant, even, soon), left), now)
+            if itinerary is None:
+                break
+            itinerary = self._with_validators(itinerary)
+            if self.brief is not None:
+                itinerary = msgspec.structs.replace(itinerary, brief=self.brief(itinerary))
+            self.roster.give(migrant, itinerary)
+            trips.append((migrant, itinerary))
+            share -= len(itinerary.stops)
+            if not door.shared:
+                break
+        return trips
+
+    def _part(self, door: Door, migrant: str, even: int, soon: int) -> int:
+        """How much of a host one migrant is given at once: as much as it can hold, of a shared one its part."""
+        room = self.roster.room(migrant)
+        if not door.shared:
+            return room
+        return min(room, even, max(1, soon - self.roster.members[migrant].held[door.host]))
+
+    def _with_validators(self, itinerary: Itinerary) -> Itinerary:
+        """Give stops that were visited before what the last visit left: then the server may say 304."""
+        latest = self.house.catalogue.latest([stop.id for stop in itinerary.stops])
+        if not latest:
+            return itinerary
+        stops = []
+        liar = self.house.hosts.etag_lies(itinerary.host)
+        for stop in itinerary.stops:
+            old = latest.get(stop.id)
+            if old is not None and old.status == 200 and stop.role is not Role.CHANGES:  # each question is another
+                etag = "" if liar and old.last_modified else old.etag
+                stop = msgspec.structs.replace(stop, etag=etag, last_modified=old.last_modified, digest=old.digest)
+            stops.append(stop)
+        return msgspec.structs.replace(itinerary, stops=tuple(stops))
