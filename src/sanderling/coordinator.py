@@ -28,6 +28,7 @@ from sanderling.records import Itinerary, Outcome, Parcel, Vitals
 from sanderling.schedule.explain import Report, report
 from sanderling.schedule.roster import Roster
 from sanderling.schedule.verdict import Ahp
+from sanderling.store.signals import Signal
 
 BATCH_SECONDS = 0.08  # parcels that come within this time are one transaction
 BATCH_VISITS = 256
@@ -165,6 +166,7 @@ class Coordinator:
             if item.vitals is not None:
                 self.house.queue.renew(item.migrant, self.clock())
                 self.roster.hear(item.vitals)
+            self.house.log.signal(Signal.DONE, len(item.visits), item.migrant)
             if item.visits or item.robots:
                 if not self.pending:
                     self.pending_since = time.monotonic()

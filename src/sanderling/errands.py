@@ -11,6 +11,7 @@ from sanderling.frontier.queue import Door
 from sanderling.home.house import House
 from sanderling.records import Brief, Host, Itinerary, Role
 from sanderling.schedule.roster import Roster
+from sanderling.store.signals import Signal
 
 LEAST_IN_HAND = 16  # stops a migrant holds at the start of a crawl: what is in hand cannot be put in a better order
 EAGER_IN_HAND = 4  # the same, where every page teaches what to ask for next
@@ -52,11 +53,13 @@ class Errands:
         with transaction(self.house.db):
             room = min(self.room(), sum(map(self.roster.room, able)))
             for door in self.house.queue.doors(able, now, room, self._soon):
+                self.house.log.signal(Signal.TO_CRAWL, 1, f"{door.waiting} URLs wait at {door.host}")
                 trips += self._send_to(door, now)
                 if not self.roster.able() or self.room() <= 0:
                     break
         for migrant, itinerary in trips:
             self.post.send(migrant, itinerary)
+            self.house.log.signal(Signal.CRAWL, 1, f"{migrant}: {len(itinerary.stops)} stops at {itinerary.host}")
 
     def _soon(self, host: Host) -> int:
         """How many URLs of a host those who reach it can work off soon."""
@@ -86,6 +89,8 @@ class Errands:
             if self.brief is not None:
                 itinerary = msgspec.structs.replace(itinerary, brief=self.brief(itinerary))
             self.roster.give(migrant, itinerary)
+            self.house.log.signal(Signal.SELECTED, 1, f"{migrant} for {itinerary.host}")
+            self.house.log.signal(Signal.DISTRIBUTE, len(itinerary.stops), itinerary.host)
             trips.append((migrant, itinerary))
             share -= len(itinerary.stops)
             if not door.shared:

@@ -10,6 +10,7 @@ from sanderling.migrants.guard import only_global
 from sanderling.migrants.resolve import Answer, Resolver
 from sanderling.organise.normalise import hostname
 from sanderling.records import Reason, State
+from sanderling.store.signals import Signal
 
 WAIT_SECONDS = 2.0  # before a name that was not found is asked for again
 MOST_AT_ONCE = 32
@@ -37,6 +38,7 @@ class Naming:
         if len(self.resolving) < MOST_AT_ONCE:
             for new in self.house.hosts.unresolved(now, MOST_AT_ONCE):
                 if new.id not in self.resolving:
+                    self.house.log.signal(Signal.TO_MAP, 1, new.name)
                     self.resolving[new.id] = pool.submit(self.resolver.lookup, hostname(new.name))
                     self._settle(new, now)
 
@@ -53,6 +55,7 @@ class Naming:
         with transaction(self.house.db):
             if addresses:
                 hosts.locate(host, addresses, answer.expires_at)
+                self.house.log.signal(Signal.INITIALIZE, 1, " ".join(addresses))
             elif answer.addresses:
                 self._condemn(host, Reason.PRIVATE_ADDRESS, State.SKIPPED, " ".join(answer.addresses))
             elif hosts.not_found(host, now, WAIT_SECONDS):

@@ -20,6 +20,7 @@ from sanderling.records import Outcome, Parcel, Visit
 from sanderling.refresh.gone import moves, unmasked
 from sanderling.store.graph import FLUSH_PAIRS
 from sanderling.store.shelve import Shelved, captures, shelve
+from sanderling.store.signals import Signal
 
 
 def bring_home(parcels: Sequence[Parcel], house: House, now: float) -> None:
@@ -47,6 +48,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
         house.uses.follow(stored, {id_: row.depth for id_, row in rows.items()}, now)
     follow_maps(stored, rows, house, now)
     note_sides(stored, house, now)
+    house.log.signal(Signal.CHECK, sum(visit.outcome is Outcome.FETCHED for visit in stored))
     wires = {visit.id: rows[visit.id].wire for visit in stored}
     shelved = shelve(stored, latest, wires, house.catalogue, house.archive)
     files = {name: house.catalogue.file_id(name, length) for name, length in house.archive.flush().items()}

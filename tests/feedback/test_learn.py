@@ -72,14 +72,14 @@ def test_weights_are_read_again_after_learning(log: Log) -> None:
 
 def test_mining_is_signalled(log: Log) -> None:
     learn(log, NOW)
-    assert [name for _, name, _ in log.signals()] == ["Mining"]
+    assert [raised.signal for raised in log.signals()] == ["Mining"]
 
 
 def test_a_search_that_did_not_satisfy_becomes_one_brief(log: Log) -> None:
     first = not_satisfied(log, "tide tables", list(PAGES), 12, NOW)
     again = not_satisfied(log, "Tables of the tide", list(PAGES), 12, NOW)
     assert first.urls == PAGES[:5]
-    assert [name for _, name, _ in reversed(log.signals())] == ["Low_Rating", "crawl_more", "Low_Rating"]
+    assert [raised.signal for raised in reversed(log.signals())] == ["Low_Rating", "crawl_more", "Low_Rating"]
     assert again.id != first.id or len(briefs(log)) == 1
 
 

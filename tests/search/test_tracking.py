@@ -84,7 +84,7 @@ def test_not_what_i_was_looking_for_asks_for_more_and_says_so(client: TestClient
     query = search(client, "sandpiper shore")
     number = client.post("/api/rating", json={"query_id": query, "found": False}).json()["brief"]
     assert [brief.id for brief in briefs(rooms.log)] == [number]
-    assert {name for _, name, _ in rooms.log.signals()} == {"Low_Rating", "crawl_more"}
+    assert {raised.signal for raised in rooms.log.signals()} == {"Low_Rating", "crawl_more"}
     assert "are being looked for" in client.get("/", params={"q": "shore sandpiper"}).text
     answer(rooms.log, number, 3, rooms.clock())
     assert "3 new pages" in client.get("/", params={"q": "sandpiper shore"}).text

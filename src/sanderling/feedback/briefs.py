@@ -5,6 +5,7 @@ import json
 from msgspec import Struct
 
 from sanderling.feedback.log import Log, query_key
+from sanderling.store.signals import Signal
 
 TOP_PAGES = 5  # whose structures are looked for
 OPEN, TAKEN, ANSWERED = "open", "taken", "answered"
@@ -26,11 +27,11 @@ class Brief(Struct, frozen=True):
 def not_satisfied(log: Log, query: str, urls: list[str], known: int, now: float) -> Brief:
     """Raise Low_Rating and crawl_more; the same question asked again joins the brief that is open."""
     key = query_key(query)
-    log.signal("Low_Rating", query, now)
+    log.signal(Signal.LOW_RATING, query, now)
     waiting = [brief for brief in briefs(log, key) if brief.state != ANSWERED]
     if waiting:
         return waiting[0]
-    log.signal("crawl_more", query, now)
+    log.signal(Signal.CRAWL_MORE, query, now)
     with log.lock:
         row = log.db.execute(
             "INSERT INTO briefs (query, key, urls, at, state, known) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
@@ -69,4 +70,4 @@ def answer(log: Log, brief: int, found: int, now: float) -> None:
         log.db.execute(
             "UPDATE briefs SET state = ?, found = ?, answered_at = ? WHERE id = ?", (ANSWERED, found, now, brief)
         )
-    log.signal("done", f"{found} new pages for brief {brief}", now)
+    log.signal(Signal.DONE, f"{found} new pages for brief {brief}", now)

@@ -13,6 +13,7 @@ from sanderling.feedback.log import DATABASE, Log, open_log, query_key
 from sanderling.feedback.records import PIDS, STRONG, Action
 from sanderling.feedback.weights import ANY_QUESTION, MIN_CLIENTS, Look, Weight, weigh
 from sanderling.index.store import page_id
+from sanderling.store.signals import Signal
 
 TOP_QUERIES = 20  # mined for patterns of actions, MIG-14
 MOST_RANKINGS = 100_000  # the newest are learned from
@@ -33,7 +34,7 @@ class Learning(Struct, frozen=True):
 
 def learn(log: Log, now: float, min_support: float = MIN_SUPPORT, min_confidence: float = MIN_CONFIDENCE) -> Learning:
     """Read the log, weigh clicks and patterns of actions, and put the result in the place of the last one."""
-    log.signal("Mining", "weights are learned", now)
+    log.signal(Signal.MINING, "weights are learned", now)
     looks = looks_of(log)
     weights = weigh(looks)
     patterns = mine(log, _busiest(looks), min_support, min_confidence)

@@ -14,6 +14,7 @@ from sanderling.feedback.records import Action, Event, Shown
 from sanderling.feedback.schema import MIGRATIONS
 from sanderling.index.question import understand
 from sanderling.index.words import is_stop_word, stems
+from sanderling.store.signals import Raised, Signal, append
 
 DATABASE = "feedback.db"
 RETENTION_DAYS = 90
@@ -33,8 +34,9 @@ class Tally(Struct, frozen=True):
 class Log:
     """Writes and reads the behaviour of users. One connection, one writer at a time."""
 
-    def __init__(self, db: Connection) -> None:
+    def __init__(self, db: Connection, notes: Path | None = None) -> None:
         self.db = db
+        self.notes = notes  # the folder of the signals' log, if they are to be told there too
         self.lock = threading.Lock()
 
     def show(self, shown: Shown) -> None:
@@ -67,15 +69,17 @@ class Log:
         sql = "SELECT count(*) FROM events WHERE client_id = ? AND at > ?"
         return int(self.db.execute(sql, (client, since)).fetchone()[0])
 
-    def signal(self, name: str, detail: str, now: float) -> None:
-        """Note a signal between components (SPEC 13), to be seen on the dashboard."""
+    def signal(self, signal: Signal, detail: str, now: float) -> None:
+        """Raise a signal; what users typed is kept here, where it can be erased, and not in the log of signals."""
         with self.lock:
-            self.db.execute("INSERT INTO signals (at, name, detail) VALUES (?, ?, ?)", (now, name, detail))
+            self.db.execute("INSERT INTO signals (at, name, detail) VALUES (?, ?, ?)", (now, signal, detail))
+        if self.notes is not None:
+            append(self.notes, [Raised(now, signal, 1)])
 
-    def signals(self, most: int = 50) -> list[tuple[float, str, str]]:
-        """The last signals, newest first."""
+    def signals(self, most: int = 50) -> list[Raised]:
+        """The last signals of users, newest first."""
         sql = "SELECT at, name, detail FROM signals ORDER BY id DESC LIMIT ?"
-        return self.db.execute(sql, (most,)).fetchall()
+        return [Raised(at, Signal(name), 1, detail) for at, name, detail in self.db.execute(sql, (most,))]
 
     def forget(self, now: float, days: float = RETENTION_DAYS) -> int:
         """Drop what is older than the retention; returns how many rows went."""
@@ -138,7 +142,7 @@ def open_log(folder: Path) -> Log:
     """Open the log of a collection, making it if there is none."""
     db = connect(folder / DATABASE)
     migrate(db, {"feedback": MIGRATIONS})
-    return Log(db)
+    return Log(db, folder / "logs")
 
 
 def query_key(text: str) -> str:

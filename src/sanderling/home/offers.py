@@ -19,6 +19,7 @@ from sanderling.organise.traps import SESSION_ID, without_session
 from sanderling.records import Candidate, Outcome, Reason, Role, Source, State, Url, Visit
 from sanderling.store.collection import get_meta, set_meta
 from sanderling.store.graph import targets_of
+from sanderling.store.signals import Signal
 
 ARRIVALS = "arrivals"  # where seeds redirected to
 
@@ -77,7 +78,9 @@ def offer_links(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: Hous
                 offers[target.url] = Offer(
                     row.depth, False, Source.REDIRECT, visit, wire, hops=hops, role=visit.role, is_seed=seed
                 )
-    house.counts["links"] += sum(len(visit.links) for visit in visits)
+    links = sum(len(visit.links) for visit in visits)
+    house.counts["links"] += links
+    house.log.signal(Signal.EXTRACT, links, visits[-1].url if visits else "")
     before = house.book.next_id
     ids = offer_all(offers, house, now)
     house.counts["links_new"] += house.book.next_id - before
@@ -94,6 +97,7 @@ def _arrive(url: Url, house: House) -> None:
 
 
 def offer_all(offers: Mapping[Url, Offer], house: House, now: float) -> dict[Url, int]:
+    house.log.signal(Signal.TO_CLASSIFY, len(offers), next(iter(offers), ""))
     known = house.book.find(offers)
     ids = {url: found.id for url, found in known.items()}
     entries: list[Entry] = []
@@ -142,6 +146,7 @@ def _ranked(entries: Sequence[Entry], offers: Mapping[Url, Offer], house: House)
     wanted = [entry.candidate.url for entry in entries if entry.state is State.QUEUED]
     back = _back_links(wanted, offers) if house.order.counts_back else {}
     ranks = house.order.rank([offers[url].finding(url, back.get(url, 1)) for url in wanted])
+    house.log.signal(Signal.RANK, len(wanted), house.order_name)
     places = dict(zip(wanted, ranks, strict=True))
     out = []
     for entry in entries:
@@ -156,6 +161,8 @@ def _ranked(entries: Sequence[Entry], offers: Mapping[Url, Offer], house: House)
         else:
             place = MAPS_FIRST if candidate.role is not Role.PAGE else rank
             out.append(Entry(offers[candidate.url].candidate(candidate.url, place), State.QUEUED))
+    ready = [entry.candidate.url for entry in out if entry.state is State.QUEUED]
+    house.log.signal(Signal.READY, len(ready), ready[0] if ready else "")
     return out
 
 

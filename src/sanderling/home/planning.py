@@ -14,6 +14,7 @@ from sanderling.refresh.sitemap import Hint as Told
 from sanderling.store.catalogue import LOOKS, Latest
 from sanderling.store.read import read_record
 from sanderling.store.shelve import Shelved
+from sanderling.store.signals import Signal
 from sanderling.store.warc_records import Place
 
 PLANNED = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT, Outcome.GONE)
@@ -28,6 +29,7 @@ def note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house
         if old is None or visit.role is not Role.PAGE or old.status != 200:
             continue
         site = site_of(visit.url)
+        house.log.signal(Signal.COMPARE, 1, visit.url)
         if not item.changed and visit.outcome in (Outcome.NOT_MODIFIED, Outcome.FETCHED):
             house.ledger.same(visit.id, site)
         elif visit.outcome is Outcome.FETCHED:
@@ -79,6 +81,7 @@ def plan(shelved: Sequence[Shelved], latest: Mapping[int, Latest], changed: set[
         if old and old.etag and visit.etag != old.etag and visit.outcome is Outcome.FETCHED and not item.changed:
             house.hosts.etag_lied(host_of(visit.url))
     house.diary.plan(facts)
+    house.log.signal(Signal.TO_UPDATE, len(facts), seen[-1].visit.url if seen else "")
     house.diary.drop(gone)
     house.lists.leave([*gone, *(page.url for page in facts if not page.previous)])
     house.lists.confirm({page.url: page.changed or page.missing for page in facts if page.previous}, now)

@@ -34,6 +34,7 @@ from sanderling.search.window import (
 from sanderling.store.catalogue import url_id, urls_of
 from sanderling.store.collection import get_meta, read_collection
 from sanderling.store.read import read_record
+from sanderling.store.signals import Raised, Signal, last_raised
 from sanderling.store.warc_records import Place
 
 HEAVY_SECONDS = 5.0  # counts over whole tables are taken at most so often
@@ -173,6 +174,10 @@ class CrawlWindow:
         ):
             found[state][reason] = count
         return found
+
+    def signals(self) -> dict[Signal, Raised]:
+        """What components last told each other, as the log of signals has it."""
+        return last_raised(self.folder / "logs")
 
     def rates(self, minutes: int) -> list[Point]:
         """Visits per second, minute by minute."""

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from sanderling.search.rooms import Rooms, rooms_of, session_of
+from sanderling.search.signals import SignalRow, signal_rows
 from sanderling.search.window import HostRow, MigrantRow, Status
 
 EVERY_SECONDS = 1.0
@@ -22,7 +23,7 @@ class Pulse(msgspec.Struct, frozen=True):
     status: Status
     hosts: list[HostRow]
     migrants: list[MigrantRow]
-    signals: list[tuple[float, str, str]]
+    signals: list[SignalRow]
 
 
 class Streams:
@@ -38,7 +39,7 @@ def pulse(rooms: Rooms) -> Pulse:
     indexed, until = rooms.library.size()
     status = rooms.window.status()
     status = msgspec.structs.replace(status, indexed=indexed, index_behind=max(0, status.visits - until))
-    return Pulse(status, rooms.window.hosts(20), rooms.window.migrants(), rooms.log.signals(12))
+    return Pulse(status, rooms.window.hosts(20), rooms.window.migrants(), signal_rows(rooms))
 
 
 async def stream(request: Request) -> Response:

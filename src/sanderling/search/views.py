@@ -13,6 +13,7 @@ from sanderling.feedback.briefs import briefs
 from sanderling.feedback.records import PIDS, Action, Event
 from sanderling.search.pages import render
 from sanderling.search.rooms import DAY, rooms_of, session_of
+from sanderling.search.signals import signal_rows
 from sanderling.search.stored import harmless, is_part, new_nonce, policy
 from sanderling.search.tracking import client_of, is_own, may_track, remember
 
@@ -170,7 +171,7 @@ def dashboard_page(request: Request) -> Response:
     about = {
         "status": window.status(), "hosts": window.hosts(20), "migrants": window.migrants(),
         "errors": window.errors(12), "reasons": window.reasons(), "rates": window.rates(60),
-        "freshness": window.freshness(), "signals": rooms.log.signals(12), "briefs": briefs(rooms.log, most=8),
+        "freshness": window.freshness(), "signals": signal_rows(rooms), "briefs": briefs(rooms.log, most=8),
         "index": rooms.library.size(),
     }  # fmt: skip
     return render(request, "dashboard.html", about)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from sanderling.records import Outcome, Visit
+from sanderling.store.signals import Signal, Signals
 
 WELL = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT)
 
@@ -23,6 +24,7 @@ class CrawlLog:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.file = (folder / "crawl.log").open("a", encoding="utf-8", errors="replace")
+        self.signals = Signals(folder)
         self.tell: Callable[[str], object] | None = None  # somebody who reads along
         self.tell_all = False  # of every visit, not of trouble alone
 
@@ -40,10 +42,16 @@ class CrawlLog:
         if self.tell:
             self.tell(text)
 
+    def signal(self, signal: Signal, count: int = 1, detail: str = "") -> None:
+        """One component calls another, so many times at once."""
+        self.signals.note(signal, count, detail)
+
     def flush(self) -> None:
         self.file.flush()
+        self.signals.write_if_due()
 
     def close(self) -> None:
+        self.signals.write()
         self.file.close()
 
 

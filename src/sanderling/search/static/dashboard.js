@@ -10,6 +10,13 @@
     }
     return `${n.toFixed(1)} TB`;
   };
+  const ago = (seconds) => {
+    for (const [unit, size] of [["day", 86400], ["hour", 3600], ["minute", 60]]) {
+      const n = Math.floor(seconds / size);
+      if (n >= 1) return `${n} ${unit}${n > 1 ? "s" : ""} ago`;
+    }
+    return "just now";
+  };
   const words = (text) => text.replaceAll("_", " ");
   const tiles = {
     pages_per_second: (s) => s.pages_per_second.toFixed(1), pages: (s) => number(s.pages), waiting: (s) => number(s.waiting),
@@ -38,14 +45,12 @@
     at("state-text").textContent = status.running && !status.paused ? `running, session ${status.session}` : status.paused ? `paused, session ${status.session}` : `not running${status.finish_reason ? `; the last one ended: ${words(status.finish_reason)}` : ""}`;
     rows(at("hosts"), hosts.map((h) => [h.name, number(h.pages), number(h.waiting), h.leased, hostState(h, status.at)]), 1);
     rows(at("migrants"), migrants.map((m) => [m.name, m.load, number(m.pages), m.latency_seconds ? `${(m.latency_seconds * 1000).toFixed(0)} ms` : "", m.memory_bytes ? size(m.memory_bytes) : "", m.score ? m.score.toFixed(3) : ""]), 0);
-    if (signals.length) {
-      at("signals").replaceChildren(...signals.map(([, name, detail]) => {
-        const line = document.createElement("li"), tag = document.createElement("span");
-        tag.className = "tag";
-        tag.textContent = name;
-        line.append(tag, ` ${detail}`);
-        return line;
-      }));
+    for (const s of signals) {
+      const line = at("signals").querySelector(`[data-signal="${s.name}"]`);
+      const [when, times, about] = [4, 5, 6].map((i) => line.cells[i]);
+      when.textContent = s.at ? ago(status.at - s.at) : "not seen";
+      times.textContent = s.count ? number(s.count) : "";
+      about.textContent = s.detail;
     }
     document.body.dataset.live = String(Number(document.body.dataset.live || 0) + 1);
   };
