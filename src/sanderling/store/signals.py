@@ -1,4 +1,4 @@
-"""Signals between components, by the names the papers give them: raised where it happens, written to a log of their own.
+"""Signals between components, by the names the papers give them: raised where it happens, written to their own log.
 
 They come thousands of times a second, so the log sums up: one line per signal and few seconds, with how often it was
 raised and what it was about the last time. What users typed is never in it.
