@@ -65,6 +65,15 @@ def test_all_visits_everything_and_says_what_became_of_it(tmp_path: Path) -> Non
         assert (seen.not_modified, seen.unchanged) == (4, 1)
 
 
+def test_a_page_with_another_clock_is_unchanged(tmp_path: Path) -> None:
+    with Site(texts(3)) as site:
+        site.pages["/p1"] = html("/", text=f"{WORDS} Generated on 2026-03-01 at 08:15:01.")
+        crawl(tmp_path, request(site))
+        site.pages["/p1"] = html("/", text=f"{WORDS} Generated on 2026-03-02 at 09:20:44.")
+        seen = go(site, tmp_path, Mode.ALL)
+        assert (seen.visited, seen.not_modified, seen.unchanged, seen.changed) == (4, 3, 1, 0)
+
+
 def test_a_page_is_gone_when_it_was_missing_twice(tmp_path: Path) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))

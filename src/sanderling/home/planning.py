@@ -36,6 +36,8 @@ def note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house
             change = house.ledger.note(visit.id, site, visit.at, old.last_visit, _marks(visit, old, house), visit.mime)
             if change.matters:
                 changed.add(visit.id)
+            else:  # a clock, a counter: the page says what it said
+                house.counts["unchanged"] += 1
     if house.uses is not None:
         house.counts["replaced"] += house.uses.replaced(shelved, latest)
     house.ledger.save()
