@@ -46,7 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--min-significance", type=float, default=0.0, metavar="X", help="from 0 to 1")
     parser.add_argument("--url", metavar="PATTERN", help="only URLs like this: * stands for anything")
     parser.add_argument("--noise", action="store_true", help="also pages that differ in nothing that matters")
-    parser.add_argument("--first", type=int, metavar="N", help="at most so many")
+    parser.add_argument("--first", "--limit", dest="first", type=int, metavar="N", help="at most so many")
     parser.add_argument("--feed", choices=("atom", "rss"), help="print a feed")
     parser.add_argument("--alert", action="append", metavar="ADDRESS", help="send them there (apprise; repeatable)")
 
@@ -68,7 +68,7 @@ def run(call: Call) -> int:
             print_json(as_object(item))
     else:
         rows = ((short(i.at), f"{i.change.significance:.2f}", plain(i.url), summary(i.change)) for i in found)
-        print_rows(rows, ("seen at", "weight", "url", "change"))
+        print_rows(rows, ("seen at", "weight", "url", "change"), "no change was seen")
     return 0
 
 

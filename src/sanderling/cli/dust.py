@@ -82,4 +82,4 @@ def _print(call: Call, rules: list[Rule]) -> None:
             print_json(to_builtins(rule))
         return
     rows = ((rule.site, rule.agreed, rule.disagreed, WORDS[rule.kind].format(name=rule.name)) for rule in rules)
-    print_rows(rows, ("site", "agreed", "disagreed", "rule"))
+    print_rows(rows, ("site", "agreed", "disagreed", "rule"), "no rule was learned yet")

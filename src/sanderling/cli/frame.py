@@ -155,12 +155,14 @@ def print_json(value: object) -> None:
     print(json.dumps(value, ensure_ascii=False, separators=(", ", ": ")))
 
 
-def print_rows(rows: Iterable[Sequence[object]], header: Sequence[str]) -> None:
-    """A plain table whose last column may be as long as it likes."""
+def print_rows(rows: Iterable[Sequence[object]], header: Sequence[str], none: str = "nothing to show") -> None:
+    """A plain table whose last column may be as long as it likes; a person is told when it is empty."""
     text = [tuple(header), *(tuple("" if cell is None else str(cell) for cell in row) for row in rows)]
     widths = [max(len(row[column]) for row in text) for column in range(len(header) - 1)]
     for row in text:
         print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]))
+    if len(text) == 1:
+        print(none, file=sys.stderr)
 
 
 def say(call: Call, text: str) -> None:

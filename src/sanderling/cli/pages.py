@@ -40,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--changed", action="store_true", help="only pages that changed since they were first seen")
     parser.add_argument("--duplicates", action="store_true", help="only pages whose body is that of another page")
     parser.add_argument("--near", action="store_true", help="only pages that read nearly like one met before")
-    parser.add_argument("--first", type=int, metavar="N", help="at most so many")
+    parser.add_argument("--first", "--limit", dest="first", type=int, metavar="N", help="at most so many")
 
 
 def run(call: Call) -> int:

@@ -29,7 +29,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "query", nargs="+", help='words, "phrases", -without, site: type: lang: changed: asof: intitle:'
     )
-    parser.add_argument("--first", type=int, default=10, metavar="N", help="so many results (default 10)")
+    parser.add_argument(
+        "--first", "--limit", dest="first", type=int, default=10, metavar="N", help="so many results (default 10)"
+    )
     parser.add_argument("--from", type=int, default=1, metavar="N", dest="start", help="begin at this result")
     parser.add_argument("--explain", action="store_true", help="show what each score is made of")
     parser.add_argument("--no-update", action="store_true", help="search the index as it is")

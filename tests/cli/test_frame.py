@@ -1,0 +1,18 @@
+"""What every command shares."""
+
+import pytest
+
+from sanderling.cli.frame import print_rows
+
+
+def test_a_table_lines_its_columns_up(capsys: pytest.CaptureFixture[str]) -> None:
+    print_rows([("a", 1, "x y"), ("long", None, "")], ("one", "two", "three"))
+    seen = capsys.readouterr()
+    assert seen.out.splitlines() == ["one   two  three", "a     1    x y", "long       "]
+    assert not seen.err
+
+
+def test_an_empty_table_is_said_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    print_rows([], ("one", "two"), "nothing is due")
+    seen = capsys.readouterr()
+    assert (seen.out, seen.err) == ("one  two\n", "nothing is due\n")
