@@ -2,37 +2,21 @@
 
 import argparse
 import shlex
-import signal
 import sys
-from collections.abc import Callable
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from sanderling.cli.beside import company
-from sanderling.cli.frame import (
-    EXIT_DISK,
-    EXIT_FAILED,
-    EXIT_FORCED,
-    EXIT_HELD,
-    EXIT_INTERRUPTED,
-    EXIT_OK,
-    EXIT_SIZE,
-    EXIT_TIME,
-    Call,
-    print_json,
-    say,
-)  # fmt: skip
+from sanderling.cli.frame import EXIT_FAILED, Call, print_json, say
+from sanderling.cli.progress import CODES, show_progress, size_text, stop_on_signals
+from sanderling.cli.seeds import read_seed_file, warn_of_credentials, warn_without_contact
 from sanderling.coordinator import Coordinator
-from sanderling.ending import Finish, Progress
+from sanderling.ending import Finish
 from sanderling.engines.parking import parked
 from sanderling.errors import UsageError
-from sanderling.migrants.guard import is_global, literal
-from sanderling.organise.normalise import host_of, hostname
 from sanderling.records import Reason
-from sanderling.request import read_seed, without_secrets
+from sanderling.request import without_secrets
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import (
     Fetching,
@@ -49,9 +33,6 @@ from sanderling.settings import (
 from sanderling.store.catalogue import skipped
 from sanderling.store.collection import exists, read_collection, remove_collection
 
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-
 HELP = "Crawl sites into a collection. The same command again goes on, or visits again what may have changed."
 EXAMPLES = """\
 examples:
@@ -62,18 +43,6 @@ examples:
 """
 GROUPS = (Scope, Limits, Order, Politeness, Fetching, Workers, Memory, Scheduling, Revisit, Searching)
 SEEDS_TOLD = 5
-LOG_EVERY = 10.0  # seconds between progress lines where there is no terminal
-
-CODES = {
-    Finish.DONE: EXIT_OK,
-    Finish.LIMIT: EXIT_OK,
-    Finish.TIME: EXIT_TIME,
-    Finish.SIZE: EXIT_SIZE,
-    Finish.INTERRUPTED: EXIT_INTERRUPTED,
-    Finish.FORCED: EXIT_FORCED,
-    Finish.DISK: EXIT_DISK,
-    Finish.HELD: EXIT_HELD,
-}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -148,46 +117,6 @@ def _signs(note: str) -> list[str]:
     return [sign for sign in ADVICE if sign in note]
 
 
-def read_seed_file(name: str | None) -> list[str]:
-    """One URL per line; blank lines and lines that begin with # do not count."""
-    if not name:
-        return []
-    try:
-        text = (sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()).decode("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"cannot read the seed file {name}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"the seed file {name} is no text in UTF-8") from None
-    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
-    seeds = [(number, line) for number, line in lines if line and not line.startswith("#")]
-    for number, line in seeds:
-        try:
-            read_seed(line)
-        except UsageError as error:
-            raise UsageError(f"{name}, line {number}: {error}") from None
-    return [line for _, line in seeds]
-
-
-def warn_of_credentials(call: Call, request: Request) -> None:
-    """A password in a URL would travel to places it is not meant for, so it is left out."""
-    for seed in request.seeds:
-        if "@" in seed.partition("://")[2].partition("/")[0]:
-            say(call, "warning: names and passwords inside URLs are not used; give --basic-auth HOST=USER:PASSWORD")
-            return
-
-
-def warn_without_contact(call: Call, request: Request) -> None:
-    """A site owner who is unhappy with a crawl should be able to reach somebody."""
-    if request.politeness.contact:
-        return
-    for seed in request.seeds:
-        name = hostname(host_of(read_seed(seed).url))
-        address = literal(name)
-        if (address is None and name != "localhost") or (address is not None and is_global(address)):
-            say(call, "warning: no --contact is set; give a URL or mail address so that site owners can reach you")
-            return
-
-
 def clean(call: Call) -> None:
     """Delete the collection, but never without a yes."""
     if not call.args.yes:
@@ -207,76 +136,6 @@ def started(call: Call, request: Request, coordinator: Coordinator) -> None:
         coordinator.house.log.tell = lambda line: print(line, file=sys.stderr)
         coordinator.house.log.tell_all = call.verbose > 1
     stop_on_signals(coordinator)
-
-
-def stop_on_signals(coordinator: Coordinator) -> None:
-    """First Ctrl-C: finish what is in flight and save; second: at once. Neither loses anything."""
-
-    def stop(number: int, _frame: object) -> None:
-        first = coordinator.stopping is None
-        coordinator.stop(Finish.INTERRUPTED)
-        if number == signal.SIGINT and sys.stderr.isatty():
-            print(
-                "\nfinishing what is in flight; Ctrl-C again stops at once" if first else "\nstopping", file=sys.stderr
-            )
-
-    signal.signal(signal.SIGINT, stop)
-    signal.signal(signal.SIGTERM, stop)
-
-
-class show_progress:
-    """A live line in a terminal, a log line now and then elsewhere, nothing with --quiet."""
-
-    def __init__(self, call: Call) -> None:
-        self.silent = call.quiet
-        self.last = 0.0
-        self.bar = live_bar() if sys.stderr.isatty() and not call.quiet and not call.verbose else None
-
-    def __enter__(self) -> Callable[[Progress], None]:
-        if self.bar is not None:
-            self.bar.start()
-        return self.show
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()
-
-    def show(self, progress: Progress) -> None:
-        if self.bar is not None:
-            self.bar.update(self.bar.task_ids[0], description=one_line(progress))
-        elif not self.silent and progress.seconds - self.last >= LOG_EVERY:
-            self.last = progress.seconds
-            print(f"crawled {one_line(progress)}", file=sys.stderr, flush=True)
-
-
-def live_bar() -> "Bar":
-    """A line that moves; what draws it is loaded only for a terminal."""
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    moving = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    bar = Bar(*moving, console=Console(stderr=True), transient=True)
-    bar.add_task("starting", total=None)
-    return bar
-
-
-def one_line(progress: Progress) -> str:
-    """How far we are, in one line."""
-    return (
-        f"{progress.pages:,} pages ({progress.pages_per_second:.1f}/s), {progress.waiting:,} waiting, "
-        f"{progress.failed:,} failed, {progress.skipped:,} skipped, "
-        f"{size_text(progress.bytes)}"
-    )
-
-
-def size_text(count: float) -> str:
-    """Bytes as people read them."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"
 
 
 WHY = {

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 from random import Random
 
 from sanderling.alike import Found, Sample, body_of, find_on_web, find_stored, is_worth_crawling, take_sample
-from sanderling.cli.crawl import show_progress, stop_on_signals, warn_without_contact
 from sanderling.cli.frame import Call, print_json, say
+from sanderling.cli.progress import show_progress, stop_on_signals
 from sanderling.cli.refresh import remembered
+from sanderling.cli.seeds import warn_without_contact
 from sanderling.coordinator import Coordinator
 from sanderling.ending import Finish
 from sanderling.errors import MissingExtra, UsageError

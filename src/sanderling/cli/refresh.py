@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from sanderling.cli.beside import company
-from sanderling.cli.crawl import CODES, show_progress, size_text, stop_on_signals
 from sanderling.cli.frame import EXIT_FAILED, Call, print_json, print_rows
+from sanderling.cli.progress import CODES, show_progress, size_text, stop_on_signals
 from sanderling.cli.times import iso, short
 from sanderling.ending import Finish
 from sanderling.engines.parking import parked

@@ -7,8 +7,8 @@ from collections import Counter
 
 import msgspec
 
-from sanderling.cli.crawl import size_text
 from sanderling.cli.frame import Call, print_json
+from sanderling.cli.progress import size_text
 from sanderling.cli.times import iso
 from sanderling.database import Connection
 from sanderling.dedupe.tally import count

@@ -1,0 +1,50 @@
+"""Where a person says to begin, and what they are warned of before the first request."""
+
+import sys
+from pathlib import Path
+
+from sanderling.cli.frame import Call, say
+from sanderling.errors import UsageError
+from sanderling.migrants.guard import is_global, literal
+from sanderling.organise.normalise import host_of, hostname
+from sanderling.request import Request, read_seed
+
+
+def read_seed_file(name: str | None) -> list[str]:
+    """One URL per line; blank lines and lines that begin with # do not count."""
+    if not name:
+        return []
+    try:
+        text = (sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()).decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"cannot read the seed file {name}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"the seed file {name} is no text in UTF-8") from None
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+    seeds = [(number, line) for number, line in lines if line and not line.startswith("#")]
+    for number, line in seeds:
+        try:
+            read_seed(line)
+        except UsageError as error:
+            raise UsageError(f"{name}, line {number}: {error}") from None
+    return [line for _, line in seeds]
+
+
+def warn_of_credentials(call: Call, request: Request) -> None:
+    """A password in a URL would travel to places it is not meant for, so it is left out."""
+    for seed in request.seeds:
+        if "@" in seed.partition("://")[2].partition("/")[0]:
+            say(call, "warning: names and passwords inside URLs are not used; give --basic-auth HOST=USER:PASSWORD")
+            return
+
+
+def warn_without_contact(call: Call, request: Request) -> None:
+    """A site owner who is unhappy with a crawl should be able to reach somebody."""
+    if request.politeness.contact:
+        return
+    for seed in request.seeds:
+        name = hostname(host_of(read_seed(seed).url))
+        address = literal(name)
+        if (address is None and name != "localhost") or (address is not None and is_global(address)):
+            say(call, "warning: no --contact is set; give a URL or mail address so that site owners can reach you")
+            return
