@@ -15,7 +15,8 @@ FIRST = 21  # 127.0.0.21 and so on
 SERVER = """
   server {{ listen {address}:{port} backlog=2048; root {root}; index index.html; sub_filter_once off;
     location {path} {{ alias {files}/; {filters} }}
-    location = {path}index.html {{ alias {files}/index.html; {filters} }} }}
+    location = {path}index.html {{ alias {files}/index.html; {filters} }}
+    location = /sitemap.xml {{ alias {root}/{name}.xml; }} }}
 """
 
 
@@ -24,6 +25,8 @@ class Served(Struct, frozen=True):
 
     seed: str
     hosts: tuple[str, ...]
+    homes: dict[str, str] = {}  # the host of each site
+    maps: str = ""  # a folder for sitemaps, one NAME.xml for each site
 
     @property
     def include(self) -> str:
@@ -44,10 +47,11 @@ def served(data: Path, names: Sequence[str], folder: Path) -> Iterator[Served]:
         root, folder / "nginx", "".join(_server(data, name, home, homes, root) for name, home in homes.items())
     ) as hub:
         hosts = [home.removesuffix(path_of(name)) for name, home in homes.items()]
+        by_name = dict(zip(homes, hosts, strict=True))
         if len(names) == 1:
-            yield Served(homes[names[0]] + "index.html", tuple(hosts))
+            yield Served(homes[names[0]] + "index.html", tuple(hosts), by_name, str(root / "maps"))
         else:
-            yield Served(hub.url, (hub.url.rstrip("/"), *hosts))
+            yield Served(hub.url, (hub.url.rstrip("/"), *hosts), by_name, str(root / "maps"))
 
 
 def path_of(name: str) -> str:
@@ -61,6 +65,6 @@ def _server(data: Path, name: str, home: str, homes: dict[str, str], root: Path)
     address, port = host.split(":")
     rules = [f"sub_filter '{alias}' '{target}';" for other, target in homes.items() for alias in HOMES[other]]
     return SERVER.format(
-        address=address, port=port, root=root / "nothing", path=path_of(name), files=files.resolve(),
+        address=address, port=port, root=root / "maps", name=name, path=path_of(name), files=files.resolve(),
         filters=" ".join(rules),
     )  # fmt: skip

@@ -3,9 +3,11 @@
 For each crawl: what share of the PageRank and of the in-links was collected after so many pages; for crawls with a
 topic, the harvest rate: the share of pages fetched that are relevant (they have all its words, and are among the best
 5 % by BM25). And what an ordering costs: CPU time of the coordinator, replayed without a network, and of migrants that
-look for a topic, against that of a whole crawl.
+look for a topic, against that of a whole crawl; and whole crawls with each ordering in turn, by CPU and by the clock.
 
-python -m benchmarks.ordering [--graphs a,b:c] [--orders x,y] [--data DIR] [--rounds N] [--kept FILE] [--write]
+The crawls of `sitemap` alone are given sitemaps, with priorities by how often made-up readers come.
+
+python -m benchmarks.ordering [--graphs a,b:c] [--orders x,y] [--rounds N] [--races N] [--data DIR] [--kept FILE] ...
 """
 
 import argparse
@@ -14,6 +16,7 @@ import shutil
 import sqlite3
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -25,6 +28,7 @@ from benchmarks.crawl import PYTHON
 from benchmarks.linkedweb import Served, served
 from benchmarks.linkgraph import LinkGraph, Page, graph_of
 from benchmarks.measure import measure
+from benchmarks.orderingspeed import Speed, Timed, race, sitemaps
 from benchmarks.replay import Look, plain, replay
 from benchmarks.worth import Graph, bm25, curve, in_links, pagerank, relevant
 from sanderling.frontier.orderings.choose import LOGS, ORDERINGS, TOPIC
@@ -69,6 +73,7 @@ class Run(Struct, frozen=True):
     order: str
     pages: tuple[str, ...]
     cpu_seconds: float
+    wall_seconds: float = 0.0
 
 
 class Result(Struct, frozen=True):
@@ -106,6 +111,7 @@ class Kept(Struct, frozen=True):
     results: list[Result] = []
     harvests: list[Harvest] = []
     costs: Costs | None = None
+    speeds: list[Speed] = []
 
 
 def main() -> int:
@@ -123,15 +129,19 @@ def main() -> int:
             list({(r.graph, r.order): r for r in (*kept.results, *one)}.values()),
             list({(h.graph, h.order, h.query): h for h in (*kept.harvests, *topics)}.values()),
             kept.costs,
+            kept.speeds,
         )
         file.write_bytes(msgspec.json.encode(kept))
     if options.rounds:
-        kept = Kept(kept.results, kept.harvests, weigh(folder, options))
+        kept = structs.replace(kept, costs=weigh(folder, options))
+        file.write_bytes(msgspec.json.encode(kept))
+    if options.races:
+        kept = structs.replace(kept, speeds=run_races(folder, options))
         file.write_bytes(msgspec.json.encode(kept))
     shutil.rmtree(folder, ignore_errors=True)
-    print(orderingreport.tables(kept.results, kept.harvests, kept.costs))
+    print(orderingreport.tables(kept))
     if options.write:
-        orderingreport.write(kept.results, kept.harvests, kept.costs)
+        orderingreport.write(kept)
     return 0
 
 
@@ -141,6 +151,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--orders", default="", help="only these (default: all)")
     parser.add_argument("--queries", type=int, default=2, help="topics for each site")
     parser.add_argument("--rounds", type=int, default=3, help="replays for the cost of each; the cheapest counts")
+    parser.add_argument("--races", type=int, default=3, help="whole crawls with each, for its speed")
     parser.add_argument("--data", type=lambda path: Path(path).absolute(), default=Path("bench-data").absolute())
     parser.add_argument("--kept", type=Path, help="file of what was measured before, to be added to")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md and its charts")
@@ -157,9 +168,11 @@ def crawl_all(
     log = access_log(known, folder / "access.log")
     masses = [dict(zip(known.urls, values, strict=True)) for values in (pagerank(known), in_links(known))]
     results = [_result(graph, first, masses)]
+    sitemaps(Path(web.maps), web.homes, hits_of(log, known))
     for name in wanted[1:]:
         if ORDERINGS[name].needs != TOPIC:
             more = ["--access-log", str(log)] if ORDERINGS[name].needs == LOGS else []
+            more += ["--sitemaps"] if name == "sitemap" else []
             results.append(_result(graph, crawl(web, name, folder / "run", more), masses))
     harvests = []
     budget = ["--limit", str(len(known.urls) * BUDGET // 100)]
@@ -209,6 +222,22 @@ def _whole(folder: Path, options: argparse.Namespace) -> float:
         start = min(crawl(web, BASELINE, folder / "run", ["--limit", "1"]).cpu_seconds for _ in range(2))
         run = crawl(web, BASELINE, folder / "run", [])
     return 1000 * (run.cpu_seconds - start) / len(run.pages)
+
+
+def run_races(folder: Path, options: argparse.Namespace) -> list[Speed]:
+    """Whole crawls of one site with every ordering, in turn."""
+    with served(options.data, (COST_SITE,), folder) as web:
+        crawl(web, BASELINE, folder / "first", [])
+        known, _ = read_graph(folder / "first")
+        log = access_log(known, folder / "access.log")
+        sitemaps(Path(web.maps), web.homes, hits_of(log, known))
+        more = {"": [], TOPIC: ["--query", QUERIES[COST_SITE][2]], LOGS: ["--access-log", str(log)]}
+
+        def one(name: str) -> Timed:
+            run = crawl(web, name, folder / "run", more[ORDERINGS[name].needs])
+            return Timed(len(run.pages), run.cpu_seconds, run.wall_seconds)
+
+        return race(chosen(options), options.races, one)
 
 
 def listening(query: str) -> Look:
@@ -261,8 +290,8 @@ def crawl(web: Served, order: str, folder: Path, more: Sequence[str]) -> Run:
     folder.mkdir(parents=True)
     command = [
         sys.executable, "-m", "sanderling", "crawl", web.seed, "-C", str(folder / "c"), "--scope", "any", "--include",
-        web.include, "--allow-private", "--delay", "0", "--no-sitemaps", "--no-index", "--quiet", "--order", order,
-        *more,
+        web.include, "--allow-private", "--delay", "0", "--no-index", "--quiet", "--order", order,
+        *(() if "--sitemaps" in more else ("--no-sitemaps",)), *more,
     ]  # fmt: skip
     cost = measure(command, folder, PYTHON)
     if cost.exit_code != 0:
@@ -273,7 +302,7 @@ def crawl(web: Served, order: str, folder: Path, more: Sequence[str]) -> Run:
         " WHERE v.outcome = 'fetched' AND u.role = 'page' ORDER BY v.id"
     ).fetchall()
     db.close()
-    return Run(order, tuple(url for (url,) in rows), cost.cpu_seconds)
+    return Run(order, tuple(url for (url,) in rows), cost.cpu_seconds, cost.wall_seconds)
 
 
 def read_graph(folder: Path) -> tuple[Graph, dict[str, str]]:
@@ -308,6 +337,12 @@ def access_log(graph: Graph, file: Path) -> Path:
                     break
                 at = draw.choice(graph.links[at])
     return file
+
+
+def hits_of(log: Path, graph: Graph) -> Counter[str]:
+    """How often each page was asked for, of all pages; a path that several hosts have counts for each."""
+    paths = Counter(line.split('"')[1].split()[1] for line in log.read_text().splitlines())
+    return Counter({url: paths["/" + url.split("/", 3)[3]] for url in graph.urls if url.count("/") >= 3})
 
 
 if __name__ == "__main__":

@@ -5,11 +5,12 @@ from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING
 
+from benchmarks.orderingspeed import table
 from benchmarks.report import DOCUMENT, replace_between
 from sanderling.frontier.orderings.choose import DEFAULT
 
 if TYPE_CHECKING:
-    from benchmarks.ordering import Costs, Harvest, Result
+    from benchmarks.ordering import Costs, Harvest, Kept, Result
 
 BEGIN, END = "<!-- ordering: written by benchmarks/ordering.py -->", "<!-- end of ordering -->"
 CHART, HARVEST = Path("docs/images/ordering.svg"), Path("docs/images/harvest.svg")
@@ -24,12 +25,14 @@ COLOURS = {"pagerank": "#d1495b", "breadth": "#1d3557", "opic": "#2a9d8f", "shar
 OTHER = {"color": "#c8cdd6", "linewidth": 0.7, "zorder": 1}
 
 
-def tables(results: "Sequence[Result]", harvests: "Sequence[Harvest]", costs: "Costs | None") -> str:
+def tables(kept: "Kept") -> str:
     """Everything as Markdown."""
-    parts = [_masses(results), _wins(results)] if results else []
-    if harvests:
-        parts += [_harvests(harvests), _doubled(harvests)]
-    return "\n\n".join([*parts, _costs(costs)] if costs else parts)
+    parts = [_masses(kept.results), _wins(kept.results)] if kept.results else []
+    if kept.harvests:
+        parts += [_harvests(kept.harvests), _doubled(kept.harvests)]
+    if kept.costs:
+        parts.append(_costs(kept.costs))
+    return "\n\n".join([*parts, table(kept.speeds)] if kept.speeds else parts)
 
 
 def name_of(graph: str) -> str:
@@ -132,13 +135,13 @@ def _costs(costs: "Costs") -> str:
     return "\n".join([*lines, "", f"- no ordering costs more than {MOST_COST:.0%} of the crawl ({said})"])
 
 
-def write(results: "Sequence[Result]", harvests: "Sequence[Harvest]", costs: "Costs | None") -> None:
+def write(kept: "Kept") -> None:
     """Put tables and charts into the documentation."""
-    if results:
-        draw(results)
-    text = tables(results, harvests, costs) + f"\n\n![PageRank mass against pages fetched]({CHART.relative_to('docs')})"
-    if harvests:
-        draw_harvest(harvests)
+    if kept.results:
+        draw(kept.results)
+    text = tables(kept) + f"\n\n![PageRank mass against pages fetched]({CHART.relative_to('docs')})"
+    if kept.harvests:
+        draw_harvest(kept.harvests)
         text += f"\n\n![relevant pages against pages fetched]({HARVEST.relative_to('docs')})"
     replace_between(DOCUMENT, BEGIN, END, text)
 

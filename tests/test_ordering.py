@@ -86,3 +86,21 @@ def test_another_ordering_gives_what_waits_another_place(tmp_path: Path) -> None
 def test_what_cannot_be_is_said_before_the_crawl_begins(order: Order, sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         read_wish(order)
+
+
+def test_what_a_sitemap_says_moves_urls_that_links_led_to_before(tmp_path: Path) -> None:
+    paths = [f"/p{number}" for number in range(80)]
+    pages = {"/": html(*paths), **{path: html("/", text=path) for path in paths}}
+    with Site(pages) as site:
+        said = "".join(
+            f"<url><loc>{site.root}{path}</loc><priority>{1.0 if path == '/p79' else 0.1}</priority></url>"
+            for path in paths
+        )
+        site.pages["/sitemap.xml"] = Page(f"<urlset>{said}</urlset>".encode(), headers={"Content-Type": "text/xml"})
+        crawl(tmp_path, Request(
+            seeds=(site.root + "/",), order=Order(order="sitemap"), politeness=Politeness(delay=0),
+            fetching=Fetching(allow_private=True), workers=Workers(migrants=1),
+        ))  # fmt: skip
+        asked = [path for path, _ in site.requests if path in paths]
+    assert len(asked) == len(paths)
+    assert asked.index("/p79") < 40  # of what was in hand by then, some go before it

@@ -72,6 +72,7 @@ class Ordering(Protocol):
     is_focused: bool = False  # it wants the topic of the crawl
     is_eager: bool = False  # it learns from every page: little is to be in hand, and what waits is moved at once
     counts_back: bool = False  # it wants to know how many pages link to a new URL
+    heeds_owners: bool = False  # what a sitemap says of a URL moves it
     compares: bool = True  # what waits can be told from what is stored by rank
 
     def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
@@ -83,6 +84,10 @@ class Ordering(Protocol):
 
     def gains(self) -> Mapping[int, float]:
         """By how much waiting URLs moved forward since the last time this was asked."""
+        return {}
+
+    def told(self, more: Mapping[int, float]) -> Mapping[int, float]:  # noqa: ARG002 for those who listen to owners
+        """By how much waiting URLs move forward, of which a sitemap now says so much more, or less, than before."""
         return {}
 
     def again(self, url: int, depth: int) -> float:  # noqa: ARG002 for those who remember

@@ -109,8 +109,11 @@ def _take_hints(visit: Visit, house: House, now: float) -> None:
             level = 1 + house.judge.map_level(host)
             offers[hint.url] = Offer(level, False, source, visit, hint.wire, priority=priority)
             hints[hint.url] = hint
+    first = house.book.next_id
     ids = offer_all(offers, house, now)
     kept = [(ids[url], hint) for url, hint in hints.items() if url in ids]
+    if house.order.heeds_owners:
+        _move_known({ids[url]: offer.priority for url, offer in offers.items() if ids.get(url, first) < first}, house)
     kind = Kind.SITEMAP if visit.role is Role.SITEMAP else Kind.FEED
     house.diary.unlist(house.hints.keep(visit.id, kept, visit.at), now, kind)
     told = {id_: Told(hint.lastmod, hint.whole_day, hint.changefreq) for id_, hint in kept}
@@ -118,6 +121,13 @@ def _take_hints(visit: Visit, house: House, now: float) -> None:
     if house.diary.believes(site_of(visit.url)):
         news = house.hints.newer([id_ for id_, hint in kept if hint.lastmod])
         house.counts["announced"] += house.diary.announce(news, now, kind)
+
+
+def _move_known(priorities: Mapping[int, float], house: House) -> None:
+    """What a sitemap says counts for URLs too that were found by links before it was read."""
+    before = house.hints.of(list(priorities))
+    said = {id_: before[id_].priority if id_ in before and before[id_].priority >= 0 else UNSAID for id_ in priorities}
+    house.queue.promote(house.order.told({id_: priority - said[id_] for id_, priority in priorities.items()}))
 
 
 def _is_named_by(host: Host, sitemap: str, house: House, named: dict[Host, bool]) -> bool:

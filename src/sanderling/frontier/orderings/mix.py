@@ -14,6 +14,7 @@ class Mix(Ordering):
         orderings = [ordering for _, ordering in parts]
         self.favour = max((o.favour for o in orderings), key=list(Favour).index)
         self.is_focused = any(o.is_focused for o in orderings)
+        self.heeds_owners = any(o.heeds_owners for o in orderings)
         self.compares = all(o.compares for o in orderings)
         self.counts_back = any(o.counts_back for o in orderings)
 
@@ -31,6 +32,13 @@ class Mix(Ordering):
         total: dict[int, float] = {}
         for weight, ordering in self.parts:
             for url, gain in ordering.gains().items():
+                total[url] = total.get(url, 0.0) + weight * gain
+        return total
+
+    def told(self, more: Mapping[int, float]) -> Mapping[int, float]:
+        total: dict[int, float] = {}
+        for weight, ordering in self.parts:
+            for url, gain in ordering.told(more).items():
                 total[url] = total.get(url, 0.0) + weight * gain
         return total
 
