@@ -14,7 +14,7 @@ from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.blocks import blocks
 from sanderling.pages.links import extract
 from sanderling.pages.parse import Document, parse
-from sanderling.pages.signatures import Signature, sign_blocks
+from sanderling.pages.signatures import NOTHING, Signature, brought, sign_blocks
 
 MAX_LISTED = 500
 
@@ -61,8 +61,9 @@ def version(body: bytes, charset: str = "", attention: Attention = EVERYTHING) -
     tree = parse(body, charset)
     for selector in attention.ignore:
         tree.remove(selector)
+    there = NOTHING if attention.is_narrow else brought(tree)
     page = blocks(tree, attention)
-    mark, kept = sign_blocks(tree, page, attention)
+    mark, kept = sign_blocks(tree, page, there, attention)
     sized = runs(tree)
     return Version(
         mark,

@@ -3,11 +3,11 @@
 import re
 from array import array
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import repeat
 
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
-from sanderling.pages.parse import Document, Element
+from sanderling.pages.parse import Document, Element, values
 from sanderling.pages.stamps import steady
 
 MAX_SCRIPT = 200_000  # characters of one inline script that are looked at
@@ -69,14 +69,29 @@ _targets = _Targets()
 
 def targets(tree: Document) -> set[int]:
     """Hash where links lead; what stays on the page or runs a script is left out."""
-    hrefs = [str(href) for href in islice(tree.xpath_iter("//a/@href"), MAX_LINKS)]
-    return set(map(_targets.__getitem__, hrefs)) - {0}
+    hrefs = list(map(Element.attr, tree.find_all("a"), repeat("href")))
+    return set(map(_targets.__getitem__, filter(None, hrefs[:MAX_LINKS]))) - {0}
+
+
+class _Places(dict[str, int]):
+    """The hash of where a link of running text leads, remembered; 0 for nowhere."""
+
+    def __missing__(self, href: str) -> int:
+        if len(self) >= MAX_NAMES:
+            self.clear()
+        place = steady_place(href)
+        nowhere = not place or place.startswith(("javascript:", "data:", "mailto:"))
+        value = self[href] = 0 if nowhere else key(place)
+        return value
+
+
+_places = _Places()
 
 
 def places(elements: Iterable[Element]) -> set[int]:
     """Hash where the links of running text lead: the address alone, for queries are full of tokens."""
-    found = {steady_place(element.attr("href") or "") for element in list(elements)[:MAX_LINKS]}
-    return {key(href) for href in found if href and not href.startswith(("javascript:", "data:", "mailto:"))}
+    hrefs = map(Element.attr, list(elements)[:MAX_LINKS], repeat("href"))
+    return set(map(_places.__getitem__, filter(None, hrefs))) - {0}
 
 
 def steady_place(href: str) -> str:
@@ -108,10 +123,22 @@ def scripts(tree: Document) -> set[int]:
         if source:
             found.add(key(steady(source)))
         elif (element.attr("type") or "").lower() not in DATA_TYPES:
-            code = element.text[:MAX_SCRIPT].encode("utf-8", "replace").translate(None, NOT_CODE)
-            if code:
-                found.add(xxh32_intdigest(code))
-    return found
+            found.add(_bones(element.text[:MAX_SCRIPT].encode("utf-8", "replace")))
+    return found - {0}
+
+
+def _bones(code: bytes) -> int:
+    """Hash the bones of some code, 0 if it has none; remembered, for the pages of a site share most of theirs."""
+    number = xxh3_64_intdigest(code)
+    if number not in _codes:
+        if len(_codes) >= MAX_NAMES:
+            _codes.clear()
+        bones = code.translate(None, NOT_CODE)
+        _codes[number] = xxh32_intdigest(bones) if bones else 0
+    return _codes[number]
+
+
+_codes: dict[int, int] = {}
 
 
 def handlers(tree: Document) -> set[int]:
@@ -166,9 +193,9 @@ _names = _Names()
 def looks(tree: Document, names: list[str]) -> tuple[int, int]:
     """Hash classes, inline styles and style sheets: in order, and as a set."""
     classes = list(map(_names.__getitem__, names))
-    styles = [element.attr("style") or "" for element in tree.select("[style]")]
+    styles = values(tree.select("[style]"), "style")
     sheets = [steady(link.attr("href") or "") for link in tree.find_all("link") if _is_sheet(link)]
-    sheets += [element.text for element in tree.find_all("style")]
+    sheets += [f"{xxh3_64_intdigest(element.text.encode('utf-8', 'surrogatepass')):x}" for element in tree.find_all("style")]
     return digest([*classes, *styles, *sheets]), digest(sorted({*classes, *styles, *sheets}))
 
 

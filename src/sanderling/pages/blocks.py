@@ -13,7 +13,7 @@ from msgspec import Struct
 from turbohtml import PlainText
 
 from sanderling.pages.attention import EVERYTHING, Attention
-from sanderling.pages.parse import Document, Element
+from sanderling.pages.parse import Document, Element, values
 from sanderling.pages.text import MAX_TEXT, loosen, tighten
 
 LAYOUT = PlainText(layout="strict", bullet="")
@@ -41,12 +41,9 @@ TAGS = {
     LANDMARK: ("header", "aside", "form"),
     VERBATIM: ("pre", "textarea"),
 }
-LANDMARKS: dict[str, list[str]] = {
-    **{tag: [label] for label, tags in TAGS.items() for tag in tags},
-    **{f"#{MARK}={label}": [label] for label in (MAIN, HIDDEN, OUTSIDE, LANDMARK, HINTED, WATCHED)},
-}
+LANDMARKS = {tag: [label] for label, tags in TAGS.items() for tag in tags}
+LINKS = {"a": [LINK], "button": [LINK]}
 LABELS = {role: label for label, roles in ROLES.items() for role in roles}
-WITH_LINKS = {**LANDMARKS, "a": [LINK], "button": [LINK]}
 CONCEALED = '[hidden],[style*="display:none"],[style*="display: none"]'
 APART = ("navigation", "dialog")  # roles whose links are not of the text
 TELLING = ("cookie", "consent", "onetrust", "newsletter", "advert", "breadcrumb")  # wherever in a name
@@ -72,17 +69,17 @@ class Blocks(Struct, frozen=True):
 
 def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     """Cut a page into blocks of text; the tree is left as it was."""
-    roles = [(element.attr("role") or "", element) for element in tree.select("[role],main")[:MAX_NAMED]]
-    declared = [element for role, element in roles if role == "main" or element.tag == "main"]
+    roles = [(element.attr("role") or "", element) for element in tree.select("[role]")[:MAX_NAMED]]
+    declared = [*tree.find_all("main"), *(element for role, element in roles if role == "main")]
     classed = tree.select("[class]")
-    classes = [element.attr("class") or "" for element in classed]
+    classes = values(classed, "class")
     hinted = [] if declared else _hinted(tree, classed, classes)
     named = [(LABELS[role], [element]) for role, element in roles if role in LABELS]
     named += [(HINTED, hinted), (HIDDEN, tree.select(CONCEALED))]
     named += [(HIDDEN, tree.select(selector)) for selector in attention.ignore]
     named += [(WATCHED, tree.select(selector)) for selector in attention.watch]
-    named = [(label, elements[:MAX_NAMED]) for label, elements in named]
-    lines, spans = _render(tree, named, LANDMARKS if declared else WITH_LINKS)
+    named = [(label, elements[:MAX_NAMED]) for label, elements in named if elements]
+    lines, spans = _render(tree, named, LANDMARKS if declared else LANDMARKS | LINKS)
     areas = _Areas(lines, spans)
     apart = [element for role, element in roles if role in APART]
     verbatim = bytes(areas.cover(VERBATIM))
@@ -93,10 +90,12 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
 
 
 def _render(
-    tree: Document, named: list[tuple[str, list[Element]]], rules: dict[str, list[str]]
+    tree: Document, named: list[tuple[str, list[Element]]], tags: dict[str, list[str]]
 ) -> tuple[list[str], list[tuple[int, int, str]]]:
     """Render the text, and say which of it each landmark and each named element covers."""
+    rules = {tag: labels for tag, labels in tags.items() if tree.find(tag) is not None}  # each rule costs, tree-wide
     for label, elements in named:
+        rules[f"#{MARK}={label}"] = [label]
         for element in elements:
             element.attrs[MARK] = f"{element.attr(MARK) or ''} {label}"
     cells = loosen(tree)
@@ -142,8 +141,12 @@ _known = _Known({"": False})
 def _hinted(tree: Document, classed: list[Element], classes: list[str]) -> list[Element]:
     """Find the elements whose class or id sounds like furniture."""
     found = list(compress(classed, map(_known.__getitem__, classes)))
-    found += [element for element in tree.select("[id]") if _known[element.attr("id") or ""]]
+    found += _with_id(tree.select("[id]"))
     return [element for element in dict.fromkeys(found) if element.tag not in NEVER]
+
+
+def _with_id(elements: list[Element]) -> list[Element]:
+    return list(compress(elements, map(_known.__getitem__, values(elements, "id"))))
 
 
 class _Areas:
@@ -151,19 +154,20 @@ class _Areas:
 
     def __init__(self, lines: list[str], spans: list[tuple[int, int, str]]) -> None:
         self.lengths = list(map(len, lines))
-        ends = list(accumulate([length + 1 for length in self.lengths]))
+        ends = list(accumulate(map(AND_ITS_END, self.lengths)))
         self.spans: dict[str, list[tuple[int, int]]] = {}
-        self.linked = [0] * (len(lines) + 1)  # letters of each line inside links
+        self.linked: dict[int, int] = {}  # letters of a line inside links
         for start, end, name in spans:
             first = bisect_right(ends, start)
             if name == LINK:
-                self.linked[first] += end - start
+                self.linked[first] = self.linked.get(first, 0) + end - start
             else:
                 self.spans.setdefault(name, []).append((first, bisect_left(ends, end, first) + 1))
         self.hidden = self.cover(HIDDEN)
         self.prose = [length if length >= PROSE else 0 for length in self.lengths]
-        for place in compress(range(len(lines)), self.hidden):
-            self.prose[place] = 0
+        if HIDDEN in self.spans:
+            for place in compress(range(len(lines)), self.hidden):
+                self.prose[place] = 0
 
     def main(self) -> tuple[bytes, bool]:
         """Say for each line whether it is main content, and whether the page declared it."""
@@ -191,16 +195,15 @@ class _Areas:
 
     def _menus(self, furniture: bytearray) -> bytearray:
         """Paint runs of bare links: what has no prose between them is a menu, whatever it is called."""
-        area = bytearray(len(furniture))
-        if not any(self.linked):
+        area, bare = bytearray(len(furniture)), self._bare()
+        if not bare:
             return area
-        bare = bytes([0 < LINKED * length <= inside for length, inside in zip(self.lengths, self.linked, strict=False)])
         run: list[int] = []
         menus: list[list[int]] = []
-        for place in compress(range(len(furniture)), furniture.translate(OPPOSITE)):
-            if bare[place] or self.lengths[place] < PROSE:
-                if self.lengths[place]:
-                    run.append(place)
+        left = furniture.translate(OPPOSITE)
+        for place in compress(compress(range(len(left)), left), compress(self.lengths, left)):
+            if self.lengths[place] < PROSE or place in bare:
+                run.append(place)
             elif run:
                 menus += _menu(run, bare)
                 run = []
@@ -208,6 +211,15 @@ class _Areas:
             for place in menu:
                 area[place] = 1
         return area
+
+    def _bare(self) -> set[int]:
+        """Find the lines that are nothing but links."""
+        shown = len(self.lengths)
+        return {
+            place
+            for place, inside in self.linked.items()
+            if place < shown and 0 < LINKED * self.lengths[place] <= inside
+        }
 
     def _small(self, menus: list[list[int]], furniture: bytearray) -> list[list[int]]:
         """Leave out the large menus of a page that consists of links: those are its content."""
@@ -219,11 +231,12 @@ class _Areas:
 
 
 OPPOSITE = b"\1" + bytes(255)
+AND_ITS_END = (1).__add__
 
 
-def _menu(run: list[int], bare: bytes) -> list[list[int]]:
+def _menu(run: list[int], bare: set[int]) -> list[list[int]]:
     """Read a run of short lines: if most are bare links, it is a menu from the first of them to the last."""
-    links = [place for place in run if bare[place]] if len(run) >= RUN else []
+    links = [place for place in run if place in bare] if len(run) >= RUN else []
     if len(links) >= RUN and len(links) * 2 > len(run):
         return [run[run.index(links[0]) : run.index(links[-1]) + 1]]
     return []

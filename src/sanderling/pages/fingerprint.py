@@ -1,6 +1,7 @@
 """The skeleton of a page: its opening tags in order with their depth, and the fingerprints of IPC section 4.1.2."""
 
 import zlib
+from itertools import islice
 
 from msgspec import Struct
 from xxhash import xxh3_64_intdigest
@@ -77,6 +78,9 @@ COSMETIC = frozenset(
     )
 )  # tags that only change looks
 UNSEEN = frozenset(("link", "meta", "noscript", "script", "style", "template", "title", "base"))
+SKIPPED = COSMETIC | UNSEEN
+COSMETIC_IN_ORDER = sorted(COSMETIC)
+KEPT = tuple(tag for tag in KNOWN if tag not in SKIPPED)
 OTHER = 255  # the code of a tag that HTML does not know
 SMALL = 4_096  # bytes of a skeleton that is not worth compressing
 PLAIN, SHRUNK = b"\0", b"\1"
@@ -97,35 +101,34 @@ class Fingerprint(Struct, frozen=True, array_like=True):
     guard: int
 
 
-def outline(tree: Document, elements: list[Element]) -> Outline:
-    """Take the skeleton of a page from its elements in document order."""
-    return divide(tree, elements, frozenset())[0]
-
-
-def divide(tree: Document, elements: list[Element], skipped: frozenset[str]) -> tuple[Outline, list[str]]:
-    """Take the skeleton without some tags, which hand what is inside them up; and those tags."""
+def outline(tree: Document, elements: list[Element], skipped: frozenset[str] = frozenset()) -> Outline:
+    """Take the skeleton of a page from its elements in document order; tags left out hand what is inside them up."""
     above: list[object] = [tree]
-    levels = [0]
-    tags, depths, left = [], [], []
+    tags, depths = [], []
     for element in elements:
         parent = element.parent
-        while above[-1] is not parent:
-            above.pop()
-            levels.pop()
+        if parent is not above[-1]:
+            while isinstance(parent, Element) and parent.tag in skipped:
+                parent = parent.parent
+            while above and above[-1] is not parent:
+                above.pop()
             if not above:  # inside a template: its content hangs on nothing that was seen
-                above, levels = [tree, parent], [0, 1]
-        tag, level = element.tag, levels[-1]
-        if tag not in skipped:
-            level += 1
-            tags.append(tag)
-            depths.append(level)
-        else:
-            left.append(tag)
+                above = [tree, parent]
+        tags.append(element.tag)
+        depths.append(len(above))
         above.append(element)
-        levels.append(level)
     if len(depths) and max(depths) > MAX_DEPTH:
         depths = [min(depth, MAX_DEPTH) for depth in depths]
-    return Outline(tags, bytes(depths)), left
+    return Outline(tags, bytes(depths))
+
+
+def pruned(tree: Document) -> tuple[Outline, list[int]]:
+    """Take the skeleton without tags that only change looks or are never seen; and count those that change looks."""
+    left = {tag: len(tree.find_all(tag)) for tag in SKIPPED}  # the parser finds elements by their tag at once
+    elements = list(islice(tree.iter_elements(KEPT), MAX_TAGS))
+    if len(elements) + sum(left.values()) != tree.xpath("count(//*)"):  # there are tags that HTML does not know
+        elements = [one for one in islice(tree.iter_elements(), MAX_TAGS) if one.tag not in SKIPPED]
+    return outline(tree, elements, SKIPPED), [left[tag] for tag in COSMETIC_IN_ORDER]
 
 
 def fingerprint(tags: list[str]) -> Fingerprint:

@@ -1,9 +1,12 @@
 """Bytes to a tree: the only module that knows which HTML parser we use."""
 
+from collections.abc import Sequence
+from itertools import repeat
+
 import turbohtml
 from turbohtml import Document, Element
 
-__all__ = ["Document", "Element", "charset_of", "is_html", "parse"]
+__all__ = ["Document", "Element", "charset_of", "is_html", "parse", "values"]
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 
@@ -33,3 +36,9 @@ def parse(body: bytes, charset: str = "") -> Document:
         except LookupError:  # a charset nobody knows is no declaration
             pass
     return turbohtml.parse(body, detect_encoding=True, positions=False)
+
+
+def values(elements: Sequence[Element], name: str) -> list[str]:
+    """Read one attribute of elements that have it, all in one go."""
+    found = list(map(Element.attr, elements, repeat(name)))
+    return [value or "" for value in found] if None in found else found  # type: ignore[return-value]

@@ -7,7 +7,7 @@ only. All text is hashed without blanks, that of blocks without stamps too.
 """
 
 from array import array
-from itertools import compress, islice
+from itertools import compress
 from re import Pattern
 
 from msgspec import Struct, msgpack
@@ -20,11 +20,10 @@ from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import reduce
 from sanderling.pages.text import squeeze
 
-VERSION = 3
+VERSION = 4
 MAX_LINES = 80_000  # half of them empty
 NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
-SKIPPED = fingerprint.COSMETIC | fingerprint.UNSEEN
-FURNITURE = "nav,header,footer,aside,noscript,dialog"
+FURNITURE = ("nav", "header", "footer", "aside", "noscript", "dialog")
 PROSE_LINKS = "p a[href]"
 
 
@@ -70,23 +69,56 @@ _decoder = msgpack.Decoder(Signature)
 _START = msgpack.encode([VERSION] + [0] * (len(Signature.__struct_fields__) - 1))[:4]
 
 
+class Brought(Struct, frozen=True):
+    """What a page brings along beside its text, packed as in a mark."""
+
+    outline: bytes
+    cosmetic: int
+    links: bytes
+    images: bytes
+    scripts: bytes
+    handlers: bytes
+    forms: bytes
+    frames: bytes
+
+
+def brought(tree: Document) -> Brought:
+    """Read what a page brings along; before its blocks, for the parser finds tags at once until a tree is touched."""
+    skeleton, cosmetic = fingerprint.pruned(tree)
+    return Brought(
+        fingerprint.pack(skeleton),
+        xxh3_64_intdigest(array("I", cosmetic).tobytes()),
+        assets.pack(assets.targets(tree)),
+        assets.pack(assets.images(tree.find_all("img"))),
+        assets.pack(assets.scripts(tree)),
+        assets.pack(assets.handlers(tree)),
+        assets.pack(assets.forms(tree)),
+        assets.pack(assets.frames(tree)),
+    )
+
+
+NOTHING = Brought(fingerprint.pack(fingerprint.Outline([], b"")), 0, b"", b"", b"", b"", b"", b"")
+
+
 def sign(tree: Document, attention: Attention = EVERYTHING) -> Signature:
     """Compute the full mark of a page from its tree."""
-    return sign_blocks(tree, blocks(tree, attention), attention)[0]
+    there = NOTHING if attention.is_narrow else brought(tree)
+    return sign_blocks(tree, blocks(tree, attention), there, attention)[0]
 
 
-def sign_blocks(tree: Document, body: Blocks, attention: Attention = EVERYTHING) -> tuple[Signature, list[int]]:
-    """Compute the full mark of a page whose blocks are known; say of each block it has which line that was."""
+def sign_blocks(
+    tree: Document, body: Blocks, there: Brought, attention: Attention = EVERYTHING
+) -> tuple[Signature, list[int]]:
+    """Compute the full mark of a page whose blocks are known; say of each block it has which line that was.
+
+    For one who watches some parts of all else, be it markup or links, nothing counts.
+    """
     whole, reduced = _reduce(body, attention.ignored)
     kept = list(compress(range(len(reduced)), reduced))
     shown = list(filter(None, reduced))
     sizes = [min(len(block), 65535) for block in shown]
     places = bytes(compress(body.main, reduced))
-    if attention.is_narrow:
-        return _words_alone(attention.number, whole, shown, sizes, places), kept
-    elements = list(islice(tree.iter_elements(), fingerprint.MAX_TAGS))
-    skeleton, skipped = fingerprint.divide(tree, elements, SKIPPED)
-    main_links, main_images = _main_assets(tree, body)
+    main_links, main_images = (set(), set()) if attention.is_narrow else _main_assets(tree, body)
     signature = Signature(
         version=VERSION,
         attention=attention.number,
@@ -95,45 +127,19 @@ def sign_blocks(tree: Document, body: Blocks, attention: Attention = EVERYTHING)
         sizes=array("H", sizes).tobytes(),
         places=places,
         weight=sum(compress(sizes, places)),
-        outline=fingerprint.pack(skeleton),
-        cosmetic=assets.digest(sorted(filter(fingerprint.COSMETIC.__contains__, skipped))),
-        looks=assets.looks(tree, body.classes),
-        links=assets.pack(assets.targets(tree)),
+        outline=there.outline,
+        cosmetic=there.cosmetic,
+        looks=(0, 0) if attention.is_narrow else assets.looks(tree, body.classes),
+        links=there.links,
         main_links=assets.pack(main_links),
-        images=assets.pack(assets.images(tree.find_all("img"))),
+        images=there.images,
         main_images=assets.pack(main_images),
-        scripts=assets.pack(assets.scripts(tree)),
-        handlers=assets.pack(assets.handlers(tree)),
-        forms=assets.pack(assets.forms(tree)),
-        frames=assets.pack(assets.frames(tree)),
+        scripts=there.scripts,
+        handlers=there.handlers,
+        forms=there.forms,
+        frames=there.frames,
     )
     return signature, kept
-
-
-def _words_alone(attention: int, whole: int, shown: list[bytes], sizes: list[int], places: bytes) -> Signature:
-    """The mark for one who watches some parts: of all else, be it markup or links, nothing counts."""
-    keys, lengths = array("I", map(xxh32_intdigest, shown)).tobytes(), array("H", sizes).tobytes()
-    weight, empty = sum(compress(sizes, places)), fingerprint.pack(fingerprint.Outline([], b""))
-    return Signature(
-        VERSION,
-        attention,
-        whole,
-        keys,
-        lengths,
-        places,
-        weight,
-        empty,
-        0,
-        (0, 0),
-        b"",
-        b"",
-        b"",
-        b"",
-        b"",
-        b"",
-        b"",
-        b"",
-    )
 
 
 def _reduce(body: Blocks, ignored: Pattern[str] | None) -> tuple[int, list[bytes]]:
@@ -163,6 +169,7 @@ def _main_assets(tree: Document, body: Blocks) -> tuple[set[int], set[int]]:
     if not inside:
         return set(), set()
     outside: set[Element] = set()
-    for area in (*tree.select(FURNITURE), *body.roles, *body.furniture):
+    areas = [area for tag in FURNITURE for area in tree.find_all(tag)]
+    for area in (*areas, *body.roles, *body.furniture):
         outside.update(area.find_all("a"))
     return assets.places(link for link in inside if link not in outside), set()

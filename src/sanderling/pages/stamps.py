@@ -58,7 +58,7 @@ COUNTED = (
 COUNTER = rf"\b\d[\d.,\s]*[kmb]?\+?\s*(?:{'|'.join(COUNTED)})\b|\b(?:{'|'.join(COUNTED)}|viewed|visited)\s*[:(]?\s*\d"
 
 TIME = re.compile(rf"{CLOCK}|{COLON}")
-STAMP = re.compile("|".join((AGO, GONE, TODAY, MADE, NAMED, YEARS, HELPFUL)))
+PAIR = re.compile(r"\d[:.h]\d\d")  # is part of every time of day, and found at once
 SECRET = re.compile(TOKEN)
 COUNT = re.compile(COUNTER)
 MONTHS = (
@@ -101,16 +101,24 @@ DATE_WORDS = re.compile(
 NUMBERS = re.compile(r"\S*\d\S*")
 
 LONG = re.compile(r"[\w-]{12}")
-CLUES = frozenset(
-    (
-        *("ago", "geleden", "sedan", "siden", "temu", "sitten", "назад", "önce", "atrás", "há", "found", *DAYS),
-        *("copyright", "c", "generated", "rendered", "printed", "retrieved", "accessed", "served", "built", "build"),
-        *("cached", "took", "elapsed", "uptime", "today", "request", "trace", "ray", "incident", "session", "error"),
-        *("transaction", "revision", "reference", "il", "vor", "hace", "fa", "am", "pm", "m", "uhr", "utc", "gmt"),
+STAMPS = tuple(
+    (frozenset(clues), re.compile(pattern))
+    for clues, pattern in (
+        (("ago",), AGO),
+        (("il", "vor", "hace", "há", "fa", "geleden", "sedan", "siden", "temu", "sitten", "назад", "önce", "atrás"), GONE),
+        (DAYS, TODAY),
+        (("generated", "rendered", "printed", "retrieved", "accessed", "served", "built", "cached"), MADE),
+        (("took", "elapsed", "uptime", "today"), MADE),
+        (("request", "trace", "ray", "incident", "session", "transaction", "error", "build", "revision"), NAMED),
+        (("reference",), NAMED),
+        (("found",), HELPFUL),
     )
-)
+)  # each pattern with words one of which it needs: looking for the words is much cheaper
+SAID = frozenset(("am", "pm", "m", "uhr", "utc", "gmt"))  # after a time of day
+CLUES = frozenset((*SAID, *(clue for clues, _ in STAMPS for clue in clues)))
+LATER = re.compile(GONE)
+YEAR = re.compile(YEARS)
 COUNT_CLUES = frozenset((*COUNTED, "viewed", "visited"))
-ANY_CLUES = CLUES | COUNT_CLUES
 WORD = re.compile(r"[^\W\d]+")
 HEX = re.compile(r"[0-9a-f]{8,}|\d{5,}", re.IGNORECASE)
 
@@ -123,13 +131,25 @@ def reduce(line: str) -> str:
 @lru_cache(maxsize=8_192)  # a site repeats its stamps on every page
 def _reduced(line: str) -> str:
     small = line.lower()
-    words = WORD.findall(small)
-    if ":" in small or not ANY_CLUES.isdisjoint(words) or "\u00a9" in line or "前" in line:
-        if TIME.search(small) or STAMP.search(small):
-            return DATE_WORDS.sub("", NUMBERS.sub("", line))
-        if len(line) <= MAX_COUNTED and COUNT.search(small):
-            return NUMBERS.sub("", line)
+    words = set(WORD.findall(small))
+    if _is_stamp(small, words):
+        return DATE_WORDS.sub("", NUMBERS.sub("", line))
+    if len(line) <= MAX_COUNTED and not COUNT_CLUES.isdisjoint(words) and COUNT.search(small):
+        return NUMBERS.sub("", line)
     return _without_token(line) if len(line) <= MAX_LABELLED and LONG.search(line) else line
+
+
+def _is_stamp(small: str, words: set[str]) -> bool:
+    """Say whether a line in small letters has a time, or a number that changes by itself."""
+    clued, claimed = not CLUES.isdisjoint(words), "\u00a9" in small or "(c)" in small or "copyright" in small
+    timed = clued or claimed or ":" in small or not COUNT_CLUES.isdisjoint(words)
+    if timed and PAIR.search(small) and TIME.search(small):
+        return True
+    if claimed and YEAR.search(small):
+        return True
+    if clued and any(not clues.isdisjoint(words) and pattern.search(small) for clues, pattern in STAMPS):
+        return True
+    return "前" in small and LATER.search(small) is not None
 
 
 def _without_token(line: str) -> str:
