@@ -195,7 +195,7 @@ def looks(tree: Document, names: list[str]) -> tuple[int, int]:
     classes = list(map(_names.__getitem__, names))
     styles = values(tree.select("[style]"), "style")
     sheets = [steady(link.attr("href") or "") for link in tree.find_all("link") if _is_sheet(link)]
-    sheets += [f"{xxh3_64_intdigest(element.text.encode('utf-8', 'surrogatepass')):x}" for element in tree.find_all("style")]
+    sheets += [str(digest([element.text])) for element in tree.find_all("style")]
     return digest([*classes, *styles, *sheets]), digest(sorted({*classes, *styles, *sheets}))
 
 

@@ -105,7 +105,10 @@ STAMPS = tuple(
     (frozenset(clues), re.compile(pattern))
     for clues, pattern in (
         (("ago",), AGO),
-        (("il", "vor", "hace", "há", "fa", "geleden", "sedan", "siden", "temu", "sitten", "назад", "önce", "atrás"), GONE),
+        (
+            ("il", "vor", "hace", "há", "fa", "geleden", "sedan", "siden", "temu", "sitten", "назад", "önce", "atrás"),
+            GONE,
+        ),
         (DAYS, TODAY),
         (("generated", "rendered", "printed", "retrieved", "accessed", "served", "built", "cached"), MADE),
         (("took", "elapsed", "uptime", "today"), MADE),
