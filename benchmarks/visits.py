@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -103,7 +104,26 @@ class Cell(Struct, frozen=True):
     seconds: float  # of this machine
 
 
-def replay(trace: Trace, interval: float, crawler: Crawler | Oracle) -> Cell:
+class Visitor(Protocol):
+    """Who lives through a trace."""
+
+    def allow(self, pages: int) -> None:
+        """Follow the number of pages with the budget."""
+
+    def enter(self, number: int, now: float) -> None:
+        """A page is born, and fetched."""
+
+    def leave(self, number: int) -> None:
+        """A page is no more."""
+
+    def hear(self, number: int, at: float, now: float) -> None:
+        """A page changed; somebody may say so."""
+
+    def turn(self, now: float, room: int, held: Held) -> int:
+        """Visit as many pages as there is room for."""
+
+
+def replay(trace: Trace, interval: float, crawler: Visitor) -> Cell:
     """Live through a trace, turn by turn."""
     started, held, step = time.process_time(), Held(trace.pages), min(interval / TURNS, 1.0) * DAY
     births = Timeline((page.born, n) for n, page in enumerate(trace.pages))

@@ -34,6 +34,7 @@ from sanderling.records import Url
 from sanderling.refresh.diary import Diary
 from sanderling.refresh.lists import Lists
 from sanderling.refresh.maps import Maps
+from sanderling.refresh.notices import Notices
 from sanderling.refresh.schema import MIGRATIONS as REFRESH
 from sanderling.refresh.sides import Sides
 from sanderling.request import AUTO_MOST, Request, budget_of, fetch_settings, pace_of, policy_named
@@ -90,6 +91,7 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
         lists=Lists(db, request.revisit.threshold),
         maps=Maps(db),
         sides=Sides(db),
+        notices=Notices(db),
         diary=Diary(db, policy_named(request.revisit.policy), budget_of(request)),
         agent=fetch_settings(request).agent_token,
         use_maps=request.scope.sitemaps,

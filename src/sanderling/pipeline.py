@@ -22,6 +22,8 @@ from sanderling.store.graph import FLUSH_PAIRS
 from sanderling.store.shelve import Shelved, captures, shelve
 from sanderling.store.signals import Signal
 
+NO_LOOK = (Outcome.RETURNED, Outcome.SKIPPED, Outcome.KEPT)  # nothing came home that the catalogue could hold
+
 
 def bring_home(parcels: Sequence[Parcel], house: House, now: float) -> None:
     """Store what migrants brought, queue what they found, end their leases: all of it or nothing."""
@@ -38,11 +40,11 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     leases = house.queue.leases([(visit.id, visit.token) for visit in visits])
     held = [unmasked(visit) for visit in visits if visit.id in leases and visit.token == leases[visit.id].token]
     house.counts["fenced"] += len(visits) - len(held)
-    visits = held
-    stored = [visit for visit in visits if visit.outcome not in (Outcome.RETURNED, Outcome.SKIPPED, Outcome.KEPT)]
+    latest = house.catalogue.latest([visit.id for visit in held if visit.outcome not in NO_LOOK])
+    visits = house.notices.unmasked(held, latest, {visit.id: leases[visit.id].host for visit in held})
+    stored = [visit for visit in visits if visit.outcome not in NO_LOOK]
     kept = [visit for visit in visits if visit.outcome is Outcome.KEPT]
     rows = rows_of(house.db, [visit.id for visit in visits])
-    latest = house.catalogue.latest([visit.id for visit in stored])
     ids = offer_links([*stored, *kept], rows, house, now)
     if house.uses is not None:
         house.uses.follow(stored, {id_: row.depth for id_, row in rows.items()}, now)

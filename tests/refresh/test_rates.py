@@ -9,8 +9,8 @@ def believed(looks: list[tuple[float, bool]]) -> float:
     evidence: list[float] = rates.BLANK
     for days, changed in looks:
         table = rates.changed_table() if changed else rates.quiet_table()
-        evidence = rates.learn(evidence, rates.FLAT, table[rates.slot(days)], rates.forgotten(days))
-    return rates.mean(*rates.belief(evidence, rates.FLAT))
+        evidence = rates.learn(evidence, rates.WEB, table[rates.slot(days)], rates.forgotten(days))
+    return rates.mean(*rates.belief(evidence, rates.WEB))
 
 
 def test_a_rate_is_learned_from_looks() -> None:
@@ -40,6 +40,6 @@ def test_half_precision_is_enough() -> None:
 
 def test_a_visit_is_worth_its_price_at_one_time_only() -> None:
     table = rates.value_table(0.01)
-    price = rates.dot(rates.FLAT, table[200])
+    price = rates.dot(rates.WEB, table[200])
     for guess in (1, 200, 500):
-        assert rates.ripening(rates.FLAT, table, price, guess) == 200
+        assert rates.ripening(rates.WEB, table, price, guess) == 200

@@ -14,20 +14,20 @@ def mean(weights: list[float], total: float) -> float:
 
 
 def test_silence_makes_a_page_slow_and_a_word_makes_it_faster() -> None:
-    prior = mean(rates.FLAT, 1.0)
-    silent = mean(*heard(rates.FLAT, HONEST, 100.0, 0))
-    told = mean(*heard(rates.FLAT, HONEST, 100.0, 1))
+    prior = mean(rates.WEB, 1.0)
+    silent = mean(*heard(rates.WEB, HONEST, 100.0, 0))
+    told = mean(*heard(rates.WEB, HONEST, 100.0, 1))
     assert silent < told < prior
 
 
 def test_a_visit_to_an_announced_page_is_worth_its_whole_quiet_time() -> None:
-    slow = [1.0 if n == 5 else 0.0 for n in range(rates.POINTS)]
-    assert worth_announced(slow, HONEST, 1.0, 1) == pytest.approx(1 / rates.RATES[5], rel=0.35)
+    slow = [1.0 if n == 10 else 0.0 for n in range(rates.POINTS)]
+    assert worth_announced(slow, HONEST, 1.0, 1) == pytest.approx(1 / rates.RATES[10], rel=0.35)
 
 
 def test_the_word_of_a_liar_is_worth_little() -> None:
     liar = Trust(hit=1, missed=1, false=500, days=500)
-    assert worth_announced(rates.FLAT, liar, 10.0, 1) < 0.2 * worth_announced(rates.FLAT, HONEST, 10.0, 1)
+    assert worth_announced(rates.WEB, liar, 10.0, 1) < 0.2 * worth_announced(rates.WEB, HONEST, 10.0, 1)
     assert not liar.is_believed
 
 

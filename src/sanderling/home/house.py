@@ -19,6 +19,7 @@ from sanderling.records import Source
 from sanderling.refresh.diary import Diary
 from sanderling.refresh.lists import Lists
 from sanderling.refresh.maps import Maps
+from sanderling.refresh.notices import Notices
 from sanderling.refresh.sides import Sides
 from sanderling.store.catalogue import Catalogue
 from sanderling.store.cdxj_index import Index
@@ -46,6 +47,7 @@ class House(Struct):
     lists: Lists
     maps: Maps
     sides: Sides
+    notices: Notices
     catalogue: Catalogue
     graph: Graph
     archive: Archive

@@ -27,7 +27,13 @@ def moves(
     moved = {}
     for visit in visits:
         old = latest.get(visit.id)
-        if visit.status in FOR_GOOD and visit.role is Role.PAGE and old is not None and old.status == 200:
+        if (
+            visit.status in FOR_GOOD
+            and visit.outcome is Outcome.REDIRECT
+            and visit.role is Role.PAGE
+            and old is not None
+            and old.status == 200
+        ):
             target = resolve(wires.get(visit.id) or visit.url, visit.location)
             if target is not None and ids.get(target.url, visit.id) != visit.id:
                 moved[visit.id] = ids[target.url]

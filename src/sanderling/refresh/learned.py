@@ -13,9 +13,8 @@ from sanderling.refresh.signals import dated, heard, unannounced, worth_announce
 from sanderling.refresh.sitemap import said_period
 from sanderling.refresh.trust import Trust
 
-LONGEST_VOTE = 4.0  # intervals: a page not visited for longer does not move the prior of its site by more
+LONGEST_VOTE = 4.0  # intervals: a page not visited for longer does not move the habits of its site by more
 TELLING = 0.5  # recall of an announcer above which looks are made on its word, and are no sample of the group
-FEWEST = 32  # pages a site counts as, at least, when its prior is moved
 
 
 def learn(history: History, look: Look, view: View) -> History:
@@ -29,8 +28,8 @@ def learn(history: History, look: Look, view: View) -> History:
     likelihood = _likelihood(history, look, view, view.site.blend(clocks))
     told = rates.learn(evidence, prior, likelihood, rates.forgotten(days))
     _tell_site(history, look, view, clocks, *rates.belief(evidence, prior))
-    share = min(days * DAY / view.interval, LONGEST_VOTE) / max(view.site.pages, FEWEST)
-    view.site.learn_prior(*rates.belief(told, prior), share)
+    view.site.habits.judge(view.kin, evidence, likelihood)
+    view.site.habits.learn(view.kin, told, min(days * DAY / view.interval, LONGEST_VOTE))
     phase = narrow(history.phase, history.last, look.at, look.changed)
     return msgspec.structs.replace(after, belief=rates.pack(told), phase=phase)
 
@@ -82,15 +81,15 @@ def in_words(days: float) -> str:
 
 def par(interval: float, table: list[Row]) -> float:
     """What a visit to an unknown page is worth after the mean interval."""
-    return rates.dot(rates.FLAT, table[rates.slot(interval / DAY)])
+    return rates.dot(rates.WEB, table[rates.slot(interval / DAY)])
 
 
 def _prior(history: History, view: View) -> Row:
     """What is thought of a page's rate beside its own evidence: its site's habits, and what the sitemap calls it."""
     if not history.said:
-        return view.site.prior
+        return view.site.habits.of(view.kin)
     trust, said = view.site.classes, rates.around(said_period(history) / DAY)
-    return [(1 - trust) * own + trust * told for own, told in zip(view.site.prior, said, strict=True)]
+    return [(1 - trust) * own + trust * told for own, told in zip(view.site.habits.of(view.kin), said, strict=True)]
 
 
 def _elapsed(history: History, view: View) -> float:
@@ -127,7 +126,8 @@ def _tell_site(history: History, look: Look, view: View, clocks: list[float], we
     if history.said:
         place = table[rates.slot(clocks[0])]
         said = rates.around(said_period(history) / DAY)
-        view.site.judge_classes(rates.dot(said, place), rates.dot(view.site.prior, place) / sum(view.site.prior))
+        usual = view.site.habits.prior
+        view.site.judge_classes(rates.dot(said, place), rates.dot(usual, place) / sum(usual))
     if look.modified > 0:
         view.site.judge_date(history.last < look.modified <= look.at, look.changed)
     for covering in _covering(history, view):

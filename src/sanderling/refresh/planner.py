@@ -34,6 +34,7 @@ FEW = 16  # rows planned anew even if nothing was visited: after a clock that ju
 MOST_SITES = 10_000  # in memory; those not visited for longest are forgotten
 MOST_GROUPS = 16_384  # of pages, of all sites together: about 60 MB
 TYPICAL_COST = 20_000.0  # bytes of a visit, until some were made
+DRIFT = 1.2  # of the mean interval, up to which tables and clocks stay as they are
 FOREVER = sys.float_info.max
 
 
@@ -80,7 +81,8 @@ class Planner:
 
     def enter(self, id: int, url: str, at: float, cost: float = 0.0, weight: float = 1.0) -> Row:
         """The row of a page that was just fetched for the first time."""
-        self._site(kin_of(url)).pages += 1
+        kin = kin_of(url)
+        self._site(kin).habits.enter(kin)
         return self._plan(Row(id, url, begin(at, cost), weight=weight), at)
 
     def seen(self, row: Row, look: Look) -> Row:
@@ -105,8 +107,8 @@ class Planner:
 
     def left(self, url: str) -> None:
         """A page is gone."""
-        site = self._site(kin_of(url))
-        site.pages = max(site.pages - 1, 0)
+        kin = kin_of(url)
+        self._site(kin).habits.leave(kin)
 
     # What to do
 
@@ -127,7 +129,7 @@ class Planner:
 
     def sweep(self, now: float, visits: int) -> None:
         """Plan anew what was planned longest ago, in proportion to the visits made, and a few if there were none."""
-        if sum(len(site.pulses) for site in self.sites.values()) > MOST_GROUPS:
+        if sum(len(site.pulses) + len(site.habits.groups) for site in self.sites.values()) > MOST_GROUPS:
             self._thin()
         self.shelf.put([self._plan(row, now) for row in self.shelf.oldest(max(SWEEP * visits, FEW))])
 
@@ -170,7 +172,7 @@ class Planner:
 
     def _view(self, row: Row, now: float) -> View:
         interval = self.interval
-        if not self._scale / 2 < interval < self._scale * 2:
+        if not self._scale / DRIFT < interval < self._scale * DRIFT:
             self._fit(interval)
         kin = kin_of(row.url)
         price = self.price.base * self._par / max(row.weight, 1e-9)
@@ -198,9 +200,9 @@ class Planner:
         """Keep the groups of those sites that were visited last."""
         room = MOST_GROUPS // 2
         for site in sorted(self.sites.values(), key=lambda site: site.seen_at, reverse=True):
-            room -= len(site.pulses)
+            room -= len(site.pulses) + len(site.habits.groups)
             if room < 0:
-                site.pulses = {}
+                site.pulses, site.habits.groups = {}, {}
 
     def _forget(self) -> None:
         """Drop the half of the sites that was not visited for longest."""

@@ -13,13 +13,14 @@ from math import exp, expm1, log
 from operator import mul
 
 DAY = 86_400.0
-SLOWEST = 1 / 3000  # changes a day: once in eight years
+SLOWEST = 1 / 30_000  # changes a day: once in eighty years, which is never
 FASTEST = 24.0  # changes a day: once an hour
 POINTS = 32
 RATES = [SLOWEST * (FASTEST / SLOWEST) ** (k / (POINTS - 1)) for k in range(POINTS)]
 LOGS = [log(rate) for rate in RATES]
 REDRAW = 730.0  # days after which a rate is expected to have become another one
-FLAT = [1 / POINTS] * POINTS
+USUAL = 120.0  # days between two changes of a page, in the middle: "about four months" (Cho, Garcia-Molina, VLDB 2000)
+SPREAD = 2.0  # of the logarithm: of twenty pages, nineteen change between once in two days and once in eighteen years
 BLANK = [1.0] * POINTS  # no evidence
 FLOOR = 0.02 / POINTS  # of every prior: no rate is ever impossible
 
@@ -75,12 +76,15 @@ def _value(rate: float, days: float, age_weight: float) -> float:
 
 
 @lru_cache(16)
-def around(days: float) -> Row:
+def around(days: float, spread: float = log(3.0)) -> Row:
     """The prior of a page that is said to change once in so many days: that rate, give or take a factor of three."""
     rate = min(max(1 / max(days, 1 / FASTEST), SLOWEST), FASTEST)
-    bump = [exp(-0.5 * (log(each / rate) / log(3.0)) ** 2) for each in RATES]
+    bump = [exp(-0.5 * (log(each / rate) / spread) ** 2) for each in RATES]
     total = sum(bump)
     return [(1 - FLOOR * POINTS) * each / total + FLOOR for each in bump]
+
+
+WEB = around(USUAL, SPREAD)  # what is thought of a page before anything is known of its site
 
 
 def learn(evidence: Sequence[float], prior: Row, likelihood: Row, forget: float) -> Row:

@@ -58,4 +58,16 @@ MIGRATIONS = [
     );
     CREATE INDEX sides_side ON sides (side)
     """,
+    """
+    UPDATE due SET state = '';
+    DELETE FROM policies;
+    CREATE TABLE turns (
+        url INTEGER PRIMARY KEY,
+        host INTEGER NOT NULL,
+        at DOUBLE PRECISION NOT NULL,
+        old BLOB NOT NULL,
+        new BLOB NOT NULL
+    );
+    CREATE INDEX turns_host ON turns (host, at)
+    """,  # beliefs over another lattice of rates: what was learned is learned anew
 ]

@@ -1,7 +1,6 @@
 """The rows of all known pages, by due time and by age of their plan: a seam, for a table or for memory."""
 
 import heapq
-from collections import deque
 from collections.abc import Iterable
 from typing import Protocol
 
@@ -39,12 +38,12 @@ class Shelf(Protocol):
 
 
 class MemoryShelf:
-    """Rows in a dict: for simulations and tests."""
+    """Rows in a dict: for simulations and tests. Of equals the lowest id comes first, as in the table."""
 
     def __init__(self) -> None:
         self.rows: dict[int, Row] = {}
         self._due: list[tuple[float, int]] = []
-        self._planned: deque[tuple[float, int]] = deque()
+        self._planned: list[tuple[float, int]] = []
 
     def earliest(self, limit: int, until: float) -> list[Row]:
         found: dict[int, Row] = {}
@@ -60,21 +59,23 @@ class MemoryShelf:
     def oldest(self, limit: int) -> list[Row]:
         found: dict[int, Row] = {}
         while self._planned and len(found) < limit:
-            at, id = self._planned.popleft()
+            at, id = heapq.heappop(self._planned)
             row = self.rows.get(id)
             if row is not None and row.planned_at == at:
                 found[id] = row
-        self._planned.extendleft((row.planned_at, row.id) for row in reversed(found.values()))
+        for row in found.values():
+            heapq.heappush(self._planned, (row.planned_at, row.id))
         return list(found.values())
 
     def put(self, rows: Iterable[Row]) -> None:
         for row in rows:
             self.rows[row.id] = row
             heapq.heappush(self._due, (row.due_at, row.id))
-            self._planned.append((row.planned_at, row.id))
+            heapq.heappush(self._planned, (row.planned_at, row.id))
         if len(self._due) > 8 * len(self.rows) + 1000:  # entries of old plans, for the most part
             self._due = [(row.due_at, row.id) for row in self.rows.values()]
             heapq.heapify(self._due)
+            self._planned = sorted((row.planned_at, row.id) for row in self.rows.values())
 
     def drop(self, id: int) -> None:
         self.rows.pop(id, None)

@@ -7,15 +7,14 @@ import msgspec
 from msgspec import Struct
 
 from sanderling.refresh import rates
+from sanderling.refresh.habits import LEAST, PACE, Habit, Habits, judged
 from sanderling.refresh.kin import KINDS, Kin
 from sanderling.refresh.pulse import BINS, PER_INTERVAL, Pulse
-from sanderling.refresh.rates import DAY, FLAT, Row
+from sanderling.refresh.rates import DAY
 from sanderling.refresh.trust import Kind, Trust
 
 MOST_GROUPS = 4096  # of one site in memory; those quiet for longest are forgotten
 LOOKS_PER_STAMP = 64  # the clocks of the groups are read anew after so many looks
-PACE = 0.01  # how fast the best kind of group is learned
-LEAST = 0.01  # weight a kind of group keeps, so that it can come back
 
 
 class SiteState(Struct, array_like=True):
@@ -28,19 +27,20 @@ class SiteState(Struct, array_like=True):
     dates: tuple[float, float]
     pulses: list[tuple[str, str, int, bytes, bytes]]  # key, key above, first bin, found, expected
     trusts: list[tuple[float, float, float, float]]
-    classes: float = 0.1
+    classes: float
+    habits: list[tuple[str, int, bytes]]  # key, pages, prior
+    knowing: list[float]
 
 
 class Site:
     """The memory of one site that all its pages share."""
 
-    def __init__(self, width: float, prior: Row = FLAT) -> None:
-        self.prior = prior
+    def __init__(self, width: float) -> None:
+        self.habits = Habits()
         self.weights = [1 / len(KINDS)] * len(KINDS)
         self.width = width  # of a bin, in seconds
         self.pulses: dict[str, Pulse] = {}
         self.trusts = [Trust() for _ in Kind]
-        self.pages = 0  # known here
         self.dates_right = 0.0  # changes that Last-Modified told
         self.dates_wrong = 0.5  # looks at which it told a change that was none, or none that was one
         self.classes = 0.1  # how far the classes of its sitemap are believed, from 0 to 1
@@ -48,9 +48,9 @@ class Site:
         self.seen_at = 0.0  # of the last visit to any of its pages
 
     def rescale(self, interval: float) -> None:
-        """Follow the mean interval between visits; bins of another width begin empty."""
-        width = interval / PER_INTERVAL
-        if not self.width / 2 < width < self.width * 2:
+        """Follow the mean interval between visits; bins of another width begin empty, so what was learned may stay."""
+        width, drift = interval / PER_INTERVAL, 1.0 if self.looks < LOOKS_PER_STAMP else 2.0
+        if not self.width / drift < width < self.width * drift:
             self.width, self.pulses = width, {}
 
     def elapsed(self, kin: Kin, since: float, now: float) -> list[float]:
@@ -79,14 +79,7 @@ class Site:
 
     def judge(self, chances: list[float]) -> None:
         """Weigh the kinds of group by how probable each held what was found."""
-        said = [weight * chance for weight, chance in zip(self.weights, chances, strict=True)]
-        total = sum(said)
-        if total > 0:
-            moved = [
-                max(weight * (1 - PACE) + PACE * word / total, LEAST)
-                for weight, word in zip(self.weights, said, strict=True)
-            ]
-            self.weights = [weight / sum(moved) for weight in moved]
+        self.weights = judged(self.weights, chances)
 
     def judge_classes(self, said: float, own: float) -> None:
         """Learn whether the sitemap's classes foretold what was found better than what is known of the site."""
@@ -104,10 +97,6 @@ class Site:
     def has_honest_dates(self) -> bool:
         """Four of five that tell something must tell the truth."""
         return self.dates_right >= 4 * self.dates_wrong
-
-    def learn_prior(self, weights: Row, total: float, share: float) -> None:
-        """Move the prior of the site towards one of its pages."""
-        self.prior = rates.moved(self.prior, weights, total, share)
 
     def _groups(self, kin: Kin, newest: int) -> Iterator[Pulse]:
         """The page's groups: the site, its places outermost first, its ending, its name."""
@@ -146,16 +135,24 @@ class Site:
         ]
         dates = (self.dates_right, self.dates_wrong)
         trusts = [(trust.hit, trust.missed, trust.false, trust.days) for trust in self.trusts]
+        usual = self.habits
+        habits = [(key, habit.pages, _narrow(array("d", habit.prior))) for key, habit in usual.groups.items()]
         return msgspec.msgpack.encode(
-            SiteState(self.prior, self.weights, self.width, self.pages, dates, pulses, trusts, self.classes)
-        )
+            SiteState(
+                usual.prior, self.weights, self.width, usual.pages, dates, pulses, trusts, self.classes, habits,
+                usual.weights,
+            )
+        )  # fmt: skip
 
 
 def restore(stored: bytes) -> Site:
     """The site as it was when exported."""
     state = msgspec.msgpack.decode(stored, type=SiteState)
-    site = Site(state.width, state.prior)
-    site.weights, site.pages, site.classes = state.weights, state.pages, state.classes
+    site = Site(state.width)
+    site.weights, site.classes, site.looks = state.weights, state.classes, LOOKS_PER_STAMP
+    usual = site.habits
+    usual.prior, usual.pages, usual.weights = state.prior, state.pages, state.knowing
+    usual.groups = {key: Habit(pages, list(_wide(prior))) for key, pages, prior in state.habits}
     site.dates_right, site.dates_wrong = state.dates
     for key, above, first, found, expected in state.pulses:
         pulse = site.pulses[key] = Pulse(site.pulses[above] if key else None, first + BINS - 1)

@@ -18,11 +18,11 @@ READ = (
 WANTED = (
     f"{READ} LEFT JOIN told AS t ON t.url = d.url LEFT JOIN (SELECT host FROM lists WHERE {TRUSTED}) AS l"
     " ON l.host = u.host WHERE d.due_at <= ? AND (u.state = 'visited' OR (u.state = 'gone' AND t.url IS NOT NULL))"
-    " AND (l.host IS NULL OR t.priority > ?) ORDER BY d.due_at LIMIT ?"
+    " AND (l.host IS NULL OR t.priority > ?) ORDER BY d.due_at, d.url LIMIT ?"
 )
 LONGEST_PLANNED = (
     f"{READ} WHERE length(d.state) > 0 AND NOT EXISTS (SELECT 1 FROM told AS t WHERE t.url = d.url)"
-    " ORDER BY d.planned_at LIMIT ?"
+    " ORDER BY d.planned_at, d.url LIMIT ?"
 )
 WRITE = (  # what a list of changes named stays due until it was visited
     "UPDATE due SET state = ?, due_at = ?, planned_at = ?, ripe = ?"

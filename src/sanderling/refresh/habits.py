@@ -1,0 +1,108 @@
+"""What is usual in a group of pages: how their rates of change are spread. Few pages think as their whole site does.
+
+Pages of one folder, ending or name are often alike: legal notes rarely change, lists of news often do. What is thought
+of a page before its own visits tell is a mixture of what is usual in its groups; which kind of group knows best is
+learned for every site by how well it foretold what visits found.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from sanderling.refresh import rates
+from sanderling.refresh.kin import KINDS, Kin
+from sanderling.refresh.rates import WEB, Row
+
+SHRINK = 8.0  # pages whose word that of the whole site counts for in a group
+FEWEST = 32  # pages a site counts as, at least, when its habits are moved
+MOST = 4096  # groups of one site; the smallest are forgotten
+PACE = 0.01  # how fast the kind that knows best is learned
+LEAST = 0.01  # weight a kind keeps, so that it can come back
+
+
+class Habit(Struct):
+    """The pages of one group, and how probable each rate is among them."""
+
+    pages: int
+    prior: Row
+
+
+class Habits:
+    """What is usual on one site and in its groups."""
+
+    def __init__(self, prior: Row = WEB) -> None:
+        self.prior = prior  # of the whole site
+        self.pages = 0
+        self.groups: dict[str, Habit] = {}
+        self.weights = [1 / len(KINDS)] * len(KINDS)
+
+    def enter(self, kin: Kin) -> None:
+        """One page more."""
+        self.pages += 1
+        for key in filter(None, kin.leaves):
+            habit = self.groups.get(key)
+            if habit is not None:
+                habit.pages += 1
+            elif len(self.groups) < MOST or self._forget():
+                self.groups[key] = Habit(1, self.prior)
+
+    def leave(self, kin: Kin) -> None:
+        """One page less."""
+        self.pages = max(self.pages - 1, 0)
+        for key in kin.leaves:
+            if (habit := self.groups.get(key)) is not None:
+                habit.pages -= 1
+                if habit.pages <= 0:
+                    del self.groups[key]
+
+    def of(self, kin: Kin) -> Row:
+        """How probable each rate is for a page nothing else is known of."""
+        (a, one), (b, other), (c, third) = zip(self.weights, self._words(kin), strict=True)
+        return [a * x + b * y + c * z for x, y, z in zip(one, other, third, strict=True)]
+
+    def judge(self, kin: Kin, evidence: Sequence[float], likelihood: Row) -> None:
+        """Weigh the kinds of group by how probable each held what was found of one of its pages."""
+        words = self._words(kin)
+        if words[0] is words[1] is words[2]:
+            return
+        told = [old * new for old, new in zip(evidence, likelihood, strict=True)]
+        chances = [rates.dot(word, told) / (rates.dot(word, list(evidence)) or 1.0) for word in words]
+        self.weights = judged(self.weights, chances)
+
+    def learn(self, kin: Kin, evidence: Sequence[float], vote: float) -> None:
+        """Move what is usual towards one of the pages; `vote` is the time it speaks for, in mean intervals."""
+        self.prior = rates.moved(self.prior, *rates.belief(evidence, self.prior), vote / max(self.pages, FEWEST))
+        for key in kin.leaves:
+            habit = self.groups.get(key)
+            if habit is not None and habit.pages > 1:
+                self._learn(habit, evidence, min(vote / habit.pages, 1.0))
+
+    def _learn(self, habit: Habit, evidence: Sequence[float], share: float) -> None:
+        weights, total = rates.belief(evidence, habit.prior)
+        above = SHRINK / (habit.pages + SHRINK)
+        keep, own, word = 1 - share, share * (1 - above) / total, share * above
+        habit.prior = [
+            keep * old + own * new + word * usual
+            for old, new, usual in zip(habit.prior, weights, self.prior, strict=True)
+        ]
+
+    def _words(self, kin: Kin) -> list[Row]:
+        """What each kind of group says; the site speaks for those that have but one page."""
+        groups = map(self.groups.get, kin.leaves)
+        return [habit.prior if habit is not None and habit.pages > 1 else self.prior for habit in groups]
+
+    def _forget(self) -> bool:
+        """Drop the smaller half of the groups."""
+        kept = sorted(self.groups.items(), key=lambda item: item[1].pages, reverse=True)[: MOST // 2]
+        self.groups = dict(kept)
+        return True
+
+
+def judged(weights: list[float], chances: list[float]) -> list[float]:
+    """The weights of several voices after each said how probable it held what was found."""
+    said = [weight * chance for weight, chance in zip(weights, chances, strict=True)]
+    total = sum(said)
+    if total <= 0:
+        return weights
+    moved = [max(weight * (1 - PACE) + PACE * word / total, LEAST) for weight, word in zip(weights, said, strict=True)]
+    return [weight / sum(moved) for weight in moved]
