@@ -36,6 +36,9 @@ SEPARATE = 0.78  # agreement plus half of what is not contained
 TINY, TINY_CONTAINED = 0.02, 0.3  # a very small part must look really different
 REACHED = 0.99  # a block on all pages of a part and nowhere else: the part is a template already
 SURE = 0.97
+TELLING = 0.5  # share of a token's information that one block gives: then it counts how much either part holds of the
+# other, for a page that has only the frame of a site is contained in all others and still is another template
+UNLIKE = 0.4  # parts that hold no more of each other are two templates, whatever else speaks for one
 MOST, FEW = 0.8, 0.1
 
 
@@ -127,8 +130,11 @@ def parts_templates(sets: Sets, pages: int, split: Split, chance: float, reached
     count, inside = pages.bit_count(), split.pages.bit_count()
     one, other = profile(sets, split.pages), profile(sets, pages & ~split.pages)
     small, large = (one, other) if inside * 2 <= count else (other, one)
-    contained = containment(small, large, sets.weight)
-    if reached and split.block_agreement < SURE and not (_has_own_block(one, other) and _has_own_block(other, one)):
+    alone = containment(small, large, sets.weight)
+    telling = split.block_agreement >= TELLING
+    contained = min(alone, containment(large, small, sets.weight)) if telling else alone
+    both_own = _has_own_block(one, other) and _has_own_block(other, one)
+    if reached and split.block_agreement < SURE and not both_own and (contained > UNLIKE or split.agreement < SURE):
         return False
     if contained >= CONTAINED and split.agreement < SURE:
         return False
@@ -136,7 +142,7 @@ def parts_templates(sets: Sets, pages: int, split: Split, chance: float, reached
         return False
     if min(inside, count - inside) < TINY * count and contained > TINY_CONTAINED:
         return False
-    return split.agreement + (1 - contained) / 2 >= SEPARATE
+    return split.agreement + (1 - alone) / 2 >= SEPARATE
 
 
 def is_template(sets: Sets, pages: int) -> bool:

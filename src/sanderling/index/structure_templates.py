@@ -10,13 +10,15 @@ from math import log
 from msgspec import Struct
 
 from sanderling.index.structure_parts import folder_of, partition
-from sanderling.index.structure_split import Fork, Sets, divide, gather, profile
+from sanderling.index.structure_split import Fork, Sets, containment, divide, gather, profile
 from sanderling.index.structure_views import Look
 from sanderling.organise.tokens import common_depth, path_of, tokens
 from sanderling.pages.structure import is_block
 
 LEARN_FROM = 20_000  # pages; more teach nothing new
 ALIKE = 0.55  # parts whose profiles share this much are one template
+MUTUAL = 0.58  # so are parts that hold this much of each other's blocks ...
+APART = 0.97  # ... unless nearly all pages of one, and nearly none of the other, have some feature
 CORE = 0.9  # share of a template's pages that have a feature of its core
 ELSEWHERE = 0.5  # share of another template's pages that may have it too
 UNUSUAL = 0.05
@@ -126,16 +128,34 @@ def join(parts: Sequence[int], sets: Sets) -> list[int]:
     """Join parts that look alike, the most alike first."""
     groups = {number: part for number, part in enumerate(parts) if part}
     profiles = {number: profile(sets, part) for number, part in groups.items()}
-    pairs = {(a, b): overlap(profiles[a], profiles[b], sets.weight) for a in groups for b in groups if a < b}
-    while pairs and (closest := max(pairs, key=pairs.__getitem__)) and pairs[closest] >= ALIKE:
+    pairs = {(a, b): alike(profiles[a], profiles[b], sets.weight) for a in groups for b in groups if a < b}
+    while pairs and (closest := max(pairs, key=pairs.__getitem__)) and pairs[closest] > 0:
         kept, gone = closest
         groups[kept] |= groups.pop(gone)
         profiles[kept] = profile(sets, groups[kept])
-        pairs = {pair: alike for pair, alike in pairs.items() if gone not in pair}
+        pairs = {pair: likeness for pair, likeness in pairs.items() if gone not in pair}
         for pair in pairs:
             if kept in pair:
-                pairs[pair] = overlap(profiles[pair[0]], profiles[pair[1]], sets.weight)
+                pairs[pair] = alike(profiles[pair[0]], profiles[pair[1]], sets.weight)
     return list(groups.values())
+
+
+def alike(one: Mapping[int, float], other: Mapping[int, float], weight: Mapping[int, float]) -> float:
+    """How much two parts share, if it is enough to be one template; 0 if it is not.
+
+    Optional sections make pages of one template share less than half, but each part still holds most of what is usual
+    on the other, and no section tells the parts apart for certain.
+    """
+    shared = overlap(one, other, weight)
+    if shared >= ALIKE:
+        return shared
+    mutual = min(containment(one, other, weight), containment(other, one, weight))
+    return shared if mutual >= MUTUAL and distance(one, other) <= APART else 0.0
+
+
+def distance(one: Mapping[int, float], other: Mapping[int, float]) -> float:
+    """How surely a single feature tells two parts apart."""
+    return max((abs(one.get(key, 0.0) - other.get(key, 0.0)) for key in one.keys() | other.keys()), default=0.0)
 
 
 def overlap(one: Mapping[int, float], other: Mapping[int, float], weight: Mapping[int, float]) -> float:
