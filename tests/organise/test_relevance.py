@@ -75,3 +75,9 @@ def test_a_word_that_all_pages_have_loses_its_weight() -> None:
     assert listener.topic.words["table"] < 0.25
     assert listener.promise("virtual", "") > listener.promise("table", "") + 0.4
     assert sum(listener.topic.words.values()) == pytest.approx(1)
+
+
+def test_a_page_with_all_words_says_more_than_one_with_one_of_them_twice_as_often() -> None:
+    topic = topic_of_query("hash bucket")
+    both, one = topic.relevance("hash bucket " * 2), topic.relevance("hash " * 8)
+    assert both > 1.5 * one

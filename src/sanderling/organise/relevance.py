@@ -61,10 +61,12 @@ class Topic(Struct, frozen=True):
         return self.weigh({word: occurrences(word, low, ENOUGH) for word in self.words}, len(low), title)
 
     def weigh(self, counts: Mapping[str, int], length: int, title: str) -> float:
-        """The same, of a page whose words were counted."""
+        """The same, of a page whose words were counted; what has half of the words may speak of something else."""
         half = HALF * (1 + length / LONG)
         body = sum(weight * counts[word] / (counts[word] + half) for word, weight in self.words.items())
-        return (1 - TITLE) * body + TITLE * self.share(title)
+        named = self.share(title)
+        had = sum(weight for word, weight in self.words.items() if counts[word])
+        return (1 + max(had, named)) / 2 * ((1 - TITLE) * body + TITLE * named)
 
     def promise(self, words: str, around: str) -> float:
         """What the words of a link and those around it say of where it leads."""

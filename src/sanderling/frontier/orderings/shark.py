@@ -8,6 +8,7 @@ of another.
 from collections.abc import Mapping, Sequence
 
 from sanderling.frontier.order import EARLY_PAGES, Finding, Lesson, Ordering
+from sanderling.frontier.orderings.newcomers import Newcomers
 from sanderling.frontier.tally import Sums, Tally
 
 DELTA = 0.5  # what is inherited (SPEC 12.1, the usual values)
@@ -27,9 +28,11 @@ class Shark(Ordering):
         self.is_eager = True
         self.pages = 0
         self.potential = Tally()
+        self.newcomers = Newcomers()
 
     def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
-        return [-_potential(self._passed_on(f.page, f.relevance), f.promise) for f in findings]
+        new = self.newcomers.worth
+        return [-_potential(self._passed_on(f.page, f.relevance), f.promise) - new(f.url) for f in findings]
 
     def _passed_on(self, page: int, relevance: float) -> float:
         return DELTA * (relevance if relevance >= FAINT else self.inherited[page])
@@ -39,6 +42,7 @@ class Shark(Ordering):
         self.inherited.reach(furthest)
         self.potential.reach(furthest)
         self.potential.visit(lesson.page)
+        self.newcomers.came_home(lesson.url, lesson.relevance)
         self.pages += 1
         self.is_eager = self.pages < EARLY_PAGES
         passed = self._passed_on(lesson.page, lesson.relevance)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from sanderling.frontier.order import EARLY_PAGES, Finding, Lesson, Ordering
+from sanderling.frontier.orderings.newcomers import Newcomers
 from sanderling.frontier.tally import Sums, Tally
 
 PAGE = 0.5  # the weight of the page against the words of the link
@@ -19,13 +20,15 @@ class Similarity(Ordering):
         self.likeness = Tally()
         self.is_eager = True
         self.pages = 0
+        self.newcomers = Newcomers()
 
     def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
-        return [-_likeness(f.relevance, f.promise) for f in findings]
+        return [-_likeness(f.relevance, f.promise) - self.newcomers.worth(f.url) for f in findings]
 
     def learn(self, lesson: Lesson) -> None:
         self.likeness.reach(max(lesson.targets, default=0))
         self.likeness.visit(lesson.page)
+        self.newcomers.came_home(lesson.url, lesson.relevance)
         self.pages += 1
         self.is_eager = self.pages < EARLY_PAGES
         promises = lesson.promises or [0.0] * len(lesson.targets)
