@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from sanderling.database import Connection, connect, migrate
-from sanderling.frontier.book import Book, Entry
+from sanderling.frontier.book import READ_ROWS, Book, Entry, Known
 from sanderling.frontier.known import Occurrences
+from sanderling.frontier.roll import FIRST, Roll
 from sanderling.frontier.schema import MIGRATIONS
 from sanderling.records import Candidate, Reason, State, Url
 
@@ -31,13 +32,35 @@ def test_a_url_is_new_once(db: Connection) -> None:
 
 
 def test_what_left_the_cache_is_found_on_disk(db: Connection) -> None:
-    book = Book(db, Occurrences(6))
-    urls = [Url(f"http://a/{n}") for n in range(20)]
+    book = Book(db, Occurrences(6), Roll(FIRST))
+    urls = [Url(f"http://a/{n}") for n in range(4 * FIRST)]
     ids = book.add([entry(url) for url in urls], 0)
-    assert len(book.cache.values) <= 6
     assert {url: known.id for url, known in book.find(urls).items()} == ids
-    assert 0 < book.cache.hits < book.cache.asked == 20
+    assert len(book.cache.values) <= 6
+    assert 0 < book.cache.hits < book.cache.asked == 4 * FIRST
     assert {url: known.id for url, known in Book(db).find(urls).items()} == ids
+
+
+def test_what_earlier_runs_wrote_is_known_while_it_is_still_being_read(db: Connection) -> None:
+    urls = [Url(f"http://a/{n}") for n in range(3 * READ_ROWS)]
+    ids = Book(db).add([entry(url) for url in urls], 0)
+    book = Book(db)
+    assert book.find([urls[-1], Url("http://a/new")]) == {urls[-1]: Known(ids[urls[-1]], 1)}
+    assert 0 < book.read_until < book.read_end
+    for _ in range(3):
+        book.find([Url("http://a/new")])
+    assert book.read_until == book.read_end
+    assert {url: known.id for url, known in book.find(urls).items()} == ids
+
+
+def test_a_new_url_does_not_ask_the_disk(db: Connection) -> None:
+    book = Book(db)
+    book.add([entry(f"http://a/{n}") for n in range(100)], 0)
+    asked: list[str] = []
+    db.set_trace_callback(asked.append)  # type: ignore[attr-defined]
+    strangers = [Url(f"http://a/new-{n}") for n in range(100)]
+    assert book.find(strangers) == {}
+    assert sum(statement.count("/new-") for statement in asked) < 20
 
 
 def test_ids_go_on_after_a_restart(db: Connection) -> None:

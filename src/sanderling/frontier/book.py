@@ -1,7 +1,8 @@
 """The book of known URLs: every URL ever met has one row, one id and the shortest depth it was found at.
 
-Most links of a page are known already. A bounded cache answers for those by Python's own 64-bit hash; only the
-rest asks the database, all of a batch at once.
+Most links of a page are known already. A bounded cache answers for those by Python's own 64-bit hash; a compact roll
+answers for most of the others, and says which are new for sure. Only the rest asks the database, all of a batch at
+once. What earlier runs wrote is entered in the roll little by little; until then it calls nobody new.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,10 +11,12 @@ from msgspec import Struct
 
 from sanderling.database import Connection
 from sanderling.frontier.known import MET, REST, Occurrences
+from sanderling.frontier.roll import Roll
 from sanderling.records import Candidate, Host, Reason, State, Url
 
 MAX_HOSTS = 200_000  # ids remembered
 CHUNK = 400  # rows asked for in one statement
+READ_ROWS = 2_000  # of earlier runs, entered in the roll at a time
 SOFT = frozenset(
     {Reason.DEPTH, Reason.NOFOLLOW, Reason.IRRELEVANT, Reason.LIMIT}
 )  # reasons that another way to the same URL may lift
@@ -39,11 +42,14 @@ class Entry(Struct, frozen=True, gc=False):
 class Book:
     """Looks URLs up and writes new ones down."""
 
-    def __init__(self, db: Connection, cache: Occurrences | None = None) -> None:
+    def __init__(self, db: Connection, cache: Occurrences | None = None, roll: Roll | None = None) -> None:
         self.db = db
         self.next_id = 1 + int(db.execute("SELECT coalesce(max(id), 0) FROM urls").fetchone()[0])
         self.hosts: dict[Host, int] = {}
         self.cache = cache or Occurrences()
+        self.roll = roll or Roll()
+        self.read_until = 0  # ids up to this one are in the roll
+        self.read_end = self.next_id - 1  # and so are those after this one
 
     def find(self, urls: Iterable[Url]) -> dict[Url, Known]:
         """Find all that are known; what is not in the answer is new."""
@@ -58,11 +64,42 @@ class Book:
             else:
                 values[key] = packed + MET
                 found[url] = Known((packed & REST) >> 8, packed & 255)
-        self.cache.hits += len(found)
         self.cache.asked += len(found) + len(missing)
+        if missing:
+            if self.read_until < self.read_end:
+                self._read_on()
+            missing = self._look_up(missing, found)
+        self.cache.hits += len(found)
         if missing:
             self._ask(missing, found)
         return found
+
+    def _look_up(self, missing: Sequence[Url], found: dict[Url, Known]) -> list[Url]:
+        """Ask the roll; what only the disk can tell is left."""
+        roll, left = self.roll, []
+        complete = self.read_until >= self.read_end
+        for url in missing:
+            key = hash(url)
+            if complete and roll.is_new(key):
+                continue
+            packed = roll.value(key)
+            if packed:
+                found[url] = Known(packed >> 8, packed & 255)
+                self.cache.keep(key, packed)
+            else:
+                left.append(url)
+        return left
+
+    def _read_on(self) -> None:
+        """Enter some more of what earlier runs wrote down."""
+        rows = self.db.execute(
+            "SELECT u.id, h.name || u.path, u.depth, u.state, u.reason FROM urls AS u JOIN hosts AS h ON h.id = u.host"
+            " WHERE u.id > ? ORDER BY u.id LIMIT ?",
+            (self.read_until, READ_ROWS),
+        ).fetchall()
+        for id_, url, depth, state, reason in rows:
+            self.remember(Url(url), Known(id_, depth, state == State.SKIPPED and reason in SOFT))
+        self.read_until = rows[-1][0]
 
     def _ask(self, missing: Sequence[Url], found: dict[Url, Known]) -> None:
         by_host: dict[int, list[tuple[str, Url]]] = {}
@@ -83,12 +120,18 @@ class Book:
         for path, id_, depth, state, reason in rows:
             known = Known(id_, depth, state == State.SKIPPED and reason in SOFT)
             found[wanted[path]] = known
-            if not known.soft:
-                self.remember(wanted[path], known)
+            self.remember(wanted[path], known)
 
     def remember(self, url: Url, known: Known) -> None:
-        """Keep an answer in the cache."""
-        self.cache.keep(hash(url), known.id << 8 | min(known.depth, 255))
+        """Keep an answer in memory: in the roll, and in the cache once it was met again."""
+        key = hash(url)
+        if known.soft:
+            self.roll.pass_by(key)  # the disk is asked each time whether its reason still stands
+            return
+        packed = known.id << 8 | min(known.depth, 255)
+        self.roll.note(key, packed)
+        if key in self.cache.values:
+            self.cache.keep(key, packed)
 
     def host_id(self, host: Host) -> int:
         """The id of a known host; 0 if it is new."""
@@ -126,8 +169,7 @@ class Book:
             if entry.state == State.QUEUED:
                 queued.append((host, new.rank, id_))
                 waiting[host] = waiting.get(host, 0) + 1
-            if entry.reason not in SOFT:
-                self.remember(new.url, Known(id_, new.depth))
+            self.remember(new.url, Known(id_, new.depth, entry.reason in SOFT))
         self.db.executemany(
             "INSERT INTO urls (id, host, path, wire, state, reason, depth, source, via, hops, found_at, note, role)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

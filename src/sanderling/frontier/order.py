@@ -14,7 +14,7 @@ from msgspec import Struct
 from sanderling.frontier.tally import Sums
 from sanderling.records import Link, Url
 
-LEARN_PAGES = 500  # pages between two looks at the gains, at most
+LEARN_PAGES = 2_000  # pages between two looks at the gains, at most: what is moved costs more the more is waiting
 LEARN_LEAST = 16  # and at least: a small crawl learns as early as a large one
 LEARN_SHARE = 10  # a tenth of the crawl so far
 EARLY_PAGES = 120  # of a focused crawl: each is chosen by all that is known so far

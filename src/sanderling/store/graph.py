@@ -1,12 +1,11 @@
 """The link graph: forward links kept with each page, back links gathered in memory and written down in sorted runs.
 
 A row per link would cost more than the crawl itself. So each page row holds its targets as one packed list, and back
-links are added to `backlinks` one segment at a time: for every target, the sources met since the last segment.
+links are appended one segment at a time: the sources met since the last one, by target (`backlinks.py`).
 """
 
 import zlib
-from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +16,7 @@ except ImportError:  # no wheel for this machine
     from zlib import compress
 
 from sanderling.database import Connection
+from sanderling.store.backlinks import pack_source, read, write
 
 FLUSH_PAIRS = 400_000
 
@@ -45,7 +45,7 @@ class Graph:
     def __init__(self, db: Connection) -> None:
         self.db = db
         self.pairs = 0
-        self.pending: dict[int, array[int]] = {}
+        self.pending: dict[int, bytes | bytearray] = {}  # bytes: of one page alone, whose targets share them
 
     def recover(self) -> None:
         """Gather again what a crash kept from being written: links of pages stored since the last segment."""
@@ -57,25 +57,23 @@ class Graph:
             ):
                 self.add(url, unpack_links(links).targets)
 
-    def add(self, source: int, targets: Iterable[int]) -> None:
+    def add(self, source: int, targets: Collection[int]) -> None:
         """One page links to these."""
-        pending = self.pending
+        pending, packed = self.pending, pack_source(source)
         for target in targets:
             sources = pending.get(target)
             if sources is None:
-                sources = pending[target] = array("q")
-            sources.append(source)
-            self.pairs += 1
+                pending[target] = packed
+            elif sources.__class__ is bytearray:
+                sources += packed
+            else:
+                pending[target] = bytearray(sources + packed)
+        self.pairs += len(targets)
 
     def flush(self) -> None:
-        """Write what was gathered as one segment, in key order; call inside a transaction."""
+        """Write what was gathered; call inside a transaction."""
         if self.pending:
-            segment = 1 + int(self.db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()[0])
-            self.db.executemany(
-                "INSERT INTO backlinks VALUES (?, ?, ?) ON CONFLICT (url, segment)"
-                " DO UPDATE SET sources = backlinks.sources || excluded.sources",
-                [(url, segment, self.pending[url].tobytes()) for url in sorted(self.pending)],
-            )
+            write(self.db, self.pending)
             self.pending = {}
             self.pairs = 0
         self.db.execute(
@@ -86,34 +84,16 @@ class Graph:
 
 def sources_of(db: Connection, url: int) -> list[int]:
     """Ids of the pages that link to this one now; a page that dropped its link is left out."""
-    found: dict[int, None] = {}
-    for (packed,) in db.execute("SELECT sources FROM backlinks WHERE url = ? ORDER BY segment", (url,)):
-        sources = array("q")
-        sources.frombytes(packed)
-        found.update(dict.fromkeys(sources))
+    found = dict.fromkeys(read(db, url))
     return [source for source in found if url in set(targets_of(db, source).targets)]
 
 
 def count_sources(db: Connection, url: int) -> int:
     """How many pages ever linked to this one."""
-    found: set[int] = set()
-    for (packed,) in db.execute("SELECT sources FROM backlinks WHERE url = ?", (url,)):
-        sources = array("q")
-        sources.frombytes(packed)
-        found.update(sources)
-    return len(found)
+    return len(set(read(db, url)))
 
 
 def targets_of(db: Connection, url: int) -> Forward:
     """The links of a stored page."""
     row = db.execute("SELECT links FROM pages WHERE url = ?", (url,)).fetchone()
     return unpack_links(row[0]) if row else Forward([], [])
-
-
-def in_links(db: Connection, urls: Sequence[int]) -> dict[int, int]:
-    """How many links to each of these were written down so far."""
-    out = {}
-    for url in urls:
-        row = db.execute("SELECT coalesce(sum(length(sources)), 0) / 8 FROM backlinks WHERE url = ?", (url,)).fetchone()
-        out[url] = int(row[0])
-    return out

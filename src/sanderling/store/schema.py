@@ -84,4 +84,8 @@ MIGRATIONS = [
     CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
     CREATE TABLE blobs (name TEXT PRIMARY KEY, value BLOB NOT NULL)
     """,
+    """
+    CREATE TABLE shelves (id INTEGER PRIMARY KEY, shelf INTEGER NOT NULL, packed BLOB NOT NULL);
+    CREATE INDEX shelves_shelf ON shelves (shelf)
+    """,  # back links from here on; what `backlinks` holds is read beside them
 ]

@@ -1,0 +1,54 @@
+"""The compact roll of known URLs."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sanderling.frontier.roll import CELLS, FIRST, Roll
+
+KEYS = st.integers(-(2**63), 2**63 - 1)
+
+
+@given(st.dictionaries(KEYS, st.integers(1, 2**62)))
+def test_it_gives_what_was_noted_or_nothing_and_never_calls_a_known_url_new(noted: dict[int, int]) -> None:
+    roll = Roll()
+    for key, value in noted.items():
+        roll.note(key, value)
+    for key, value in noted.items():
+        assert roll.value(key) in (value, 0)
+        assert not roll.is_new(key)
+
+
+def test_it_doubles_up_to_its_limit_and_forgets_nobody() -> None:
+    roll = Roll(4 * FIRST)
+    keys = [hash(f"http://a/{number}") for number in range(10 * FIRST)]
+    for number, key in enumerate(keys):
+        roll.note(key, number + 1)
+    assert len(roll.cells) == CELLS * (roll.mask + 1) == CELLS * 4 * FIRST
+    assert not any(map(roll.is_new, keys))
+    assert sum(roll.value(key) == number + 1 for number, key in enumerate(keys)) > FIRST
+
+
+def test_of_a_row_the_two_noted_last_are_kept() -> None:
+    roll = Roll()
+    first, second, third = (number << 20 for number in (1, 2, 3))
+    for key in (first, second, third):
+        roll.note(key, key + 1)
+    assert [roll.value(key) for key in (first, second, third)] == [0, second + 1, third + 1]
+    roll.note(third, 5)
+    roll.note(second, 6)
+    assert [roll.value(key) for key in (first, second, third)] == [0, 6, 5]
+
+
+def test_a_url_that_was_never_met_is_nearly_always_new() -> None:
+    roll = Roll()
+    for number in range(10_000):
+        roll.note(hash(f"http://a/{number}"), 1)
+    strangers = [hash(f"http://b/{number}") for number in range(10_000)]
+    assert sum(map(roll.is_new, strangers)) > 9_000
+    assert not any(map(roll.value, strangers))
+
+
+def test_what_was_passed_by_is_known_without_a_value() -> None:
+    roll = Roll()
+    roll.pass_by(7)
+    assert (roll.is_new(7), roll.value(7)) == (False, 0)
