@@ -3,7 +3,8 @@
 Each page is visited once per so many days on average, by every policy alike. The planner, its policies and its price
 are the program's own; only the pages and the clock are made. Freshness is the share of copies that are up to date,
 averaged over time and pages; age is how long copies have been out of date, in days. Uniform visits all pages in turn.
-The oracle knows the true mean rate of every page and visits what is worth most by it. `sitemap` beside a policy: half
+The oracle knows the true mean rate of every page and visits what is worth most by it; `law` knows how these rates are
+spread, but must find out whose is which. `sitemap` beside a policy: half
 of the pages are in a sitemap with honest dates, read before every turn.
 
 SANDERLING_TRACES=DIR python -m benchmarks.freshness [--traces a,b] [--intervals 60,30,7] [--part N] [--write]
@@ -19,18 +20,21 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.histories import Trace, read, traces_in
+from benchmarks.law import Law
 from benchmarks.report import DOCUMENT, replace_between
-from benchmarks.visits import Cell, Crawler, Oracle, replay
+from benchmarks.visits import Cell, Crawler, Oracle, Visitor, replay
 from sanderling.refresh.policies import DEFAULT, POLICIES
 
 BEGIN, END = "<!-- freshness: written by benchmarks/freshness.py -->", "<!-- end of freshness -->"
+PART = "<!-- freshness in part: written by benchmarks/freshness.py --part -->", "<!-- end of freshness in part -->"
 CHART = Path("docs/images/freshness.svg")
 Places = Sequence[tuple[str, float]]
 """The rows of the table: traces, and the mean days between visits of a page."""
 
 RIVALS = ("fixed", "self-adjusting", "nutch")
 TOLD = f"{DEFAULT} + sitemap"
-COLUMNS = (*RIVALS, "heritrix", "cho", "lambda-crawl", DEFAULT, "oracle", TOLD)
+COLUMNS = (*RIVALS, "heritrix", "cho", "lambda-crawl", DEFAULT, "law", "oracle", TOLD)
+KNOWING = ("law", "oracle", TOLD)  # these know what nobody told the others
 COLOURS = {
     "fixed": "#c9ccd3", "self-adjusting": "#8d99ae", "nutch": "#5c677d", "oracle": "#f0c987",
     DEFAULT: "#d1495b", TOLD: "#7a1f2e",
@@ -73,10 +77,12 @@ class Runs:
         return (self.cell(trace, interval, column).freshness - low) / (high - low)
 
 
-def crawler_of(column: str, trace: Trace, interval: float) -> Crawler | Oracle:
-    """Who visits: an oracle, a policy, or a policy that also reads a sitemap."""
+def crawler_of(column: str, trace: Trace, interval: float) -> Visitor:
+    """Who visits: one who knows, a policy, or a policy that also reads a sitemap."""
     name, _, told = column.partition(" + ")
-    return Oracle(trace) if name == "oracle" else Crawler(POLICIES[name], trace, interval, bool(told))
+    if name in ("law", "oracle"):
+        return Law(trace) if name == "law" else Oracle(trace)
+    return Crawler(POLICIES[name], trace, interval, bool(told))
 
 
 def table(runs: Runs, places: Places, columns: Sequence[str]) -> str:
@@ -85,7 +91,7 @@ def table(runs: Runs, places: Places, columns: Sequence[str]) -> str:
     lines = [f"| trace, days | {' | '.join(names)} | of the gap |", "|---|" + "---:|" * (len(names) + 1)]
     for trace, interval in places:
         found = {name: runs.cell(trace, interval, name).freshness for name in columns}
-        best = max(value for name, value in found.items() if name not in ("oracle", TOLD))
+        best = max((value for name, value in found.items() if name not in KNOWING), default=math.nan)
         cells = " | ".join(f"**{value:.4f}**" if value == best else f"{value:.4f}" for value in found.values())
         lines.append(f"| {trace}, {interval:g} | {cells} | {runs.closed(trace, interval, DEFAULT):.0%} |")
     return "\n".join(lines)
@@ -113,6 +119,7 @@ def targets(runs: Runs, places: Places) -> str:
             f"- each page once in {interval:g} days: {share:.0%} of the gap between uniform and the oracle is closed, "
             f"on average over the traces, {won / gap:.0%} of all gaps together, aim 90% {_verdict(share >= 0.9)}; "
             f"{capped:.0%} where no trace may make up for another {_verdict(capped >= 0.9)}"
+            + _by_law(runs, traces, interval)
         )
     for rival in RIVALS:
         below = [f"{t}, {i:g}" for t, i in places
@@ -126,6 +133,12 @@ def targets(runs: Runs, places: Places) -> str:
     aims.append(f"- with a sitemap of half the pages above the oracle {where} {_verdict(not below)}"
                 + (f"; not replayed for {'; '.join(missing)}" if missing else ""))  # fmt: skip
     return "\n".join(aims)
+
+
+def _by_law(runs: Runs, traces: Sequence[str], interval: float) -> str:
+    capped = [min(1.0, runs.closed(trace, interval, "law")) for trace in traces]
+    share = sum(capped) / len(capped)
+    return "" if math.isnan(share) else f"; who knows the law of the rates closes {share:.0%} in this way"
 
 
 def _gain(runs: Runs, trace: str, interval: float, column: str) -> float:
@@ -186,7 +199,9 @@ def main() -> None:
              targets(runs, places), ages(runs, places, columns))  # fmt: skip
     text = "\n\n".join(parts).replace("nan", "–")
     print(text)
-    if options.write:
+    if options.write and options.part > 1:
+        replace_between(DOCUMENT, *PART, f"Every {options.part}th hundred of the pages, in order of address.\n\n{text}")
+    elif options.write:
         draw(runs, places, [name for name in columns if name in COLOURS])
         replace_between(DOCUMENT, BEGIN, END, f"![stale copies]({CHART.relative_to('docs')})\n\n{text}")
 

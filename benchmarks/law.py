@@ -1,0 +1,61 @@
+"""Between uniform and the oracle: one who knows how the rates of all pages are spread, but not whose is which.
+
+It finds out by visits, and counts exactly (Bayes) and chooses the best of all pages at every turn. On pages that change
+independently of each other nobody who learns can be much better: what the oracle has beyond this is foresight.
+"""
+
+from typing import Any
+
+from benchmarks.histories import DAY, Held, Trace
+from sanderling.refresh import rates
+
+
+class Law:
+    """Visits by exact beliefs, from the true spread of the rates."""
+
+    def __init__(self, trace: Trace) -> None:
+        import numpy
+
+        self.np = numpy
+        count = len(trace.pages)
+        self.quiet, self.changed = numpy.array(rates.quiet_table()), numpy.array(rates.changed_table())
+        self.value = numpy.array(rates.value_table(0.0))
+        self.last = numpy.zeros(count)
+        self.here = numpy.zeros(count, bool)
+        self.belief = numpy.tile(self._spread([page.rate for page in trace.pages]), (count, 1))
+
+    def _spread(self, true: list[float]) -> Any:
+        np = self.np
+        logs = np.log(np.maximum(np.array(true), rates.SLOWEST) / rates.SLOWEST)
+        places = np.round(logs / np.log(rates.RATES[1] / rates.RATES[0])).astype(int)
+        counts = np.bincount(np.minimum(places, rates.POINTS - 1), minlength=rates.POINTS)
+        return (counts + 1e-3) / (counts + 1e-3).sum()
+
+    def allow(self, pages: int) -> None:
+        """Nothing to learn from it."""
+
+    def enter(self, number: int, now: float) -> None:
+        self.last[number], self.here[number] = now / DAY, True
+
+    def leave(self, number: int) -> None:
+        self.here[number] = False
+
+    def hear(self, number: int, at: float, now: float) -> None:
+        """It reads no sitemap."""
+
+    def turn(self, now: float, room: int, held: Held) -> int:
+        np, ids = self.np, self.np.flatnonzero(self.here)
+        slots = self._slots(now / DAY - self.last[ids])
+        worth = np.einsum("nr,nr->n", self.belief[ids], self.value[slots])
+        picked = np.argpartition(-worth, room - 1)[:room]
+        found = np.array([held.look(number, now) for number in ids[picked].tolist()])
+        chance = np.where(found[:, None], self.changed[slots[picked]], self.quiet[slots[picked]])
+        told = self.belief[ids[picked]] * chance + 1e-300
+        self.belief[ids[picked]] = told / told.sum(1, keepdims=True)
+        self.last[ids[picked]] = now / DAY
+        return room
+
+    def _slots(self, days: Any) -> Any:
+        np = self.np
+        places = np.log(np.maximum(days, rates.SHORTEST) / rates.SHORTEST) * rates.STEPS + 0.5
+        return np.minimum(places.astype(int), rates.SIZE - 1)
