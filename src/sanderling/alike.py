@@ -20,14 +20,14 @@ from sanderling.index.structure_recognise import EARLY, Recogniser
 from sanderling.index.structure_views import Look
 from sanderling.migrants.robots import rules_for
 from sanderling.migrants.settings import FetchSettings
-from sanderling.organise.navigation import Navigator
+from sanderling.organise.navigation import Navigator, parents_of
 from sanderling.organise.normalise import Spelling, host_of
 from sanderling.pages.matching import THETA_LOW, similarity
 from sanderling.pages.parse import Document, charset_of, is_html, parse
 from sanderling.pages.structure import features, likeness, structure
 from sanderling.pages.tree import clean
 from sanderling.probe import Answer, ask, ask_robots
-from sanderling.records import Outcome, Reason, State, Url
+from sanderling.records import Candidate, Outcome, Reason, Source, State, Url
 from sanderling.request import read_seed
 from sanderling.runs import call_home
 from sanderling.session import Request, crawl
@@ -245,6 +245,8 @@ def find_on_web(
         )
         bounds = coordinator.bounds
         coordinator.bounds = Bounds(coordinator.earlier + budget, bounds.time_limit, bounds.size_limit)
+        if request.seeds:
+            look_above(coordinator, looks)
         rank_waiting(coordinator)
         if on_start:
             on_start(coordinator)
@@ -264,6 +266,20 @@ def find_on_web(
     bring_rest(folder, request, order.calls() | order.called)
     matches = order.matches
     return [Found(url, round(value, 4), "web") for url, value in matches.items()]
+
+
+def look_above(coordinator: Coordinator, looks: Sequence[Look]) -> None:
+    """Let the directories above the samples wait, up to the home page: what lists a page often lies there."""
+    house, now = coordinator.house, coordinator.clock()
+    above = [read_seed(parent) for look in looks for parent in parents_of(look.url)]
+    known = house.book.find([spelling.url for spelling in above])
+    entries = {
+        found.url: house.judge.judge(Candidate(found.url, found.wire_if_different, 1, Source.LINK), False, now)
+        for found in above
+        if found.url not in known
+    }
+    with transaction(house.db):
+        house.book.add([entry for entry in entries.values() if entry is not None], now)
 
 
 def bring_rest(folder: Path, request: Request, kept: set[int]) -> None:

@@ -159,7 +159,7 @@ class Attendant:
 def promising(drive: Driven) -> set[int]:
     """Waiting URLs that probably lead to pages like the samples."""
     least = RANKS * (1 - PROMISING)
-    return {target for target, ways in drive.ways.items() if drive.ranks.get(ways[0].url, RANKS) <= least}
+    return {target for target, ways in drive.leads.ways.items() if drive.ranks.get(ways[0].url, RANKS) <= least}
 
 
 # Where nothing runs

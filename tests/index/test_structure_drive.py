@@ -1,7 +1,8 @@
 """Driving a crawl towards pages of one kind."""
 
 from sanderling.frontier.order import Finding, Lesson
-from sanderling.index.structure_drive import Arrival, Driven
+from sanderling.index.structure_drive import Driven
+from sanderling.index.structure_leads import Arrival
 from sanderling.index.structure_recognise import Recogniser
 from sanderling.index.structure_views import Look
 from sanderling.migrants.brief import matches

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.organise.navigation import LinkSeen, Navigator, link_tokens
+from sanderling.organise.navigation import LinkSeen, Navigator, nearby, parents_of
 
 SAMPLE = "https://shop.example/p/red-chair.html"
 
@@ -38,18 +38,19 @@ def test_a_link_without_what_all_wanted_links_have_is_not_promising() -> None:
         navigator.learn(product(n), wanted=True)
         navigator.learn(LinkSeen(f"https://shop.example/c/kind{n}.html", "Kinds"), wanted=False)
     strange = LinkSeen("https://shop.example/imprint.html", "Imprint")
-    assert navigator.chance(link_tokens(strange)) < navigator.chance(link_tokens(product(77)))
+    assert navigator.chance(strange) < navigator.chance(product(77))
     assert not navigator.is_promising(strange)
 
 
 def test_a_page_that_brings_many_promising_links_is_a_hub() -> None:
     navigator = Navigator([SAMPLE])
-    hub = LinkSeen("https://shop.example/c/chairs.html", "Chairs")
-    for _ in range(3):
+    for name in ("chairs", "lamps", "beds"):
+        hub = LinkSeen(f"https://shop.example/c/{name}.html", name)
         navigator.learn(hub, wanted=False)
         navigator.follow(hub, brought=12)
-    another = LinkSeen("https://shop.example/c/tables.html", "Tables")
-    assert navigator.score(another) > 0.8
+        navigator.follow(other(len(name)), brought=0)
+    another = LinkSeen("https://shop.example/c/tables.html", "tables")
+    assert navigator.score(another) > 0.5 > navigator.score(other(9))
     assert not navigator.is_promising(another)
 
 
@@ -57,8 +58,26 @@ def test_a_kind_of_link_never_tried_is_worth_a_try_and_less_after_each() -> None
     navigator = Navigator([SAMPLE])
     link = LinkSeen("https://shop.example/a/b/c/d", place="div.side>ul")
     first = navigator.novelty(link)
-    navigator.follow(link, brought=0)
+    navigator.note_tried(link)
     assert first > navigator.novelty(link) > 0
+
+
+def test_numbers_are_near_each_other_at_several_distances() -> None:
+    assert nearby("a13819.html") == ["near:a1381", "near:a138", "near:a13"]
+    assert nearby("chapter-2.html") == []
+
+
+def test_the_directories_above_a_page_end_at_the_home_page() -> None:
+    assert parents_of("https://a.example/one/two/page.html?x=1") == [
+        "https://a.example/one/two/",
+        "https://a.example/one/",
+        "https://a.example/",
+    ]
+    assert parents_of("https://a.example/one/") == ["https://a.example/"]
+    assert parents_of("https://a.example/") == []
+    deep = parents_of("https://a.example/1/2/3/4/5/6/7/page")
+    assert len(deep) == 4
+    assert deep[-1] == "https://a.example/"
 
 
 @given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=40))

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from sanderling.database import Connection, connect, migrate
 from sanderling.index.structure import CHUNK, Stored, Structures
-from sanderling.index.structure_drive import Arrival
+from sanderling.index.structure_leads import Arrival
 from sanderling.index.structure_schema import MIGRATIONS
 from sanderling.index.structure_views import Look
 from sanderling.organise.navigation import LinkSeen

@@ -1,7 +1,8 @@
 """Tell wanted pages from others while a crawl is under way, knowing little but the samples.
 
-At first a page is recognised by the features it shares with a sample, those that every page has counting nothing. As
-pages come in the site's templates are learned, again and again, and then the template decides.
+At first a page is recognised by what it shares with a sample, what every page has counting nothing: features of how it
+is built, and words of its URL and title. As pages come in the site's templates are learned, again and again, and then
+the template decides.
 """
 
 from collections import Counter
@@ -10,13 +11,18 @@ from math import log
 
 from sanderling.index.structure_templates import Model, learn
 from sanderling.index.structure_views import Look
+from sanderling.organise.tokens import tokens
 from sanderling.pages.structure import weighted
 
 FIRST_LESSON = 24  # pages before templates are learned
 NEXT_LESSON = 1.3  # growth until they are learned again
 MOST = 5_000  # pages learned from
 SURE_OF_SITE = 48  # pages after which a template is believed with little likeness
-EARLY, LATE = 0.4, 0.0  # likeness asked for before and after
+EARLY = 0.4  # likeness, or agreement, asked for before
+UNLIKE, SAME = 0.3, 0.6  # agreement from which a page may be, and is surely, wanted
+WHEREABOUTS = ("depth:", "folder:", "top:", "within:")
+WORD = 1.0  # rarity that a word must have to count as much as likeness
+NEARNESS = 0.3  # weight of where a page lies: a crawl begins near the samples, so much lies there
 
 
 class Recogniser:
@@ -34,11 +40,19 @@ class Recogniser:
         self.model: Model | None = None
         self.homes: set[int] = set()
         self.lesson = float(FIRST_LESSON)
+        self.words: Counter[str] = Counter()  # of URLs and titles, and how many pages say them
+        self.said = [frozenset(tokens(look.url, look.title)) for look in samples]
+        self.heard = len(samples)
+        for said in self.said:
+            self.words.update(said)
 
     def show(self, look: Look) -> bool:
         """Take a page in, and say whether it is wanted."""
         if len(self.looks) < MOST:
             self.looks.append(look)
+            if all(look.url != sample.url for sample in self.samples):
+                self.heard += 1
+                self.words.update(set(tokens(look.url, look.title)))
             if len(self.looks) >= self.lesson:
                 self.study()
         self._count(look, False)
@@ -65,7 +79,29 @@ class Recogniser:
         if self.model is not None and self.model.place(look) not in self.homes:
             return False
         settled = self.model is not None and self.model.count > 1 and len(self.looks) >= SURE_OF_SITE
-        return self.likeness(look) >= (LATE if settled else EARLY)
+        return settled or self.agreement(look) >= EARLY
+
+    def belief(self, look: Look) -> float:
+        """How sure it is that a page is wanted, from 0 to 1."""
+        graded = max(0.0, min(1.0, (self.agreement(look) - UNLIKE) / (SAME - UNLIKE)))
+        if self.model is None or self.model.count < 2:
+            return graded
+        return (self.wants(look) + graded) / 2
+
+    def agreement(self, look: Look) -> float:
+        """Likeness in both views: how a page is built, and what its URL and title say, as far as they say anything."""
+        built = self.likeness(look)
+        return (built + max(self._kinship(look, sample, built) for sample in self.said)) / 2
+
+    def _kinship(self, look: Look, sample: frozenset[str], otherwise: float) -> float:
+        """Share of what a sample's URL and title say that this page's say too, each word counting as it is rare."""
+        weights = {word: self._telling(word) for word in sample if self.words[word] > 1}
+        shared = sum(weights.get(word, 0.0) for word in set(tokens(look.url, look.title)))
+        return (shared + WORD * otherwise) / (sum(weights.values()) + WORD)
+
+    def _telling(self, word: str) -> float:
+        rarity = log(self.heard / self.words[word])
+        return NEARNESS * rarity if word.startswith(WHEREABOUTS) else rarity
 
     def likeness(self, look: Look) -> float:
         """Share of features in common with the nearest sample, each counting as much as it is rare."""
