@@ -3,12 +3,13 @@
 python -m benchmarks.changes mutations FOLDER ...   pages below the folders, each changed in known ways
 python -m benchmarks.changes live                   consecutive fetches of live pages (suites/change-ota)
 python -m benchmarks.changes versions OLD NEW       two versions of a site; --truth content_changes.json --pair N
-python -m benchmarks.changes speed [FOLDER ...]     the cheap test, full marks and verdicts beside parsing and reading;
-                                                    without a folder, on the live pages of suites/change-ota
+python -m benchmarks.changes speed [OLD NEW]        marks and verdicts beside parsing and reading, on two versions of a
+                                                    site, without folders on the live pages of suites/change-ota
 """
 
 import argparse
 import gzip
+import hashlib
 import json
 import os
 import random
@@ -16,22 +17,28 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from operator import eq
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from isal import igzip
+
+from benchmarks import histories
+from benchmarks.histories import DAY, traces_in
 from benchmarks.mutations import KINDS, NOISE, Mutation
 from sanderling.changes.detect import Change, Kind, detect, judge
 from sanderling.changes.difference import difference
 from sanderling.changes.noise import Noise
 from sanderling.migrants.follow import links_of
 from sanderling.pages.links import extract
-from sanderling.pages.parse import parse
+from sanderling.pages.parse import Document, parse
 from sanderling.pages.signatures import sign, write
 from sanderling.pages.simhash import simhash
 from sanderling.pages.structure import structure
 from sanderling.pages.text import letters, text_mark
 
-CHANGING = (0.01, 0.1, 0.25)  # shares of visits that bring other bytes
+Result = TypeVar("Result")
 
 
 def main() -> int:
@@ -42,6 +49,7 @@ def main() -> int:
     parser.add_argument("--pages", type=int, default=300, help="pages looked at (default 300)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--suites", default=os.environ.get("SANDERLING_SUITES", ""))
+    parser.add_argument("--traces", default=os.environ.get("SANDERLING_TRACES", ""))
     parser.add_argument("--truth", type=Path, help="content_changes.json")
     parser.add_argument("--pair", type=int, default=0, help="which pair of that file")
     parser.add_argument("--verbose", action="store_true", help="name what went wrong")
@@ -142,31 +150,89 @@ def _print_score(title: str, score: Counter[tuple[bool, bool]]) -> None:
     )
 
 
+class Costs:
+    """CPU time by what it was spent on."""
+
+    def __init__(self) -> None:
+        self.seconds: Counter[str] = Counter()
+        self.times: Counter[str] = Counter()
+
+    def take(self, name: str, work: Callable[..., Result], *things: Any) -> Result:
+        """Do some work and note what it cost."""
+        start = time.process_time()
+        result = work(*things)
+        self.seconds[name] += time.process_time() - start
+        self.times[name] += 1
+        return result
+
+    def of(self, *names: str) -> float:
+        """The mean time of some work, in seconds."""
+        return sum(self.seconds[name] / max(self.times[name], 1) for name in names)
+
+
 def speed(args: argparse.Namespace) -> None:
-    """CPU time beside parsing alone, and beside all that a migrant does to read a page anyway."""
-    bodies = [read(path) for path in pages(args.folders or [_live(args)], args.pages, args.seed)]
-    if not bodies:
-        sys.exit("there are no pages: name a folder, or set SANDERLING_SUITES")
-    trees = [parse(body) for body in bodies]
-    texts = [letters(parse(body)) for body in bodies]
-    marks = [write(sign(tree)) for tree in trees]
-    pairs = list(_edited(bodies, args.seed))
-    parsing, reading = _clock(parse, bodies), _clock(_read, bodies)
-    mark, verdict = _clock(lambda tree: write(sign(tree)), trees), _clock(lambda pair: detect(*pair), pairs)
-    size = sum(map(len, bodies)) / len(bodies) / 1024
-    print(f"{len(bodies)} pages of {size:.0f} KB; parsing {parsing * 1e6:.0f} us; reading {reading * 1e6:.0f} us")
-    print("reading a page: parse, links resolved, text, simhash, structure; what a migrant does with every page")
+    """What comparing costs beside parsing alone, and beside all that a migrant does to read a page anyway.
+
+    Every page is parsed afresh and looked at once, so that nothing is remembered of it: only of its site.
+    """
+    pairs = list(islice(_pairs(args), args.pages))
+    if not pairs:
+        sys.exit("there are no pairs: name the folders of two versions, or set SANDERLING_SUITES")
+    costs = Costs()
+    for old, new in pairs:
+        _compare(old, new, costs)
+    share = costs.times["verdict"] / len(pairs)
+    size = sum(len(new) for _, new in pairs) / len(pairs) / 1024
+    print(f"{len(pairs)} pages of {size:.0f} KB, {share:.1%} with other bytes", end="; ")
+    print(f"parsing {costs.of('parse') * 1e6:.0f} us, reading {costs.of('read') * 1e6:.0f} us")
+    again, first = ("full mark", "verdict"), ("full mark", "verdict", "unpack", "parse old", "full mark old")
     for title, seconds in (
-        ("the same bytes: digests compared", _clock(lambda mark: mark == mark[:], marks)),
-        ("cheap test: hash of the text", _clock(text_mark, texts)),
-        ("full mark", mark),
-        ("verdict, one paragraph more", verdict),
-        ("other bytes: mark and verdict", mark + verdict),
-        *((f"a visit, {share:.0%} with other bytes", share * (mark + verdict)) for share in CHANGING),
+        ("the same bytes", costs.of("digests")),
+        ("cheap mark of every page", costs.of("cheap mark")),
+        ("other bytes: full mark", costs.of("full mark")),
+        ("other bytes: verdict", costs.of("verdict")),
+        ("other bytes, marked before", costs.of(*again)),
+        ("other bytes, for the first time", costs.of(*first)),
+        ("this visit, all marked before", share * costs.of(*again)),
+        ("this visit, none marked before", share * costs.of(*first)),
+        *_visits(args, costs.of(*again), costs.of(*first)),
     ):
-        shares = f"{seconds / parsing:>8.1%} of parsing {seconds / reading:>8.1%} of reading"
-        print(f"{title:<34}{seconds * 1e6:>8.1f} us {shares}")
-    print(f"full mark: {sum(map(len, marks)) / len(marks):.0f} bytes a page")
+        of_parsing, of_reading = seconds / costs.of("parse"), seconds / costs.of("read")
+        print(f"{title:<44}{seconds * 1e6:>9.1f} us {of_parsing:>8.1%} of parsing {of_reading:>8.1%} of reading")
+
+
+def _pairs(args: argparse.Namespace) -> Iterator[tuple[bytes, bytes]]:
+    """Real pages in two versions: of the folders named, chosen by chance, or consecutive fetches of live pages."""
+    if args.folders:
+        old, new = args.folders
+        names = [
+            path.relative_to(old)
+            for path in pages([old], 1_000_000, args.seed)
+            if (new / path.relative_to(old)).is_file()
+        ]
+        yield from (((old / name).read_bytes(), (new / name).read_bytes()) for name in names)
+        return
+    for line in (_live(args) / "pairs.jsonl").read_text().splitlines():
+        old, new = ((_live(args) / json.loads(line)[side]).read_bytes() for side in ("old", "new"))
+        yield gzip.decompress(old), gzip.decompress(new)
+
+
+def _compare(old: bytes, new: bytes, costs: Costs) -> None:
+    """Do all that is done with a page at a second visit, step by step."""
+    digests = [hashlib.sha256(body).digest() for body in (old, new)]
+    costs.take("digests", eq, *digests)
+    costs.take("read", _read, new)
+    costs.take("cheap mark", text_mark, letters(parse(new)))
+    tree = costs.take("parse", parse, new)
+    if digests[0] != digests[1]:
+        packed = igzip.compress(old)
+        mark = costs.take("full mark", _mark, tree)
+        before = costs.take("parse old", parse, costs.take("unpack", igzip.decompress, packed))
+        costs.take("verdict", detect, costs.take("full mark old", _mark, before), mark)
+
+
+def _mark(tree: Document) -> bytes:
+    return write(sign(tree))
 
 
 def _read(body: bytes) -> object:
@@ -177,22 +243,18 @@ def _read(body: bytes) -> object:
     return links, blocks, simhash(words), text_mark(words)
 
 
-def _edited(bodies: Iterable[bytes], seed: int) -> Iterator[tuple[bytes, bytes]]:
-    """The marks of each page before and after a paragraph was put in."""
-    for body in bodies:
-        pair = KINDS[0].apply(body, random.Random(seed))
-        if pair is not None:
-            yield write(sign(parse(pair[0].encode()))), write(sign(parse(pair[1].encode())))
-
-
-def _clock(work: Callable[[Any], object], things: list[Any]) -> float:
-    best = float("inf")
-    for _ in range(3):
-        start = time.process_time()
-        for thing in things:
-            work(thing)
-        best = min(best, time.process_time() - start)
-    return best / len(things)
+def _visits(args: argparse.Namespace, again: float, first: float) -> Iterator[tuple[str, float]]:
+    """What comparing costs at each of the daily visits of real sites, by their change histories."""
+    folder = Path(args.traces or "nowhere")
+    for name in traces_in(folder):
+        looks = changed = fresh = 0
+        for life in histories.read(folder, name).pages:
+            days = {int(moment // DAY) for moment in life.times if life.born < moment < life.died}
+            looks += max(1, int((life.died - life.born) // DAY))
+            changed += len(days)
+            fresh += bool(days)
+        spent = (fresh * first + (changed - fresh) * again) / looks
+        yield f"daily visits, {name} ({changed / looks:.2%} new)", spent
 
 
 if __name__ == "__main__":
