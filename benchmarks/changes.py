@@ -15,7 +15,7 @@ import os
 import random
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from operator import eq
@@ -31,6 +31,7 @@ from sanderling.changes.detect import Change, Kind, detect, judge
 from sanderling.changes.difference import difference
 from sanderling.changes.noise import Noise
 from sanderling.migrants.follow import links_of
+from sanderling.pages.again import sign_again
 from sanderling.pages.links import extract
 from sanderling.pages.parse import Document, parse
 from sanderling.pages.signatures import sign, write
@@ -154,7 +155,7 @@ class Costs:
     """CPU time by what it was spent on."""
 
     def __init__(self) -> None:
-        self.seconds: Counter[str] = Counter()
+        self.seconds: dict[str, float] = defaultdict(float)
         self.times: Counter[str] = Counter()
 
     def take(self, name: str, work: Callable[..., Result], *things: Any) -> Result:
@@ -185,17 +186,20 @@ def speed(args: argparse.Namespace) -> None:
     size = sum(len(new) for _, new in pairs) / len(pairs) / 1024
     print(f"{len(pairs)} pages of {size:.0f} KB, {share:.1%} with other bytes", end="; ")
     print(f"parsing {costs.of('parse') * 1e6:.0f} us, reading {costs.of('read') * 1e6:.0f} us")
-    again, first = ("full mark", "verdict"), ("full mark", "verdict", "unpack", "parse old", "full mark old")
+    first = costs.of("full mark", "verdict", "unpack", "parse old", "full mark old")
+    second, again = costs.of("full mark and table", "verdict"), costs.of("mark again", "verdict again")
     for title, seconds in (
         ("the same bytes", costs.of("digests")),
         ("cheap mark of every page", costs.of("cheap mark")),
         ("other bytes: full mark", costs.of("full mark")),
         ("other bytes: verdict", costs.of("verdict")),
-        ("other bytes, marked before", costs.of(*again)),
-        ("other bytes, for the first time", costs.of(*first)),
-        ("this visit, all marked before", share * costs.of(*again)),
-        ("this visit, none marked before", share * costs.of(*first)),
-        *_visits(args, costs.of(*again), costs.of(*first)),
+        ("other bytes: mark made from the last", costs.of("mark again")),
+        ("other bytes for the first time, in all", first),
+        ("other bytes for the second time, in all", second),
+        ("other bytes again and again, in all", again),
+        ("this visit, if it is the second", share * first),
+        ("this visit, if there were many", share * again),
+        *_visits(args, (first, second, again)),
     ):
         of_parsing, of_reading = seconds / costs.of("parse"), seconds / costs.of("read")
         print(f"{title:<44}{seconds * 1e6:>9.1f} us {of_parsing:>8.1%} of parsing {of_reading:>8.1%} of reading")
@@ -228,11 +232,19 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> None:
         packed = igzip.compress(old)
         mark = costs.take("full mark", _mark, tree)
         before = costs.take("parse old", parse, costs.take("unpack", igzip.decompress, packed))
-        costs.take("verdict", detect, costs.take("full mark old", _mark, before), mark)
+        last = costs.take("full mark old", _mark, before)
+        costs.take("verdict", detect, last, mark)
+        last = costs.take("full mark and table", _mark_again, parse(old), old, last)
+        again = costs.take("mark again", _mark_again, parse(new), new, last)
+        costs.take("verdict again", detect, last, again)
 
 
 def _mark(tree: Document) -> bytes:
     return write(sign(tree))
+
+
+def _mark_again(tree: Document, body: bytes, last: bytes) -> bytes:
+    return write(sign_again(tree, body, last))
 
 
 def _read(body: bytes) -> object:
@@ -243,18 +255,18 @@ def _read(body: bytes) -> object:
     return links, blocks, simhash(words), text_mark(words)
 
 
-def _visits(args: argparse.Namespace, again: float, first: float) -> Iterator[tuple[str, float]]:
+def _visits(args: argparse.Namespace, costs: tuple[float, float, float]) -> Iterator[tuple[str, float]]:
     """What comparing costs at each of the daily visits of real sites, by their change histories."""
     folder = Path(args.traces or "nowhere")
     for name in traces_in(folder):
-        looks = changed = fresh = 0
+        looks, times = 0, [0, 0, 0]  # a page changed for the first time, the second, again
         for life in histories.read(folder, name).pages:
-            days = {int(moment // DAY) for moment in life.times if life.born < moment < life.died}
+            days = {moment // DAY for moment in life.times if life.born < moment < life.died}
             looks += max(1, int((life.died - life.born) // DAY))
-            changed += len(days)
-            fresh += bool(days)
-        spent = (fresh * first + (changed - fresh) * again) / looks
-        yield f"daily visits, {name} ({changed / looks:.2%} new)", spent
+            for number, found in enumerate((len(days) > 0, len(days) > 1, max(0, len(days) - 2))):
+                times[number] += found
+        spent = sum(count * cost for count, cost in zip(times, costs, strict=True)) / looks
+        yield f"daily visits, {name} ({sum(times) / looks:.2%} new)", spent
 
 
 if __name__ == "__main__":
