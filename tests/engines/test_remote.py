@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from typing import Literal
 
 import pytest
 from tests.engines.hosts.guest import serving
@@ -53,12 +54,15 @@ def failed_pages(folder: Path) -> Iterator[dict[str, str]]:
         yield dict(collection.db.execute(sql).fetchall())
 
 
-def test_a_crawl_through_a_host_stores_what_a_crawl_from_afar_stores(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pack", ["small", "fast"])
+def test_a_crawl_through_a_host_stores_what_a_crawl_from_afar_stores(
+    tmp_path: Path, pack: Literal["small", "fast"]
+) -> None:
     site = tree(120)
     site["/p5"] = redirect("/p6")
     site["/p8"] = WebPage(b"\x00\x01binary", headers={"Content-Type": "application/octet-stream"})
     site["/robots.txt"] = WebPage(b"User-agent: *\nDisallow: /p9\n", headers={"Content-Type": "text/plain"})
-    with Web(site) as web, serving(tmp_path / "host", Site(web.root)) as address:
+    with Web(site) as web, serving(tmp_path / "host", Site(web.root, pack=pack)) as address:
         near = go(web, tmp_path / "near", address, delay=1.0)
         assert max(web.hits.values()) == 1, "each page is looked at once"
         web.hits.clear()
@@ -67,11 +71,12 @@ def test_a_crawl_through_a_host_stores_what_a_crawl_from_afar_stores(tmp_path: P
         assert shelf(tmp_path / "near") == shelf(tmp_path / "far")
 
 
-def test_a_second_visit_brings_only_what_changed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pack", ["small", "fast"])
+def test_a_second_visit_brings_only_what_changed(tmp_path: Path, pack: Literal["small", "fast"]) -> None:
     site, draw = tree(100), Random(7)
     for page in site.values():  # words of its own on every page, or all of them together would cost next to nothing
         page.body += f"<p>{draw.randbytes(500).hex()}</p>".encode()
-    with Web(site) as web, serving(tmp_path / "host", Site(web.root)) as address:
+    with Web(site) as web, serving(tmp_path / "host", Site(web.root, pack=pack)) as address:
         first = go(web, tmp_path / "near", address)
         web.pages["/p42"] = html("/brand-new", text="changed")
         web.pages["/brand-new"] = html(text="new")
@@ -87,7 +92,7 @@ def test_a_host_that_lies_about_its_pages_is_found_out(tmp_path: Path, monkeypat
     def lie(self: walk.Walk, seen: Seen) -> Iterator[Message]:
         for message in honest(self, seen):
             if isinstance(message, Page) and message.where == "/p3":
-                yield Page("/p3", message.at, message.seconds, message.head, b"<p>buy this</p>", message.digest)
+                yield Page("/p3", message.at, message.took, message.head, b"<p>buy this</p>", message.digest)
             else:
                 yield message
 

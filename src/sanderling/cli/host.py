@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sanderling.cli.frame import Call, print_json, say
 from sanderling.engines.hosts.keys import allow, new_key
-from sanderling.engines.hosts.letter import End, Letter, Missed, Page, Wanted, new_nonce
+from sanderling.engines.hosts.letter import MOMENT, End, Letter, Missed, Page, Wanted, new_nonce
 from sanderling.engines.hosts.post import TIMEOUT, Address, Failed, Post, Sent
 from sanderling.engines.hosts.rules import read_owner
 from sanderling.engines.hosts.service import Service
@@ -103,13 +103,13 @@ def watch(call: Call) -> int:
     )  # fmt: skip
     post.outbox.put(Sent(letter, {}))
     with contextlib.suppress(KeyboardInterrupt):
-        return _print_news(call, post, str(letter.site), split(spelling.wire)[1], now + call.args.seconds + 60)
+        return _print_news(call, post, letter, split(spelling.wire)[1])
     return 0
 
 
-def _print_news(call: Call, post: Post, site: str, first: str, until: float) -> int:
+def _print_news(call: Call, post: Post, letter: Letter, first: str) -> int:
     """The first pass is what there is; every page after it is a change."""
-    watching = False
+    watching, site, until = False, letter.site, letter.expires
     post.outbox.put(None)
     while post.thread.is_alive() or not post.inbox.empty():
         try:
@@ -127,7 +127,12 @@ def _print_news(call: Call, post: Post, site: str, first: str, until: float) -> 
             case Page() if watching:
                 path = first if isinstance(message.where, int) else message.where
                 print_json(
-                    {"url": site + path, "at": message.at, "size": len(message.body), "digest": message.digest.hex()}
+                    {
+                        "url": site + path,
+                        "at": letter.issued + message.at / MOMENT,
+                        "size": len(message.body),
+                        "digest": message.digest.hex(),
+                    }
                 )
                 sys.stdout.flush()
             case Missed() if watching:

@@ -16,9 +16,12 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from sanderling.clock import Clock, real
+from sanderling.engines.hosts import prose
 from sanderling.engines.hosts.letter import (
+    CHECK,
     CUT,
     LETTER_SECONDS,
+    MOMENT,
     End,
     Letter,
     Message,
@@ -52,6 +55,14 @@ class Again(Struct, frozen=True):
     stops: list[Stop]
 
 
+class Brought(Struct, frozen=True):
+    """A page that came, what it cost on the way, and when it was seen."""
+
+    page: Page
+    size: int
+    at: float
+
+
 class RemoteTrip:
     """Has the face of a `Trip`, but its eyes are at the host."""
 
@@ -64,7 +75,7 @@ class RemoteTrip:
         self._name = name
         self._post = Post(address)
         self._letters: list[Sent] = []
-        self._early: OrderedDict[Url, tuple[Page, int]] = OrderedDict()  # came before they were asked for, with cost
+        self._early: OrderedDict[Url, Brought] = OrderedDict()  # came before they were asked for
         self._early_bytes = 0
         self._asked: dict[Url, Stop] = {}  # stops that a letter for the whole site should bring
         self._whole: Sent | None = None
@@ -72,7 +83,7 @@ class RemoteTrip:
         self._again: list[Again] = []
         self._failing_since = 0.0  # 0: the last letter was answered
         self._failures = 0
-        self._ready: deque[tuple[Stop, Page, int]] = deque()
+        self._ready: deque[tuple[Stop, Brought]] = deque()
         self._visits: list[Visit] = []
         self._robots: list[Robots] = []
         self._load = 0
@@ -104,8 +115,8 @@ class RemoteTrip:
     def _have(self, stop: Stop) -> bool:
         early = self._early.pop(stop.url, None)
         if early is not None:
-            self._early_bytes -= len(early[0].body)
-            self._ready.append((stop, *early))
+            self._early_bytes -= len(early.page.body)
+            self._ready.append((stop, early))
         return early is not None
 
     def _write(self, host: Host, stops: list[Stop], whole: bool, robots: bool) -> None:
@@ -115,7 +126,7 @@ class RemoteTrip:
         )  # fmt: skip
         letter = Letter(
             self._post.sender, self._address.receiver, host, now, now + LETTER_SECONDS, new_nonce(), wanted, whole,
-            agent=self._settings.user_agent, robots=robots,
+            agent=self._settings.user_agent, robots=robots, codings=(prose.NAME,) if prose.is_here() else (),
         )  # fmt: skip
         sent = Sent(letter, dict(enumerate(stops)))
         self._whole = sent if whole else self._whole
@@ -169,14 +180,14 @@ class RemoteTrip:
         return self._asked.pop(Url(sent.letter.site + where), None)
 
     def _page(self, sent: Sent, page: Page, size: int) -> None:
-        stop = self._stop_of(sent, page.where)
+        stop, brought = self._stop_of(sent, page.where), Brought(page, size, sent.letter.issued + page.at / MOMENT)
         if stop is not None:
-            self._ready.append((stop, page, size))
+            self._ready.append((stop, brought))
         elif isinstance(page.where, str) and sent is self._whole and page.where.startswith("/"):
-            self._early[Url(sent.letter.site + page.where)] = page, size
+            self._early[Url(sent.letter.site + page.where)] = brought
             self._early_bytes += len(page.body)
             while self._early_bytes > KEPT_BYTES:
-                self._early_bytes -= len(self._early.popitem(last=False)[1][0].body)
+                self._early_bytes -= len(self._early.popitem(last=False)[1].page.body)
 
     def _end(self, sent: Sent) -> None:
         """What was not mentioned is as we know it; what the whole site did not bring is asked for by name."""
@@ -214,14 +225,14 @@ class RemoteTrip:
             self._again.append(Again(now + min(2.0**self._failures, LONGEST_WAIT), sent, stops))
             self._failures += 1
 
-    def _observe(self, stop: Stop, page: Page, size: int) -> None:
+    def _observe(self, stop: Stop, brought: Brought) -> None:
         """Look at a page as if we had fetched it; a digest that does not fit its body is a failure of the host."""
-        url = stop.wire or stop.url
+        page, url = brought.page, stop.wire or stop.url
         ask = Ask(url, door_of(host_of(stop.url)), None)
         lines = page.head.splitlines(keepends=True)
-        reply = Reply(ask, lines, page.body, page.seconds, wire_bytes=size)
-        visit = self._observer.observe(stop, reply, min(page.at, self._clock()))
-        if visit.outcome is Outcome.FETCHED and visit.digest[:CUT] != page.digest:
+        reply = Reply(ask, lines, page.body, page.took / 1000, wire_bytes=brought.size)
+        visit = self._observer.observe(stop, reply, min(brought.at, self._clock()))
+        if visit.outcome is Outcome.FETCHED and visit.digest[:CHECK] != page.digest:
             self._turn_away([stop], Outcome.FAILED, Reason.DIGEST_MISMATCH, f"{self._address.url} sent another page")
             return
         self._pulse.count(visit)
@@ -229,8 +240,8 @@ class RemoteTrip:
 
     def abandon(self, drop_in_flight: bool = True) -> list[Visit]:  # noqa: ARG002 - the host finishes by itself
         """Give back what has not come; what the host still sends is dropped."""
-        for stop, page, size in self._ready:
-            self._observe(stop, page, size)
+        for stop, brought in self._ready:
+            self._observe(stop, brought)
         self._ready.clear()
         for sent in self._letters:
             self._turn_away(sent.open.values(), Outcome.RETURNED)

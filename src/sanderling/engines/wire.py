@@ -48,6 +48,22 @@ def frame(message: object) -> bytes:
     return LENGTH.pack(len(body)) + body
 
 
+def split_frames(buffer: bytearray, most: int) -> list[bytes]:
+    """Take whole frames off the front of a buffer; ValueError for one of more than `most` bytes."""
+    found, start = [], 0
+    while len(buffer) - start >= LENGTH.size:
+        (length,) = LENGTH.unpack_from(buffer, start)
+        if length > most:
+            raise ValueError(f"a message of {length} bytes; {most} are allowed")
+        end = start + LENGTH.size + length
+        if len(buffer) < end:
+            break
+        found.append(bytes(buffer[start + LENGTH.size : end]))
+        start = end
+    del buffer[:start]
+    return found
+
+
 class Inbox:
     """Collects bytes from a socket and gives out whole frames."""
 

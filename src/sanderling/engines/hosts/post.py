@@ -9,10 +9,12 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from sanderling.engines.hosts import prose
 from sanderling.engines.hosts.address import TIMEOUT as TIMEOUT
 from sanderling.engines.hosts.address import Address as Address
 from sanderling.engines.hosts.keys import public_of, read_key, sign
 from sanderling.engines.hosts.letter import (
+    CODING_HEADER,
     DECODER,
     KEY_HEADER,
     MEMORY_HEADER,
@@ -31,6 +33,7 @@ from sanderling.records import Reason, Stop
 WAITING = 256  # messages read ahead; then the connection waits
 PASSING = (Refusal.BUSY, Refusal.CLOSED, Refusal.EARLIER)  # refusals that end by themselves
 READ = 64 * 1024
+FAREWELL_SECONDS = 3.0
 MAX_MESSAGE = 80 * 2**20
 
 
@@ -64,14 +67,16 @@ class Post:
         self.outbox: queue.Queue[Sent | None] = queue.Queue()
         self.inbox: queue.Queue[News] = queue.Queue(WAITING)
         self.link: http.client.HTTPConnection | None = None
+        self.unpacker: Unpacker | prose.ProseUnpacker
         self.closed = False
         self.thread = threading.Thread(target=self._run, daemon=True, name="post")
         self.thread.start()
 
     def close(self) -> None:
-        """Stop; what is on its way is lost, and was leased."""
+        """Stop; what is on its way is lost, and was leased. An answer about to end may end: it is remembered."""
         self.closed = True
         self.outbox.put(None)
+        self.thread.join(FAREWELL_SECONDS)
 
     def _run(self) -> None:
         while not self.closed and (sent := self.outbox.get()) is not None:
@@ -112,6 +117,8 @@ class Post:
         if first:
             known = answer.headers.get(MEMORY_HEADER, "") == sent.letter.memory != ""
             self.unpacker = Unpacker(MAX_MESSAGE, self.memory if known else b"")
+            if answer.headers.get(CODING_HEADER, "") == prose.NAME in sent.letter.codings:
+                self.unpacker = prose.ProseUnpacker(MAX_MESSAGE)
         ended, spent = False, 0
         while data := answer.read1(READ):
             spent += len(data)
@@ -123,6 +130,8 @@ class Post:
                         recall.keep(bytes(self.unpacker.heard))
                 self._put(sent, message, spent // len(messages))
             spent = 0 if messages else spent
+        if isinstance(self.unpacker, prose.ProseUnpacker):  # later answers are zstd and refer to this one
+            self.unpacker = Unpacker(MAX_MESSAGE, bytes(self.unpacker.heard))
         if not ended:
             self._put(sent, Failed(Reason.BROKEN_RESPONSE, "the host's answer broke off"))
             self._hang_up()

@@ -5,6 +5,7 @@ import time
 import tomllib
 from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -48,6 +49,7 @@ class Site(Struct, frozen=True, forbid_unknown_fields=True):
     connections: int = 8
     hours: str = "0-24"  # UTC, e.g. 22-6
     max_pages: int = 100_000
+    pack: Literal["auto", "small", "fast"] = "auto"  # a first answer: auto is small where the web server compresses
 
     def admits(self, path: str) -> bool:
         """May this path be looked at?"""

@@ -1,11 +1,13 @@
 """The little service around it all: one connection is one guest, each letter is checked before anything is done."""
 
 import json
+import queue
 import socket
 import ssl
 import sys
 import threading
 import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,10 @@ from typing import Any
 import msgspec
 
 from sanderling.clock import Clock, real
+from sanderling.engines.hosts import prose
 from sanderling.engines.hosts.keys import is_signed, read_senders
 from sanderling.engines.hosts.letter import (
+    CODING_HEADER,
     KEY_HEADER,
     MEDIA_TYPE,
     MEMORY_HEADER,
@@ -22,18 +26,20 @@ from sanderling.engines.hosts.letter import (
     SIGNATURE_HEADER,
     End,
     Letter,
+    Message,
     Packer,
     Unpacker,
 )
-from sanderling.engines.hosts.local import Local, open_site
+from sanderling.engines.hosts.local import Local, is_small, open_site
 from sanderling.engines.hosts.memory import Memories
-from sanderling.engines.hosts.rules import Nonces, Owner, Refusal, refusal, site_of
+from sanderling.engines.hosts.rules import Nonces, Owner, Refusal, Site, refusal, site_of
 from sanderling.engines.hosts.walk import Walk
 from sanderling.errors import UsageError
 
 IDLE_SECONDS = 300.0  # a guest that says nothing for so long is shown out
 CHUNK = 256 * 1024  # compressed bytes gathered before they are sent; a site that is slow sends earlier
 SEND_SECONDS = 0.25
+AHEAD = 256  # messages found and not yet packed
 STATUS = {Refusal.TOO_LARGE: 413, Refusal.UNREADABLE: 400, Refusal.TRUNCATED: 400, Refusal.BUSY: 503}
 
 
@@ -96,6 +102,42 @@ class Service(ThreadingHTTPServer):
         return letter
 
 
+class Sender(threading.Thread):
+    """Packs messages and sends them, soon after they came or when there are enough of them."""
+
+    def __init__(
+        self, found: "queue.Queue[Message | None]", packer: Packer | prose.ProsePacker, send: Callable[[bytes], None]
+    ) -> None:
+        super().__init__(daemon=True, name="sender")
+        self.found, self.packer, self.send = found, packer, send
+        self.gathered, self.since = bytearray(), time.monotonic()
+        self.error: OSError | None = None
+
+    def run(self) -> None:
+        """Work until there are no more messages; after an error, only take them."""
+        while (message := self.found.get()) is not None:
+            if self.error is None:
+                self._take(message)
+        if self.error is None:
+            self.gathered += self.packer.end()
+            self._send()
+
+    def _take(self, message: Message) -> None:
+        self.gathered += self.packer.pack(message)
+        late = time.monotonic() - self.since > SEND_SECONDS
+        if len(self.gathered) >= CHUNK or late or isinstance(message, End):
+            self.gathered += self.packer.flush()
+            self._send()
+
+    def _send(self) -> None:
+        try:
+            self.send(bytes(self.gathered))
+        except OSError as error:
+            self.error = error
+        self.gathered.clear()
+        self.since = time.monotonic()
+
+
 class Guest(BaseHTTPRequestHandler):
     """One connection: letters in, messages out, one compressed stream each way."""
 
@@ -155,7 +197,7 @@ class Guest(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", MEDIA_TYPE)
         self.send_header("Transfer-Encoding", "chunked")
-        packer = self._packer(letter)
+        packer = self._packer(letter, site)
         self.end_headers()
         if (site.site, letter.agent) not in self.open:
             self.open[site.site, letter.agent] = open_site(site, letter.agent)
@@ -163,27 +205,41 @@ class Guest(BaseHTTPRequestHandler):
         if self.is_first:
             self.server.memories.keep(bytes(packer.said))
             self.is_first = False
+        if isinstance(packer, prose.ProsePacker):  # later answers refer to this one
+            self.packer = Packer(bytes(packer.said))
         self.wfile.write(b"0\r\n\r\n")
 
-    def _packer(self, letter: Letter) -> Packer:
-        """The stream of this connection; the first answer says which memory it begins with."""
+    def _packer(self, letter: Letter, site: Site) -> Packer | prose.ProsePacker:
+        """The stream of this connection; the first answer says which memory it begins with, or that it is prose."""
         if self.packer is None:
             memory = self.server.memories.find(letter.memory)
             self.packer, self.is_first = Packer(memory), not memory
             if memory:
                 self.send_header(MEMORY_HEADER, letter.memory)
+            elif self._is_prose(letter, site):
+                self.send_header(CODING_HEADER, prose.NAME)
+                return prose.ProsePacker()
         return self.packer
 
-    def _stream(self, walk: Walk, packer: Packer) -> None:
-        gathered, since, ended = bytearray(), time.monotonic(), False
-        for message in walk.messages():
-            gathered += packer.pack(message)
-            ended = ended or isinstance(message, End)
-            if ended or len(gathered) >= CHUNK or time.monotonic() - since > SEND_SECONDS:
-                gathered += packer.flush()
-                self._chunk(bytes(gathered))
-                gathered.clear()
-                since = time.monotonic()
+    def _is_prose(self, letter: Letter, site: Site) -> bool:
+        able = letter.whole and prose.NAME in letter.codings and not letter.watch_seconds and prose.is_here()
+        return able and is_small(site, letter.stops[0].path if letter.stops else "/")
+
+    def _stream(self, walk: Walk, packer: Packer | prose.ProsePacker) -> None:
+        """Walk on while what was found is packed and sent: neither waits for the other unless it is far ahead."""
+        found: queue.Queue[Message | None] = queue.Queue(AHEAD)
+        sender = Sender(found, packer, self._chunk)
+        sender.start()
+        try:
+            for message in walk.messages():
+                found.put(message)
+                if sender.error is not None:
+                    break
+        finally:
+            found.put(None)
+            sender.join()
+        if sender.error is not None:
+            raise sender.error
 
     def _chunk(self, data: bytes) -> None:
         if data:

@@ -4,7 +4,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 
-from sanderling.engines.hosts.letter import CUT, End, Letter, Message, Missed, Page, Rules
+from sanderling.engines.hosts.letter import CHECK, CUT, MOMENT, End, Letter, Message, Missed, Page, Rules
 from sanderling.engines.hosts.local import Local, Seen
 from sanderling.engines.hosts.rules import Site
 from sanderling.organise.normalise import host_of, normalise, split
@@ -93,7 +93,8 @@ class Walk:
         elif seen.head:
             if visit.outcome is Outcome.FETCHED:
                 self.known[id_] = cut
-            yield Page(where, visit.at, round(visit.seconds, 4), seen.head, seen.body, cut)
+            at, took = int((visit.at - self.letter.issued) * MOMENT), 1 + int(visit.seconds * 1000)
+            yield Page(where, at, took, seen.head, seen.body, visit.digest[:CHECK])
         elif visit.outcome in (Outcome.RETURNED, Outcome.RETRY):
             yield Missed(where, Outcome.RETRY, visit.reason, visit.note)
         else:
