@@ -17,6 +17,7 @@ from sanderling.dedupe.twins import near
 from sanderling.errors import CollectionError, StoreUnavailable, UsageError
 from sanderling.postgres import connect, spell
 from sanderling.reach import levels
+from sanderling.revisits import Mode, refresh
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Limits, Order, Politeness, Scope, Workers
 from sanderling.standing import standing
@@ -52,15 +53,28 @@ def store(server: str, request: pytest.FixtureRequest) -> str:
     return server.replace("/postgres?", f"/{name}?")
 
 
-def go(site: Site, folder: Path, store: str) -> Summary:
-    request = Request(
+def request_of(site: Site, store: str) -> Request:
+    return Request(
         (site.root + "/",),
         scope=Scope(sitemaps=False),
         politeness=Politeness(delay=0),
         fetching=Fetching(allow_private=True),
         workers=Workers(migrants=2, store=store),
     )
-    return crawl(folder, request)
+
+
+def go(site: Site, folder: Path, store: str) -> Summary:
+    return crawl(folder, request_of(site, store))
+
+
+def test_pages_that_became_one_notice_are_gone_after_two_looks(tmp_path: Path, store: str) -> None:
+    tales = ("gulls over harbour walls", "tinned mackerel, its price", "an old lighthouse keeper", "maps of sandbanks")
+    with Site({"/": html("/p0", "/p1", "/p2", "/p3", text="the front page")}) as site:
+        site.pages.update({f"/p{n}": html(text=f"{tale}. " * 4) for n, tale in enumerate(tales)})
+        request = request_of(site, store)
+        crawl(tmp_path, request)
+        site.pages.update({f"/p{n}": html(text="Tato stranka uz tu neni, zkuste to jinde.") for n in range(4)})
+        assert sum(refresh(tmp_path, request, Mode.ALL).gone for _ in range(3)) == 4
 
 
 def test_a_site_is_crawled_and_visited_again(tmp_path: Path, store: str) -> None:
