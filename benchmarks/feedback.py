@@ -17,17 +17,17 @@ import os
 import random
 import tempfile
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from msgspec import Struct
 
 from benchmarks.written import written
-from sanderling.feedback.weights import Look, Weight, weigh
+from sanderling.feedback.weights import Look, weigh
 from sanderling.index.finder import Finder
 from sanderling.index.measures import ndcg
-from sanderling.index.rank import Ranking, combine
 from sanderling.index.records import Ask, Document
-from sanderling.index.store import open_index
+from sanderling.index.store import Index, open_index, page_id
 
 QUESTIONS = 50
 RELEARN = 50
@@ -39,10 +39,10 @@ OLD = 1e12  # seconds; pages of a collection have no age
 
 
 class Posed(Struct, frozen=True):
-    """A question with its candidates by text score, and what is relevant to it."""
+    """A question and what is relevant to it."""
 
     key: str
-    candidates: tuple[tuple[str, float], ...]
+    text: str
     gains: dict[str, float]
 
 
@@ -56,21 +56,16 @@ class Outcome(Struct, frozen=True):
     without: float  # after, had the hostile clicks of this very run been left out of the last lesson
 
 
-def posed(folder: Path, scratch: Path) -> list[Posed]:
-    """Ask the real index every question of a collection."""
+def posed(folder: Path, scratch: Path) -> tuple[Index, list[Posed]]:
+    """The real index of a collection, and its questions."""
     index = open_index(scratch, write=True)
     assert index is not None
     rows = [json.loads(line) for line in (folder / "docs.jsonl").read_text().splitlines()]
     index.replace(Document(row["id"], row["title"], body=row["text"], language="en") for row in rows)
     index.commit(1)
-    finder, gains = Finder(index), judged(folder / "qrels.tsv")
-    made = []
-    for row in (json.loads(line) for line in (folder / "queries.jsonl").read_text().splitlines()):
-        if gains[row["id"]]:
-            hits = finder.search(Ask(row["text"], limit=100, facets=False, snippets=False)).hits
-            made.append(Posed(row["id"], tuple((hit.url, hit.parts.text) for hit in hits), gains[row["id"]]))
-    index.close()
-    return made
+    gains = judged(folder / "qrels.tsv")
+    asked = [json.loads(line) for line in (folder / "queries.jsonl").read_text().splitlines()]
+    return index, [Posed(row["id"], row["text"], gains[row["id"]]) for row in asked if gains[row["id"]]]
 
 
 def judged(path: Path) -> dict[str, dict[str, float]]:
@@ -86,23 +81,35 @@ def judged(path: Path) -> dict[str, dict[str, float]]:
 class World:
     """Questions, their popularity, and what was learned so far."""
 
-    def __init__(self, questions: list[Posed], seed: int) -> None:
+    def __init__(self, index: Index, questions: list[Posed], seed: int) -> None:
         self.honest, self.hostile = random.Random(seed), random.Random(seed + 1_000)
         self.questions = self.honest.sample(questions, min(QUESTIONS, len(questions)))
         self.popularity = [1 / rank for rank in range(1, len(self.questions) + 1)]
-        self.weights: dict[tuple[str, str], Weight] = {}
+        self.keys = {question.text: question.key for question in self.questions}
+        self.finder = Finder(index, self.behaviour)
+        self.learned: dict[str, dict[int, float]] = {}
+        self.shown: dict[str, list[str]] = {}
         self.looks: list[Look] = []
         self.pushed: dict[str, str] = {}
 
+    def behaviour(self, text: str) -> Callable[[int], float]:
+        """What was learned for a question, as search asks for it."""
+        mine = self.learned.get(self.keys[text], {})
+        return lambda page: mine.get(page, 0.0)
+
+    def learn(self, looks: Iterable[Look]) -> None:
+        """Weigh all looks anew."""
+        self.learned, self.shown = {}, {}
+        for (key, url), weight in weigh(looks).items():
+            if weight.value:
+                self.learned.setdefault(key, {})[page_id(url)] = weight.value
+
     def ranking(self, question: Posed) -> list[str]:
-        """The result list as search would show it now."""
-        rules, nothing = Ranking(), Weight(0.0, 0.0, 0.0, 0)
-
-        def score(candidate: tuple[str, float]) -> float:
-            weight = self.weights.get((question.key, candidate[0]), nothing).value
-            return -combine(candidate[1], 0.0, OLD, weight, rules).score
-
-        return [url for url, _ in sorted(question.candidates, key=score)]
+        """The result list as search shows it now."""
+        if question.key not in self.shown:
+            ask = Ask(question.text, limit=10, facets=False, snippets=False, now=OLD)
+            self.shown[question.key] = [hit.url for hit in self.finder.search(ask).hits]
+        return self.shown[question.key]
 
     def quality(self) -> tuple[float, float]:
         """Mean nDCG@10, by popularity and evenly."""
@@ -136,18 +143,18 @@ class World:
             self.looks.append(Look(client, question.key, tuple(shown), {shown.index(target): 1.0}))
 
 
-def simulate(questions: list[Posed], seed: int, visits: int, hostile: float) -> Outcome:
+def simulate(index: Index, questions: list[Posed], seed: int, visits: int, hostile: float) -> Outcome:
     """Let users come and go, and measure before and after."""
-    world = World(questions, seed)
+    world = World(index, questions, seed)
     before, before_even = world.quality()
     for number in range(1, visits + 1):
         for _ in range(world.visit()):
             if world.hostile.random() < hostile / (1 - hostile):
                 world.push()
         if number % RELEARN == 0 or number == visits:
-            world.weights = weigh(world.looks)
+            world.learn(world.looks)
     after, after_even = world.quality()
-    world.weights = weigh(look for look in world.looks if not look.client.startswith(PUSHER))
+    world.learn(look for look in world.looks if not look.client.startswith(PUSHER))
     return Outcome(before, after, before_even, after_even, world.quality()[0])
 
 
@@ -171,10 +178,11 @@ def run(seeds: int, visits: int) -> None:
     print("|---|---|---|---|---|---|---|")
     for name in ("cran", "med", "cacm"):
         with tempfile.TemporaryDirectory() as scratch:
-            questions = posed(suites / name / "norm", Path(scratch))
-        runs = range(seeds)
-        calm = [simulate(questions, seed, visits, 0.0) for seed in runs]
-        rough = [simulate(questions, seed, visits, 0.1) for seed in runs]
+            index, questions = posed(suites / name / "norm", Path(scratch))
+            runs = range(seeds)
+            calm = [simulate(index, questions, seed, visits, 0.0) for seed in runs]
+            rough = [simulate(index, questions, seed, visits, 0.1) for seed in runs]
+            index.close()
         before, after, spoilt = (mean(x) for x in ([o.before for o in calm], [o.after for o in calm],
                                                     [o.after for o in rough]))  # fmt: skip
         even = mean([o.after_even for o in calm]) / mean([o.before_even for o in calm]) - 1

@@ -87,7 +87,9 @@ class Finder:
             searchers.append(self.index.past.searcher())
         by_time = not question.wanted
         if compiled.groups >= SENTENCE:
-            compiled = structs.replace(compiled, related=related(searchers[0], compiled.words))
+            compiled = structs.replace(
+                compiled, related=related(searchers[0], compiled.words, self.behaviour(ask.text))
+            )
         query, relaxed = widened(compiled.strict, compiled.related), False
         total, ranked = self._ranked(ask, searchers, query, by_time=by_time)
         if len(question.wanted) > 1 and total < FEW:

@@ -1,12 +1,13 @@
 """Long questions are sentences, and a sentence seldom has the page's own words: those of the first pages are added.
 
-Pseudo-relevance feedback: words that stand out in the best few matches join the question with a small weight. They
-change the order only; every match still has words of the question itself.
+Relevance feedback: words that stand out in the best few matches join the question with a small weight. They change
+the order only; every match still has words of the question itself. Which matches are best, users say where they have
+taught something: a page they pass over lends no words, and so what they liked helps pages they never saw.
 """
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import tantivy
 from tantivy import Occur, Query
@@ -17,6 +18,7 @@ from sanderling.index.words import stems
 
 SENTENCE = 4  # words from which on a question is widened
 PAGES = 5
+LOOKED_AT = 20  # best matches by words, of which users may rule out some
 READ = 4_000  # characters of each
 WORDS = 20
 WEIGHT = 0.5  # of the best added word; measured in benchmarks/search.py
@@ -26,10 +28,13 @@ COMMON = 0.2  # of all pages: a word that frequent stands out nowhere
 Related = tuple[tuple[str, float], ...]
 
 
-def related(searcher: tantivy.Searcher, words: Sequence[tuple[str, str]]) -> Related:
+def related(
+    searcher: tantivy.Searcher, words: Sequence[tuple[str, str]], liking: Callable[[int], float] = lambda _: 0.0
+) -> Related:
     """Find the words that stand out in the best matches, each with its weight; a look at bodies is enough for that."""
     asked = [Query.term_query(schema(), field, word, "freq") for field, word in words if field == "body"]
-    hits = searcher.search(Query.boolean_query([(Occur.Should, q) for q in asked]), PAGES, False).hits
+    found = searcher.search(Query.boolean_query([(Occur.Should, q) for q in asked]), LOOKED_AT, False).hits
+    hits = _liked(searcher, found, liking)
     total = sum(score for score, _ in hits)
     shares: Counter[str] = Counter()
     for score, address in hits if total > 0 else ():
@@ -39,6 +44,18 @@ def related(searcher: tantivy.Searcher, words: Sequence[tuple[str, str]]) -> Rel
         for word, count in counts.items():
             shares[word] += score / total * count / length
     return _best(searcher, shares)
+
+
+def _liked(
+    searcher: tantivy.Searcher, hits: Sequence[tuple[float, tantivy.DocAddress]], liking: Callable[[int], float]
+) -> list[tuple[float, tantivy.DocAddress]]:
+    """The best matches, by words and by what users think of them."""
+    ids = searcher.fast_field_values("id", [address for _, address in hits])
+    weighed = [
+        (score * (1 + max(-1.0, min(1.0, liking(int(id_ or 0))))), address)
+        for (score, address), id_ in zip(hits, ids, strict=True)
+    ]
+    return sorted(weighed, key=lambda hit: -hit[0])[:PAGES]
 
 
 def _best(searcher: tantivy.Searcher, shares: Counter[str]) -> Related:
