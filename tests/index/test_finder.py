@@ -1,12 +1,14 @@
 """The search as a whole, over a real index on disk."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sanderling.index.finder import Finder
+from sanderling.index.finder import Behaviour, Finder
 from sanderling.index.records import Ask, Hit, Results
-from sanderling.index.store import Index, page_id
+from sanderling.index.store import Index, open_index, page_id
 
 from .conftest import DAY, NOW, page
 
@@ -136,3 +138,27 @@ def test_a_sentence_is_widened_by_the_words_of_the_first_pages(index: Index) -> 
     words = {word for hit in long.hits for word, field, _ in hit.parts.fields if field == "related"}
     assert "mudflat" in words
     assert long.total == ask(index, "plover OR waders OR usually OR feed OR outdoors").total
+
+
+def test_a_page_that_users_pass_over_lends_no_words_to_a_sentence(tmp_path: Path) -> None:
+    index = open_index(tmp_path, write=True)
+    assert index is not None
+    question = "which birds run along water"
+    index.replace([
+        page("https://a.test/liked", body="birds run along water with whimbrels " + "whimbrels " * 5),
+        page("https://a.test/passed", body="birds run along water with marathons " + "marathons " * 5),
+        page("https://a.test/third", body="birds that run with whimbrels"),
+        page("https://a.test/fourth", body="birds that run with marathons"),
+        *(page(f"https://a.test/other{number}", body=f"something else {number}") for number in range(40)),
+    ])  # fmt: skip
+    index.commit(1)
+    bad = page_id(page("https://a.test/passed").url)
+
+    def order(behaviour: Behaviour) -> list[str]:
+        found = names(Finder(index, behaviour).search(Ask(question, now=NOW)))
+        return [name for name in found if name in ("third", "fourth")]
+
+    assert order(lambda _: lambda page: -1.0 if page == bad else 0.0) == ["third", "fourth"]
+    worse = page_id(page("https://a.test/liked").url)
+    assert order(lambda _: lambda page: -1.0 if page == worse else 0.0) == ["fourth", "third"]
+    index.close()

@@ -102,8 +102,8 @@ class Serving(threading.Thread):
         self.rooms = rooms
         self.socket = listen(Place(port=0))
         self.root = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
-        buckets = Buckets(clock=lambda: 0.0)
-        self.server = uvicorn.Server(uvicorn.Config(build(rooms, (), buckets), log_level="error", lifespan="on"))
+        self.buckets = Buckets(clock=lambda: 0.0)
+        self.server = uvicorn.Server(uvicorn.Config(build(rooms, (), self.buckets), log_level="error", lifespan="on"))
 
     def run(self) -> None:
         """Serve until told to stop."""

@@ -14,6 +14,7 @@ from sanderling.feedback.briefs import briefs
 from sanderling.index.follow import catch_up
 from sanderling.search import rooms as search_rooms
 from sanderling.search.crawl import CrawlWindow
+from sanderling.search.login import COOKIE
 from sanderling.search.rooms import Rooms
 from sanderling.search.serve import Place, open_rooms
 from sanderling.search.stored import policy
@@ -295,36 +296,61 @@ CHECKS = (Path(__file__).parent / "readable.js").read_text()
 
 
 def paths(world: World) -> tuple[str, ...]:
-    """Every page of the app that needs no login."""
+    """Every page of the app."""
+    url = world.url("/tern")
+    newest, oldest = (v.visit for v in CrawlWindow(world.folder).history(url, 10) if v.outcome == "fetched")
     return (
         "/", "/?q=shore&explain=1", "/?q=nothinglikeit", f"/view?url={world.url('/gull')}", "/dashboard", "/changes",
-        f"/history?url={world.url('/tern')}", "/due", "/stats", "/login", "/privacy", "/nowhere",
+        "/changes?kind=content&days=7", f"/history?url={url}", f"/diff?url={url}&old={oldest}&new={newest}", "/due",
+        "/stats", "/login", "/privacy", "/settings", "/nowhere",
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Any, served: Serving, world: World, scheme: str) -> None:
-    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
-    context = browser.new_context(base_url=served.root, color_scheme=scheme, bypass_csp=True)
+@pytest.fixture(params=["light", "dark"])
+def inside(request: pytest.FixtureRequest, browser: Any, served: Serving, rooms: Rooms) -> Iterator[Any]:
+    """A browser that is logged in, on an app that has been used, in one of two colour schemes."""
+    served.buckets.level.clear()
+    rooms.door.set("password", rooms.door.hasher.hash("correct horse"))
+    session = rooms.door.enter("correct horse", rooms.clock())
+    assert session is not None
+    context = browser.new_context(base_url=served.root, color_scheme=request.param, bypass_csp=True)
+    context.add_cookies([{"name": COOKIE, "value": session.id, "url": served.root}])
     page = context.new_page()
+    page.goto("/?q=shore+wader")
+    page.goto("/?q=shore+birds+of+the+coast")  # typed again without opening anything: more is looked for
+    yield page
+    context.close()
+
+
+WIDTHS = {"light": 1280, "dark": 390}  # colours do not depend on the width, nor the layout on the colours
+
+
+def test_axe_finds_nothing_on_any_page_on_a_desk_or_a_phone(
+    inside: Any, world: World, request: pytest.FixtureRequest
+) -> None:
+    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+    inside.set_viewport_size({"width": WIDTHS[request.node.callspec.params["inside"]], "height": 800})
     wrong = []
     for path in paths(world):
-        if path == "/login" and scheme == "dark":
-            continue  # the door counts how often it is knocked at
-        page.goto(path)
-        found = axe.run(page)["violations"]
+        inside.goto(path)
+        assert inside.url.endswith(path.partition("?")[0]) or "?" in path, path  # not sent elsewhere
+        found = axe.run(inside)["violations"]
         wrong += [(path, fault["id"], fault["impact"], fault["nodes"][0]["html"][:120]) for fault in found]
-    context.close()
     assert wrong == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_are_readable_named_and_fit(browser: Any, served: Serving, world: World, scheme: str) -> None:
-    context = browser.new_context(
-        base_url=served.root, color_scheme=scheme, viewport={"width": 390, "height": 800}, bypass_csp=True
-    )
-    page = context.new_page()
+def test_a_wrong_password_is_told_in_a_way_axe_likes(page: Any, served: Serving) -> None:
+    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+    served.buckets.level.clear()
+    page.goto("/login")
+    page.get_by_label("Password").fill("wrong horse")
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("alert").wait_for()
+    assert [fault["id"] for fault in axe.run(page)["violations"]] == []
+
+
+def test_pages_are_readable_named_and_fit(inside: Any, world: World) -> None:
+    inside.set_viewport_size({"width": 390, "height": 800})
     for path in paths(world):
-        page.goto(path)
-        assert page.evaluate(CHECKS) == [], path
-    context.close()
+        inside.goto(path)
+        assert inside.evaluate(CHECKS) == [], path

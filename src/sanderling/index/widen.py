@@ -22,6 +22,7 @@ LOOKED_AT = 20  # best matches by words, of which users may rule out some
 READ = 4_000  # characters of each
 WORDS = 20
 WEIGHT = 0.5  # of the best added word; measured in benchmarks/search.py
+TAUGHT = 0.8  # the same where users have judged some of the pages; measured in benchmarks/feedback.py
 TRIED = 150
 COMMON = 0.2  # of all pages: a word that frequent stands out nowhere
 
@@ -34,7 +35,9 @@ def related(
     """Find the words that stand out in the best matches, each with its weight; a look at bodies is enough for that."""
     asked = [Query.term_query(schema(), field, word, "freq") for field, word in words if field == "body"]
     found = searcher.search(Query.boolean_query([(Occur.Should, q) for q in asked]), LOOKED_AT, False).hits
-    hits = _liked(searcher, found, liking)
+    ids = searcher.fast_field_values("id", [address for _, address in found])
+    likings = [max(-1.0, min(1.0, liking(int(id_ or 0)))) for id_ in ids]
+    hits = _liked(found, likings)
     total = sum(score for score, _ in hits)
     shares: Counter[str] = Counter()
     for score, address in hits if total > 0 else ():
@@ -43,22 +46,18 @@ def related(
         length = counts.total()
         for word, count in counts.items():
             shares[word] += score / total * count / length
-    return _best(searcher, shares)
+    return _best(searcher, shares, TAUGHT if any(likings) else WEIGHT)
 
 
 def _liked(
-    searcher: tantivy.Searcher, hits: Sequence[tuple[float, tantivy.DocAddress]], liking: Callable[[int], float]
+    hits: Sequence[tuple[float, tantivy.DocAddress]], likings: Sequence[float]
 ) -> list[tuple[float, tantivy.DocAddress]]:
     """The best matches, by words and by what users think of them."""
-    ids = searcher.fast_field_values("id", [address for _, address in hits])
-    weighed = [
-        (score * (1 + max(-1.0, min(1.0, liking(int(id_ or 0))))), address)
-        for (score, address), id_ in zip(hits, ids, strict=True)
-    ]
+    weighed = [(score * (1 + liking), address) for (score, address), liking in zip(hits, likings, strict=True)]
     return sorted(weighed, key=lambda hit: -hit[0])[:PAGES]
 
 
-def _best(searcher: tantivy.Searcher, shares: Counter[str]) -> Related:
+def _best(searcher: tantivy.Searcher, shares: Counter[str], weight: float) -> Related:
     pages = searcher.num_docs
     rated = {}
     for word, share in shares.most_common(TRIED):
@@ -67,7 +66,7 @@ def _best(searcher: tantivy.Searcher, shares: Counter[str]) -> Related:
             if 1 < having <= pages * COMMON:
                 rated[word] = share * math.log(pages / having)
     top = sorted(rated, key=lambda word: (-rated[word], word))[:WORDS]
-    return tuple((word, WEIGHT * rated[word] / rated[top[0]]) for word in top)
+    return tuple((word, weight * rated[word] / rated[top[0]]) for word in top)
 
 
 def widened(query: Query, words: Sequence[tuple[str, float]]) -> Query:
