@@ -68,8 +68,9 @@ def test_weights_are_damped_and_capped() -> None:
 
 
 def test_simulated_users_improve_the_ranking_and_hostile_ones_hardly_harm_it(suites: Path, tmp_path: Path) -> None:
-    questions = posed(suites / "ir-collections" / "cran" / "norm", tmp_path)
-    runs = [simulate(questions, seed, 1000, 0.1) for seed in range(4)]
+    index, questions = posed(suites / "ir-collections" / "cran" / "norm", tmp_path)
+    runs = [simulate(index, questions, seed, 1000, 0.1) for seed in range(4)]
+    index.close()
     before, after, without = (sum(getattr(run, name) for run in runs) for name in ("before", "after", "without"))
     assert after / before > 1.15
     assert abs(after / without - 1) < 0.02

@@ -6,8 +6,9 @@ taught something: a page they pass over lends no words, and so what they liked h
 """
 
 import math
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from heapq import nlargest
 
 import tantivy
 from tantivy import Occur, Query
@@ -39,7 +40,7 @@ def related(
     likings = [max(-1.0, min(1.0, liking(int(id_ or 0)))) for id_ in ids]
     hits = _liked(found, likings)
     total = sum(score for score, _ in hits)
-    shares: Counter[str] = Counter()
+    shares: dict[str, float] = defaultdict(float)
     for score, address in hits if total > 0 else ():
         page = page_of(searcher, address)
         counts = Counter(stems(f"{page.title} {page.body[:READ]}", page.language).split())
@@ -57,10 +58,10 @@ def _liked(
     return sorted(weighed, key=lambda hit: -hit[0])[:PAGES]
 
 
-def _best(searcher: tantivy.Searcher, shares: Counter[str], weight: float) -> Related:
+def _best(searcher: tantivy.Searcher, shares: Mapping[str, float], weight: float) -> Related:
     pages = searcher.num_docs
     rated = {}
-    for word, share in shares.most_common(TRIED):
+    for word, share in nlargest(TRIED, shares.items(), key=lambda item: item[1]):
         if len(word) > 2 and not word.isdigit():
             having = searcher.doc_freq("body", word)
             if 1 < having <= pages * COMMON:
