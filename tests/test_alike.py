@@ -183,6 +183,28 @@ def test_pages_are_found_on_the_web_with_few_fetches_spent_on_others(
     assert {item["from"] for item in found} == {"web"}
 
 
+def guide() -> dict[str, Page]:
+    """A shop with a guide that only its own directory lists; the shop does not link to it."""
+    site = shop()
+    lines_ = "".join(f"<li><a href=/guide/part-{n}.html>Part {n}</a></li>" for n in range(20))
+    site["/guide/"] = page("The guide", f"<h1>Contents</h1><ul class=contents>{lines_}</ul>")
+    for n in range(20):
+        site[f"/guide/part-{n}.html"] = page(f"Part {n}", f"<section class=part><h2>{n}</h2><pre></pre></section>")
+    return site
+
+
+def test_a_list_that_no_page_links_to_is_found_above_the_sample(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Site(guide()) as server:
+        command = ["like", f"{server.root}/guide/part-7.html", "--json", "--limit", "20", "--fetches", "40"]
+        assert main([*command, "-C", str(tmp_path / "web"), *FLAGS]) == 0
+        found = paths(lines(capsys), server.root)
+        assert found == {f"/guide/part-{n}.html" for n in range(20)}
+        fetched = sum(count for path, count in server.hits.items() if path in guide() and path != "/robots.txt")
+        assert fetched <= 41  # the sample was looked at before
+
+
 def test_migrants_bring_home_matches_and_their_hubs_and_keep_the_rest_for_later(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

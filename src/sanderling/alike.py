@@ -3,7 +3,7 @@
 A sample that cannot serve (a redirect, a PDF, an empty page, one that robots.txt forbids) is refused in one sentence.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from sanderling.ending import Bounds, Finish, Progress
 from sanderling.errors import UsageError
 from sanderling.index.structure import Match, Structures
 from sanderling.index.structure_catch_up import learn_site, looks_of, open_structures, read_arrivals
-from sanderling.index.structure_drive import Driven
+from sanderling.index.structure_drive import RANKS, Driven
 from sanderling.index.structure_recognise import EARLY, Recogniser
 from sanderling.index.structure_views import Look
 from sanderling.migrants.robots import rules_for
@@ -245,9 +245,9 @@ def find_on_web(
         )
         bounds = coordinator.bounds
         coordinator.bounds = Bounds(coordinator.earlier + budget, bounds.time_limit, bounds.size_limit)
-        if request.seeds:
-            look_above(coordinator, looks)
+        above = look_above(coordinator, looks) if request.seeds else {}
         rank_waiting(coordinator)
+        begin_with_samples(coordinator, looks, above)
         if on_start:
             on_start(coordinator)
 
@@ -268,7 +268,7 @@ def find_on_web(
     return [Found(url, round(value, 4), "web") for url, value in matches.items()]
 
 
-def look_above(coordinator: Coordinator, looks: Sequence[Look]) -> None:
+def look_above(coordinator: Coordinator, looks: Sequence[Look]) -> dict[Url, int]:
     """Let the directories above the samples wait, up to the home page: what lists a page often lies there."""
     house, now = coordinator.house, coordinator.clock()
     above = [read_seed(parent) for look in looks for parent in parents_of(look.url)]
@@ -279,7 +279,21 @@ def look_above(coordinator: Coordinator, looks: Sequence[Look]) -> None:
         if found.url not in known
     }
     with transaction(house.db):
-        house.book.add([entry for entry in entries.values() if entry is not None], now)
+        return house.book.add([entry for entry in entries.values() if entry is not None], now)
+
+
+def begin_with_samples(coordinator: Coordinator, looks: Sequence[Look], above: Mapping[Url, int]) -> None:
+    """Visit the samples first and then the home page; directories between them when the samples' links are known."""
+    house, order = coordinator.house, _driven(coordinator)
+    samples = [known.id for known in house.book.find([Url(look.url) for look in looks]).values()]
+    homes = {id_ for url, id_ in above.items() if url == f"{host_of(url)}/"}
+    between = {id_: url for url, id_ in above.items() if id_ not in homes}
+    for url in between.values():
+        order.ranks[url] += RANKS
+    with transaction(house.db):
+        house.queue.promote(
+            dict.fromkeys(between, -RANKS) | dict.fromkeys(homes, RANKS) | dict.fromkeys(samples, AT_ONCE)
+        )
 
 
 def bring_rest(folder: Path, request: Request, kept: set[int]) -> None:
