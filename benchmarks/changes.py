@@ -31,9 +31,10 @@ from sanderling.changes.detect import Change, Kind, detect, judge
 from sanderling.changes.difference import difference
 from sanderling.changes.noise import Noise
 from sanderling.migrants.follow import links_of
-from sanderling.pages.again import sign_again
+from sanderling.pages.again import renew, sign_again
 from sanderling.pages.links import extract
 from sanderling.pages.parse import Document, parse
+from sanderling.pages.signatures import read as unpacked
 from sanderling.pages.signatures import sign, write
 from sanderling.pages.simhash import simhash
 from sanderling.pages.structure import structure
@@ -186,6 +187,8 @@ def speed(args: argparse.Namespace) -> None:
     size = sum(len(new) for _, new in pairs) / len(pairs) / 1024
     print(f"{len(pairs)} pages of {size:.0f} KB, {share:.1%} with other bytes", end="; ")
     print(f"parsing {costs.of('parse') * 1e6:.0f} us, reading {costs.of('read') * 1e6:.0f} us")
+    made, changed = costs.times["made from the last"], costs.times["mark again"]
+    print(f"of {changed} pages with other bytes, {made} were marked by the pieces that differ")
     first = costs.of("full mark", "verdict", "unpack", "parse old", "full mark old")
     second, again = costs.of("full mark and table", "verdict"), costs.of("mark again", "verdict again")
     for title, seconds in (
@@ -193,7 +196,8 @@ def speed(args: argparse.Namespace) -> None:
         ("cheap mark of every page", costs.of("cheap mark")),
         ("other bytes: full mark", costs.of("full mark")),
         ("other bytes: verdict", costs.of("verdict")),
-        ("other bytes: mark made from the last", costs.of("mark again")),
+        ("other bytes: full mark with a table", costs.of("full mark and table")),
+        ("other bytes: mark, the last had a table", costs.of("mark again")),
         ("other bytes for the first time, in all", first),
         ("other bytes for the second time, in all", second),
         ("other bytes again and again, in all", again),
@@ -237,6 +241,7 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> None:
         last = costs.take("full mark and table", _mark_again, parse(old), old, last)
         again = costs.take("mark again", _mark_again, parse(new), new, last)
         costs.take("verdict again", detect, last, again)
+        costs.times["made from the last"] += renew(unpacked(last), new, parse(new)) is not None
 
 
 def _mark(tree: Document) -> bytes:

@@ -85,17 +85,21 @@ def test_text_that_could_move_the_main_content_is_marked_in_full() -> None:
     assert again(PAGE, PAGE.replace(b"in a hurry", b"slowly " * 2_000)) is None
 
 
-def test_a_page_gets_its_table_when_it_changes_for_the_second_time() -> None:
+def test_a_page_gets_its_table_when_it_was_seen_to_change_a_little() -> None:
     first = sign_again(parse(PAGE), PAGE, b"")
     assert first.again == b""
     assert len(sign_again(parse(PAGE), PAGE, write(first)).again) > len(NO_TABLE)
 
 
-def test_a_page_that_never_changes_just_a_little_is_given_no_second_table() -> None:
+def test_a_table_is_made_only_for_pages_that_change_just_a_little() -> None:
     other = page([TEXT.format(number) for number in range(30)])
     mark = sign_again(parse(other), other, write(prepared(PAGE)))
-    assert mark.again == NO_TABLE
+    assert mark.again == b""
     assert alike(mark, in_full(other))
+
+
+def test_a_page_without_a_table_is_not_asked_for_one_again() -> None:
+    mark = structs.replace(in_full(PAGE), again=NO_TABLE)
     assert sign_again(parse(PAGE), PAGE, write(mark)).again == NO_TABLE
 
 

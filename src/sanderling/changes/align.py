@@ -46,8 +46,8 @@ def _between(old: Sequence[int], new: Sequence[int], left: tuple[int, int], righ
     """Align what lies between two anchors."""
     if left[0] == left[1] and right[0] == right[1]:
         return []
-    if left[0] == left[1] or right[0] == right[1]:
-        return [Hunk(left, right)]
+    if left[0] == left[1] or right[0] == right[1] or (left[1] - left[0] == right[1] - right[0] == 1):
+        return [Hunk(left, right)] if old[left[0] : left[1]] != new[right[0] : right[1]] else []
     anchors = _anchors(old, new, left, right)
     if not anchors:
         return _runs(old, new, left, right)

@@ -1,6 +1,6 @@
 """The full mark of a page that was marked before: where only words of a few pieces differ, all else of the mark stays.
 
-Many pages differ at every visit, and just a little: a time, a token, a line. The mark of a page that changed twice
+Many pages differ at every visit, and just a little: a time, a token, a line. The mark of a page that was seen to do so
 carries a table of its pieces (`prepare`): a hash of the bytes of each, hashes of what a mark sees in it, and how many
 blocks of text it has. `renew` reads the pieces that differ, no others. If each still has the tags, links, images and
 scripts it had, the new mark is the old one but for these words: what marking in full would give, or None where that is
@@ -23,7 +23,7 @@ from sanderling.pages.signatures import Signature, brought, is_current, read, si
 MOST = 0.5  # share of the pieces of a page that may differ; with more, marking in full costs hardly more
 LARGEST = 65_535  # that two bytes hold
 NO_TABLE = b"\0"
-"""In place of a table: the words of this page cannot be read off its markup, or it never changes just a little."""
+"""In place of a table: the words of this page cannot be read off its markup."""
 
 
 class Table(Struct, array_like=True):
@@ -39,7 +39,6 @@ class Table(Struct, array_like=True):
     lengths: bytes  # of each block: letters, two bytes
     linked: bytes  # whether it has links, one byte
     margin: int
-    served: bool = False  # whether a mark was made from it
 
 
 _decoder = msgpack.Decoder(Table)
@@ -55,8 +54,16 @@ def sign_again(tree: Document, body: bytes, last: bytes) -> Signature:
         return new
     there, page = brought(tree), blocks(tree)
     mark, kept = sign_blocks(tree, page, there)
-    worth = not old.again or (old.again != NO_TABLE and _decoder.decode(old.again).served)
-    return structs.replace(mark, again=prepare(mark, body, tree, page, kept) if worth else NO_TABLE)
+    if old.again == NO_TABLE:
+        return structs.replace(mark, again=NO_TABLE)
+    return structs.replace(mark, again=prepare(mark, body, tree, page, kept)) if is_little(old, mark) else mark
+
+
+def is_little(old: Signature, new: Signature) -> bool:
+    """Say whether just some words differ between two marks: only then a table is worth its price."""
+    words = {"text": 0, "keys": b"", "sizes": b"", "weight": 0, "again": b""}
+    same = structs.replace(old, **words) == structs.replace(new, **words)
+    return same and len(old.keys) == len(new.keys)
 
 
 def prepare(mark: Signature, body: bytes, tree: Document, page: Blocks, kept: list[int]) -> bytes:
@@ -164,7 +171,6 @@ class _Patch:
         """Put the new mark together."""
         self.table.pieces, self.table.words, self.table.lengths = hashes, self.words.tobytes(), self.lengths.tobytes()
         self.table.margin -= 2 * self.drift
-        self.table.served = True
         return structs.replace(
             self.last,
             text=self.text,
