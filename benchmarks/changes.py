@@ -31,7 +31,7 @@ from sanderling.changes.detect import Change, Kind, detect, judge
 from sanderling.changes.difference import difference
 from sanderling.changes.noise import Noise
 from sanderling.migrants.follow import links_of
-from sanderling.pages.again import renew, sign_again
+from sanderling.pages.again import is_little, sign_again
 from sanderling.pages.links import extract
 from sanderling.pages.parse import Document, parse
 from sanderling.pages.signatures import read as unpacked
@@ -187,23 +187,23 @@ def speed(args: argparse.Namespace) -> None:
     size = sum(len(new) for _, new in pairs) / len(pairs) / 1024
     print(f"{len(pairs)} pages of {size:.0f} KB, {share:.1%} with other bytes", end="; ")
     print(f"parsing {costs.of('parse') * 1e6:.0f} us, reading {costs.of('read') * 1e6:.0f} us")
-    made, changed = costs.times["made from the last"], costs.times["mark again"]
-    print(f"of {changed} pages with other bytes, {made} were marked by the pieces that differ")
+    little = costs.times["mark by pieces"] / max(costs.times["verdict"], 1)
+    print(f"of the pages with other bytes {little:.1%} differ in some words only")
     first = costs.of("full mark", "verdict", "unpack", "parse old", "full mark old")
-    second, again = costs.of("full mark and table", "verdict"), costs.of("mark again", "verdict again")
+    later, pieces = costs.of("full mark", "verdict"), costs.of("mark by pieces", "verdict by pieces")
     for title, seconds in (
         ("the same bytes", costs.of("digests")),
         ("cheap mark of every page", costs.of("cheap mark")),
-        ("other bytes: full mark", costs.of("full mark")),
-        ("other bytes: verdict", costs.of("verdict")),
-        ("other bytes: full mark with a table", costs.of("full mark and table")),
-        ("other bytes: mark, the last had a table", costs.of("mark again")),
+        ("full mark", costs.of("full mark")),
+        ("full mark with a table of pieces", costs.of("full mark and table")),
+        ("mark by the pieces that differ", costs.of("mark by pieces")),
+        ("verdict", costs.of("verdict")),
         ("other bytes for the first time, in all", first),
-        ("other bytes for the second time, in all", second),
-        ("other bytes again and again, in all", again),
+        ("other bytes later, in all", later),
+        ("some other words again and again, in all", pieces),
         ("this visit, if it is the second", share * first),
-        ("this visit, if there were many", share * again),
-        *_visits(args, (first, second, again)),
+        ("this visit, if there were many", share * (little * pieces + (1 - little) * later)),
+        *_visits(args, first, later),
     ):
         of_parsing, of_reading = seconds / costs.of("parse"), seconds / costs.of("read")
         print(f"{title:<44}{seconds * 1e6:>9.1f} us {of_parsing:>8.1%} of parsing {of_reading:>8.1%} of reading")
@@ -238,10 +238,10 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> None:
         before = costs.take("parse old", parse, costs.take("unpack", igzip.decompress, packed))
         last = costs.take("full mark old", _mark, before)
         costs.take("verdict", detect, last, mark)
-        last = costs.take("full mark and table", _mark_again, parse(old), old, last)
-        again = costs.take("mark again", _mark_again, parse(new), new, last)
-        costs.take("verdict again", detect, last, again)
-        costs.times["made from the last"] += renew(unpacked(last), new, parse(new)) is not None
+        if is_little(unpacked(last), unpacked(mark)):
+            last = costs.take("full mark and table", _mark_again, parse(old), old, last)
+            again = costs.take("mark by pieces", _mark_again, parse(new), new, last)
+            costs.take("verdict by pieces", detect, last, again)
 
 
 def _mark(tree: Document) -> bytes:
@@ -260,18 +260,17 @@ def _read(body: bytes) -> object:
     return links, blocks, simhash(words), text_mark(words)
 
 
-def _visits(args: argparse.Namespace, costs: tuple[float, float, float]) -> Iterator[tuple[str, float]]:
-    """What comparing costs at each of the daily visits of real sites, by their change histories."""
+def _visits(args: argparse.Namespace, first: float, later: float) -> Iterator[tuple[str, float]]:
+    """What comparing costs at each of the daily visits of real sites, by the histories of their content."""
     folder = Path(args.traces or "nowhere")
     for name in traces_in(folder):
-        looks, times = 0, [0, 0, 0]  # a page changed for the first time, the second, again
+        looks = changed = fresh = 0
         for life in histories.read(folder, name).pages:
             days = {moment // DAY for moment in life.times if life.born < moment < life.died}
             looks += max(1, int((life.died - life.born) // DAY))
-            for number, found in enumerate((len(days) > 0, len(days) > 1, max(0, len(days) - 2))):
-                times[number] += found
-        spent = sum(count * cost for count, cost in zip(times, costs, strict=True)) / looks
-        yield f"daily visits, {name} ({sum(times) / looks:.2%} new)", spent
+            changed += len(days)
+            fresh += bool(days)
+        yield f"daily visits, {name} ({changed / looks:.2%})", (fresh * first + (changed - fresh) * later) / looks
 
 
 if __name__ == "__main__":
