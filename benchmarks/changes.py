@@ -31,10 +31,8 @@ from sanderling.changes.detect import Change, Kind, detect, judge
 from sanderling.changes.difference import difference
 from sanderling.changes.noise import Noise
 from sanderling.migrants.follow import links_of
-from sanderling.pages.again import is_little, sign_again
 from sanderling.pages.links import extract
 from sanderling.pages.parse import Document, parse
-from sanderling.pages.signatures import read as unpacked
 from sanderling.pages.signatures import sign, write
 from sanderling.pages.simhash import simhash
 from sanderling.pages.structure import structure
@@ -187,22 +185,17 @@ def speed(args: argparse.Namespace) -> None:
     size = sum(len(new) for _, new in pairs) / len(pairs) / 1024
     print(f"{len(pairs)} pages of {size:.0f} KB, {share:.1%} with other bytes", end="; ")
     print(f"parsing {costs.of('parse') * 1e6:.0f} us, reading {costs.of('read') * 1e6:.0f} us")
-    little = costs.times["mark by pieces"] / max(costs.times["verdict"], 1)
-    print(f"of the pages with other bytes {little:.1%} differ in some words only")
     first = costs.of("full mark", "verdict", "unpack", "parse old", "full mark old")
-    later, pieces = costs.of("full mark", "verdict"), costs.of("mark by pieces", "verdict by pieces")
+    later = costs.of("full mark", "verdict")
     for title, seconds in (
         ("the same bytes", costs.of("digests")),
         ("cheap mark of every page", costs.of("cheap mark")),
         ("full mark", costs.of("full mark")),
-        ("full mark with a table of pieces", costs.of("full mark and table")),
-        ("mark by the pieces that differ", costs.of("mark by pieces")),
         ("verdict", costs.of("verdict")),
         ("other bytes for the first time, in all", first),
         ("other bytes later, in all", later),
-        ("some other words again and again, in all", pieces),
         ("this visit, if it is the second", share * first),
-        ("this visit, if there were many", share * (little * pieces + (1 - little) * later)),
+        ("this visit, if there were more", share * later),
         *_visits(args, first, later),
     ):
         of_parsing, of_reading = seconds / costs.of("parse"), seconds / costs.of("read")
@@ -238,18 +231,10 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> None:
         before = costs.take("parse old", parse, costs.take("unpack", igzip.decompress, packed))
         last = costs.take("full mark old", _mark, before)
         costs.take("verdict", detect, last, mark)
-        if is_little(unpacked(last), unpacked(mark)):
-            last = costs.take("full mark and table", _mark_again, parse(old), old, last)
-            again = costs.take("mark by pieces", _mark_again, parse(new), new, last)
-            costs.take("verdict by pieces", detect, last, again)
 
 
 def _mark(tree: Document) -> bytes:
     return write(sign(tree))
-
-
-def _mark_again(tree: Document, body: bytes, last: bytes) -> bytes:
-    return write(sign_again(tree, body, last))
 
 
 def _read(body: bytes) -> object:

@@ -111,13 +111,10 @@ class Errands:
             return itinerary
         stops = []
         liar = self.house.hosts.etag_lies(itinerary.host)
-        marks = self.house.catalogue.marks(list(latest), "signature")
         for stop in itinerary.stops:
             old = latest.get(stop.id)
             if old is not None and old.status == 200 and stop.role is not Role.CHANGES:  # each question is another
                 etag = "" if liar and old.last_modified else old.etag
-                stop = msgspec.structs.replace(
-                    stop, etag=etag, last_modified=old.last_modified, digest=old.digest, mark=marks.get(stop.id, b"")
-                )
+                stop = msgspec.structs.replace(stop, etag=etag, last_modified=old.last_modified, digest=old.digest)
             stops.append(stop)
         return msgspec.structs.replace(itinerary, stops=tuple(stops))

@@ -162,7 +162,6 @@ class Stop(Struct, frozen=True, array_like=True, gc=False):
     last_modified: str = ""
     digest: bytes = b""
     role: Role = Role.PAGE
-    mark: bytes = b""  # the full mark of the last version; empty for none
 
 
 class Robots(Struct, frozen=True):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sanderling.engines.wire import Abandon, Go, Inbox, Order, Quit, Start, frame
-from sanderling.migrants.observe import Known
 from sanderling.migrants.trip import Trip
 from sanderling.pages.parse import Document
 from sanderling.pages.pretence import pretended
@@ -26,14 +25,13 @@ HEARTBEAT_SECONDS = 2.0
 TURN_SECONDS = 0.02  # how long curl is driven before orders are looked at again
 
 
-def marks(tree: Document, known: Known) -> dict[str, bytes]:
+def marks(tree: Document, changed: bool) -> dict[str, bytes]:
     """What later rooms compare pages by; the full signature only where a page changed, for it costs most."""
     found = {"structure": structure(tree)}
-    if known.is_changed:
-        from sanderling.pages.again import sign_again  # most pages of most crawls are new
-        from sanderling.pages.signatures import write
+    if changed:
+        from sanderling.pages.signatures import sign, write  # most pages of most crawls are new
 
-        found["signature"] = write(sign_again(tree, known.body, known.mark))
+        found["signature"] = write(sign(tree))
     words = letters(tree)  # last: it takes the tree apart
     found["simhash"] = simhash(words).to_bytes(8, "big")
     found["text"] = text_mark(words)

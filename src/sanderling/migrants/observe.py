@@ -4,8 +4,6 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from msgspec import Struct
-
 from sanderling.migrants.answer import Verdict, fault, judge, robots_tag, text, validator
 from sanderling.migrants.body import decoded
 from sanderling.migrants.fetch import request_headers
@@ -22,17 +20,8 @@ from sanderling.pages.look import look_mark
 from sanderling.pages.parse import Document, charset_of, is_html, parse
 from sanderling.records import Outcome, Reason, Role, Stop, Visit
 
-
-class Known(Struct, frozen=True):
-    """What is known of a page whose marks are made."""
-
-    body: bytes
-    is_changed: bool = False  # it was another before
-    mark: bytes = b""  # the full mark it had then; empty for none
-
-
-Marks = Callable[[Document, Known], dict[str, bytes]]
-"""What later rooms ask of a page, computed once while its tree is there."""
+Marks = Callable[[Document, bool], dict[str, bytes]]
+"""What later rooms ask of a page, computed once while its tree is there; True for a page that was another before."""
 
 Facts = dict[str, Any]
 """Fields of a `Visit`, by name; it lives inside this module only."""
@@ -42,7 +31,7 @@ MAX_CHARSET = 40
 MAX_TABLE = 1 << 18  # bytes of a side file: it is meant to be small
 
 
-def no_marks(_tree: Document, _known: Known) -> dict[str, bytes]:
+def no_marks(_tree: Document, _changed: bool) -> dict[str, bytes]:
     """For those who only want the page."""
     return {}
 
@@ -128,16 +117,16 @@ class Observer:
             return Verdict(Outcome.FETCHED)
         if len(body) > self._settings.max_page:
             return Verdict(Outcome.FETCHED, note=f"not parsed: a page of {len(body)} bytes")
-        self._read_page(reply.ask.url, Known(body, bool(stop.digest), stop.mark), charset, facts)
+        self._read_page(reply.ask.url, body, charset, bool(stop.digest), facts)
         if link := fields.get(b"link"):
             from sanderling.migrants.maps import list_named
 
             facts["pointers"] += list_named(reply.ask.url, link)
         return Verdict(Outcome.FETCHED)
 
-    def _read_page(self, url: str, known: Known, charset: str, facts: Facts) -> None:
+    def _read_page(self, url: str, body: bytes, charset: str, changed: bool, facts: Facts) -> None:
         """Parse once, take everything."""
-        tree = parse(known.body, charset)
+        tree = parse(body, charset)
         found = extract(tree, url, bool(self._settings.keep))
         facts["noindex"] |= found.noindex
         facts["nofollow"] |= found.nofollow
@@ -151,7 +140,7 @@ class Observer:
         facts["pointers"] = pointers_of(found)
         if self._settings.resources:
             facts["uses"] = uses_of(tree, found.base)
-        facts["marks"] = self._marks(tree, known)
+        facts["marks"] = self._marks(tree, changed)
         if topic:
             facts["marks"]["relevance"] = pack_relevance(relevance(topic, tree, found.title))
         facts["links"] = links_of(found, facts["nofollow"], promise_of(topic, tree, found) if topic else None)

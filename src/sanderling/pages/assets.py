@@ -2,7 +2,7 @@
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import repeat
 
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
@@ -67,11 +67,6 @@ class _Targets(dict[str, int]):
 _targets = _Targets()
 
 
-def target_key(href: str) -> int:
-    """Hash where a link leads; 0 for nowhere."""
-    return _targets[href]
-
-
 def targets(tree: Document) -> set[int]:
     """Hash where links lead; what stays on the page or runs a script is left out."""
     hrefs = list(map(Element.attr, tree.find_all("a"), repeat("href")))
@@ -93,11 +88,6 @@ class _Places(dict[str, int]):
 _places = _Places()
 
 
-def place_key(href: str) -> int:
-    """Hash where a link of running text leads; 0 for nowhere."""
-    return _places[href]
-
-
 def places(elements: Iterable[Element]) -> set[int]:
     """Hash where the links of running text lead: the address alone, for queries are full of tokens."""
     hrefs = map(Element.attr, list(elements)[:MAX_LINKS], repeat("href"))
@@ -111,35 +101,30 @@ def steady_place(href: str) -> str:
     return rest if absolute else place.rpartition("/")[2]
 
 
-Attribute = Callable[[str], str | None]
-"""Gives the value of an attribute of a tag; None if it has none of that name."""
-
-
 def images(elements: Iterable[Element]) -> set[int]:
     """Hash which pictures are shown, lazily loaded or not, and their alternative texts."""
-    return {picture(element.attr) for element in elements} - {0}
+    found = set()
+    for element in elements:
+        source = next((value for name in LAZY if (value := element.attr(name)) and not value.startswith("data:")), "")
+        if source and not _is_pixel(element):
+            found.add(key(f"{steady(source).rpartition('//')[2]} {element.attr('alt') or ''}"))
+    return found
 
 
-def picture(attribute: Attribute) -> int:
-    """Hash a picture; 0 for one that shows nothing."""
-    source = next((value for name in LAZY if (value := attribute(name)) and not value.startswith("data:")), "")
-    if not source or attribute("width") in ("0", "1") or attribute("height") in ("0", "1"):
-        return 0
-    return key(f"{steady(source).rpartition('//')[2]} {attribute('alt') or ''}")
+def _is_pixel(element: Element) -> bool:
+    return element.attr("width") in ("0", "1") or element.attr("height") in ("0", "1")
 
 
 def scripts(tree: Document) -> set[int]:
     """Hash external scripts by their name, inline ones by the bones of their code: data in them may change."""
-    return {script(element.attr, element.text) for element in tree.find_all("script")} - {0}
-
-
-def script(attribute: Attribute, content: str) -> int:
-    """Hash a script; 0 for one that does nothing."""
-    if source := attribute("src"):
-        return key(steady(source))
-    if (attribute("type") or "").lower() in DATA_TYPES:
-        return 0
-    return _bones(content[:MAX_SCRIPT].encode("utf-8", "replace"))
+    found = set()
+    for element in tree.find_all("script"):
+        source = element.attr("src")
+        if source:
+            found.add(key(steady(source)))
+        elif (element.attr("type") or "").lower() not in DATA_TYPES:
+            found.add(_bones(element.text[:MAX_SCRIPT].encode("utf-8", "replace")))
+    return found - {0}
 
 
 def _bones(code: bytes) -> int:

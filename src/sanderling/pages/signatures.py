@@ -48,7 +48,6 @@ class Signature(Struct, frozen=True, array_like=True):
     handlers: bytes
     forms: bytes
     frames: bytes
-    again: bytes = b""  # what the mark of the next version can be made from (again.py); empty for nothing yet
 
 
 def read(mark: bytes) -> Signature:
