@@ -150,7 +150,8 @@ def addresses_of(workers: Workers, folder: Path) -> dict[str, Address]:
     if workers.via and not workers.key:
         raise UsageError("--via needs our key: --key FILE (sanderling host keygen FILE writes one)")
     urls = [url.rstrip("/") for url in workers.via]
-    return {url: Address(url, workers.key, workers.via_ca, memory=str(folder / "hosts")) for url in urls}
+    memory, check = str(folder / "hosts"), workers.via_check
+    return {url: Address(url, workers.key, workers.via_ca, memory=memory, check=check) for url in urls}
 
 
 def roster_of(request: Request, home: Engine) -> Roster:

@@ -91,6 +91,7 @@ class Reason(StrEnum):
     MIGRANT_LOST = "migrant_lost"
     HOST_REFUSED = "host_refused"  # a host beside the web server did not obey our letter
     DIGEST_MISMATCH = "digest_mismatch"  # it sent a body that is not the one it speaks of
+    HOST_LIED = "host_lied"  # it called a page unchanged that did change
 
 
 class Role(StrEnum):

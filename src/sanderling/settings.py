@@ -114,6 +114,10 @@ class Workers(Struct, frozen=True):
     via: Annotated[Texts, Meta(description="host beside the web server, https://host:8443 (repeatable)")] = ()
     key: Annotated[Text, Meta(description="file with our private key for --via (see sanderling host keygen)")] = ""
     via_ca: Annotated[Text, Meta(description="certificates to trust for --via (default: the system's)")] = ""
+    via_check: Annotated[
+        Count,
+        Meta(description="fetch one in so many pages that a host calls unchanged from here; 0: none (default 200)"),
+    ] = 200
 
 
 class Memory(Struct, frozen=True):

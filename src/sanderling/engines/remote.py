@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from sanderling.clock import Clock, real
+from sanderling.engines.checks import Checks
 from sanderling.engines.hosts import prose
 from sanderling.engines.hosts.letter import (
     CHECK,
@@ -88,6 +89,7 @@ class RemoteTrip:
         self._robots: list[Robots] = []
         self._load = 0
         self._buffer = open_buffer(settings.keep)
+        self._checks = Checks(address, settings, marks)
 
     @property
     def load(self) -> int:
@@ -104,6 +106,10 @@ class RemoteTrip:
         self._sites.add(itinerary.host)
         if itinerary.robots is not None and not itinerary.robots.reachable:
             self._turn_away(itinerary.stops, Outcome.RETURNED, Reason.ROBOTS_UNREACHABLE)
+            return
+        self._checks.meet(itinerary)
+        if self._checks.distrusts(itinerary.host):
+            self._checks.fetch(itinerary.host, itinerary.stops)
             return
         whole = first and all(stop.depth == 0 and not stop.digest for stop in itinerary.stops)
         missing = [stop for stop in itinerary.stops if not self._have(stop)]
@@ -137,6 +143,7 @@ class RemoteTrip:
         """Take what the host sent and look at it, for one batch of pages at most."""
         deadline = time.monotonic() + timeout
         self._write_again()
+        self._check()
         done = 0
         while done < BATCH:
             while self._ready and done < BATCH:
@@ -149,6 +156,20 @@ class RemoteTrip:
                 break
         robots, self._robots = self._robots, []
         return Parcel(self._name, tuple(self._hand_over()), tuple(robots))
+
+    def _check(self) -> None:
+        visits, believed, again = self._checks.work()
+        self._visits += visits
+        self._confirm(believed)
+        for host, stop in again:
+            self._write(host, [stop], False, False)
+
+    def _confirm(self, stops: Iterable[Stop]) -> None:
+        now = self._clock()
+        self._visits += [
+            Visit(stop.id, stop.token, stop.url, Outcome.NOT_MODIFIED, now, status=304, etag=stop.etag,
+                  last_modified=stop.last_modified, role=stop.role) for stop in stops
+        ]  # fmt: skip
 
     def _write_again(self) -> None:
         due = [again for again in self._again if again.at <= self._clock()]
@@ -176,7 +197,10 @@ class RemoteTrip:
 
     def _stop_of(self, sent: Sent, where: int | str) -> Stop | None:
         if isinstance(where, int):
-            return sent.open.pop(where, None)
+            stop = sent.open.pop(where, None)
+            if stop is not None:
+                self._checks.acquit(stop.id)
+            return stop
         return self._asked.pop(Url(sent.letter.site + where), None)
 
     def _page(self, sent: Sent, page: Page, size: int) -> None:
@@ -192,15 +216,15 @@ class RemoteTrip:
     def _end(self, sent: Sent) -> None:
         """What was not mentioned is as we know it; what the whole site did not bring is asked for by name."""
         self._letters.remove(sent)
-        now = self._clock()
+        host, claims = sent.letter.site, list[Stop]()
         for stop in sent.open.values():
-            if stop.digest:
-                self._visits.append(
-                    Visit(stop.id, stop.token, stop.url, Outcome.NOT_MODIFIED, now, status=304, etag=stop.etag,
-                          last_modified=stop.last_modified, role=stop.role)
-                )  # fmt: skip
-            else:
+            if not stop.digest:
                 self._turn_away([stop], Outcome.RETRY, Reason.BROKEN_RESPONSE, "the host did not bring it")
+            elif lied := self._checks.convict(host, stop.id):
+                self._visits.append(lied)
+            else:
+                claims.append(stop)
+        self._confirm(self._checks.doubt(host, claims))
         if sent is self._whole:
             self._whole = None
             self._ask_for_rest()
@@ -251,6 +275,7 @@ class RemoteTrip:
         for again in self._again:
             self._turn_away(again.stops, Outcome.RETURNED)
         self._again.clear()
+        self._turn_away(self._checks.abandon(), Outcome.RETURNED)
         return self._hand_over()
 
     def vitals(self) -> Vitals:
@@ -259,6 +284,7 @@ class RemoteTrip:
 
     def close(self) -> None:
         """Leave the host."""
+        self._checks.close()
         self._post.close()
 
     def _turn_away(self, stops: Iterable[Stop], outcome: Outcome, reason: Reason = Reason.NONE, note: str = "") -> None:

@@ -24,6 +24,7 @@ class Address(Struct, frozen=True):
     ca_file: str = ""
     timeout: float = TIMEOUT
     memory: str = ""  # folder for what was said at earlier visits; empty: remember nothing
+    check: int = 200  # one in so many pages that the host calls unchanged is fetched from here; 0: none
 
     @property
     def receiver(self) -> str:

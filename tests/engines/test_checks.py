@@ -1,0 +1,111 @@
+"""A host that calls a changed page unchanged is found out."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.engines.hosts.guest import serving
+from tests.engines.test_remote import go, shelf
+from tests.web import Site as Web
+from tests.web import html, tree
+
+from sanderling.engines.checks import FILE, Checks
+from sanderling.engines.hosts import walk
+from sanderling.engines.hosts.letter import Message, Page
+from sanderling.engines.hosts.local import Seen
+from sanderling.engines.hosts.post import Address
+from sanderling.engines.hosts.rules import Site
+from sanderling.migrants.settings import FetchSettings
+from sanderling.records import Host, Itinerary, Stop, Url
+from sanderling.store.collection import read_collection
+
+HONEST = walk.Walk._report
+
+
+def reasons(folder: Path) -> dict[str, str]:
+    with read_collection(folder) as collection:
+        sql = "SELECT u.path, u.reason FROM urls AS u WHERE u.reason <> ''"
+        return dict(collection.db.execute(sql).fetchall())
+
+
+def lie(self: walk.Walk, seen: Seen) -> Iterator[Message]:
+    """Say nothing of what changed since the letter's digests."""
+    for message in HONEST(self, seen):
+        if not (
+            isinstance(message, Page) and isinstance(message.where, int) and self.letter.stops[message.where].known
+        ):
+            yield message
+
+
+def test_a_lie_costs_the_host_its_trust_and_the_pages_are_fetched_from_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Web(tree(20)) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        assert go(web, tmp_path / "near", address).fetched == 20
+        for path in web.pages:  # everything changed, so that any sample tells
+            web.pages[path] = html(*(["/p1"] if path == "/" else []), text=f"news of {path}")
+        monkeypatch.setattr(walk.Walk, "_report", lie)
+        second = go(web, tmp_path / "near", address)
+        assert (second.fetched, second.not_modified, second.failed) == (20, 0, 0)
+        assert list(reasons(tmp_path / "near").values()) == ["host_lied"]
+        assert (tmp_path / "near" / "hosts" / FILE).read_text() == f"{address.receiver} {web.root}\n"
+        for path in web.pages:
+            web.pages[path] = html(text=f"later news of {path}")
+        assert go(web, tmp_path / "near", address).fetched == 20, "it is not believed in later crawls either"
+        go(web, tmp_path / "far", None)
+        assert {url: row[2] for url, row in shelf(tmp_path / "far").items()}.items() <= {
+            url: row[2] for url, row in shelf(tmp_path / "near").items()
+        }.items()
+
+
+def test_an_honest_host_is_asked_for_few_pages_again(tmp_path: Path) -> None:
+    with Web(tree(20)) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        go(web, tmp_path / "near", address)
+        web.hits.clear()
+        second = go(web, tmp_path / "near", address)
+        assert (second.fetched, second.not_modified) == (0, 20)
+        del web.hits["/robots.txt"]
+        assert sorted(web.hits.values()) == [1] * 19 + [2], "one page was looked at from home too"
+        assert not (tmp_path / "near" / "hosts" / FILE).exists()
+
+
+def checks(web: Web, address: Address, every: int = 200) -> tuple[Checks, list[Stop]]:
+    found = Checks(
+        Address(address.url, address.key_file, check=every), FetchSettings(allow_private=True), lambda _t, _c: {}
+    )
+    stops = [Stop(n, n, Url(web.root + path), digest=b"old") for n, path in enumerate(web.pages)]
+    found.meet(Itinerary(Host(web.root), (), delay_seconds=0.0))
+    return found, stops
+
+
+def again(found: Checks) -> list[tuple[Host, Stop]]:
+    while True:
+        visits, believed, asked = found.work()
+        assert not visits
+        assert not believed
+        if asked:
+            return asked
+
+
+def test_a_page_that_changed_in_between_is_no_lie(tmp_path: Path) -> None:
+    with Web(tree(5)) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        found, stops = checks(web, address)
+        assert found.doubt(Host(web.root), stops) == []
+        [(host, stop)] = again(found)
+        found.acquit(stop.id)  # asked again, the host brought the new page
+        _, believed, _ = found.work()
+        assert {claim.id for claim in believed} == {other.id for other in stops} - {stop.id}
+        assert not found.distrusts(host)
+        found.close()
+
+
+def test_the_share_of_samples_is_bounded_and_may_be_none(tmp_path: Path) -> None:
+    with Web(tree(40)) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        none, stops = checks(web, address, every=0)
+        assert none.doubt(Host(web.root), stops) == stops
+        some, stops = checks(web, address, every=10)
+        some.doubt(Host(web.root), stops)
+        while sum(web.hits.values()) - web.hits["/robots.txt"] < 4:
+            some.work()
+        assert sum(web.hits.values()) - web.hits["/robots.txt"] == 4
+        some.close()
