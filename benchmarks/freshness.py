@@ -113,7 +113,7 @@ def targets(runs: Runs, places: Places) -> str:
     for interval in sorted({interval for _, interval in places}, reverse=True):
         traces = [trace for trace, each in places if each == interval]
         share = sum(runs.closed(trace, interval, DEFAULT) for trace in traces) / len(traces)
-        capped = sum(min(1.0, runs.closed(trace, interval, DEFAULT)) for trace in traces) / len(traces)
+        capped = sum(_capped(runs.closed(trace, interval, DEFAULT)) for trace in traces) / len(traces)
         won, gap = (sum(_gain(runs, trace, interval, name) for trace in traces) for name in (DEFAULT, "oracle"))
         aims.append(
             f"- each page once in {interval:g} days: {share:.0%} of the gap between uniform and the oracle is closed, "
@@ -121,12 +121,14 @@ def targets(runs: Runs, places: Places) -> str:
             f"{capped:.0%} where no trace may make up for another {_verdict(capped >= 0.9)}"
             + _by_law(runs, traces, interval)
         )
-    for rival in RIVALS:
+    for rival in (rival for rival in RIVALS if _replayed(runs, places, rival)):
         below = [f"{t}, {i:g}" for t, i in places
                  if runs.cell(t, i, DEFAULT).freshness < runs.cell(t, i, rival).freshness]  # fmt: skip
         aims.append(
             f"- {DEFAULT} is below {rival} {'in ' + '; '.join(below) if below else 'nowhere'} {_verdict(not below)}"
         )
+    if not _replayed(runs, places, TOLD):
+        return "\n".join(aims)
     below = [f"{t}, {i:g}" for t, i in places if runs.closed(t, i, TOLD) < 1]
     missing = [f"{t}, {i:g}" for t, i in places if math.isnan(runs.closed(t, i, TOLD))]
     where = "but in " + "; ".join(below) if below else "everywhere"
@@ -135,10 +137,19 @@ def targets(runs: Runs, places: Places) -> str:
     return "\n".join(aims)
 
 
+def _capped(share: float) -> float:
+    """At most all; what was not worked out stays so."""
+    return share if share < 1 or math.isnan(share) else 1.0
+
+
 def _by_law(runs: Runs, traces: Sequence[str], interval: float) -> str:
-    capped = [min(1.0, runs.closed(trace, interval, "law")) for trace in traces]
+    capped = [_capped(runs.closed(trace, interval, "law")) for trace in traces]
     share = sum(capped) / len(capped)
     return "" if math.isnan(share) else f"; who knows the law of the rates closes {share:.0%} in this way"
+
+
+def _replayed(runs: Runs, places: Places, column: str) -> bool:
+    return any(runs.cell(*place, column).visits for place in places)
 
 
 def _gain(runs: Runs, trace: str, interval: float, column: str) -> float:
