@@ -17,6 +17,7 @@ from sanderling.index.structure import Match, Structures
 from sanderling.index.structure_catch_up import learn_site, looks_of, open_structures, read_arrivals
 from sanderling.index.structure_drive import RANKS, Driven
 from sanderling.index.structure_recognise import EARLY, Recogniser
+from sanderling.index.structure_together import asked_for
 from sanderling.index.structure_views import Look
 from sanderling.migrants.robots import rules_for
 from sanderling.migrants.settings import FetchSettings
@@ -140,11 +141,20 @@ def find_stored(folder: Path, samples: Sequence[Sample], exact: bool = False) ->
         for sample in samples:
             for match in _matches(sample, structures, collection):
                 best[match.id] = max(best.get(match.id, 0.0), match.similarity)
+        if len(samples) > 1:
+            best = _asked_for(samples, best, structures)
         if exact:
             best = _exactly(samples, best, collection)
         names = urls_of(collection.db, list(best))
     found = [Found(names[id_], round(value, 4), "store") for id_, value in best.items() if id_ in names]
     return sorted(found, key=lambda page: (-page.similarity, page.url))
+
+
+def _asked_for(samples: Sequence[Sample], best: dict[int, float], structures: Structures) -> dict[int, float]:
+    """Of the pages found, those that have what the samples have in common by no accident."""
+    members = structures.features_of(best)
+    wanted = asked_for([sample.look.features for sample in samples], members.values())
+    return {id_: value for id_, value in best.items() if wanted <= members.get(id_, frozenset())}
 
 
 def _matches(sample: Sample, structures: Structures, collection: Collection) -> Iterable[Match]:

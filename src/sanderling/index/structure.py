@@ -126,6 +126,16 @@ class Structures:
         ).fetchone()
         return bytes(row[0]) if row else None
 
+    def features_of(self, pages: Iterable[int]) -> dict[int, frozenset[int]]:
+        """Features of stored pages, of those that are indexed."""
+        known: dict[bytes, frozenset[int]] = {}
+        found = {}
+        for page in pages:
+            signature = self.signature(page)
+            if signature is not None:
+                found[page] = known.setdefault(signature, features(signature))
+        return found
+
     def like_look(self, site: int, sample: Look) -> list[Match]:
         """Pages of a site on the same template as a page that may not be stored, the most alike first."""
         model = self._model(site)
