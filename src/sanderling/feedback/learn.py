@@ -142,9 +142,15 @@ class Taught:
         rows = self.log.db.execute("SELECT url, weight FROM weights WHERE key = ?", (key,)).fetchall()
         return {page_id(url): weight for url, weight in rows}
 
+    def state(self) -> str:
+        """When something was last learned; empty if it never was, or was erased since."""
+        row = self.log.db.execute(
+            "SELECT value FROM meta WHERE name = 'learned_at' AND EXISTS (SELECT 1 FROM weights)"
+        ).fetchone()
+        return str(row[0]) if row else ""
+
     def _refresh(self) -> None:
-        row = self.log.db.execute("SELECT value FROM meta WHERE name = 'learned_at'").fetchone()
-        read_at = row[0] if row else ""
+        read_at = self.state()
         if read_at != self._read_at:
             self._pages = {page: weight for page, weight in self._weights(ANY_QUESTION).items() if weight}
             self._read_at = read_at

@@ -16,6 +16,7 @@ from sanderling.index.finder import Finder
 from sanderling.index.rank import Ranking
 from sanderling.index.records import Ask, Results
 from sanderling.index.store import open_index
+from sanderling.search.lately import Lately
 from sanderling.search.login import COOKIE, Door, Session
 from sanderling.search.window import Window
 
@@ -34,6 +35,7 @@ class Library:
         self.folder = folder / "index"
         self.taught = Taught(log)
         self.ranking = ranking or Ranking()
+        self.lately = Lately()
         self._finder: Finder | None = None
         self._lock = threading.Lock()
 
@@ -48,7 +50,10 @@ class Library:
     def search(self, ask: Ask) -> Results:
         """Answer a question, or say that nothing is there."""
         finder = self.finder()
-        return finder.search(ask) if finder else Results(ask.text, 0)
+        if finder is None:
+            return Results(ask.text, 0)
+        state = finder.index.missing_since, len(finder.index), self.taught.state()
+        return self.lately.answer(ask, state, finder.search)
 
     def size(self) -> tuple[int, int]:
         """Pages in the index, and the last visit it knows."""
