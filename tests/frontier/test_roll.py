@@ -28,15 +28,15 @@ def test_it_doubles_up_to_its_limit_and_forgets_nobody() -> None:
     assert sum(roll.value(key) == number + 1 for number, key in enumerate(keys)) > FIRST
 
 
-def test_of_a_row_the_two_noted_last_are_kept() -> None:
+def test_of_a_row_the_three_noted_last_are_kept() -> None:
     roll = Roll()
-    first, second, third = (number << 20 for number in (1, 2, 3))
-    for key in (first, second, third):
+    keys = [number << 20 for number in (1, 2, 3, 4)]
+    for key in keys:
         roll.note(key, key + 1)
-    assert [roll.value(key) for key in (first, second, third)] == [0, second + 1, third + 1]
-    roll.note(third, 5)
-    roll.note(second, 6)
-    assert [roll.value(key) for key in (first, second, third)] == [0, 6, 5]
+    assert [roll.value(key) for key in keys] == [0, *(key + 1 for key in keys[1:])]
+    roll.note(keys[3], 5)
+    roll.note(keys[2], 6)
+    assert [roll.value(key) for key in keys] == [0, 0, 6, 5]
 
 
 def test_a_url_that_was_never_met_is_nearly_always_new() -> None:
