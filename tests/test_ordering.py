@@ -103,4 +103,4 @@ def test_what_a_sitemap_says_moves_urls_that_links_led_to_before(tmp_path: Path)
         ))  # fmt: skip
         asked = [path for path, _ in site.requests if path in paths]
     assert len(asked) == len(paths)
-    assert asked.index("/p79") < 40  # of what was in hand by then, some go before it
+    assert asked.index("/p79") < 60  # what was in hand by then goes before it; unmoved, it is the last

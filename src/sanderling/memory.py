@@ -1,9 +1,11 @@
 """How this process asks the system for memory."""
 
 import ctypes
+import gc
 
 MMAP_THRESHOLD = -3  # glibc's number for the size above which a block is mapped by itself
 LARGE = 1 << 20
+SELDOM = 20_000, 20, 20  # new objects before cycles are looked for; Python's own 700 is met several times a page
 
 
 def give_large_blocks_back() -> bool:
@@ -16,3 +18,8 @@ def give_large_blocks_back() -> bool:
         return bool(ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, LARGE))
     except (OSError, AttributeError):  # another C library
         return False
+
+
+def look_for_cycles_seldom() -> None:
+    """Let the collector of cycles wait: a batch makes many objects that die together, and hardly a cycle."""
+    gc.set_threshold(*SELDOM)

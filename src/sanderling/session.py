@@ -19,7 +19,7 @@ from sanderling.clock import Clock, real
 from sanderling.coordinator import Coordinator, Engine
 from sanderling.ending import Bounds, Progress
 from sanderling.errors import StoreUnavailable
-from sanderling.memory import give_large_blocks_back
+from sanderling.memory import give_large_blocks_back, look_for_cycles_seldom
 from sanderling.migrants.resolve import Resolver
 from sanderling.opening import open_engine, open_house, roster_of, settle, wait_for_store
 from sanderling.ordering import read_wish, remembered
@@ -51,6 +51,7 @@ def crawl(
     scope_rule((), ScopeKind(request.scope.scope), request.scope.include, request.scope.exclude)  # or say what is wrong
     counts: Counter[str] = Counter()
     give_large_blocks_back()
+    look_for_cycles_seldom()
     while True:
         try:
             with open_collection(folder, request.workers.store) as collection:

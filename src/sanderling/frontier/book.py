@@ -64,14 +64,14 @@ class Book:
             else:
                 values[key] = packed + MET
                 found[url] = Known((packed & REST) >> 8, packed & 255)
-        self.cache.asked += len(found) + len(missing)
+        asked = len(found) + len(missing)
         if missing:
             if self.read_until < self.read_end:
                 self._read_on()
             missing = self._look_up(missing, found)
-        self.cache.hits += len(found)
-        if missing:
             self._ask(missing, found)
+        self.cache.asked += asked
+        self.cache.hits += asked - len(missing)  # answers that needed no disk
         return found
 
     def _look_up(self, missing: Sequence[Url], found: dict[Url, Known]) -> list[Url]:

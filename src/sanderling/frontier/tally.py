@@ -13,7 +13,7 @@ import msgspec
 
 LIMIT = 1 << 21  # places: 8 MB an array; a power of two
 FIRST = 1 << 12
-MOST_PENDING = 50_000  # changed URLs remembered between two looks; more than that wait until they change again
+MOST_PENDING = 100_000  # changed URLs remembered between two looks; more than that wait until they change again
 MOVES = 2_000  # rows moved at once at most
 VISITED = -1.0
 
