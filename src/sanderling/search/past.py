@@ -1,0 +1,107 @@
+"""Pages and their past: what is stored of them, what changed and when."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sanderling.changes.ledger import entries
+from sanderling.changes.report import Report, compare, version
+from sanderling.database import Connection
+from sanderling.errors import CollectionError
+from sanderling.organise.normalise import normalise
+from sanderling.pages.parse import charset_of
+from sanderling.search.window import Body, ChangeRow, PageRow, VersionRow
+from sanderling.store.catalogue import url_id, urls_of
+from sanderling.store.read import read_record
+from sanderling.store.warc_records import Place
+
+
+def changes(db: Connection, kind: str, site: str, since: float, offset: int, most: int) -> list[ChangeRow]:
+    """What changed, newest first."""
+    found = []
+    for noted in entries(db, since):
+        kinds = tuple(str(k) for k in noted.change.kinds)
+        if kinds and (not kind or kind in kinds) and (not site or site in noted.site):
+            found.append((noted, kinds))
+        if len(found) >= offset + most:
+            break
+    chosen = found[offset:]
+    urls = urls_of(db, [noted.url for noted, _ in chosen])
+    titles = _titles(db, [noted.url for noted, _ in chosen])
+    return [
+        ChangeRow(urls[n.url], titles.get(n.url, ""), n.at, n.previous_at, kinds, n.change.significance)
+        for n, kinds in chosen
+    ]
+
+
+def _titles(db: Connection, ids: Sequence[int]) -> dict[int, str]:
+    if not ids:
+        return {}
+    marks = ",".join("?" * len(ids))
+    return dict(db.execute(f"SELECT url, title FROM pages WHERE url IN ({marks})", list(ids)).fetchall())
+
+
+def page(db: Connection, url: str) -> PageRow | None:
+    """A page as it is now; None if it was never stored."""
+    id_ = id_of(db, url)
+    row = db.execute(
+        "SELECT title, status, mime, language, first_seen, last_visit, last_change, visits, changes, size"
+        " FROM pages WHERE url = ?",
+        (id_,),
+    ).fetchone()
+    return PageRow(url, *row) if row else None
+
+
+def history(db: Connection, url: str, most: int) -> list[VersionRow]:
+    """All visits to a page, newest first, with what changed."""
+    id_ = id_of(db, url)
+    kinds = {noted.at: noted.change for noted in entries(db, url=id_)} if id_ else {}
+    rows = db.execute(
+        "SELECT id, at, outcome, reason, status, changed, size, wire_bytes, seconds, length > 0 FROM visits"
+        " WHERE url = ? ORDER BY at DESC, id DESC LIMIT ?",
+        (id_, most),
+    )
+    made = []
+    for row in rows:
+        change = kinds.get(row[1])
+        kinds_seen = tuple(map(str, change.kinds)) if change else ()
+        seen = (bool(row[5]), *row[6:9], bool(row[9]), kinds_seen, change.significance if change else 0.0)
+        made.append(VersionRow(*row[:5], *seen))
+    return made
+
+
+def body(db: Connection, archive: Path, url: str, visit: int = 0, at: float = 0.0) -> Body | None:
+    """A stored answer: of one visit, or the last one not after a time, or the last of all."""
+    row = db.execute(
+        "SELECT v.id, v.at, f.name, v.start, v.length FROM visits AS v JOIN files AS f ON f.id = v.file"
+        " WHERE v.url = ? AND v.length > 0 AND v.outcome IN ('fetched', 'not_modified')"
+        " AND (? = 0 OR v.id = ?) AND (? = 0 OR v.at <= ?) ORDER BY v.at DESC, v.id DESC LIMIT 1",
+        (id_of(db, url), visit, visit, at, at),
+    ).fetchone()
+    if row is None:
+        return None
+    try:
+        record = read_record(archive, Place(*row[2:]))
+    except CollectionError:
+        return None
+    declared = record.header("Content-Type")
+    mime, charset, title = _about(db, url)  # a 304 says less than the answer it repeats
+    mime = declared.partition(";")[0].strip().lower() or mime
+    return Body(url, row[0], row[1], record.status, mime, charset_of(declared) or charset, record.body, title)
+
+
+def _about(db: Connection, url: str) -> tuple[str, str, str]:
+    row = db.execute("SELECT mime, charset, title FROM pages WHERE url = ?", (id_of(db, url),)).fetchone()
+    return (str(row[0]), str(row[1]), str(row[2])) if row else ("", "", "")
+
+
+def difference(before: Body | None, after: Body | None) -> Report | None:
+    """Two versions word by word; None if one of them is not stored."""
+    if before is None or after is None:
+        return None
+    return compare(version(before.body, before.charset), version(after.body, after.charset))
+
+
+def id_of(db: Connection, url: str) -> int:
+    """The id of a URL, however it is spelled; 0 if it is not known."""
+    spelling = normalise(url)
+    return url_id(db, spelling.url) if spelling else 0
