@@ -127,7 +127,7 @@ class Memory(Struct, frozen=True):
         Literal["lfu", "lru"],
         Meta(description="which known URLs leave the cache: the rarest, or those met longest ago (default lfu)"),
     ] = "lfu"
-    url_cache_size: Annotated[Count, Meta(description="known URLs in it (default 250000, about 40 MB)")] = 250_000
+    url_cache_size: Annotated[Count, Meta(description="known URLs in it (default 120000, about 20 MB)")] = 120_000
 
 
 class Scheduling(Struct, frozen=True):

@@ -10,7 +10,7 @@ from enum import StrEnum
 from itertools import compress, islice, repeat
 from operator import rshift
 
-CAPACITY = 250_000  # URLs; under about 40 MB
+CAPACITY = 120_000  # URLs; under about 20 MB
 SHARE = 4  # one in so many goes when there is no room
 BITS = 56  # of a value: 48 of id and 8 of depth
 MET = 1 << BITS  # one occurrence
