@@ -75,16 +75,19 @@ class PageRank(Ordering):
         values, told, mask = tally.values, tally.told, tally.mask
         values[page & mask] = 0.0
         share = max(D * held / (len(targets) + MORE), LEAST)
+        risen = []
         for target in targets:
             at = target & mask
             values[at] = now = values[at] + share
             known = told[at]
-            if not known:
+            if known > 0:
+                risen.append(target)
+            elif not known:
                 told[at] = share
             elif known == VISITED and now > PUSH:
                 told[at] = QUEUED
                 self.waiting.append(target)
-        tally.touch(targets)
+        tally.touch(risen)
 
     def _pass_on(self, walked: int) -> None:
         """Push old pages, for half as many links as were just walked for a new one."""
