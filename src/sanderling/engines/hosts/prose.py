@@ -26,6 +26,7 @@ SAMPLE = 2**20  # bytes from which words are chosen
 SAMPLE_SECONDS = 1.5  # a slow site is not waited for
 SEGMENT = 2**18
 HEADER = struct.Struct("!II")
+SLICE = 2**14  # bytes given to the coder at once: beyond 32 KB of answer it takes memory while other threads run
 BEHIND = 16  # coded bytes after a segment that its reading may need
 AS_IS = 2**31  # added to the first length: these bytes are not coded
 LONG = 2**15  # bytes from which it is worth a look whether a message is text
@@ -95,7 +96,7 @@ class ProsePacker:
     def _code(self, short: bytes) -> bytes:
         if not short:
             return b""
-        coded: bytes = self.coder.encode(short)
+        coded = b"".join(self.coder.encode(short[at : at + SLICE]) for at in range(0, len(short), SLICE))
         return HEADER.pack(len(short), len(coded)) + coded
 
 
@@ -113,6 +114,7 @@ class ProseUnpacker:
         self.coded = 0  # coded bytes that came in all
         self.due: deque[tuple[int, int, bytes]] = deque()  # not read: length, where its coded bytes end; or as it is
         self.kept = 0  # bytes of what came as it is, to be remembered in its place
+        self.broken = False  # the coder gave up
         self.over = False  # the empty segment came
         self.buffer = bytearray()
         self.heard = bytearray()  # up to the limit of a memory
@@ -173,14 +175,19 @@ class ProseUnpacker:
         return self.words.restore(short, self.most)
 
     def _decode(self, length: int) -> bytes:
-        """Read so many bytes. A coder that saw an end is never asked again: it would crash on bytes that lie."""
-        if self.coder.eof:
-            raise ValueError("a stream that goes on after its end")
+        """Read so many bytes. A coder that gave too few is never asked again: it would crash on bytes that lie."""
+        if self.broken:
+            raise ValueError("a stream that broke off")
         coded, self.held = self.held + b"\0" * BEHIND * self.over, b""
+        parts, left = list[bytes](), length
         try:
-            plain: bytes = self.coder.decode(coded, length)
+            while left and not self.broken:  # its own sign of an end means nothing: long repetitions look like one
+                parts.append(self.coder.decode(coded, min(left, SLICE)))
+                self.broken = len(parts[-1]) < min(left, SLICE)
+                coded, left = b"", left - len(parts[-1])
         except (SystemError, MemoryError) as error:  # how this library says that bytes are none of its own
+            self.broken = True
             raise ValueError(f"no stream of text: {error}") from None
-        if len(plain) < length:
+        if self.broken:
             raise ValueError("a segment that ends early")
-        return plain
+        return b"".join(parts)
