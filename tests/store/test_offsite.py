@@ -3,6 +3,7 @@
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,10 +22,31 @@ fsspec = pytest.importorskip("fsspec")
 COUNT = 60
 
 
-@pytest.fixture(params=["file", "memory"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+@contextmanager
+def object_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A server that speaks S3, on loopback; s3fs is told of it as users tell it, by the environment."""
+    server = pytest.importorskip("moto.server").ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    for name, value in (("ACCESS_KEY_ID", "a"), ("SECRET_ACCESS_KEY", "b"), ("DEFAULT_REGION", "us-east-1"),
+                        ("ENDPOINT_URL", f"http://{host}:{port}")):  # fmt: skip
+        monkeypatch.setenv(f"AWS_{name}", value)
+    try:
+        yield
+    finally:
+        fsspec.get_filesystem_class("s3").clear_instance_cache()
+        server.stop()
+
+
+@pytest.fixture(params=["file", "memory", "s3"])
+def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """An address for the archive."""
     name = f"bucket-{uuid.uuid4().hex}"
+    if request.param == "s3":
+        with object_store(monkeypatch):
+            fsspec.filesystem("s3").mkdir(name)
+            yield f"s3://{name}/crawl"
+        return
     yield f"memory://{name}" if request.param == "memory" else f"file://{tmp_path / name}"
     if request.param == "memory":
         fsspec.filesystem("memory").rm(f"/{name}", recursive=True)
