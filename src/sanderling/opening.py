@@ -39,6 +39,7 @@ from sanderling.refresh.schema import MIGRATIONS as REFRESH
 from sanderling.refresh.sides import Sides
 from sanderling.request import AUTO_MOST, Request, budget_of, fetch_settings, pace_of, policy_named
 from sanderling.schedule.plan import roster
+from sanderling.schedule.rivals import OWNING
 from sanderling.schedule.roster import Roster
 from sanderling.settings import AUTO, Scope, Workers
 from sanderling.store.catalogue import Catalogue
@@ -155,8 +156,14 @@ def addresses_of(workers: Workers, folder: Path) -> dict[str, Address]:
 
 
 def roster_of(request: Request, home: Engine) -> Roster:
-    """Who is there and who goes, as the settings say; migrants at hosts go to their own sites only."""
-    return roster(request.scheduling, home.reaches if isinstance(home, Processes) else None)
+    """Who is there and who goes, as the settings say; migrants at hosts go to their own sites only.
+
+    With cookies a host belongs to one migrant, or it would see several visitors.
+    """
+    scheduling = request.scheduling
+    if request.fetching.cookies and scheduling.schedule not in OWNING:
+        scheduling = msgspec.structs.replace(scheduling, schedule="consistent-hash")
+    return roster(scheduling, home.reaches if isinstance(home, Processes) else None)
 
 
 def settle(house: House, coordinator: Coordinator, home: Engine, request: Request) -> None:

@@ -145,7 +145,7 @@ def pace_of(request: Request) -> Pace:
     """How fast one host may be asked, and whether several migrants may do so."""
     delay, migrants = request.politeness.delay, most_migrants(request.workers)
     concurrency = request.politeness.concurrency or (1 if delay > 0 else FAST_CONNECTIONS)
-    shared = delay == 0 and concurrency >= migrants
+    shared = delay == 0 and concurrency >= migrants and not request.fetching.cookies  # each migrant has its own
     return Pace(
         delay_seconds=delay,
         connections=max(1, concurrency // migrants) if shared else concurrency,
