@@ -29,7 +29,7 @@ from benchmarks.sites import SITES
 SOURCE = str(Path(__file__).parent.parent / "src")
 DOCUMENT, CHART = Path("docs/benchmarks.md"), Path("docs/images/migration.svg")
 BEGIN, END = "<!-- migration -->", "<!-- end of migration -->"
-DEFAULT = ("junit4-doc", "postgresql-doc-15", "python-django-doc")
+DEFAULT = ("junit4-doc", "postgresql-doc-15", "python-django-doc", "sqlite3-doc")
 WEB, HOST = 8080, 8443
 CHANGED = 0.05
 MB = 1_000_000
@@ -217,7 +217,11 @@ def targets(crawls: Sequence[Crawl]) -> str:
         server = "a server that gzips" if far.gzip else "a plain server"
         verdict = "met" if ratio <= aim else "NOT met"
         same = "" if far.pages == near.pages else f"; but {near.pages} pages instead of {far.pages}"
-        lines.append(f"- {far.site}, {server}, {near.visit}: {ratio:.1%} of at most {aim:.0%} ({verdict}){same}")
+        sooner = "met" if near.seconds < far.seconds else "NOT met"
+        time = f"{near.seconds:.1f} s against {far.seconds:.1f} s ({sooner})"
+        lines.append(
+            f"- {far.site}, {server}, {near.visit}: {ratio:.1%} of at most {aim:.0%} ({verdict}), {time}{same}"
+        )
     return "\n".join(lines)
 
 
