@@ -32,3 +32,15 @@ def test_markup_stays_text() -> None:
 def test_without_a_match_the_beginning_is_shown() -> None:
     assert text_of(snippet("One. " * 100, "en", {"tide"}, 50)).startswith("One. One.")
     assert snippet("", "en", {"tide"}) == ()
+
+
+def test_words_that_meet_only_far_down_are_shown_where_they_meet() -> None:
+    filler = "The tide comes. " * 1_000
+    pieces = snippet(filler + "Here TIDE and Tables meet. " + filler, "en", {"tide", "tabl"})
+    assert {piece.text for piece in pieces if piece.hit} >= {"TIDE", "Tables"}
+    assert pieces[0].text == "… "
+    assert pieces[-1].text == " …"
+
+
+def test_a_text_that_goes_on_behind_what_was_looked_at_says_so() -> None:
+    assert snippet("tide " * 5_000, "en", {"tide"})[-1].text == " …"

@@ -2,40 +2,47 @@
 
 import re
 from collections.abc import Iterator, Set
-from functools import lru_cache
 
 from sanderling.index.records import Piece
 from sanderling.index.words import remembered, unspaced
 
 LOOKED_AT = 60_000  # characters of a page searched for the best piece
+FIRST = 6_000  # of these first: most pages have all words close together early on
 LENGTH = 260
 _WORD = re.compile(r"[^\W_](?:[^\W_]|[+#'’])*")
 _FOLDLESS = ("en",)  # written without accents, so that a word begins with the letters of its stem
-_BLANKS = re.compile(r"\s+")
 
 
 def snippet(text: str, language: str, wanted: Set[str], length: int = LENGTH) -> tuple[Piece, ...]:
     """Cut the stretch in which most of the wanted stems stand close together, marked."""
-    flat = _BLANKS.sub(" ", text[:LOOKED_AT]).strip()
+    looked_at = FIRST
+    flat = " ".join(text[:FIRST].split())
     found = matches(flat, language, wanted) if wanted else []
     start, end = best_stretch(flat, found, length)
+    if len(text) > FIRST and len({stem for a, b, stem in found if start <= a and b <= end}) < len(wanted):
+        looked_at = LOOKED_AT
+        flat = " ".join(text[:LOOKED_AT].split())
+        found = matches(flat, language, wanted)
+        start, end = best_stretch(flat, found, length)
     pieces = marked(flat[start:end], [(a - start, b - start) for a, b, _ in found if start <= a and b <= end])
     before = (Piece("… "),) if start else ()
-    after = (Piece(" …"),) if end < len(flat) else ()
+    after = (Piece(" …"),) if end < len(flat) or len(text) > looked_at else ()
     return (*before, *pieces, *after)
 
 
 def highlighted(text: str, language: str, wanted: Set[str]) -> tuple[Piece, ...]:
     """Mark the wanted stems in a short text, such as a title."""
-    flat = _BLANKS.sub(" ", text).strip()
+    flat = " ".join(text.split())
     return marked(flat, [(a, b) for a, b, _ in matches(flat, language, wanted)] if wanted else [])
 
 
 def matches(text: str, language: str, wanted: Set[str]) -> list[tuple[int, int, str]]:
     """Give start, end and stem of every wanted word, in order."""
     stem_of = remembered(language)
-    spelt = _spellings(frozenset(wanted)) if language in _FOLDLESS else _WORD
-    words = {w: stem for w in set(spelt.findall(text)) for stem in stem_of(w.lower()).split() if stem in wanted}
+    low = text.lower()
+    text = low if len(low) == len(text) else text
+    spelt = _beginning_as(text, wanted) if language in _FOLDLESS else set(_WORD.findall(text))
+    words = {w: stem for w in spelt for stem in stem_of(w.lower()).split() if stem in wanted}
     found = [(at, at + len(pair), pair) for pair in wanted if unspaced(pair) for at in places(text, pair, whole=False)]
     found += [
         (at, at + len(w), stem) for w, stem in words.items() if not unspaced(w) for at in places(text, w, whole=True)
@@ -43,11 +50,18 @@ def matches(text: str, language: str, wanted: Set[str]) -> list[tuple[int, int, 
     return apart(sorted(found))
 
 
-@lru_cache(maxsize=256)
-def _spellings(wanted: frozenset[str]) -> re.Pattern[str]:
+def _beginning_as(text: str, wanted: Set[str]) -> set[str]:
     """Words that begin as one of the stems does; stemming changes the end of a word, seldom its first letters."""
-    beginnings = {re.escape(stem[: 3 if len(stem) > 4 else max(1, len(stem) - 2)]) for stem in wanted}
-    return re.compile(rf"(?<![^\W_])(?:{'|'.join(sorted(beginnings))})(?:[^\W_]|[+#'’])*", re.IGNORECASE)
+    words = set()
+    for beginning in {stem[: 3 if len(stem) > 4 else max(1, len(stem) - 2)] for stem in wanted}:
+        at = text.find(beginning)
+        while at >= 0:
+            end = at + len(beginning)
+            if not (at and text[at - 1].isalnum()) and (word := _WORD.match(text, at)):
+                end = max(end, word.end())
+                words.add(word[0])
+            at = text.find(beginning, end)
+    return words
 
 
 def places(text: str, word: str, *, whole: bool) -> Iterator[int]:
