@@ -14,6 +14,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.clock import Clock, real
 from sanderling.engines.checks import Checks
@@ -29,10 +30,12 @@ from sanderling.engines.hosts.letter import (
     Missed,
     Page,
     Rules,
+    Unlike,
     Wanted,
     new_nonce,
 )
 from sanderling.engines.hosts.post import Address, Failed, Post, Sent
+from sanderling.migrants.brief import told
 from sanderling.migrants.briefed import open_buffer
 from sanderling.migrants.line import door_of
 from sanderling.migrants.observe import Marks, Observer, untried
@@ -40,7 +43,7 @@ from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Ask, Reply
 from sanderling.migrants.vitals import Pulse
 from sanderling.organise.normalise import host_of
-from sanderling.records import Host, Itinerary, Outcome, Parcel, Reason, Robots, Stop, Url, Visit, Vitals
+from sanderling.records import Brief, Host, Itinerary, Outcome, Parcel, Reason, Robots, Stop, Url, Visit, Vitals
 
 KEPT_BYTES = 256 * 2**20  # pages the host found before we asked for them
 BATCH = 64
@@ -111,12 +114,12 @@ class RemoteTrip:
         if self._checks.distrusts(itinerary.host):
             self._checks.fetch(itinerary.host, itinerary.stops)
             return
-        whole = first and all(stop.depth == 0 and not stop.digest for stop in itinerary.stops)
+        whole = first and itinerary.brief is None and all(s.depth == 0 and not s.digest for s in itinerary.stops)
         missing = [stop for stop in itinerary.stops if not self._have(stop)]
         if self._whole is not None and not whole:
             self._asked |= {stop.url: stop for stop in missing}
         elif missing:
-            self._write(itinerary.host, missing, whole, itinerary.robots is None)
+            self._write(itinerary.host, missing, whole, itinerary.robots is None, itinerary.brief)
 
     def _have(self, stop: Stop) -> bool:
         early = self._early.pop(stop.url, None)
@@ -125,7 +128,7 @@ class RemoteTrip:
             self._ready.append((stop, early))
         return early is not None
 
-    def _write(self, host: Host, stops: list[Stop], whole: bool, robots: bool) -> None:
+    def _write(self, host: Host, stops: list[Stop], whole: bool, robots: bool, brief: Brief | None = None) -> None:
         now = self._clock()
         wanted = tuple(
             Wanted((stop.wire or stop.url)[len(host) :], stop.digest[:CUT], stop.depth) for stop in stops
@@ -133,6 +136,7 @@ class RemoteTrip:
         letter = Letter(
             self._post.sender, self._address.receiver, host, now, now + LETTER_SECONDS, new_nonce(), wanted, whole,
             agent=self._settings.user_agent, robots=robots, codings=(prose.NAME,) if prose.is_here() else (),
+            brief=brief,
         )  # fmt: skip
         sent = Sent(letter, dict(enumerate(stops)))
         self._whole = sent if whole else self._whole
@@ -159,7 +163,7 @@ class RemoteTrip:
 
     def _check(self) -> None:
         visits, believed, again = self._checks.work()
-        self._visits += visits
+        self._visits += visits if self._buffer is None else map(self._buffer.weigh, visits)
         self._confirm(believed)
         for host, stop in again:
             self._write(host, [stop], False, False)
@@ -175,7 +179,8 @@ class RemoteTrip:
         due = [again for again in self._again if again.at <= self._clock()]
         for again in due:
             self._again.remove(again)
-            self._write(again.sent.letter.site, again.stops, False, again.sent.letter.robots)
+            letter = again.sent.letter
+            self._write(letter.site, again.stops, False, letter.robots, letter.brief)
 
     def _take(self, sent: Sent, message: Message | Failed, size: int) -> None:
         if not isinstance(message, Failed):
@@ -187,6 +192,8 @@ class RemoteTrip:
                 stop = self._stop_of(sent, message.where)
                 if stop is not None:
                     self._turn_away([stop], message.outcome, message.reason, message.note)
+            case Unlike():
+                self._unlike(sent, message)
             case Rules():
                 if message.robots.host == sent.letter.site:
                     self._robots.append(message.robots)
@@ -212,6 +219,16 @@ class RemoteTrip:
             self._early_bytes += len(page.body)
             while self._early_bytes > KEPT_BYTES:
                 self._early_bytes -= len(self._early.popitem(last=False)[1].page.body)
+
+    def _unlike(self, sent: Sent, message: Unlike) -> None:
+        """A page that the host does not send because it is not what our brief asks for; it has it when we want it."""
+        stop = self._stop_of(sent, message.where) if sent.letter.brief is not None else None
+        if stop is not None and self._buffer is not None:
+            self._buffer.forget(stop.id)
+            visit = told(message.visit, f"{self._address.url} has it")
+            self._visits.append(replace(visit, id=stop.id, token=stop.token, url=stop.url, at=self._clock()))
+        elif stop is not None:
+            self._turn_away([stop], Outcome.RETRY, Reason.BROKEN_RESPONSE, "the host did not bring it")
 
     def _end(self, sent: Sent) -> None:
         """What was not mentioned is as we know it; what the whole site did not bring is asked for by name."""

@@ -44,11 +44,19 @@ class Buffer:
         if matches(brief, visit.marks.get("structure", b"")):
             return visit
         self._keep.put(visit)
-        return replace(
-            visit, outcome=Outcome.KEPT, reason=Reason.NOT_ALIKE, note="kept by the migrant that fetched it",
-            head=b"", response=b"", request=b"", metadata=b"", record_id="", payload="", hints=(),
-            marks={"structure": visit.marks.get("structure", b"")},
-        )  # fmt: skip
+        return told(visit)
+
+    def forget(self, stop: int) -> None:
+        """A host beside the web server has matched this page by itself."""
+        self._briefs.pop(stop, None)
+
+
+def told(visit: Visit, note: str = "kept by the migrant that fetched it") -> Visit:
+    """What home is told of a page that does not travel."""
+    return replace(
+        visit, outcome=Outcome.KEPT, reason=Reason.NOT_ALIKE, note=note, head=b"", response=b"", request=b"",
+        metadata=b"", record_id="", payload="", hints=(), marks={"structure": visit.marks.get("structure", b"")},
+    )  # fmt: skip
 
 
 def matches(brief: Brief, signature: bytes) -> bool:

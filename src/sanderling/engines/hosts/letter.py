@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from sanderling.engines.hosts.memory import MOST
 from sanderling.engines.wire import LENGTH, split_frames
-from sanderling.records import Host, Outcome, Reason, Robots
+from sanderling.records import Brief, Host, Outcome, Reason, Robots, Visit
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -58,6 +58,7 @@ class Letter(Struct, frozen=True):
     robots: bool = False  # send the site's robots.txt too
     memory: str = ""  # name of what we remember of an earlier visit
     codings: tuple[str, ...] = ()  # beside zstd, what we can read
+    brief: Brief | None = None  # of pages that are new to us, bring only those built like these
     watch_seconds: float = 0.0  # stay this long and report changes as they happen
     every_seconds: float = 60.0  # between two looks while watching
 
@@ -87,6 +88,13 @@ class Missed(Struct, frozen=True, array_like=True, tag="m"):
     note: str = ""
 
 
+class Unlike(Struct, frozen=True, array_like=True, tag="u"):
+    """A page that is not what the brief asks for: what it says of itself and where it leads; the host has the rest."""
+
+    where: int | str
+    visit: Visit
+
+
 class Rules(Struct, frozen=True, array_like=True, tag="r"):
     """The robots.txt of the site."""
 
@@ -100,7 +108,7 @@ class End(Struct, frozen=True, array_like=True, tag="e"):
     same: int = 0
 
 
-Message = Page | Missed | Rules | End
+Message = Page | Missed | Unlike | Rules | End
 DECODER: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
 
 

@@ -15,11 +15,13 @@ from msgspec import Struct
 
 from sanderling.engines.hosts.rules import Site
 from sanderling.migrants.line import door_of
-from sanderling.migrants.observe import Observer, no_marks, untried
+from sanderling.migrants.observe import Marks, Observer, no_marks, untried
 from sanderling.migrants.robots import rules_for
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Ask, Door, Reply
 from sanderling.migrants.trip import Trip
+from sanderling.pages.parse import Document
+from sanderling.pages.structure import structure
 from sanderling.records import Host, Itinerary, Outcome, Reason, Robots, Stop, Visit
 
 TURN_SECONDS = 0.05
@@ -55,9 +57,9 @@ def settings_for(agent: str) -> FetchSettings:
 class ByHttp:
     """Asks the site's own web server, at the address its owner named and nowhere else."""
 
-    def __init__(self, site: Site, agent: str) -> None:
+    def __init__(self, site: Site, agent: str, marks: Marks = no_marks) -> None:
         self.site = site
-        self.trip = Trip(settings_for(agent), no_marks)
+        self.trip = Trip(settings_for(agent), marks)
         self.delay = 1 / site.pages_per_second if site.pages_per_second else 0.0
 
     def accept(self, stops: Sequence[Stop]) -> None:
@@ -89,11 +91,11 @@ def unpack(member: bytes) -> tuple[bytes, bytes]:
 class ByFiles:
     """Reads the site's files; a folder answers with its index.html. Nothing outside the folder is ever read."""
 
-    def __init__(self, site: Site, agent: str) -> None:
+    def __init__(self, site: Site, agent: str, marks: Marks = no_marks) -> None:
         self.site = site
         self.root = Path(site.root).resolve()
         self.settings = settings_for(agent)
-        self.observer = Observer(self.settings, no_marks)
+        self.observer = Observer(self.settings, marks)
         self.door = door_of(Host(site.site))
         self.stops: list[Stop] = []
         self.robots: Robots | None = None
@@ -181,6 +183,11 @@ def _reach(site: Site, door: Door) -> socket.socket:
     return ssl.create_default_context().wrap_socket(plain, server_hostname=door.name)
 
 
-def open_site(site: Site, agent: str) -> Local:
-    """The site, however its owner wants it to be looked at."""
-    return ByFiles(site, agent) if site.root else ByHttp(site, agent)
+def open_site(site: Site, agent: str, matching: bool = False) -> Local:
+    """The site, however its owner wants it to be looked at; to match pages, their structure is looked at too."""
+    marks = _structure if matching else no_marks
+    return ByFiles(site, agent, marks) if site.root else ByHttp(site, agent, marks)
+
+
+def _structure(tree: Document, _changed: bool) -> dict[str, bytes]:
+    return {"structure": structure(tree)}

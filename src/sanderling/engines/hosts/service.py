@@ -151,7 +151,7 @@ class Guest(BaseHTTPRequestHandler):
         self.packer: Packer | None = None
         self.is_first = False  # nothing was remembered, so this answer is to be
         self.unpacker = Unpacker(self.server.owner.max_letter)
-        self.open: dict[tuple[str, str], Local] = {}  # robots.txt is read once for all letters of a guest
+        self.open: dict[tuple[str, str, bool], Local] = {}  # robots.txt is read once for all letters of a guest
 
     def finish(self) -> None:
         """Close what was opened for this guest."""
@@ -199,9 +199,10 @@ class Guest(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         packer = self._packer(letter, site)
         self.end_headers()
-        if (site.site, letter.agent) not in self.open:
-            self.open[site.site, letter.agent] = open_site(site, letter.agent)
-        self._stream(Walk(letter, site, self.open[site.site, letter.agent]), packer)
+        way = (site.site, letter.agent, letter.brief is not None)
+        if way not in self.open:
+            self.open[way] = open_site(site, letter.agent, letter.brief is not None)
+        self._stream(Walk(letter, site, self.open[way]), packer)
         if self.is_first:
             self.server.memories.keep(bytes(packer.said))
             self.is_first = False

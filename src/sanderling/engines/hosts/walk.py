@@ -4,9 +4,10 @@ import time
 from collections import deque
 from collections.abc import Iterator
 
-from sanderling.engines.hosts.letter import CHECK, CUT, MOMENT, End, Letter, Message, Missed, Page, Rules
+from sanderling.engines.hosts.letter import CHECK, CUT, MOMENT, End, Letter, Message, Missed, Page, Rules, Unlike
 from sanderling.engines.hosts.local import Local, Seen
 from sanderling.engines.hosts.rules import Site
+from sanderling.migrants.brief import matches, told
 from sanderling.organise.normalise import host_of, normalise, split
 from sanderling.records import Outcome, Reason, Stop, Url, Visit
 
@@ -90,6 +91,8 @@ class Walk:
         cut = visit.digest[:CUT]
         if visit.outcome is Outcome.FETCHED and cut and cut == self.known[id_]:
             self.same += 1
+        elif self._is_unlike(visit):
+            yield Unlike(where, told(visit))
         elif seen.head:
             if visit.outcome is Outcome.FETCHED:
                 self.known[id_] = cut
@@ -99,6 +102,13 @@ class Walk:
             yield Missed(where, Outcome.RETRY, visit.reason, visit.note)
         else:
             yield Missed(where, visit.outcome, visit.reason, visit.note)
+
+    def _is_unlike(self, visit: Visit) -> bool:
+        """Is this a new page that is not what the brief asks for?"""
+        brief = self.letter.brief
+        if brief is None or visit.outcome is not Outcome.FETCHED or self.known[visit.id]:
+            return False
+        return not matches(brief, visit.marks.get("structure", b""))
 
     def _follow(self, visit: Visit) -> None:
         """Line up the links of this site that are new; a redirect is followed by who asked."""
