@@ -63,7 +63,7 @@ def _speed(name: str, ours: Sequence[Timed], theirs: Sequence[Timed]) -> Speed:
 def table(speeds: Sequence[Speed]) -> str:
     """As Markdown, with what does not hold."""
     lines = [
-        f"Crawls of one site, {speeds[0].rounds} rounds, medians; ratios are to a breadth-first crawl just before:",
+        f"Whole crawls of one site, {speeds[0].rounds} rounds, medians; ratios are to breadth-first just before:",
         "",
         "| ordering | CPU ms for a page | CPU, ratio | pages/s | throughput, ratio |",
         "|---|---:|---:|---:|---:|",
