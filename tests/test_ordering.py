@@ -98,9 +98,9 @@ def test_what_a_sitemap_says_moves_urls_that_links_led_to_before(tmp_path: Path)
         )
         site.pages["/sitemap.xml"] = Page(f"<urlset>{said}</urlset>".encode(), headers={"Content-Type": "text/xml"})
         crawl(tmp_path, Request(
-            seeds=(site.root + "/",), order=Order(order="sitemap"), politeness=Politeness(delay=0),
+            seeds=(site.root + "/",), order=Order(order="sitemap"), politeness=Politeness(delay=0.02),
             fetching=Fetching(allow_private=True), workers=Workers(migrants=1),
         ))  # fmt: skip
         asked = [path for path, _ in site.requests if path in paths]
     assert len(asked) == len(paths)
-    assert asked.index("/p79") < 60  # what was in hand by then goes before it; unmoved, it is the last
+    assert asked.index("/p79") < 40  # of what was in hand by then, some go before it; unmoved, it is the last
