@@ -49,7 +49,7 @@ GRAPHS = (*ALL, ":".join(ALL))
 BASELINE = "breadth"
 BUDGET = 25  # per cent of the pages: what a focused crawl is given
 COST_SITE = "libstdc++-12-doc"  # for what an ordering costs
-RACE_SITE = "postgresql-doc-15"  # for its speed: crawled whole, as part of a site would be other pages for each
+RACE_SITE = "libstdc++-12-doc"  # for its speed: crawled whole, as part of a site would be other pages for each
 HEARD = 500  # pages of it that are heard for a topic
 RELEVANT = 0.05  # of all pages, at most
 QUERIES = {
@@ -232,7 +232,7 @@ def run_races(folder: Path, options: argparse.Namespace) -> list[Speed]:
         known, _ = read_graph(folder / "first")
         log = access_log(known, folder / "access.log")
         sitemaps(Path(web.maps), web.homes, hits_of(log, known))
-        more = {"": [], TOPIC: ["--query", QUERIES[RACE_SITE][3]], LOGS: ["--access-log", str(log)]}
+        more = {"": [], TOPIC: ["--query", QUERIES[RACE_SITE][2]], LOGS: ["--access-log", str(log)]}
 
         start = min(crawl(web, BASELINE, folder / "run", ["--limit", "1"]).cpu_seconds for _ in range(2))
 
