@@ -58,6 +58,7 @@ def test_what_is_crawled_can_be_found_and_what_asks_not_to_be_cannot(site: Site,
 
 
 def test_changes_and_losses_are_followed_and_the_past_stays(site: Site, tmp_path: Path) -> None:
+    site.pages["/copy"] = html("/", text="the dunlin probes the mud")  # or the tern might be the copy
     go(site, tmp_path)
     catch_up(tmp_path)
     site.pages["/gull"] = html("/", text="the gull prefers chips")
