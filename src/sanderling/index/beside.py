@@ -46,7 +46,8 @@ def keep_following(folder: Path, parent: int) -> None:
         try:
             follow(folder, over)
         except CollectionError:
-            signal.sigtimedwait([signal.SIGTERM], WAIT_SECONDS)
+            if signal.sigtimedwait([signal.SIGTERM], WAIT_SECONDS):  # it takes the signal: the handler is not called
+                return
 
 
 @contextlib.contextmanager
@@ -60,6 +61,8 @@ def indexing(folder: Path, say: Callable[[str], None], wanted: bool = True) -> I
         yield
     finally:
         follower.terminate()
+        follower.join(LAST_SECONDS)
+        follower.kill()  # should it hang: the index is whole whenever that is
         follower.join()
     catch_up_soon(folder, say)
 

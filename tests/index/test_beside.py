@@ -1,0 +1,40 @@
+"""The index kept beside a crawl, in a process of its own."""
+
+import time
+from pathlib import Path
+
+import pytest
+from tests.web import Site, tree
+
+from sanderling.index.beside import start_following
+from sanderling.index.follow import open_follower
+from sanderling.session import Request, crawl
+from sanderling.settings import Fetching, Politeness, Scope, Workers
+
+
+def where(process: int) -> str:
+    """What a process waits for, as the kernel calls it."""
+    return Path(f"/proc/{process}/wchan").read_text()
+
+
+def test_who_waits_for_another_keeper_ends_when_told(tmp_path: Path) -> None:
+    with Site(tree(3)) as site:
+        crawl(tmp_path, Request(
+            seeds=(site.root + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0),
+            fetching=Fetching(allow_private=True), workers=Workers(migrants=1),
+        ))  # fmt: skip
+    keeper = open_follower(tmp_path)
+    waiting = start_following(tmp_path)
+    try:
+        assert waiting.pid is not None
+        deadline = time.monotonic() + 30
+        while "sigtimedwait" not in where(waiting.pid):
+            if time.monotonic() > deadline:
+                pytest.skip("this kernel does not say what a process waits for")
+            time.sleep(0.05)
+        waiting.terminate()
+        keeper.close()  # now it could follow for ever
+        waiting.join(20)
+        assert waiting.exitcode == 0
+    finally:
+        waiting.kill()
