@@ -13,6 +13,7 @@ from sanderling.cli import main
 from sanderling.errors import CollectionError, UsageError
 from sanderling.feedback.log import open_log
 from sanderling.refresh.history import decode
+from sanderling.refresh.notices import WHY
 from sanderling.revisits import Mode, Refreshed, expected, refresh
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Politeness, Revisit, Scope, Workers
@@ -269,9 +270,12 @@ def test_different_pages_that_now_lead_to_the_front_page_are_gone(tmp_path: Path
         crawl(tmp_path, request(site))
         for n in range(5):
             site.pages[f"/p{n}"] = redirect("/", 302)
-        gone = sum(go(site, tmp_path, Mode.ALL).gone for _ in range(3))
-        assert gone == 5
+        for _ in range(3):
+            go(site, tmp_path, Mode.ALL)
         assert held(tmp_path, site) == {"/", "/p5"}
+        with read_collection(tmp_path) as collection:
+            notes = collection.db.execute("SELECT note FROM urls WHERE state = 'gone'").fetchall()
+        assert notes == [(WHY,)] * 5
 
 
 def test_two_pages_that_became_the_same_are_only_duplicates(tmp_path: Path) -> None:
