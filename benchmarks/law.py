@@ -7,22 +7,19 @@ independently of each other nobody who learns can be much better: what the oracl
 from typing import Any
 
 from benchmarks.histories import DAY, Held, Trace
+from benchmarks.visits import Insider
 from sanderling.refresh import rates
 
 
-class Law:
+class Law(Insider):
     """Visits by exact beliefs, from the true spread of the rates."""
 
     def __init__(self, trace: Trace) -> None:
-        import numpy
-
-        self.np = numpy
         count = len(trace.pages)
-        self.quiet, self.changed = numpy.array(rates.quiet_table()), numpy.array(rates.changed_table())
-        self.value = numpy.array(rates.value_table(0.0))
-        self.last = numpy.zeros(count)
-        self.here = numpy.zeros(count, bool)
-        self.belief = numpy.tile(self._spread([page.rate for page in trace.pages]), (count, 1))
+        super().__init__(count)
+        self.quiet, self.changed = self.np.array(rates.quiet_table()), self.np.array(rates.changed_table())
+        self.value = self.np.array(rates.value_table(0.0))
+        self.belief = self.np.tile(self._spread([page.rate for page in trace.pages]), (count, 1))
 
     def _spread(self, true: list[float]) -> Any:
         np = self.np
@@ -30,18 +27,6 @@ class Law:
         places = np.round(logs / np.log(rates.RATES[1] / rates.RATES[0])).astype(int)
         counts = np.bincount(np.minimum(places, rates.POINTS - 1), minlength=rates.POINTS)
         return (counts + 1e-3) / (counts + 1e-3).sum()
-
-    def allow(self, pages: int) -> None:
-        """Nothing to learn from it."""
-
-    def enter(self, number: int, now: float) -> None:
-        self.last[number], self.here[number] = now / DAY, True
-
-    def leave(self, number: int) -> None:
-        self.here[number] = False
-
-    def hear(self, number: int, at: float, now: float) -> None:
-        """It reads no sitemap."""
 
     def turn(self, now: float, room: int, held: Held) -> int:
         np, ids = self.np, self.np.flatnonzero(self.here)

@@ -60,16 +60,15 @@ class Crawler:
         return self.planner.seen(row, Look(now, held.look(row.id, now)))
 
 
-class Oracle:
-    """Knows the true mean rate of every page, and visits what is worth most by it (Cho and Garcia-Molina)."""
+class Insider:
+    """One who knows of a trace what nobody can, and keeps when each page was visited last."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, count: int) -> None:
         import numpy
 
         self.np = numpy
-        self.rates = numpy.array([max(page.rate, 1e-9) for page in trace.pages])
-        self.last = numpy.zeros(len(trace.pages))
-        self.here = numpy.zeros(len(trace.pages), bool)
+        self.last = numpy.zeros(count)
+        self.here = numpy.zeros(count, bool)
 
     def allow(self, pages: int) -> None:
         """Nothing to learn from it."""
@@ -82,6 +81,14 @@ class Oracle:
 
     def hear(self, number: int, at: float, now: float) -> None:
         """It reads no sitemap."""
+
+
+class Oracle(Insider):
+    """Knows the true mean rate of every page, and visits what is worth most by it (Cho and Garcia-Molina)."""
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__(len(trace.pages))
+        self.rates = self.np.array([max(page.rate, 1e-9) for page in trace.pages])
 
     def turn(self, now: float, room: int, held: Held) -> int:
         days = now / DAY - self.last
