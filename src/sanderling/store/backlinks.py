@@ -44,7 +44,7 @@ def unpack(packed: bytes, place: int) -> list[int]:
 def write(db: Connection, pending: Mapping[int, bytes | bytearray]) -> None:
     """Append what was gathered, shelf by shelf."""
     rows = []
-    for shelf, group in groupby(sorted(pending), SHELF.__rfloordiv__):
+    for shelf, group in groupby(sorted(pending), lambda target: target >> SHELF_BITS):
         targets = list(group)
         first = shelf << SHELF_BITS
         rows.append((shelf, pack([target - first for target in targets], [pending[target] for target in targets])))
