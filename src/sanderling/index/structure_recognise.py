@@ -41,7 +41,7 @@ class Recogniser:
         self.homes: set[int] = set()
         self.lesson = float(FIRST_LESSON)
         self.words: Counter[str] = Counter()  # of URLs and titles, and how many pages say them
-        self.said = [frozenset(tokens(look.url, look.title)) for look in samples]
+        self.said = [tokens(look.url, look.title) for look in samples]
         self.heard = len(samples)
         for said in self.said:
             self.words.update(said)
@@ -52,7 +52,7 @@ class Recogniser:
             self.looks.append(look)
             if all(look.url != sample.url for sample in self.samples):
                 self.heard += 1
-                self.words.update(set(tokens(look.url, look.title)))
+                self.words.update(tokens(look.url, look.title))
             if len(self.looks) >= self.lesson:
                 self.study()
         self._count(look, False)
@@ -93,10 +93,10 @@ class Recogniser:
         built = self.likeness(look)
         return (built + max(self._kinship(look, sample, built) for sample in self.said)) / 2
 
-    def _kinship(self, look: Look, sample: frozenset[str], otherwise: float) -> float:
+    def _kinship(self, look: Look, sample: Sequence[str], otherwise: float) -> float:
         """Share of what a sample's URL and title say that this page's say too, each word counting as it is rare."""
         weights = {word: self._telling(word) for word in sample if self.words[word] > 1}
-        shared = sum(weights.get(word, 0.0) for word in set(tokens(look.url, look.title)))
+        shared = sum(weights.get(word, 0.0) for word in tokens(look.url, look.title))
         return (shared + WORD * otherwise) / (sum(weights.values()) + WORD)
 
     def _telling(self, word: str) -> float:
