@@ -26,14 +26,13 @@ from random import Random
 
 from msgspec import Struct
 
-from benchmarks.report import replace_between
+from benchmarks.written import put
 from sanderling.database import connect, migrate, transaction
 from sanderling.frontier.book import Book, Entry
 from sanderling.frontier.schema import MIGRATIONS
 from sanderling.records import Candidate, State, Url
 
 DOCUMENT = Path("docs/cluster.md")
-BEGIN, END = "<!-- simulation: written by benchmarks/cluster.py -->", "<!-- end of simulation -->"
 MONTH = 30 * 86_400
 LINKS = 100  # on a page
 NEW_NAMES = 0.02  # of pages, a host whose name is asked for (50 pages per host)
@@ -245,7 +244,7 @@ def main() -> int:
     )
     print(text)
     if options.write:
-        replace_between(DOCUMENT, BEGIN, END, text)
+        put("simulation", text, DOCUMENT)
     return 0
 
 

@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable
 from math import log
 from random import Random
 
-from benchmarks.report import DOCUMENT, replace_between
+from benchmarks.written import put
 from sanderling.organise.coverage import order
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)  # links in all
-BEGIN, END = "<!-- coverage: written by benchmarks/coverage.py -->", "<!-- end of coverage -->"
 PRINTED_UP_TO = 10_000  # the printed method sorts everything after every step
 
 
@@ -78,7 +77,7 @@ def main() -> None:
     text = table(measure())
     print(text)
     if "--write" in sys.argv:
-        replace_between(DOCUMENT, BEGIN, END, text)
+        put("coverage", text)
 
 
 if __name__ == "__main__":

@@ -12,12 +12,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.report import DOCUMENT, replace_between
 from benchmarks.revisit import sanderling, write_sitemap
 from benchmarks.server import serve
 from benchmarks.sites import SITES, unpacked
-
-BEGIN, END = "<!-- discovery: written by benchmarks/discovery.py -->", "<!-- end of discovery -->"
+from benchmarks.written import put
 
 
 def hide(pages: list[Path], share: float) -> list[Path]:
@@ -69,7 +67,7 @@ def main() -> None:
     for page in sorted(set(named) - by_maps)[:5]:
         print(f"not found: {page}", file=sys.stderr)
     if options.write:
-        replace_between(DOCUMENT, BEGIN, END, text)
+        put("discovery", text)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from statistics import median
 
 from msgspec import Struct
 
-from benchmarks.report import DOCUMENT, replace_between
+from benchmarks.written import written
 from sanderling.database import Connection, migrate, transaction
 from sanderling.refresh import rates
 from sanderling.refresh.budget import parse_budget
@@ -32,7 +32,6 @@ NOW = 1_700_000_000.0
 AIM = 0.050  # seconds
 HOSTS = 1000
 BATCH = 500
-BEGIN, END = "<!-- due: written by benchmarks/due.py -->", "<!-- end of due -->"
 
 
 class Timed(Struct, frozen=True):
@@ -127,16 +126,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--batches", type=int, default=50)
-    parser.add_argument("--write", action="store_true", help=f"write {DOCUMENT}")
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, open_collection(Path(folder) / "c") as collection:
         migrate(collection.db, {"refresh": MIGRATIONS})
         fill(collection.db, options.records)
         found = [measure(collection.db, way, options.batches) for way in ("", "100000/day")]
     text = report(options.records, found)
-    print(text)
-    if options.write:
-        replace_between(DOCUMENT, BEGIN, END, text)
+    with written("due", options.write):
+        print(text)
 
 
 if __name__ == "__main__":

@@ -21,12 +21,10 @@ import msgspec
 
 from benchmarks.histories import Trace, read, traces_in
 from benchmarks.law import Law
-from benchmarks.report import DOCUMENT, replace_between
 from benchmarks.visits import Cell, Crawler, Oracle, Visitor, replay
+from benchmarks.written import put
 from sanderling.refresh.policies import DEFAULT, POLICIES
 
-BEGIN, END = "<!-- freshness: written by benchmarks/freshness.py -->", "<!-- end of freshness -->"
-PART = "<!-- freshness in part: written by benchmarks/freshness.py --part -->", "<!-- end of freshness in part -->"
 CHART = Path("docs/images/freshness.svg")
 Places = Sequence[tuple[str, float]]
 """The rows of the table: traces, and the mean days between visits of a page."""
@@ -196,7 +194,7 @@ def main() -> None:
     parser.add_argument("--part", type=int, default=1, help="only each N-th hundred of the pages: quick, rough")
     parser.add_argument("--keep", type=Path, help="a file for what was worked out, to go on from")
     parser.add_argument("--kept", action="store_true", help="work out nothing: show the rows that are in that file")
-    parser.add_argument("--write", action="store_true", help=f"write {DOCUMENT} and its chart")
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md and its chart")
     options = parser.parse_args()
     folder = Path(os.environ.get("SANDERLING_TRACES") or sys.exit("SANDERLING_TRACES names no folder of traces"))
     traces = options.traces.split(",") if options.traces else traces_in(folder)
@@ -211,10 +209,10 @@ def main() -> None:
     text = "\n\n".join(parts).replace("nan", "–")
     print(text)
     if options.write and options.part > 1:
-        replace_between(DOCUMENT, *PART, f"Every {options.part}th hundred of the pages, in order of address.\n\n{text}")
+        put("freshness in part", f"Every {options.part}th hundred of the pages, in order of address.\n\n{text}")
     elif options.write:
         draw(runs, places, [name for name in columns if name in COLOURS])
-        replace_between(DOCUMENT, BEGIN, END, f"![stale copies]({CHART.relative_to('docs')})\n\n{text}")
+        put("freshness", f"![stale copies]({CHART.relative_to('docs')})\n\n{text}")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from benchmarks.graph import DEGREE, FRESH, Web, page_at
-from benchmarks.report import DOCUMENT, replace_between
+from benchmarks.written import put
 from sanderling.coordinator import Coordinator
 from sanderling.ending import Finish
 from sanderling.engines.processes import Lost
@@ -33,7 +33,6 @@ from sanderling.store.graph import FLUSH_PAIRS
 
 HOSTS = 50
 WINDOW = FLUSH_PAIRS // DEGREE + 500  # pages of one measurement: back links are written once in it at least
-BEGIN, END = "<!-- frontier: written by benchmarks/frontier.py -->", "<!-- end of frontier -->"
 PACKED = pack_response(
     Exchange("http://h1.test/", 0.0, b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"<p>a page</p>" * 200)
 )
@@ -274,7 +273,7 @@ def main() -> int:
             f"at least {FRESH} of them new (`benchmarks/frontier.py`). Their time is subtracted. Each line is measured "
             f"over the {WINDOW:,} pages that follow, so that each pays for writing back links down.\n\n"
         )
-        replace_between(DOCUMENT, BEGIN, END, intro + text)
+        put("frontier", intro + text)
     return 0
 
 

@@ -22,13 +22,12 @@ from pathlib import Path
 from msgspec import Struct
 
 from benchmarks.link import FAR, Link, is_possible, round_trip, slow_link
-from benchmarks.report import replace_between
 from benchmarks.server import CONFIG
 from benchmarks.sites import SITES
+from benchmarks.written import put
 
 SOURCE = str(Path(__file__).parent.parent / "src")
-DOCUMENT, CHART = Path("docs/benchmarks.md"), Path("docs/images/migration.svg")
-BEGIN, END = "<!-- migration -->", "<!-- end of migration -->"
+CHART = Path("docs/images/migration.svg")
 DEFAULT = ("junit4-doc", "postgresql-doc-15", "python-django-doc", "sqlite3-doc")
 WEB, HOST = 8080, 8443
 CHANGED = 0.05
@@ -71,7 +70,7 @@ def main() -> int:
             "Round trip 50 ms, 10 Mbit/s each way, two network namespaces; bytes by the kernel's counters on the link."
         )
         picture = f"![bytes on the link]({CHART.relative_to('docs')})"
-        replace_between(DOCUMENT, BEGIN, END, "\n\n".join([how, text, targets(crawls), picture]))
+        put("migration", "\n\n".join([how, text, targets(crawls), picture]))
     return 0
 
 

@@ -6,13 +6,12 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from benchmarks.orderingspeed import table
-from benchmarks.report import DOCUMENT, replace_between
+from benchmarks.written import put
 from sanderling.frontier.orderings.choose import DEFAULT
 
 if TYPE_CHECKING:
     from benchmarks.ordering import Costs, Harvest, Kept, Result
 
-BEGIN, END = "<!-- ordering: written by benchmarks/ordering.py -->", "<!-- end of ordering -->"
 CHART, HARVEST = Path("docs/images/ordering.svg"), Path("docs/images/harvest.svg")
 BASELINE = "breadth"
 SHARES = (10, 25, 50)
@@ -159,7 +158,7 @@ def write(kept: "Kept") -> None:
     if kept.harvests:
         draw_harvest(kept.harvests)
         text += f"\n\n![relevant pages against pages fetched]({HARVEST.relative_to('docs')})"
-    replace_between(DOCUMENT, BEGIN, END, text)
+    put("ordering", text)
 
 
 def draw(results: "Sequence[Result]") -> None:

@@ -2,19 +2,18 @@
 
 import os
 import platform
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.written import put
+
 if TYPE_CHECKING:
     from benchmarks.crawl import Run
 
-DOCUMENT = Path("docs/benchmarks.md")
 CHART = Path("docs/images/crawl.svg")
 OURS = "sanderling"
-BEGIN, END = "<!-- crawl: written by make bench -->", "<!-- end of crawl -->"
 MB = 1_000_000
 QUIET = 0.1  # of the machine may be used by others before a run is called unfair
 
@@ -97,16 +96,7 @@ def write(runs: "Sequence[Run]", sites: Sequence[str], pages: int, rounds: int) 
         f"Aims of this project, in this run:\n\n{targets(runs)}\n\n"
         f"![pages per second]({CHART.relative_to('docs')})"
     )
-    replace_between(DOCUMENT, BEGIN, END, text)
-
-
-def replace_between(path: Path, begin: str, end: str, text: str) -> None:
-    """Replace what stands between two marks of a document."""
-    before = path.read_text()
-    pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.S)
-    if not pattern.search(before):
-        raise ValueError(f"{path} has no place marked {begin}")
-    path.write_text(pattern.sub(lambda _: f"{begin}\n{text}\n{end}", before))
+    put("crawl", text)
 
 
 def draw(runs: "Sequence[Run]") -> None:

@@ -24,11 +24,10 @@ from xml.sax.saxutils import escape
 
 from msgspec import Struct
 
-from benchmarks.report import DOCUMENT, replace_between
 from benchmarks.server import serve
 from benchmarks.sites import SITES, unpacked
+from benchmarks.written import written
 
-BEGIN, END = "<!-- revisit: written by benchmarks/revisit.py -->", "<!-- end of revisit -->"
 MARK = "between-the-visits"
 GZIP = "gzip on; gzip_comp_level 6; gzip_types text/css text/javascript application/xml text/xml;"
 WORDS = (
@@ -125,9 +124,8 @@ def main() -> None:
         )
         print(lines[-1], file=sys.stderr)
     text = f"{options.site}, {options.share:.0%} of the pages changed.\n\n" + "\n".join(lines)
-    print(text)
-    if options.write:
-        replace_between(DOCUMENT, BEGIN, END, text)
+    with written("revisit", options.write):
+        print(text)
 
 
 if __name__ == "__main__":

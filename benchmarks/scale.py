@@ -23,13 +23,11 @@ from random import Random
 
 from msgspec import Struct
 
-from benchmarks.report import replace_between
 from benchmarks.server import serve
+from benchmarks.written import written
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
 
-DOCUMENT = Path("docs/benchmarks.md")
-BEGIN, END = "<!-- scale: written by benchmarks/scale.py -->", "<!-- end of scale -->"
 HOSTS = ("127.0.0.31", "127.0.0.32", "127.0.0.33", "127.0.0.34")
 AIM = 3.6
 
@@ -211,9 +209,8 @@ def main() -> int:
         f"{table(runs)}\n\n- at least {AIM} times from one to four migrants: {ratio:.2f} "
         f"{_verdict(ratio >= AIM)}\n\n{fast(options.fast)}"
     )
-    print(text)
-    if options.write:
-        replace_between(DOCUMENT, BEGIN, END, text)
+    with written("scale", options.write):
+        print(text)
     return 0
 
 

@@ -11,21 +11,18 @@ import sys
 from collections import deque
 from collections.abc import Sequence
 from heapq import heappop, heappush
-from pathlib import Path
 from random import Random
 from statistics import mean
 
 from msgspec import Struct
 
-from benchmarks.report import replace_between
+from benchmarks.written import written
 from sanderling.clock import SimulatedClock
 from sanderling.frontier.queue import Pace
 from sanderling.records import Host, Itinerary, Outcome, Stop, Url, Visit, Vitals
 from sanderling.schedule.rivals import CHOOSERS, OWNING, WEIGHING, chooser
 from sanderling.schedule.roster import IN_HAND, Roster
 
-DOCUMENT = Path("docs/benchmarks.md")
-BEGIN, END = "<!-- schedule: written by benchmarks/schedule.py -->", "<!-- end of schedule -->"
 BATCH = Pace().batch
 UNBOUNDED = 10**6
 BEAT = 2.0
@@ -245,9 +242,8 @@ def main() -> int:
         results = measure(options.pages, seeds, bounded)
         parts += [what, table(results), targets(results)]
     text = "\n\n".join(parts)
-    print(text)
-    if options.write:
-        replace_between(DOCUMENT, BEGIN, END, text)
+    with written("schedule", options.write):
+        print(text)
     return 0
 
 

@@ -36,10 +36,10 @@ def written(name: str, wanted: bool) -> Iterator[None]:
         put(name, tee.text.strip())
 
 
-def put(name: str, text: str) -> None:
+def put(name: str, text: str, document: Path = DOCUMENT) -> None:
     """Replace what stands between the marks of this name."""
-    whole = DOCUMENT.read_text()
+    whole = document.read_text()
     marks = re.compile(rf"(<!-- {re.escape(name)}: [^>]*-->\n).*?(<!-- end of {re.escape(name)} -->)", re.DOTALL)
     if not marks.search(whole):
-        raise SystemExit(f"{DOCUMENT} has no marks for {name}")
-    DOCUMENT.write_text(marks.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", whole))
+        raise SystemExit(f"{document} has no marks for {name}")
+    document.write_text(marks.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", whole))
