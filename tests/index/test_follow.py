@@ -161,6 +161,58 @@ def test_a_copy_takes_the_place_of_its_original_as_long_as_that_is_away(site: Si
     assert len(paths(search(tmp_path, "dives"))) == 1
 
 
+def test_one_of_several_copies_stands_for_all_when_their_original_leaves(site: Site, tmp_path: Path) -> None:
+    dives = {"/tern", "/copy", "/third", "/fourth"}
+    site.pages |= {"/": html(*dives, text="shore birds"), "/third": PAGES["/copy"], "/fourth": PAGES["/copy"]}
+    for left in (4, 3, 2):
+        go(site, tmp_path)
+        catch_up(tmp_path)
+        (shown,) = paths(search(tmp_path, "dives"))
+        assert shown in dives, f"{left} copies"
+        dives.remove(shown)
+        site.pages[shown] = Page(b"", 404)
+
+
+def curlews(more: str, canonical: str) -> Page:
+    words = " ".join(f"sentence{n} about the curlew" for n in range(60))
+    return html("/", text=f"{words} {more}", head=f'<link rel=canonical href="{canonical}">')
+
+
+def test_a_page_gives_way_to_the_one_it_names_if_they_read_alike(site: Site, tmp_path: Path) -> None:
+    site.pages |= {
+        "/": html("/print", "/whole", "/apart", text="shore birds"),
+        "/print": curlews("printed", "/whole"),
+        "/whole": curlews("on screen", "/whole"),
+        "/apart": html("/", text="the curlew alone", head="<link rel=canonical href=/whole>"),
+    }
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    assert paths(search(tmp_path, "curlew")) == {"/whole", "/apart"}
+    site.pages["/whole"] = Page(b"", 404)
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    assert paths(search(tmp_path, "curlew")) == {"/print", "/apart"}
+
+
+def test_of_copies_to_the_byte_the_one_they_name_is_shown(site: Site, tmp_path: Path) -> None:
+    same = curlews("", "/whole")
+    site.pages |= {"/": html("/print", "/copy", text="shore birds"), "/print": same, "/copy": same, "/whole": same}
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    assert paths(search(tmp_path, "curlew")) == {"/whole"}
+
+
+def test_pages_that_name_each_other_are_both_shown(site: Site, tmp_path: Path) -> None:
+    site.pages |= {
+        "/": html("/left", "/right", text="shore birds"),
+        "/left": curlews("left", "/right"),
+        "/right": curlews("right", "/left"),
+    }
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    assert paths(search(tmp_path, "curlew")) == {"/left", "/right"}
+
+
 def test_style_sheets_and_sitemaps_are_no_results(site: Site, tmp_path: Path) -> None:
     site.pages["/"] = html("/gull", text="shore birds", head='<link rel=stylesheet href="/look.css">')
     site.pages["/look.css"] = Page(b".sandpiper { color: grey }", 200, {"Content-Type": "text/css"})

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from sanderling.errors import CollectionError
 from sanderling.index.anchors import Anchors, open_anchors
+from sanderling.index.copies import given_way, originals
 from sanderling.index.gather import Head, document_of
 from sanderling.index.language import Languages
 from sanderling.index.records import Document
@@ -101,19 +102,22 @@ class Follower:
                 self.index.delete([urls[row.url]], row.at)
             elif row.outcome == Outcome.FETCHED and row.changed and row.length:
                 self._put(row, urls[row.url], *said.get(row.url, (0, [])), average)
-        watch(self.anchors.db, [(row.url, row.original) for row in rows if row.original or is_gone(row)])
+        copies = originals(self.collection.db, rows, urls)
+        watch(self.anchors.db, [(row.url, copies.get(row.url, 0)) for row in rows if row.url in copies or is_gone(row)])
 
     def _look_again(self, visited: list[int], until: int) -> None:
         """Pages that were left out, and copies: put them where they belong now."""
         ids = concerned(self.anchors.db, visited)
         urls, said = urls_of(self.collection.db, ids), self.anchors.of(ids)
         average = self.anchors.average() if ids else 1.0
-        for row in present(self.collection.db, ids, until):
-            url = urls[row.url]
+        rows = list(present(self.collection.db, ids, until))
+        away = given_way(self.collection.db, rows, urls)
+        for row in rows:
+            url, out = urls[row.url], row.url in away
             held = self.index.held(url)
-            if row.out and held is not None:
+            if out and held is not None:
                 self.index.delete([url], row.at)
-            elif not row.out and row.length and (held is None or held.changed_at != row.at):
+            elif not out and row.length and (held is None or held.changed_at != row.at):
                 self._put(row, url, *said.get(row.url, (0, [])), average)
 
     def _put(self, row: Stored, url: str, pages: int, texts: list[str], average: float) -> None:

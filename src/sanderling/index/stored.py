@@ -1,6 +1,6 @@
 """What the catalogue says of pages, as the index wants to know it: visits in order, and pages as they are now.
 
-A page belongs in the index while it is there, allows it, and no other page that is there has the very same body.
+A page belongs in the index while it is there, allows it, and no other page stands for it (copies.py).
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,24 +14,25 @@ from sanderling.store.warc_records import Place
 CHUNK = 400
 AWAY = (Outcome.GONE, Outcome.REDIRECT)
 
-# The original of a copy counts only as long as it is there with the same body.
+# The original of a copy counts only as long as it is there with the same body, and does not name the copy as the page.
 ORIGINAL = """
     LEFT JOIN pages AS o ON o.url = p.duplicate_of AND o.digest = p.digest AND o.noindex = 0 AND o.misses = 0
-                         AND o.status BETWEEN 200 AND 299
+                         AND o.status BETWEEN 200 AND 299 AND o.canonical <> h.name || u.path
 """
 OUT = "(p.noindex <> 0 OR p.misses > 0 OR p.status NOT BETWEEN 200 AND 299 OR o.url IS NOT NULL)"
 WAITING = f"""
     SELECT v.id, v.url, v.at, v.outcome, v.changed, coalesce(f.name, ''), v.start, v.length,
            coalesce(p.visit, v.id), coalesce({OUT}, 1 = 1), coalesce(p.duplicate_of, 0), p.links,
-           coalesce(p.title, ''), coalesce(p.language, '')
-    FROM visits AS v JOIN urls AS u ON u.id = v.url LEFT JOIN pages AS p ON p.url = v.url {ORIGINAL}
-         LEFT JOIN files AS f ON f.id = v.file
+           coalesce(p.title, ''), coalesce(p.language, ''), coalesce(p.canonical, ''), v.digest
+    FROM visits AS v JOIN urls AS u ON u.id = v.url JOIN hosts AS h ON h.id = u.host
+         LEFT JOIN pages AS p ON p.url = v.url {ORIGINAL} LEFT JOIN files AS f ON f.id = v.file
     WHERE v.id > ? AND v.id <= ? AND u.role = 'page' AND (p.url IS NOT NULL OR v.outcome = 'skipped') ORDER BY v.id
 """
 PRESENT = f"""
     SELECT v.id, v.url, v.at, v.outcome, v.changed, coalesce(f.name, ''), v.start, v.length,
-           p.visit, {OUT}, p.duplicate_of, p.links, p.title, p.language
-    FROM pages AS p JOIN visits AS v ON v.id = p.visit {ORIGINAL} LEFT JOIN files AS f ON f.id = v.file
+           p.visit, {OUT}, p.duplicate_of, p.links, p.title, p.language, p.canonical, p.digest
+    FROM pages AS p JOIN visits AS v ON v.id = p.visit JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host
+         {ORIGINAL} LEFT JOIN files AS f ON f.id = v.file
     WHERE p.visit <= ? AND p.url
 """
 
@@ -53,6 +54,8 @@ class Stored(Struct, frozen=True):
     links: bytes
     title: str
     language: str
+    canonical: str  # the URL it names as its own; empty if it names none
+    digest: bytes
 
     @property
     def is_last(self) -> bool:

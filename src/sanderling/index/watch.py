@@ -23,11 +23,12 @@ def watch(db: Connection, pages: Iterable[tuple[int, int]]) -> None:
 
 
 def concerned(db: Connection, urls: Sequence[int]) -> list[int]:
-    """Watched pages that visits to these may put in or out: they themselves, and their copies."""
+    """Watched pages that visits to these may put in or out: they themselves, their copies, and copies beside them."""
     found: set[int] = set()
     for start in range(0, len(urls), CHUNK):
         part = list(urls[start : start + CHUNK])
         marks = ",".join("?" * len(part))
-        for column in ("url", "original"):
-            found.update(id_ for (id_,) in db.execute(f"SELECT url FROM watched WHERE {column} IN ({marks})", part))
+        beside = f"SELECT original FROM watched WHERE url IN ({marks}) AND original <> 0"
+        for wanted in (f"url IN ({marks})", f"original IN ({marks})", f"original IN ({beside})"):
+            found.update(id_ for (id_,) in db.execute(f"SELECT url FROM watched WHERE {wanted}", part))
     return sorted(found)

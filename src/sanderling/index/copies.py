@@ -1,0 +1,52 @@
+"""Which of several pages that read alike stands in the index for all of them.
+
+A copy to the byte gives way to its original; where that is away, to the first of the other copies. A page that names
+another as the one to show (rel=canonical) gives way to that if it is there, names no third, and reads nearly the same:
+a declaration that a site copied onto all its pages hides none of them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from sanderling.database import Connection
+from sanderling.dedupe.near import NEAR
+from sanderling.index.stored import Stored
+from sanderling.pages.simhash import distance
+from sanderling.store.catalogue import url_id
+
+STANDS = """
+    SELECT a.value, b.value FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host
+         JOIN marks AS a ON a.url = p.url AND a.kind = 'simhash' JOIN marks AS b ON b.url = ? AND b.kind = 'simhash'
+    WHERE p.url = ? AND p.noindex = 0 AND p.misses = 0 AND p.status BETWEEN 200 AND 299
+          AND p.canonical IN ('', h.name || u.path)
+"""
+
+
+def originals(db: Connection, rows: Iterable[Stored], urls: Mapping[int, str]) -> dict[int, int]:
+    """For each page that is a copy, or says so: the page it is a copy of."""
+    found: dict[int, int] = {}
+    for row in rows:
+        if row.original:
+            found[row.url] = row.original
+        elif row.canonical not in ("", urls[row.url]) and (named := url_id(db, row.canonical)):
+            found[row.url] = named
+    return found
+
+
+def given_way(db: Connection, rows: Sequence[Stored], urls: Mapping[int, str]) -> set[int]:
+    """Say for which of these pages another one stands; the copies of one page must be among them together."""
+    named, first, away = originals(db, rows, urls), dict[tuple[int, bytes], int](), set[int]()
+    for row in sorted(rows, key=lambda row: (row.canonical != urls[row.url], row.url)):
+        if row.out:
+            away.add(row.url)
+        elif row.original:
+            if first.setdefault((row.original, row.digest), row.url) != row.url:
+                away.add(row.url)
+        elif row.url in named and _stands(db, named[row.url], row.url):
+            away.add(row.url)
+    return away
+
+
+def _stands(db: Connection, original: int, copy: int) -> bool:
+    """Is this page there, does it stand for itself, and does it read like the other?"""
+    marks = db.execute(STANDS, (copy, original)).fetchone()
+    return marks is not None and distance(*(int.from_bytes(mark, "big") for mark in marks)) <= NEAR
