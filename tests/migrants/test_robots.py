@@ -43,6 +43,16 @@ def test_part_of_our_name_is_not_our_name(agent: str) -> None:
     assert _rules(f"User-agent: {agent}\nDisallow: /".encode()).allowed(PAGE)
 
 
+@pytest.mark.parametrize("agent", ["*", "* everybody", "heron, *", "heron,Sanderling/2, knot", "SANDERLING (any)"])
+def test_whoever_names_us_speaks_to_us(agent: str) -> None:
+    assert not _rules(f"User-agent: {agent}\nDisallow: /".encode()).allowed(PAGE)
+
+
+@pytest.mark.parametrize("agent", ["heron, knot", "*heron", "heron sanderling", ", ,", ""])
+def test_whoever_names_others_does_not(agent: str) -> None:
+    assert _rules(f"User-agent: {agent}\nDisallow: /".encode()).allowed(PAGE)
+
+
 def test_robots_txt_itself_is_always_allowed() -> None:
     assert _rules(b"User-agent: *\nDisallow: /").allowed("http://x.org/robots.txt")
 

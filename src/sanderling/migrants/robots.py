@@ -6,7 +6,7 @@ as the RFC says. A body that is a web page is read without its tags: what looks 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from protego import Protego
 
@@ -22,7 +22,7 @@ ERROR_LIFETIME = 10 * MINUTE  # after a 5xx, a 429 or no answer: keep out, and a
 _FIELDS = {
     "user-agent": ("user-agent", "useragent", "user agent"),
     "allow": ("allow",),
-    "disallow": ("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"),
+    "disallow": ("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw", "desallow"),
     "sitemap": ("sitemap", "sitemaps", "site-map"),
     "crawl-delay": ("crawl-delay", "crawl delay"),
     "request-rate": ("request-rate", "request rate"),
@@ -110,24 +110,30 @@ def _for_us(lines: list[tuple[str, str]], agent: str) -> str:
     ours = _best_token({value for name, value in lines if name == "user-agent"}, agent)
     out: list[str] = []
     for name, value in lines:
-        if name == "sitemap":
-            continue
         if name == "user-agent":
-            value = "*" if value == "*" else _US if ours and _token(value) == ours else _OTHERS
-        line = f"{name}: {value}"
-        if name != "user-agent" or not out or out[-1] != line:
-            out.append(line)
+            out += [line for who in _agents(value, ours) if (line := f"user-agent: {who}") not in out[-1:]]
+        elif name != "sitemap":
+            out.append(f"{name}: {value}")
     return "\n".join(out)
+
+
+def _agents(value: str, ours: str) -> Iterable[str]:
+    """Say whom a line speaks to; several names, with commas between them, are no standard and plainly meant."""
+    names = value.split(",")
+    return dict.fromkeys(
+        "*" if name.split()[:1] == ["*"] else _US if ours and _token(name) == ours else _OTHERS for name in names
+    )
 
 
 def _best_token(values: set[str], agent: str) -> str:
     """Choose the longest product token of ours that some group names."""
     own = {token.lower() for token in _TOKEN.findall(agent)}
-    return max(own.intersection(_token(value) for value in values), key=len, default="")
+    named = {_token(name) for value in values for name in value.split(",")}
+    return max(own & named, key=len, default="")
 
 
-def _token(value: str) -> str:
-    found = _TOKEN.match(value)
+def _token(name: str) -> str:
+    found = _TOKEN.match(name.lstrip())
     return found[0].lower() if found else ""
 
 
