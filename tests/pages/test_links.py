@@ -1,5 +1,7 @@
+import pytest
+
 from sanderling.pages.links import MAX_LINKS, Extract, extract, robots_directives
-from sanderling.pages.parse import charset_of, is_html, parse
+from sanderling.pages.parse import parse
 
 
 def read(html: str, url: str = "http://x.org/dir/page") -> Extract:
@@ -31,6 +33,24 @@ def test_the_base_element_moves_every_relative_link() -> None:
     assert read('<base href="/other/"><a href=a>A</a>').base == "http://x.org/other/"
 
 
+@pytest.mark.parametrize(
+    ("head", "base"),
+    [
+        ("<base target=_top><base href=/first/><base href=/second/>", "http://x.org/first/"),
+        ("<base href=' ?q '>", "http://x.org/dir/page?q"),
+        ("<base href=''>", "http://x.org/dir/page"),
+        ("<svg><base href=/svg/></svg><base href=/own/>", "http://x.org/own/"),
+        ("<template><base href=/template/></template>", "http://x.org/dir/page"),
+        *(
+            (f"<base href='{nonsense}'>", "http://x.org/dir/page")
+            for nonsense in ("http://[", "data:,x", "javascript:x")
+        ),
+    ],
+)
+def test_the_first_base_that_has_an_address_counts(head: str, base: str) -> None:
+    assert read(head).base == base
+
+
 def test_the_head_is_read() -> None:
     page = read(
         "<html lang=en-GB><title> A \n title </title><link rel=canonical href=/c><link rel=sitemap href=/s.xml>"
@@ -52,6 +72,9 @@ def test_nofollow_is_seen_on_links_and_on_pages() -> None:
 
 def test_a_meta_refresh_is_a_target() -> None:
     assert read('<meta http-equiv=refresh content="5; url=/next">').refresh == "/next"
+    assert read("<meta http-equiv=Refresh content=5><meta http-equiv=REFRESH content='0;/b'>").refresh == "/b"
+    assert read("<noscript><meta http-equiv=refresh content='0;/no-script'></noscript>").refresh == ""
+    assert read("<meta name=refresh content='0;/a'><meta http-equiv=expires content='0;/b'>").refresh == ""
 
 
 def test_links_beyond_the_cap_are_counted_not_kept() -> None:
@@ -68,11 +91,3 @@ def test_the_declared_charset_wins_over_the_page_and_a_byte_order_mark_over_both
     assert parse(b"<meta charset=utf-8><p>\xe9", "iso-8859-1").text == "é"
     assert parse("\ufeff<p>é".encode(), "iso-8859-1").text == "é"
     assert parse("<p>é".encode(), "no-such-charset").text == "é"
-
-
-def test_content_types_are_read_leniently() -> None:
-    assert charset_of('text/html; Charset="UTF-8"') == "utf-8"
-    assert charset_of("text/html") == ""
-    assert is_html("text/html", b"")
-    assert not is_html("application/pdf", b"<html>")
-    assert is_html("", b"  <!DOCTYPE html><p>")

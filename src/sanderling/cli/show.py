@@ -6,7 +6,8 @@ import time
 
 from sanderling.cli.frame import Call, print_json
 from sanderling.cli.times import moment
-from sanderling.pages.parse import charset_of, is_html, parse
+from sanderling.pages.media import charset_of, is_html, mime_of
+from sanderling.pages.parse import parse
 from sanderling.pages.text import text
 from sanderling.store.collection import read_collection
 from sanderling.store.look import known_url, stored
@@ -54,7 +55,7 @@ def run(call: Call) -> int:
 def page_text(record: StoredRecord) -> str:
     """The text of a stored page, as a person would read it."""
     kind = next((value for name, value in record.head if name.lower() == "content-type"), "")
-    mime, charset = kind.partition(";")[0].strip().lower(), charset_of(kind)
+    mime, charset = mime_of(kind), charset_of(kind)
     if is_html(mime, record.body):
         return "\n".join(line for line in text(parse(record.body, charset)).splitlines() if line.strip())
     if mime.startswith("text/") or not mime:

@@ -9,7 +9,8 @@ from sanderling.errors import CollectionError
 from sanderling.index.aliases import Text
 from sanderling.index.aliases_links import Anchor, Redirect
 from sanderling.organise.normalise import normalise
-from sanderling.pages.parse import charset_of, is_html, parse
+from sanderling.pages.media import charset_of, is_html, mime_of
+from sanderling.pages.parse import parse
 from sanderling.pages.text import text
 from sanderling.store.catalogue import pages, url_id
 from sanderling.store.graph import unpack_links
@@ -48,7 +49,7 @@ def page_texts(page: Stored) -> Iterator[Text]:
     except CollectionError:
         return
     kind = record.header("content-type")
-    mime = kind.partition(";")[0].strip().lower()
+    mime = mime_of(kind)
     if is_html(mime, record.body):
         yield page.url, text(parse(record.body, charset_of(kind)))
     elif mime.startswith("text/"):

@@ -14,7 +14,8 @@ from sanderling.index.records import LARGEST_BODY, LARGEST_FIELD, Document
 from sanderling.index.store import site_of, type_of
 from sanderling.pages.blocks import blocks
 from sanderling.pages.links import extract
-from sanderling.pages.parse import charset_of, is_html, parse
+from sanderling.pages.media import charset_of, is_html, mime_of
+from sanderling.pages.parse import parse
 from sanderling.store.read import StoredRecord
 
 LARGEST_HTML = 4_000_000  # bytes of a page that are parsed for the index
@@ -47,7 +48,7 @@ def document_of(
 ) -> Document | None:
     """Read one stored answer; None if there is nothing in it that words could find, or it asks not to be indexed."""
     declared = record.header("Content-Type")
-    mime = declared.partition(";")[0].strip().lower()
+    mime = mime_of(declared)
     robots = record.header("X-Robots-Tag").lower()
     if "noindex" in robots or "none" in re.split(r"[\s,:]+", robots):
         return None

@@ -15,9 +15,10 @@ MAX_USES = 100  # images, scripts and style sheets of one page
 def links_of(found: Extract, nofollow: bool, promise: Callable[[RawLink], float] | None = None) -> tuple[Link, ...]:
     """Resolve the links of a page; a target linked twice is followed if one of the links may be."""
     links: dict[Url, Link] = {}
-    if found.refresh and (target := resolve(found.base, found.refresh)):
+    if found.refresh and (target := resolve(found.base, found.refresh, found.encoding)):
         links[target.url] = Link(target.url, target.wire_if_different, "", nofollow)
-    for raw, spelling in zip(found.links, resolve_all(found.base, [raw.href for raw in found.links]), strict=True):
+    spellings = resolve_all(found.base, [raw.href for raw in found.links], found.encoding)
+    for raw, spelling in zip(found.links, spellings, strict=True):
         if spelling is None:
             continue
         known = links.get(spelling.url)
@@ -44,7 +45,7 @@ def pointers_of(found: Extract) -> tuple[Pointer, ...]:
     return tuple(
         Pointer(spelling.url, spelling.wire_if_different, role)
         for href, role in named[:MAX_POINTERS]
-        if (spelling := resolve(found.base, href)) is not None
+        if (spelling := resolve(found.base, href, found.encoding)) is not None
     )
 
 

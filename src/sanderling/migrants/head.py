@@ -1,5 +1,7 @@
 """Reading a head: the status line and headers of an answer, as lines of bytes."""
 
+from sanderling.pages.media import mime_of
+
 Fields = dict[bytes, bytes]
 """Header values by lower-case name."""
 
@@ -30,4 +32,4 @@ def _status(line: bytes) -> int:
 
 def media_type(fields: Fields) -> str:
     """Give the media type, without its parameters; empty if none is declared."""
-    return fields.get(b"content-type", b"").partition(b";")[0].strip().lower()[:100].decode("latin-1")
+    return mime_of(fields.get(b"content-type", b"").decode("latin-1"))

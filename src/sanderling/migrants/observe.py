@@ -132,7 +132,7 @@ class Observer:
         facts["nofollow"] |= found.nofollow
         facts["charset"] = (tree.encoding or charset).lower()
         facts["title"], facts["language"] = found.title, found.language
-        canonical = resolve(found.base, found.canonical) if found.canonical else None
+        canonical = resolve(found.base, found.canonical, found.encoding) if found.canonical else None
         if canonical is not None:
             facts["canonical"] = canonical.url
         topic = self._topic

@@ -52,6 +52,14 @@ _ABSOLUTE = re.compile(rf"(https?://[a-z0-9.\-]++(?::[0-9]{{1,5}})?)(/(?:{_PATH}
 _SCHEME = re.compile(r"[\s\x00-\x1f]*([A-Za-z][A-Za-z0-9+.\-]*):").match
 _TRIPLET = re.compile(r"%([0-9A-Fa-f]{2})")
 _QUERY_BYTES = frozenset(range(0x21, 0x7F)) - frozenset(b"\"#<>'")
+_CODECS = {  # of encodings that browsers and Python call differently, or know differently well
+    "shift_jis": "cp932",
+    "euc-kr": "cp949",
+    "big5": "big5hkscs",
+    "windows-874": "cp874",
+    "iso-8859-8-i": "iso-8859-8",
+    "x-mac-cyrillic": "mac-cyrillic",
+}
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _MALFORMED = re.compile(r"%(?![0-9A-Fa-f]{2})").search
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -72,7 +80,7 @@ def resolve_all(base: str, raws: Iterable[str], encoding: str = "utf-8") -> list
     page = _taken_apart(base)
     if encoding.lower().startswith("utf"):
         return [_join(page, raw) for raw in raws]
-    return [_join(page, _in_encoding(raw, encoding)) for raw in raws]
+    return [_join(page, raw if raw.isascii() else _in_encoding(raw, encoding)) for raw in raws]
 
 
 def why_not(raw: str, base: str = "") -> Reason:
@@ -156,7 +164,8 @@ def _in_encoding(raw: str, encoding: str) -> str:
 
 def _escaped(text: str, encoding: str) -> str:
     try:
-        return "".join(chr(byte) if byte in _QUERY_BYTES else f"%{byte:02X}" for byte in text.encode(encoding))
+        encoded = text.encode(_CODECS.get(encoding.lower(), encoding))
+        return "".join(chr(byte) if byte in _QUERY_BYTES else f"%{byte:02X}" for byte in encoded)
     except UnicodeEncodeError:
         if len(text) > 1:
             return "".join(_escaped(char, encoding) for char in text)

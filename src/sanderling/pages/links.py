@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
+import ada_url
 from msgspec import Struct
 
-from sanderling.pages.parse import Document, Element
+from sanderling.pages.parse import Document, Element, Namespace
+from sanderling.pages.refresh import refresh_target
 from sanderling.pages.tree import place_of
 
 MAX_LINKS = 10_000  # of one page; the rest is counted, not kept
@@ -40,6 +42,7 @@ class Extract(Struct, frozen=True):
     feeds: tuple[str, ...] = ()
     sitemaps: tuple[str, ...] = ()
     side: str = ""  # the file with its volatile parts
+    encoding: str = "utf-8"  # in which the queries of its links are escaped
 
 
 def extract(tree: Document, url: str, places: bool = False) -> Extract:
@@ -50,22 +53,36 @@ def extract(tree: Document, url: str, places: bool = False) -> Extract:
         for element in tree.find_all(tag):
             head.read(element, found)
     dropped = _anchors(tree, found, places)
-    refresh = tree.meta_refresh() if head.refreshes else None
     root = tree.root
     return Extract(
-        base=tree.base_url(url) if tree.find("base") is not None else url,
+        base=_base(tree, url) if tree.find("base") is not None else url,
         links=list(found.values()),
         dropped=dropped,
         title=head.title,
         language=((root.attr("lang") or "") if root is not None else "")[:20],
         canonical=head.canonical,
-        refresh=refresh[1] if refresh else "",
+        refresh=head.refresh,
         noindex=head.noindex,
         nofollow=head.nofollow,
         feeds=tuple(head.feeds),
         sitemaps=tuple(head.sitemaps),
         side=head.side,
+        encoding=tree.encoding or "utf-8",
     )
+
+
+def _base(tree: Document, url: str) -> str:
+    """Give the address relative links start from: the first base with one, unless it is nonsense (WHATWG)."""
+    for element in tree.find_all("base"):
+        href = element.attr("href")
+        if href is None or element.namespace is not Namespace.HTML or element.closest("template") is not None:
+            continue
+        try:
+            base = ada_url.join_url(url, href)
+        except (ValueError, UnicodeEncodeError):
+            return url
+        return url if base.startswith(("data:", "javascript:")) else base
+    return url
 
 
 def _anchors(tree: Document, found: dict[str, RawLink], places: bool) -> int:
@@ -113,7 +130,8 @@ class _Head:
 
     def __init__(self) -> None:
         self.title = self.canonical = ""
-        self.noindex = self.nofollow = self.refreshes = False
+        self.refresh = ""
+        self.noindex = self.nofollow = False
         self.feeds: list[str] = []
         self.sitemaps: list[str] = []
         self.side = ""
@@ -132,7 +150,8 @@ class _Head:
                     found.setdefault(href, RawLink(href, element.attr("alt") or "", _is_nofollow(element)))
 
     def _meta(self, element: Element) -> None:
-        self.refreshes = self.refreshes or element.attr("http-equiv") is not None
+        if (element.attr("http-equiv") or "").lower() == "refresh" and element.closest("noscript") is None:
+            self.refresh = self.refresh or refresh_target(element.attr("content") or "")
         if (element.attr("name") or "").lower() in ("robots", "sanderling"):
             directives = set(robots_directives(element.attr("content") or ""))
             self.noindex |= bool(directives & {"noindex", "none"})

@@ -4,28 +4,11 @@ from collections.abc import Sequence
 from itertools import repeat
 
 import turbohtml
-from turbohtml import Document, Element
+from turbohtml import Document, Element, Namespace
 
-__all__ = ["Document", "Element", "charset_of", "is_html", "parse", "values"]
+from sanderling.pages.media import charset_of, is_html
 
-HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
-
-
-def is_html(mime: str, body: bytes) -> bool:
-    """Say whether these bytes are a page: by the declared type, by a sniff where none is declared."""
-    if mime:
-        return mime in HTML_TYPES
-    start = body[:512].lstrip().lower()
-    return start.startswith((b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<!--"))
-
-
-def charset_of(content_type: str) -> str:
-    """Take the charset parameter out of a Content-Type header; empty if there is none."""
-    for part in content_type.split(";")[1:]:
-        name, _, value = part.partition("=")
-        if name.strip().lower() == "charset":
-            return value.strip().strip("\"'").lower()
-    return ""
+__all__ = ["Document", "Element", "Namespace", "charset_of", "is_html", "parse", "values"]
 
 
 def parse(body: bytes, charset: str = "") -> Document:

@@ -8,7 +8,7 @@ from sanderling.changes.report import Report, compare, version
 from sanderling.database import Connection
 from sanderling.errors import CollectionError
 from sanderling.organise.normalise import normalise
-from sanderling.pages.parse import charset_of
+from sanderling.pages.media import charset_of, mime_of
 from sanderling.search.window import Body, ChangeRow, PageRow, VersionRow
 from sanderling.store.catalogue import url_id, urls_of
 from sanderling.store.read import read_record
@@ -85,7 +85,7 @@ def body(db: Connection, archive: Path, url: str, visit: int = 0, at: float = 0.
         return None
     declared = record.header("Content-Type")
     mime, charset, title = _about(db, url)  # a 304 says less than the answer it repeats
-    mime = declared.partition(";")[0].strip().lower() or mime
+    mime = mime_of(declared) or mime
     return Body(url, row[0], row[1], record.status, mime, charset_of(declared) or charset, record.body, title)
 
 
