@@ -10,9 +10,9 @@ from sanderling.sources.sitemap import read_sitemap
 INDEX_LIMIT = 50_000  # sitemaps of one index
 
 
-def read_map(url: str, body: bytes) -> tuple[tuple[Hint, ...], tuple[Pointer, ...], str]:
+def read_map(url: str, body: bytes, charset: str = "") -> tuple[tuple[Hint, ...], tuple[Pointer, ...], str]:
     """Read a file; give its pages, the sitemaps it names, and in one line what was wrong with it."""
-    report = read_sitemap([body])
+    report = read_sitemap([body], charset=charset)
     hints = tuple(hint for entry in report.entries if (hint := _hint(url, entry)) is not None)
     pointers = tuple(
         Pointer(spelling.url, spelling.wire_if_different, Role.SITEMAP)

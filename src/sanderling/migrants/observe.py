@@ -111,7 +111,7 @@ class Observer:
         if stop.role is not Role.PAGE:
             from sanderling.migrants.maps import read_map
 
-            facts["hints"], facts["pointers"], note = read_map(reply.ask.url, body)
+            facts["hints"], facts["pointers"], note = read_map(reply.ask.url, body, charset)
             return Verdict(Outcome.FETCHED, note=note)
         if not is_html(mime, body):
             return Verdict(Outcome.FETCHED)

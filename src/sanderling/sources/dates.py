@@ -1,7 +1,7 @@
 """Dates as sitemaps and feeds write them: W3C profile of ISO 8601, and the dates of mail."""
 
 import re
-from calendar import timegm
+from calendar import monthrange, timegm
 from enum import StrEnum
 from functools import lru_cache
 
@@ -29,28 +29,31 @@ class Moment(Struct, frozen=True, gc=False):
         return self.at + DAY - 1 if self.precision is Precision.DAY else self.at
 
 
+_TIME = r"(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9})\d*)?)?"
 _W3C = re.compile(
-    r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})"
-    r"(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9})\d*)?)?\s*(?:(Z|UTC|GMT)|([+-])(\d{2}):?(\d{2})?)?)?)?)?",
+    rf"(\d{{4}})(?:([-/])(\d{{1,2}})(?:\2(\d{{1,2}})"
+    rf"(?:[T ]\s*{_TIME}\s*(?:(Z|UTC|GMT)|([+-])(\d{{2}}):?(\d{{2}})?(?: [A-Z]{{1,5}})?)?(?:\[[\w/+\-]+\])?)?)?)?",
     re.IGNORECASE | re.ASCII,
 ).fullmatch
+_BASIC = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)?(.*))?", re.IGNORECASE | re.ASCII).fullmatch
 _MAIL = re.compile(
-    r"(?:[a-z]{3,9}\.?,?\s*)?(\d{1,2})[\s-]([a-z]{3})[a-z]*\.?[\s-](\d{4}|\d{2})"
-    r"(?:,?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?\s*(?:([+-])(\d{2}):?(\d{2})|([a-z]{1,5}))?)?",
+    r"(?:[a-z]{3,9}\.?,?\s*)?(\d{1,2})[\s-]([a-z]{3})[a-z]*[.,]?[\s-](\d{4}|\d{2})"
+    r"(?:,?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?\s*(?:(?:GMT|UTC)?([+-])(\d{2}):?(\d{2})|(?:Etc/)?([a-z]{1,5}))?)?",
     re.IGNORECASE | re.ASCII,
 ).fullmatch
+# `Aug 30` for `30 Aug`, and a year behind the time: the order of Unix, of JavaScript, and of America.
+_MONTH_FIRST = re.compile(r"(.*\b)([a-z]{3})[a-z]*\.? (\d{1,2}),? (?=\d)", re.IGNORECASE | re.ASCII).match
+_YEAR_LAST = re.compile(r"(.*\b\d{1,2} [a-z]{3}) (\d{1,2}:\d\d.*?) (\d{4})", re.IGNORECASE | re.ASCII).fullmatch
+_COMMENT = re.compile(r" ?\([^()]*\)$")
 _MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTHS = {name: at for at, name in enumerate(_MONTH_NAMES, 1)}
-_ZONES = {
-    "est": -5,
-    "edt": -4,
-    "cst": -6,
-    "cdt": -5,
-    "mst": -7,
-    "mdt": -6,
-    "pst": -8,
-    "pdt": -7,
-}  # RFC 822; others: UTC
+_NAMED = {  # by hours: the zones of RFC 822, and others that are met and mean one thing
+    -10: ("hst",), -9: ("akst",), -8: ("pst", "pt", "akdt"), -7: ("mst", "mt", "pdt"), -6: ("cst", "ct", "mdt"),
+    -5: ("est", "et", "cdt"), -4: ("ast", "at", "edt"), -3: ("adt", "brt", "art"), 1: ("cet", "met", "mez", "bst"),
+    2: ("cest", "mest", "mesz", "eet"), 3: ("eest", "msk"), 8: ("hkt", "sgt", "awst"), 9: ("jst", "kst"), 10: ("aest",),
+    11: ("aedt",), 12: ("nzst",), 13: ("nzdt",),
+}  # fmt: skip
+_ZONES = {name: hours for hours, names in _NAMED.items() for name in names}  # what is none of them is UTC (RFC 2822)
 
 
 @lru_cache(maxsize=4096)
@@ -62,14 +65,34 @@ def read_date(text: str) -> Moment | None:
     text = " ".join(text.split())
     if len(text) > 64:
         return None
-    return _read_w3c(text) or _read_mail(text)
+    return _read_w3c(text) or _read_basic(text) or _read_mail(text) or _read_mail(_in_order(text))
+
+
+def _in_order(text: str) -> str:
+    """Bring a date into the order of mail: day, month, year, time, zone."""
+    text = _COMMENT.sub("", text)
+    if found := _MONTH_FIRST(text):
+        text = f"{found[1]}{found[3]} {found[2]} {text[found.end() :]}"
+    if found := _YEAR_LAST(text):
+        text = f"{found[1]} {found[3]} {found[2]}"
+    return text
+
+
+def _read_basic(text: str) -> Moment | None:
+    """Read a date of ISO 8601 that is written without hyphens."""
+    found = _BASIC(text)
+    if found is None:
+        return None
+    year, month, day, hour, minute, second, zone = found.groups()
+    time = f"T{hour}:{minute}:{second or '00'}{zone}" if hour else ""
+    return _read_w3c(f"{year}-{month}-{day}{time}")
 
 
 def _read_w3c(text: str) -> Moment | None:
     found = _W3C(text)
     if found is None:
         return None
-    year, month, day, hour, minute, second, fraction, utc, sign, zone_hours, zone_minutes = found.groups()
+    year, _, month, day, hour, minute, second, fraction, utc, sign, zone_hours, zone_minutes = found.groups()
     exact = bool(utc or sign)
     time = (int(hour or 0), int(minute or 0), int(second or 0))
     seconds = _seconds(int(year), int(month or 1), int(day or 1), time)
@@ -106,12 +129,11 @@ def _offset(sign: str | None, hours: str | None, minutes: str | None) -> int:
     return -east if sign == "-" else east
 
 
-_LENGTHS = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-
-
 def _seconds(year: int, month: int, day: int, time: tuple[int, int, int]) -> float | None:
     """Count seconds since 1970; None if there is no such day or time."""
     hour, minute, second = time
-    if not (year and 1 <= month <= 12 and 1 <= day <= _LENGTHS[month] and hour <= 24 and minute <= 59 and second <= 60):
+    if not (year and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]):
+        return None
+    if not (hour <= 23 and minute <= 59 and second <= 60) and time != (24, 0, 0):
         return None
     return float(timegm((year, month, day, hour, minute, second)))

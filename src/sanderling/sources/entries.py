@@ -15,6 +15,7 @@ class Kind(StrEnum):
     TEXT = "text"
     RSS = "rss"  # 0.9x, 1.0 and 2.0
     ATOM = "atom"
+    JSON = "json"  # a feed, by jsonfeed.org
     UNKNOWN = "unknown"
 
 

@@ -7,6 +7,7 @@ from sanderling.sources import extensions
 from sanderling.sources.changefreq import read_changefreq
 from sanderling.sources.dates import Moment, Precision, read_date
 from sanderling.sources.entries import Alternate, Entry, Image, Kind, Limits, News, Problem, Video
+from sanderling.sources.feeds import base_within, is_alternate, joined, looks_like_url, page_of
 from sanderling.sources.markup import attributes, unescape
 
 LOC_LIMIT = 8192  # characters; longer than any URL we would ask for
@@ -28,6 +29,7 @@ _PARTS = frozenset(("image", "video", "news"))
 _PROSE = frozenset(
     ("content", "description", "summary", "encoded", "pagemap", "source")
 )  # with tags of their own inside
+_FEED_PROSE = _PROSE | {"image", "textinput"}  # with links of their own inside
 _DATES = {  # in the order of trust
     Kind.URLSET: ("lastmod",),
     Kind.INDEX: ("lastmod",),
@@ -41,7 +43,7 @@ class Gatherer:
     """Listens to a Scanner; entries that are complete wait in `found`."""
 
     def __init__(self, limits: Limits, problems: Counter[Problem]) -> None:
-        self.kind = Kind.UNKNOWN
+        self._decide(Kind.UNKNOWN)
         self.found: list[Entry] = []
         self.updated: Moment | None = None
         self.is_page = False  # it is a web page, not a sitemap
@@ -49,6 +51,7 @@ class Gatherer:
         self._problems = problems
         self._root = ""  # the root element, until it is closed
         self._entry: dict[str, str] | None = None
+        self._root_base = self._base = ""  # what relative addresses of a feed and of an entry start from
         self._begin_part("")
         self._field, self._rest = "", ""
         self._pieces: list[str] = []
@@ -61,12 +64,12 @@ class Gatherer:
             return
         is_closed = rest.endswith("/")
         if self._entry is None:
-            self._opened_outside(name, is_closed)
+            self._opened_outside(name, rest, is_closed)
         elif _ENTRIES.get(name) is self.kind:
-            self._opened_entry()
+            self._opened_entry(rest)
         elif name == "link" and self._linked(attributes(rest)):
             self._field = ""
-        elif name in _PROSE and not self._part:
+        elif name in self._prose_names and not self._part:
             self._prose = "" if is_closed else name
         elif is_closed:
             self._entry.setdefault(name, "")
@@ -80,7 +83,7 @@ class Gatherer:
 
     def closed(self, name: str) -> None:
         """Hear of an end tag."""
-        if self._prose:
+        if self._prose and (name == self._prose or _ENTRIES.get(name) is not self.kind):
             self._prose = "" if name == self._prose else self._prose
         elif name == self._field:
             self._store()
@@ -120,6 +123,7 @@ class Gatherer:
 
     def flush(self) -> None:
         """Make an entry of what was gathered."""
+        self._prose = ""
         self._store()
         self._end_part()
         gathered, self._entry = self._entry, None
@@ -127,26 +131,35 @@ class Gatherer:
         if gathered is not None:
             self._make(gathered)
 
-    def _opened_outside(self, name: str, is_closed: bool) -> None:
+    def _decide(self, kind: Kind) -> None:
+        self.kind = kind
+        self._is_feed = kind is Kind.RSS or kind is Kind.ATOM
+        self._prose_names = _FEED_PROSE if self._is_feed else _PROSE
+
+    def _opened_outside(self, name: str, rest: str, is_closed: bool) -> None:
         if name in _ENTRIES and not is_closed:
             if self.kind is Kind.UNKNOWN:
-                self.kind = _ENTRIES[name]
+                self._decide(_ENTRIES[name])
             if _ENTRIES[name] is self.kind:
-                self._begin_entry()
+                self._begin_entry(rest)
         elif self.kind is Kind.UNKNOWN and name in _ROOTS:
-            self.kind, self._root = _ROOTS[name], "" if is_closed else name
+            self._decide(_ROOTS[name])
+            self._root = "" if is_closed else name
+            self._root_base = base_within("", rest)
+        elif name == "channel":
+            self._root_base = base_within(self._root_base, rest)
         elif self.kind is Kind.UNKNOWN and name in ("html", "body", "head"):
             self.is_page = True
         self._field, self._pieces = ("" if is_closed else name) if name in _FEED_DATES else "", []
 
-    def _opened_entry(self) -> None:
+    def _opened_entry(self, rest: str) -> None:
         if self._field == "loc":
             self._is_nested = True
             return
         if self._entry:
             self._problems[Problem.NOT_WELL_FORMED] += 1
             self.flush()
-        self._begin_entry()
+        self._begin_entry(rest)
 
     def _closed_entry(self) -> None:
         if self._is_nested:
@@ -156,8 +169,11 @@ class Gatherer:
         else:
             self.flush()
 
-    def _begin_entry(self) -> None:
+    def _begin_entry(self, rest: str = "") -> None:
         self._entry = {}
+        if self._is_feed:
+            self._base = base_within(self._root_base, rest)
+            self._entry |= {"about": attributes(rest).get("about", "")} if "about" in rest else {}
         self._begin_part("")
         self._alternates: list[Alternate] = []
         self._images: list[Image] = []
@@ -203,20 +219,20 @@ class Gatherer:
             self._entry.setdefault(name, value)
 
     def _feed_date(self, name: str, value: str) -> None:
-        if name in _FEED_DATES and self.kind in (Kind.RSS, Kind.ATOM) and self.updated is None:
+        if name in _FEED_DATES and self._is_feed and self.updated is None:
             self.updated = read_date(value)
 
     def _linked(self, words: dict[str, str]) -> bool:
         """Read a link that has its target in an attribute: an Atom link, or a page in another language."""
         assert self._entry is not None
-        href, relation = words.get("href", "").strip(BLANKS), words.get("rel", "alternate").lower()
+        href, leads_there = words.get("href", "").strip(BLANKS), is_alternate(words.get("rel", "alternate"))
         if not href or self._part:
             return False
         if self.kind is Kind.URLSET:
-            if relation == "alternate" and len(self._alternates) < self._limits.parts:
+            if leads_there and len(self._alternates) < self._limits.parts:
                 self._alternates.append(Alternate(words.get("hreflang", ""), href))
-        elif relation == "alternate":
-            self._entry.setdefault("link", href)
+        elif leads_there:
+            self._entry.setdefault("link", joined(words.get("base", "").strip(BLANKS), href))
         return True
 
     def _make(self, gathered: dict[str, str]) -> None:
@@ -240,14 +256,10 @@ class Gatherer:
         )
 
     def _loc(self, gathered: dict[str, str]) -> str:
-        if self.kind in (Kind.RSS, Kind.ATOM):
-            named = [gathered.get(name, "") for name in ("link", "guid", "id")]
-            loc = next((text for text in named if looks_like_url(text)), "")
-        else:
-            loc = gathered.get("loc", "") or gathered.get("", "")
+        loc = page_of(gathered, self._base) if self._is_feed else gathered.get("loc", "") or gathered.get("", "")
         if not loc:
             self._problems[Problem.NO_LOC] += 1
-        elif len(loc) > LOC_LIMIT or not (looks_like_url(loc) or loc.startswith("/")):
+        elif len(loc) > LOC_LIMIT or not (self._is_feed or looks_like_url(loc) or loc.startswith("/")):
             self._problems[Problem.BAD_LOC] += 1
             return ""
         return loc
@@ -275,8 +287,3 @@ class Gatherer:
             return number
         self._problems[Problem.BAD_PRIORITY] += 1
         return None
-
-
-def looks_like_url(text: str) -> bool:
-    """Tell whether a text begins as a web address does."""
-    return text[:8].lower().startswith(("http://", "https://"))

@@ -1,4 +1,4 @@
-"""Read a sitemap, an index of sitemaps, a text list, an RSS or an Atom feed: bytes in, entries out, within limits.
+"""Read a sitemap, an index of sitemaps, a text list, a feed (RSS, Atom, JSON): bytes in, entries out, within limits.
 
 What can be read is read; the rest is counted as problems. A file may come in any pieces and is never held whole.
 """
@@ -8,33 +8,32 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from sanderling.sources.encodings import encoding_of
 from sanderling.sources.entries import Entry, Kind, Limits, Problem, SitemapReport
-from sanderling.sources.gather import BLANKS, LOC_LIMIT, Gatherer, looks_like_url
+from sanderling.sources.feeds import looks_like_url
+from sanderling.sources.gather import BLANKS, LOC_LIMIT, Gatherer
 from sanderling.sources.gunzip import Gunzip
+from sanderling.sources.jsonfeed import JsonFeed
 from sanderling.sources.markup import Scanner
 
 HEAD = 1024  # bytes that decide on encoding and kind
 STRIDE = 16 * 1024  # bytes scanned at a time; smaller pieces are put together first
 
-_DECLARED = re.compile(rb"""\A\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:\-]{1,40})["']""", re.IGNORECASE)
-_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-# Names Python knows that are no encodings of web files, or that need a mark at the start which was not there.
-_REFUSED = frozenset(
-    ("utf-7", "utf-16", "utf-32", "idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined")
-)
+_XML = re.compile(r"<(?:\?xml|urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]").search
 
 
 class SitemapReader:
     """Read one file as it comes: feed it, take the entries, finish."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, charset: str = "") -> None:
         self._limits = limits or Limits()
+        self._charset = charset  # as declared from outside
         self.problems: Counter[Problem] = Counter()
         self.bytes_read = 0  # uncompressed
         self._gunzip = Gunzip()
         self._gatherer = Gatherer(self._limits, self.problems)
         self._scanner = Scanner(self._gatherer)
-        self._lines: _Lines | None = None
+        self._lines: _Lines | JsonFeed | None = None
         self._decoder: codecs.IncrementalDecoder | None = None
         self._waiting: list[bytes] = []
         self._waiting_bytes = 0
@@ -86,17 +85,28 @@ class SitemapReader:
     def _read(self, is_last: bool = False) -> None:
         data, self._waiting, self._waiting_bytes = b"".join(self._waiting), [], 0
         if self._decoder is None:
-            self._decoder = codecs.getincrementaldecoder(_encoding(data[:HEAD]))("replace")
+            self._decoder = codecs.getincrementaldecoder(encoding_of(data[:HEAD], self._charset))("replace")
         text = self._decoder.decode(data, is_last)
         if not self._has_begun:
             text = text.lstrip(BLANKS)
             self._has_begun = bool(text)
-            self._lines = _Lines(self.problems) if text and not text.startswith("<") else None
+            text = self._begin(text)
         if self._lines:
             self._lines.feed(text, is_last)
         else:
             self._scanner.feed(text)
             self._check(self._scanner.steps > self._limits.tags, Problem.TOO_LARGE)
+
+    def _begin(self, text: str) -> str:
+        """Decide by its first characters what a file is; words of a server before the XML are left out."""
+        if text.startswith("{"):
+            self._lines = JsonFeed(self.problems)
+        elif text and not text.startswith("<"):
+            if (found := _XML(text[:HEAD])) and not looks_like_url(text):
+                self.problems[Problem.NOT_WELL_FORMED] += 1
+                return text[found.start() :]
+            self._lines = _Lines(self.problems)
+        return text
 
     def _check(self, is_over: bool, problem: Problem) -> None:
         if is_over and not self.is_full:
@@ -112,9 +122,9 @@ class SitemapReader:
         return found[:room]
 
 
-def read_sitemap(chunks: Iterable[bytes], limits: Limits | None = None) -> SitemapReport:
+def read_sitemap(chunks: Iterable[bytes], limits: Limits | None = None, charset: str = "") -> SitemapReport:
     """Read a whole file; give all it says."""
-    reader = SitemapReader(limits)
+    reader = SitemapReader(limits, charset)
     found: list[Entry] = []
     for chunk in chunks:
         found += reader.feed(chunk)
@@ -144,18 +154,3 @@ class _Lines:
                 self.found.append(Entry(loc))
             elif loc:
                 self._problems[Problem.BAD_LOC] += 1
-
-
-def _encoding(head: bytes) -> str:
-    """Choose by the mark at the start, then by the declaration, else UTF-8 (the only one the protocol allows)."""
-    for mark, name in _MARKS.items():
-        if head.startswith(mark):
-            return name
-    if declared := _DECLARED.match(head):
-        try:
-            info = codecs.lookup(declared[1].decode())
-        except LookupError:
-            return "utf-8"
-        if info._is_text_encoding and info.name not in _REFUSED:
-            return info.name
-    return "utf-8"

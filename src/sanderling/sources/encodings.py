@@ -1,0 +1,48 @@
+"""In which encoding a file is written: bytes of its beginning in, the name of a codec out."""
+
+import codecs
+import re
+
+_DECLARED = re.compile(rb"""\A\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:\-]{1,40})["']""", re.IGNORECASE)
+_MARKS = {  # longer ones first
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+    b"<\0": "utf-16-le",  # without a mark, XML begins with `<`
+    b"\0<": "utf-16-be",
+}
+_WIDER = {  # what browsers read instead (WHATWG): files declare the narrow one and use characters of the wide one
+    "iso8859-1": "cp1252",
+    "ascii": "cp1252",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "big5": "big5hkscs",
+}
+# Names Python knows that are no encodings of web files, or that need a mark at the start which was not there.
+_REFUSED = frozenset(
+    ("utf-7", "utf-16", "utf-32", "idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined")
+)
+
+
+def encoding_of(head: bytes, charset: str = "") -> str:
+    """Choose by the first bytes, then by what the file declares, then by what the server does; else UTF-8."""
+    for mark, name in _MARKS.items():
+        if head.startswith(mark):
+            return name
+    declared = _DECLARED.match(head)
+    return (_known(declared[1].decode()) if declared else "") or _known(charset) or "utf-8"
+
+
+def _known(label: str) -> str:
+    """Give the codec for a label; nothing if there is none that a file could be in."""
+    try:
+        info = codecs.lookup(label)
+    except (LookupError, ValueError):
+        return ""
+    if not info._is_text_encoding or info.name in _REFUSED:
+        return ""
+    return _WIDER.get(info.name, info.name)
