@@ -30,11 +30,11 @@ from sanderling.pages.tree import clean
 from sanderling.probe import Answer, ask, ask_robots
 from sanderling.records import Candidate, Outcome, Reason, Source, State, Url
 from sanderling.request import read_seed
-from sanderling.runs import call_home
 from sanderling.session import Request, crawl
 from sanderling.store.catalogue import url_id, urls_of
 from sanderling.store.collection import Collection, exists, get_meta, read_collection
 from sanderling.store.look import stored
+from sanderling.wanted import call_home
 
 LEAST_FEATURES = 4  # fewer, and a page has no structure to speak of
 SMALL_SITE = 24  # pages; templates of fewer are not believed

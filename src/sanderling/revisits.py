@@ -28,9 +28,10 @@ from sanderling.refresh.budget import Budget
 from sanderling.refresh.diary import Diary
 from sanderling.refresh.lists import Lists
 from sanderling.request import Request, budget_of, count_migrants, policy_named
-from sanderling.runs import note_end, note_start, queue_everything
+from sanderling.runs import note_end, note_start
 from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import exists, get_meta, open_collection, read_collection, set_meta
+from sanderling.wanted import queue_everything
 
 AT_ONCE = 2_000  # pages queued at a time
 REFRESHED = "refreshed"  # when the last refresh ended

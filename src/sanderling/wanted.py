@@ -1,0 +1,145 @@
+"""Which of the URLs we know are wanted in this run: seeds, what other rules let in or out, what is asked for again."""
+
+import json
+from collections.abc import Collection, Sequence
+
+from sanderling.database import Connection
+from sanderling.frontier.book import Entry
+from sanderling.home.filing import keep_best
+from sanderling.home.house import House
+from sanderling.organise.normalise import Spelling
+from sanderling.organise.scope import verdict
+from sanderling.records import Candidate, Reason, Role, Source, State, Url
+from sanderling.request import Request
+from sanderling.store.catalogue import urls_of
+from sanderling.store.collection import get_meta, set_meta
+from sanderling.store.graph import targets_of
+
+REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH, Reason.LIMIT, Reason.EVICTED, Reason.PRIVATE_ADDRESS,
+            Reason.TOO_LARGE)  # fmt: skip
+
+
+def queue_seeds(house: House, seeds: Sequence[Spelling], now: float) -> None:
+    known = house.book.find([seed.url for seed in seeds])
+    entries: dict[Url, Entry] = {}
+    for seed in seeds:
+        candidate = Candidate(seed.url, seed.wire_if_different, house.judge.seed_level(seed.url), Source.SEED)
+        if seed.url not in known:
+            entry = house.judge.judge(candidate, False, now)
+            if entry is not None:
+                entries[seed.url] = entry
+        elif known[seed.url].soft:
+            house.book.requeue(known[seed.url].id, candidate)
+        elif known[seed.url].depth > candidate.depth:
+            house.book.shorten(known[seed.url].id, candidate)
+    house.book.add(list(entries.values()), now)
+
+
+def judge_again(house: House, request: Request, now: float) -> None:
+    """When other rules hold than in the last run: what was skipped may be wanted now, and the other way round."""
+    rules = json.dumps([request.scope.scope, request.scope.include, request.scope.exclude, house.judge.depth_limit,
+                        sorted(house.judge.rule.seeds), request.limits.keep, request.fetching.allow_private,
+                        request.fetching.max_body])  # fmt: skip
+    before = get_meta(house.db, "rules")
+    set_meta(house.db, "rules", rules)
+    if before in ("", rules):
+        return
+    _leave_out(house)
+    rows = house.db.execute(
+        "SELECT u.id, h.name || u.path, u.depth, u.wire, u.via FROM urls AS u JOIN hosts AS h ON h.id = u.host"
+        f" WHERE u.state = ? AND u.reason IN ({_marks(REJUDGED)})",
+        (State.SKIPPED, *REJUDGED),
+    ).fetchall()
+    for id_, url, depth, wire, via in rows:
+        candidate = Candidate(Url(url), wire, depth, via=via, rank=house.order.again(id_, depth))
+        entry = house.judge.judge(candidate, False, now)
+        if entry is not None and entry.state is State.QUEUED:
+            house.book.requeue(id_, candidate)
+
+
+def _leave_out(house: House) -> None:
+    """Take pages out of the queue that are no longer wanted; one that was visited before stays what it was."""
+    db = house.db
+    rows = db.execute(
+        "SELECT u.id, h.name || u.path, u.depth, p.url FROM queue AS q JOIN urls AS u ON u.id = q.url"
+        " JOIN hosts AS h ON h.id = u.host LEFT JOIN pages AS p ON p.url = u.id WHERE u.role = ?",
+        (Role.PAGE,),
+    )
+    gone = [
+        (State.VISITED if held else State.SKIPPED, Reason.NONE if held else why, id_)
+        for id_, url, depth, held in rows
+        if (why := _why_not(house, url, depth)) is not Reason.NONE
+    ]
+    db.executemany("UPDATE urls SET state = ?, reason = ? WHERE id = ?", gone)
+    db.executemany("DELETE FROM queue WHERE url = ?", [(id_,) for _, _, id_ in gone])
+    _count_waiting(house)
+
+
+def _count_waiting(house: House) -> None:
+    house.db.execute("UPDATE hosts SET waiting = (SELECT count(*) FROM queue WHERE queue.host = hosts.id)")
+
+
+def look_again(house: House, now: float) -> None:
+    """Pages that left a full collection, and what had no room in it, may be better than others by now."""
+    if house.keeper is None:
+        return
+    keep_best(house, house.keeper, now)
+    better = dict(house.keeper.worth_another_look(house.order))
+    for id_, url in urls_of(house.db, list(better)).items():
+        (via,) = house.db.execute("SELECT via FROM urls WHERE id = ?", (id_,)).fetchone()
+        place = house.order.keeps(id_, better[id_], 0.0)
+        house.book.requeue(id_, Candidate(Url(url), depth=better[id_], via=via, rank=place))
+
+
+def kept_pages(db: Connection) -> list[int]:
+    """Pages that specialised migrants keep."""
+    return [id_ for (id_,) in db.execute("SELECT id FROM urls WHERE reason = ?", (Reason.NOT_ALIKE,))]
+
+
+def call_home(house: House, kept: Collection[int]) -> int:
+    """Ask for pages that migrants keep: they come with the next errands, and the web is not asked again."""
+    for id_ in kept:
+        url, depth, wire, via = house.db.execute(
+            "SELECT h.name || u.path, u.depth, u.wire, u.via FROM urls AS u JOIN hosts AS h ON h.id = u.host"
+            " WHERE u.id = ?",
+            (id_,),
+        ).fetchone()
+        house.book.requeue(id_, Candidate(Url(url), wire, depth, via=via, rank=house.order.again(id_, depth)))
+    return len(kept)
+
+
+def queue_everything(
+    house: House,
+    states: Sequence[State] = (State.VISITED, State.GONE, State.FAILED),
+    reasons: Sequence[Reason] = (),
+) -> int:
+    """Queue every page we hold, what was missing or failed, and what was skipped for these reasons; say how many."""
+    db = house.db
+    rows = db.execute(
+        "SELECT u.id, u.host, u.depth, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host"
+        f" WHERE u.state IN ({_marks(states)}) OR (u.state = ? AND u.reason IN ({_marks(reasons)}))",
+        (*states, State.SKIPPED, *reasons),
+    )
+    wanted = [(id_, host, depth) for id_, host, depth, url in rows if _is_wanted(house, url, depth)]
+    places = house.order.arrange([(id_, depth) for id_, _, depth in wanted], lambda id_: targets_of(db, id_).targets)
+    db.executemany(
+        "INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)",
+        [(host, place, id_) for (id_, host, _), place in zip(wanted, places, strict=True)],
+    )
+    db.executemany("UPDATE urls SET state = ?, attempts = 0 WHERE id = ?", [(State.QUEUED, i) for i, _, _ in wanted])
+    _count_waiting(house)
+    return len(wanted)
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values)) or "NULL"
+
+
+def _is_wanted(house: House, url: str, depth: int) -> bool:
+    return _why_not(house, url, depth) is Reason.NONE
+
+
+def _why_not(house: House, url: str, depth: int) -> Reason:
+    """What the rules say against a URL now."""
+    why = verdict(house.judge.rule, url)
+    return Reason.DEPTH if why is Reason.NONE and house.judge.is_too_deep(depth) else why
