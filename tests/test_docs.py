@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sanderling.cli import COMMANDS
-from sanderling.settings import known
+from sanderling.given import known
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -10,6 +10,7 @@ from msgspec import Struct
 from sanderling import __version__
 from sanderling.errors import UsageError
 from sanderling.frontier.queue import Pace
+from sanderling.given import nearest
 from sanderling.migrants.settings import FetchSettings
 from sanderling.ordering import Wish
 from sanderling.organise.depth import read_depth
@@ -29,7 +30,6 @@ from sanderling.settings import (
     Scheduling,
     Scope,
     Workers,
-    nearest,
 )
 
 SECRET = ("--basic-auth", "--header", "--store", "--proxy")  # flags whose values may hold a password

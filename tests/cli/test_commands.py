@@ -11,7 +11,7 @@ from tests.web import Page, Site, html, redirect
 from sanderling.cli import COMMANDS, main
 from sanderling.cli.frame import command_module
 from sanderling.cli.seeds import read_seed_file
-from sanderling.settings import known
+from sanderling.given import known
 from sanderling.sources.sitemap import read_sitemap
 
 

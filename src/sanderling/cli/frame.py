@@ -12,7 +12,7 @@ from msgspec import Struct
 
 import sanderling
 from sanderling.errors import UsageError
-from sanderling.settings import Setting, gather, group_from, nearest, settings_of
+from sanderling.given import Setting, gather, group_from, nearest, settings_of
 
 EXIT_OK = 0
 EXIT_DISK = 3

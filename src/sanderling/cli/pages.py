@@ -11,8 +11,8 @@ from sanderling.cli.times import iso, moment, short
 from sanderling.dedupe.twins import Pair, near
 from sanderling.ending import Finish
 from sanderling.errors import UsageError
+from sanderling.given import nearest
 from sanderling.records import Reason, State
-from sanderling.settings import nearest
 from sanderling.store.catalogue import PageRow, SkippedRow, pages, skipped, urls_of
 from sanderling.store.collection import get_meta, read_collection
 

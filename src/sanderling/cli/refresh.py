@@ -17,6 +17,7 @@ from sanderling.cli.times import iso, short
 from sanderling.ending import Finish
 from sanderling.engines.parking import parked
 from sanderling.errors import UsageError
+from sanderling.given import group_from, nearest
 from sanderling.refresh.policies import POLICIES
 from sanderling.request import Request, without_secrets
 from sanderling.revisits import Mode, Refreshed, expected, refresh
@@ -30,8 +31,6 @@ from sanderling.settings import (
     Scope,
     Searching,
     Workers,
-    group_from,
-    nearest,
 )
 from sanderling.store.collection import get_meta, read_collection
 

@@ -3,7 +3,7 @@
 import argparse
 
 from sanderling.cli.frame import Call, print_json, print_rows
-from sanderling.settings import ENVIRONMENT, known
+from sanderling.given import ENVIRONMENT, known
 
 HELP = "List every setting: its value now, its flag, its key in sanderling.toml and its environment variable."
 EXAMPLES = """\

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from sanderling.errors import UsageError
-from sanderling.settings import duration
+from sanderling.given import duration
 
 
 def iso(at: float) -> str | None:

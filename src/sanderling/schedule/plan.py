@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from sanderling.errors import UsageError
+from sanderling.given import nearest
 from sanderling.records import Host
 from sanderling.schedule.ahp import Matrix, read
 from sanderling.schedule.criteria import CRITERIA, JUDGEMENTS, KNOWN, Criterion
@@ -10,7 +11,7 @@ from sanderling.schedule.rivals import OWNING, WEIGHING, Choose, chooser
 from sanderling.schedule.roster import Roster
 from sanderling.schedule.sets import Sets
 from sanderling.schedule.verdict import Ahp
-from sanderling.settings import Scheduling, nearest
+from sanderling.settings import Scheduling
 
 
 def plan(settings: Scheduling) -> Choose:

@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from sanderling.errors import UsageError
-from sanderling.settings import Limits, Politeness, Scope, duration, gather, group_from, known, size
+from sanderling.given import duration, gather, group_from, known, size
+from sanderling.settings import Limits, Politeness, Scope
 
 
 def test_flag_beats_environment_beats_file_beats_default(tmp_path: Path) -> None:
