@@ -145,6 +145,13 @@ def test_a_whole_answer_has_no_fault() -> None:
         (b"unavailable_after: 25 Jun 2030 15:00:00 PST, noindex", (True, False)),
         (b"max-snippet: 20", (False, False)),
         (b"*: noindex", (True, False)),
+        (b"unavailable_after: Fri, 25 Jun 2030 15:00:00 GMT, noindex", (True, False)),
+        (b"heron: sanderling: noindex", (True, False)),
+        (b"sanderling: heron: noindex", (False, False)),
+        (b"sanderling: max-snippet: 20, nofollow", (False, True)),
+        (b"colour: red, noindex", (False, False)),
+        (b"noindex;nofollow", (True, True)),
+        (b", ,nofollow noindex,", (True, True)),
     ],
 )
 def test_x_robots_tag_is_read_as_far_as_it_is_meant_for_us(value: bytes, verdict: tuple[bool, bool]) -> None:

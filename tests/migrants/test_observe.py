@@ -72,6 +72,20 @@ class TestPage:
         visit = look(b"<meta http-equiv=refresh content='0; url=next'>")
         assert [link.url for link in visit.links] == ["http://a.test/dir/next"]
 
+    def test_what_the_head_leads_to_is_added_to_what_the_page_does(self) -> None:
+        html, link = "Content-Type: text/html", "Link: </same>; rel=canonical, <x>; rel=next, <y>; rel=prev"
+        visit = look(b"<a href=x>one</a>", html, link, "Link: </map>; rel=sitemap", "Refresh: 0;url=z")
+        assert [link.url for link in visit.links] == [f"{HOST}/dir/{name}" for name in "xzy"]
+        assert visit.links[0].anchor == "one"
+        assert visit.canonical == f"{HOST}/same"
+        assert [pointer.url for pointer in visit.pointers] == [f"{HOST}/map"]
+        assert look(b"<link rel=canonical href=/own>", html, link).canonical == f"{HOST}/own"
+
+    def test_a_document_that_is_no_page_may_name_the_page_it_is_of(self) -> None:
+        visit = look(b"%PDF", "Content-Type: application/pdf", "Link: </page>; rel=canonical")
+        assert visit.canonical == f"{HOST}/page"
+        assert visit.links == ()
+
     def test_with_a_topic_the_page_is_scored_and_each_link_says_what_it_promises(self) -> None:
         body = (
             b"<title>On vacuum</title><p>A vacuum cleans. <a href=/1>more</a></p><div><a href=/vacuum.html>x</a></div>"

@@ -87,6 +87,17 @@ def test_directives_for_other_agents_are_passed_over() -> None:
     assert list(robots_directives("noindex, googlebot: nofollow, sanderling: none")) == ["noindex", "none"]
 
 
+def test_directives_are_found_whatever_stands_between_them() -> None:
+    assert list(robots_directives(" NoIndex;nofollow none,, max-snippet: 5,")) == ["noindex", "nofollow", "none"]
+
+
+def test_a_page_may_speak_to_us_by_the_name_we_go_by() -> None:
+    tree = parse(b"<meta name=Heron content=noindex><meta name=sanderling content=nofollow>")
+    ours, theirs = extract(tree, "http://x.org/", agent="Heron"), extract(tree, "http://x.org/")
+    assert (ours.noindex, ours.nofollow) == (True, False)
+    assert (theirs.noindex, theirs.nofollow) == (False, True)
+
+
 def test_the_declared_charset_wins_over_the_page_and_a_byte_order_mark_over_both() -> None:
     assert parse(b"<meta charset=utf-8><p>\xe9", "iso-8859-1").text == "é"
     assert parse("\ufeff<p>é".encode(), "iso-8859-1").text == "é"

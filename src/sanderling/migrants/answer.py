@@ -11,13 +11,12 @@ from sanderling.migrants.transfer import Reply
 from sanderling.organise.normalise import resolve
 from sanderling.records import Outcome, Reason
 
-LISTS = {
-    b"content-encoding": b", ",
-    b"x-robots-tag": b"\n",
-}  # headers that may come in several lines, and how to join them
 NO_TUNNEL = "CONNECT tunnel failed"  # curl has no error of its own for a proxy that refuses
 MAX_RETRY_AFTER = 86_400.0
 VALIDATOR = re.compile(rb"[^\x00-\x1f\x7f]{1,512}").fullmatch  # an ETag or Last-Modified that can be sent back
+AGENT = re.compile(
+    r"\*|[a-z0-9_\-]*[a-z_\-][a-z0-9_\-]*(?:/[\w.]*)?"
+).fullmatch  # a name, in lower case; not a part of a date
 VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 FAULTS = {
@@ -165,8 +164,11 @@ def _for_us(line: str, agent: str) -> Iterator[str]:
     """Give the directives of one line; an agent's name in front holds for all that follows it."""
     ours = True
     for part in line.split(","):
-        name, colon, rest = part.partition(":")
-        if colon and name.strip() not in VALUED:
-            ours = name.strip() in ("*", agent)
-        if ours:
-            yield (rest if colon else name).strip()
+        *names, value = part.split(":")
+        for name in map(str.strip, names):
+            if name in VALUED or not AGENT(name):
+                break  # the rest is its value, colons and all
+            ours = name in ("*", agent)
+        else:
+            if ours:
+                yield from value.replace(";", " ").split()

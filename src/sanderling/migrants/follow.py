@@ -38,6 +38,14 @@ def links_of(found: Extract, nofollow: bool, promise: Callable[[RawLink], float]
     return tuple(links.values())
 
 
+def with_leads(links: tuple[Link, ...], leads: tuple[Link, ...], nofollow: bool) -> tuple[Link, ...]:
+    """Add the links of a page's head to those of the page."""
+    if not leads:
+        return links
+    known = {link.url for link in links}
+    return links + tuple(Link(lead.url, lead.wire, nofollow=nofollow) for lead in leads if lead.url not in known)
+
+
 def pointers_of(found: Extract) -> tuple[Pointer, ...]:
     """Resolve the sitemaps, the feeds and the side file a page names."""
     named = [(found.side, Role.SIDE)] if found.side else []

@@ -5,7 +5,11 @@ from sanderling.pages.media import mime_of
 Fields = dict[bytes, bytes]
 """Header values by lower-case name."""
 
-LISTS = {b"content-encoding": b", ", b"x-robots-tag": b"\n"}  # may come in several lines: how to join them
+LISTS = {
+    b"content-encoding": b", ",
+    b"x-robots-tag": b"\n",
+    b"link": b", ",
+}  # may come in several lines: how to join them
 
 
 def read_head(lines: list[bytes]) -> tuple[int, Fields]:

@@ -8,7 +8,7 @@ from sanderling.migrants.answer import Verdict, fault, judge, robots_tag, text, 
 from sanderling.migrants.body import decoded
 from sanderling.migrants.fetch import request_headers
 from sanderling.migrants.focus import promise_of, relevance
-from sanderling.migrants.follow import links_of, pointers_of, uses_of
+from sanderling.migrants.follow import links_of, pointers_of, uses_of, with_leads
 from sanderling.migrants.head import Fields, media_type, read_head
 from sanderling.migrants.pack import Exchange, pack_metadata, pack_request, pack_response, stored_head
 from sanderling.migrants.settings import FetchSettings
@@ -113,21 +113,28 @@ class Observer:
 
             facts["hints"], facts["pointers"], note = read_map(reply.ask.url, body, charset)
             return Verdict(Outcome.FETCHED, note=note)
+        if b"link" in fields or b"refresh" in fields:
+            self._read_leads(reply.ask.url, fields, facts)
         if not is_html(mime, body):
             return Verdict(Outcome.FETCHED)
         if len(body) > self._settings.max_page:
             return Verdict(Outcome.FETCHED, note=f"not parsed: a page of {len(body)} bytes")
         self._read_page(reply.ask.url, body, charset, bool(stop.digest), facts)
-        if link := fields.get(b"link"):
-            from sanderling.migrants.maps import list_named
-
-            facts["pointers"] += list_named(reply.ask.url, link)
         return Verdict(Outcome.FETCHED)
+
+    def _read_leads(self, url: str, fields: Fields, facts: Facts) -> None:
+        """Take what the headers say of other pages; what the page itself says is added, and goes before it."""
+        from sanderling.migrants.linking import leads_of  # few answers say any of it
+        from sanderling.migrants.maps import list_named
+
+        leads = leads_of(url, fields, facts["nofollow"])
+        facts["canonical"], facts["links"] = leads.canonical, leads.links
+        facts["pointers"] = leads.pointers + list_named(url, fields.get(b"link", b""))
 
     def _read_page(self, url: str, body: bytes, charset: str, changed: bool, facts: Facts) -> None:
         """Parse once, take everything."""
         tree = parse(body, charset)
-        found = extract(tree, url, bool(self._settings.keep))
+        found = extract(tree, url, bool(self._settings.keep), self._agent)
         facts["noindex"] |= found.noindex
         facts["nofollow"] |= found.nofollow
         facts["charset"] = (tree.encoding or charset).lower()
@@ -137,13 +144,14 @@ class Observer:
             facts["canonical"] = canonical.url
         topic = self._topic
         facts["links_dropped"] = found.dropped
-        facts["pointers"] = pointers_of(found)
+        facts["pointers"] = pointers_of(found) + facts.get("pointers", ())
         if self._settings.resources:
             facts["uses"] = uses_of(tree, found.base)
         facts["marks"] = self._marks(tree, changed)
         if topic:
             facts["marks"]["relevance"] = pack_relevance(relevance(topic, tree, found.title))
-        facts["links"] = links_of(found, facts["nofollow"], promise_of(topic, tree, found) if topic else None)
+        links = links_of(found, facts["nofollow"], promise_of(topic, tree, found) if topic else None)
+        facts["links"] = with_leads(links, facts.get("links", ()), facts["nofollow"])
 
     def _pack(self, stop: Stop, reply: Reply, facts: Facts, at: float, digest: bytes = b"") -> None:
         """Write the records the archive keeps of this answer; `digest` is the body's, if it came without coding."""

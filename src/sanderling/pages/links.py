@@ -45,9 +45,9 @@ class Extract(Struct, frozen=True):
     encoding: str = "utf-8"  # in which the queries of its links are escaped
 
 
-def extract(tree: Document, url: str, places: bool = False) -> Extract:
-    """Read links and head of a page at `url`."""
-    head = _Head()
+def extract(tree: Document, url: str, places: bool = False, agent: str = "sanderling") -> Extract:
+    """Read links and head of a page at `url`, as the agent of this name."""
+    head = _Head(agent.lower())
     found: dict[str, RawLink] = {}
     for tag in HEAD_TAGS:
         for element in tree.find_all(tag):
@@ -119,16 +119,15 @@ def robots_directives(content: str, agent: str = "sanderling") -> Iterator[str]:
     """Read one robots meta or X-Robots-Tag value; directives for other agents are passed over."""
     for part in content.lower().split(","):
         name, colon, value = part.partition(":")
-        if not colon:
-            yield name.strip()
-        elif name.strip() in ("*", "robots", agent):
-            yield value.strip()
+        if not colon or name.strip() in ("*", "robots", agent):
+            yield from (value if colon else name).replace(";", " ").split()
 
 
 class _Head:
     """Collects what the few head-like elements say."""
 
-    def __init__(self) -> None:
+    def __init__(self, agent: str) -> None:
+        self._agent = agent
         self.title = self.canonical = ""
         self.refresh = ""
         self.noindex = self.nofollow = False
@@ -152,8 +151,8 @@ class _Head:
     def _meta(self, element: Element) -> None:
         if (element.attr("http-equiv") or "").lower() == "refresh" and element.closest("noscript") is None:
             self.refresh = self.refresh or refresh_target(element.attr("content") or "")
-        if (element.attr("name") or "").lower() in ("robots", "sanderling"):
-            directives = set(robots_directives(element.attr("content") or ""))
+        if (element.attr("name") or "").strip().lower() in ("robots", self._agent):
+            directives = set(robots_directives(element.attr("content") or "", self._agent))
             self.noindex |= bool(directives & {"noindex", "none"})
             self.nofollow |= bool(directives & {"nofollow", "none"})
 
