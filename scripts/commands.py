@@ -5,7 +5,8 @@ from pathlib import Path
 
 from sanderling.cli import COMMANDS
 from sanderling.cli.frame import EXIT_CODES, command_module, fill, new_parser
-from sanderling.settings import ENVIRONMENT, GROUPS, settings_of
+from sanderling.given import ENVIRONMENT, settings_of
+from sanderling.settings import GROUPS
 
 DOCS = Path(__file__).parent.parent / "docs"
 

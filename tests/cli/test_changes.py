@@ -173,6 +173,23 @@ def test_dust_is_learned_used_and_taken_back(crawled: Crawled, capsys: pytest.Ca
     assert objects(capsys) == []
 
 
+def test_a_rule_can_be_said_by_hand_and_outlives_what_is_learned(
+    crawled: Crawled, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = crawled.site.root.removeprefix("http://")
+    assert crawled("dust", "--add", "slash") == 4
+    assert "--add needs --site" in capsys.readouterr().err
+    assert crawled("dust", "--add", "slope", "--site", site) == 4
+    assert "'slope' is no rule; there are slash, case" in capsys.readouterr().err
+    assert crawled("dust", "--add", "slash", "--site", site) == 0
+    assert "a final slash makes no difference" in capsys.readouterr().out
+    assert crawled("dust", "--use") == 0
+    capsys.readouterr()
+    assert crawled("dust", "--used", "--json") == 0
+    assert [rule["kind"] for rule in objects(capsys)] == ["slash", "parameter"]
+    assert crawled("dust", "--forget", "127.*") == 0
+
+
 def test_the_web_in_a_diff_stays_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Site({"/": html(text=OLD)}) as site:
         one = Crawled(site, tmp_path / "c")

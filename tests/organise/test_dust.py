@@ -2,7 +2,7 @@
 
 import pytest
 
-from sanderling.organise.dust import Kind, Page, Rule, check, learn, rewrite
+from sanderling.organise.dust import Kind, Page, Rule, learn, rewrite, said
 
 
 def pages(spellings: list[str], count: int = 40) -> list[Page]:
@@ -75,8 +75,23 @@ def test_what_differs_in_two_ways_is_learned_one_after_the_other() -> None:
     assert rewrite("http://www.a.org/p/7/index.html?sid=1", rules) == rewrite("http://a.org/p/7/", rules)
 
 
-def test_a_rule_that_no_longer_holds_is_noticed() -> None:
-    evidence = pages(["http://a.org/p/{n}", "http://a.org/p/{n}/"])
-    (rule,) = learn(evidence)
-    assert check(rule, evidence)
-    assert not check(rule, [Page(page.url, page.url.encode()) for page in evidence])
+@pytest.mark.parametrize(
+    ("rules", "url", "other"),
+    [
+        (["case", "index", "slash"], "http://x.org/A/Index.HTML", "http://x.org/a"),
+        (["case", "index", "slash"], "http://x.org/A/?Q=B/", "http://x.org/a?Q=B/"),
+        (["index"], "http://x.org/index.php?p=1", "http://x.org/?p=1"),
+        (["case", "index", "slash"], "http://x.org/", "http://x.org/"),
+        (["index"], "http://x.org/my-index.html", "http://x.org/my-index.html"),
+        (["index=home.html"], "http://x.org/a/home.html", "http://x.org/a/"),
+        (["parameter=sid", "scheme", "www"], "http://www.x.org/p?sid=1&id=2", "https://x.org/p?id=2"),
+    ],
+)
+def test_a_person_may_say_what_makes_no_difference(rules: list[str], url: str, other: str) -> None:
+    assert rewrite(url, [rule for text in rules for rule in said("x.org", text)]) == other
+
+
+@pytest.mark.parametrize("text", ["", "slashes", "slash=1", "parameter", "parameter=", "index="])
+def test_what_is_no_rule_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no rule; there are slash, case"):
+        said("x.org", text)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from msgspec import to_builtins
 
 from sanderling.cli.frame import Call, print_json, print_rows, say
-from sanderling.organise.dust import Kind, Page, Rule, learn, load, save
+from sanderling.errors import UsageError
+from sanderling.organise.dust import NAMES, Kind, Page, Rule, learn, load, said, save
 from sanderling.store.collection import Collection, open_collection, read_collection
 
 HELP = "Show which parts of URLs make no difference on a site; with --use, leave them out from now on."
@@ -18,6 +19,7 @@ examples:
   sanderling dust --use                   spell URLs by these rules before fetching
   sanderling dust --used                  the rules in use
   sanderling dust --forget example.org    take the rules of a site back
+  sanderling dust --site example.org --add slash --add parameter=sid   rules you know yourself
 """
 WORDS = {
     Kind.PARAMETER: "parameter {name} makes no difference",
@@ -35,20 +37,26 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--use", action="store_true", help="use these rules from now on")
     parser.add_argument("--used", action="store_true", help="show the rules in use")
     parser.add_argument("--forget", metavar="PATTERN", help="take back the rules of sites like this")
+    parser.add_argument(
+        "--add", action="append", metavar="RULE", help=f"use a rule for --site: {', '.join(NAMES)} (repeatable)"
+    )
 
 
 def run(call: Call) -> int:
     """Learn and show; or write down what to use."""
     if call.args.forget:
         return _forget(call)
+    if call.args.add:
+        return _add(call)
     with read_collection(call.collection) as collection:
         found = load(collection.db) if call.args.used else learn(_pages(collection))
     rules = [rule for rule in found if _is_wanted(call.args.site, rule.site)]
     if call.args.use:
         with open_collection(call.collection) as collection:
-            kept = [rule for rule in load(collection.db) if rule.site not in {new.site for new in rules}]
+            sites = {rule.site for rule in rules}
+            kept = [rule for rule in load(collection.db) if rule.site not in sites or not rule.agreed]
             save(collection.db, [*kept, *rules])
-        say(call, f"{len(rules)} rules in use")
+        say(call, f"rules in use: {len(rules)}")
     _print(call, rules)
     return 0
 
@@ -65,6 +73,23 @@ def _pages(collection: Collection) -> Iterator[Page]:
 
 def _is_wanted(pattern: str | None, site: str) -> bool:
     return pattern is None or re.match(fnmatch.translate(pattern), site) is not None
+
+
+def _add(call: Call) -> int:
+    """Use rules that a person knows to hold; nothing is learned or checked."""
+    if not call.args.site or "*" in call.args.site:
+        raise UsageError("--add needs --site with the name of one site, such as example.org")
+    try:
+        rules = [rule for text in call.args.add for rule in said(call.args.site.lower().removeprefix("www."), text)]
+    except ValueError as wrong:
+        raise UsageError(f"--add: {wrong}") from None
+    with open_collection(call.collection) as collection:
+        known = {(rule.site, rule.kind, rule.name) for rule in rules}
+        kept = [rule for rule in load(collection.db) if (rule.site, rule.kind, rule.name) not in known]
+        save(collection.db, [*kept, *rules])
+    say(call, f"rules in use: {len(rules)}")
+    _print(call, rules)
+    return 0
 
 
 def _forget(call: Call) -> int:

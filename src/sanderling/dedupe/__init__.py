@@ -1,5 +1,5 @@
-"""The duplicate eliminator (MIG-10): exact by digest, near by simhash, links by an occurrence cache before the disk.
+"""Duplicates (MIG-10): near ones by simhash, and how many there are of each kind.
 
-`matcher.py` says what becomes of a downloaded page and of a found link, `cache.py` counts how often URLs are met,
-`near.py` finds pages that read nearly the same, `twins.py` keeps their pairs up to date.
+`near.py` finds pages that read nearly the same, `twins.py` keeps their pairs up to date, `tally.py` counts. Copies to
+the byte are met where pages are stored (`store.shelve`), links that are known where they are found (`frontier.known`).
 """

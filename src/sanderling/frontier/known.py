@@ -1,8 +1,8 @@
 """Known URLs with how often each was met, kept in memory before the disk is asked (MIG-10, SPEC 8).
 
-The rule is that of `dedupe.cache`, for a crawl that meets a hundred links on each page: one dictionary, oldest first,
-and when it is full a quarter goes at once: the rarest, of those the ones met longest ago; or, as `lru`, the ones met
-longest ago.
+The thesis calls it LRU and evicts by occurrence count, which is LFU (E26): that is the default. A crawl meets a hundred
+links on each page, so it is one dictionary, oldest first, and when it is full a quarter goes at once: the rarest, of
+those the ones met longest ago; or, as `lru`, the ones met longest ago.
 """
 
 from collections import Counter

@@ -2,7 +2,7 @@
 
 A raw string comes in; a `Url` (the key), its wire spelling and a verdict (in scope, trap, too long ...) go out.
 
-    normalise.py   one spelling per URL            lossy.py      rules that may merge pages, off by default
+    normalise.py   one spelling per URL            dust.py       what makes no difference on a site, learned or said
     scope.py       what belongs to a crawl         traps.py      what one URL tells of a trap
     budget.py      what only many URLs tell
 """

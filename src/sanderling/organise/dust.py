@@ -2,8 +2,9 @@
 
 A rule says that something in a URL makes no difference on a site: a parameter, `www.`, an index page, a trailing slash,
 case, the scheme. Evidence are pages that were fetched under both spellings. Half of it, chosen by hash, proposes a
-rule; the other half, never looked at before, has to confirm it. A rule only ever changes which spelling is asked for,
-so it is taken back by leaving it out.
+rule; the other half, never looked at before, has to confirm it. A person may know better and name a rule (`said`); so
+are the lossy rules of normalisation (N8) switched on. A rule only ever changes which spelling is asked for, so it is
+taken back by leaving it out.
 """
 
 from collections import Counter
@@ -20,6 +21,7 @@ SUPPORT = 3  # groups of spellings that must agree in each half of the evidence
 ERRORS = 0.02  # share of groups that may disagree
 ROUNDS = 3
 MAX_NAMES = 100  # parameters of a site that are looked at, the usual ones
+NAMES = ("slash", "case", "www", "scheme", "index", "index=NAME", "parameter=NAME")
 INDEX_NAMES = ("index.html", "index.htm", "index.php", "default.asp", "default.aspx", "default.html", "index.jsp")
 
 
@@ -41,7 +43,7 @@ class Rule(Struct, frozen=True):
     kind: Kind
     name: str = ""  # of the parameter or the index page
     keep: bool = False  # the longer spelling is the usual one: www., /a/, http
-    agreed: int = 0  # groups of spellings with one content, among those held out
+    agreed: int = 0  # groups of spellings with one content, among those held out; 0: a person said so
     disagreed: int = 0
 
 
@@ -55,6 +57,16 @@ class Page(Struct, frozen=True):
 def site_of(url: str) -> str:
     """Name the site of a URL: its host without `www.`, with its port."""
     return urlsplit(url).netloc.lower().removeprefix("www.")
+
+
+def said(site: str, text: str) -> list[Rule]:
+    """Read a rule as a person writes it (`NAMES`); `index` stands for every usual name of an index page."""
+    kind, mark, name = text.partition("=")
+    if kind == Kind.INDEX and not mark:
+        return [Rule(site, Kind.INDEX, name) for name in INDEX_NAMES]
+    if kind not in list(Kind) or bool(name) != (kind in (Kind.PARAMETER, Kind.INDEX)):
+        raise ValueError(f"{text!r} is no rule; there are {', '.join(NAMES)}")
+    return [Rule(site, Kind(kind), name)]
 
 
 def learn(pages: Iterable[Page], support: int = SUPPORT, errors: float = ERRORS) -> list[Rule]:
@@ -179,13 +191,6 @@ REWRITES: dict[Kind, Callable[[str, Rule], str]] = {
     Kind.CASE: _case,
     Kind.SCHEME: _scheme,
 }
-
-
-def check(rule: Rule, pages: Sequence[Page], errors: float = ERRORS) -> bool:
-    """Say whether a rule still holds on newer pages; a rule that does not is taken back."""
-    one, other = _evidence(rule, pages)
-    agreed, disagreed = one[0] + other[0], one[1] + other[1]
-    return disagreed <= errors * (agreed + disagreed)
 
 
 def load(db: Connection) -> list[Rule]:
