@@ -16,6 +16,17 @@ def test_anchors_areas_and_frames_are_links() -> None:
     assert hrefs("<a href=a>A</a><map><area href=b></map><iframe src=c></iframe>") == ["b", "c", "a"]
 
 
+def test_links_are_found_in_drawings_and_in_shadows() -> None:
+    assert hrefs('<svg><a xlink:href="/old"></a><a href="/new"></a><a href="#x"></a></svg>') == ["/new", "/old"]
+    assert hrefs("<div><template shadowrootmode=open><a href=/in>x</a></template></div>") == ["/in"]
+
+
+def test_versions_of_a_page_are_links_and_other_style_sheets_are_none() -> None:
+    head = "<link rel=alternate hreflang=de href=/de><link rel=alternate media=handheld href=/m>"
+    rest = '<link rel=alternate href=/x><link rel="alternate stylesheet" media=print href=/s>'
+    assert hrefs(head + rest) == ["/de", "/m"]
+
+
 def test_a_link_is_kept_once_with_the_first_words_said_about_it() -> None:
     found = read('<a href=a><img src=i alt=""></a><a href=a>the text</a>').links
     assert [(x.href, x.anchor) for x in found] == [("a", "the text")]
@@ -102,3 +113,11 @@ def test_the_declared_charset_wins_over_the_page_and_a_byte_order_mark_over_both
     assert parse(b"<meta charset=utf-8><p>\xe9", "iso-8859-1").text == "é"
     assert parse("\ufeff<p>é".encode(), "iso-8859-1").text == "é"
     assert parse("<p>é".encode(), "no-such-charset").text == "é"
+
+
+def test_the_declaration_of_xml_says_the_encoding_where_nothing_else_does() -> None:
+    xml = b"<?xml version='1.0' encoding='koi8-r'?>"
+    assert parse(xml + b"<p>\xc1").text == "а"
+    assert parse(xml + b"<meta charset=iso-8859-7><p>\xe1").text == "α"
+    assert parse(xml + b"<p>\xe9", "iso-8859-1").text == "é"
+    assert parse("<?xml version='1.0' encoding='utf-16'?><p>é".encode()).text == "é"

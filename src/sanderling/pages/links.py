@@ -15,6 +15,7 @@ MAX_ANCHOR = 200
 
 HEAD_TAGS = ("title", "meta", "link", "area", "iframe", "frame")  # of each apart: that search is native and fast
 OUTWARD = "a[href]:not([href^='#'])"
+DRAWN = "svg a"  # of which older ones have their target in another attribute
 FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
 
 
@@ -88,8 +89,11 @@ def _base(tree: Document, url: str) -> str:
 def _anchors(tree: Document, found: dict[str, RawLink], places: bool) -> int:
     """Add the anchors, once per page they lead to; the first anchor text that says something stays."""
     dropped = 0
-    for element in tree.select(OUTWARD):
-        href = element.attr("href")
+    elements = tree.select(OUTWARD)
+    if drawn := tree.select(DRAWN):
+        elements += [element for element in drawn if not element.attr("href")]
+    for element in elements:
+        href = element.attr("href") or element.attr("xlink:href")
         if not href:
             continue
         if "#" in href:
@@ -113,6 +117,11 @@ def _picture(element: Element) -> str:
 def _is_nofollow(element: Element) -> bool:
     rel = element.attr("rel")
     return rel is not None and "nofollow" in rel.lower().split()
+
+
+def _is_version(element: Element, rel: list[str]) -> bool:
+    """Say whether a link leads to the page in another language or for another device."""
+    return "stylesheet" not in rel and bool(element.attr("hreflang") or element.attr("media"))
 
 
 def robots_directives(content: str, agent: str = "sanderling") -> Iterator[str]:
@@ -170,6 +179,6 @@ class _Head:
         elif "alternate" in rel and (element.attr("type") or "").lower() in FEED_TYPES:
             self.feeds.append(href)
         elif len(found) < MAX_LINKS and (
-            "next" in rel or "prev" in rel or ("alternate" in rel and element.attr("hreflang"))
+            "next" in rel or "prev" in rel or ("alternate" in rel and _is_version(element, rel))
         ):
             found.setdefault(href, RawLink(href))

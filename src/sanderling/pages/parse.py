@@ -1,5 +1,6 @@
 """Bytes to a tree: the only module that knows which HTML parser we use."""
 
+import re
 from collections.abc import Sequence
 from itertools import repeat
 
@@ -8,17 +9,35 @@ from turbohtml import Document, Element, Namespace
 
 from sanderling.pages.media import charset_of, is_html
 
+PRESCAN = 1024  # bytes in which a page has to say its encoding
+
+_XML_ENCODING = re.compile(rb"""<\?xml\b[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._:\-]{1,40})["']""").match
+_META_CHARSET = re.compile(rb"<meta[^>]*?charset", re.IGNORECASE).search
+
 __all__ = ["Document", "Element", "Namespace", "charset_of", "is_html", "parse", "values"]
 
 
 def parse(body: bytes, charset: str = "") -> Document:
-    """Parse a page as a browser would: byte order mark, then the declared charset, then what the page says itself."""
+    """Parse a page as a browser would: byte order mark, then the declared charset, then what the page says itself.
+
+    Trees that a page hangs into the shadow of its own stay templates, so that their links are found.
+    """
+    charset = charset or (_of_xml(body) if body.startswith(b"<?xml") else "")
     if charset and not body.startswith((b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")):
         try:
-            return turbohtml.parse(body, encoding=charset, positions=False)
+            return turbohtml.parse(body, encoding=charset, positions=False, allow_declarative_shadow_roots=False)
         except LookupError:  # a charset nobody knows is no declaration
             pass
-    return turbohtml.parse(body, detect_encoding=True, positions=False)
+    return turbohtml.parse(body, detect_encoding=True, positions=False, allow_declarative_shadow_roots=False)
+
+
+def _of_xml(body: bytes) -> str:
+    """Take the encoding out of an XML declaration, unless the page says it the way of HTML, which counts more."""
+    declared = _XML_ENCODING(body[:PRESCAN])
+    if declared is None or _META_CHARSET(body[:PRESCAN]):
+        return ""
+    name = declared[1].decode().lower()
+    return "utf-8" if name.startswith("utf-16") else name  # what could be read so far is no UTF-16
 
 
 def values(elements: Sequence[Element], name: str) -> list[str]:
