@@ -9,10 +9,8 @@ import pytest
 from sanderling.feedback.apriori import (
     confidences,
     frequent_sets,
-    hit_count,
     least_count,
     rules,
-    star_rating,
     weigh_page,
     weigh_pattern,
 )  # fmt: skip
@@ -69,11 +67,6 @@ def test_a_page_without_a_pattern_weighs_nothing() -> None:
 def test_every_confidence_lies_between_nothing_and_one() -> None:
     counts = frequent_sets(P1, 1)
     assert all(0 < c <= 1 for c in confidences({1, 5, 8}, counts).values())
-
-
-def test_the_other_methods_are_plain_means() -> None:
-    assert hit_count([1, 2, 1]) == pytest.approx(4 / 3)
-    assert (star_rating([3, 3]), star_rating([]), hit_count([])) == (3, 0, 0)
 
 
 @pytest.mark.parametrize("which", [0, 1])

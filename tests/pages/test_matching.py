@@ -8,7 +8,6 @@ from sanderling.pages.matching import (
     RIVALS,
     Verdict,
     edit_distance,
-    is_match,
     layers,
     matched,
     matched_as_printed,
@@ -63,11 +62,6 @@ def test_the_two_thresholds_part_different_similar_and_same(value: float, meanin
 @given(trees, trees)
 def test_the_fast_matching_counts_what_the_plain_one_counts(a: Node, b: Node) -> None:
     assert matched(a, b) == plain(a, b)
-
-
-@given(trees, trees)
-def test_a_match_is_decided_as_the_similarity_says(a: Node, b: Node) -> None:
-    assert is_match(a, b) == (similarity(a, b) >= 0.4)
 
 
 @pytest.mark.parametrize("method", RIVALS.values(), ids=list(RIVALS))

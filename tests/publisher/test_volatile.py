@@ -7,6 +7,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sanderling.pages.links import extract
+from sanderling.pages.parse import parse
 from sanderling.publisher.volatile import page_paths, side_file, side_path, values, write_beside
 from sanderling.refresh import tvi
 
@@ -28,7 +30,7 @@ def test_both_ends_find_the_same_parts() -> None:
     page = PAGE.format(1, "n", 2)
     assert values(page) == {"price": "1", "name": "n", "n": "2"}
     assert set(tvi.volatile_parts(page.encode())) == set(values(page))
-    assert tvi.table_of(page.encode()) == side_path("p.html")
+    assert extract(parse(page.encode()), "https://x.org/p.html").side == side_path("p.html")
 
 
 def test_what_says_nothing_sure_is_left_out() -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.refresh.tvi import LARGEST, patch, read_table, table_of, volatile_parts
+from sanderling.refresh.tvi import LARGEST, patch, read_table, volatile_parts
 
 PAGE = "<link rel='tvi' href=shares.tvi><p>Shares: <!--Vol#a-->{}<!--/Vol#a--> and <Vol#b>{}</Vol#b>.</p>"
 
@@ -15,11 +15,6 @@ PAGE = "<link rel='tvi' href=shares.tvi><p>Shares: <!--Vol#a-->{}<!--/Vol#a--> a
 def test_a_patched_copy_equals_the_full_download(one: str, other: str) -> None:
     stored = PAGE.format("1.00", "2.00").encode()
     assert patch(stored, {"a": one, "b": other}) == PAGE.format(one, other).encode()
-
-
-def test_the_page_names_its_table() -> None:
-    assert table_of(PAGE.encode()) == "shares.tvi"
-    assert table_of(b"<link rel=stylesheet href=x.css>") is None
 
 
 def test_both_spellings_of_a_table_are_read() -> None:

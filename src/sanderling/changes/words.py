@@ -43,13 +43,3 @@ def whole(old: str, new: str) -> tuple[Piece, ...]:
     """One text for another."""
     both = (Piece(Mark.REMOVED, old), Piece(Mark.ADDED, new))
     return tuple(piece for piece in both if piece.text)
-
-
-def old_text(found: tuple[Piece, ...]) -> str:
-    """Put the old version together again."""
-    return "".join(piece.text for piece in found if piece.mark is not Mark.ADDED)
-
-
-def new_text(found: tuple[Piece, ...]) -> str:
-    """Put the new version together again."""
-    return "".join(piece.text for piece in found if piece.mark is not Mark.REMOVED)

@@ -22,7 +22,6 @@ EXIT_INTERRUPTED = 11  # Ctrl-C once: what was in flight is stored
 EXIT_FORCED = 13  # Ctrl-C twice
 EXIT_SIZE = 14
 EXIT_TIME = 15
-EXIT_FATAL = 17
 EXIT_HELD = 18  # hosts asked us to come back much later
 
 G = TypeVar("G", bound=Struct)

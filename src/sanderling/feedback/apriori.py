@@ -96,13 +96,3 @@ def weigh_page(
     largest = [pattern for pattern in counts if len(pattern) == size]
     weighed = [weigh_pattern(pattern, counts, min_confidence) for pattern in largest]
     return max(weighed, key=lambda w: (w.weight, [-action for action in w.pattern]))
-
-
-def hit_count(visits: Sequence[int]) -> float:
-    """For comparison: how often a user visits the page on average."""
-    return sum(visits) / len(visits) if visits else 0.0
-
-
-def star_rating(stars: Sequence[int]) -> float:
-    """For comparison: the mean of what users said outright."""
-    return sum(stars) / len(stars) if stars else 0.0

@@ -291,12 +291,6 @@ class Queue:
         self.db.execute("UPDATE hosts SET leased = 0, holder = '' WHERE leased <> 0 OR holder <> ''")
         return len(rows)
 
-    def expire(self, now: float) -> int:
-        """Give back the leases whose term is over."""
-        rows = self.db.execute("SELECT url, host, rank, token FROM leases WHERE until <= ?", (now,)).fetchall()
-        self._return([Lease(*row) for row in rows], True)
-        return len(rows)
-
     def _return(self, leases: Iterable[Lease], blame: bool) -> None:
         closings = []
         for lease in leases:

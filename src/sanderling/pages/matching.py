@@ -35,13 +35,6 @@ def similarity(a: Node, b: Node) -> float:
     return matched(a, b) / ((a.size + b.size) / 2)
 
 
-def is_match(a: Node, b: Node, least: float = THETA_LOW) -> bool:
-    """Decide whether two trees are alike, without matching them where sizes alone rule it out."""
-    if min(a.size, b.size) < least * (a.size + b.size) / 2:
-        return False
-    return similarity(a, b) >= least
-
-
 def matched(a: Node, b: Node) -> int:
     """Count the nodes that match: Simple Tree Matching."""
     return _matched(a, b, {})

@@ -109,11 +109,6 @@ class Diary:
     def _why(self, row: Row | None, now: float) -> str:
         return self.planner.explain(row, now).why if row else "nothing is known of it yet"
 
-    def next_due(self) -> float | None:
-        """When the next page is due."""
-        row = self.db.execute("SELECT min(due_at) FROM due").fetchone()
-        return None if row[0] is None else float(row[0])
-
     def postpone(self, urls: Sequence[int], until: float, why: str) -> None:
         """These could not be seen now; try again later."""
         self.db.executemany("UPDATE due SET due_at = ?, why = ? WHERE url = ?", [(until, why, url) for url in urls])

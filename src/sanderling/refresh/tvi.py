@@ -9,20 +9,7 @@ import re
 import msgspec
 
 LARGEST = 1 << 20  # bytes of a table worth reading: it is meant to be small
-HEAD = 1 << 16  # bytes of a page in which it names its table
 MARK = re.compile(rb"<(?:!--\s*)?(/?)Vol#([A-Za-z0-9_.]{1,64})\s*(?:--)?>", re.IGNORECASE)
-LINK = re.compile(rb"<link\s[^>]{0,1000}>", re.IGNORECASE)
-REL = re.compile(rb"""\brel\s*=\s*["']?\s*tvi\b""", re.IGNORECASE)
-HREF = re.compile(rb"""\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""", re.IGNORECASE)
-
-
-def table_of(page: bytes) -> str | None:
-    """The address of the table a page names, as written there; None if it names none."""
-    for link in LINK.finditer(page[:HEAD]):
-        href = HREF.search(link[0])
-        if href and REL.search(link[0]):
-            return (href[1] or href[2] or href[3] or b"").decode("utf-8", "replace")
-    return None
 
 
 def read_table(body: bytes) -> dict[str, str] | None:
