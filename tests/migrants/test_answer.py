@@ -54,6 +54,7 @@ def test_not_modified_is_an_answer_only_to_who_asked() -> None:
         (b"//b.test", "http://b.test/"),
         (b"https://b.test:443/%7Ea", "https://b.test/%7Ea"),
         ("/caf\u00e9".encode(), "http://a.test/caf%C3%A9"),
+        (b"/caf\xe9?\xff", "http://a.test/caf%E9?%FF"),
         (b"http://user:secret@b.test/", "http://b.test/"),
         (b"http://0x7f.1/", "http://127.0.0.1/"),
     ],

@@ -13,6 +13,7 @@ from sanderling.records import Outcome, Reason
 
 NO_TUNNEL = "CONNECT tunnel failed"  # curl has no error of its own for a proxy that refuses
 MAX_RETRY_AFTER = 86_400.0
+NOT_ASCII = re.compile(rb"[\x80-\xff]")
 VALIDATOR = re.compile(rb"[^\x00-\x1f\x7f]{1,512}").fullmatch  # an ETag or Last-Modified that can be sent back
 AGENT = re.compile(
     r"\*|[a-z0-9_\-]*[a-z_\-][a-z0-9_\-]*(?:/[\w.]*)?"
@@ -95,7 +96,7 @@ def _redirect(status: int, fields: Fields, url: str) -> Verdict:
     raw = fields.get(b"location")
     if not raw:
         return Verdict(Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE, f"status {status} without a target")
-    target = resolve(url, text(raw))
+    target = resolve(url, _spelled(raw))
     if target is None:
         return Verdict(Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE, f"status {status} to {text(raw)[:200]!r}")
     return Verdict(Outcome.REDIRECT, location=target.wire)
@@ -135,6 +136,14 @@ def text(raw: bytes) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
         return raw.decode("latin-1")
+
+
+def _spelled(raw: bytes) -> str:
+    """Read an address in a header: what is no UTF-8 stays the bytes it is, escaped, as in browsers."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return NOT_ASCII.sub(lambda found: b"%%%02X" % found[0][0], raw).decode("ascii")
 
 
 def validator(raw: bytes | None) -> str:
