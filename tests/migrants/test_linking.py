@@ -21,6 +21,7 @@ PAGE = "http://x.org/dir/page"
         ("<a,b;c>; rel=next", [("a,b;c", {"next"})]),
         ("nonsense <a>; rel=next, , <b>", [("a", {"next"}), ("b", set())]),
         ("<a; rel=next", []),
+        ("<<a>; rel=next", [("a", {"next"})]),
         ("", []),
     ],
 )

@@ -15,7 +15,7 @@ LENGTH_LIMIT = 20_000  # characters of one header
 TARGETS_LIMIT = 100  # of one header
 PAGES = frozenset({"next", "prev", "previous"})
 
-_TARGET = re.compile(r"<([^>]*)>").search
+_TARGET = re.compile(r"<([^<>]*+)>").search
 _PARAMETER = re.compile(
     r'[ \t]*+;[ \t]*+([^ \t=;,]*+)[ \t]*+(?:=[ \t]*+(?:"((?:[^"\\]|\\.)*+)"?|([^;,]*+)))?+', re.DOTALL
 ).match
