@@ -7,42 +7,20 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.revisiting import DAY, WORDS, go, request, texts
 from tests.web import Page, Site, html, redirect, tree
 
 from sanderling.cli import main
 from sanderling.errors import CollectionError, UsageError
 from sanderling.feedback.log import open_log
 from sanderling.refresh.history import decode
-from sanderling.refresh.notices import WHY
-from sanderling.revisits import Mode, Refreshed, expected, refresh
+from sanderling.revisits import Mode, expected, refresh
 from sanderling.session import Request, crawl
-from sanderling.settings import Fetching, Politeness, Revisit, Scope, Workers
+from sanderling.settings import Revisit
 from sanderling.store.catalogue import pages
 from sanderling.store.collection import read_collection
 
-DAY = 86_400.0
-WORDS = "The tide comes in twice a day and leaves behind what it brought, and the birds know it well."
 XML = {"Content-Type": "application/xml"}
-
-
-def request(site: Site, revisit: Revisit | None = None, maps: bool = False) -> Request:
-    return Request(
-        (site.root + "/",),
-        scope=Scope(sitemaps=maps),
-        politeness=Politeness(delay=0, backoff=0.2),
-        fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=1),
-        revisit=revisit or Revisit(),
-    )
-
-
-def go(site: Site, folder: Path, mode: Mode, days: float = 0.0, maps: bool = False) -> Refreshed:
-    return refresh(folder, request(site, maps=maps), mode, clock=lambda: time.time() + days * DAY)
-
-
-def texts(number: int) -> dict[str, Page]:
-    site = {"/": html(*(f"/p{n}" for n in range(number)), text=WORDS)}
-    return site | {f"/p{n}": html("/", text=f"{WORDS} This is page {n}.") for n in range(number)}
 
 
 def test_nothing_is_due_right_after_a_crawl_and_everything_later(tmp_path: Path) -> None:
@@ -223,103 +201,6 @@ def test_etags_that_change_without_a_reason_are_no_longer_sent(tmp_path: Path) -
         assert all("if-modified-since" in headers for headers in sent)
 
 
-def test_a_page_that_only_pretends_to_be_there_goes_after_two_looks(tmp_path: Path) -> None:
-    with Site(texts(3)) as site:
-        site.pages["/p2"] = Page(b"<title>404 Not Found</title><p>Sorry, this page was not found.<a href=/ghost>x</a>")
-        crawl(tmp_path, request(site))
-        site.pages["/p1"] = Page(b"<title>Page not found</title><p>The page you asked for does not exist.")
-        rounds = [go(site, tmp_path, Mode.ALL).gone for _ in range(2)]
-        assert rounds == [0, 1]
-        assert site.hits["/ghost"] == 0
-        with read_collection(tmp_path) as collection:
-            held = {row.url for row in pages(collection.db, "p.status = 200")}
-            notes = collection.db.execute("SELECT note FROM urls WHERE state = 'gone'").fetchall()
-        assert held == {site.root + "/", site.root + "/p0"}
-        assert notes == [("it says that it is not there, with status 200",)] * 2
-
-
-STORIES = ("gulls over harbour walls", "tinned mackerel and its prices", "a lighthouse keeper, long retired",
-           "old maps of sandbanks", "the price of rope in Bergen", "knots that sailors forget")  # fmt: skip
-NOTICE = "Valitettavasti hakemaasi sivua ei ole en\u00e4\u00e4 olemassa. Palaa etusivulle ja yrit\u00e4 uudelleen."
-
-
-def stories() -> dict[str, Page]:
-    """A site whose pages have little in common."""
-    front = html(*(f"/p{n}" for n in range(len(STORIES))), text=WORDS)
-    return {"/": front} | {f"/p{n}": html(text=f"{tale}. " * (n + 3)) for n, tale in enumerate(STORIES)}
-
-
-def held(folder: Path, site: Site) -> set[str]:
-    with read_collection(folder) as collection:
-        return {row.url.removeprefix(site.root) for row in pages(collection.db, "p.status = 200")}
-
-
-def test_different_pages_that_became_one_notice_in_any_language_are_gone(tmp_path: Path) -> None:
-    with Site(stories()) as site:
-        crawl(tmp_path, request(site))
-        for n in range(4):
-            site.pages[f"/p{n}"] = html(text=NOTICE)
-        rounds = [go(site, tmp_path, Mode.ALL).gone for _ in range(3)]
-        assert sum(rounds) == 4
-        assert rounds[0] == 0
-        assert held(tmp_path, site) == {"/", "/p4", "/p5"}
-
-
-def test_different_pages_that_now_lead_to_the_front_page_are_gone(tmp_path: Path) -> None:
-    with Site(stories()) as site:
-        crawl(tmp_path, request(site))
-        for n in range(5):
-            site.pages[f"/p{n}"] = redirect("/", 302)
-        for _ in range(3):
-            go(site, tmp_path, Mode.ALL)
-        assert held(tmp_path, site) == {"/", "/p5"}
-        with read_collection(tmp_path) as collection:
-            notes = collection.db.execute("SELECT note FROM urls WHERE state = 'gone'").fetchall()
-        assert notes == [(WHY,)] * 5
-
-
-def test_two_pages_that_became_the_same_are_only_duplicates(tmp_path: Path) -> None:
-    with Site(stories()) as site:
-        crawl(tmp_path, request(site))
-        site.pages["/p1"] = site.pages["/p2"] = html(text=NOTICE)
-        assert [go(site, tmp_path, Mode.ALL).gone for _ in range(3)] == [0, 0, 0]
-
-
-def test_copies_of_one_page_that_change_together_stay(tmp_path: Path) -> None:
-    with Site(texts(6)) as site:
-        for n in range(6):
-            site.pages[f"/p{n}"] = html(text=STORIES[0] * 5)
-        crawl(tmp_path, request(site))
-        for n in range(6):
-            site.pages[f"/p{n}"] = html(text=STORIES[1] * 5)
-        assert [go(site, tmp_path, Mode.ALL).gone for _ in range(3)] == [0, 0, 0]
-
-
-def test_a_site_that_is_closed_for_a_while_loses_nothing(tmp_path: Path) -> None:
-    with Site(stories()) as site:
-        crawl(tmp_path, request(site))
-        open_again = dict(site.pages)
-        for path in open_again:
-            site.pages[path] = html(text=NOTICE)
-        closed = [go(site, tmp_path, Mode.ALL).gone for _ in range(2)]
-        site.pages.update(open_again)
-        go(site, tmp_path, Mode.ALL)
-        assert closed == [0, 0]
-        assert held(tmp_path, site) == set(open_again)
-
-
-def test_a_page_that_comes_back_after_a_notice_stays(tmp_path: Path) -> None:
-    with Site(stories()) as site:
-        crawl(tmp_path, request(site))
-        before = dict(site.pages)
-        for n in range(5):
-            site.pages[f"/p{n}"] = html(text=NOTICE)
-        go(site, tmp_path, Mode.ALL)
-        site.pages.update(before)
-        assert [go(site, tmp_path, Mode.ALL).gone for _ in range(2)] == [0, 0]
-        assert held(tmp_path, site) == set(before)
-
-
 def test_a_page_that_moved_keeps_its_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))
@@ -436,44 +317,6 @@ def covered(folder: Path) -> dict[str, int]:
         sql = "SELECT u.path, d.state FROM due AS d JOIN urls AS u ON u.id = d.url"
         rows = collection.db.execute(sql).fetchall()
     return {path: bits for path, state in rows if (bits := decode(state).announced_by)}
-
-
-def volatile(price: str, rest: str = WORDS) -> Page:
-    return Page(
-        f"<html><head><title>Shares</title><link rel=tvi href=/shares.tvi></head><body><p>{rest}</p>"
-        f"<p>A share costs <!--Vol#price-->{price}<!--/Vol#price--> today.</p><a href=/p0>back</a></body>".encode()
-    )
-
-
-def test_only_the_side_file_of_a_page_is_asked_and_patched_into_the_copy(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with Site(texts(1) | {"/p0": html("/shares"), "/shares": volatile("12.50")}) as site:
-        site.pages["/shares.tvi"] = Page(b'{"price": "12.50"}')
-        crawl(tmp_path, request(site))
-        assert site.hits["/shares.tvi"] == 0
-        site.pages["/shares"], site.pages["/shares.tvi"] = volatile("99.75"), Page(b'{"price": "99.75"}')
-        seen = go(site, tmp_path, Mode.ONCE, days=30)
-        assert (site.hits["/shares"], site.hits["/shares.tvi"]) == (1, 1)
-        assert (seen.changed, seen.visited) == (1, 3)
-        main(["show", site.root + "/shares", "-C", str(tmp_path)])
-        assert capsys.readouterr().out.encode().strip() == site.pages["/shares"].body
-        assert main(["links", site.root + "/shares", "-C", str(tmp_path), "--json"]) == 0
-        assert "/p0" in capsys.readouterr().out
-        assert go(site, tmp_path, Mode.ONCE, days=60).changed == 0
-        for days in range(90, 200, 30):
-            go(site, tmp_path, Mode.ONCE, days=days)
-        assert site.hits["/shares"] >= 2
-
-
-def test_a_side_file_that_does_not_fit_makes_the_page_due(tmp_path: Path) -> None:
-    with Site(texts(1) | {"/p0": html("/shares"), "/shares": volatile("12.50")}) as site:
-        site.pages["/shares.tvi"] = Page(b'{"price": "12.50"}')
-        crawl(tmp_path, request(site))
-        site.pages["/shares"] = volatile("13.00", WORDS + " And a quite different story is told beside it now.")
-        site.pages["/shares.tvi"] = Page(b'{"volume": "3"}')
-        assert go(site, tmp_path, Mode.ONCE, days=30).changed == 1
-        assert site.hits["/shares"] == 2
 
 
 def test_pages_that_users_like_are_worth_more(tmp_path: Path) -> None:
