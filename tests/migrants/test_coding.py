@@ -128,6 +128,15 @@ def test_an_unknown_coding_hands_the_bytes_on(coding: str) -> None:
     assert decoder.problem is Problem.UNKNOWN_CODING
 
 
+@pytest.mark.parametrize(
+    "coding", ["", "none", "Identity, ,", "UTF-8", "ISO-8859-1", "windows-1251", "text/html", "8bit"]
+)
+def test_what_is_written_there_by_mistake_means_nothing(coding: str) -> None:
+    decoder = decoder_for(coding, CAP)
+    assert _decoded(decoder, b"<p>plain") == b"<p>plain"
+    assert decoder.problem is Problem.NONE
+
+
 @pytest.mark.parametrize("body", [b"<html>plain</html>", b"<", b"\x1f<"])
 @pytest.mark.parametrize("step", [1, 100])
 def test_what_was_announced_as_gzip_and_is_not_is_handed_on(body: bytes, step: int) -> None:

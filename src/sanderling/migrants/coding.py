@@ -4,6 +4,7 @@ Decoding goes in pieces, so that a bomb is noticed when it crosses the cap, not 
 be decoded before a stream broke is kept, and `problem` says what went wrong.
 """
 
+import codecs
 import sys
 import zlib
 from collections.abc import Callable, Generator, Iterator
@@ -141,10 +142,20 @@ class Decoder:
 def decoder_for(content_encoding: str, cap_bytes: int) -> Decoder:
     """Make the decoder for a Content-Encoding header; an unknown coding is a problem of the decoder, not an error."""
     names = [name.strip().lower() for name in content_encoding.split(",")]
-    codings = [name for name in names if name and name not in ("identity", "none", "utf-8", "binary")]
+    codings = [name for name in names if name in _CODINGS or not _is_no_coding(name)]
     if len(codings) > STACK_LIMIT or not all(name in _CODINGS for name in codings):
         return Decoder([], cap_bytes, Problem.UNKNOWN_CODING)
     return Decoder([_CODINGS[name]() for name in reversed(codings)], cap_bytes)
+
+
+def _is_no_coding(name: str) -> bool:
+    """Tell what people write there by mistake: nothing, a charset, a media type; browsers pass over it too."""
+    if name in ("", "identity", "none", "binary", "8bit", "7bit", "chunked") or "/" in name[:100]:
+        return True
+    try:
+        return codecs.lookup(name[:40])._is_text_encoding
+    except (LookupError, ValueError):
+        return False
 
 
 class _Inflate:
