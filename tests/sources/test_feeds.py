@@ -51,6 +51,7 @@ def test_an_item_of_rdf_is_known_by_what_it_is_about() -> None:
         (' xml:base="/dir/"', "", '<link href="../a"/>', "/a"),
         (' xml:base="http://y/"', "", '<link href="http://x/a"/>', "http://x/a"),
         ("", "", '<link rel="self" href="s"/><link rel=" Alternate " href="a"/>', "a"),
+        ("", "", '<link rel="enclosure">http://x/e</link><link rel="alternate">http://x/a</link>', "http://x/a"),
         ("", "", '<link rel="http://www.iana.org/assignments/relation/alternate" href="a"/>', "a"),
     ],
 )

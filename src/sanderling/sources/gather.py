@@ -205,7 +205,7 @@ class Gatherer:
         value = unescape("".join(pieces)[:FIELD_LIMIT]).strip(BLANKS)
         if self._entry is None:
             self._feed_date(name, value)
-        elif not value:
+        elif not value or (name == "link" and "rel" in rest and not is_alternate(attributes(rest).get("rel", ""))):
             return
         elif self._part:
             if sum(map(len, self._fields.values())) < self._limits.parts:
