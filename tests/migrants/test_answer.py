@@ -3,7 +3,17 @@
 import pycurl
 import pytest
 
-from sanderling.migrants.answer import conditions, fault, judge, retry_after, robots_tag, text, validator
+from sanderling.migrants.answer import (
+    conditions,
+    fault,
+    is_over,
+    judge,
+    retry_after,
+    robots_tag,
+    text,
+    until_of,
+    validator,
+)
 from sanderling.migrants.line import door_of
 from sanderling.migrants.transfer import Ask, Reply
 from sanderling.records import Host, Outcome, Reason
@@ -172,3 +182,25 @@ def test_a_validator_goes_back_byte_for_byte() -> None:
 
 def test_header_text_is_utf8_or_else_latin1() -> None:
     assert text("caf\u00e9".encode()) == text("caf\u00e9".encode("latin-1")) == "caf\u00e9"
+
+
+@pytest.mark.parametrize(
+    ("value", "until"),
+    [
+        (b"", ""),
+        (b"noindex", ""),
+        (b"unavailable_after: 25 Jun 2020 15:00:00 PST", "25 Jun 2020 15:00:00 PST"),
+        (b"nofollow, Unavailable_After: Thu, 25 Jun 2020 15:00:00 GMT, noarchive", "Thu, 25 Jun 2020 15:00:00 GMT"),
+        (b"sanderling: max-snippet: 3, unavailable_after: 2020-06-25", "2020-06-25"),
+        (b"heron: unavailable_after: 2020-06-25\n*: unavailable_after: 2021-06-25", "2021-06-25"),
+    ],
+)
+def test_a_tag_may_say_until_when_a_page_is_there(value: bytes, until: str) -> None:
+    assert until_of(value, "Sanderling") == until
+
+
+def test_what_is_past_is_over_and_what_is_no_date_is_not() -> None:
+    assert is_over("2023-11-13", NOW)
+    assert not is_over("2023-11-14", NOW)  # the day is not over
+    assert not is_over("soon", NOW)
+    assert not is_over("", NOW)

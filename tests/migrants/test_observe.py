@@ -112,6 +112,12 @@ class TestPage:
         assert (visit.noindex, visit.nofollow) == (True, True)
         assert [link.nofollow for link in visit.links] == [True]
 
+    @pytest.mark.parametrize(("until", "noindex"), [("Mon, 13 Nov 2023 10:00:00 GMT", True), ("2033-01-01", False)])
+    def test_a_page_that_is_over_is_not_for_the_index(self, until: str, noindex: bool) -> None:
+        html = "Content-Type: text/html"
+        assert look(f"<meta name=robots content='unavailable_after: {until}'>".encode()).noindex is noindex
+        assert look(b"<p>x", html, f"X-Robots-Tag: unavailable_after: {until}").noindex is noindex
+
     def test_one_link_that_may_be_followed_is_enough(self) -> None:
         visit = look(b"<a href=x rel=nofollow></a><a href=x#2>words</a>")
         assert visit.links == (Link(Url("http://a.test/dir/x"), "", "words", False),)

@@ -53,6 +53,7 @@ def test_the_first_charset_of_a_type_is_read(header: str, charset: str) -> None:
 )
 def test_where_no_type_is_declared_a_page_is_known_by_its_first_tag(start: str) -> None:
     assert is_html("", start.encode())
+    assert is_html("application/unknown", start.encode())
     assert not is_html("text/plain", start.encode())
 
 

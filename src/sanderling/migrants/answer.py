@@ -9,6 +9,7 @@ from msgspec import Struct
 from sanderling.migrants.head import Fields
 from sanderling.migrants.transfer import Reply
 from sanderling.organise.normalise import resolve
+from sanderling.pages.links import UNTIL
 from sanderling.records import Outcome, Reason
 
 NO_TUNNEL = "CONNECT tunnel failed"  # curl has no error of its own for a proxy that refuses
@@ -18,6 +19,7 @@ VALIDATOR = re.compile(rb"[^\x00-\x1f\x7f]{1,512}").fullmatch  # an ETag or Last
 AGENT = re.compile(
     r"\*|[a-z0-9_\-]*[a-z_\-][a-z0-9_\-]*(?:/[\w.]*)?"
 ).fullmatch  # a name, in lower case; not a part of a date
+NAMES = re.compile(r"([\w*\-]+)\s*:").findall  # whatever stands before a colon
 VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 FAULTS = {
@@ -167,6 +169,26 @@ def robots_tag(value: bytes, agent: str) -> tuple[bool, bool]:
         return False, False
     directives = {word for line in text(value).lower().split("\n") for word in _for_us(line, agent.lower())}
     return bool(directives & {"noindex", "none"}), bool(directives & {"nofollow", "none"})
+
+
+def until_of(value: bytes, agent: str) -> str:
+    """Read in X-Robots-Tag until when a page is there, as spelled, as far as it is meant for everybody or for us."""
+    for line in text(value).split("\n"):
+        found = UNTIL(line)
+        names = [name for name in NAMES(line[: found.start()].lower()) if name not in VALUED] if found else []
+        if found and names[-1:] in ([], ["*"], [agent.lower()]):
+            return found[1]
+    return ""
+
+
+def is_over(until: str, now: float) -> bool:
+    """Tell whether a time is past; what is no date is never past."""
+    if not until:
+        return False
+    from sanderling.sources.dates import read_date  # few pages say it
+
+    moment = read_date(until)
+    return moment is not None and moment.until < now
 
 
 def _for_us(line: str, agent: str) -> Iterator[str]:

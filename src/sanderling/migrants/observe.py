@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from sanderling.migrants.answer import Verdict, fault, judge, robots_tag, text, validator
+from sanderling.migrants.answer import Verdict, fault, is_over, judge, robots_tag, text, until_of, validator
 from sanderling.migrants.body import decoded
 from sanderling.migrants.fetch import request_headers
 from sanderling.migrants.focus import promise_of, relevance
@@ -86,12 +86,14 @@ class Observer:
         if reason:
             outcome = Outcome.SKIPPED if reason is Reason.TOO_LARGE else Outcome.FAILED
             return Verdict(outcome, reason, f"content coding {coding[:50]!r}")
+        facts["noindex"] = facts["nofollow"] = False
         digest = facts["digest"] = hashlib.sha256(body).digest()
         facts["size"] = len(body)
         content_type = text(fields.get(b"content-type", b""))
         mime = facts["mime"] = media_type(fields)
         charset = facts["charset"] = charset_of(content_type)[:MAX_CHARSET]
-        facts["noindex"], facts["nofollow"] = robots_tag(fields.get(b"x-robots-tag", b""), self._agent)
+        if tag := fields.get(b"x-robots-tag", b""):
+            self._read_tag(tag, facts, at)
         if digest == stop.digest:
             facts["head"] = stored_head(b"".join(reply.lines), len(reply.body))
             return Verdict(Outcome.FETCHED, note=UNCHANGED)
@@ -119,8 +121,13 @@ class Observer:
             return Verdict(Outcome.FETCHED)
         if len(body) > self._settings.max_page:
             return Verdict(Outcome.FETCHED, note=f"not parsed: a page of {len(body)} bytes")
-        self._read_page(reply.ask.url, body, charset, bool(stop.digest), facts)
+        until = self._read_page(reply.ask.url, body, charset, bool(stop.digest), facts)
+        facts["noindex"] |= is_over(until, at)
         return Verdict(Outcome.FETCHED)
+
+    def _read_tag(self, tag: bytes, facts: Facts, at: float) -> None:
+        facts["noindex"], facts["nofollow"] = robots_tag(tag, self._agent)
+        facts["noindex"] |= is_over(until_of(tag, self._agent), at)
 
     def _read_leads(self, url: str, fields: Fields, facts: Facts) -> None:
         """Take what the headers say of other pages; what the page itself says is added, and goes before it."""
@@ -131,8 +138,8 @@ class Observer:
         facts["canonical"], facts["links"] = leads.canonical, leads.links
         facts["pointers"] = leads.pointers + list_named(url, fields.get(b"link", b""))
 
-    def _read_page(self, url: str, body: bytes, charset: str, changed: bool, facts: Facts) -> None:
-        """Parse once, take everything."""
+    def _read_page(self, url: str, body: bytes, charset: str, changed: bool, facts: Facts) -> str:
+        """Parse once, take everything; say until when the page says it is there."""
         tree = parse(body, charset)
         found = extract(tree, url, bool(self._settings.keep), self._agent)
         facts["noindex"] |= found.noindex
@@ -152,6 +159,7 @@ class Observer:
             facts["marks"]["relevance"] = pack_relevance(relevance(topic, tree, found.title))
         links = links_of(found, facts["nofollow"], promise_of(topic, tree, found) if topic else None)
         facts["links"] = with_leads(links, facts.get("links", ()), facts["nofollow"])
+        return found.until
 
     def _pack(self, stop: Stop, reply: Reply, facts: Facts, at: float, digest: bytes = b"") -> None:
         """Write the records the archive keeps of this answer; `digest` is the body's, if it came without coding."""

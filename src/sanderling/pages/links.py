@@ -1,5 +1,6 @@
 """What a page says about other pages and about itself: links, title, canonical, robots, refresh, feeds."""
 
+import re
 from collections.abc import Iterator
 
 import ada_url
@@ -16,6 +17,9 @@ MAX_ANCHOR = 200
 HEAD_TAGS = ("title", "meta", "link", "area", "iframe", "frame")  # of each apart: that search is native and fast
 OUTWARD = "a[href]:not([href^='#'])"
 DRAWN = "svg a"  # of which older ones have their target in another attribute
+UNTIL = re.compile(
+    r"\bunavailable_after\s*:\s*((?:[a-z]{3,9},\s*)?[^,\n]{4,60})", re.IGNORECASE
+).search  # commas in dates
 FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
 
 
@@ -43,6 +47,7 @@ class Extract(Struct, frozen=True):
     feeds: tuple[str, ...] = ()
     sitemaps: tuple[str, ...] = ()
     side: str = ""  # the file with its volatile parts
+    until: str = ""  # when the page says it is over, as spelled
     encoding: str = "utf-8"  # in which the queries of its links are escaped
 
 
@@ -68,6 +73,7 @@ def extract(tree: Document, url: str, places: bool = False, agent: str = "sander
         feeds=tuple(head.feeds),
         sitemaps=tuple(head.sitemaps),
         side=head.side,
+        until=head.until,
         encoding=tree.encoding or "utf-8",
     )
 
@@ -138,7 +144,7 @@ class _Head:
     def __init__(self, agent: str) -> None:
         self._agent = agent
         self.title = self.canonical = ""
-        self.refresh = ""
+        self.refresh = self.until = ""
         self.noindex = self.nofollow = False
         self.feeds: list[str] = []
         self.sitemaps: list[str] = []
@@ -161,7 +167,9 @@ class _Head:
         if (element.attr("http-equiv") or "").lower() == "refresh" and element.closest("noscript") is None:
             self.refresh = self.refresh or refresh_target(element.attr("content") or "")
         if (element.attr("name") or "").strip().lower() in ("robots", self._agent):
-            directives = set(robots_directives(element.attr("content") or "", self._agent))
+            content = element.attr("content") or ""
+            directives = set(robots_directives(content, self._agent))
+            self.until = self.until or (found[1] if (found := UNTIL(content)) else "")
             self.noindex |= bool(directives & {"noindex", "none"})
             self.nofollow |= bool(directives & {"nofollow", "none"})
 

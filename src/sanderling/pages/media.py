@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+UNKNOWN_TYPES = frozenset({"", "unknown/unknown", "application/unknown"})  # which say nothing
 MAX_TYPE = 100  # characters kept of a type
 MAX_HEADER = 2000  # characters of a header that are looked at
 
@@ -30,7 +31,7 @@ def charset_of(content_type: str) -> str:
 
 def is_html(mime: str, body: bytes) -> bool:
     """Say whether these bytes are a page: by the declared type, by a sniff where none is declared."""
-    return mime in HTML_TYPES if mime else _PAGE(body[:1500]) is not None
+    return mime in HTML_TYPES if mime not in UNKNOWN_TYPES else _PAGE(body[:1500]) is not None
 
 
 @lru_cache(maxsize=1024)
