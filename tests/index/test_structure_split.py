@@ -5,7 +5,8 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.index.structure_split import Fork, divide, entropy, gather, mutual
+from sanderling.index.structure_kinds import entropy
+from sanderling.index.structure_split import Fork, divide, gather, mutual
 from sanderling.index.structure_views import Look
 
 

@@ -19,6 +19,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from sanderling.index.structure_kinds import common_ending, entropy, named_kinds, union
 from sanderling.index.structure_views import Look
 from sanderling.organise.tokens import common_depth, tokens
 from sanderling.pages.structure import is_block
@@ -50,6 +51,8 @@ class Sets(Struct, frozen=True):
     tokens: Mapping[str, int]
     features: Mapping[int, int]
     weight: Mapping[int, float]
+    ending: tuple[str, ...] = ()  # words that all titles end in
+    kinds: Mapping[str, int] = {}  # pages of each kind that the site names
 
     @property
     def everything(self) -> int:
@@ -86,17 +89,20 @@ def gather(looks: Sequence[Look]) -> Sets:
         for feature in look.features:
             had[feature] |= bit
     kept = {feature: pages for feature, pages in had.items() if pages.bit_count() > 1}
+    ending = common_ending(look.title for look in looks)
     return Sets(
         size=len(looks),
         skip=skip,
         tokens={token: pages for token, pages in said.items() if pages.bit_count() >= LEAST},
         features=kept,
         weight={feature: log(len(looks) / pages.bit_count()) for feature, pages in kept.items()},
+        ending=ending,
+        kinds=named_kinds(looks, skip, ending, kept),
     )
 
 
 def divide(sets: Sets) -> tuple[Fork | int, list[int]]:
-    """Split until nothing splits: the tree of questions, and the parts at its leaves."""
+    """Ask for the kinds that have a name, split the rest until nothing splits: the tree of questions, and its parts."""
     parts: list[int] = []
 
     def grow(pages: int, depth: int) -> Fork | int:
@@ -106,7 +112,14 @@ def divide(sets: Sets) -> tuple[Fork | int, list[int]]:
             return len(parts) - 1
         return Fork(split.token, grow(split.pages, depth + 1), grow(pages & ~split.pages, depth + 1))
 
-    return grow(sets.everything, 0), parts
+    named = list(sets.kinds.items())
+    parts += [pages for _, pages in named]
+    node = grow(sets.everything & ~union(parts), 0)
+    for number in reversed(
+        range(len(named))
+    ):  # one kind is asked for after the other; what is none of them was divided
+        node = Fork(named[number][0], number, node)
+    return node, parts
 
 
 def best_split(sets: Sets, pages: int) -> Split | None:
@@ -249,11 +262,6 @@ class _Markers:
         """The most two sets of these sizes can tell about each other."""
         together, apart = min(size, other), max(0, size + other - self.count)
         return max(mutual(self.count, size, other, together), mutual(self.count, size, other, apart))
-
-
-def entropy(share: float) -> float:
-    """Bits in one answer to a yes-or-no question."""
-    return -share * log2(share) - (1 - share) * log2(1 - share) if 0 < share < 1 else 0.0
 
 
 def mutual(count: int, first: int, second: int, both: int) -> float:

@@ -9,6 +9,7 @@ from math import log
 
 from msgspec import Struct
 
+from sanderling.index.structure_kinds import ends_in, join_named
 from sanderling.index.structure_parts import folder_of, partition
 from sanderling.index.structure_split import Fork, Sets, containment, divide, gather, profile
 from sanderling.index.structure_views import Look
@@ -17,8 +18,9 @@ from sanderling.pages.structure import is_block
 
 LEARN_FROM = 20_000  # pages; more teach nothing new
 ALIKE = 0.55  # parts whose profiles share this much are one template
-MUTUAL = 0.58  # so are parts that hold this much of each other's blocks ...
-APART = 0.97  # ... unless nearly all pages of one, and nearly none of the other, have some feature
+MUTUAL = 0.57  # so are parts that hold this much of each other's blocks ...
+APART = 0.97  # ... unless nearly all pages of one, and nearly none of the other, have some feature ...
+WITHIN = 0.97  # ... and that is not just one part having less
 CORE = 0.9  # share of a template's pages that have a feature of its core
 ELSEWHERE = 0.5  # share of another template's pages that may have it too
 UNUSUAL = 0.05
@@ -43,10 +45,11 @@ class Rules(Struct, frozen=True):
     tree: Fork | int
     leaves: tuple[int, ...]  # template of each leaf
     templates: tuple[Template, ...]
+    ending: tuple[str, ...] = ()  # words that all titles end in
 
     def place(self, look: Look) -> tuple[int, bool]:
         """Number of a page's template, and whether it is a stray of it."""
-        said = set(tokens(look.url, look.title, self.skip))
+        said = {*tokens(look.url, look.title, self.skip), *ends_in(look.title, self.ending)}
         node = self.tree
         while isinstance(node, Fork):
             node = node.yes if node.token in said else node.no
@@ -114,14 +117,15 @@ def learn_site(looks: Sequence[Look]) -> Rules:
     """Learn the templates of one site."""
     sets = gather(looks)
     tree, parts = divide(sets)
-    groups = join(parts, sets)
+    groups = join_named(join(parts, sets), sets.kinds)
     profiles = [profile(sets, group) for group in groups]
     templates = tuple(
         _template(sets, group, profiles[number], [p for other, p in enumerate(profiles) if other != number])
         for number, group in enumerate(groups)
     )
-    leaves = tuple(next(n for n, group in enumerate(groups) if part & group) for part in parts) if looks else (0,)
-    return Rules(sets.skip, tree, leaves, templates or (Template(frozenset(), frozenset(), False),))
+    leaves = tuple(next((n for n, group in enumerate(groups) if part & group), 0) for part in parts)
+    templates = templates or (Template(frozenset(), frozenset(), False),)
+    return Rules(sets.skip, tree, leaves, templates, sets.ending)
 
 
 def join(parts: Sequence[int], sets: Sets) -> list[int]:
@@ -144,13 +148,15 @@ def alike(one: Mapping[int, float], other: Mapping[int, float], weight: Mapping[
     """How much two parts share, if it is enough to be one template; 0 if it is not.
 
     Optional sections make pages of one template share less than half, but each part still holds most of what is usual
-    on the other, and no section tells the parts apart for certain.
+    on the other, and no section tells the parts apart for certain, unless one part has only less on it.
     """
     shared = overlap(one, other, weight)
     if shared >= ALIKE:
         return shared
-    mutual = min(containment(one, other, weight), containment(other, one, weight))
-    return shared if mutual >= MUTUAL and distance(one, other) <= APART else 0.0
+    first, second = containment(one, other, weight), containment(other, one, weight)
+    if min(first, second) < MUTUAL:
+        return 0.0
+    return shared if max(first, second) >= WITHIN or distance(one, other) <= APART else 0.0
 
 
 def distance(one: Mapping[int, float], other: Mapping[int, float]) -> float:

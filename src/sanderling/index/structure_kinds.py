@@ -1,0 +1,130 @@
+"""Kinds of pages that a site names itself, always in one place.
+
+Many sites write what kind of page it is at the end of the title ("... Class Reference", "... Member List") or at the
+beginning of the file name (`struct.Vec.html`, `fn.swap.html`). Where the few words that stand in one such place
+foretell most of how the pages are built, they are believed: pages that are called the same are not divided.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from math import log2
+
+from sanderling.index.structure_views import Look
+from sanderling.organise.tokens import WORD, url_tokens
+from sanderling.pages.structure import is_block
+
+LEAST = 4  # pages of a kind
+FEWEST, MOST = 3, 64  # kinds: fewer are not worth naming, more are not kinds
+COVERED = 0.6  # share of pages that are named
+EXPLAINED = 0.55  # share of the structure's information that the names give
+COMMON = 0.9  # share of titles that end in a word which says nothing, as the name of the site
+RARE = 0.02  # share of pages that have, or lack, a block that counts
+BEGINS, ENDS = "begins:", "title-ends:"
+
+
+def common_ending(titles: Iterable[str]) -> tuple[str, ...]:
+    """The words nearly all titles end in, the last first: the site's own name."""
+    words = [WORD.findall(title) for title in titles]
+    ending: list[str] = []
+    while True:
+        last = Counter(said[-1] for said in words if said)
+        word, count = last.most_common(1)[0] if last else ("", 0)
+        if not word or count < COMMON * len(words):
+            return tuple(ending)
+        ending.append(word)
+        words = [said[:-1] if said and said[-1] == word else said for said in words]
+
+
+def ends_in(title: str, common: Sequence[str]) -> list[str]:
+    """The last two words of a title, without those that all titles end in; nothing if there are no two."""
+    words = WORD.findall(title)
+    for word in common:
+        if words and words[-1] == word:
+            words.pop()
+    return [f"{ENDS}{words[-2]} {words[-1]}"] if len(words) > 1 else []
+
+
+def named_kinds(looks: Sequence[Look], skip: int, common: Sequence[str], had: Mapping[int, int]) -> dict[str, int]:
+    """The names of kinds and the pages of each, as sets; none if names tell too little."""
+    best, found = EXPLAINED, dict[str, int]()
+    for place in _places(looks, skip, common):
+        kinds = {name: pages for name, pages in place.items() if pages.bit_count() >= LEAST}
+        if FEWEST <= len(kinds) <= MOST and sum(map(int.bit_count, kinds.values())) >= COVERED * len(looks):
+            share = explained(list(kinds.values()), had, len(looks))
+            if share >= best:
+                best, found = share, kinds | _related(kinds, place)
+    return found
+
+
+def _places(looks: Sequence[Look], skip: int, common: Sequence[str]) -> Sequence[Mapping[str, int]]:
+    """What stands in each place that may name a kind, and on which pages."""
+    titles: defaultdict[str, int] = defaultdict(int)
+    names: defaultdict[str, int] = defaultdict(int)
+    for position, look in enumerate(looks):
+        for said in ends_in(look.title, common):
+            titles[said] |= 1 << position
+        for said in url_tokens(look.url, skip):
+            if said.startswith(BEGINS):
+                names[said] |= 1 << position
+    return titles, names
+
+
+def _related(kinds: Iterable[str], place: Mapping[str, int]) -> dict[str, int]:
+    """Names of few pages with a word that ends several kinds: "Union Reference" beside "Class" and "File Reference"."""
+    telling = {word for word, count in Counter(kind.split()[-1] for kind in kinds).items() if count > 1}
+    found = [(name, pages) for name, pages in place.items() if telling.intersection(_words(name))]
+    return dict(sorted(found, key=lambda item: (-item[1].bit_count(), item[0]))[:MOST])
+
+
+def _words(name: str) -> list[str]:
+    return name.removeprefix(ENDS).split()
+
+
+def join_named(groups: Sequence[int], kinds: Mapping[str, int]) -> list[int]:
+    """Join the few pages that are called like one template and no other to it: "Members Enumerations" and "Members"."""
+    homes: defaultdict[str, list[int]] = defaultdict(list)
+    for name, pages in kinds.items():
+        if pages.bit_count() >= LEAST:
+            for word in _words(name):
+                homes[word].append(_home(groups, pages))
+    joined = list(groups)
+    for name, pages in kinds.items():
+        found = {homes[word][0] for word in _words(name) if len(homes[word]) > 1 == len(set(homes[word]))}
+        here = _home(joined, pages)
+        if len(found) == 1 and joined[here].bit_count() < LEAST and here not in found:
+            joined[found.pop()] |= joined[here]
+            joined[here] = 0
+    return [group for group in joined if group]
+
+
+def _home(groups: Sequence[int], pages: int) -> int:
+    return next(number for number, group in enumerate(groups) if group & pages)
+
+
+def explained(parts: Sequence[int], had: Mapping[int, int], count: int) -> float:
+    """Share of the information in which page has which block that is given by its part, what chance gives left out."""
+    rest = ((1 << count) - 1) & ~union(parts)
+    sized = [(part, part.bit_count()) for part in [*parts, rest] if part]
+    cost = len(parts) * log2(count) / 2
+    given = whole = 0.0
+    for block, having in had.items():
+        share = having.bit_count() / count
+        if is_block(block) and RARE <= share <= 1 - RARE:
+            bits = count * entropy(share)
+            left = sum(size * entropy((part & having).bit_count() / size) for part, size in sized)
+            given += max(0.0, bits - left - cost)
+            whole += bits
+    return given / whole if whole else 0.0
+
+
+def union(parts: Iterable[int]) -> int:
+    """The pages that are in any part."""
+    whole = 0
+    for part in parts:
+        whole |= part
+    return whole
+
+
+def entropy(share: float) -> float:
+    """Bits in one answer to a yes-or-no question."""
+    return -share * log2(share) - (1 - share) * log2(1 - share) if 0 < share < 1 else 0.0

@@ -1,0 +1,69 @@
+"""Kinds of pages that a site names itself."""
+
+from sanderling.index.structure_kinds import common_ending, ends_in, explained, join_named
+from sanderling.index.structure_split import divide, gather
+from sanderling.index.structure_templates import learn
+from sanderling.index.structure_views import Look
+
+KINDS = {"Class Reference": {1, 2}, "File Reference": {1, 3}, "Member List": {1, 4}}
+
+
+def site(each: int = 20, ending: str = "") -> list[Look]:
+    """Pages of three kinds; what half of the classes have, and their titles tell, is no kind."""
+    looks: list[Look] = []
+    for kind, (name, built) in enumerate(KINDS.items()):
+        for n in range(each):
+            extra = {9, 10} if kind == 0 and n % 2 else set[int]()
+            title = f"{'Widget' if extra else 'Thing'} n{kind} {name}{ending}"
+            looks.append(Look(len(looks), f"http://h/{kind}x{n}", title, frozenset(built | extra)))
+    return looks
+
+
+def test_pages_that_are_called_the_same_are_not_divided() -> None:
+    model = learn(site())
+    assert model.count == 3
+    assert len({model.place(look) for look in site() if "Class" in look.title}) == 1
+
+
+def test_words_that_every_title_ends_in_name_nothing() -> None:
+    assert common_ending(["A Class | My Site", "B File | My Site", "C List | My Site"]) == ("Site", "My")
+    assert ends_in("Foo Class Reference | My Site", ("Site", "My")) == ["title-ends:Class Reference"]
+    assert ends_in("Alone", ()) == []
+    assert learn(site(ending=" - My Site")).count == 3
+
+
+def test_a_page_that_comes_later_is_placed_by_its_name() -> None:
+    model = learn(site())
+    late = Look(99, "http://h/late", "Late Member List", frozenset({1, 4}))
+    assert model.place(late) == model.place(site()[-1])
+
+
+def test_names_that_say_nothing_of_structure_name_no_kinds() -> None:
+    looks = [
+        Look(n, f"http://h/{n}", f"x {'Big Red' if n % 3 else 'Small Blue'} {'Hat' if n % 2 else 'Shoe'}",
+             frozenset({1, 2 if n % 5 else 3})) for n in range(60)
+    ]  # fmt: skip
+    assert not gather(looks).kinds
+
+
+def test_a_site_where_every_page_has_a_name_has_no_rest() -> None:
+    parts = divide(gather(site()))[1]
+    assert sum(part.bit_count() for part in parts) == 60
+    assert learn(site()).place(Look(99, "http://h/other", "Something else", frozenset({1}))) < learn(site()).count
+
+
+def test_the_few_that_are_called_like_one_template_belong_to_it() -> None:
+    kinds = {
+        "title-ends:Class Members": 0b1111,
+        "title-ends:File Members": 0b11110000,
+        "title-ends:Members Types": 1 << 8,
+    }
+    assert join_named([0b11111111, 1 << 8], kinds) == [0b111111111]
+    apart = [0b1111, 0b11110000, 1 << 8]
+    assert join_named(apart, kinds) == apart
+
+
+def test_parts_explain_what_they_foretell_and_nothing_else() -> None:
+    half, crossed = (1 << 32) - 1, sum(1 << n for n in range(0, 64, 2))
+    assert explained([half], {5: half}, 64) > 0.9
+    assert explained([half], {5: crossed}, 64) == 0.0
