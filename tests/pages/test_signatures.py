@@ -1,7 +1,7 @@
 """The marks of one version of a page."""
 
 from sanderling.pages.parse import parse
-from sanderling.pages.signatures import is_current, read, sign, write
+from sanderling.pages.signatures import Signature, is_current, read, sign, write
 from sanderling.pages.text import text, text_mark
 
 
@@ -43,3 +43,11 @@ def test_a_mark_of_another_version_is_known_as_such() -> None:
     assert is_current(mark)
     assert not is_current(b"")
     assert not is_current(mark[:3] + b"\x01" + mark[4:])
+
+
+def test_many_bare_times_are_a_timetable_and_one_is_a_clock() -> None:
+    def mark(*times: str) -> Signature:
+        return sign(parse("".join(f"<p>{time}</p>" for time in times).encode()))
+
+    assert mark("08:15").keys == mark("08:45").keys
+    assert mark("08:15", "09:15", "10:15", "11:15").keys != mark("08:15", "09:15", "10:15", "11:45").keys

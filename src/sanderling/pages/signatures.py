@@ -6,6 +6,7 @@ spares the next comparison the old body. Hashes of blocks and assets have 32 bit
 only. All text is hashed without blanks, that of blocks without stamps too.
 """
 
+import re
 from array import array
 from itertools import compress
 from re import Pattern
@@ -20,9 +21,12 @@ from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import reduce
 from sanderling.pages.text import squeeze
 
-VERSION = 4
+VERSION = 5
 MAX_LINES = 80_000  # half of them empty
 NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
+TIMETABLE = 4  # bare times of day that make a timetable; fewer are clocks
+MAX_CLOCK = 7
+CLOCK = re.compile(rb"\d{1,2}[:.h]\d\d(?:[ap]m)?", re.IGNORECASE).fullmatch
 FURNITURE = ("nav", "header", "footer", "aside", "noscript", "dialog")
 PROSE_LINKS = "p a[href]"
 
@@ -147,16 +151,19 @@ def _reduce(body: Blocks, ignored: Pattern[str] | None) -> tuple[int, list[bytes
     raw = squeeze("\n".join(body.lines))
     lines = raw.split(b"\n")[:MAX_LINES]
     numbered = raw.translate(None, NO_DIGITS).split(b"\n")[:MAX_LINES] if ignored is None else lines
-    for place in compress(range(len(lines)), numbered):
-        lines[place] = _reduced(body, place, lines[place], ignored)
+    places = list(compress(range(len(lines)), numbered))
+    clocks = {place for place in places if len(lines[place]) <= MAX_CLOCK and CLOCK(lines[place])}
+    timetable = clocks if len(clocks) >= TIMETABLE else ()
+    for place in places:
+        lines[place] = _reduced(body, place, lines[place], ignored, place in timetable)
     return xxh3_64_intdigest(raw), lines
 
 
-def _reduced(body: Blocks, place: int, block: bytes, ignored: Pattern[str] | None) -> bytes:
-    """Take stamps and what a user ignores out of a block."""
+def _reduced(body: Blocks, place: int, block: bytes, ignored: Pattern[str] | None, told: bool) -> bytes:
+    """Take stamps and what a user ignores out of a block; the times of a timetable are told, not stamped."""
     line = body.lines[place]
     seen = line if ignored is None else ignored.sub("", line)
-    seen = seen if body.verbatim[place] else reduce(seen)
+    seen = seen if told or body.verbatim[place] else reduce(seen)
     return block if seen is line else squeeze(seen)
 
 

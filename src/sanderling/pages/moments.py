@@ -1,0 +1,122 @@
+"""Moments that a page tells of itself: when it was made, changed or looked at, and what time it is.
+
+A time of day alone on its line is a clock, a date alone with "last updated" is a stamp. A time after a word such as
+"updated" belongs to that word. Any other is content: opening hours, the end of a term, a departure, a hearing.
+"""
+
+import re
+
+DAYS = (
+    *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+    *("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag"),
+    *("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"),
+    *("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
+    *("lunedì", "martedì", "mercoledì", "giovedì", "venerdì", "sabato", "domenica"),
+    *("maandag", "dinsdag", "woensdag", "donderdag", "vrijdag", "zaterdag", "zondag"),
+)
+SHORT_DAYS = ("mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun")
+MONTHS = (
+    *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "january"),
+    *("february", "march", "april", "june", "july", "august", "september", "october", "november", "december"),
+    *("januar", "februar", "märz", "mai", "juni", "juli", "oktober", "dezember"),
+    *("janvier", "février", "mars", "avril", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"),
+    *("enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre"),
+    *("diciembre", "gennaio", "febbraio", "aprile", "maggio", "giugno", "luglio", "settembre", "ottobre", "dicembre"),
+    *("januari", "februari", "maart", "mei", "augustus"),
+)
+MADE = (  # what a machine says of its work: a date alone will do
+    *("generated", "rendered", "printed", "retrieved", "accessed", "served", "cached", "built", "compiled", "exported"),
+    *("today", "now", "heute", "generiert", "gedruckt", "abgerufen", "généré", "aujourd'hui", "generado", "hoy"),
+)
+REVISED = (  # what a page says of its last change: alone on its line a date will do
+    *("updated", "update", "modified", "modification", "changed", "edited", "revised", "reviewed", "aktualisiert"),
+    *("aktualisierung", "geändert", "änderung", "bearbeitet", "mis à jour", "mise à jour", "modifié", "actualisé"),
+    *("actualizado", "actualización", "modificado", "modificación", "atualizado", "atualização", "aggiornato"),
+    *("aggiornamento", "modificato", "modifica", "bijgewerkt", "gewijzigd", "uppdaterad", "ändrad", "opdateret"),
+    *("ændret", "oppdatert", "endret", "päivitetty", "muokattu", "zaktualizowano", "aktualizacja", "modyfikacja"),
+    *("aktualizováno", "aktualizace", "обновлено", "обновление", "изменено", "güncelleme", "güncellendi", "frissítve"),
+    *("módosítva", "更新", "更新日", "更新日時", "更新時間", "更新时间", "最終更新", "最終更新日", "最終更新日時"),
+    *("最后更新", "最后更新时间", "업데이트", "최종수정"),
+)
+TOLD = (  # what an author may say too: only a time of day or a day of the week tells a stamp
+    *("saved", "refreshed", "synced", "checked", "posted", "published", "created", "as of", "as at", "quoted"),
+    *("delayed", "seen", "visited", "viewed", "fetched", "captured", "requested", "loaded", "erstellt", "stand"),
+    *("publié", "publicado"),
+)
+GLUE = (
+    *("on", "at", "in", "by", "the", "of", "is", "was", "it", "date", "time", "day", "clock", "page", "this", "site"),
+    *("document", "file", "last", "latest", "server", "local", "current", "currently", "online", "weather", "forecast"),
+    *("am", "um", "uhr", "den", "der", "das", "die", "le", "la", "el", "il", "du", "de", "à", "a", "las", "às", "alle"),
+    *("kl", "om", "op", "o", "em", "letzte", "zuletzt", "dernière", "última", "ultima", "ultimo", "laatst", "laatste"),
+    *("senast", "sidst", "sist", "viimeksi", "ostatnia", "poslední", "последнее", "son", "utolsó", "ist", "est"),
+)
+BINDING = frozenset(  # a line with such a word binds somebody: its time is no stamp
+    (
+        *("effective", "valid", "deadline", "due", "until", "till", "expires", "closes", "closing", "before", "begins"),
+        *("starts", "ends", "opens", "open", "closed", "gültig", "bis", "ab", "frist", "jusqu", "hasta", "fino"),
+    )
+)
+
+MINUTES = r":[0-5]\d(?::[0-5]\d)?(?:[.,]\d+)?(?![\d:/])|h[0-5]\d\b|\.[0-5]\d(?=\s*(?:[ap]\.?m\b|uhr))|\s?[ap]\.?m\b"
+CLOCK = rf"(?<![\d.:/])(?:[01]?\d|2[0-4])(?:{MINUTES})|\d{{1,2}}\s?[時时点]\s?\d{{1,2}}\s?分(?:\s?\d{{1,2}}\s?秒)?"
+ZONE = r"(?:[ap]\.?m\b\.?|uhr\b|h\b|utc\b|gmt\b|z\b|[cpem]e?[ds]t\b|bst\b|ist\b|jst\b|(?<=\d)[+-]\d\d:?\d\d\b)"
+NUMERIC = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:t(?=\d))?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{4}年|\d{1,2}月|\d{1,2}日"
+NAMES = rf"(?:{'|'.join(sorted((*MONTHS, *DAYS, *SHORT_DAYS), key=len, reverse=True))})\b\.?"
+DAY = r"(?<![\d.,])(?:\d{4}|\d{1,2}(?:st|nd|rd|th|er|º)?)(?![\d:%°]|[.,]\d)\b\.?"
+ATOM = rf"(?:{CLOCK}|{NUMERIC}|\b{NAMES}|{ZONE}|{DAY})"
+BETWEEN = r"(?:[\s,;|·@()\[\]–-]*(?:\b(?:at|on|um|à|kl\.?|om|op|den|le|de|of|the|t)\b)?[\s,;|·@()\[\]–-]*)"
+MOMENT = re.compile(rf"{ATOM}(?:{BETWEEN}{ATOM})*")
+TIMED = re.compile(CLOCK)
+SPAN = re.compile(rf"(?:{CLOCK})\s*(?:{ZONE})?\s*(?:[-–—]|to|bis|until|till|and|à|a|y|e|und|et|tot|至|~)\s*(?:{CLOCK})")
+WEEKDAY = re.compile(rf"\b(?:{'|'.join((*DAYS, *SHORT_DAYS))})\b")
+DATED = re.compile(rf"(?:{NUMERIC})|\b(?:{'|'.join(MONTHS)})\b.*\d|\d.*\b(?:{'|'.join(MONTHS)})\b")
+NAMED = re.compile(
+    rf"(?:^|\b)(?:({'|'.join(MADE)})|{'|'.join((*REVISED, *TOLD))})\b(?:\s+(?:{'|'.join(GLUE)})\b)*[\s:=(\[|,–-]*$"
+)
+WARMTH = re.compile(r"[-−]?\d+\s?°\s?(?:[cf]\b)?", re.IGNORECASE)
+WORD = re.compile(r"[^\W\d]+")
+MINE = frozenset(word for said in (*MADE, *REVISED, *TOLD, *GLUE) for word in said.split())
+REVISING = frozenset(word for said in REVISED for word in said.split()) - frozenset(("mis", "mise", "à"))
+HINTS = REVISING.union(DAYS, SHORT_DAYS, MADE, ("am", "pm", "m", "分"))
+PAIR = re.compile(r"\d[:.h]\d\d|\d\s?[時时点]|\d[ap]m")  # is part of every time of day, and found at once
+
+
+def without_moments(line: str) -> str:
+    """Take out of a line when it was made, changed or looked at; any other time stays."""
+    bare = WARMTH.sub("", line) if "°" in line else line
+    small = bare.lower()
+    words = set(WORD.findall(small))
+    if (HINTS.isdisjoint(words) and not PAIR.search(small)) or len(small) != len(bare):
+        return line
+    if not BINDING.isdisjoint(words) or SPAN.search(small):
+        return line
+    found = [match for match in MOMENT.finditer(small) if _tells(match[0])]
+    told = found if _is_clock(small, found) else [match for match in found if _is_named(small, match)]
+    for match in reversed(told):
+        bare = f"{bare[: match.start()]}{bare[match.end() :]}"
+    return bare if told else line
+
+
+def _tells(moment: str) -> bool:
+    return TIMED.search(moment) is not None or DATED.search(moment) is not None or _has_weekday(moment)
+
+
+def _has_weekday(moment: str) -> bool:
+    return WEEKDAY.search(moment) is not None and any(map(str.isdecimal, moment))
+
+
+def _is_clock(small: str, found: list[re.Match[str]]) -> bool:
+    """Say whether a line has one time, today's date or that of its last change, and only words that go with it."""
+    if len(found) != 1:
+        return False
+    said = WORD.findall(f"{small[: found[0].start()]} {small[found[0].end() :]}")
+    timed = _has_weekday(found[0][0]) or len(TIMED.findall(found[0][0])) == 1
+    return MINE.issuperset(said) and (timed or not REVISING.isdisjoint(said))
+
+
+def _is_named(small: str, match: re.Match[str]) -> bool:
+    """Say whether the word before a moment claims it."""
+    said = NAMED.search(small[: match.start()])
+    if said is None:
+        return False
+    return said[1] is not None or TIMED.search(match[0]) is not None or _has_weekday(match[0])
