@@ -59,6 +59,20 @@ def test_a_relative_link_starts_where_the_feed_says(feed: str, entry: str, link:
     assert _locs(ATOM.format(feed, entry, link)) == [loc]
 
 
+@pytest.mark.parametrize(
+    ("dates", "at"),
+    [
+        ("<pubDate>Thu, 01 Jan 1970 00:00:05 GMT</pubDate>", 5.0),
+        ("<pubDate>Thu, 01 Jan 1970 00:00:05 GMT</pubDate><atom:updated>1970-01-01T00:00:09Z</atom:updated>", 9.0),
+        ("<dc:date>1970-01-01T00:00:05Z</dc:date><dcterms:modified>1970-01-01T00:00:09Z</dcterms:modified>", 9.0),
+        ("<atom:updated>soon</atom:updated><dc:date>1970-01-01T00:00:05Z</dc:date>", 5.0),
+    ],
+)
+def test_the_date_of_a_change_counts_before_that_of_the_beginning(dates: str, at: float) -> None:
+    report = read_sitemap([RSS.format(f"<item><link>http://x/</link>{dates}</item>").encode()])
+    assert [entry.lastmod for entry in report.entries] == [at]
+
+
 def test_a_base_that_is_none_is_left_out() -> None:
     assert joined("http://[", "a") == "a"
 

@@ -30,11 +30,11 @@ _PROSE = frozenset(
     ("content", "description", "summary", "encoded", "pagemap", "source")
 )  # with tags of their own inside
 _FEED_PROSE = _PROSE | {"image", "textinput"}  # with links of their own inside
-_DATES = {  # in the order of trust
+_DATES = {  # those of a change before those of the beginning
     Kind.URLSET: ("lastmod",),
     Kind.INDEX: ("lastmod",),
-    Kind.RSS: ("pubdate", "date", "updated", "published"),
-    Kind.ATOM: ("updated", "modified", "published", "issued"),
+    Kind.RSS: ("updated", "modified", "pubdate", "date", "published", "issued"),
+    Kind.ATOM: ("updated", "modified", "published", "issued", "created"),
 }
 _FEED_DATES = frozenset(("lastbuilddate", "pubdate", "updated", "date", "modified"))
 
