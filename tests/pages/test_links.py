@@ -75,6 +75,11 @@ def test_the_head_is_read() -> None:
     assert not page.nofollow
 
 
+def test_feeds_are_known_by_their_type_or_by_name() -> None:
+    head = '<link rel="Alternate" type="Application/RSS+xml; charset=utf-8" href=/a><link rel=feed href=/b>'
+    assert read(head + "<link rel=alternate type=text/xml href=/c>").feeds == ("/a", "/b")
+
+
 def test_nofollow_is_seen_on_links_and_on_pages() -> None:
     page = read('<meta name=robots content=none><a rel="x NoFollow" href=a>A</a>')
     assert page.nofollow

@@ -8,6 +8,7 @@ from msgspec import Struct
 from sanderling.migrants.head import Fields
 from sanderling.organise.normalise import resolve
 from sanderling.pages.links import FEED_TYPES
+from sanderling.pages.media import mime_of
 from sanderling.pages.refresh import refresh_target
 from sanderling.records import Link, Pointer, Role, Url
 
@@ -77,7 +78,7 @@ def _is_page(target: Target) -> bool:
 
 
 def _pointer(url: str, target: Target) -> Pointer | None:
-    feed = "alternate" in target.relations and target.words.get("type", "").lower() in FEED_TYPES
+    feed = "alternate" in target.relations and mime_of(target.words.get("type", "")) in FEED_TYPES
     if not feed and "sitemap" not in target.relations:
         return None
     spelling = resolve(url, target.href)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import ada_url
 from msgspec import Struct
 
+from sanderling.pages.media import mime_of
 from sanderling.pages.parse import Document, Element, Namespace
 from sanderling.pages.refresh import refresh_target
 from sanderling.pages.tree import place_of
@@ -184,7 +185,7 @@ class _Head:
             self.sitemaps.append(href)
         elif "tvi" in rel:
             self.side = self.side or href
-        elif "alternate" in rel and (element.attr("type") or "").lower() in FEED_TYPES:
+        elif "feed" in rel or ("alternate" in rel and mime_of(element.attr("type") or "") in FEED_TYPES):
             self.feeds.append(href)
         elif len(found) < MAX_LINKS and (
             "next" in rel or "prev" in rel or ("alternate" in rel and _is_version(element, rel))
