@@ -30,6 +30,8 @@ def main() -> int:
     parser.add_argument("--labels", type=Path, nargs="*", default=[], help="page types of each site, for its templates")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
+    if args.measure != "index" and not args.folders:
+        parser.error(f"{args.measure} needs folders of pages")
     run: Callable[[argparse.Namespace], None] = globals()[args.measure]
     run(args)
     return 0
