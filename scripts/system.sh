@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# system.sh: Debian packages that the tests use (a browser for the search page); installs what is missing if we may.
+# system.sh: Debian packages that the tests use (a browser for the search page, a library that what drives it is linked
+# with, git); installs what is missing if we may.
 set -eu
 missing=()
 command -v chromium >/dev/null || missing+=(chromium)
 command -v git >/dev/null || missing+=(git)
+/sbin/ldconfig -p | grep -q 'libatomic\.so\.1' || missing+=(libatomic1)
 [ ${#missing[@]} -eq 0 ] && exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   apt-get update -qq

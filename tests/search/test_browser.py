@@ -1,6 +1,7 @@
 """The app in a real Chromium: what people see and do, and what a hostile page cannot."""
 
 from collections.abc import Callable, Iterator
+from ctypes.util import find_library
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,10 @@ from sanderling.search.tracking import COOKIE as CLIENT
 CHROMIUM = Path("/usr/bin/chromium")
 SHORT = 5_000  # milliseconds to wait for something at most
 
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="chromium is not installed (Debian package chromium)")
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM.exists(), reason="chromium is not installed (Debian package chromium)"),
+    pytest.mark.skipif(find_library("atomic") is None, reason="what drives the browser needs Debian's libatomic1"),
+]
 
 
 @pytest.fixture(scope="module")
