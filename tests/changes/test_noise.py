@@ -69,3 +69,19 @@ def test_the_memory_is_bounded_and_survives_storing() -> None:
     assert noise.visits <= 2001
     assert Noise.from_bytes(noise.to_bytes()) == noise
     assert Noise.from_bytes(b"") == Noise()
+
+
+def test_a_price_that_changes_at_every_visit_is_news_each_time() -> None:
+    noise = Noise()
+    versions = [page([TEXT[0], f"Price: {price}.50 EUR", *TEXT[1:]]) for price in range(1, 8)]
+    for old, new in pairwise(versions):
+        noise.learn(7, differ(old, new))
+        assert judge(differ(old, new), noise, 7).counts == {"changed": 1}
+
+
+def test_what_is_sold_out_on_many_pages_is_no_template() -> None:
+    noise = Noise()
+    found = [differ(page([f"Bird {n}", "In stock", *TEXT]), page([f"Bird {n}", "Sold out", *TEXT])) for n in range(9)]
+    for number, one in enumerate(found):
+        noise.learn(number, one)
+    assert all(Kind.CONTENT in judge(one, noise, number).kinds for number, one in enumerate(found))

@@ -200,3 +200,47 @@ def test_the_web_in_a_diff_stays_text(tmp_path: Path, capsys: pytest.CaptureFixt
         assert "<script" not in capsys.readouterr().out
         assert one("diff", site.root + "/") == 0
         assert "\x1b" not in capsys.readouterr().out
+
+
+def text(body: str, mime: str = "text/plain; charset=utf-8") -> Page:
+    return Page(body.encode(), headers={"Content-Type": mime})
+
+
+def test_texts_that_are_no_pages_are_compared_line_by_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = {"/list.txt": "one\ntwo\nthree 5 EUR\n", "/rows.csv": "a,b\n1,2\n", "/data": '{"price": 5, "at": "10:30"}'}
+    pages = {path: text(body, "application/json" if path == "/data" else "text/plain") for path, body in rows.items()}
+    packed = Page(b"\0\1", headers={"Content-Type": "application/octet-stream"})
+    with Site({"/": html(*pages, "/packed", text="the root"), "/packed": packed, **pages}) as site:
+        one = Crawled(site, tmp_path / "c")
+        one.crawl()
+        site.pages["/list.txt"] = text("one\ntwo\nthree 6 EUR\n")
+        site.pages["/rows.csv"] = text("a,b\r\n1,2\r\n")
+        site.pages["/data"] = text('{"price":6,"at":"10:30"}', "application/json")
+        site.pages["/packed"] = Page(b"\0\2", headers=packed.headers)
+        one.crawl()
+        capsys.readouterr()
+        assert one("changes", "--json") == 0
+        found = {str(change["url"]).removeprefix(site.root): change["counts"] for change in objects(capsys)}
+        assert found == {"/list.txt": {"changed": 1}, "/data": {"changed": 1}, "/packed": {}}
+        for path, shown in (
+            ("/list.txt", "three [-5-]{+6+} EUR"),
+            ("/data", '"price": [-5-]{+6+}'),
+            ("/packed", "2 bytes"),
+        ):
+            assert one("diff", site.root + path) == 0
+            assert shown in capsys.readouterr().out
+
+
+def test_what_is_watched_is_told_even_if_it_changes_at_every_visit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Site({"/": html(text=OLD)}) as site:
+        one = Crawled(site, tmp_path / "c")
+        for level in "abcdef":
+            site.pages["/"] = Page(f"<p>{OLD}</p><p id=level>Water level {level}</p>".encode())
+            one.crawl()
+        capsys.readouterr()
+        assert one("changes", "--json") == 0
+        assert objects(capsys) == []
+        assert one("changes", "--json", "--watch", "#level") == 0
+        assert len(objects(capsys)) == 5

@@ -113,7 +113,9 @@ def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Chang
 
 
 def _is_noise(block: Block, found: Difference, noise: Noise, page: int) -> bool:
-    """A block is noise if all of it is template, or if it stands in a restless place."""
+    """A block is noise if all of it is template, or if it stands in a restless place; a price is never noise."""
+    if block.worth:
+        return False
     if all(map(noise.is_everywhere, block.keys)):
         return True
     place = place_of(block)

@@ -13,6 +13,7 @@ from sanderling.changes.resources import Swap
 from sanderling.changes.tree import Structure, compare_packed
 from sanderling.pages.assets import unpack as unpack_set
 from sanderling.pages.signatures import Signature
+from sanderling.pages.worth import WORTH
 
 MAX_PAIRED = 10_000  # old blocks times new ones that are paired by their sizes
 MAX_BLOCKS = 5_000  # told of one page; where so much differs, more of it says no more
@@ -38,6 +39,7 @@ class Block(Struct, frozen=True, omit_defaults=True):
     new: int = -1  # and among the new ones
     keys: tuple[int, ...] = ()  # hashes of what went and what came
     context: int = 0  # hash of the unchanged block before it
+    worth: bool = False  # a price and the like, which is never noise
 
 
 class Delta(Struct, frozen=True, omit_defaults=True):
@@ -114,7 +116,7 @@ def _mirror(block: Block) -> Block:
     """Tell the story of a block backwards."""
     back = {Action.ADDED: Action.REMOVED, Action.REMOVED: Action.ADDED}
     action, keys = back.get(block.action, block.action), block.keys[::-1]
-    return Block(action, block.size, block.main, block.new, block.old, keys, block.context)
+    return Block(action, block.size, block.main, block.new, block.old, keys, block.context, block.worth)
 
 
 def _happened(old: Signature, new: Signature) -> Iterable[Block]:
@@ -154,15 +156,15 @@ def _hunk(
             )
     pairs = _pairs([left.sizes[place] for place in gone], [right.sizes[place] for place in came])
     for mine, yours in ((gone[one], came[other]) for one, other in pairs):
-        size, main = max(left.sizes[mine], right.sizes[yours]), bool(left.places[mine] or right.places[yours])
-        keys = (left.keys[mine], right.keys[yours])
-        yield Block(Action.CHANGED, size, main, mine, yours, keys, context)
+        size, kind = max(left.sizes[mine], right.sizes[yours]), left.places[mine] | right.places[yours]
+        keys: tuple[int, ...] = (left.keys[mine], right.keys[yours])
+        yield Block(Action.CHANGED, size, bool(kind), mine, yours, keys, context, kind > WORTH)
     for place in _without(gone, {one for one, _ in pairs}):
-        main = bool(left.places[place])
-        yield Block(Action.REMOVED, left.sizes[place], main, place, -1, (left.keys[place],), context)
+        size, kind, keys = left.sizes[place], left.places[place], (left.keys[place],)
+        yield Block(Action.REMOVED, size, bool(kind), place, -1, keys, context, kind > WORTH)
     for place in _without(came, {other for _, other in pairs}):
-        main = bool(right.places[place])
-        yield Block(Action.ADDED, right.sizes[place], main, -1, place, (right.keys[place],), context)
+        size, kind, keys = right.sizes[place], right.places[place], (right.keys[place],)
+        yield Block(Action.ADDED, size, bool(kind), -1, place, keys, context, kind > WORTH)
 
 
 def _without(places: list[int], taken: set[int]) -> list[int]:

@@ -1,6 +1,7 @@
 """Two bodies compared for a person: paragraphs side by side, word by word, with the numbers of the papers."""
 
 from collections.abc import Iterable, Sequence
+from html import escape
 
 from msgspec import Struct
 
@@ -72,6 +73,11 @@ def version(body: bytes, charset: str = "", attention: Attention = EVERYTHING) -
         [link.href for link in extract(tree, "").links],
         list(_references(tree)),
     )
+
+
+def lined(words: str, attention: Attention = EVERYTHING) -> Version:
+    """Read one version of a text that is no page: each line is a block, as it stands."""
+    return version(f"<pre>\n{escape(words)}</pre>".encode("utf-8", "replace"), "utf-8", attention)
 
 
 def _references(tree: Document) -> Iterable[str]:

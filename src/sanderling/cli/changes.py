@@ -18,7 +18,7 @@ from sanderling.changes.render import plain
 from sanderling.cli.diff import read_attention
 from sanderling.cli.frame import Call, print_json, print_rows, say
 from sanderling.cli.times import iso, moment, short
-from sanderling.cli.versions import read_version, versions
+from sanderling.cli.versions import read_words, versions
 from sanderling.errors import UsageError
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.settings import Watching
@@ -88,25 +88,31 @@ def _chosen(call: Call, collection: Collection, since: float) -> Iterator[Item]:
     attention, ledger = read_attention(call), Ledger(collection.db)
     for one in noted:
         url = names.get(one.url, "")
-        change = one.change if attention == EVERYTHING else _again(collection, one, attention, ledger)
+        if wanted is not None and not wanted.match(url):
+            continue
+        told = attention == EVERYTHING and one.change != UNREADABLE
+        change = one.change if told else _again(collection, one, attention, ledger)
         if (
             (change.matters or args.noise)
             and change.significance >= args.min_significance
             and (not args.kind or set(args.kind) & set(change.kinds))
-            and (wanted is None or wanted.match(url))
         ):
             yield Item(url, one.at, one.previous_at, change, titles.get(one.url, ""))
 
 
 def _again(collection: Collection, one: Noted, attention: Attention, ledger: Ledger) -> Change:
-    """Compare both versions once more, with other eyes; what a page uses is no part of it that could be watched."""
+    """Compare both versions once more, with other eyes, or word by word where no migrant made marks of them.
+
+    What a page uses is no part of it that could be watched.
+    """
     if one.change.resources:
         return Change() if attention.is_narrow else one.change
     found = [stored for stored in versions(collection, one.url) if stored.at <= one.at]
-    if len(found) < 2 or one.change == UNREADABLE:
+    old, new = (read_words(collection, stored, attention) for stored in found[-2:]) if len(found) > 1 else (None, None)
+    if old is None or new is None:
         return one.change
-    old, new = (read_version(collection, stored, attention) for stored in found[-2:])
-    return judge(difference(old.mark, new.mark), ledger.noise(one.site), one.url)
+    noise = None if attention.is_narrow else ledger.noise(one.site)  # who watches a part wants to hear of it each time
+    return judge(difference(old.mark, new.mark), noise, one.url)
 
 
 def _first(call: Call, items: Iterator[Item]) -> Iterator[Item]:

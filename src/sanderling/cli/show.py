@@ -6,6 +6,7 @@ import time
 
 from sanderling.cli.frame import Call, print_json
 from sanderling.cli.times import moment
+from sanderling.cli.versions import decoded
 from sanderling.pages.media import charset_of, is_html, mime_of
 from sanderling.pages.parse import parse
 from sanderling.pages.text import text
@@ -59,8 +60,5 @@ def page_text(record: StoredRecord) -> str:
     if is_html(mime, record.body):
         return "\n".join(line for line in text(parse(record.body, charset)).splitlines() if line.strip())
     if mime.startswith("text/") or not mime:
-        try:
-            return record.body.decode(charset or "utf-8", "replace")
-        except LookupError:
-            return record.body.decode("utf-8", "replace")
+        return decoded(record.body, charset)
     return f"[{mime}, {len(record.body)} bytes]"

@@ -1,13 +1,18 @@
 """The stored versions of a page, as `changes` and `diff` look at them."""
 
+import json
+
 from msgspec import Struct
 
-from sanderling.changes.report import Version, version
+from sanderling.changes.report import Version, lined, version
+from sanderling.index.gather import document_of
 from sanderling.pages.attention import EVERYTHING, Attention
-from sanderling.pages.parse import charset_of
+from sanderling.pages.media import charset_of, is_html, mime_of
 from sanderling.store.collection import Collection
-from sanderling.store.read import read_record
+from sanderling.store.read import StoredRecord, read_record
 from sanderling.store.warc_records import Place
+
+WRITTEN = ("json", "xml", "javascript", "yaml", "x-ndjson", "csv")  # ends of types that are text all the same
 
 
 class Stored(Struct, frozen=True):
@@ -34,6 +39,46 @@ def versions(collection: Collection, url: int) -> list[Stored]:
 
 
 def read_version(collection: Collection, one: Stored, attention: Attention = EVERYTHING) -> Version:
-    """Read a version from the archive."""
+    """Read a version from the archive; of what has no words, tell its type and size."""
     record = read_record(collection.archive, one.place)
-    return version(record.body, charset_of(record.header("Content-Type")), attention)
+    opaque = f"{mime_of(record.header('Content-Type')) or 'something'}, {one.size} bytes, digest {one.digest.hex()}"
+    return _version(record, attention) or lined(opaque, attention)
+
+
+def read_words(collection: Collection, one: Stored, attention: Attention = EVERYTHING) -> Version | None:
+    """Read a version from the archive; None if it has no words."""
+    return _version(read_record(collection.archive, one.place), attention)
+
+
+def _version(record: StoredRecord, attention: Attention) -> Version | None:
+    kind = record.header("Content-Type")
+    mime, charset = mime_of(kind), charset_of(kind)
+    if is_html(mime, record.body):
+        return version(record.body, charset, attention)
+    words = _words(record, mime, charset)
+    return lined(words, attention) if words else None
+
+
+def _words(record: StoredRecord, mime: str, charset: str) -> str:
+    """The words of a document that is no page, line by line; empty if it has none that we can read."""
+    if mime.startswith("text/") or mime.endswith(WRITTEN):
+        words = decoded(record.body, charset)
+        return _unfolded(words) if mime.endswith("json") else words
+    document = document_of(record, "", 0.0)
+    return document.body if document is not None else ""
+
+
+def decoded(body: bytes, charset: str) -> str:
+    """Read bytes as text; a charset nobody knows is taken for UTF-8."""
+    try:
+        return body.decode(charset or "utf-8", "replace")
+    except LookupError:
+        return body.decode("utf-8", "replace")
+
+
+def _unfolded(words: str) -> str:
+    """JSON with one value a line, as far as it is JSON."""
+    try:
+        return json.dumps(json.loads(words), indent=1, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return words

@@ -20,6 +20,7 @@ from sanderling.pages.blocks import Blocks, blocks
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import reduce
 from sanderling.pages.text import squeeze
+from sanderling.pages.worth import weighed
 
 VERSION = 5
 MAX_LINES = 80_000  # half of them empty
@@ -39,7 +40,7 @@ class Signature(Struct, frozen=True, array_like=True):
     text: int  # hash of the whole visible text, stamps and furniture too
     keys: bytes  # of each block of text that is not empty: hash, four bytes
     sizes: bytes  # its length in bytes, two bytes
-    places: bytes  # whether it is main content, one byte
+    places: bytes  # one byte: 1 for main content, 3 for a price and the like there, 0 for furniture
     weight: int  # length of all main content
     outline: bytes  # the skeleton without tags that only change looks or are never seen, packed
     cosmetic: int  # which tags only change looks, and how often each
@@ -121,7 +122,7 @@ def sign_blocks(
     kept = list(compress(range(len(reduced)), reduced))
     shown = list(filter(None, reduced))
     sizes = [min(len(block), 65535) for block in shown]
-    places = bytes(compress(body.main, reduced))
+    places = weighed(list(compress(body.lines, reduced)), bytes(compress(body.main, reduced)))
     main_links, main_images = (set(), set()) if attention.is_narrow else _main_assets(tree, body)
     signature = Signature(
         version=VERSION,
