@@ -43,9 +43,8 @@ class Errands:
 
     def hand_out(self) -> None:
         """Give every open host to the migrant the schedule chooses, as long as somebody has room."""
-        eager = self.house.order.is_eager
-        self.roster.most = EAGER_IN_HAND if eager else max(LEAST_IN_HAND, self.done() // HAND_SHARE)
         self.roster.rests = self.house.queue.pace.delay_seconds > 0
+        self.roster.most = self.roster.in_hand if self.roster.rests else self._early()
         able, trips = self.roster.able(), list[tuple[str, Itinerary]]()
         if not able or self.room() <= 0:
             return
@@ -61,6 +60,17 @@ class Errands:
             self.post.send(migrant, itinerary)
             self.house.log.signal(Signal.CRAWL, 1, f"{migrant}: {len(itinerary.stops)} stops at {itinerary.host}")
 
+    def _early(self) -> int:
+        """Stops to hold at this time of a crawl: of one migrant, or of one host where hosts want pauses."""
+        return EAGER_IN_HAND if self.house.order.is_eager else max(LEAST_IN_HAND, self.done() // HAND_SHARE)
+
+    def _share(self, door: Door) -> int:
+        """How many URLs of a host may be handed out now; where all want pauses, each is kept at work by a few."""
+        early = self._early()
+        if not self.roster.rests or door.host in self.house.queue.pace.near:
+            return door.share
+        return min(door.share, early - door.leased) if door.leased <= early // 2 else 0
+
     def _soon(self, host: Host) -> int:
         """How many URLs of a host those who reach it can work off soon."""
         return self._soon_of_one(host) * max(1, self.roster.reach(host))
@@ -72,7 +82,7 @@ class Errands:
 
     def _send_to(self, door: Door, now: float) -> list[tuple[str, Itinerary]]:
         """Lease URLs of one host to whom the schedule chooses; a shared host goes to several."""
-        trips, share = [], door.share
+        trips, share = [], self._share(door)
         least = min(LEAST_SHARE, self.house.queue.pace.connections)
         even = max(least, -(-door.waiting // max(1, self.roster.reach(door.host))))
         soon = self._soon_of_one(door.host) if door.shared else UNBOUNDED

@@ -199,6 +199,12 @@ def test_of_many_hosts_that_want_pauses_the_one_with_the_best_url_goes_first(db:
     assert taken(Queue(db, Pace(delay_seconds=5)), "m", 0, room=1) == ["http://b/1"]
 
 
+def test_of_many_hosts_that_want_pauses_each_gets_its_turn(db: Connection) -> None:
+    queued(db, {f"http://{host}/{n}": n for host in "abc" for n in range(9)})
+    found = taken(Queue(db, Pace(delay_seconds=1)), "m", 0, room=8)
+    assert sorted(found) == [f"http://{host}/{n}" for host in "abc" for n in range(2)]
+
+
 def test_larger_sites_go_first_if_they_are_favoured(db: Connection) -> None:
     queued(db, {"http://a/1": 0, "http://b/1": 7, "http://b/2": 8})
     assert taken(Queue(db, FAST, Favour.LARGEST), "m", 0, room=1) == ["http://b/1"]

@@ -79,6 +79,34 @@ def test_where_hosts_want_pauses_all_may_hold_the_same() -> None:
     assert [roster.room(name) for name in ("quick", "snail")] == [160, 160]
 
 
+def test_hosts_that_do_not_answer_keep_no_hand_from_others() -> None:
+    clock = SimulatedClock()
+    roster = crew("a", clock=clock)
+    roster.most = 16
+    for n in range(1, 13):
+        roster.give("a", trip(n, 1, Host(f"http://dead{n}.example")))
+    assert (roster.able(), roster.room("a")) == ([], 4)
+    clock.advance(3)
+    assert roster.able() == [], "perhaps it is the migrant that sleeps"
+    roster.hear(Vitals("a", clock()))
+    assert (roster.able(), roster.room("a")) == (["a"], 16)
+    roster.give("a", trip(100, 200, Host("http://dead.example")))
+    clock.advance(3)
+    roster.hear(Vitals("a", clock()))
+    assert (roster.able(), roster.room("a")) == ([], 16 + 96 - 212)
+
+
+def test_a_host_that_answers_again_counts_again() -> None:
+    clock = SimulatedClock()
+    roster = crew("a", clock=clock)
+    roster.give("a", trip(1, 100))
+    clock.advance(3)
+    roster.hear(Vitals("a", clock()))
+    assert roster.able() == ["a"]
+    roster.take_back("a", [seen(1, 3.0)])
+    assert roster.able() == []
+
+
 def test_the_one_that_knows_the_host_goes_there_again() -> None:
     roster = crew("a", "b")
     roster.give("b", trip(1, 2))

@@ -128,9 +128,14 @@ class Queue:
         return log((visited + waiting) / max(1, visited)) if self.favour is Favour.UNSEEN else 0.0
 
     def _weighed(self, doors: list[Door], room: int, soon: Soon | None = None) -> list[Door]:
-        """Without pauses, let a host give no more URLs than it has among the best, nor more than it can answer soon."""
-        if self.pace.delay_seconds > 0 or len(doors) < 2:
+        """Without pauses, let a host give no more URLs than it has among the best, nor more than it can answer soon.
+
+        With pauses every host gets its turn, however many URLs the first of them could take.
+        """
+        if len(doors) < 2:
             return doors
+        if self.pace.delay_seconds > 0:
+            return [replace(door, share=max(1, room // len(doors))) for door in doors]
         doors = doors[:HOSTS_MERGED]
         even = room // (EVEN * len(doors)) if self.favour is Favour.UNSEEN else 0
         ranked: list[tuple[float, int, int]] = []  # of two alike, the one whose host gave fewer: so all are kept busy

@@ -24,6 +24,8 @@ LOOKS = 3  # pages of a host after which its time is believed
 UNKNOWN_SECONDS = 0.5  # what a page of a new host is expected to take
 SMOOTHING = 0.2  # weight of the newest measure
 LEAST_HAND = 24  # stops that even the slowest may hold
+STALL_SECONDS = 2.0  # a host that says nothing for so long keeps no hand from other hosts
+MOST_STALLED = 96  # stops at such hosts that do not count; with IN_HAND no more than a migrant can have on their way
 PATIENT_SMOOTHING = 0.02  # the same for how slow a migrant is, which changes rarely
 
 
@@ -64,6 +66,7 @@ class Member:
     hands: int = IN_HAND  # stops it can hold
     stops: dict[int, Host] = field(default_factory=dict)  # fencing tokens in hand
     held: Counter[Host] = field(default_factory=Counter)  # how many of them of each host
+    news: dict[Host, float] = field(default_factory=dict)  # when each of them was heard of, or first asked for
     ways: OrderedDict[Host, Way] = field(default_factory=OrderedDict)
     recent: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
     given: int = 0  # stops, since it joined
@@ -159,6 +162,7 @@ class Roster:
             member.silent = True
             member.stops.clear()
             member.held.clear()
+            member.news.clear()
         return late
 
     # Who holds what
@@ -167,6 +171,7 @@ class Roster:
         """An itinerary is in this migrant's hands."""
         member = self.members[migrant]
         member.way(itinerary.host)
+        member.news.setdefault(itinerary.host, self.clock())
         member.given += len(itinerary.stops)
         for stop in itinerary.stops:
             member.stops[stop.token] = itinerary.host
@@ -183,8 +188,9 @@ class Roster:
             if host is None:
                 continue
             member.held[host] -= 1
+            member.news[host] = member.heard_at
             if not member.held[host]:
-                del member.held[host]
+                del member.held[host], member.news[host]
             if visit.seconds > 0:
                 member.measure(host, visit)
         if not member.stops:
@@ -213,10 +219,15 @@ class Roster:
         """Stops it may hold: the slower, the fewer, so that no host waits in slow hands while others are idle."""
         if member.hands > self.in_hand:
             return member.hands
-        most = min(member.hands, self.most)
+        most = min(member.hands, self.most) + self._stalled(member)
         if self.rests or not self.weighs or not member.page_seconds:
             return most
         return max(min(most, LEAST_HAND), int(most * self.quickest / max(member.page_seconds, self.quickest)))
+
+    def _stalled(self, member: Member) -> int:
+        """Stops at hosts that do not answer while the migrant speaks: they make no work, others may be held beside."""
+        late = member.heard_at - STALL_SECONDS
+        return min(MOST_STALLED, sum(member.held[host] for host, at in member.news.items() if at < late))
 
     # Who goes
 
