@@ -1,5 +1,6 @@
 """The verdict on two versions of a page."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.changes.pages import HEAD, NAV, TEXT, compare, mark, page
@@ -103,6 +104,53 @@ def test_other_scripts_handlers_forms_and_frames_are_behaviour() -> None:
     assert compare(page(more=form), page(more=form.replace("/a", "/b"))).kinds == (Kind.BEHAVIOUR,)
     frame = '<iframe src="/a"></iframe>'
     assert compare(page(more=frame), page(more=frame.replace("/a", "/b"))).kinds == (Kind.BEHAVIOUR,)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<script>greet()</script>", "<script>follow()</script>"),
+        ('<input name="q" onfocus="greet()">', '<input name="q" onfocus="follow()">'),
+        ('<embed src="/a.swf">', '<embed src="/b.swf">'),
+        ('<object data="/a.swf"></object>', '<object data="/b.swf"></object>'),
+        ('<applet code="A.class"></applet>', '<applet code="B.class"></applet>'),
+    ],
+)
+def test_other_code_is_behaviour_wherever_it_hangs(old: str, new: str) -> None:
+    assert compare(page(more=old), page(more=new)).kinds == (Kind.BEHAVIOUR,)
+
+
+def test_another_page_in_a_frameset_is_behaviour() -> None:
+    frames = '<html><frameset cols="*,*"><frame src="/a"><frame src="/b"></frameset></html>'
+    assert compare(frames, frames.replace("/b", "/c")).kinds == (Kind.BEHAVIOUR,)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('<img src="/show.php?id=3&t=17">', '<img src="/show.php?id=4&t=18">'),
+        ('<img src="/_next/image?url=%2Fgull.png&w=640">', '<img src="/_next/image?url=%2Ftern.png&w=640">'),
+        ('<img src="/birds/12345.jpg">', '<img src="/birds/67890.jpg">'),
+        ('<img srcset="/gull.png 1x, /gull2.png 2x">', '<img srcset="/tern.png 1x, /tern2.png 2x">'),
+        ('<video src="/gull.mp4"></video>', '<video src="/tern.mp4"></video>'),
+        ('<audio><source src="/gull.mp3"></audio>', '<audio><source src="/tern.mp3"></audio>'),
+    ],
+)
+def test_another_picture_film_or_sound_is_media(old: str, new: str) -> None:
+    assert Kind.MEDIA in compare(page(more=old), page(more=new)).kinds
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('<img src="/gull.png?17">', '<img src="/gull.png?18">'),
+        ('<img src="/gull.78c92fac7aa8fdd8.png">', '<img src="/gull.11112fac7aa8fdd9.png">'),
+        ('<img src="/gull-1699999999.png">', '<img src="/gull-1700000000.png">'),
+        ('<script>track("a1b2", 17);</script>', '<script>track("c3d4", 18);</script>'),
+    ],
+)
+def test_a_token_in_a_picture_or_script_is_noise(old: str, new: str) -> None:
+    assert compare(page(more=old), page(more=new)).kinds == ()
 
 
 def test_another_picture_is_media_and_in_the_main_part_content_too() -> None:

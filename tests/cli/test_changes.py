@@ -157,6 +157,17 @@ def test_diff_lists_versions_and_refuses_what_is_not_there(
     assert "only one version" in capsys.readouterr().err
 
 
+def test_a_version_is_found_by_the_time_it_is_listed_with(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
+    page = f"{crawled.site.root}/words"
+    assert crawled("diff", page, "--versions", "--json") == 0
+    times = [str(one["at"]) for one in objects(capsys)]
+    for time, words in zip(times, ("day", "night"), strict=True):
+        assert crawled("show", page, "--text", "--at", time) == 0
+        assert f"twice a {words}" in capsys.readouterr().out
+    assert crawled("diff", page, *times) == 0
+    assert "twice a [-day-]{+night+}" in capsys.readouterr().out
+
+
 def test_dust_is_learned_used_and_taken_back(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
     assert crawled("dust", "--json") == 0
     (rule,) = objects(capsys)

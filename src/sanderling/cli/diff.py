@@ -10,7 +10,7 @@ from rich.console import Console
 from sanderling.changes.render import lines, page
 from sanderling.changes.report import Report, compare
 from sanderling.cli.frame import Call, print_json, print_rows
-from sanderling.cli.times import iso, moment, short
+from sanderling.cli.times import as_of, iso, short
 from sanderling.cli.versions import Stored, read_version, versions
 from sanderling.errors import UsageError
 from sanderling.pages.attention import Attention, check
@@ -86,7 +86,7 @@ def _version(asked: str, found: list[Stored]) -> Stored:
         if not 1 <= int(asked) <= len(found):
             raise UsageError(f"there is no version {asked}; there are 1 to {len(found)}")
         return found[int(asked) - 1]
-    at = moment(asked, time.time())
+    at = as_of(asked, time.time())
     before = [one for one in found if one.at <= at]
     if not before:
         raise UsageError(f"nothing was stored before {asked}; the first version is of {short(found[0].at)}")

@@ -5,7 +5,7 @@ import sys
 import time
 
 from sanderling.cli.frame import Call, print_json
-from sanderling.cli.times import moment
+from sanderling.cli.times import as_of
 from sanderling.cli.versions import decoded
 from sanderling.pages.media import charset_of, is_html, mime_of
 from sanderling.pages.parse import parse
@@ -36,7 +36,7 @@ def run(call: Call) -> int:
     """Print what is asked for."""
     with read_collection(call.collection) as collection:
         id_, key = known_url(collection, call.args.url)
-        before = moment(call.args.at, time.time()) if call.args.at else None
+        before = as_of(call.args.at, time.time()) if call.args.at else None
         record = stored(collection, id_, key, before)
     if call.json:
         print_json({"url": key, "status": record.status, "headers": list(record.head), "text": page_text(record)})

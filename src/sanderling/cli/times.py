@@ -29,3 +29,9 @@ def moment(text: str, now: float) -> float:
             f"{text!r} is no time; write 2026-11-15, 2026-11-15T08:00:00Z, or 7d for seven days ago"
         ) from None
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def as_of(text: str, now: float) -> float:
+    """Read a time as `moment` does, up to its very end: a version seen in that second was there then."""
+    at = moment(text, now)
+    return at + (1e-6 if "." in text else 1.0 - 1e-6) if ":" in text else at

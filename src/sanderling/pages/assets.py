@@ -18,10 +18,22 @@ NOT_CODE = bytes(set(range(256)) - set(CODE))
 DATA_TYPES = ("application/json", "application/ld+json", "text/json", "importmap", "speculationrules")
 CANDIDATE = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)").match
 DESCRIPTORS = re.compile(r"(?:[^,(]++|\([^)]*+\)?)*+,?").match
-EVENTS = ("click", "load", "submit", "change", "mouseover", "keydown")  # each costs a look at every element
+EVENTS = (  # each costs a look at every element
+    *("click", "dblclick", "mousedown", "mouseup", "mouseover", "mouseout", "mouseenter", "mouseleave", "keydown"),
+    *("keyup", "keypress", "input", "change", "submit", "reset", "focus", "blur", "load", "unload", "beforeunload"),
+    *("error", "scroll", "resize", "touchstart"),
+)
 HANDLERS = tuple(f"on{event}" for event in EVENTS)
 HANDLED = ",".join(f"[{name}]" for name in HANDLERS)
-LAZY = ("src", "data-src", "data-original", "data-lazy-src")
+LAZY = ("src", "data-src", "data-original", "data-lazy-src", "srcset", "data-srcset")
+CHOSEN = re.compile(r"[?&;](?:id|file|src|url|img|image|photo|picture|pic|path)=[^&#;]*", re.IGNORECASE)
+BUILT = re.compile(
+    r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}|\d{9,}", re.IGNORECASE
+)  # of a picture's name; 5 digits are its own
+FRAMES = {"iframe": "src", "frame": "src", "embed": "src", "object": "data", "applet": "code"}
+DRESSED, DRESSES = ("body", "font", "table"), ("bgcolor", "background", "color", "face", "size", "border")
+SMALL = 4_000  # bytes of inline code whose names count too, not only its bones
+DATA = re.compile(rb"""\s+|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|\b\d[\w.]*""")  # strings, numbers, blanks
 SESSION = re.compile(
     r";jsessionid=[^?#]*|(?<=[?&])(?:_|t|ts|v|ver|sid|phpsessid|session_?id|token|csrf\w*|nonce|hash|utm_\w+|[gf]clid|"
     r"rnd|rand|cb|time|timestamp)=[^&#]*&?",
@@ -109,8 +121,26 @@ def images(elements: Iterable[Element]) -> set[int]:
     for element in elements:
         source = next((value for name in LAZY if (value := element.attr(name)) and not value.startswith("data:")), "")
         if source and not _is_pixel(element):
-            found.add(key(f"{steady(source).rpartition('//')[2]} {element.attr('alt') or ''}"))
+            found.add(key(f"{picture(source)} {element.attr('alt') or ''}"))
     return found
+
+
+def played(tree: Document) -> set[int]:
+    """Hash which films and sounds can be played, and which pictures are shown in their place."""
+    found = set()
+    for tag in ("video", "audio", "source"):
+        for element in tree.find_all(tag):
+            sources = (element.attr(name) for name in ("src", "srcset", "poster"))
+            found.update(key(f"{tag} {picture(source)}") for source in sources if source)
+    return found
+
+
+def picture(source: str) -> str:
+    """Spell the source of a picture without build numbers and tokens; what chooses it from many stays."""
+    source = source.strip().split(None, 1)[0] if source.strip() else ""
+    place, _, query = source.partition("#")[0].partition("?")
+    chosen = "".join(CHOSEN.findall(f"?{query}")) if query else ""
+    return f"{BUILT.sub('', place).rpartition('//')[2]}{chosen}"
 
 
 def _is_pixel(element: Element) -> bool:
@@ -136,7 +166,8 @@ def _bones(code: bytes) -> int:
         if len(_codes) >= MAX_NAMES:
             _codes.clear()
         bones = code.translate(None, NOT_CODE)
-        _codes[number] = xxh32_intdigest(bones) if bones else 0
+        names = DATA.sub(b"", code) if bones and len(code) <= SMALL else b""
+        _codes[number] = xxh32_intdigest(names or bones) if bones else 0
     return _codes[number]
 
 
@@ -164,8 +195,13 @@ def forms(tree: Document) -> set[int]:
 
 
 def frames(tree: Document) -> set[int]:
-    """Hash the frames by what they show."""
-    return {key(steady(source)) for element in tree.find_all("iframe") if (source := element.attr("src"))}
+    """Hash the frames, and what else runs by itself inside a page, by what they show."""
+    return {
+        key(steady(source))
+        for tag, name in FRAMES.items()
+        for element in tree.find_all(tag)
+        if (source := element.attr(name))
+    }
 
 
 def references(tree: Document) -> Iterator[str]:
@@ -226,10 +262,19 @@ _names = _Names()
 def looks(tree: Document, names: list[str]) -> tuple[int, int]:
     """Hash classes, inline styles and style sheets: in order, and as a set."""
     classes = list(map(_names.__getitem__, names))
-    styles = values(tree.select("[style]"), "style")
+    styles = [*values(tree.select("[style]"), "style"), *_dress(tree)]
     sheets = [steady(link.attr("href") or "") for link in tree.find_all("link") if _is_sheet(link)]
     sheets += [str(digest([element.text])) for element in tree.find_all("style")]
     return digest([*classes, *styles, *sheets]), digest(sorted({*classes, *styles, *sheets}))
+
+
+def _dress(tree: Document) -> Iterator[str]:
+    """Spell out the looks that old pages write into tags."""
+    for tag in DRESSED:
+        for element in tree.find_all(tag)[:MAX_LINKS]:
+            dress = " ".join(element.attr(name) or "" for name in DRESSES).strip()
+            if dress:
+                yield f"{tag} {dress}"
 
 
 def _is_sheet(link: Element) -> bool:

@@ -22,7 +22,7 @@ from sanderling.pages.stamps import reduce
 from sanderling.pages.text import squeeze
 from sanderling.pages.worth import weighed
 
-VERSION = 5
+VERSION = 6
 MAX_LINES = 80_000  # half of them empty
 NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
 TIMETABLE = 4  # bare times of day that make a timetable; fewer are clocks
@@ -94,7 +94,7 @@ def brought(tree: Document) -> Brought:
         fingerprint.pack(skeleton),
         xxh3_64_intdigest(array("I", cosmetic).tobytes()),
         assets.pack(assets.targets(tree)),
-        assets.pack(assets.images(tree.find_all("img"))),
+        assets.pack(assets.images(tree.find_all("img")) | assets.played(tree)),
         assets.pack(assets.scripts(tree)),
         assets.pack(assets.handlers(tree)),
         assets.pack(assets.forms(tree)),
