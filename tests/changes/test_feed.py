@@ -90,3 +90,15 @@ def test_without_apprise_one_is_told_what_to_install(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "apprise", None)
     with pytest.raises(MissingExtra, match=r"sanderling\[alerts\]"):
         open_sender(["mailto://x"])
+
+
+def test_feeds_and_messages_tell_the_words_and_let_nothing_through_as_markup() -> None:
+    item = Item(ITEM.url, ITEM.at, ITEM.previous_at, NEWS, words=("~ \u00b61 [-5-]{+6+} <script>",))
+    entry = xml.fromstring(atom([item], "Changes", "urn:x")).find(f"{{{ATOM}}}entry/{{{ATOM}}}content")
+    assert entry is not None
+    assert (entry.get("type"), entry.text) == ("text", item.words[0])
+    described = xml.fromstring(rss([item], "Changes", "https://example.org/")).findtext("channel/item/description")
+    assert "[-5-]{+6+} &lt;script&gt;" in (described or "")
+    written = message([item])
+    assert written is not None
+    assert item.words[0] in written[1]

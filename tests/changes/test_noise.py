@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from tests.changes.pages import TEXT, page
 
-from sanderling.changes.detect import Kind, judge
+from sanderling.changes.detect import PRICED, Kind, judge
 from sanderling.changes.difference import Difference, difference
 from sanderling.changes.noise import FEWEST, STREAK, Noise
 from sanderling.pages.parse import parse
@@ -77,6 +77,12 @@ def test_a_price_that_changes_at_every_visit_is_news_each_time() -> None:
     for old, new in pairwise(versions):
         noise.learn(7, differ(old, new))
         assert judge(differ(old, new), noise, 7).counts == {"changed": 1}
+
+
+def test_another_price_is_significant_however_long_the_page_is() -> None:
+    price, colour = (differ(page([*TEXT * 40, old]), page([*TEXT * 40, new]))
+                     for old, new in (("5 EUR", "6 EUR"), ("red", "blue")))  # fmt: skip
+    assert judge(price).significance == PRICED > judge(colour).significance
 
 
 def test_what_is_sold_out_on_many_pages_is_no_template() -> None:

@@ -111,7 +111,10 @@ def test_nobody_hears_of_a_change_twice(
         assert crawled("changes", "--since", "last", "--alert", "mailto://me") == 0
     assert len(sent) == 1
     assert "/words" in sent[0]
+    assert "twice a [-day-]{+night+} and leaves" in sent[0]
     assert "nothing to tell" in capsys.readouterr().err
+    assert crawled("changes", "--since", "last", "--alert", "mailto://me", "--kind", "content") == 0
+    assert len(sent) == 2  # who asks for something else has not heard of it
 
 
 def test_a_user_says_what_counts(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
@@ -128,6 +131,14 @@ def test_a_user_says_what_counts(crawled: Crawled, capsys: pytest.CaptureFixture
     assert "no CSS selector" in capsys.readouterr().err
     assert crawled("diff", f"{crawled.site.root}/words", "--ignore", "p") == 0
     assert "nothing that matters" in capsys.readouterr().out
+
+
+def test_changes_tell_the_words_if_asked(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
+    assert crawled("changes", "--words") == 0
+    assert "twice a [-day-]{+night+} and leaves" in capsys.readouterr().out
+    assert crawled("changes", "--words", "--json") == 0
+    (found,) = objects(capsys)
+    assert "{+night+}" in str(found["words"])
 
 
 def test_diff_shows_words(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:

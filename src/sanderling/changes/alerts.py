@@ -43,10 +43,15 @@ def message(items: Iterable[Item]) -> tuple[str, str] | None:
     if not news:
         return None
     news.sort(key=lambda item: (-item.change.significance, item.url))
-    lines = [f"{plain(item.title or item.url)}\n{plain(item.url)}\n{summary(item.change)}\n" for item in news[:MOST]]
+    lines = [_told(item) for item in news[:MOST]]
     if len(news) > MOST:
         lines.append(f"and {len(news) - MOST} more")
     return SUBJECT.format(count=len(news), s="" if len(news) == 1 else "s"), "\n".join(lines)
+
+
+def _told(item: Item) -> str:
+    """Tell of one change: the page, the kinds, the words."""
+    return "\n".join((plain(item.title or item.url), plain(item.url), summary(item.change), *item.words, ""))
 
 
 def alert(items: Iterable[Item], sender: Sender) -> int:

@@ -38,6 +38,7 @@ BASE = {
     Kind.PRESENTATION: 0.05,
 }
 MAJOR = 0.2  # a major change of structure
+PRICED = 0.6  # another price, however long the page is
 BEHAVIOURS = ("scripts", "handlers", "forms", "frames")
 
 
@@ -99,7 +100,7 @@ def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Chang
     amount = _amount(main, found.weight)
     return Change(
         kinds=kinds,
-        significance=round(max([_significance(kind, found, amount) for kind in kinds], default=0.0), 3),
+        significance=round(max([_significance(kind, found, main, amount) for kind in kinds], default=0.0), 3),
         amount=round(amount, 4),
         counts={action: sum(block.action is action for block in main) for action in {block.action for block in main}},
         paragraphs=tuple(_paragraph(block) for block in sorted(news, key=_place)[:MAX_BLOCKS]),
@@ -155,9 +156,10 @@ def _amount(main: list[Block], weight: int) -> float:
     return min(1.0, differing / weight) if weight else float(bool(main))
 
 
-def _significance(kind: Kind, found: Difference, amount: float) -> float:
+def _significance(kind: Kind, found: Difference, main: list[Block], amount: float) -> float:
     if kind is Kind.CONTENT:
-        return BASE[kind] + (1 - BASE[kind]) * sqrt(amount)
+        least = PRICED if any(block.worth for block in main) else 0.0
+        return max(least, BASE[kind] + (1 - BASE[kind]) * sqrt(amount))
     if kind is Kind.STRUCTURE and found.structure.verdict is Verdict.MAJOR:
         return MAJOR
     if kind is Kind.MEDIA and found.resources:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from html import escape
 from xml.etree import ElementTree as xml
 
 from msgspec import Struct
@@ -23,6 +24,7 @@ class Item(Struct, frozen=True):
     change: Change
     title: str = ""
     status: int = 200  # of the new version
+    words: tuple[str, ...] = ()  # what came and went, a line for each paragraph
 
     @property
     def is_news(self) -> bool:
@@ -59,6 +61,8 @@ def atom(items: Iterable[Item], title: str, feed_id: str) -> str:
         _add(entry, "updated", _moment(item.at).isoformat())
         _add(entry, "link").set("href", _clean(item.url))
         _add(entry, "summary", summary(item.change))
+        if item.words:
+            _add(entry, "content", "\n".join(item.words)).set("type", "text")
         for kind in item.change.kinds:
             _add(entry, "category").set("term", kind)
     return _written(root)
@@ -77,7 +81,7 @@ def rss(items: Iterable[Item], title: str, link: str) -> str:
         _add(entry, "link", item.url)
         _add(entry, "guid", f"{item.url}#changed-{item.at:.6f}").set("isPermaLink", "false")
         _add(entry, "pubDate", format_datetime(_moment(item.at)))
-        _add(entry, "description", summary(item.change))
+        _add(entry, "description", "<br>".join(map(escape, (summary(item.change), *item.words))))
         for kind in item.change.kinds:
             _add(entry, "category", kind)
     return _written(root)

@@ -41,6 +41,14 @@ def lines(report: Report, *, colour: bool = False, furniture: bool = False) -> I
             yield Text(f"{sign} asset {plain(reference)}")
 
 
+def excerpt(report: Report, most: int = 5, longest: int = 300) -> tuple[str, ...]:
+    """The first paragraphs of main content that differ, a line each, for a message."""
+    rows = [row for row in report.rows if row.main]
+    told = [_line(row, colour=False).plain for row in rows[:most]]
+    shown = [f"{line[:longest]}…" if len(line) > longest else line for line in told]
+    return (*shown, *([f"and {len(rows) - most} more paragraphs"] if len(rows) > most else []))
+
+
 def _line(row: Row, colour: bool) -> Text:
     built = Text(f"{SIGNS[row.action]} ¶{row.place + 1} ")
     last = len(row.pieces) - 1

@@ -2,10 +2,10 @@
 
 import argparse
 import fnmatch
-import math
 import re
 import time
 from collections.abc import Iterator
+from hashlib import sha256
 
 from msgspec import to_builtins
 
@@ -14,7 +14,11 @@ from sanderling.changes.detect import Change, Kind, judge
 from sanderling.changes.difference import difference
 from sanderling.changes.feed import Item, atom, rss, summary
 from sanderling.changes.ledger import UNREADABLE, Ledger, Noted, entries
-from sanderling.changes.render import plain
+from sanderling.changes.render import excerpt, plain
+from sanderling.changes.report import compare
+from sanderling.changes.told import OVERLAP, Heard
+from sanderling.changes.told import read as read_heard
+from sanderling.changes.told import write as write_heard
 from sanderling.cli.diff import read_attention
 from sanderling.cli.frame import Call, print_json, print_rows, say
 from sanderling.cli.times import iso, moment, short
@@ -29,6 +33,7 @@ HELP = "List changes of stored pages by kind and significance; noise is left out
 EXAMPLES = """\
 examples:
   sanderling changes --since 1d
+  sanderling changes --since 7d --words                     with the words that came and went
   sanderling changes --kind content --min-significance 0.5 --json
   sanderling changes --url '*/docs/*' --since 7d --feed atom > changes.xml
   sanderling changes --since last --alert mailto://user:password@example.org
@@ -36,7 +41,7 @@ examples:
 """
 GROUPS = (Watching,)
 LAST = "last"
-STATE = "alerted"  # file in the collection: until when alerts were sent
+STATE = "alerted"  # file in the collection: of what alerts were sent
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", action="append", metavar="KIND", help=f"one of {', '.join(Kind)} (repeatable)")
     parser.add_argument("--min-significance", type=float, default=0.0, metavar="X", help="from 0 to 1")
     parser.add_argument("--url", metavar="PATTERN", help="only URLs like this: * stands for anything")
+    parser.add_argument("--words", action="store_true", help="also the words that came and went")
     parser.add_argument("--noise", action="store_true", help="also pages that differ in nothing that matters")
     parser.add_argument("--first", "--limit", dest="first", type=int, metavar="N", help="at most so many")
     parser.add_argument("--feed", choices=("atom", "rss"), help="print a feed")
@@ -65,7 +71,10 @@ def run(call: Call) -> int:
         print(write(found, f"Changes in {call.collection.name}", f"urn:sanderling:{call.collection.name}"), end="")
     elif call.json:
         for item in found:
-            print_json(as_object(item))
+            print_json(as_object(item) | ({"words": list(item.words)} if call.args.words else {}))
+    elif call.args.words:
+        for item in found:
+            print(f"{short(item.at)}  {plain(item.url)}\n{summary(item.change)}", *item.words, sep="\n  ", end="\n\n")
     else:
         rows = ((short(i.at), f"{i.change.significance:.2f}", plain(i.url), summary(i.change)) for i in found)
         print_rows(rows, ("seen at", "weight", "url", "change"), "no change was seen")
@@ -74,9 +83,23 @@ def run(call: Call) -> int:
 
 def _since(call: Call) -> float:
     if call.args.since == LAST:
-        state = call.collection / STATE
-        return float(state.read_text()) if state.is_file() else 0.0
+        return _heard(call).since
     return moment(call.args.since, time.time()) if call.args.since else 0.0
+
+
+def _heard(call: Call) -> Heard:
+    """What was told under the same conditions; who sends nothing asks for the latest of all messages."""
+    known = read_heard(call.collection / STATE)
+    if call.args.alert:
+        return known.get(_round(call), Heard())
+    return Heard(max((heard.until for heard in known.values()), default=0.0) + OVERLAP)
+
+
+def _round(call: Call) -> str:
+    """Name the messages that go to these addresses under these conditions."""
+    args = call.args
+    asked = (*sorted(args.alert), "", *sorted(args.kind or ()), args.url, args.min_significance)
+    return sha256(repr((asked, read_attention(call))).encode()).hexdigest()[:16]
 
 
 def _chosen(call: Call, collection: Collection, since: float) -> Iterator[Item]:
@@ -97,7 +120,8 @@ def _chosen(call: Call, collection: Collection, since: float) -> Iterator[Item]:
             and change.significance >= args.min_significance
             and (not args.kind or set(args.kind) & set(change.kinds))
         ):
-            yield Item(url, one.at, one.previous_at, change, titles.get(one.url, ""))
+            words = _words(collection, one, attention) if args.words or args.feed or args.alert else ()
+            yield Item(url, one.at, one.previous_at, change, titles.get(one.url, ""), words=words)
 
 
 def _again(collection: Collection, one: Noted, attention: Attention, ledger: Ledger) -> Change:
@@ -113,6 +137,15 @@ def _again(collection: Collection, one: Noted, attention: Attention, ledger: Led
         return one.change
     noise = None if attention.is_narrow else ledger.noise(one.site)  # who watches a part wants to hear of it each time
     return judge(difference(old.mark, new.mark), noise, one.url)
+
+
+def _words(collection: Collection, one: Noted, attention: Attention) -> tuple[str, ...]:
+    """The words of a change, a line for each paragraph; none where something a page uses was replaced."""
+    found = [] if one.change.resources else [stored for stored in versions(collection, one.url) if stored.at <= one.at]
+    if len(found) < 2:
+        return ()
+    old, new = (read_words(collection, stored, attention) for stored in found[-2:])
+    return excerpt(compare(old, new)) if old is not None and new is not None else ()
 
 
 def _first(call: Call, items: Iterator[Item]) -> Iterator[Item]:
@@ -144,12 +177,14 @@ def as_object(item: Item) -> dict[str, object]:
 
 
 def _send(call: Call, found: list[Item]) -> int:
-    """Send one message; remember until when, so that nobody hears of a change twice."""
-    news = [item for item in found if item.is_news]
+    """Send one message; remember what was told, so that nobody hears of a change twice."""
+    heard = _heard(call)
+    known = set(heard.told) if call.args.since == LAST else set()
+    news = [item for item in found if item.is_news and (item.url, item.at) not in known]
     sent = alert(news, open_sender(call.args.alert))
     if news and not sent:
         raise UsageError("the message could not be sent; check the address, and try with -v")
-    if found:
-        (call.collection / STATE).write_text(repr(math.nextafter(max(item.at for item in found), math.inf)))
+    heard.add((item.url, item.at) for item in found)
+    write_heard(call.collection / STATE, read_heard(call.collection / STATE) | {_round(call): heard})
     say(call, f"told of {sent} changes" if sent else "nothing to tell")
     return 0

@@ -127,7 +127,7 @@ def images(elements: Iterable[Element]) -> set[int]:
 
 def played(tree: Document) -> set[int]:
     """Hash which films and sounds can be played, and which pictures are shown in their place."""
-    found = set()
+    found: set[int] = set()
     for tag in ("video", "audio", "source"):
         for element in tree.find_all(tag):
             sources = (element.attr(name) for name in ("src", "srcset", "poster"))

@@ -1,0 +1,47 @@
+"""What was told to whom: nobody hears of a change twice, and nobody misses one that was stored late.
+
+Each round of messages (these addresses, these conditions) has its own memory. A page that was visited before another
+may be stored after it, so the last hour is looked at again, and what was told of it is left out.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import DecodeError, Struct, ValidationError, field, json
+
+OVERLAP = 3_600.0  # seconds that are looked at again
+
+
+class Heard(Struct):
+    """Until when somebody heard of everything, and of what in the last hour before."""
+
+    until: float = 0.0
+    told: list[tuple[str, float]] = field(default_factory=list)
+
+    @property
+    def since(self) -> float:
+        """From when on to look for news."""
+        return self.until - OVERLAP
+
+    def add(self, news: Iterable[tuple[str, float]]) -> None:
+        """Remember what was told now."""
+        told = {*self.told, *news}
+        self.until = max([self.until, *(at for _, at in told)])
+        self.told = sorted(one for one in told if one[1] >= self.since)
+
+
+def read(path: Path) -> dict[str, Heard]:
+    """Read who heard what; nobody heard anything where there is no such file."""
+    if not path.is_file():
+        return {}
+    try:
+        return json.decode(path.read_bytes(), type=dict[str, Heard])
+    except (DecodeError, ValidationError):
+        return {}
+
+
+def write(path: Path, heard: dict[str, Heard]) -> None:
+    """Write down who heard what: all of it or nothing."""
+    new = path.with_name(f"{path.name}.new")
+    new.write_bytes(json.encode(heard))
+    new.replace(path)
