@@ -12,6 +12,7 @@ from typing import BinaryIO
 import msgspec
 from msgspec import Struct
 
+from sanderling.pages.media import mime_of
 from sanderling.store.read import StoredRecord
 from sanderling.store.surt import surt
 from sanderling.store.warc_records import Place
@@ -69,7 +70,7 @@ def entry_for(record: StoredRecord) -> Entry | None:
     if record.kind not in INDEXED or not record.url or record.status == NOT_MODIFIED:
         return None
     kind = record.header("Content-Type") if record.kind == "response" else record.field("Content-Type")
-    mime = REVISIT if record.kind == "revisit" else kind.partition(";")[0].strip().lower()
+    mime = REVISIT if record.kind == "revisit" else mime_of(kind)
     at = _seconds("".join(filter(str.isdigit, record.field("WARC-Date")))[:14])
     return Entry(record.url, at, mime, record.status, record.field("WARC-Payload-Digest"), record.place)
 
