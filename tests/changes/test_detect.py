@@ -120,6 +120,23 @@ def test_other_code_is_behaviour_wherever_it_hangs(old: str, new: str) -> None:
     assert compare(page(more=old), page(more=new)).kinds == (Kind.BEHAVIOUR,)
 
 
+def test_what_is_shown_or_hidden_from_now_on_is_content() -> None:
+    flag = "<p{}>Sold out for this season</p><p{}>Order it today</p>"
+    for veil in (" hidden", ' style="display: none"'):
+        change = compare(page(more=flag.format(veil, "")), page(more=flag.format("", veil)))
+        assert Kind.CONTENT in change.kinds
+        assert change.counts == {"added": 1, "removed": 1}
+    assert compare(page(more=flag.format(" hidden", "")), page(more=flag.format(" hidden=''", ""))).kinds == ()
+
+
+def test_the_same_words_in_other_blocks_are_no_other_content() -> None:
+    one = page([*TEXT, "One thing is said. Then another is said."])
+    two = page([*TEXT, "One thing is said.", "Then another is said."])
+    assert compare(one, two).kinds == (Kind.STRUCTURE,)
+    cells = "<table><tr><td>{}</td><td>{}</td></tr></table>"
+    assert compare(page(more=cells.format("1", "23")), page(more=cells.format("12", "3"))).kinds == (Kind.CONTENT,)
+
+
 def test_another_page_in_a_frameset_is_behaviour() -> None:
     frames = '<html><frameset cols="*,*"><frame src="/a"><frame src="/b"></frameset></html>'
     assert compare(frames, frames.replace("/b", "/c")).kinds == (Kind.BEHAVIOUR,)

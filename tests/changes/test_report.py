@@ -89,3 +89,20 @@ def test_a_long_stretch_that_stayed_is_cut_short() -> None:
     (line,) = [line for line in shown(found) if line.startswith("~")]
     assert len(line) < 120
     assert "…" in line
+
+
+def test_one_word_is_found_in_the_longest_paragraph() -> None:
+    long = "word " * 3_000
+    found = pieces(f"{long}old {long}", f"{long}new {long}")
+    assert [(piece.mark, piece.text) for piece in found if piece.mark is not Mark.SAME] == [
+        (Mark.REMOVED, "old"),
+        (Mark.ADDED, "new"),
+    ]
+
+
+def test_scripts_without_blanks_are_compared_letter_by_letter() -> None:
+    for old, new, gone, came in (("价格为五十元", "价格为六十元", "五", "六"), ("ราคาห้าบาท", "ราคาหกบาท", "ห้า", "หก")):
+        found = pieces(old, new)
+        assert "".join(piece.text for piece in found if piece.mark is not Mark.ADDED) == old
+        assert "".join(piece.text for piece in found if piece.mark is Mark.REMOVED) in gone
+        assert "".join(piece.text for piece in found if piece.mark is Mark.ADDED) in came

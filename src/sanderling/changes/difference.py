@@ -12,7 +12,7 @@ from sanderling.changes.align import Hunk, align
 from sanderling.changes.resources import Swap
 from sanderling.changes.tree import Structure, compare_packed
 from sanderling.pages.assets import unpack as unpack_set
-from sanderling.pages.signatures import Signature
+from sanderling.pages.signatures import MAIN, VEILED, Signature
 from sanderling.pages.worth import WORTH
 
 MAX_PAIRED = 10_000  # old blocks times new ones that are paired by their sizes
@@ -75,11 +75,18 @@ def difference(old: Signature, new: Signature) -> Difference:
     return Difference(
         text=old.text != new.text,
         weight=old.weight + new.weight,
-        blocks=tuple(islice(_blocks(old, new), MAX_BLOCKS)) if old.keys != new.keys else (),
+        blocks=tuple(islice(_blocks(old, new), MAX_BLOCKS)) if _reads_otherwise(old, new) else (),
         structure=_structure(old, new),
         looks=old.looks[0] != new.looks[0] if same_outline else old.looks[1] != new.looks[1],
         assets={name: delta for name in ASSETS if (delta := _delta(getattr(old, name), getattr(new, name)))},
     )
+
+
+def _reads_otherwise(old: Signature, new: Signature) -> bool:
+    """Say whether other words are shown; the same ones cut into other blocks are no other text."""
+    if old.keys == new.keys:
+        return old.places != new.places and (VEILED in old.places or VEILED in new.places)
+    return old.text != new.text
 
 
 def _structure(old: Signature, new: Signature) -> Structure:
@@ -103,6 +110,10 @@ class _Side:
         self.keys = array("I", mark.keys)
         self.sizes = array("H", mark.sizes)
         self.places = mark.places
+
+    def with_place(self, sort: int) -> Counter[int]:
+        """Count the blocks in places of a sort."""
+        return Counter(key for key, place in zip(self.keys, self.places, strict=True) if place & sort)
 
 
 def _blocks(old: Signature, new: Signature) -> Iterable[Block]:
@@ -128,6 +139,19 @@ def _happened(old: Signature, new: Signature) -> Iterable[Block]:
     arrivals = _arrivals(right, hunks, moved)
     for hunk in hunks:
         yield from _hunk(hunk, left, right, moved, arrivals)
+    yield from _turned(Action.ADDED, left, right)
+    yield from _turned(Action.REMOVED, right, left)
+
+
+def _turned(action: Action, dark: _Side, light: _Side) -> Iterable[Block]:
+    """Tell of words that one version has and does not show, and that the other one shows."""
+    hidden = dark.with_place(VEILED)
+    shown = hidden & (light.with_place(MAIN) - dark.with_place(MAIN)) if hidden else Counter()
+    for place, key in enumerate(light.keys if shown else ()):
+        if shown[key] > 0 and light.places[place] & MAIN:
+            shown[key] -= 1
+            old, new = (-1, place) if action is Action.ADDED else (place, -1)
+            yield Block(action, light.sizes[place], True, old, new, (key,), 0, light.places[place] & WORTH > 0)
 
 
 def _arrivals(right: _Side, hunks: list[Hunk], moved: Counter[int]) -> dict[int, list[int]]:
@@ -152,19 +176,25 @@ def _hunk(
         key = left.keys[place]
         if key in moved and arrivals[key]:
             yield Block(
-                Action.MOVED, left.sizes[place], bool(left.places[place]), place, arrivals[key].pop(0), (key,), context
+                Action.MOVED,
+                left.sizes[place],
+                left.places[place] & MAIN > 0,
+                place,
+                arrivals[key].pop(0),
+                (key,),
+                context,
             )
     pairs = _pairs([left.sizes[place] for place in gone], [right.sizes[place] for place in came])
     for mine, yours in ((gone[one], came[other]) for one, other in pairs):
         size, kind = max(left.sizes[mine], right.sizes[yours]), left.places[mine] | right.places[yours]
         keys: tuple[int, ...] = (left.keys[mine], right.keys[yours])
-        yield Block(Action.CHANGED, size, bool(kind), mine, yours, keys, context, kind > WORTH)
+        yield Block(Action.CHANGED, size, kind & MAIN > 0, mine, yours, keys, context, kind & WORTH > 0)
     for place in _without(gone, {one for one, _ in pairs}):
         size, kind, keys = left.sizes[place], left.places[place], (left.keys[place],)
-        yield Block(Action.REMOVED, size, bool(kind), place, -1, keys, context, kind > WORTH)
+        yield Block(Action.REMOVED, size, kind & MAIN > 0, place, -1, keys, context, kind & WORTH > 0)
     for place in _without(came, {other for _, other in pairs}):
         size, kind, keys = right.sizes[place], right.places[place], (right.keys[place],)
-        yield Block(Action.ADDED, size, bool(kind), -1, place, keys, context, kind > WORTH)
+        yield Block(Action.ADDED, size, kind & MAIN > 0, -1, place, keys, context, kind & WORTH > 0)
 
 
 def _without(places: list[int], taken: set[int]) -> list[int]:

@@ -27,7 +27,7 @@ LINKED = 0.8  # share of a line inside links that makes it a bare link
 
 MARK = "sanderling"  # attribute set on elements while the text is rendered
 MAIN, HIDDEN, OUTSIDE, LANDMARK, HINTED = "main", "hidden", "outside", "landmark", "hinted"
-LINK, WATCHED, VERBATIM = "link", "watched", "verbatim"
+LINK, WATCHED, VERBATIM, VEILED = "link", "watched", "verbatim", "veiled"
 ROLES = {
     MAIN: ("main",),
     HIDDEN: ("dialog", "alertdialog", "alert", "tooltip"),
@@ -61,6 +61,7 @@ class Blocks(Struct, frozen=True):
     lines: list[str]
     main: bytes  # one byte for each line: 1 for main content, 0 for furniture
     verbatim: bytes  # the same: 1 for program text and the like, in which a time is no stamp
+    veiled: bytes  # the same: 1 for what is there and not shown
     declared: list[Element]  # the main part, if the page says which that is and can be believed
     furniture: list[Element]  # elements known by their class names not to be content
     roles: list[Element]  # elements that say themselves that they are not of the text
@@ -75,18 +76,19 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     classes = values(classed, "class")
     hinted = [] if declared else _hinted(tree, classed, classes)
     named = [(LABELS[role], [element]) for role, element in roles if role in LABELS]
-    named += [(HINTED, hinted), (HIDDEN, tree.select(CONCEALED))]
+    veiled = tree.select(CONCEALED)
+    named += [(HINTED, hinted), (HIDDEN, veiled), (VEILED, veiled)]
     named += [(HIDDEN, tree.select(selector)) for selector in attention.ignore]
     named += [(WATCHED, tree.select(selector)) for selector in attention.watch]
     named = [(label, elements[:MAX_NAMED]) for label, elements in named if elements]
     lines, spans = _render(tree, named, LANDMARKS if declared else LANDMARKS | LINKS)
     areas = _Areas(lines, spans)
     apart = [element for role, element in roles if role in APART]
-    verbatim = bytes(areas.cover(VERBATIM))
+    verbatim, unseen = bytes(areas.cover(VERBATIM)), bytes(areas.cover(VEILED))
     if attention.is_narrow:
-        return Blocks(lines, _watched(areas, lines, attention), verbatim, [], hinted, apart, classes)
+        return Blocks(lines, _watched(areas, lines, attention), verbatim, unseen, [], hinted, apart, classes)
     main, believed = areas.main()
-    return Blocks(lines, main, verbatim, declared if believed else [], hinted, apart, classes)
+    return Blocks(lines, main, verbatim, unseen, declared if believed else [], hinted, apart, classes)
 
 
 def _render(

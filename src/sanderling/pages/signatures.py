@@ -22,9 +22,10 @@ from sanderling.pages.stamps import reduce
 from sanderling.pages.text import squeeze
 from sanderling.pages.worth import weighed
 
-VERSION = 6
+VERSION = 7
 MAX_LINES = 80_000  # half of them empty
 NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
+MAIN, VEILED = 1, 4  # of a block's place in the page
 TIMETABLE = 4  # bare times of day that make a timetable; fewer are clocks
 MAX_CLOCK = 7
 CLOCK = re.compile(rb"\d{1,2}[:.h]\d\d(?:[ap]m)?", re.IGNORECASE).fullmatch
@@ -37,10 +38,10 @@ class Signature(Struct, frozen=True, array_like=True):
 
     version: int
     attention: int  # under which the mark was made; 0 for the usual one
-    text: int  # hash of the whole visible text, stamps and furniture too
+    text: int  # hash of the whole visible text, stamps and furniture too, however it is cut into blocks
     keys: bytes  # of each block of text that is not empty: hash, four bytes
     sizes: bytes  # its length in bytes, two bytes
-    places: bytes  # one byte: 1 for main content, 3 for a price and the like there, 0 for furniture
+    places: bytes  # one byte: 1 for main content, 3 for a price and the like there, 4 for what is not shown, or 0
     weight: int  # length of all main content
     outline: bytes  # the skeleton without tags that only change looks or are never seen, packed
     cosmetic: int  # which tags only change looks, and how often each
@@ -122,7 +123,10 @@ def sign_blocks(
     kept = list(compress(range(len(reduced)), reduced))
     shown = list(filter(None, reduced))
     sizes = [min(len(block), 65535) for block in shown]
-    places = weighed(list(compress(body.lines, reduced)), bytes(compress(body.main, reduced)))
+    main, veiled = bytes(compress(body.main, reduced)), bytes(compress(body.veiled, reduced))
+    places = weighed(list(compress(body.lines, reduced)), main)
+    if 1 in veiled:
+        places = bytes(place or veil * VEILED for place, veil in zip(places, veiled, strict=True))
     main_links, main_images = (set(), set()) if attention.is_narrow else _main_assets(tree, body)
     signature = Signature(
         version=VERSION,
@@ -131,7 +135,7 @@ def sign_blocks(
         keys=array("I", map(xxh32_intdigest, shown)).tobytes(),
         sizes=array("H", sizes).tobytes(),
         places=places,
-        weight=sum(compress(sizes, places)),
+        weight=sum(compress(sizes, main)),
         outline=there.outline,
         cosmetic=there.cosmetic,
         looks=(0, 0) if attention.is_narrow else assets.looks(tree, body.classes),
@@ -148,16 +152,20 @@ def sign_blocks(
 
 
 def _reduce(body: Blocks, ignored: Pattern[str] | None) -> tuple[int, list[bytes]]:
-    """Hash the whole text; and give each line without blanks, stamps and what a user ignores, empty ones too."""
+    """Hash the whole text, however it is cut into lines, and the numbers of each line.
+
+    And give each line without blanks, stamps and what a user ignores, empty ones too.
+    """
     raw = squeeze("\n".join(body.lines))
     lines = raw.split(b"\n")[:MAX_LINES]
     numbered = raw.translate(None, NO_DIGITS).split(b"\n")[:MAX_LINES] if ignored is None else lines
+    whole = xxh3_64_intdigest(raw.translate(None, b"\n") + b"\n".join(filter(None, numbered)))
     places = list(compress(range(len(lines)), numbered))
     clocks = {place for place in places if len(lines[place]) <= MAX_CLOCK and CLOCK(lines[place])}
     timetable = clocks if len(clocks) >= TIMETABLE else ()
     for place in places:
         lines[place] = _reduced(body, place, lines[place], ignored, place in timetable)
-    return xxh3_64_intdigest(raw), lines
+    return whole, lines
 
 
 def _reduced(body: Blocks, place: int, block: bytes, ignored: Pattern[str] | None, told: bool) -> bytes:
