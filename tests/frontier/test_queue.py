@@ -205,6 +205,21 @@ def test_of_many_hosts_that_want_pauses_each_gets_its_turn(db: Connection) -> No
     assert sorted(found) == [f"http://{host}/{n}" for host in "abc" for n in range(2)]
 
 
+def test_a_host_whose_robots_txt_asks_for_pauses_has_them_whoever_comes_and_however_fast_we_are(
+    db: Connection,
+) -> None:
+    add(db, *(f"http://a/{n}" for n in range(9)))
+    Hosts(db).learn_robots(Robots(Host("http://a"), 200, b"", 0, 1e9), 1, 0, pause=4.0)
+    queue = Queue(db, FAST)
+    assert len(taken(queue, "m1", 0)) == 2, "what it answers in ten seconds"
+    assert taken(queue, "m2", 0) == [], "one at a time"
+    done = leases_of(db)
+    queue.finish([Closing(lease, State.VISITED) for lease in done])
+    Hosts(db).rest({done[0].host: 10.0}, 0.0, ())
+    assert taken(queue, "m2", 13.9) == []
+    assert len(taken(queue, "m2", 14.0)) == 2
+
+
 def test_larger_sites_go_first_if_they_are_favoured(db: Connection) -> None:
     queued(db, {"http://a/1": 0, "http://b/1": 7, "http://b/2": 8})
     assert taken(Queue(db, FAST, Favour.LARGEST), "m", 0, room=1) == ["http://b/1"]

@@ -72,6 +72,7 @@ class TestRobots:
         parcel = bring_home(trip)
         assert fates(parcel) == {"a": SENT_HOME, "b": SENT_HOME}
         assert {visit.retry_after for visit in parcel.visits} == {30.0}
+        assert {visit.note for visit in parcel.visits} == {f"robots.txt: status {line[:3]}"}
         assert server.paths == ["/robots.txt"]
         assert not parcel.robots[0].reachable
 
@@ -193,6 +194,10 @@ class TestPace:
         server = road.server({"/a": page, "/b": page}, rules("User-agent: *\nCrawl-delay: 5"))
         trip = road.trip(clock=clock)
         trip.accept(itinerary(server, "/a", "/b", connections=8))
+        bring_home(trip, until=lambda parcel: bool(parcel.robots))
+        trip.work(0.1)
+        assert server.paths == ["/robots.txt"], "the pause begins with the answer that asks for it"
+        clock.advance(5.0)
         bring_home(trip, until=lambda parcel: bool(parcel.visits))
         trip.work(0.1)
         assert server.paths == ["/robots.txt", "/a"]

@@ -93,13 +93,13 @@ class Hosts:
         """A run begins: names are looked up again, and judged by what may be connected to now."""
         self.db.execute("UPDATE hosts SET resolved_until = 0 WHERE resolved_until > 0")
 
-    def learn_robots(self, robots: Robots, first_wait: float, now: float) -> bool:
+    def learn_robots(self, robots: Robots, first_wait: float, now: float, pause: float = 0.0) -> bool:
         """Keep what a robots.txt said; False when it stayed out of reach too often and the host must be given up."""
         if robots.reachable:
             self.db.execute(
-                "UPDATE hosts SET robots_status = ?, robots_body = ?, robots_at = ?, robots_until = ?, robots_tries = 0"
-                " WHERE name = ?",
-                (robots.status, robots.body, robots.fetched_at, robots.expires_at, robots.host),
+                "UPDATE hosts SET robots_status = ?, robots_body = ?, robots_at = ?, robots_until = ?,"
+                " robots_tries = 0, pause = ? WHERE name = ?",
+                (robots.status, robots.body, robots.fetched_at, robots.expires_at, pause, robots.host),
             )
             return True
         row = self.db.execute(
@@ -156,8 +156,9 @@ class Hosts:
         """After answers at these times: the next request waits, and a host that answers has no strikes left."""
         struck = set(struck)
         for host, at in last.items():
-            if delay > 0:
-                self.hold(host, at + delay, Reason.NONE)
+            (pause,) = self.db.execute("SELECT pause FROM hosts WHERE id = ?", (host,)).fetchone()
+            if delay > 0 or pause > 0:
+                self.hold(host, at + max(delay, pause), Reason.NONE)
             if host not in struck:
                 self.db.execute("UPDATE hosts SET strikes = 0 WHERE id = ? AND strikes > 0", (host,))
 

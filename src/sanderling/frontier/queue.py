@@ -1,8 +1,9 @@
 """Who may be asked for now: leases of queued URLs, and the host closed in the same transaction.
 
 All politeness is decided here, atomically, by the owner of the queue. A host is *exclusive* when it wants pause between
-requests, when its robots.txt is not known yet, or when it takes fewer connections than there are migrants: then one
-migrant at a time holds it, and no other host at the same address is in anybody's hands.
+requests (ours, or that of its robots.txt), when its robots.txt is not known yet, or when it takes fewer connections
+than there are migrants: then one migrant at a time holds it, and no other host at the same address is in anybody's
+hands.
 """
 
 from collections import Counter
@@ -79,16 +80,17 @@ Soon = Callable[[Host], int]
 """How many URLs of a host can be worked off soon: more in hand would only keep migrants from other hosts."""
 
 READY = """
-    SELECT id, name, place, leased, holder, robots_until, waiting, visited,
+    SELECT id, name, place, leased, holder, robots_until, waiting, visited, pause,
            (SELECT min(rank) FROM queue WHERE queue.host = hosts.id)
     FROM hosts
     WHERE waiting > 0 AND open_at <= :now AND verdict = '' AND (resolved_until > :now OR :proxied = 1)
-      AND (leased = 0 OR (:shared = 1 AND robots_until > :now) OR (leased < :batch AND holder IN ({able})))
+      AND (leased = 0 OR (:shared = 1 AND robots_until > :now AND pause = 0)
+           OR (leased < :batch AND holder IN ({able})))
       AND (:shared = 1 OR leased > 0 OR NOT EXISTS
            (SELECT 1 FROM hosts AS other WHERE other.place = hosts.place AND other.place <> '' AND other.leased > 0))
     ORDER BY open_at LIMIT :most
 """
-ASKED = "addresses, leased, robots_status, robots_body, robots_at, robots_until"
+ASKED = "addresses, leased, robots_status, robots_body, robots_at, robots_until, pause"
 
 
 class Queue:
@@ -112,11 +114,11 @@ class Queue:
         found: list[Door] = []
         places: set[str] = set()
         for row in self.db.execute(READY.format(able=",".join(f":{key}" for key in holders)), wanted | holders):
-            id_, name, place, leased, holder, robots_until, waiting, visited, best = row
+            id_, name, place, leased, holder, robots_until, waiting, visited, pause, best = row
             if place and not self.pace.shared and place in places:
                 continue
             places.add(place)
-            shared, bonus = self.pace.shared and robots_until > now, self._bonus(waiting, visited)
+            shared, bonus = self.pace.shared and robots_until > now and not pause, self._bonus(waiting, visited)
             alone = "" if shared or not leased else holder
             found.append(Door(id_, Host(name), place, alone, shared, waiting, leased, best=best or 0.0, bonus=bonus))
         found.sort(key=lambda door: (door.best - door.bonus, -door.waiting))  # a long queue begun late ends last
@@ -160,18 +162,18 @@ class Queue:
                 room -= len(itinerary.stops)
         return out
 
-    def _most(self) -> int:
-        """Stops of one host that may be in one migrant's hands."""
-        if self.pace.delay_seconds > 0:
-            return max(1, min(self.pace.batch, int(SPAN_SECONDS / self.pace.delay_seconds)))
+    def _most(self, pause: float = 0.0) -> int:
+        """Stops of one host that may be in one migrant's hands; `pause` is what its robots.txt asks for."""
+        if (delay := max(self.pace.delay_seconds, pause)) > 0:
+            return max(1, min(self.pace.batch, int(SPAN_SECONDS / delay)))
         return 2**31
 
-    def _batch(self, host: str, room: int, leased: int, robots_known: bool) -> int:
+    def _batch(self, host: str, room: int, leased: int, robots_known: bool, pause: float) -> int:
         size = self.pace.batch
         if host in self.pace.near:
             return min(NEAR_BATCH, room)
-        if self.pace.delay_seconds > 0:
-            size = self._most() - leased
+        if self.pace.delay_seconds > 0 or pause > 0:
+            size = self._most(pause) - leased
         elif not robots_known:
             size = min(size, 8)
         return min(size, room)
@@ -180,9 +182,9 @@ class Queue:
         """Lease the best ready URLs of one host; it is closed to others in the same breath. None: nothing is ready."""
         host, name = door.id, door.host
         row = self.db.execute(f"SELECT {ASKED} FROM hosts WHERE id = ?", (host,)).fetchone()
-        addresses, leased, status, body, at, until = row
+        addresses, leased, status, body, at, until, pause = row
         robots = Robots(Host(name), status, body or b"", at, until) if until > now else None
-        size = self._batch(name, room, leased, robots is not None)
+        size = self._batch(name, room, leased, robots is not None, pause)
         if size <= 0:
             return None
         rows = self.db.execute(
@@ -196,7 +198,7 @@ class Queue:
             return None
         token = self._tokens(len(rows))
         delay = 0.0 if name in self.pace.near else self.pace.delay_seconds
-        term = now + self.pace.term_seconds + len(rows) * (delay + 1)
+        term = now + self.pace.term_seconds + len(rows) * (max(delay, pause) + 1)
         self.db.executemany("DELETE FROM queue WHERE url = ?", [(r[1],) for r in rows])
         self.db.executemany(
             "INSERT INTO leases (url, host, rank, migrant, token, until) VALUES (?, ?, ?, ?, ?, ?)",

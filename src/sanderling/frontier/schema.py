@@ -60,4 +60,5 @@ MIGRATIONS = [
     CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL)
     """,
     "ALTER TABLE hosts ADD COLUMN visited INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE hosts ADD COLUMN pause REAL NOT NULL DEFAULT 0",  # seconds that its robots.txt asks for
 ]

@@ -40,11 +40,13 @@ WELL_KNOWN = (
 
 
 def learn_robots(robots: Robots, house: House, now: float) -> None:
+    rules = rules_for(robots, house.agent)
     if robots.reachable and house.use_maps and is_site_of_seed(house.judge.rule, robots.host):
-        named = [resolve(robots.host + "/", text) for text in rules_for(robots, house.agent).sitemaps]
+        named = [resolve(robots.host + "/", text) for text in rules.sitemaps]
         pointers = [Pointer(found.url, found.wire_if_different) for found in named if found is not None]
         offer_maps(pointers or [Pointer(Url(robots.host + WELL_KNOWN[0]))], house, now)
-    if not house.hosts.learn_robots(robots, house.backoff_seconds / TROUBLE_SHARE, now):
+    wait, pause = house.backoff_seconds / TROUBLE_SHARE, rules.crawl_delay() or 0.0
+    if not house.hosts.learn_robots(robots, wait, now, pause):
         host = house.book.host_id(robots.host)
         note = f"robots.txt: status {robots.status}" if robots.status else "robots.txt: no answer"
         house.counts["passed_over"] += house.hosts.condemn(host, Reason.ROBOTS_UNREACHABLE, State.SKIPPED, note)

@@ -187,7 +187,7 @@ class Trip:
         settings = self._settings
         errand.line.rest(errand.started, reply.seconds, settings.latency_factor, settings.max_latency_delay)
         if errand.stop is None:
-            self._finish_robots(errand.line, reply)
+            self._finish_robots(errand.line, reply, errand.started)
         else:
             self._finish_stop(errand.line, errand.stop, reply)
         self._line_up(errand.line)
@@ -200,7 +200,7 @@ class Trip:
         if visit.reason is Reason.RATE_LIMITED or line.failures >= PATIENCE:
             self._turn_away(line.send_home(), Outcome.RETURNED, visit.reason, visit.note, visit.retry_after)
 
-    def _finish_robots(self, line: Line, reply: Reply) -> None:
+    def _finish_robots(self, line: Line, reply: Reply, started: float) -> None:
         now = self._clock()
         line.asking = False
         found = read_robots(line.host, reply, line.robots_hops, now)
@@ -211,10 +211,11 @@ class Trip:
         self._robots.append(robots)
         if robots.reachable:
             line.obey(robots, self._agent)
+            line.open_at = max(line.open_at, started + line.pause)  # the pause it asks for begins with this answer
         else:
             line.forget_robots()
-            pause = pause_asked_for(reply, now)
-            self._turn_away(line.send_home(), Outcome.RETURNED, Reason.ROBOTS_UNREACHABLE, reply.note, pause)
+            note, pause = reply.note or f"robots.txt: status {robots.status}", pause_asked_for(reply, now)
+            self._turn_away(line.send_home(), Outcome.RETURNED, Reason.ROBOTS_UNREACHABLE, note, pause)
 
     def _may_follow(self, url: str) -> bool:
         """Say whether a moved robots.txt may be asked for through our proxy; without one the guard sees the address."""
