@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from sanderling.engines.hosts.address import Address
+from sanderling.engines.quiet import unheard
 from sanderling.engines.wire import Abandon, Go, Inbox, Quit, Start, frame
 from sanderling.migrants.settings import FetchSettings
 from sanderling.records import Host, Itinerary, Parcel, Vitals
@@ -61,7 +62,8 @@ class Processes:
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
         command = [sys.executable, "-m", "sanderling.engines.worker", name, str(theirs.fileno())]
-        process = subprocess.Popen(command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL)
+        with unheard():
+            process = subprocess.Popen(command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL)
         theirs.close()
         with suppress(OSError):  # it is gone already; the next receive says so
             ours.sendall(frame(Start(self.settings, self.hosts.get(place))))

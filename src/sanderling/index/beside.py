@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from sanderling.engines.quiet import unheard
 from sanderling.errors import CollectionError
 
 WAIT_SECONDS = 5.0  # before following is tried again, where somebody else does it now
@@ -26,16 +27,17 @@ def start_following(folder: Path) -> BaseProcess:
     """Keep the index up to date until the process is told to end, or its parent is gone."""
     spawn = multiprocessing.get_context("spawn")
     process = spawn.Process(target=keep_following, args=(folder, os.getpid()), daemon=True, name="index")
-    process.start()
+    with unheard():
+        process.start()
     return process
 
 
 def keep_following(folder: Path, parent: int) -> None:
     """Follow as long as the parent lives; where another process follows already, wait for its end."""
     os.nice(POLITE)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     from sanderling.index.follow import follow
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     stopped: list[bool] = []
     signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
 

@@ -1,0 +1,33 @@
+"""Ctrl-C goes to everybody at the terminal; those we start leave it to us from their first moment."""
+
+import signal
+import subprocess
+import sys
+
+from sanderling.engines.quiet import unheard
+
+SAY_AND_WAIT = "print('up', flush=True); input(); print('well', flush=True)"
+
+
+def test_a_process_started_unheard_survives_ctrl_c_before_it_can_think_of_it() -> None:
+    with unheard():
+        child = subprocess.Popen(
+            [sys.executable, "-c", SAY_AND_WAIT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "up\n"
+    child.send_signal(signal.SIGINT)
+    said, _ = child.communicate("\n", timeout=60)
+    assert (said, child.returncode) == ("well\n", 0)
+
+
+def test_ctrl_c_pressed_meanwhile_reaches_us_at_the_end() -> None:
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        with unheard():
+            signal.raise_signal(signal.SIGINT)
+            assert heard == []
+        assert heard == [signal.SIGINT]
+    finally:
+        signal.signal(signal.SIGINT, before)
