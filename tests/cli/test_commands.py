@@ -166,6 +166,9 @@ def test_the_catalogue_is_exported(
     parquet = pytest.importorskip("pyarrow.parquet")
     main(["export", "-C", folder, "--format", "parquet", "-o", str(tmp_path / "x.parquet")])
     assert parquet.read_table(tmp_path / "x.parquet").num_rows == 3
+    for name in ("csv", "parquet"):
+        assert main(["export", "-C", folder, "--format", name, "-o", str(tmp_path / "none" / "x")]) == 4
+        assert "No such file or directory" in capsys.readouterr().err
 
 
 def test_status_says_what_is_there(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -176,9 +179,18 @@ def test_status_says_what_is_there(crawled: tuple[str, str], capsys: pytest.Capt
     assert "2 pages" in capsys.readouterr().out
 
 
+def test_flags_of_every_command_may_stand_before_it(
+    crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["-C", crawled[1], "--json", "status"]) == 0
+    assert lines(capsys)[0]["pages"] == 2
+    assert main(["-C", "status"]) == 4
+    assert "there is no command '-C'" in capsys.readouterr().err
+
+
 def test_check_explains(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     folder = crawled[1]
-    main(["check", "url", "HTTP://X.org:80/%7Ea#b", "--json", "-C", folder])
+    main(["check", "url", "HTTP://X.org:80/%7Ea#b", "--seed", "x.org", "--json", "-C", folder])
     (found,) = lines(capsys)
     assert (found["url"], found["verdict"], found["in_collection"]) == (
         "http://x.org/~a",
@@ -186,13 +198,15 @@ def test_check_explains(crawled: tuple[str, str], capsys: pytest.CaptureFixture[
         "unknown",
     )
     main(["check", "url", "http://y.org/", "--seed", "http://x.org/", "--json"])
-    assert lines(capsys)[0]["verdict"] == "out_of_scope"
+    main(["check", "url", "http://y.org/", "--json", "-C", folder])
+    assert [found["verdict"] for found in lines(capsys)] == ["out_of_scope"] * 2
     with Site({"/": html("/x", text="hello")}) as site:
         main(["check", "parse", site.root, "--allow-private", "--json"])
         (page,) = lines(capsys)
         assert (page["title"], page["status"]) == ("hello", 200)
         main(["check", "robots", site.root, "--allow-private", "--json"])
-        assert lines(capsys)[0]["allowed"] is True
+        (found,) = lines(capsys)
+        assert (found["allowed"], found["why"]) == (True, "there is no robots.txt (status 404): no rules")
     assert main(["check", "parse", "http://127.0.0.1:1/"]) == 4
     assert "private address" in capsys.readouterr().err
 
@@ -209,9 +223,27 @@ def test_check_heeds_robots_txt_and_headers(tmp_path: Path, capsys: pytest.Captu
         main(["check", "url", site.root + "/no", "--json", *private])
         (found,) = lines(capsys)
         assert (found["verdict"], found["robots"]) == ("robots", "forbidden")
+        main(["check", "robots", site.root + "/nothing", "--json", *private])
+        assert lines(capsys)[0]["why"] == "Disallow: /no (User-agent: *)"
         main(["check", "parse", site.root + "/quiet", "--json", *private])
         (page,) = lines(capsys)
         assert (page["noindex"], page["nofollow"]) == (True, True)
+
+
+@pytest.mark.parametrize("url", ["http://2130706433/", "http://[::1]/", "http://169.254.169.254/latest/"])
+def test_check_knows_which_addresses_are_refused(url: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    main(["check", "url", url, "--json", "-C", str(tmp_path / "none")])
+    main(["check", "url", url, "--json", "-C", str(tmp_path / "none"), "--allow-private"])
+    assert [found["verdict"] for found in lines(capsys)] == ["private_address", "would be crawled"]
+
+
+def test_a_reason_asks_for_skipped_urls_and_a_status_must_be_one(
+    crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["pages", "--reason", "out_of_scope", "--json", "-C", crawled[1]])
+    assert [row["url"] for row in lines(capsys)] == ["http://elsewhere.example/"]
+    assert main(["pages", "--status", "2x", "-C", crawled[1]]) == 4
+    assert "write 404, 4xx or all" in capsys.readouterr().err
 
 
 def test_a_sitemap_is_checked(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,10 +2,20 @@
 
 import pytest
 
-from sanderling.migrants.robots import BODY_LIMIT, CRAWL_DELAY_CAP, SITEMAPS_LIMIT, Rules, expiry, rules_for
+from sanderling.migrants.robots import (
+    BODY_LIMIT,
+    CRAWL_DELAY_CAP,
+    SITEMAPS_LIMIT,
+    Rules,
+    deciding_line,
+    expiry,
+    rules_for,
+)
 from sanderling.records import Host, Robots
 
 PAGE = "http://x.org/page"
+OUT = "Disallow: /\n"
+KEEP_OUT = f"User-agent: *\n{OUT}"
 
 
 def _rules(body: bytes, status: int = 200) -> Rules:
@@ -153,3 +163,20 @@ def test_a_hostile_file_is_read_in_bounds(body: bytes) -> None:
 )
 def test_an_answer_is_believed_for_a_day_at_most(status: int, headers: dict[str, str], seconds: int) -> None:
     assert expiry(status, headers, 1000.0) == 1000.0 + seconds
+
+
+@pytest.mark.parametrize(
+    ("body", "path", "line"),
+    [
+        ("User-agent: *\nDisallow: /a", "/a/b", "Disallow: /a (User-agent: *)"),
+        ("User-agent: *\nDisallow: /a\nAllow: /a/b$", "/a/b", "Allow: /a/b$ (User-agent: *)"),
+        ("User-agent: *\nDisallow: /a\nAllow: /a/b$", "/z", ""),
+        (f"{KEEP_OUT}User-agent: sanderling\nDisallow: /x*y", "/x/y", "Disallow: /x*y (User-agent: sanderling)"),
+        (f"User-agent: x\nUser-agent: *\nDisallow: /a\nUser-agent: x\n{OUT}", "/a", "Disallow: /a (User-agent: *)"),
+        ("User-agent: *\nDisallow:", "/a", ""),
+        ("", "/a", ""),
+    ],
+)
+def test_the_line_that_decides_can_be_named(body: str, path: str, line: str) -> None:
+    robots = Robots(Host("http://x.org"), 200, body.encode(), 0.0, 0.0)
+    assert deciding_line(robots, "sanderling", "http://x.org" + path) == line

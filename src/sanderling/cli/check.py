@@ -1,6 +1,7 @@
 """sanderling check: what we would do with a URL, a robots.txt or a page, and why."""
 
 import argparse
+import json
 import time
 from collections.abc import Callable
 
@@ -10,8 +11,9 @@ from sanderling.cli.frame import Call, print_json
 from sanderling.cli.times import iso
 from sanderling.errors import UsageError
 from sanderling.frontier.hosts import Hosts
-from sanderling.migrants.robots import rules_for
-from sanderling.organise.normalise import Spelling, host_of, normalise, registrable_domain, resolve, why_not
+from sanderling.migrants.guard import is_global, literal
+from sanderling.migrants.robots import deciding_line, rules_for
+from sanderling.organise.normalise import Spelling, host_of, hostname, normalise, registrable_domain, resolve, why_not
 from sanderling.organise.scope import Scope as ScopeKind
 from sanderling.organise.scope import admissible, scope_rule, verdict
 from sanderling.organise.traps import trap_in
@@ -19,12 +21,12 @@ from sanderling.pages.links import extract
 from sanderling.pages.parse import charset_of, is_html, parse
 from sanderling.pages.text import text
 from sanderling.probe import Answer, ask, ask_robots
-from sanderling.records import Outcome, Reason, Robots, Role
+from sanderling.records import Outcome, Reason, Robots, Role, Url
 from sanderling.request import Request, fetch_settings, read_seed
 from sanderling.settings import Fetching, Politeness, Scope
 from sanderling.sources.sitemap import read_sitemap
 from sanderling.store.catalogue import url_id
-from sanderling.store.collection import exists, read_collection
+from sanderling.store.collection import exists, get_meta, read_collection
 
 HELP = "Explain what would happen with a URL, without crawling."
 EXAMPLES = """\
@@ -42,7 +44,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """What only this command takes."""
     parser.add_argument("what", choices=sorted(CHECKS), help="what to look at")
     parser.add_argument("url", help="the URL")
-    parser.add_argument("--seed", action="append", default=[], help="judge scope as if the crawl began here")
+    parser.add_argument(
+        "--seed", action="append", default=[], help="judge scope as if the crawl began here (default: its seeds)"
+    )
 
 
 def run(call: Call) -> int:
@@ -82,9 +86,8 @@ def check_url(call: Call, raw: str) -> dict[str, object]:
     """Spelling, scope, traps, and what the collection knows."""
     spelling = spell(raw)
     scope = call.settings(Scope)
-    seeds = [spell(seed).url for seed in call.args.seed] or [spelling.url]
-    rule = scope_rule(seeds, ScopeKind(scope.scope), scope.include, scope.exclude)
-    reason, trap = verdict(rule, spelling.url), trap_in(spelling.url, time.time())
+    rule = scope_rule(_seeds(call, spelling), ScopeKind(scope.scope), scope.include, scope.exclude)
+    reason, trap = verdict(rule, spelling.url) or _guarded(call, spelling), trap_in(spelling.url, time.time())
     found: dict[str, object] = {
         "url": spelling.url,
         "wire": spelling.wire,
@@ -104,6 +107,21 @@ def check_url(call: Call, raw: str) -> dict[str, object]:
             found["verdict"] = Reason.ROBOTS
         found["in_collection"] = "unknown" if row is None else f"{row[0]} {row[1]}".strip() + f", depth {row[2]}"
     return found
+
+
+def _seeds(call: Call, spelling: Spelling) -> list[Url]:
+    """Where the crawl began: as told, as the collection remembers, or at this very URL."""
+    if not call.args.seed and exists(call.collection):
+        with read_collection(call.collection) as collection:
+            return [Url(seed) for seed in json.loads(get_meta(collection.db, "seeds", "[]"))] or [spelling.url]
+    return [spell(seed).url for seed in call.args.seed] or [spelling.url]
+
+
+def _guarded(call: Call, spelling: Spelling) -> Reason:
+    """An address that is written out can be judged here; what a name leads to is seen when it is resolved."""
+    address = literal(hostname(host_of(spelling.url)))
+    refused = address is not None and not is_global(address) and not call.settings(Fetching).allow_private
+    return Reason.PRIVATE_ADDRESS if refused else Reason.NONE
 
 
 def _of_robots(robots: Robots | None, spelling: Spelling, agent: str) -> str:
@@ -129,10 +147,19 @@ def check_robots(call: Call, raw: str) -> dict[str, object]:
         "bytes": len(robots.body),
         "agent": settings.agent_token,
         "allowed": rules.allowed(spelling.wire),
-        "why": "robots.txt could not be reached: keep out" if not robots.reachable else "its rules for this agent",
+        "why": _why(robots, settings.agent_token, spelling),
         "crawl_delay": rules.crawl_delay(),
         "sitemaps": list(rules.sitemaps),
     }
+
+
+def _why(robots: Robots, agent: str, spelling: Spelling) -> str:
+    if not robots.reachable:
+        said = f"status {robots.status}" if robots.status else "no answer"
+        return f"robots.txt could not be reached ({said}): keep out"
+    if not 200 <= robots.status < 300:
+        return f"there is no robots.txt (status {robots.status}): no rules"
+    return deciding_line(robots, agent, spelling.wire) or "no rule speaks of it"
 
 
 def check_parse(call: Call, raw: str) -> dict[str, object]:

@@ -16,7 +16,7 @@ from sanderling.errors import MissingExtra, UsageError
 from sanderling.store.catalogue import pages
 from sanderling.store.collection import read_collection
 
-HELP = "Write one row per stored page to standard output or a file."
+HELP = "Write one row per URL that answered, pages and redirects, to standard output or a file."
 EXAMPLES = """\
 examples:
   sanderling export --format jsonl > pages.jsonl
@@ -37,11 +37,14 @@ def run(call: Call) -> int:
     with read_collection(call.collection) as collection:
         rows = (as_object(row) for row in pages(collection.db))
         if call.args.format == "parquet":
-            count = _parquet(rows, call.args.output)
+            try:
+                count = _parquet(rows, call.args.output)
+            except OSError as error:
+                raise UsageError(f"cannot write {call.args.output}: {os.strerror(error.errno or 0)}") from None
         else:
             with _target(call.args.output) as file:
                 count = (_jsonl if call.args.format == "jsonl" else _csv)(rows, file)
-    say(call, f"{count:,} pages written")
+    say(call, f"{count:,} rows written")
     return 0
 
 

@@ -24,6 +24,8 @@ EXIT_SIZE = 14
 EXIT_TIME = 15
 EXIT_HELD = 18  # hosts asked us to come back much later
 
+WITH_VALUE = ("-C", "--collection", "--settings")  # flags of every command that a word follows
+
 G = TypeVar("G", bound=Struct)
 
 INTRODUCTION = """\
@@ -119,6 +121,7 @@ def parse_call(argv: Sequence[str], commands: Mapping[str, str]) -> tuple[Call, 
     if argv[0] in ("-V", "--version"):
         print(f"sanderling {sanderling.__version__}")
         raise SystemExit(EXIT_OK)
+    argv = _command_first(argv, commands)
     if argv[0] not in commands:
         raise UsageError(f"there is no command {argv[0]!r}{nearest(argv[0], list(commands))}")
     module = command_module(argv[0])
@@ -130,6 +133,16 @@ def parse_call(argv: Sequence[str], commands: Mapping[str, str]) -> tuple[Call, 
         close = nearest(unknown[0].partition("=")[0], flags) if unknown[0].startswith("-") else ""
         raise UsageError(f"{unknown[0]!r} is not understood{close} (see {parser.prog} --help)")
     return read_call(args, getattr(module, "GROUPS", ())), module
+
+
+def _command_first(argv: Sequence[str], commands: Mapping[str, str]) -> Sequence[str]:
+    """Take flags that were written before the command (`-C DIR status`) as if they came after it."""
+    place = 0
+    while place < len(argv) and argv[place].startswith("-"):
+        place += 2 if argv[place] in WITH_VALUE else 1
+    if not 0 < place < len(argv) or argv[place] not in commands:
+        return argv
+    return [argv[place], *argv[:place], *argv[place + 1 :]]
 
 
 def read_call(args: argparse.Namespace, groups: Sequence[type[Struct]] = ()) -> Call:

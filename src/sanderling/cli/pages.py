@@ -22,17 +22,18 @@ examples:
   sanderling pages --json | head
   sanderling pages --url '*/docs/*' --mime text/html --since 7d
   sanderling pages --status 301            redirects; --status all: everything that answered
-  sanderling pages --skipped --reason robots
+  sanderling pages --reason robots         skipped for this reason
   sanderling pages --duplicates            copies to the byte; --near: pages that read nearly like another
 """
 
+STATUS = re.compile(r"all|[1-5](?:xx|\d\d)").fullmatch
 REASONS = {*Reason, *State, *Finish, "waiting"} - {""}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What only this command takes."""
     parser.add_argument("--skipped", action="store_true", help="URLs that were met and are not stored, and why")
-    parser.add_argument("--reason", help="with --skipped: only this reason")
+    parser.add_argument("--reason", help="of skipped URLs: only this reason")
     parser.add_argument("--url", metavar="PATTERN", help="only URLs like this: * stands for anything")
     parser.add_argument("--status", default="2xx", help="HTTP status, 2xx (default), 3xx ..., or all")
     parser.add_argument("--mime", help="only this media type, e.g. text/html or image/*")
@@ -48,8 +49,10 @@ def run(call: Call) -> int:
     reason = call.args.reason
     if reason is not None and reason not in REASONS:
         raise UsageError(f"there is no reason {reason!r}{nearest(reason, sorted(REASONS))}")
+    if not STATUS(call.args.status):
+        raise UsageError(f"--status {call.args.status!r} is no HTTP status; write 404, 4xx or all")
     with read_collection(call.collection) as collection:
-        if call.args.skipped:
+        if call.args.skipped or reason:
             rows = chosen_skipped(call, skipped(collection.db), get_meta(collection.db, "finish_reason"))
             _print_skipped(call, _first(call, rows))
         else:
@@ -133,6 +136,8 @@ def _print_pages(call: Call, rows: Iterator[list[object]], twins: Mapping[int, P
     elif call.args.near:
         pairs = ((row, twins[row.id]) for row in found)
         print_rows(((p.distance, r.url, names.get(p.twin, "")) for r, p in pairs), ("bits", "url", "reads like"))
+    elif call.args.duplicates:
+        print_rows(((row.bytes, row.url, row.duplicate_of) for row in found), ("bytes", "url", "copy of"))
     else:
         header = ("status", "depth", "bytes", "last visit", "type", "url")
         print_rows(((r.status, r.depth, r.bytes, short(r.last_visit), r.mime, r.url) for r in found), header)

@@ -82,6 +82,39 @@ def expiry(status: int, headers: Mapping[str, str], now: float) -> float:
     return now + (HOUR if "no-cache" in control.lower() or "no-store" in control.lower() else DAY)
 
 
+def deciding_line(robots: Robots, agent_token: str, url: str) -> str:
+    """Give the line that decides about a URL, and for whom it was written; nothing if no line speaks of it."""
+    if not 200 <= robots.status < 300:
+        return ""
+    field = "allow" if rules_for(robots, agent_token).allowed(url) else "disallow"
+    whom, group = _group(_for_us(list(_lines(_text(robots.body))), agent_token).splitlines())
+    patterns = [value for name, value in group if name == field and value and _matches(value, url)]
+    who = agent_token if whom == _US else "*"
+    return f"{field.capitalize()}: {max(patterns, key=len)} (User-agent: {who})" if patterns else ""
+
+
+def _group(lines: Iterable[str]) -> tuple[str, list[tuple[str, str]]]:
+    """Take together the rules for us, or if nobody names us those for all."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    agents: list[str] = []
+    named = False  # was the line before the name of an agent?
+    for line in lines:
+        name, _, value = line.partition(": ")
+        if name == "user-agent":
+            agents = [*agents, value] if named else [value]
+            groups.setdefault(value, [])
+        else:
+            for agent in agents:
+                groups[agent].append((name, value))
+        named = name == "user-agent"
+    whom = _US if _US in groups else "*"
+    return whom, groups.get(whom, [])
+
+
+def _matches(pattern: str, url: str) -> bool:
+    return not Protego.parse(f"user-agent: *\ndisallow: {pattern}").can_fetch(url, _US)
+
+
 # The one agent protego is asked about, and the one that stands for all others.
 _US, _OTHERS = "us", "others"
 
