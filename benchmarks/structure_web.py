@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from benchmarks.structure_sites import ROOT, Site, title_of
 from sanderling.frontier.order import Finding
-from sanderling.index.structure_drive import Driven
+from sanderling.index.structure_drive import RANKS, Driven
 from sanderling.index.structure_leads import Arrival
 from sanderling.index.structure_recognise import Recogniser
 from sanderling.index.structure_views import Look
@@ -78,6 +78,7 @@ def drive(web: Web, sample: str, budget: int) -> list[str]:
     ranks: dict[int, float] = {page.id: -2.0, web.pages[web.start].id: -1.0}
     above = _above(web, page.url)
     ranks = {number: order.place(parent.url, number) for number, parent in above.items()} | ranks
+    order.let_wait = lambda urls: _let_wait(web, urls, ranks, above)
     heap = [(rank, number) for number, rank in ranks.items()]
     heapq.heapify(heap)
     done: dict[int, str] = {}
@@ -96,6 +97,20 @@ def drive(web: Web, sample: str, budget: int) -> list[str]:
         for target in dict.fromkeys([*(target for target, _ in new), *gains]):
             heapq.heappush(heap, (ranks[target], target))
     return list(done.values())
+
+
+def _let_wait(web: Web, urls: Sequence[str], ranks: dict[int, float], above: dict[int, Arrival]) -> dict[Url, int]:
+    """Give ids to pages whose URLs were guessed; asking for one that is not there costs a fetch too."""
+    found = {}
+    for url in urls:
+        page = web.pages.get(url.removeprefix(f"{ROOT}/"))
+        if page is None:
+            page = Arrival(-len(above) - 1_000, url, "", b"")
+            above[page.id] = page
+        if page.id not in ranks:
+            ranks[page.id] = RANKS
+            found[Url(url)] = page.id
+    return found
 
 
 def _above(web: Web, url: str) -> dict[int, Arrival]:

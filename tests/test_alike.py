@@ -205,6 +205,32 @@ def test_a_list_that_no_page_links_to_is_found_above_the_sample(
         assert fetched <= 41  # the sample was looked at before
 
 
+def reviewed() -> dict[str, Page]:
+    """A shop where every product has a page of reviews that only its own page links to."""
+    site = {"/": listing("chairs", 0), "/robots.txt": Page(b"", headers={"Content-Type": "text/plain"})}
+    cards = "".join(f"<div class=card><a href=/item/{n}/index.html>{n}</a></div>" for n in range(30))
+    site["/c/chairs.html"] = page("All", f"<div class=grid>{cards}</div>")
+    for n in range(30):
+        site[f"/item/{n}/index.html"] = page(
+            f"Item {n}", "<div class=product><h1>x</h1><a href=reviews.html>all</a></div>"
+        )
+        site[f"/item/{n}/reviews.html"] = page(
+            f"Reviews of {n}", "<section class=reviews><h2>x</h2><ol></ol></section>"
+        )
+    return site
+
+
+def test_pages_with_a_hub_each_are_found_without_visiting_every_hub(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Site(reviewed()) as server:
+        command = ["like", f"{server.root}/item/7/reviews.html", "--json", "--limit", "30", "--fetches", "50"]
+        assert main([*command, "-C", str(tmp_path / "web"), *FLAGS]) == 0
+        found = paths(lines(capsys), server.root)
+        assert found >= {f"/item/{n}/reviews.html" for n in range(30)}
+        assert sum(server.hits[f"/item/{n}/index.html"] > 0 for n in range(30)) < 20
+
+
 def test_migrants_bring_home_matches_and_their_hubs_and_keep_the_rest_for_later(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -250,6 +250,7 @@ def find_on_web(
         house = coordinator.house
         order = house.order = Driven(Recogniser(looks), navigator_for(looks))
         recall(order, house.db)
+        order.let_wait = lambda urls: let_wait(coordinator, urls)
         coordinator.errands.brief = lambda trip: (
             None if order.called & {stop.id for stop in trip.stops} else order.brief()
         )
@@ -280,16 +281,25 @@ def find_on_web(
 
 def look_above(coordinator: Coordinator, looks: Sequence[Look]) -> dict[Url, int]:
     """Let the directories above the samples wait, up to the home page: what lists a page often lies there."""
+    with transaction(coordinator.house.db):
+        return let_wait(coordinator, [parent for look in looks for parent in parents_of(look.url)])
+
+
+def let_wait(coordinator: Coordinator, urls: Iterable[str]) -> dict[Url, int]:
+    """Put URLs that no page has shown beside those that wait, if they may be visited; the caller holds the transaction.
+
+    Gives the ids of those that are new."""
     house, now = coordinator.house, coordinator.clock()
-    above = [read_seed(parent) for look in looks for parent in parents_of(look.url)]
-    known = house.book.find([spelling.url for spelling in above])
+    spellings = [read_seed(url) for url in urls]
+    known = house.book.find([spelling.url for spelling in spellings])
     entries = {
-        found.url: house.judge.judge(Candidate(found.url, found.wire_if_different, 1, Source.LINK), False, now)
-        for found in above
+        found.url: house.judge.judge(
+            Candidate(found.url, found.wire_if_different, 1, Source.LINK, rank=RANKS), False, now
+        )
+        for found in spellings
         if found.url not in known
     }
-    with transaction(house.db):
-        return house.book.add([entry for entry in entries.values() if entry is not None], now)
+    return house.book.add([entry for entry in entries.values() if entry is not None], now)
 
 
 def begin_with_samples(coordinator: Coordinator, looks: Sequence[Look], above: Mapping[Url, int]) -> None:

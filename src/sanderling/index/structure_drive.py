@@ -5,7 +5,7 @@ pages we know already, teach the navigator (`organise.navigation`); what waits i
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sanderling.frontier.order import Finding, Lesson, Ordering
 from sanderling.index.structure_leads import REMEMBERED, Arrival, Leads
@@ -13,7 +13,7 @@ from sanderling.index.structure_recognise import EARLY, Recogniser
 from sanderling.index.structure_views import Look
 from sanderling.organise.navigation import LinkSeen, Navigator
 from sanderling.pages.structure import features
-from sanderling.records import Brief
+from sanderling.records import Brief, Url
 
 RANKS = 10.0  # between a sure match and a link without hope
 LEVEL = 0.001  # of two equal links the one nearer to the start
@@ -28,6 +28,9 @@ def _heaviest(weights: Mapping[int, float]) -> Sequence[tuple[int, float]]:
     """Of too many features those that say most, and those that say least: the rest are as good as unknown."""
     ordered = sorted(weights.items(), key=lambda item: item[1])
     return ordered if len(ordered) <= FEATURES else [*ordered[: FEATURES // 2], *ordered[-FEATURES // 2 :]]
+
+
+Waiting = Callable[[Sequence[str]], Mapping[Url, int]]
 
 
 class Driven(Ordering):
@@ -49,6 +52,7 @@ class Driven(Ordering):
         self.called: set[int] = set()  # of them, those that are on their way home
         self.judged = self.recogniser.lesson
         self.written: tuple[int, Brief] | None = None  # the brief, and how many pages were known
+        self.let_wait: Waiting = lambda _urls: {}  # how URLs that no page has shown get an id and wait, at rank RANKS
 
     def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
         """The places of new URLs; smaller is sooner."""
@@ -87,7 +91,12 @@ class Driven(Ordering):
         fresh, self.fresh = self.fresh, []
         for page in fresh:
             self.take_in(page)
-        return self._moved() if fresh else {}
+        return self._moved() | self._guessed() if fresh else {}
+
+    def _guessed(self) -> dict[int, float]:
+        """Let URLs wait that no page has shown and that probably are wanted."""
+        new = self.let_wait(self.leads.guesses.venture())
+        return {id_: RANKS - self.place(url, id_) for url, id_ in new.items()}
 
     def _moved(self) -> dict[int, float]:
         """Score again what stands in front, and in turn some of the rest."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from sanderling.organise.navigation import LinkSeen, Navigator
+from sanderling.organise.navigation_guess import Guesses
 
 REMEMBERED = 50_000  # waiting URLs that are scored again
 WAYS = 4  # links to one URL that are remembered
@@ -41,7 +42,8 @@ class Leads:
         self.unled = set(self.kinds)  # samples that no page led to yet
         self.came: dict[str, list[LinkSeen]] = {}  # the ways to pages that we know
         self.brought: defaultdict[str, float] = defaultdict(float)  # wanted pages that each page leads to
-        self.guesses: dict[str, tuple[str, float]] = {}  # who showed a waiting URL first, and what it seemed worth
+        self.shown: dict[str, tuple[str, float]] = {}  # who showed a waiting URL first, and what it seemed worth
+        self.guesses = Guesses()
 
     def take_in(self, page: Arrival, wanted: float) -> list[LinkSeen]:
         """Learn from a page: how it was reached, and where it leads. Returns the ways to it."""
@@ -49,6 +51,8 @@ class Leads:
         self.kinds[page.url] = wanted
         self._learn_from_known(page)
         self._note_new(page)
+        self.guesses.see(page.url, [link.url for _, link in page.links])
+        self.guesses.learn(page.url, [way.source for way in ways], wanted >= KNOWN)
         for way in ways:
             self.navigator.note_tried(way)
             self.navigator.learn(way, wanted, 1 / len(ways))
@@ -88,12 +92,12 @@ class Leads:
         chance = self.navigator.chance(link)
         worth = chance if chance >= COUNTS else 0.0
         self.brought[page.url] += worth
-        if len(self.guesses) < REMEMBERED:
-            self.guesses[link.url] = page.url, worth
+        if len(self.shown) < REMEMBERED:
+            self.shown[link.url] = page.url, worth
 
     def _correct(self, url: str, wanted: float) -> None:
         """Give the page that showed a URL first what that is really worth."""
-        source, guess = self.guesses.pop(url, ("", 0.0))
+        source, guess = self.shown.pop(url, ("", 0.0))
         if source and abs(wanted - guess) > CORRECTS:
             self.brought[source] = max(0.0, self.brought[source] + wanted - guess)
             ways = self.came.get(source, [])
