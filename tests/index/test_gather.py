@@ -44,6 +44,7 @@ def test_a_page_that_asks_to_be_left_out_is_left_out() -> None:
     assert read(b"<meta name=robots content=noindex><p>secret") is None
     assert read(b"<p>secret", "text/html", ("X-Robots-Tag", "none")) is None
     assert read(b"<p>open", "text/html", ("X-Robots-Tag", "nofollow")) is not None
+    assert read(b"<p>open", "text/html", ("X-Robots-Tag", "heron: noindex")) is not None
 
 
 def test_plain_text_is_titled_by_its_first_line() -> None:

@@ -3,17 +3,7 @@
 import pycurl
 import pytest
 
-from sanderling.migrants.answer import (
-    conditions,
-    fault,
-    is_over,
-    judge,
-    retry_after,
-    robots_tag,
-    text,
-    until_of,
-    validator,
-)
+from sanderling.migrants.answer import conditions, fault, is_over, judge, retry_after, text, validator
 from sanderling.migrants.line import door_of
 from sanderling.migrants.transfer import Ask, Reply
 from sanderling.records import Host, Outcome, Reason
@@ -143,32 +133,6 @@ def test_a_whole_answer_has_no_fault() -> None:
     assert fault(reply()) is None
 
 
-@pytest.mark.parametrize(
-    ("value", "verdict"),
-    [
-        (b"", (False, False)),
-        (b"noindex", (True, False)),
-        (b"NoIndex, NoFollow", (True, True)),
-        (b"none", (True, True)),
-        (b"googlebot: noindex, nofollow", (False, False)),
-        (b"googlebot: noindex\nnofollow", (False, True)),
-        (b"otherbot: noindex, sanderling: nofollow", (False, True)),
-        (b"unavailable_after: 25 Jun 2030 15:00:00 PST, noindex", (True, False)),
-        (b"max-snippet: 20", (False, False)),
-        (b"*: noindex", (True, False)),
-        (b"unavailable_after: Fri, 25 Jun 2030 15:00:00 GMT, noindex", (True, False)),
-        (b"heron: sanderling: noindex", (True, False)),
-        (b"sanderling: heron: noindex", (False, False)),
-        (b"sanderling: max-snippet: 20, nofollow", (False, True)),
-        (b"colour: red, noindex", (False, False)),
-        (b"noindex;nofollow", (True, True)),
-        (b", ,nofollow noindex,", (True, True)),
-    ],
-)
-def test_x_robots_tag_is_read_as_far_as_it_is_meant_for_us(value: bytes, verdict: tuple[bool, bool]) -> None:
-    assert robots_tag(value, "Sanderling") == verdict
-
-
 @pytest.mark.parametrize("raw", [None, b"", b'"a\x00b"', b'"a\rb"', b"x" * 513])
 def test_a_validator_that_could_not_be_sent_back_is_dropped(raw: bytes | None) -> None:
     assert validator(raw) == ""
@@ -182,21 +146,6 @@ def test_a_validator_goes_back_byte_for_byte() -> None:
 
 def test_header_text_is_utf8_or_else_latin1() -> None:
     assert text("caf\u00e9".encode()) == text("caf\u00e9".encode("latin-1")) == "caf\u00e9"
-
-
-@pytest.mark.parametrize(
-    ("value", "until"),
-    [
-        (b"", ""),
-        (b"noindex", ""),
-        (b"unavailable_after: 25 Jun 2020 15:00:00 PST", "25 Jun 2020 15:00:00 PST"),
-        (b"nofollow, Unavailable_After: Thu, 25 Jun 2020 15:00:00 GMT, noarchive", "Thu, 25 Jun 2020 15:00:00 GMT"),
-        (b"sanderling: max-snippet: 3, unavailable_after: 2020-06-25", "2020-06-25"),
-        (b"heron: unavailable_after: 2020-06-25\n*: unavailable_after: 2021-06-25", "2021-06-25"),
-    ],
-)
-def test_a_tag_may_say_until_when_a_page_is_there(value: bytes, until: str) -> None:
-    assert until_of(value, "Sanderling") == until
 
 
 def test_what_is_past_is_over_and_what_is_no_date_is_not() -> None:

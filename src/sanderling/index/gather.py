@@ -16,6 +16,7 @@ from sanderling.pages.blocks import blocks
 from sanderling.pages.links import extract
 from sanderling.pages.media import charset_of, is_html, mime_of
 from sanderling.pages.parse import parse
+from sanderling.pages.robots_tag import robots_tag
 from sanderling.store.read import StoredRecord
 
 LARGEST_HTML = 4_000_000  # bytes of a page that are parsed for the index
@@ -49,8 +50,7 @@ def document_of(
     """Read one stored answer; None if there is nothing in it that words could find, or it asks not to be indexed."""
     declared = record.header("Content-Type")
     mime = mime_of(declared)
-    robots = record.header("X-Robots-Tag").lower()
-    if "noindex" in robots or "none" in re.split(r"[\s,:]+", robots):
+    if robots_tag(record.header("X-Robots-Tag"))[0]:
         return None
     bare = Document(url, mime=mime or "text/html", site=site_of(url), changed_at=changed_at, visited_at=changed_at)
     if is_html(mime, record.body):

@@ -1,7 +1,6 @@
 """What a server's answer means: pure decisions over a head or an error, none over a body."""
 
 import re
-from collections.abc import Iterator
 
 import pycurl
 from msgspec import Struct
@@ -9,18 +8,12 @@ from msgspec import Struct
 from sanderling.migrants.head import Fields
 from sanderling.migrants.transfer import Reply
 from sanderling.organise.normalise import resolve
-from sanderling.pages.links import UNTIL
 from sanderling.records import Outcome, Reason
 
 NO_TUNNEL = "CONNECT tunnel failed"  # curl has no error of its own for a proxy that refuses
 MAX_RETRY_AFTER = 86_400.0
 NOT_ASCII = re.compile(rb"[\x80-\xff]")
 VALIDATOR = re.compile(rb"[^\x00-\x1f\x7f]{1,512}").fullmatch  # an ETag or Last-Modified that can be sent back
-AGENT = re.compile(
-    r"\*|[a-z0-9_\-]*[a-z_\-][a-z0-9_\-]*(?:/[\w.]*)?"
-).fullmatch  # a name, in lower case; not a part of a date
-NAMES = re.compile(r"([\w*\-]+)\s*:").findall  # whatever stands before a colon
-VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 FAULTS = {
     pycurl.E_COULDNT_RESOLVE_HOST: Reason.DNS,
@@ -163,24 +156,6 @@ def conditions(etag: str, last_modified: str) -> tuple[bytes, ...]:
     return tuple(headers)
 
 
-def robots_tag(value: bytes, agent: str) -> tuple[bool, bool]:
-    """Read X-Robots-Tag: noindex and nofollow, as far as they are meant for everybody or for us."""
-    if not value:
-        return False, False
-    directives = {word for line in text(value).lower().split("\n") for word in _for_us(line, agent.lower())}
-    return bool(directives & {"noindex", "none"}), bool(directives & {"nofollow", "none"})
-
-
-def until_of(value: bytes, agent: str) -> str:
-    """Read in X-Robots-Tag until when a page is there, as spelled, as far as it is meant for everybody or for us."""
-    for line in text(value).split("\n"):
-        found = UNTIL(line)
-        names = [name for name in NAMES(line[: found.start()].lower()) if name not in VALUED] if found else []
-        if found and names[-1:] in ([], ["*"], [agent.lower()]):
-            return found[1]
-    return ""
-
-
 def is_over(until: str, now: float) -> bool:
     """Tell whether a time is past; what is no date is never past."""
     if not until:
@@ -189,17 +164,3 @@ def is_over(until: str, now: float) -> bool:
 
     moment = read_date(until)
     return moment is not None and moment.until < now
-
-
-def _for_us(line: str, agent: str) -> Iterator[str]:
-    """Give the directives of one line; an agent's name in front holds for all that follows it."""
-    ours = True
-    for part in line.split(","):
-        *names, value = part.split(":")
-        for name in map(str.strip, names):
-            if name in VALUED or not AGENT(name):
-                break  # the rest is its value, colons and all
-            ours = name in ("*", agent)
-        else:
-            if ours:
-                yield from value.replace(";", " ").split()

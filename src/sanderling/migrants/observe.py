@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from sanderling.migrants.answer import Verdict, fault, is_over, judge, robots_tag, text, until_of, validator
+from sanderling.migrants.answer import Verdict, fault, is_over, judge, text, validator
 from sanderling.migrants.body import decoded
 from sanderling.migrants.fetch import request_headers
 from sanderling.migrants.focus import promise_of, relevance
@@ -18,6 +18,7 @@ from sanderling.organise.relevance import Listener, Topic, pack_relevance
 from sanderling.pages.links import extract
 from sanderling.pages.look import look_mark
 from sanderling.pages.parse import Document, charset_of, is_html, parse
+from sanderling.pages.robots_tag import robots_tag, until_of
 from sanderling.records import Outcome, Reason, Role, Stop, Visit
 
 Marks = Callable[[Document, bool], dict[str, bytes]]
@@ -93,7 +94,7 @@ class Observer:
         mime = facts["mime"] = media_type(fields)
         charset = facts["charset"] = charset_of(content_type)[:MAX_CHARSET]
         if tag := fields.get(b"x-robots-tag", b""):
-            self._read_tag(tag, facts, at)
+            self._read_tag(text(tag), facts, at)
         if digest == stop.digest:
             facts["head"] = stored_head(b"".join(reply.lines), len(reply.body))
             return Verdict(Outcome.FETCHED, note=UNCHANGED)
@@ -125,7 +126,7 @@ class Observer:
         facts["noindex"] |= is_over(until, at)
         return Verdict(Outcome.FETCHED)
 
-    def _read_tag(self, tag: bytes, facts: Facts, at: float) -> None:
+    def _read_tag(self, tag: str, facts: Facts, at: float) -> None:
         facts["noindex"], facts["nofollow"] = robots_tag(tag, self._agent)
         facts["noindex"] |= is_over(until_of(tag, self._agent), at)
 
