@@ -1,6 +1,7 @@
 """What kind of change a page had, and when to come back to it: the one loop from refresh to frontier."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from sanderling.home.house import House
@@ -94,8 +95,9 @@ def plan(shelved: Sequence[Shelved], latest: Mapping[int, Latest], changed: set[
 
 
 def http_time(text: str) -> float:
-    """A Last-Modified header as a time; 0 if it is none."""
+    """A Last-Modified header as a time; 0 if it is none. The form without a zone means GMT too (RFC 9110, 5.6.7)."""
     try:
-        return parsedate_to_datetime(text).timestamp() if text else 0.0
+        when = parsedate_to_datetime(text) if text else None
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() if when else 0.0
     except (ValueError, TypeError, OverflowError):
         return 0.0
