@@ -6,4 +6,7 @@ rules.py    what the owner allows: senders, sites, paths, hours, rates; every re
 local.py    the site as seen from its own machine: by HTTP on loopback, or as a folder of files
 walk.py     one errand: look at pages, follow links if the whole site is wanted, keep what is new
 service.py  the little HTTP(S) service around it
+post.py     the crawler's side: letters out, messages in
+memory.py   what both sides keep of a first visit, for later ones to refer to
+prose.py    a first answer by a model of text (coder.py), in shorthand.py: without echo.py, lines.py, words.py; slips.py
 """

@@ -6,6 +6,7 @@ digest is cut to eight bytes: enough to notice a change or a slip, a quarter of 
 
 import secrets
 import sys
+from collections.abc import Iterator
 
 import msgspec
 from msgspec import Struct
@@ -135,9 +136,9 @@ class Packer:
         """Everything added so far, so that the other side can read it."""
         return self.stream.flush(zstd.ZstdCompressor.FLUSH_BLOCK)
 
-    def end(self) -> bytes:
+    def end(self) -> Iterator[bytes]:
         """The end of an answer; the stream goes on with the next."""
-        return self.flush()
+        yield self.flush()
 
 
 class Unpacker:
@@ -164,3 +165,19 @@ class Unpacker:
                     return found
         except zstd.ZstdError as error:
             raise ValueError(f"no zstd stream: {error}") from None
+
+
+def packed(content: bytes) -> bytes:
+    """Pack something by itself."""
+    return zstd.compress(content, LEVEL)
+
+
+def unpacked(content: bytes, length: int) -> bytes:
+    """Unpack it; ValueError if it has not this length."""
+    try:
+        plain = zstd.ZstdDecompressor().decompress(content, max_length=length + 1)
+    except zstd.ZstdError as error:
+        raise ValueError(f"no zstd stream: {error}") from None
+    if len(plain) != length:
+        raise ValueError("something of another length than it should have")
+    return plain

@@ -3,6 +3,7 @@
 import http.client
 import json
 import queue
+import sys
 import threading
 from pathlib import Path
 
@@ -34,6 +35,7 @@ WAITING = 256  # messages read ahead; then the connection waits
 PASSING = (Refusal.BUSY, Refusal.CLOSED, Refusal.EARLIER)  # refusals that end by themselves
 READ = 64 * 1024
 FAREWELL_SECONDS = 3.0
+SWITCH_SECONDS = 0.0005  # unpacking comes back to Python every few milliseconds and must not wait as long again
 MAX_MESSAGE = 80 * 2**20
 
 
@@ -79,6 +81,7 @@ class Post:
         self.thread.join(FAREWELL_SECONDS)
 
     def _run(self) -> None:
+        sys.setswitchinterval(SWITCH_SECONDS)
         while not self.closed and (sent := self.outbox.get()) is not None:
             try:
                 self._exchange(sent)

@@ -37,7 +37,7 @@ from sanderling.engines.hosts.walk import Walk
 from sanderling.errors import UsageError
 
 IDLE_SECONDS = 300.0  # a guest that says nothing for so long is shown out
-CHUNK = 256 * 1024  # compressed bytes gathered before they are sent; a site that is slow sends earlier
+CHUNK = 16 * 1024  # compressed bytes gathered before they are sent; a site that is slow sends earlier
 SEND_SECONDS = 0.25
 AHEAD = 256  # messages found and not yet packed
 STATUS = {Refusal.TOO_LARGE: 413, Refusal.UNREADABLE: 400, Refusal.TRUNCATED: 400, Refusal.BUSY: 503}
@@ -118,20 +118,22 @@ class Sender(threading.Thread):
         while (message := self.found.get()) is not None:
             if self.error is None:
                 self._take(message)
-        if self.error is None:
-            self.gathered += self.packer.end()
+        for rest in self.packer.end() if self.error is None else ():
+            self.gathered += rest
             self._send()
 
     def _take(self, message: Message) -> None:
         self.gathered += self.packer.pack(message)
         late = time.monotonic() - self.since > SEND_SECONDS
-        if len(self.gathered) >= CHUNK or late or isinstance(message, End):
+        if late or isinstance(message, End):
             self.gathered += self.packer.flush()
+        if late or isinstance(message, End) or len(self.gathered) >= CHUNK:
             self._send()
 
     def _send(self) -> None:
         try:
-            self.send(bytes(self.gathered))
+            if self.error is None:
+                self.send(bytes(self.gathered))
         except OSError as error:
             self.error = error
         self.gathered.clear()

@@ -1,0 +1,67 @@
+"""PPMd in small steps: a stream of texts in, coded bytes out, and back. The library has three habits to live with.
+
+It loses what does not fit its first buffer, so it is fed slice by slice. Its sign of an end means nothing, for long
+repetitions look like one; fewer bytes than asked for is an end. And it crashes when it is asked again after that.
+"""
+
+from typing import Any
+
+ORDER = 16
+MODEL_BYTES = 256 * 2**20
+SLICE = 2**14  # bytes coded at once, however badly
+READ = 2**15  # bytes read at once: the library's first buffer
+BEHIND = 16  # coded bytes after a text that its reading may need: the coder is so far behind
+
+
+def is_here() -> bool:
+    """Can this side speak it? It comes with the extra `host`."""
+    try:
+        import pyppmd  # noqa: F401 - only whether it is there
+    except ImportError:
+        return False
+    return True
+
+
+class Coder:
+    """The writing side."""
+
+    def __init__(self) -> None:
+        import pyppmd
+
+        self.model: Any = pyppmd.Ppmd7Encoder(ORDER, MODEL_BYTES)
+
+    def encode(self, text: bytes) -> bytes:
+        """Code a text; its last bytes come with the next."""
+        return b"".join([self.model.encode(text[at : at + SLICE]) for at in range(0, len(text), SLICE)])
+
+    def end(self) -> bytes:
+        """The last bytes of all."""
+        tail: bytes = self.model.flush()
+        return tail
+
+
+class Decoder:
+    """The reading side."""
+
+    def __init__(self) -> None:
+        import pyppmd
+
+        self.model: Any = pyppmd.Ppmd7Decoder(ORDER, MODEL_BYTES)
+        self.broken = False
+
+    def decode(self, coded: bytes, length: int) -> bytes:
+        """Read so many bytes; ValueError if they are not in it. Then it is never asked again."""
+        if self.broken:
+            raise ValueError("a stream that broke off")
+        parts, left = list[bytes](), length
+        try:
+            while left and not self.broken:
+                parts.append(self.model.decode(coded, min(left, READ)))
+                self.broken = len(parts[-1]) < min(left, READ)
+                coded, left = b"", left - len(parts[-1])
+        except (SystemError, MemoryError) as error:  # how this library says that bytes are none of its own
+            self.broken = True
+            raise ValueError(f"no stream of text: {error}") from None
+        if self.broken:
+            raise ValueError("a text that ends early")
+        return b"".join(parts)

@@ -1,0 +1,118 @@
+"""Texts in shorthand: echoes, line breaks, words; each comes back as it was, and nothing grows beyond its limit."""
+
+import random
+
+import pytest
+
+from sanderling.engines.hosts import echo, lines
+from sanderling.engines.hosts.echo import Echo
+from sanderling.engines.hosts.shorthand import Shorthand, escape, unescape
+from sanderling.engines.hosts.slips import Slips, as_list
+from sanderling.engines.hosts.words import MOST_WORDS, Words, choose
+
+PROSE = b"""<p>
+    The quick brown fox jumps over the lazy dog, and the dog
+    looks on as the quick brown fox jumps over the next one that is
+    lazy too.</p>
+"""
+LINKS = b"".join(b'<a href="/%b">%b</a>' % (word, word) for word in (b"one", b"two", b"three", b"four"))
+FRAME = b"<nav>%b</nav>" % LINKS
+FRAME += b'<div class="page main"><p class="first">'
+
+
+def texts(count: int = 60) -> list[bytes]:
+    """Bytes of every kind, in an order of their own."""
+    draw = random.Random(7)
+    kinds = [PROSE, FRAME, b"<\x03\x04\x05\x06\x07", "Käse “und” ☃".encode(), bytes(range(256)), b"<", b" \n  "]
+    return [b"".join(draw.choices(kinds, k=draw.randint(0, 12))) for _ in range(count)]
+
+
+def test_shorthand_is_read_as_it_was_written_whatever_the_bytes() -> None:
+    pages = texts()
+    writer, reader = Shorthand(), Shorthand()
+    prepared = [writer.prepare(page) for page in pages]
+    words = Words(choose(b"".join(prepared)))
+    assert len(words.codes) > 20
+    for at in range(0, len(pages), 10):
+        short = writer.write(words, b"\x04list", prepared[at : at + 10])
+        assert reader.read(words, short, 2**24) == (b"\x04list", pages[at : at + 10])
+
+
+def test_lines_of_a_paragraph_become_one_and_break_again() -> None:
+    joined = lines.join(PROSE)
+    assert b"dog looks on" in joined
+    assert b"is lazy too" in joined
+    assert lines.split(joined, 1000) == PROSE
+
+
+@pytest.mark.parametrize(
+    "text", [b"for (i = 0; i < 100; i++) {\n    x += i;\n}", b"ends with a tag here <b>and here it is too</b>\nnext"]
+)
+def test_lines_that_no_editor_wrapped_stay(text: bytes) -> None:
+    assert lines.join(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [(b"one two three\x03\x30", "no space"), (b"one two\x03\x1f", "no space"), (b" " * 65 + b"a b\x03!", "grows"),
+     (b" " * 60 + b"a b c d e f g" + b"\x03" + b"!" * 6, "grows")],
+)  # fmt: skip
+def test_a_paragraph_that_nobody_wrote_is_refused(text: bytes, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        lines.split(text, 200)
+
+
+def test_what_came_before_is_sent_as_a_number() -> None:
+    writer, reader = Echo(), Echo()
+    pages = [FRAME + b"<p>%d" % n for n in range(3)]
+    short = [writer.shorten(page) for page in pages]
+    assert len(short[0]) == len(pages[0])
+    assert len(short[1]) < 20
+    assert [reader.restore(part, 1000) for part in short] == pages
+
+
+def test_both_sides_forget_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(echo, "MOST", 16_000)
+    writer, reader = Echo(), Echo()
+    for n in range(100):
+        page = FRAME * 2 + b"<p>%d" % n
+        assert reader.restore(writer.shorten(page), 10_000) == page
+        assert len(reader.next) == len(writer.next) < 250
+
+
+def test_an_echo_of_nothing_or_without_an_end_is_refused() -> None:
+    reader = Echo()
+    with pytest.raises(ValueError, match="echo"):
+        reader.restore(b"<\x073", 1000)
+    reader.next = {(b"", b""): b"", (b"", b"a"): b"a", (b"a", b"a"): b"a"}
+    with pytest.raises(ValueError, match="echo"):
+        reader.restore(b"<\x0799999999", 1000)
+
+
+def test_our_own_bytes_are_escaped_and_come_back() -> None:
+    text = bytes(range(256)) * 3
+    assert not set(escape(text)) & {3, 4, 5, 7, *range(14, 32)}
+    assert unescape(escape(text)) == text
+    with pytest.raises(ValueError, match="escape"):
+        unescape(b"\x06z")
+
+
+def test_words_of_other_scripts_have_codes_too() -> None:
+    text = "Καλημέρα κόσμε, τι κάνεις σήμερα; ".encode() * 50
+    words = Words(choose(text))
+    assert len(words.shorten(text)) < 0.7 * len(text)
+    assert words.restore(words.shorten(text), 2**20) == text
+
+
+def test_a_dictionary_or_a_text_that_grows_too_much_is_refused() -> None:
+    with pytest.raises(ValueError, match="too large"):
+        Words([b"%d" % n for n in range(MOST_WORDS + 1)])
+    with pytest.raises(ValueError, match="grows"):
+        Words([b"x" * 64]).restore(b"\x0e" * 5000, 4000)
+    with pytest.raises(ValueError, match="without a word"):
+        Words([b"word"]).restore(b"\x0f", 4000)
+
+
+def test_slips_and_pages_must_fit() -> None:
+    with pytest.raises(ValueError, match="page without"):
+        Slips().read(as_list([]), [b"page"])
