@@ -46,9 +46,12 @@ def need_namespaces() -> None:
     name = f"sl-try-{os.getpid()}"
     try:
         ip("netns", "add", name)
-        ip("netns", "del", name)
+        try:
+            ip("-n", name, "link", "set", "lo", "up")
+        finally:
+            ip("netns", "del", name)
     except subprocess.CalledProcessError as error:
-        pytest.skip(f"this kernel makes no network namespaces: {error.stderr.decode(errors='replace').strip()}")
+        pytest.skip(f"network namespaces cannot be used here: {error.stderr.decode(errors='replace').strip()}")
 
 
 @contextmanager
