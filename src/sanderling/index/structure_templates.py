@@ -17,9 +17,11 @@ from sanderling.organise.tokens import common_depth, path_of, tokens
 from sanderling.pages.structure import is_block
 
 LEARN_FROM = 20_000  # pages; more teach nothing new
-ALIKE = 0.55  # parts whose profiles share this much are one template
-MUTUAL = 0.57  # so are parts that hold this much of each other's blocks ...
-APART = 0.97  # ... unless nearly all pages of one, and nearly none of the other, have some feature ...
+ALIKE = 0.55  # parts whose profiles share this much are one template ...
+TOLD = 0.9  # ... unless some feature tells them apart this surely ...
+SAME = 0.8  # ... and they do not hold this much of each other's blocks
+MUTUAL = 0.6  # parts that share less but hold this much of each other's blocks are one template too ...
+APART = 0.97  # ... unless some feature tells them apart this surely ...
 WITHIN = 0.97  # ... and that is not just one part having less
 CORE = 0.9  # share of a template's pages that have a feature of its core
 ELSEWHERE = 0.5  # share of another template's pages that may have it too
@@ -150,13 +152,11 @@ def alike(one: Mapping[int, float], other: Mapping[int, float], weight: Mapping[
     Optional sections make pages of one template share less than half, but each part still holds most of what is usual
     on the other, and no section tells the parts apart for certain, unless one part has only less on it.
     """
-    shared = overlap(one, other, weight)
-    if shared >= ALIKE:
-        return shared
+    shared, told = overlap(one, other, weight), distance(one, other)
     first, second = containment(one, other, weight), containment(other, one, weight)
-    if min(first, second) < MUTUAL:
-        return 0.0
-    return shared if max(first, second) >= WITHIN or distance(one, other) <= APART else 0.0
+    least, most = min(first, second), max(first, second)
+    near = least >= SAME or told <= TOLD if shared >= ALIKE else least >= MUTUAL and (most >= WITHIN or told <= APART)
+    return shared if near else 0.0
 
 
 def distance(one: Mapping[int, float], other: Mapping[int, float]) -> float:
