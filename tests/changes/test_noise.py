@@ -43,6 +43,17 @@ def test_a_place_that_differs_at_every_visit_is_restless() -> None:
         noise.learn(7, found)
 
 
+def test_pages_that_are_all_rewritten_once_are_news_and_those_rewritten_each_time_are_restless() -> None:
+    noise = Noise()
+    rounds = [[page(["Limit", f"{turn}.{n}", *TEXT]) for n in range(9)] for turn in range(3)]
+    for before, after in pairwise(rounds):
+        found = [differ(old, new) for old, new in zip(before, after, strict=True)]
+        for number, one in enumerate(found):
+            noise.learn(number, one)
+        told = [Kind.CONTENT in judge(one, noise, number).kinds for number, one in enumerate(found)]
+        assert told == [before is rounds[0]] * 9
+
+
 def test_a_quiet_visit_ends_a_streak() -> None:
     noise = Noise()
     found = differ(page([TEXT[0], "one"]), page([TEXT[0], "two"]))

@@ -32,6 +32,7 @@ class Noise(Struct):
     visits: float = 0
     seen: dict[int, float] = field(default_factory=dict)  # fragments and places, with the number of pages they were on
     restless: dict[int, dict[int, int]] = field(default_factory=dict)  # of a page: places, and visits in a row
+    again: dict[int, float] = field(default_factory=dict)  # places, with how often one differed twice in a row
 
     def learn(self, page: int, found: Difference | None) -> None:
         """Take one visit into account; None for a page that was the same to the byte."""
@@ -43,7 +44,9 @@ class Noise(Struct):
             self._forget()
 
     def is_everywhere(self, fragment: int) -> bool:
-        """Say whether a fragment or place is noise on this site."""
+        """Say whether a fragment or place is noise on this site; pages that were all rewritten once are none."""
+        if fragment >= PLACE and self.again.get(fragment, 0) < FEWEST:
+            return False
         share = PLACE_SHARE if fragment >= PLACE else SHARE
         return self.seen.get(fragment, 0) >= max(FEWEST, share * self.visits)
 
@@ -53,6 +56,8 @@ class Noise(Struct):
 
     def _follow(self, page: int, now: set[int]) -> None:
         before = self.restless.pop(page, {})
+        for place in now & before.keys():
+            self.again[place] = self.again.get(place, 0) + 1
         if now:
             self.restless[page] = {place: before.get(place, 0) + 1 for place in sorted(now)[:MAX_PLACES]}
             while len(self.restless) > MAX_PAGES:
@@ -63,6 +68,7 @@ class Noise(Struct):
         self.visits /= 2
         kept = sorted(self.seen.items(), key=lambda item: -item[1])[: MAX_FRAGMENTS // 2]
         self.seen = {fragment: count / 2 for fragment, count in kept if count > 1}
+        self.again = {place: count / 2 for place, count in self.again.items() if count > 1 and place in self.seen}
 
     def to_bytes(self) -> bytes:
         """Write the memory down."""
