@@ -106,3 +106,11 @@ def test_scripts_without_blanks_are_compared_letter_by_letter() -> None:
         assert "".join(piece.text for piece in found if piece.mark is not Mark.ADDED) == old
         assert "".join(piece.text for piece in found if piece.mark is Mark.REMOVED) in gone
         assert "".join(piece.text for piece in found if piece.mark is Mark.ADDED) in came
+
+
+def test_a_page_with_both_versions_leaves_out_the_middle_of_what_stayed() -> None:
+    long = "word " * 3_000
+    written = page(report(f"<p>{long}5 EUR</p>", f"<p>{long}6 EUR</p>"), "", "", "")
+    assert "<td dir=auto>" in written
+    assert "<del>5</del>" in written
+    assert len(written) < 4_000

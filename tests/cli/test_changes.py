@@ -133,6 +133,13 @@ def test_a_user_says_what_counts(crawled: Crawled, capsys: pytest.CaptureFixture
     assert "nothing that matters" in capsys.readouterr().out
 
 
+def test_watching_what_is_nowhere_is_said(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (("changes",), ("diff", f"{crawled.site.root}/words")):
+        for selector, said in (("p", False), ("#nowhere", True)):
+            assert crawled(*command, "--watch", selector) == 0
+            assert ("check the selector" in capsys.readouterr().err) is said
+
+
 def test_changes_tell_the_words_if_asked(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
     assert crawled("changes", "--words") == 0
     assert "twice a [-day-]{+night+} and leaves" in capsys.readouterr().out

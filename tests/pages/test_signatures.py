@@ -1,5 +1,8 @@
 """The marks of one version of a page."""
 
+import pytest
+
+from sanderling.pages import signatures
 from sanderling.pages.parse import parse
 from sanderling.pages.signatures import Signature, is_current, read, sign, write
 from sanderling.pages.text import text, text_mark
@@ -51,3 +54,17 @@ def test_many_bare_times_are_a_timetable_and_one_is_a_clock() -> None:
 
     assert mark("08:15").keys == mark("08:45").keys
     assert mark("08:15", "09:15", "10:15", "11:15").keys != mark("08:15", "09:15", "10:15", "11:45").keys
+
+
+def test_blanks_of_every_kind_and_soft_hyphens_never_matter() -> None:
+    def mark(words: str) -> Signature:
+        return sign(parse(f"<p>{words}</p>".encode()))
+
+    for blank in ("\u00a0", "\u202f", "\u2009", "\u3000", "\u200b", "\u00ad", "  "):
+        assert mark(f"1{blank}000 euros") == mark("1000 euros")
+
+
+def test_the_end_of_the_longest_page_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signatures, "MAX_LINES", 100)
+    long = "<br>".join(f"line {n}" for n in range(200))
+    assert sign(parse(f"{long}<br>end".encode())).keys != sign(parse(f"{long}<br>finish".encode())).keys

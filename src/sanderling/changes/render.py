@@ -13,6 +13,7 @@ from sanderling.changes.words import Mark, Piece
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 CONTEXT = 60  # characters of unchanged text shown on each side of a change
+ROOM = 300  # the same on a page
 SIGNS = {Action.ADDED: "+", Action.REMOVED: "-", Action.CHANGED: "~", Action.MOVED: ">"}
 COLOURS = {Mark.ADDED: "green", Mark.REMOVED: "red strike", Mark.SAME: ""}
 BRACKETS = {Mark.ADDED: ("{+", "+}"), Mark.REMOVED: ("[-", "-]"), Mark.SAME: ("", "")}
@@ -59,14 +60,14 @@ def _line(row: Row, colour: bool) -> Text:
     return built
 
 
-def _shortened(piece: Piece, first: bool, last: bool) -> str:
+def _shortened(piece: Piece, first: bool, last: bool, room: int = CONTEXT) -> str:
     """Leave out the middle of a long stretch that stayed."""
     text = piece.text
-    if piece.mark is not Mark.SAME or len(text) <= 2 * CONTEXT:
+    if piece.mark is not Mark.SAME or len(text) <= 2 * room:
         return text
     if first:
-        return f"…{text[-CONTEXT:]}"
-    return f"{text[:CONTEXT]}…" if last else f"{text[:CONTEXT]} … {text[-CONTEXT:]}"
+        return f"…{text[-room:]}"
+    return f"{text[:room]}…" if last else f"{text[:room]} … {text[-room:]}"
 
 
 STYLE = (
@@ -95,15 +96,24 @@ def page(report: Report, title: str, old_at: str, new_at: str) -> str:
 
 
 def _html_row(row: Row) -> str:
-    old = "".join(_html_piece(piece) for piece in row.pieces if piece.mark is not Mark.ADDED)
-    new = "".join(_html_piece(piece) for piece in row.pieces if piece.mark is not Mark.REMOVED)
+    last = len(row.pieces) - 1
+    shown = [
+        (
+            piece.mark,
+            _html_piece(piece.mark, _shortened(piece, number == 0, number == last, ROOM) if last else piece.text),
+        )
+        for number, piece in enumerate(row.pieces)
+    ]
+    old = "".join(text for mark, text in shown if mark is not Mark.ADDED)
+    new = "".join(text for mark, text in shown if mark is not Mark.REMOVED)
     kind = "main" if row.main else "furniture"
-    return f"<tr class={kind}><td class=n>{row.place + 1} {row.action}</td><td>{old}</td><td>{new}</td></tr>"
+    number = f"<td class=n>{row.place + 1} {row.action}</td>"
+    return f"<tr class={kind}>{number}<td dir=auto>{old}</td><td dir=auto>{new}</td></tr>"
 
 
-def _html_piece(piece: Piece) -> str:
-    tag = {Mark.ADDED: "ins", Mark.REMOVED: "del"}.get(piece.mark)
-    return f"<{tag}>{_escaped(piece.text)}</{tag}>" if tag else _escaped(piece.text)
+def _html_piece(mark: Mark, text: str) -> str:
+    tag = {Mark.ADDED: "ins", Mark.REMOVED: "del"}.get(mark)
+    return f"<{tag}>{_escaped(text)}</{tag}>" if tag else _escaped(text)
 
 
 def _escaped(text: str) -> str:

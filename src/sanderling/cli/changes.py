@@ -19,7 +19,7 @@ from sanderling.changes.report import compare
 from sanderling.changes.told import OVERLAP, Heard
 from sanderling.changes.told import read as read_heard
 from sanderling.changes.told import write as write_heard
-from sanderling.cli.diff import read_attention
+from sanderling.cli.diff import NOTHING_WATCHED, read_attention
 from sanderling.cli.frame import Call, print_json, print_rows, say
 from sanderling.cli.times import iso, moment, short
 from sanderling.cli.versions import read_words, versions
@@ -62,8 +62,11 @@ def run(call: Call) -> int:
     for kind in call.args.kind or ():
         if kind not in set(Kind):
             raise UsageError(f"there is no kind of change {kind!r}; there are {', '.join(Kind)}")
+    seen: list[bool] = []
     with read_collection(call.collection) as collection:
-        found = list(_first(call, _chosen(call, collection, _since(call))))
+        found = list(_first(call, _chosen(call, collection, _since(call), seen)))
+    if seen and not any(seen):
+        say(call, NOTHING_WATCHED)
     if call.args.alert:
         return _send(call, found)
     if call.args.feed:
@@ -102,7 +105,8 @@ def _round(call: Call) -> str:
     return sha256(repr((asked, read_attention(call))).encode()).hexdigest()[:16]
 
 
-def _chosen(call: Call, collection: Collection, since: float) -> Iterator[Item]:
+def _chosen(call: Call, collection: Collection, since: float, seen: list[bool]) -> Iterator[Item]:
+    """The changes asked for; `seen` gets whether what is watched was there, page by page."""
     args = call.args
     wanted = re.compile(fnmatch.translate(args.url)) if args.url else None
     noted = list(entries(collection.db, since))
@@ -114,7 +118,7 @@ def _chosen(call: Call, collection: Collection, since: float) -> Iterator[Item]:
         if wanted is not None and not wanted.match(url):
             continue
         told = attention == EVERYTHING and one.change != UNREADABLE
-        change = one.change if told else _again(collection, one, attention, ledger)
+        change = one.change if told else _again(collection, one, attention, ledger, seen)
         if (
             (change.matters or args.noise)
             and change.significance >= args.min_significance
@@ -124,7 +128,7 @@ def _chosen(call: Call, collection: Collection, since: float) -> Iterator[Item]:
             yield Item(url, one.at, one.previous_at, change, titles.get(one.url, ""), words=words)
 
 
-def _again(collection: Collection, one: Noted, attention: Attention, ledger: Ledger) -> Change:
+def _again(collection: Collection, one: Noted, attention: Attention, ledger: Ledger, seen: list[bool]) -> Change:
     """Compare both versions once more, with other eyes, or word by word where no migrant made marks of them.
 
     What a page uses is no part of it that could be watched.
@@ -135,6 +139,8 @@ def _again(collection: Collection, one: Noted, attention: Attention, ledger: Led
     old, new = (read_words(collection, stored, attention) for stored in found[-2:]) if len(found) > 1 else (None, None)
     if old is None or new is None:
         return one.change
+    if attention.is_narrow:
+        seen.append(old.mark.weight + new.mark.weight > 0)
     noise = None if attention.is_narrow else ledger.noise(one.site)  # who watches a part wants to hear of it each time
     return judge(difference(old.mark, new.mark), noise, one.url)
 

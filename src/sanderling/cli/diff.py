@@ -7,15 +7,16 @@ import time
 from msgspec import to_builtins
 from rich.console import Console
 
+from sanderling.changes.ledger import entries
 from sanderling.changes.render import lines, page
 from sanderling.changes.report import Report, compare
-from sanderling.cli.frame import Call, print_json, print_rows
+from sanderling.cli.frame import Call, print_json, print_rows, say
 from sanderling.cli.times import as_of, iso, short
 from sanderling.cli.versions import Stored, read_version, versions
 from sanderling.errors import UsageError
 from sanderling.pages.attention import Attention, check
 from sanderling.settings import Watching
-from sanderling.store.collection import read_collection
+from sanderling.store.collection import Collection, read_collection
 from sanderling.store.look import known_url
 
 HELP = "Show what changed on a page: words added and removed inside its paragraphs, links, images, scripts."
@@ -31,6 +32,7 @@ examples:
 
 
 GROUPS = (Watching,)
+NOTHING_WATCHED = "nothing on these pages is what --watch or --watch-text asks for; check the selector"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,9 +52,11 @@ def run(call: Call) -> int:
         if call.args.versions:
             return _list(call, found)
         attention = read_attention(call)
-        old, new = _pair(call.args.version, found, url)
-        report = compare(read_version(collection, old, attention), read_version(collection, new, attention))
-    _print(call, report, url, old, new)
+        old, new = _pair(call.args.version, found, url, _replaced(collection, id_))
+        before, after = (read_version(collection, one, attention) for one in (old, new))
+    if attention.is_narrow and not before.mark.weight + after.mark.weight:
+        say(call, NOTHING_WATCHED)
+    _print(call, compare(before, after), url, old, new)
     return 0
 
 
@@ -71,9 +75,15 @@ def _list(call: Call, found: list[Stored]) -> int:
     return 0
 
 
-def _pair(asked: list[str], found: list[Stored], url: str) -> tuple[Stored, Stored]:
+def _replaced(collection: Collection, url: int) -> str:
+    """Say what a page uses that was replaced under its URL: the page itself is the same then."""
+    swaps = {swap.url for one in entries(collection.db, url=url) for swap in one.change.resources}
+    return f", only what it uses: {', '.join(sorted(swaps))}" if swaps else ""
+
+
+def _pair(asked: list[str], found: list[Stored], url: str, replaced: str) -> tuple[Stored, Stored]:
     if len(found) < 2:
-        raise UsageError(f"there is only one version of {url}; it did not change since it was first seen")
+        raise UsageError(f"there is only one version of {url}; it did not change since it was first seen{replaced}")
     if not asked:
         return found[-2], found[-1]
     if len(asked) != 2:

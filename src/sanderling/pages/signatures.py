@@ -22,8 +22,8 @@ from sanderling.pages.stamps import reduce
 from sanderling.pages.text import squeeze
 from sanderling.pages.worth import weighed
 
-VERSION = 7
-MAX_LINES = 80_000  # half of them empty
+VERSION = 8
+MAX_LINES = 80_000  # half of them empty; all that follow are one
 NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
 MAIN, VEILED = 1, 4  # of a block's place in the page
 TIMETABLE = 4  # bare times of day that make a timetable; fewer are clocks
@@ -157,10 +157,10 @@ def _reduce(body: Blocks, ignored: Pattern[str] | None) -> tuple[int, list[bytes
     And give each line without blanks, stamps and what a user ignores, empty ones too.
     """
     raw = squeeze("\n".join(body.lines))
-    lines = raw.split(b"\n")[:MAX_LINES]
-    numbered = raw.translate(None, NO_DIGITS).split(b"\n")[:MAX_LINES] if ignored is None else lines
+    lines = raw.split(b"\n", MAX_LINES)
+    numbered = raw.translate(None, NO_DIGITS).split(b"\n", MAX_LINES) if ignored is None else lines
     whole = xxh3_64_intdigest(raw.translate(None, b"\n") + b"\n".join(filter(None, numbered)))
-    places = list(compress(range(len(lines)), numbered))
+    places = list(compress(range(min(len(lines), MAX_LINES)), numbered))
     clocks = {place for place in places if len(lines[place]) <= MAX_CLOCK and CLOCK(lines[place])}
     timetable = clocks if len(clocks) >= TIMETABLE else ()
     for place in places:

@@ -12,7 +12,9 @@ LAID_OUT = (
 )
 HIDDEN = ("script", "style", "template", "noscript")
 BLANKS = b" \t\r\x0b\x0c"
-UNSEEN = ("\u00a0".encode(), "\u200b".encode())  # each costs a search; what else is not seen hardly ever comes and goes
+UNSEEN = tuple(
+    map(str.encode, "\u00a0\u200b\u202f\u2009\u3000\u00ad")
+)  # each costs a search; others hardly ever come and go
 MAX_TEXT = 4_000_000  # characters of one page that are looked at
 
 
