@@ -179,6 +179,18 @@ def test_status_says_what_is_there(crawled: tuple[str, str], capsys: pytest.Capt
     assert "2 pages" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("flags", "warned"),
+    [([], True), (["--contact", "me@x.test"], False), (["--user-agent", "Bot/1 (+https://x.test)"], False)],
+)
+def test_a_crawl_of_a_public_host_says_where_we_can_be_reached(
+    flags: list[str], warned: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nobody = ["--proxy", "http://127.0.0.1:1", "--time-limit", "0.1", "--migrants", "1", "--no-index"]
+    main(["crawl", "http://public.test/", "-C", str(tmp_path), *nobody, *flags])
+    assert ("no --contact is set" in capsys.readouterr().err) == warned
+
+
 def test_flags_of_every_command_may_stand_before_it(
     crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,22 +1,25 @@
-"""Ctrl-C goes to everybody at the terminal; those we start leave it to us from their first moment."""
+"""Ctrl-C goes to everybody at the terminal, and so does its end; those we start leave both to us."""
 
 import signal
 import subprocess
 import sys
+
+import pytest
 
 from sanderling.engines.quiet import unheard
 
 SAY_AND_WAIT = "print('up', flush=True); input(); print('well', flush=True)"
 
 
-def test_a_process_started_unheard_survives_ctrl_c_before_it_can_think_of_it() -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_a_process_started_unheard_survives_before_it_can_think_of_it(number: signal.Signals) -> None:
     with unheard():
         child = subprocess.Popen(
             [sys.executable, "-c", SAY_AND_WAIT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
     assert child.stdout is not None
     assert child.stdout.readline() == "up\n"
-    child.send_signal(signal.SIGINT)
+    child.send_signal(number)
     said, _ = child.communicate("\n", timeout=60)
     assert (said, child.returncode) == ("well\n", 0)
 

@@ -8,7 +8,14 @@ from sanderling.migrants.settings import FetchSettings
 
 @pytest.mark.parametrize(
     ("agent", "token"),
-    [("sanderling/0.1 (+https://x.test)", "sanderling"), ("Shore_Bot", "Shore_Bot"), ("a b/c", "a")],
+    [
+        ("sanderling/0.1 (+https://x.test)", "sanderling"),
+        ("Shore_Bot", "Shore_Bot"),
+        ("a b/c", "a"),
+        ("Mozilla/5.0 (compatible; ShoreBot/2.1; +https://x.test)", "ShoreBot"),
+        ("Mozilla/5.0 (compatible;shore-bot)", "shore-bot"),
+        ("Mozilla/5.0 (X11; Linux x86_64)", "Mozilla"),
+    ],
 )
 def test_robots_txt_knows_us_by_the_product_token(agent: str, token: str) -> None:
     assert FetchSettings(user_agent=agent).agent_token == token

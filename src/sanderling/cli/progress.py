@@ -103,3 +103,5 @@ def stop_on_signals(coordinator: Coordinator) -> None:
 
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # the terminal was closed; not so under nohup
+        signal.signal(signal.SIGHUP, stop)

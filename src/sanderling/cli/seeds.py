@@ -1,5 +1,6 @@
 """Where a person says to begin, and what they are warned of before the first request."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -8,6 +9,8 @@ from sanderling.errors import UsageError
 from sanderling.migrants.guard import is_global, literal
 from sanderling.organise.normalise import host_of, hostname
 from sanderling.request import Request, read_seed
+
+CONTACT = re.compile(r"https?://|@")  # in a user agent: it says already where we are to be reached
 
 
 def read_seed_file(name: str | None) -> list[str]:
@@ -40,7 +43,7 @@ def warn_of_credentials(call: Call, request: Request) -> None:
 
 def warn_without_contact(call: Call, request: Request) -> None:
     """A site owner who is unhappy with a crawl should be able to reach somebody."""
-    if request.politeness.contact:
+    if request.politeness.contact or CONTACT.search(request.politeness.user_agent):
         return
     for seed in request.seeds:
         name = hostname(host_of(read_seed(seed).url))

@@ -1,15 +1,15 @@
-"""Start a process that never hears Ctrl-C, not even while it is being born: the coordinator hears it, and tells."""
+"""Start a process deaf to Ctrl-C and to a closed terminal from its birth on: the coordinator hears them, and tells."""
 
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-DEAF_TO = frozenset({signal.SIGINT})
+DEAF_TO = frozenset({signal.SIGINT, signal.SIGHUP})
 
 
 @contextmanager
 def unheard() -> Iterator[None]:
-    """Let what is started here begin with Ctrl-C held back; pressed meanwhile, it reaches us at the end."""
+    """Let what is started here begin with these held back; what comes meanwhile reaches us at the end."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, DEAF_TO)
     try:
         yield
