@@ -9,9 +9,9 @@ from tests.test_alike import FLAGS, lines, listing, page, product
 from tests.web import Page, Site
 
 from sanderling import lookout, more
-from sanderling.alike import navigator_for
 from sanderling.cli import like, main
 from sanderling.cli.beside import FEEDBACK
+from sanderling.driving import navigator_for
 from sanderling.feedback.briefs import ANSWERED, OPEN, Brief, briefs, not_satisfied, take
 from sanderling.feedback.log import DATABASE, open_log
 from sanderling.index.store import open_index

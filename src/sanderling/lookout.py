@@ -6,11 +6,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from sanderling.alike import Found, Sample, find_on_web
+from sanderling.alike import Found
 from sanderling.coordinator import Coordinator
 from sanderling.database import Connection, transaction
+from sanderling.driving import find_on_web
 from sanderling.request import Request
 from sanderling.revisits import queue_pages
+from sanderling.samples import Sample
 from sanderling.store.graph import sources_of
 
 FIRST = 1e6  # ranks that a promising link moves forward: before everything that is not

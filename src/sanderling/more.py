@@ -11,10 +11,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sanderling.alike import Sample, navigator_for, recall, stored_sample
 from sanderling.clock import Clock, real
 from sanderling.coordinator import Coordinator
 from sanderling.database import Connection, transaction
+from sanderling.driving import navigator_for, recall
 from sanderling.ending import Progress
 from sanderling.errors import UsageError
 from sanderling.feedback.briefs import Brief, answer, reopen, take
@@ -27,6 +27,7 @@ from sanderling.lookout import FIRST, hubs_of, look_again
 from sanderling.organise.navigation import PROMISING
 from sanderling.records import Url
 from sanderling.request import Request
+from sanderling.samples import Sample, stored_sample
 from sanderling.store.catalogue import url_id
 from sanderling.store.collection import read_collection
 

@@ -9,12 +9,13 @@ import threading
 from collections.abc import Iterable, Sequence
 from random import Random
 
-from sanderling.alike import Found, Sample, body_of, find_on_web, find_stored, is_worth_crawling, take_sample
+from sanderling.alike import Found, body_of, find_stored
 from sanderling.cli.frame import Call, print_json, say
 from sanderling.cli.progress import show_progress, stop_on_signals
 from sanderling.cli.refresh import remembered
 from sanderling.cli.seeds import warn_without_contact
 from sanderling.coordinator import Coordinator
+from sanderling.driving import find_on_web, is_worth_crawling
 from sanderling.ending import Finish
 from sanderling.errors import MissingExtra, UsageError
 from sanderling.index.beside import can_index, indexing
@@ -22,6 +23,7 @@ from sanderling.lookout import look_again
 from sanderling.pages.parse import Document
 from sanderling.pages.wrapper import Field, induce, read
 from sanderling.request import Request, fetch_settings, without_secrets
+from sanderling.samples import Sample, take_sample
 from sanderling.settings import Fetching, Limits, Politeness, Revisit, Scheduling, Scope, Searching, Workers
 from sanderling.store.catalogue import url_id
 from sanderling.store.collection import exists, read_collection
