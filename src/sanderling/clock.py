@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from datetime import UTC
 
 Clock = Callable[[], float]
 """Seconds since 1970, as a plain function: pass `time.time`, or a simulated clock."""
@@ -22,3 +23,14 @@ class SimulatedClock:
         """Move the clock and say what it shows now."""
         self.now += seconds
         return self.now
+
+
+def http_time(text: str) -> float | None:
+    """Read a date of HTTP; the form without a zone means GMT too (RFC 9110, 5.6.7). None if it is no date."""
+    from email.utils import parsedate_to_datetime  # takes a while to load
+
+    try:
+        when = parsedate_to_datetime(text)
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None

@@ -1,9 +1,8 @@
 """What kind of change a page had, and when to come back to it: the one loop from refresh to frontier."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 
+from sanderling.clock import http_time
 from sanderling.home.house import House
 from sanderling.organise.normalise import host_of, split
 from sanderling.organise.scope import site_of
@@ -74,7 +73,7 @@ def plan(shelved: Sequence[Shelved], latest: Mapping[int, Latest], changed: set[
             Facts(
                 visit.id, site_of(visit.url), split(visit.url)[1], now, old.last_visit if old else 0.0,
                 visit.id in changed, old.visits + 1 if old else 1, old.changes if old else 0,
-                visit.outcome is Outcome.GONE, http_time(visit.last_modified), visit.size,
+                visit.outcome is Outcome.GONE, http_time(visit.last_modified) or 0.0, visit.size,
                 Told(hint.lastmod, hint.whole_day, hint.changefreq) if hint else None,
             )
         )  # fmt: skip
@@ -92,12 +91,3 @@ def plan(shelved: Sequence[Shelved], latest: Mapping[int, Latest], changed: set[
     for visit in lost:
         house.diary.postpone([visit.id], now + TROUBLE_WAIT, f"it could not be seen: {visit.reason}")
     house.diary.confirm({page.url: (page.site, page.changed) for page in facts if page.previous})
-
-
-def http_time(text: str) -> float:
-    """A Last-Modified header as a time; 0 if it is none. The form without a zone means GMT too (RFC 9110, 5.6.7)."""
-    try:
-        when = parsedate_to_datetime(text) if text else None
-        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() if when else 0.0
-    except (ValueError, TypeError, OverflowError):
-        return 0.0

@@ -5,6 +5,7 @@ import re
 import pycurl
 from msgspec import Struct
 
+from sanderling.clock import http_time
 from sanderling.migrants.head import Fields
 from sanderling.migrants.transfer import Reply
 from sanderling.organise.normalise import resolve
@@ -114,15 +115,8 @@ def retry_after(value: bytes, now: float) -> float:
     """Read Retry-After, in seconds or as a date; 0 if it says nothing, a day at most."""
     if value.isdigit():
         return float(min(int(value[:9]), MAX_RETRY_AFTER))
-    from email.utils import mktime_tz, parsedate_tz  # takes a while to load, and few servers send a date
-
-    parts = parsedate_tz(value.decode("latin-1")) if value else None
-    if parts is None:
-        return 0.0
-    try:
-        return min(max(mktime_tz(parts) - now, 0.0), MAX_RETRY_AFTER)
-    except (ValueError, OverflowError):
-        return 0.0
+    at = http_time(value.decode("latin-1")) if value else None
+    return 0.0 if at is None else min(max(at - now, 0.0), MAX_RETRY_AFTER)
 
 
 def text(raw: bytes) -> str:

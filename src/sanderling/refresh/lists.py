@@ -7,8 +7,8 @@ test: pages it did not name are visited as well, a few of those whose time has c
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from email.utils import parsedate_to_datetime
 
+from sanderling.clock import http_time
 from sanderling.database import Connection
 from sanderling.publisher.reader import question
 from sanderling.publisher.times import read_time, w3c_exact
@@ -185,7 +185,5 @@ def is_answer(visit: Visit) -> bool:
 def server_time(visit: Visit) -> float:
     """The time of an answer by the server's clock; by ours if it does not say."""
     found = DATE.search(visit.head)
-    try:
-        return parsedate_to_datetime(found[1].decode("latin-1")).timestamp() if found else visit.at
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return visit.at
+    at = http_time(found[1].decode("latin-1")) if found else None
+    return visit.at if at is None else at
