@@ -4,7 +4,9 @@ from random import Random
 
 import pytest
 
-from sanderling.index.structure_templates import Model, alike, learn, name, pattern
+from sanderling.index.structure_join import alike
+from sanderling.index.structure_names import name, pattern
+from sanderling.index.structure_templates import Model, learn
 from sanderling.index.structure_views import Look
 from sanderling.pages.parse import parse
 from sanderling.pages.structure import features, structure

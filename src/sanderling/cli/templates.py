@@ -6,7 +6,7 @@ from sanderling.cli.frame import Call, print_json, print_rows
 from sanderling.database import Connection
 from sanderling.errors import UsageError
 from sanderling.index.structure_catch_up import learn_site, looks_of, open_structures
-from sanderling.index.structure_templates import Named
+from sanderling.index.structure_names import Named
 from sanderling.store.collection import read_collection
 
 HELP = "Find the templates of the stored sites by how their pages are built; the rarest come first."

@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from sanderling.database import Connection
 from sanderling.index.structure_bands import keys
-from sanderling.index.structure_templates import Model, Named, learn, name
+from sanderling.index.structure_names import Named, name
+from sanderling.index.structure_templates import Model, learn
 from sanderling.index.structure_views import Look
 from sanderling.pages.structure import features, likeness
 

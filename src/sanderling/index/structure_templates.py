@@ -1,28 +1,22 @@
 """The templates of a site, learned from its pages, and the template of a page that comes later.
 
-`structure_split` divides; here parts that look alike are joined again, pages that have nothing of what marks their
-template are moved to the template they do match or set aside as strays, and each template is given a name.
+`structure_split` divides and `structure_join` joins parts that look alike again; here pages that have nothing of what
+marks their template are moved to the template they do match or set aside as strays.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from math import log
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from sanderling.index.structure_join import join
 from sanderling.index.structure_kinds import ends_in, join_named
 from sanderling.index.structure_parts import folder_of, partition
-from sanderling.index.structure_split import Fork, Sets, containment, divide, gather, profile
+from sanderling.index.structure_split import Fork, Sets, divide, gather, profile
 from sanderling.index.structure_views import Look
-from sanderling.organise.tokens import common_depth, path_of, tokens
+from sanderling.organise.tokens import common_depth, tokens
 from sanderling.pages.structure import is_block
 
 LEARN_FROM = 20_000  # pages; more teach nothing new
-ALIKE = 0.55  # parts whose profiles share this much are one template ...
-TOLD = 0.9  # ... unless some feature tells them apart this surely ...
-SAME = 0.8  # ... and they do not hold this much of each other's blocks
-MUTUAL = 0.6  # parts that share less but hold this much of each other's blocks are one template too ...
-APART = 0.97  # ... unless some feature tells them apart this surely ...
-WITHIN = 0.97  # ... and that is not just one part having less
 CORE = 0.9  # share of a template's pages that have a feature of its core
 ELSEWHERE = 0.5  # share of another template's pages that may have it too
 UNUSUAL = 0.05
@@ -130,50 +124,6 @@ def learn_site(looks: Sequence[Look]) -> Rules:
     return Rules(sets.skip, tree, leaves, templates, sets.ending)
 
 
-def join(parts: Sequence[int], sets: Sets) -> list[int]:
-    """Join parts that look alike, the most alike first."""
-    groups = {number: part for number, part in enumerate(parts) if part}
-    profiles = {number: profile(sets, part) for number, part in groups.items()}
-    pairs = {(a, b): alike(profiles[a], profiles[b], sets.weight) for a in groups for b in groups if a < b}
-    while pairs and (closest := max(pairs, key=pairs.__getitem__)) and pairs[closest] > 0:
-        kept, gone = closest
-        groups[kept] |= groups.pop(gone)
-        profiles[kept] = profile(sets, groups[kept])
-        pairs = {pair: likeness for pair, likeness in pairs.items() if gone not in pair}
-        for pair in pairs:
-            if kept in pair:
-                pairs[pair] = alike(profiles[pair[0]], profiles[pair[1]], sets.weight)
-    return list(groups.values())
-
-
-def alike(one: Mapping[int, float], other: Mapping[int, float], weight: Mapping[int, float]) -> float:
-    """How much two parts share, if it is enough to be one template; 0 if it is not.
-
-    Optional sections make pages of one template share less than half, but each part still holds most of what is usual
-    on the other, and no section tells the parts apart for certain, unless one part has only less on it.
-    """
-    shared, told = overlap(one, other, weight), distance(one, other)
-    first, second = containment(one, other, weight), containment(other, one, weight)
-    least, most = min(first, second), max(first, second)
-    near = least >= SAME or told <= TOLD if shared >= ALIKE else least >= MUTUAL and (most >= WITHIN or told <= APART)
-    return shared if near else 0.0
-
-
-def distance(one: Mapping[int, float], other: Mapping[int, float]) -> float:
-    """How surely a single feature tells two parts apart."""
-    return max((abs(one.get(key, 0.0) - other.get(key, 0.0)) for key in one.keys() | other.keys()), default=0.0)
-
-
-def overlap(one: Mapping[int, float], other: Mapping[int, float], weight: Mapping[int, float]) -> float:
-    """What two profiles share, of what either has."""
-    shared = whole = 0.0
-    for feature in one.keys() | other.keys():
-        a, b = one.get(feature, 0.0), other.get(feature, 0.0)
-        shared += weight[feature] * min(a, b)
-        whole += weight[feature] * max(a, b)
-    return shared / whole if whole else 1.0
-
-
 def _template(sets: Sets, pages: int, shares: Mapping[int, float], others: Sequence[Mapping[int, float]]) -> Template:
     core = frozenset(
         feature
@@ -188,64 +138,3 @@ def _template(sets: Sets, pages: int, shares: Mapping[int, float], others: Seque
         unusual |= sets.features[feature] & pages
     count, strays = pages.bit_count(), (pages & ~marked & unusual).bit_count()
     return Template(core, usual, bool(core) and count >= ENOUGH and strays <= STRAYS * count)
-
-
-class Named(Struct, frozen=True):
-    """A template as people see it."""
-
-    number: int
-    pattern: str
-    pages: int
-    rarity: float  # ln(N / n), the IDF of SPEC section 9
-    example: str
-
-
-def name(number: int, looks: Sequence[Look], known: int) -> Named:
-    """Describe a template by what its pages share."""
-    ordered = sorted(looks, key=lambda look: (len(look.url), look.url))
-    return Named(
-        number=number,
-        pattern=pattern(look.url for look in ordered),
-        pages=len(ordered),
-        rarity=log(known / len(ordered)) if ordered else 0.0,
-        example=ordered[len(ordered) // 2].url,
-    )
-
-
-def pattern(urls: Iterable[str]) -> str:
-    """Write the paths of these URLs as one: `*` where a name varies, `**` where the depth does."""
-    paths = [path_of(url) for url in urls]
-    if not paths:
-        return ""
-    names = [name for _, name, _ in paths]
-    front, back = _shared([folders for folders, _, _ in paths])
-    deepest = {len(folders) for folders, _, _ in paths}
-    varied = min(deepest) - len(front) - len(back)
-    middle = ["**"] if len(deepest) > 1 else ["*"] * varied
-    return "/" + "/".join([*front, *middle, *back, _name_pattern(names)])
-
-
-def _shared(folders: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
-    """Directories all paths begin with, and those all end with."""
-    least = min(len(path) for path in folders)
-    front = []
-    for level in range(least):
-        if len({path[level] for path in folders}) > 1:
-            break
-        front.append(folders[0][level])
-    back: list[str] = []
-    for level in range(1, least - len(front) + 1):
-        if len({path[-level] for path in folders}) > 1:
-            break
-        back.insert(0, folders[0][-level])
-    return front, back
-
-
-def _name_pattern(names: Sequence[str]) -> str:
-    """What file names share at either end."""
-    if len(set(names)) == 1:
-        return names[0]
-    least = min(map(len, names))
-    front = next((n for n in range(least) if len({name[n] for name in names}) > 1), least)
-    back = next((n for n in range(least - front) if len({name[-1 - n] for name in names}) > 1), least - front)
-    return f"{names[0][:front]}*{names[0][len(names[0]) - back :]}"

@@ -1,0 +1,56 @@
+"""Join the parts of a site that look alike: a site that is divided by what URLs and titles say is divided too far."""
+
+from collections.abc import Mapping, Sequence
+
+from sanderling.index.structure_split import Sets, containment, profile
+
+ALIKE = 0.55  # parts whose profiles share this much are one template ...
+TOLD = 0.9  # ... unless some feature tells them apart this surely ...
+SAME = 0.8  # ... and they do not hold this much of each other's blocks
+MUTUAL = 0.6  # parts that share less but hold this much of each other's blocks are one template too ...
+APART = 0.97  # ... unless some feature tells them apart this surely ...
+WITHIN = 0.97  # ... and that is not just one part having less
+
+
+def join(parts: Sequence[int], sets: Sets) -> list[int]:
+    """Join parts that look alike, the most alike first."""
+    groups = {number: part for number, part in enumerate(parts) if part}
+    profiles = {number: profile(sets, part) for number, part in groups.items()}
+    pairs = {(a, b): alike(profiles[a], profiles[b], sets.weight) for a in groups for b in groups if a < b}
+    while pairs and (closest := max(pairs, key=pairs.__getitem__)) and pairs[closest] > 0:
+        kept, gone = closest
+        groups[kept] |= groups.pop(gone)
+        profiles[kept] = profile(sets, groups[kept])
+        pairs = {pair: likeness for pair, likeness in pairs.items() if gone not in pair}
+        for pair in pairs:
+            if kept in pair:
+                pairs[pair] = alike(profiles[pair[0]], profiles[pair[1]], sets.weight)
+    return list(groups.values())
+
+
+def alike(one: Mapping[int, float], other: Mapping[int, float], weight: Mapping[int, float]) -> float:
+    """How much two parts share, if it is enough to be one template; 0 if it is not.
+
+    Optional sections make pages of one template share less than half, but each part still holds most of what is usual
+    on the other, and no section tells the parts apart for certain, unless one part has only less on it.
+    """
+    shared, told = overlap(one, other, weight), distance(one, other)
+    first, second = containment(one, other, weight), containment(other, one, weight)
+    least, most = min(first, second), max(first, second)
+    near = least >= SAME or told <= TOLD if shared >= ALIKE else least >= MUTUAL and (most >= WITHIN or told <= APART)
+    return shared if near else 0.0
+
+
+def distance(one: Mapping[int, float], other: Mapping[int, float]) -> float:
+    """How surely a single feature tells two parts apart."""
+    return max((abs(one.get(key, 0.0) - other.get(key, 0.0)) for key in one.keys() | other.keys()), default=0.0)
+
+
+def overlap(one: Mapping[int, float], other: Mapping[int, float], weight: Mapping[int, float]) -> float:
+    """What two profiles share, of what either has."""
+    shared = whole = 0.0
+    for feature in one.keys() | other.keys():
+        a, b = one.get(feature, 0.0), other.get(feature, 0.0)
+        shared += weight[feature] * min(a, b)
+        whole += weight[feature] * max(a, b)
+    return shared / whole if whole else 1.0
