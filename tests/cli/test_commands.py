@@ -147,6 +147,12 @@ def test_a_page_is_shown(crawled: tuple[str, str], capsys: pytest.CaptureFixture
     assert "out_of_scope" in capsys.readouterr().err
 
 
+def test_a_stored_redirect_says_where_it_leads(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    root, folder = crawled
+    assert main(["show", f"{root}/old", "-C", folder]) == 0
+    assert f"{root}/old leads to /a (status 302)" in capsys.readouterr().err
+
+
 def test_links_go_both_ways(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     root, folder = crawled
     main(["links", f"{root}/a", "-C", folder, "--json"])
