@@ -61,4 +61,5 @@ MIGRATIONS = [
     """,
     "ALTER TABLE hosts ADD COLUMN visited INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE hosts ADD COLUMN pause REAL NOT NULL DEFAULT 0",  # seconds that its robots.txt asks for
+    "CREATE INDEX hosts_busy ON hosts (place) WHERE leased > 0",  # is an address in somebody's hands?
 ]
