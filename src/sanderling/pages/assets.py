@@ -19,9 +19,8 @@ DATA_TYPES = ("application/json", "application/ld+json", "text/json", "importmap
 CANDIDATE = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)").match
 DESCRIPTORS = re.compile(r"(?:[^,(]++|\([^)]*+\)?)*+,?").match
 EVENTS = (  # each costs a look at every element
-    *("click", "dblclick", "mousedown", "mouseup", "mouseover", "mouseout", "mouseenter", "mouseleave", "keydown"),
-    *("keyup", "keypress", "input", "change", "submit", "reset", "focus", "blur", "load", "unload", "beforeunload"),
-    *("error", "scroll", "resize", "touchstart"),
+    *("click", "dblclick", "mousedown", "mouseover", "mouseout", "keydown", "keyup", "input", "change", "submit"),
+    *("focus", "blur", "load", "unload", "error"),
 )
 HANDLERS = tuple(f"on{event}" for event in EVENTS)
 HANDLED = ",".join(f"[{name}]" for name in HANDLERS)
@@ -33,7 +32,8 @@ BUILT = re.compile(
 FRAMES = {"iframe": "src", "frame": "src", "embed": "src", "object": "data", "applet": "code"}
 DRESSED, DRESSES = ("body", "font", "table"), ("bgcolor", "background", "color", "face", "size", "border")
 SMALL = 4_000  # bytes of inline code whose names count too, not only its bones
-DATA = re.compile(rb"""\s+|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|\b\d[\w.]*""")  # strings, numbers, blanks
+TEXTS = re.compile(rb"\"[^\"\\]*(?:\\.[^\"\\]*)*\"|'[^'\\]*(?:\\.[^'\\]*)*'", re.DOTALL)  # in code
+VALUES = b"0123456789. \t\r\n\f"  # in code: numbers and blanks
 SESSION = re.compile(
     r";jsessionid=[^?#]*|(?<=[?&])(?:_|t|ts|v|ver|sid|phpsessid|session_?id|token|csrf\w*|nonce|hash|utm_\w+|[gf]clid|"
     r"rnd|rand|cb|time|timestamp)=[^&#]*&?",
@@ -166,7 +166,7 @@ def _bones(code: bytes) -> int:
         if len(_codes) >= MAX_NAMES:
             _codes.clear()
         bones = code.translate(None, NOT_CODE)
-        names = DATA.sub(b"", code) if bones and len(code) <= SMALL else b""
+        names = TEXTS.sub(b"", code).translate(None, VALUES) if bones and len(code) <= SMALL else b""
         _codes[number] = xxh32_intdigest(names or bones) if bones else 0
     return _codes[number]
 
@@ -262,13 +262,13 @@ _names = _Names()
 def looks(tree: Document, names: list[str]) -> tuple[int, int]:
     """Hash classes, inline styles and style sheets: in order, and as a set."""
     classes = list(map(_names.__getitem__, names))
-    styles = [*values(tree.select("[style]"), "style"), *_dress(tree)]
+    styles = values(tree.select("[style]"), "style")
     sheets = [steady(link.attr("href") or "") for link in tree.find_all("link") if _is_sheet(link)]
     sheets += [str(digest([element.text])) for element in tree.find_all("style")]
     return digest([*classes, *styles, *sheets]), digest(sorted({*classes, *styles, *sheets}))
 
 
-def _dress(tree: Document) -> Iterator[str]:
+def dress(tree: Document) -> Iterator[str]:
     """Spell out the looks that old pages write into tags."""
     for tag in DRESSED:
         for element in tree.find_all(tag)[:MAX_LINKS]:

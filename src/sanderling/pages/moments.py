@@ -78,17 +78,16 @@ WORD = re.compile(r"[^\W\d]+")
 MINE = frozenset(word for said in (*MADE, *REVISED, *TOLD, *GLUE) for word in said.split())
 REVISING = frozenset(word for said in REVISED for word in said.split()) - frozenset(("mis", "mise", "à"))
 HINTS = REVISING.union(DAYS, SHORT_DAYS, MADE, ("am", "pm", "m", "分"))
-PAIR = re.compile(r"\d[:.h]\d\d|\d\s?[時时点]|\d[ap]m")  # is part of every time of day, and found at once
+PAIR = re.compile(r"\d(?:[:.h]\d\d|\s?[時时点]|[AaPp][Mm])")  # is part of every time of day, and found at once
 
 
-def without_moments(line: str) -> str:
-    """Take out of a line when it was made, changed or looked at; any other time stays."""
+def without_moments(line: str, words: set[str]) -> str:
+    """Take out of a line when it was made, changed or looked at; any other time stays. `words`: its words, small."""
+    if HINTS.isdisjoint(words) and not PAIR.search(line):
+        return line
     bare = WARMTH.sub("", line) if "°" in line else line
     small = bare.lower()
-    words = set(WORD.findall(small))
-    if (HINTS.isdisjoint(words) and not PAIR.search(small)) or len(small) != len(bare):
-        return line
-    if not BINDING.isdisjoint(words) or SPAN.search(small):
+    if len(small) != len(bare) or not BINDING.isdisjoint(words) or SPAN.search(small):
         return line
     found = [match for match in MOMENT.finditer(small) if _tells(match[0])]
     told = found if _is_clock(small, found) else [match for match in found if _is_named(small, match)]

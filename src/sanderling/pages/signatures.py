@@ -19,7 +19,7 @@ from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.blocks import Blocks, blocks
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import reduce
-from sanderling.pages.text import squeeze
+from sanderling.pages.text import RARE, UNSEEN, squeeze
 from sanderling.pages.worth import weighed
 
 VERSION = 8
@@ -44,7 +44,7 @@ class Signature(Struct, frozen=True, array_like=True):
     places: bytes  # one byte: 1 for main content, 3 for a price and the like there, 4 for what is not shown, or 0
     weight: int  # length of all main content
     outline: bytes  # the skeleton without tags that only change looks or are never seen, packed
-    cosmetic: int  # which tags only change looks, and how often each
+    cosmetic: int  # which tags only change looks, how often each, and the looks that old pages write into tags
     looks: tuple[int, int]  # classes and styles in order, and as a set
     links: bytes  # sets of hashes from here on
     main_links: bytes
@@ -93,7 +93,7 @@ def brought(tree: Document) -> Brought:
     skeleton, cosmetic = fingerprint.pruned(tree)
     return Brought(
         fingerprint.pack(skeleton),
-        xxh3_64_intdigest(array("I", cosmetic).tobytes()),
+        xxh3_64_intdigest(array("I", cosmetic).tobytes() + "\n".join(assets.dress(tree)).encode("utf-8", "replace")),
         assets.pack(assets.targets(tree)),
         assets.pack(assets.images(tree.find_all("img")) | assets.played(tree)),
         assets.pack(assets.scripts(tree)),
@@ -156,7 +156,7 @@ def _reduce(body: Blocks, ignored: Pattern[str] | None) -> tuple[int, list[bytes
 
     And give each line without blanks, stamps and what a user ignores, empty ones too.
     """
-    raw = squeeze("\n".join(body.lines))
+    raw = squeeze("\n".join(body.lines), unseen=UNSEEN + RARE)
     lines = raw.split(b"\n", MAX_LINES)
     numbered = raw.translate(None, NO_DIGITS).split(b"\n", MAX_LINES) if ignored is None else lines
     whole = xxh3_64_intdigest(raw.translate(None, b"\n") + b"\n".join(filter(None, numbered)))
@@ -173,7 +173,7 @@ def _reduced(body: Blocks, place: int, block: bytes, ignored: Pattern[str] | Non
     line = body.lines[place]
     seen = line if ignored is None else ignored.sub("", line)
     seen = seen if told or body.verbatim[place] else reduce(seen)
-    return block if seen is line else squeeze(seen)
+    return block if seen is line else squeeze(seen, unseen=UNSEEN + RARE)
 
 
 def _main_assets(tree: Document, body: Blocks) -> tuple[set[int], set[int]]:

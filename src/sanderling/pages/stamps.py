@@ -71,7 +71,15 @@ LATER = re.compile(EARLIER)
 CLAIM = re.compile(CLAIMED, re.IGNORECASE)
 COUNT = re.compile(COUNTER, re.IGNORECASE)
 LIST = re.compile(LISTED, re.IGNORECASE)
-COUNTS = re.compile(rf"\b(?:{'|'.join(COUNTED)}|viewed|viewing|online)\b", re.IGNORECASE)
+COUNTS = frozenset(
+    (
+        "viewed",
+        "viewing",
+        "online",
+        *(word.rstrip("?") for word in COUNTED),
+        *(word[:-2] for word in COUNTED if "?" in word),
+    )
+)
 SECRET = re.compile(TOKEN, re.IGNORECASE)
 SECRETS = frozenset(
     ("csrf", "token", "nonce", "session", "sid", "id", "uuid", "guid", "request", "trace", "ray", "key")
@@ -97,8 +105,8 @@ def _reduced(line: str) -> str:
         left = CLAIM.sub(_kept, left)
     elif "前" in line:
         left = LATER.sub("", left)
-    left = without_moments(left)
-    if len(line) <= MAX_COUNTED and COUNTS.search(left):
+    left = without_moments(left, words)
+    if len(line) <= MAX_COUNTED and not COUNTS.isdisjoint(words):
         left = LIST.sub(_kept, COUNT.sub("", left))
     return _without_token(left) if len(line) <= MAX_LABELLED and LONG.search(left) else left
 

@@ -12,9 +12,8 @@ LAID_OUT = (
 )
 HIDDEN = ("script", "style", "template", "noscript")
 BLANKS = b" \t\r\x0b\x0c"
-UNSEEN = tuple(
-    map(str.encode, "\u00a0\u200b\u202f\u2009\u3000\u00ad")
-)  # each costs a search; others hardly ever come and go
+UNSEEN = tuple(map(str.encode, "\u00a0\u200b"))  # each costs a search; what else is not seen hardly ever comes and goes
+RARE = tuple(map(str.encode, "\u202f\u2009\u3000\u00ad"))
 MAX_TEXT = 4_000_000  # characters of one page that are looked at
 
 
@@ -57,10 +56,10 @@ def text_mark(words: str) -> bytes:
     return xxh3_64_digest(squeeze(words, BLANKS + b"\n"))
 
 
-def squeeze(words: str, blanks: bytes = BLANKS) -> bytes:
+def squeeze(words: str, blanks: bytes = BLANKS, unseen: tuple[bytes, ...] = UNSEEN) -> bytes:
     """Remove blanks of every kind but line ends."""
     letters = words.encode("utf-8", "replace").translate(None, blanks)
     if not words.isascii():
-        for blank in UNSEEN:
+        for blank in unseen:
             letters = letters.replace(blank, b"")
     return letters
