@@ -86,7 +86,8 @@ class Site:
             self.most_open = max(self.most_open, self.open)
         page = self.pages.get(handler.path, Page(b"not here", 404))
         if page.status == 200 and page.etag and handler.headers.get("If-None-Match") == page.tag:
-            page = Page(b"", 304, {"ETag": page.tag})
+            said = {name: value for name, value in page.headers.items() if name == "X-Robots-Tag"}
+            page = Page(b"", 304, {"ETag": page.tag, **said})
         handler.send_response(page.status)
         for name, value in page.headers.items():
             handler.send_header(name, value)

@@ -50,7 +50,7 @@ def ask(spelling: Spelling, settings: FetchSettings, role: Role = Role.PAGE) -> 
         visit.location,
         record.body if record else b"",
         visit.nofollow,
-        visit.noindex,
+        visit.noindex or visit.barred,
     )
 
 

@@ -213,6 +213,21 @@ def test_pages_that_name_each_other_are_both_shown(site: Site, tmp_path: Path) -
     assert paths(search(tmp_path, "curlew")) == {"/left", "/right"}
 
 
+@pytest.mark.parametrize("etag", [True, False])
+def test_a_header_that_comes_and_goes_puts_a_page_out_and_in(site: Site, tmp_path: Path, etag: bool) -> None:
+    page = site.pages["/gull"] = html("/", text="the gull eats everything")
+    page.etag = etag  # without it the same bytes come again, with it a 304
+    go(site, tmp_path)
+    page.headers["X-Robots-Tag"] = "noindex"
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    assert paths(search(tmp_path, "everything")) == set()
+    del page.headers["X-Robots-Tag"]
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    assert paths(search(tmp_path, "everything")) == (set() if etag else {"/gull"})  # a 304 may leave headers out
+
+
 def test_style_sheets_and_sitemaps_are_no_results(site: Site, tmp_path: Path) -> None:
     site.pages["/"] = html("/gull", text="shore birds", head='<link rel=stylesheet href="/look.css">')
     site.pages["/look.css"] = Page(b".sandpiper { color: grey }", 200, {"Content-Type": "text/css"})

@@ -83,4 +83,4 @@ def present(db: Connection, urls: Sequence[int], until: int) -> Iterator[Stored]
 
 def is_gone(row: Stored) -> bool:
     """Did this visit find a page that is no more, moved, asks to be left out, or has the body of another?"""
-    return row.outcome in AWAY or (row.is_last and row.out)
+    return row.outcome in AWAY or (row.out and row.id >= row.last)

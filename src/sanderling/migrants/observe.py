@@ -58,6 +58,7 @@ class Observer:
             verdict = self._read_body(stop, reply, fields, facts, at)
         elif verdict.outcome is Outcome.NOT_MODIFIED:
             facts["head"] = stored_head(b"".join(reply.lines), 0)
+            self._read_tag(fields, facts, at)
         elif came_whole:
             self._pack(stop, reply, facts, at)
         return Visit(
@@ -93,8 +94,7 @@ class Observer:
         content_type = text(fields.get(b"content-type", b""))
         mime = facts["mime"] = media_type(fields)
         charset = facts["charset"] = charset_of(content_type)[:MAX_CHARSET]
-        if tag := fields.get(b"x-robots-tag", b""):
-            self._read_tag(text(tag), facts, at)
+        self._read_tag(fields, facts, at)
         if digest == stop.digest:
             facts["head"] = stored_head(b"".join(reply.lines), len(reply.body))
             return Verdict(Outcome.FETCHED, note=UNCHANGED)
@@ -126,9 +126,11 @@ class Observer:
         facts["noindex"] |= is_over(until, at)
         return Verdict(Outcome.FETCHED)
 
-    def _read_tag(self, tag: str, facts: Facts, at: float) -> None:
-        facts["noindex"], facts["nofollow"] = robots_tag(tag, self._agent)
-        facts["noindex"] |= is_over(until_of(tag, self._agent), at)
+    def _read_tag(self, fields: Fields, facts: Facts, at: float) -> None:
+        """Take what the header says to robots."""
+        if tag := text(fields.get(b"x-robots-tag", b"")):
+            facts["barred"], facts["nofollow"] = robots_tag(tag, self._agent)
+            facts["barred"] |= is_over(until_of(tag, self._agent), at)
 
     def _read_leads(self, url: str, fields: Fields, facts: Facts) -> None:
         """Take what the headers say of other pages; what the page itself says is added, and goes before it."""

@@ -8,6 +8,7 @@ from sanderling.database import Connection
 from sanderling.records import Outcome, Reason, State, Visit
 
 CHUNK = 400
+OWN, BARRED = 1, 2  # who says noindex: the page, a header
 LOOKS = 2  # a stored page is gone when it was missing this many times in a row
 NOT_THERE = 404  # of a page that says so, with whatever status
 STILL_THERE = (Outcome.NOT_MODIFIED, Outcome.FETCHED)
@@ -191,12 +192,13 @@ class Catalogue:
                 validators = before.etag, before.last_modified  # of what we hold, not of a notice that it is gone
                 if visit.outcome in STILL_THERE:
                     validators = visit.etag or before.etag, visit.last_modified or before.last_modified
-                touched.append((visit.at, status, *validators, misses, visit.id))
+                kept = OWN if visit.outcome is Outcome.FETCHED else OWN | BARRED  # a 304 may come without its headers
+                touched.append((visit.at, status, *validators, misses, kept, BARRED * visit.barred, visit.id))
         self.db.executemany(f"INSERT INTO visits VALUES ({', '.join('?' * 17)})", visits)
         self.db.executemany(UPSERT_PAGE, pages)
         self.db.executemany(
-            "UPDATE pages SET last_visit = ?, status = ?, etag = ?, last_modified = ?, visits = visits + 1, misses = ?"
-            " WHERE url = ?",
+            "UPDATE pages SET last_visit = ?, status = ?, etag = ?, last_modified = ?, visits = visits + 1, misses = ?,"
+            " noindex = (noindex & ?) | ? WHERE url = ?",
             touched,
         )
         self.db.executemany("INSERT INTO digests VALUES (?, ?) ON CONFLICT (prefix) DO NOTHING", digests)
@@ -207,7 +209,7 @@ class Catalogue:
         return (
             visit.id, visit.status, visit.mime, visit.charset, visit.title, visit.language,
             before.first_seen if before else visit.at, visit.at, visit.at, visit.digest, visit.size, visit.etag,
-            visit.last_modified, visit.canonical, visit.noindex, visit.nofollow, id_,
+            visit.last_modified, visit.canonical, OWN * visit.noindex | BARRED * visit.barred, visit.nofollow, id_,
             before.visits + 1 if before else 1, before.changes + 1 if before else 0, 0,
             item.twin.url if item.twin else 0, visit.location, item.link_count, item.links,
         )  # fmt: skip
