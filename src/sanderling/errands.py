@@ -16,6 +16,7 @@ from sanderling.store.signals import Signal
 LEAST_IN_HAND = 16  # stops a migrant holds at the start of a crawl: what is in hand cannot be put in a better order
 EAGER_IN_HAND = 4  # the same, where every page teaches what to ask for next
 HAND_SHARE = 8  # later it holds an eighth of what is done, up to its usual load
+PATIENT_HANDS = 4  # times what it usually holds, where hosts want pauses: then most of it waits and makes no work
 SOON_SECONDS = 2.0  # of a host no more is handed out than it can answer in this time, while others wait
 LEAST_SHARE = 4  # URLs of a shared host given to one migrant, so that the others get theirs
 UNBOUNDED = 2**31
@@ -44,7 +45,7 @@ class Errands:
     def hand_out(self) -> None:
         """Give every open host to the migrant the schedule chooses, as long as somebody has room."""
         self.roster.rests = self.house.queue.pace.delay_seconds > 0
-        self.roster.most = self.roster.in_hand if self.roster.rests else self._early()
+        self.roster.most = PATIENT_HANDS * self.roster.in_hand if self.roster.rests else self._early()
         able, trips = self.roster.able(), list[tuple[str, Itinerary]]()
         if not able or self.room() <= 0:
             return

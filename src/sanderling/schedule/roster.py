@@ -219,7 +219,8 @@ class Roster:
         """Stops it may hold: the slower, the fewer, so that no host waits in slow hands while others are idle."""
         if member.hands > self.in_hand:
             return member.hands
-        most = min(member.hands, self.most) + self._stalled(member)
+        most = self.most if self.rests else min(member.hands, self.most)
+        most += self._stalled(member)
         if self.rests or not self.weighs or not member.page_seconds:
             return most
         return max(min(most, LEAST_HAND), int(most * self.quickest / max(member.page_seconds, self.quickest)))
