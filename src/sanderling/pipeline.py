@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sanderling.database import transaction
 from sanderling.home.closing import close_lease, count, treat_hosts
-from sanderling.home.filing import file_page, keep_best, learn, learn_kept, promote
+from sanderling.home.filing import file_page, follow, keep_best, learn, learn_kept, promote
 from sanderling.home.house import House, rows_of
 from sanderling.home.maps import follow_maps, learn_robots
 from sanderling.home.offers import offer_links
@@ -54,7 +54,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     wires = {visit.id: rows[visit.id].wire for visit in stored}
     shelved = shelve(stored, latest, wires, house.catalogue, house.archive)
     files = {name: house.catalogue.file_id(name, length) for name, length in house.archive.flush().items()}
-    followed = [[(ids[link.url], link) for link in item.visit.links if link.url in ids] for item in shelved]
+    followed = [follow(item.visit.links, ids) for item in shelved]
     filed = [file_page(item, files, links, latest.get(item.visit.id), house)
              for item, links in zip(shelved, followed, strict=True)]  # fmt: skip
     learn(zip(shelved, followed, strict=True), rows, leases, ids, house)

@@ -4,11 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.frontier.roll import CELLS, FIRST, Roll
+from sanderling.records import Url
 
 KEYS = st.integers(-(2**63), 2**63 - 1)
 
 
-@given(st.dictionaries(KEYS, st.integers(1, 2**62)))
+@given(st.dictionaries(KEYS, st.integers(1, 2**56)))
 def test_it_gives_what_was_noted_or_nothing_and_never_calls_a_known_url_new(noted: dict[int, int]) -> None:
     roll = Roll()
     for key, value in noted.items():
@@ -52,3 +53,31 @@ def test_what_was_passed_by_is_known_without_a_value() -> None:
     roll = Roll()
     roll.pass_by(7)
     assert (roll.is_new(7), roll.value(7)) == (False, 0)
+
+
+def test_it_answers_for_many_at_once_and_says_who_was_asked_for_before() -> None:
+    roll = Roll()
+    urls = [Url(f"http://a/{number}") for number in range(100)]
+    for number, url in enumerate(urls):
+        roll.note(hash(url), number + 1)
+    strangers = [Url(f"http://b/{number}") for number in range(100)]
+    found: dict[Url, int] = {}
+    often, unsure = roll.answer([*urls, *strangers], found)
+    assert not often
+    assert found.keys() | unsure >= set(urls)
+    assert len(unsure) < 50
+    assert all(found[url] == roll.value(hash(url)) == urls.index(url) + 1 for url in found)
+    often, _ = roll.answer(urls, again := {})
+    assert often == list(again)
+
+
+def test_what_stands_in_the_wrong_half_makes_room_first() -> None:
+    roll = Roll()
+    low, high, third = 1, FIRST + 1, 4 * FIRST + 1
+    roll.note(low, 5)
+    roll.note(high, 6)
+    for number in range(FIRST):
+        roll.note(2 + number % 7 + (number << 30), 9)
+    assert roll.mask >= 2 * FIRST - 1
+    roll.note(third, 7)
+    assert [roll.value(key) for key in (low, high, third)] == [5, 6, 7]

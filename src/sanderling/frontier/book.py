@@ -1,8 +1,10 @@
 """The book of known URLs: every URL ever met has one row, one id and the shortest depth it was found at.
 
-Most links of a page are known already. A bounded cache answers for those by Python's own 64-bit hash; a compact roll
-answers for most of the others, and says which are new for sure. Only the rest asks the database, all of a batch at
-once. What earlier runs wrote is entered in the roll little by little; until then it calls nobody new.
+Most links of a page are known already. A bounded cache answers for those met often by Python's own 64-bit hash; a
+compact roll answers for most of the others, and says which are new for sure. Only the rest asks the database, all of a
+batch at once. What earlier runs wrote is entered in the roll little by little; until then it calls nobody new.
+
+Inside this room an answer is one number: the id, the depth in its last byte, and LIFTABLE above both.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,6 +19,9 @@ from sanderling.records import Candidate, Host, Reason, State, Url
 MAX_HOSTS = 200_000  # ids remembered
 CHUNK = 400  # rows asked for in one statement
 READ_ROWS = 2_000  # of earlier runs, entered in the roll at a time
+DEPTH = 255  # of an answer; what is deeper counts as this deep
+QUEUED = str(State.QUEUED)
+LIFTABLE = 1 << 56  # in an answer: skipped for a reason that this finding may lift
 SOFT = frozenset(
     {Reason.DEPTH, Reason.NOFOLLOW, Reason.IRRELEVANT, Reason.LIMIT}
 )  # reasons that another way to the same URL may lift
@@ -39,6 +44,21 @@ class Entry(Struct, frozen=True, gc=False):
     note: str = ""
 
 
+def packed(known: Known) -> int:
+    """An answer as one number."""
+    return known.soft * LIFTABLE | known.id << 8 | min(known.depth, DEPTH)
+
+
+def unpacked(answer: int) -> Known:
+    """The number again in words."""
+    return Known(id_of(answer), answer & DEPTH, answer >= LIFTABLE)
+
+
+def id_of(answer: int) -> int:
+    """The id in an answer."""
+    return (answer & LIFTABLE - 1) >> 8
+
+
 class Book:
     """Looks URLs up and writes new ones down."""
 
@@ -53,7 +73,11 @@ class Book:
 
     def find(self, urls: Iterable[Url]) -> dict[Url, Known]:
         """Find all that are known; what is not in the answer is new."""
-        found: dict[Url, Known] = {}
+        return {url: unpacked(answer) for url, answer in self.look_up(urls).items()}
+
+    def look_up(self, urls: Iterable[Url]) -> dict[Url, int]:
+        """The same in numbers, for those who ask for every link of a crawl."""
+        found: dict[Url, int] = {}
         missing: list[Url] = []
         values = self.cache.values
         for url in urls:
@@ -63,32 +87,25 @@ class Book:
                 missing.append(url)
             else:
                 values[key] = packed + MET
-                found[url] = Known((packed & REST) >> 8, packed & 255)
-        asked = len(found) + len(missing)
+                found[url] = packed & REST
+        self.cache.asked += len(found) + len(missing)
+        self.cache.hits += len(found) + len(missing)
         if missing:
-            if self.read_until < self.read_end:
-                self._read_on()
-            missing = self._look_up(missing, found)
-            self._ask(missing, found)
-        self.cache.asked += asked
-        self.cache.hits += asked - len(missing)  # answers that needed no disk
+            unsure = self._ask_roll(missing, found)
+            self.cache.hits -= len(unsure)  # the others needed no disk
+            self._ask(unsure, found)
         return found
 
-    def _look_up(self, missing: Sequence[Url], found: dict[Url, Known]) -> list[Url]:
-        """Ask the roll; what only the disk can tell is left."""
-        roll, left = self.roll, []
-        complete = self.read_until >= self.read_end
-        for url in missing:
-            key = hash(url)
-            if complete and roll.is_new(key):
-                continue
-            packed = roll.value(key)
-            if packed:
-                found[url] = Known(packed >> 8, packed & 255)
-                self.cache.keep(key, packed)
-            else:
-                left.append(url)
-        return left
+    def _ask_roll(self, missing: Sequence[Url], found: dict[Url, int]) -> Sequence[Url]:
+        """Take what the roll knows; what only the disk can tell is left."""
+        if self.read_until < self.read_end:
+            self._read_on()
+        often, unsure = self.roll.answer(missing, found)
+        for url in often:
+            self.cache.keep(hash(url), found[url])
+        if self.read_until < self.read_end:
+            return [url for url in missing if url not in found]
+        return unsure
 
     def _read_on(self) -> None:
         """Enter some more of what earlier runs wrote down."""
@@ -101,7 +118,7 @@ class Book:
             self.remember(Url(url), Known(id_, depth, state == State.SKIPPED and reason in SOFT))
         self.read_until = rows[-1][0]
 
-    def _ask(self, missing: Sequence[Url], found: dict[Url, Known]) -> None:
+    def _ask(self, missing: Sequence[Url], found: dict[Url, int]) -> None:
         by_host: dict[int, list[tuple[str, Url]]] = {}
         for url in missing:
             slash = url.index("/", 8)
@@ -112,14 +129,14 @@ class Book:
             for start in range(0, len(wanted), CHUNK):
                 self._ask_host(host, dict(wanted[start : start + CHUNK]), found)
 
-    def _ask_host(self, host: int, wanted: dict[str, Url], found: dict[Url, Known]) -> None:
+    def _ask_host(self, host: int, wanted: dict[str, Url], found: dict[Url, int]) -> None:
         marks = ",".join("?" * len(wanted))
         rows = self.db.execute(
             f"SELECT path, id, depth, state, reason FROM urls WHERE host = ? AND path IN ({marks})", (host, *wanted)
         )
         for path, id_, depth, state, reason in rows:
             known = Known(id_, depth, state == State.SKIPPED and reason in SOFT)
-            found[wanted[path]] = known
+            found[wanted[path]] = packed(known)
             self.remember(wanted[path], known)
 
     def remember(self, url: Url, known: Known) -> None:
@@ -128,10 +145,10 @@ class Book:
         if known.soft:
             self.roll.pass_by(key)  # the disk is asked each time whether its reason still stands
             return
-        packed = known.id << 8 | min(known.depth, 255)
-        self.roll.note(key, packed)
+        answer = packed(known)
+        self.roll.note(key, answer)
         if key in self.cache.values:
-            self.cache.keep(key, packed)
+            self.cache.keep(key, answer)
 
     def host_id(self, host: Host) -> int:
         """The id of a known host; 0 if it is new."""
@@ -157,19 +174,23 @@ class Book:
         ids: dict[Url, int] = {}
         rows, queued, waiting = [], [], dict[int, int]()
         for entry in entries:
-            new = entry.candidate
-            slash = new.url.index("/", 8)
-            host = self._host_for(Host(new.url[:slash]))
+            new, state, reason = entry.candidate, str(entry.state), str(entry.reason)
+            url, depth = new.url, new.depth
+            slash = url.index("/", 8)
+            host = self._host_for(Host(url[:slash]))
             id_, self.next_id = self.next_id, self.next_id + 1
-            ids[new.url] = id_
+            ids[url] = id_
             rows.append(
-                (id_, host, new.url[slash:], new.wire, entry.state, entry.reason, new.depth, new.source, new.via,
-                 new.hops, now, entry.note, new.role)
-            )  # fmt: skip
-            if entry.state == State.QUEUED:
+                (id_, host, url[slash:], new.wire, state, reason, depth, str(new.source), new.via, new.hops, now,
+                 entry.note, str(new.role))
+            )  # fmt: skip  # enums as plain strings: SQLite would look for somebody to translate them
+            if state == QUEUED:
                 queued.append((host, new.rank, id_))
                 waiting[host] = waiting.get(host, 0) + 1
-            self.remember(new.url, Known(id_, new.depth, entry.reason in SOFT))
+            if reason and reason in SOFT:
+                self.roll.pass_by(hash(url))
+            else:
+                self.roll.note(hash(url), id_ << 8 | (depth if depth < DEPTH else DEPTH))
         self.db.executemany(
             "INSERT INTO urls (id, host, path, wire, state, reason, depth, source, via, hops, found_at, note, role)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

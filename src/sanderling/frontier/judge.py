@@ -12,6 +12,7 @@ from sanderling.organise.traps import trap_in
 from sanderling.records import Candidate, Host, Reason, Source, State, Url
 
 SAME_AS = "the same as "  # how the note of a URL begins that a learned rule spells otherwise
+SEED = Source.SEED  # a name in a module is found faster than one in an enum
 MAX_MAPS = 10_000  # sitemaps and feeds of one host
 MAX_LISTED = 10_000  # skipped URLs of one host and reason that are written down; the rest is counted
 
@@ -54,40 +55,45 @@ class Judge:
 
     def judge(self, candidate: Candidate, nofollow: bool, now: float) -> Entry | None:
         """Queue it or skip it with a reason; None when the list of skipped ones is long enough already."""
-        reason, note = self._reason(candidate, nofollow, now)
-        if reason is Reason.NONE:
+        reason, note = self.why_not(candidate.url, candidate.depth, candidate.source, nofollow, now)
+        if not reason:
             return Entry(candidate, State.QUEUED)
-        host = host_of(candidate.url)
-        self.listed[host, reason] += 1
-        if self.listed[host, reason] > MAX_LISTED:
+        return Entry(candidate, State.SKIPPED, reason, note) if self.lists(candidate.url, reason) else None
+
+    def lists(self, url: Url, reason: Reason) -> bool:
+        """Is a skipped URL written down? One more of its host and reason is counted."""
+        key = host_of(url), reason
+        self.listed[key] += 1
+        if self.listed[key] > MAX_LISTED:
             self.unlisted += 1
-            return None
-        return Entry(candidate, State.SKIPPED, reason, note)
+            return False
+        return True
 
     def admits_map(self, host: Host) -> bool:
         """May one more sitemap of this host be read?"""
         self.maps[host] += 1
         return self.maps[host] <= MAX_MAPS
 
-    def _reason(self, candidate: Candidate, nofollow: bool, now: float) -> tuple[Reason, str]:
-        reason = verdict(self.rule, candidate.url)
-        if reason is not Reason.NONE:
+    def why_not(self, url: Url, depth: int, source: Source, nofollow: bool, now: float) -> tuple[Reason, str]:
+        """Say why a new URL is not to be visited, with a note; NONE if it is."""
+        reason = verdict(self.rule, url)
+        if reason:
             return reason, ""
         if nofollow:
             return Reason.NOFOLLOW, ""
-        if self.is_too_deep(candidate.depth):
+        if 0 <= self.depth_limit < depth:
             return Reason.DEPTH, ""
-        if self.rules and candidate.source is not Source.SEED:
-            usual = rewrite(candidate.url, self.rules)
-            if usual != candidate.url:
-                return Reason.DUPLICATE, SAME_AS + usual
-        if candidate.source is not Source.SEED:
-            note = trap_in(candidate.url, now) or self.budget.refuse(candidate.url)
+        if source is not SEED:
+            if self.rules:
+                usual = rewrite(url, self.rules)
+                if usual != url:
+                    return Reason.DUPLICATE, SAME_AS + usual
+            note = trap_in(url, now) or self.budget.refuse(url)
             if note:
                 return Reason.TRAP, note
         if self.condemned:
-            return self.condemned.get(host_of(candidate.url), Reason.NONE), ""
-        return Reason.NONE, ""
+            return self.condemned.get(host_of(url), Reason.NONE), ""
+        return reason, ""
 
     def is_too_deep(self, depth: int) -> bool:
         """Is this depth beyond the limit?"""

@@ -5,7 +5,7 @@ waiting URLs gained by what it learned. It sees values only; the queue moves the
 tallies of a few bytes each, so its memory is bounded, and a crawl that was killed learns it again from stored pages.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol
 
@@ -49,7 +49,7 @@ class Lesson(Struct, frozen=True, gc=False):
     promises: Sequence[float] = ()  # of the links, in their order; empty if the crawl has no topic
     title: str = ""
     structure: bytes = b""  # the signature of how the page is built
-    links: Sequence[tuple[int, Link]] = ()  # the links themselves, with the ids of their targets
+    links: Iterable[tuple[int, Link]] = ()  # the links themselves, with the ids of their targets
     kept: bool = False  # it did not come home: a migrant keeps it
 
 

@@ -254,7 +254,7 @@ class Queue:
         self.db.executemany("DELETE FROM leases WHERE url = ?", [(c.lease.url,) for c in closings])
         self.db.executemany(
             "UPDATE urls SET state = ?, reason = ?, note = ?, attempts = ? WHERE id = ?",
-            [(c.state, c.reason, c.note, c.attempts, c.lease.url) for c in closings],
+            [(str(c.state), str(c.reason), c.note, c.attempts, c.lease.url) for c in closings],
         )
         again = [c for c in closings if c.state == State.QUEUED]
         self.db.executemany(

@@ -3,17 +3,22 @@
 A URL has one row by its hash. A row has room for the hashes and values of the three URLs that were noted last, and for
 four bits of every URL ever noted. Where a bit is missing, the URL is new: no disk can know more. The roll doubles with
 the URLs noted, up to a limit. To double is to write it down twice, since one more bit of the hash decides between the
-halves; beyond the limit it errs more often on the safe side, which is to ask.
+halves; what stands in the wrong half afterwards is written over first. Beyond the limit the roll errs more often on the
+safe side, which is to ask.
 """
 
 from array import array
+from collections.abc import Iterable
 from random import Random
+
+from sanderling.records import Url
 
 LIMIT = 1 << 20  # rows; 59 MB
 FIRST = 1 << 10
 CELLS = 7  # of a row: hash and value of the last URL, of the one before, of the one before that; bits of all
 PATTERNS = 1 << 12
 SHIFT = 44  # of the hash: bits above choose a pattern, those below a row
+AGAIN = 1 << 57  # in a value, above all that is noted: the URL was asked for since
 
 
 def _patterns() -> tuple[int, ...]:
@@ -25,7 +30,7 @@ BITS = _patterns()
 
 
 class Roll:
-    """Values of URLs by their hash; a value is never 0."""
+    """Values of URLs by their hash; a value is never 0 and has at most 57 bits."""
 
     def __init__(self, limit: int = LIMIT) -> None:
         self.limit = limit
@@ -35,30 +40,56 @@ class Roll:
 
     def note(self, key: int, value: int) -> None:
         """Write a URL down; the one of its row that was noted longest ago makes room."""
-        at = (key & self.mask) * CELLS
-        cells = self.cells
-        if cells[at] != key:
-            cells[at + 4], cells[at + 5] = cells[at + 2], cells[at + 3]
-            cells[at + 2], cells[at + 3] = cells[at], cells[at + 1]
+        mask, cells = self.mask, self.cells
+        at = (key & mask) * CELLS
+        first = cells[at]
+        if first != key:
+            if not (first ^ key) & mask:  # else it stands in the wrong half
+                second = cells[at + 2]
+                if not (second ^ key) & mask:
+                    cells[at + 4], cells[at + 5] = second, cells[at + 3]
+                cells[at + 2], cells[at + 3] = first, cells[at + 1]
             cells[at] = key
         cells[at + 1] = value
         cells[at + 6] |= BITS[key >> SHIFT & PATTERNS - 1]
         self.noted += 1
-        if self.noted > self.mask >> 1 and self.mask + 1 < self.limit:
+        if self.noted > mask >> 1 and mask + 1 < self.limit:
             self._double()
 
     def pass_by(self, key: int) -> None:
         """Remember that a URL was met, and nothing of it."""
         self.cells[(key & self.mask) * CELLS + 6] |= BITS[key >> SHIFT & PATTERNS - 1]
 
+    def answer(self, urls: Iterable[Url], found: dict[Url, int]) -> tuple[list[Url], list[Url]]:
+        """Add the values of those it has noted; say which were asked for before, and which only the disk can tell."""
+        cells, mask, patterns = self.cells, self.mask, BITS
+        often, unsure = [], []
+        for url in urls:
+            key = hash(url)
+            at = (key & mask) * CELLS
+            bits = patterns[key >> SHIFT & PATTERNS - 1]
+            if cells[at + 6] & bits != bits:
+                continue  # it is new for sure
+            for place in (at, at + 2, at + 4):
+                if cells[place] == key:
+                    value = cells[place + 1]
+                    found[url] = value & ~AGAIN
+                    if value >= AGAIN:
+                        often.append(url)
+                    else:
+                        cells[place + 1] = value | AGAIN
+                    break
+            else:
+                unsure.append(url)
+        return often, unsure
+
     def value(self, key: int) -> int:
         """What was noted of a URL; 0 if others were noted over it, or it was never met."""
         at, cells = (key & self.mask) * CELLS, self.cells
-        if cells[at] == key:
-            return cells[at + 1]
-        if cells[at + 2] == key:
-            return cells[at + 3]
-        return cells[at + 5] if cells[at + 4] == key else 0
+        for place in (at, at + 2, at + 4):
+            if cells[place] == key:
+                return cells[place + 1] & ~AGAIN
+        return 0
 
     def is_new(self, key: int) -> bool:
         """Was this URL surely never noted?"""

@@ -1,6 +1,8 @@
 """Links of stored pages go to the graph and to the ordering, which moves what waits."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
 
 from sanderling.frontier.keep import Keeper
 from sanderling.frontier.order import LEARN_LEAST, LEARN_PAGES, LEARN_SHARE, Lesson
@@ -13,8 +15,23 @@ from sanderling.store.catalogue import Filed, Latest
 from sanderling.store.graph import Forward, pack_links, unpack_links
 from sanderling.store.shelve import Shelved
 
-Followed = Sequence[tuple[int, Link]]
-"""The links of a page whose targets are known, with their ids."""
+
+class Followed(Struct, frozen=True, gc=False):
+    """The links of a page whose targets are known, and the ids of these, in the same order."""
+
+    targets: list[int]
+    links: Sequence[Link]
+
+    def __iter__(self) -> Iterator[tuple[int, Link]]:
+        return zip(self.targets, self.links, strict=True)
+
+
+def follow(links: Sequence[Link], ids: Mapping[Url, int]) -> Followed:
+    """Pair links with the ids of their targets; a link that was not written down has none."""
+    targets = [ids.get(link.url, 0) for link in links]
+    if all(targets):
+        return Followed(targets, links)
+    return Followed([id_ for id_ in targets if id_], [link for link in links if link.url in ids])
 
 
 def file_page(item: Shelved, files: Mapping[str, int], kept: Followed, old: Latest | None, house: House) -> Filed:
@@ -22,10 +39,10 @@ def file_page(item: Shelved, files: Mapping[str, int], kept: Followed, old: Late
     visit, place = item.visit, item.place
     links, count = b"", 0
     if item.changed and visit.links:
-        targets = [id_ for id_, _ in kept]
+        targets = kept.targets
         count = len(targets)
-        nofollow = [n for n, (_, link) in enumerate(kept) if link.nofollow]
-        links = pack_links(Forward(targets, [link.anchor for _, link in kept], nofollow))
+        nofollow = [n for n, link in enumerate(kept.links) if link.nofollow]
+        links = pack_links(Forward(targets, [link.anchor for link in kept.links], nofollow))
         known = set(unpack_links(old.links).targets) if old else ()
         house.graph.add(visit.id, [id_ for id_ in targets if id_ not in known] if known else targets)
     if place is None:
@@ -44,10 +61,10 @@ def learn(
         visit, row = item.visit, rows[item.visit.id]
         if not item.changed or visit.role is not Role.PAGE:
             continue
-        targets = [id_ for id_, _ in followed]
+        targets = followed.targets
         if visit.outcome is Outcome.REDIRECT and (target := resolve(row.wire or visit.url, visit.location)):
             targets = [ids[target.url]] if target.url in ids else []
-        promises = [link.promise for _, link in followed] if focused else ()
+        promises = [link.promise for link in followed.links] if focused else ()
         rank, relevance = leases[visit.id].rank, relevance_of(visit)
         said = visit.title, visit.marks.get("structure", b""), followed
         house.order.learn(Lesson(visit.id, visit.url, targets, rank, row.is_seed, relevance, promises, *said))
@@ -57,10 +74,9 @@ def learn_kept(kept: Sequence[Visit], leases: Mapping[int, Lease], ids: Mapping[
     """Tell the ordering of pages that specialised migrants keep: where they lead counts as if they had come home."""
     house.catalogue.mark_all([(visit.id, kind, mark) for visit in kept for kind, mark in visit.marks.items()])
     for visit in kept:
-        followed = [(ids[link.url], link) for link in visit.links if link.url in ids]
+        followed = follow(visit.links, ids)
         said = visit.title, visit.marks.get("structure", b""), followed, True
-        targets = [id_ for id_, _ in followed]
-        house.order.learn(Lesson(visit.id, visit.url, targets, leases[visit.id].rank, False, 0.0, (), *said))
+        house.order.learn(Lesson(visit.id, visit.url, followed.targets, leases[visit.id].rank, False, 0.0, (), *said))
 
 
 def promote(stored: int, house: House) -> None:

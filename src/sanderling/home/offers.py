@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sanderling.frontier.book import Entry, Known
+from sanderling.frontier.book import DEPTH, LIFTABLE, Entry, Known, id_of, unpacked
 from sanderling.frontier.closing import MAX_HOPS
 from sanderling.frontier.judge import SAME_AS
 from sanderling.frontier.order import NEVER, Finding
@@ -21,6 +21,8 @@ from sanderling.store.collection import get_meta, set_meta
 from sanderling.store.graph import targets_of
 from sanderling.store.signals import Signal
 
+OWNERS = (Source.SITEMAP, Source.FEED)  # they list pages; how far these are from a seed they do not say
+PAGE, QUEUED = Role.PAGE, State.QUEUED  # a name in a module is found faster than one in an enum
 ARRIVALS = "arrivals"  # where seeds redirected to
 
 
@@ -44,10 +46,10 @@ class Offer(Struct, frozen=True, gc=False):
     def finding(self, url: Url, back: int = 1) -> Finding:
         page = self.page
         links = len(page.links) if self.source is Source.LINK else 1
+        relevance = relevance_of(page) if page.marks else 0.0
         return Finding(
-            url, self.depth, page.id, page.token, links, back, self.is_seed, relevance_of(page), self.promise,
-            self.priority,
-        )  # fmt: skip
+            url, self.depth, page.id, page.token, links, back, self.is_seed, relevance, self.promise, self.priority
+        )
 
 
 def relevance_of(page: Visit) -> float:
@@ -58,33 +60,61 @@ def relevance_of(page: Visit) -> float:
 
 def offer_links(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: House, now: float) -> dict[Url, int]:
     """Every URL the visits point at gets an id; new ones are judged and queued or skipped."""
-    offers: dict[Url, Offer] = {}
-    for visit in visits:
-        row = rows[visit.id]
-        depth, page_nofollow, seed = row.depth + 1, visit.nofollow, row.is_seed
-        for link in visit.links:
-            nofollow = page_nofollow or link.nofollow
-            known = offers.get(link.url)
-            if known is None or depth < known.depth or (known.nofollow and not nofollow):
-                offers[link.url] = Offer(depth, nofollow, Source.LINK, visit, link.wire, link.promise, is_seed=seed)
-        if visit.canonical and visit.canonical != visit.url:
-            offers.setdefault(visit.canonical, Offer(row.depth, False, Source.CANONICAL, visit))
-        if visit.outcome is Outcome.REDIRECT and row.hops < MAX_HOPS:
-            target = resolve(row.wire or visit.url, visit.location)
-            if target is not None:
-                if seed and visit.role is Role.PAGE:
-                    _arrive(target.url, house)
-                wire, hops = target.wire_if_different, row.hops + 1
-                offers[target.url] = Offer(
-                    row.depth, False, Source.REDIRECT, visit, wire, hops=hops, role=visit.role, is_seed=seed
-                )
+    hops, names = _hops(visits, rows, house), _names(visits, rows)
+    linked = {link.url for visit in visits for link in visit.links}
+    known = house.book.look_up(linked.union(hops, names))
+    offers = names | _wanted(visits, rows, known) | hops
     links = sum(len(visit.links) for visit in visits)
     house.counts["links"] += links
     house.log.signal(Signal.EXTRACT, links, visits[-1].url if visits else "")
     before = house.book.next_id
-    ids = offer_all(offers, house, now)
+    ids = {url: id_of(answer) for url, answer in known.items()}
+    ids |= _offer(offers, known, house, now)
     house.counts["links_new"] += house.book.next_id - before
     return ids
+
+
+def _wanted(visits: Sequence[Visit], rows: Mapping[int, UrlRow], known: Mapping[Url, int]) -> dict[Url, Offer]:
+    """The links that are new, or come by a better way than was known; most do not, and cost nothing more."""
+    offers: dict[Url, Offer] = {}
+    source = Source.LINK
+    for visit in visits:
+        row = rows[visit.id]
+        depth, page_nofollow, seed = row.depth + 1, visit.nofollow, row.is_seed
+        for link in visit.links:
+            url = link.url
+            answer = known.get(url)
+            if answer is not None and answer & DEPTH <= depth and answer < LIFTABLE:
+                continue
+            nofollow = page_nofollow or link.nofollow
+            other = offers.get(url)
+            if other is None or depth < other.depth or (other.nofollow and not nofollow):
+                offers[url] = Offer(depth, nofollow, source, visit, link.wire, link.promise, is_seed=seed)
+    return offers
+
+
+def _names(visits: Sequence[Visit], rows: Mapping[int, UrlRow]) -> dict[Url, Offer]:
+    """What pages call themselves, where that is another URL."""
+    return {visit.canonical: Offer(rows[visit.id].depth, False, Source.CANONICAL, visit)
+            for visit in visits if visit.canonical and visit.canonical != visit.url}  # fmt: skip
+
+
+def _hops(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: House) -> dict[Url, Offer]:
+    """Where redirects lead."""
+    offers = {}
+    for visit in visits:
+        row = rows[visit.id]
+        if visit.outcome is not Outcome.REDIRECT or row.hops >= MAX_HOPS:
+            continue
+        target = resolve(row.wire or visit.url, visit.location)
+        if target is not None:
+            if row.is_seed and visit.role is Role.PAGE:
+                _arrive(target.url, house)
+            wire, hops = target.wire_if_different, row.hops + 1
+            offers[target.url] = Offer(
+                row.depth, False, Source.REDIRECT, visit, wire, hops=hops, role=visit.role, is_seed=row.is_seed
+            )
+    return offers
 
 
 def _arrive(url: Url, house: House) -> None:
@@ -97,24 +127,32 @@ def _arrive(url: Url, house: House) -> None:
 
 
 def offer_all(offers: Mapping[Url, Offer], house: House, now: float) -> dict[Url, int]:
+    """Every URL that is offered gets an id; new ones are judged and queued or skipped."""
+    known = house.book.look_up(offers)
+    return {url: id_of(answer) for url, answer in known.items()} | _offer(offers, known, house, now)
+
+
+def _offer(offers: Mapping[Url, Offer], known: Mapping[Url, int], house: House, now: float) -> dict[Url, int]:
+    """Judge those that are not known, and say which ids they got; look at the others again."""
     house.log.signal(Signal.TO_CLASSIFY, len(offers), next(iter(offers), ""))
-    known = house.book.find(offers)
-    ids = {url: found.id for url, found in known.items()}
-    entries: list[Entry] = []
+    why_not, wanted = house.judge.why_not, list[Url]()
+    skipped: list[Entry] = []
     cleaned: dict[Url, Offer] = {}
     for url, offer in offers.items():
-        found = known.get(url)
-        if found is None:
-            entry = house.judge.judge(offer.candidate(url), offer.nofollow, now)
-            if entry is not None:
-                entries.append(entry)
-                if clean := _cleaner(url, entry.note):
+        answer = known.get(url)
+        if answer is None:
+            reason, note = why_not(url, offer.depth, offer.source, offer.nofollow, now)
+            if not reason:
+                wanted.append(url)
+            elif house.judge.lists(url, reason):
+                skipped.append(Entry(offer.candidate(url), State.SKIPPED, reason, note))
+                if clean := _cleaner(url, note):
                     cleaned[clean.url] = replace(offer, wire=clean.wire_if_different)
-        elif found.soft or (offer.depth < found.depth and offer.source not in (Source.SITEMAP, Source.FEED)):
-            _found_again(url, offer, found, house, now)
-    entries = _ranked(entries, offers, house)
-    ids.update(house.book.add(entries, now))
-    house.counts["passed_over"] += sum(1 for entry in entries if entry.state is State.SKIPPED)
+        elif answer >= LIFTABLE or (offer.depth < answer & DEPTH and offer.source not in OWNERS):
+            _found_again(url, offer, unpacked(answer), house, now)
+    entries = _ranked(wanted, offers, house) + skipped
+    ids = house.book.add(entries, now)
+    house.counts["passed_over"] += sum(1 for entry in entries if entry.reason)
     cleaned = {url: offer for url, offer in cleaned.items() if url not in offers}
     return ids | offer_all(cleaned, house, now) if cleaned else ids
 
@@ -141,29 +179,26 @@ def _cleaner(url: Url, note: str) -> Spelling | None:
     return normalise(note.removeprefix(SAME_AS)) if note.startswith(SAME_AS) else None
 
 
-def _ranked(entries: Sequence[Entry], offers: Mapping[Url, Offer], house: House) -> list[Entry]:
+def _ranked(wanted: Sequence[Url], offers: Mapping[Url, Offer], house: House) -> list[Entry]:
     """Give the URLs that are to be visited their place; one that gets none is skipped."""
-    wanted = [entry.candidate.url for entry in entries if entry.state is State.QUEUED]
     back = _back_links(wanted, offers) if house.order.counts_back else {}
     ranks = house.order.rank([offers[url].finding(url, back.get(url, 1)) for url in wanted])
     house.log.signal(Signal.RANK, len(wanted), house.order_name)
-    places = dict(zip(wanted, ranks, strict=True))
-    out = []
-    for entry in entries:
-        candidate = entry.candidate
-        rank = places.get(candidate.url)
-        if rank is None:
-            out.append(entry)
-        elif rank == NEVER:
-            out.append(Entry(candidate, State.SKIPPED, Reason.IRRELEVANT))
-        elif candidate.role is Role.PAGE and not _has_room(house, rank):
-            out.append(Entry(candidate, State.SKIPPED, Reason.LIMIT, "not better than the pages kept"))
-        else:
-            place = MAPS_FIRST if candidate.role is not Role.PAGE else rank
-            out.append(Entry(offers[candidate.url].candidate(candidate.url, place), State.QUEUED))
-    ready = [entry.candidate.url for entry in out if entry.state is State.QUEUED]
+    entries = [_entry(url, offers[url], rank, house) for url, rank in zip(wanted, ranks, strict=True)]
+    ready = [entry.candidate.url for entry in entries if not entry.reason]
     house.log.signal(Signal.READY, len(ready), ready[0] if ready else "")
-    return out
+    return entries
+
+
+def _entry(url: Url, offer: Offer, rank: float, house: House) -> Entry:
+    """A URL that is to be visited, at this place; or not after all."""
+    if rank == NEVER:
+        return Entry(offer.candidate(url), State.SKIPPED, Reason.IRRELEVANT)
+    if offer.role is not PAGE:
+        return Entry(offer.candidate(url, MAPS_FIRST), QUEUED)
+    if house.keeper is not None and not _has_room(house, rank):
+        return Entry(offer.candidate(url), State.SKIPPED, Reason.LIMIT, "not better than the pages kept")
+    return Entry(offer.candidate(url, rank), QUEUED)
 
 
 def _has_room(house: House, rank: float) -> bool:

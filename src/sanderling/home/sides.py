@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from sanderling.engines.worker import marks
 from sanderling.frontier.book import Entry
-from sanderling.home.filing import file_page
+from sanderling.home.filing import file_page, follow
 from sanderling.home.house import House, rows_of
 from sanderling.home.offers import offer_links
 from sanderling.home.planning import note_changes, plan
@@ -27,12 +27,13 @@ from sanderling.store.warc_records import Place
 
 def note_sides(visits: Sequence[Visit], house: House, now: float) -> None:
     """Remember the side files that pages of the same host name; they are asked by a refresh only."""
+    plain = []
     for visit in visits:
         if visit.role is not Role.PAGE or visit.outcome is not Outcome.FETCHED or visit.note == UNCHANGED:
             continue
         named = [p for p in visit.pointers if p.role is Role.SIDE and host_of(p.url) == host_of(visit.url)]
         if not named:
-            house.sides.forget([visit.id])
+            plain.append(visit.id)
             continue
         known = house.book.find([named[0].url]).get(named[0].url)
         side = known.id if known else 0
@@ -40,6 +41,7 @@ def note_sides(visits: Sequence[Visit], house: House, now: float) -> None:
             new = Candidate(named[0].url, named[0].wire, 0, Source.LINK, visit.id, role=Role.SIDE)
             side = house.book.add([Entry(new, State.VISITED)], now)[named[0].url]
         house.sides.note(visit.id, side)
+    house.sides.forget(plain)
 
 
 def bring_sides(visits: Sequence[Visit], house: House, now: float) -> list[Shelved]:
@@ -91,7 +93,7 @@ def _store(made: Sequence[Visit], latest: dict[int, Latest], house: House, now: 
     ids = offer_links(made, rows, house, now)
     shelved = shelve(made, latest, {id_: row.wire for id_, row in rows.items()}, house.catalogue, house.archive)
     files = {name: house.catalogue.file_id(name, length) for name, length in house.archive.flush().items()}
-    followed = [[(ids[link.url], link) for link in item.visit.links if link.url in ids] for item in shelved]
+    followed = [follow(item.visit.links, ids) for item in shelved]
     filed = [file_page(item, files, links, latest.get(item.visit.id), house)
              for item, links in zip(shelved, followed, strict=True)]  # fmt: skip
     plan(shelved, latest, note_changes(shelved, latest, house), house, now)

@@ -48,6 +48,8 @@ class PatternBudget:
 
     def refuse(self, url: str) -> str:
         """Count a URL; say why it is one too many, or nothing. A refused URL is not counted."""
+        if "?" not in url and not _DATE(url):
+            return ""  # a plain path, as most are
         path, names = _pattern(url)
         if not names and not path:
             return ""

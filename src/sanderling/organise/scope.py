@@ -27,6 +27,9 @@ class Scope(StrEnum):
     ANY = "any"
 
 
+WANTED, USUAL = Reason.NONE, Scope.HOST  # names in a module are found faster than those in an enum
+
+
 class ScopeRule(Struct, frozen=True):
     """A scope with its seeds taken apart once; made by `scope_rule`, widened by `with_seed`."""
 
@@ -75,12 +78,12 @@ def verdict(rule: ScopeRule, url: str) -> Reason:
     if rule.exclude and any(_compiled(pattern).search(url) for pattern in rule.exclude):
         return Reason.EXCLUDED
     if url in rule.seeds:
-        return Reason.NONE
+        return WANTED
     if not _is_within(rule, url):
         return Reason.OUT_OF_SCOPE
     if rule.include and not any(_compiled(pattern).search(url) for pattern in rule.include):
         return Reason.OUT_OF_SCOPE
-    return Reason.NONE
+    return WANTED
 
 
 def site_of(url: str) -> str:
@@ -106,6 +109,8 @@ def is_at_location(url: str, sitemap_url: str) -> bool:
 
 
 def _is_within(rule: ScopeRule, url: str) -> bool:
+    if rule.scope is USUAL:  # the same as below, for nearly every new link
+        return _site(url[: url.index("/", 8)]) in rule.places
     match rule.scope:
         case Scope.ANY:
             return True

@@ -41,7 +41,7 @@ def trap_in(url: str, now: float) -> str:
     return (
         _session(path, query)
         or (_in_segments(hostname(host), path) if path.count("/") > 2 else "")
-        or _far_date(path, query, _month_of_day(int(now // 86400)))
+        or (_far_date(path, query, _month_of_day(int(now // 86400))) if query or "/2" in path else "")
     )
 
 

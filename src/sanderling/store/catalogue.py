@@ -174,7 +174,7 @@ class Catalogue:
             visit, id_ = item.visit, self.next_visit
             self.next_visit += 1
             visits.append(
-                (id_, visit.id, visit.at, session, visit.outcome, visit.reason, visit.status, item.changed,
+                (id_, visit.id, visit.at, session, str(visit.outcome), str(visit.reason), visit.status, item.changed,
                  visit.digest, visit.size, visit.wire_bytes, visit.seconds, item.file, item.start, item.length,
                  item.record, item.payload)
             )  # fmt: skip

@@ -1,7 +1,7 @@
-"""The link graph: forward links kept with each page, back links gathered in memory and written down in sorted runs.
+"""The link graph: forward links kept with each page, back links gathered in memory and written down now and then.
 
 A row per link would cost more than the crawl itself. So each page row holds its targets as one packed list, and back
-links are appended one segment at a time: the sources met since the last one, by target (`backlinks.py`).
+links are appended one segment at a time: those met since the last one, by shelves of targets (`backlinks.py`).
 """
 
 import zlib
@@ -16,7 +16,7 @@ except ImportError:  # no wheel for this machine
     from zlib import compress
 
 from sanderling.database import Connection
-from sanderling.store.backlinks import pack_source, read, write
+from sanderling.store.backlinks import Shelves, read, write
 
 FLUSH_PAIRS = 400_000
 
@@ -45,7 +45,7 @@ class Graph:
     def __init__(self, db: Connection) -> None:
         self.db = db
         self.pairs = 0
-        self.pending: dict[int, bytes | bytearray] = {}  # bytes: of one page alone, whose targets share them
+        self.pending = Shelves()
 
     def recover(self) -> None:
         """Gather again what a crash kept from being written: links of pages stored since the last segment."""
@@ -59,22 +59,14 @@ class Graph:
 
     def add(self, source: int, targets: Collection[int]) -> None:
         """One page links to these."""
-        pending, packed = self.pending, pack_source(source)
-        for target in targets:
-            sources = pending.get(target)
-            if sources is None:
-                pending[target] = packed
-            elif sources.__class__ is bytearray:
-                sources += packed
-            else:
-                pending[target] = bytearray(sources + packed)
+        self.pending.add(source, targets)
         self.pairs += len(targets)
 
     def flush(self) -> None:
         """Write what was gathered; call inside a transaction."""
         if self.pending:
             write(self.db, self.pending)
-            self.pending = {}
+            self.pending = Shelves()
             self.pairs = 0
         self.db.execute(
             "INSERT INTO meta SELECT 'graph_until', CAST(coalesce(max(id), 0) AS TEXT) FROM visits WHERE true"

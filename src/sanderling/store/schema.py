@@ -88,4 +88,5 @@ MIGRATIONS = [
     CREATE TABLE shelves (id INTEGER PRIMARY KEY, shelf INTEGER NOT NULL, packed BLOB NOT NULL);
     CREATE INDEX shelves_shelf ON shelves (shelf)
     """,  # back links from here on; what `backlinks` holds is read beside them
+    "ALTER TABLE shelves ADD COLUMN form INTEGER NOT NULL DEFAULT 0",
 ]

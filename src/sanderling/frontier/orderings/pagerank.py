@@ -50,10 +50,17 @@ class PageRank(Ordering):
         self.budget = 0  # links that may still be walked for them
 
     def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
-        return [
-            LEVEL * f.depth - (score(D * self._held(f.page, f.is_seed) / (f.links + MORE)) if f.page else 0.0)
-            for f in findings
-        ]
+        scores: dict[
+            tuple[int, int], float
+        ] = {}  # what a page has for each of its links: found together, they share it
+        out = []
+        for f in findings:
+            known = scores.get((f.page, f.links))
+            if known is None:
+                known = score(D * self._held(f.page, f.is_seed) / (f.links + MORE)) if f.page else 0.0
+                scores[f.page, f.links] = known
+            out.append(LEVEL * f.depth - known)
+        return out
 
     def _held(self, page: int, is_seed: bool) -> float:
         own = 0.0 if self.residual.has_visited(page) else OWN + SEED * is_seed
