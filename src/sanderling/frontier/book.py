@@ -14,17 +14,27 @@ from msgspec import Struct
 from sanderling.database import Connection
 from sanderling.frontier.known import MET, REST, Occurrences
 from sanderling.frontier.roll import Roll
-from sanderling.records import Candidate, Host, Reason, State, Url
+from sanderling.records import Candidate, Host, Reason, Role, Source, State, Url
 
 MAX_HOSTS = 200_000  # ids remembered
 CHUNK = 400  # rows asked for in one statement
 READ_ROWS = 2_000  # of earlier runs, entered in the roll at a time
 DEPTH = 255  # of an answer; what is deeper counts as this deep
-QUEUED = str(State.QUEUED)
+QUEUED, LINK, PAGE = State.QUEUED, Source.LINK, Role.PAGE
 LIFTABLE = 1 << 56  # in an answer: skipped for a reason that this finding may lift
 SOFT = frozenset(
     {Reason.DEPTH, Reason.NOFOLLOW, Reason.IRRELEVANT, Reason.LIMIT}
 )  # reasons that another way to the same URL may lift
+
+
+ADD = (
+    "INSERT INTO urls (id, host, path, depth, via, found_at, wire, state, reason, source, hops, note, role) VALUES"
+    " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+ADD_LINK = (  # what nearly all are: a plain link that is to be visited
+    "INSERT INTO urls (id, host, path, depth, via, found_at, wire, state, reason, source, hops, note, role) VALUES"
+    f" (?, ?, ?, ?, ?, ?, '', '{QUEUED}', '', '{LINK}', 0, '', '{PAGE}')"
+)
 
 
 class Known(Struct, frozen=True, gc=False):
@@ -57,6 +67,13 @@ def unpacked(answer: int) -> Known:
 def id_of(answer: int) -> int:
     """The id in an answer."""
     return (answer & LIFTABLE - 1) >> 8
+
+
+def _row(id_: int, host: int, path: str, entry: Entry, now: float) -> tuple[object, ...]:
+    """All columns of a new URL; enums as plain strings, since SQLite would look for somebody to translate them."""
+    new = entry.candidate
+    found = str(new.source), new.hops, entry.note, str(new.role)
+    return id_, host, path, new.depth, new.via, now, new.wire, str(entry.state), str(entry.reason), *found
 
 
 class Book:
@@ -172,30 +189,29 @@ class Book:
     def add(self, entries: Sequence[Entry], now: float) -> dict[Url, int]:
         """Write new URLs down and queue those that are to be visited; give their ids."""
         ids: dict[Url, int] = {}
-        rows, queued, waiting = [], [], dict[int, int]()
-        for entry in entries:
-            new, state, reason = entry.candidate, str(entry.state), str(entry.reason)
+        links, others, queued, waiting = [], [], [], dict[int, int]()
+        hosts, roll = self.hosts, self.roll
+        for id_, entry in enumerate(entries, self.next_id):
+            new, reason = entry.candidate, entry.reason
             url, depth = new.url, new.depth
             slash = url.index("/", 8)
-            host = self._host_for(Host(url[:slash]))
-            id_, self.next_id = self.next_id, self.next_id + 1
+            host = hosts.get(name := Host(url[:slash])) or self._host_for(name)
             ids[url] = id_
-            rows.append(
-                (id_, host, url[slash:], new.wire, state, reason, depth, str(new.source), new.via, new.hops, now,
-                 entry.note, str(new.role))
-            )  # fmt: skip  # enums as plain strings: SQLite would look for somebody to translate them
-            if state == QUEUED:
+            wanted = entry.state is QUEUED
+            if wanted and new.source is LINK and new.role is PAGE and not (new.wire or new.hops or entry.note):
+                links.append((id_, host, url[slash:], depth, new.via, now))
+            else:
+                others.append(_row(id_, host, url[slash:], entry, now))
+            if wanted:
                 queued.append((host, new.rank, id_))
                 waiting[host] = waiting.get(host, 0) + 1
             if reason and reason in SOFT:
-                self.roll.pass_by(hash(url))
+                roll.pass_by(hash(url))
             else:
-                self.roll.note(hash(url), id_ << 8 | (depth if depth < DEPTH else DEPTH))
-        self.db.executemany(
-            "INSERT INTO urls (id, host, path, wire, state, reason, depth, source, via, hops, found_at, note, role)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            rows,
-        )
+                roll.note(hash(url), id_ << 8 | (depth if depth < DEPTH else DEPTH))
+        self.next_id += len(entries)
+        self.db.executemany(ADD_LINK, links)
+        self.db.executemany(ADD, others)
         self.db.executemany("INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)", queued)
         self.db.executemany(
             "UPDATE hosts SET waiting = waiting + ? WHERE id = ?", [(count, host) for host, count in waiting.items()]

@@ -1,6 +1,7 @@
 """Links of stored pages go to the graph and to the ordering, which moves what waits."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import cast
 
 from msgspec import Struct
 
@@ -28,9 +29,9 @@ class Followed(Struct, frozen=True, gc=False):
 
 def follow(links: Sequence[Link], ids: Mapping[Url, int]) -> Followed:
     """Pair links with the ids of their targets; a link that was not written down has none."""
-    targets = [ids.get(link.url, 0) for link in links]
+    targets = list(map(ids.get, [link.url for link in links]))
     if all(targets):
-        return Followed(targets, links)
+        return Followed(cast(list[int], targets), links)
     return Followed([id_ for id_ in targets if id_], [link for link in links if link.url in ids])
 
 

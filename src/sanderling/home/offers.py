@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ from sanderling.store.graph import targets_of
 from sanderling.store.signals import Signal
 
 OWNERS = (Source.SITEMAP, Source.FEED)  # they list pages; how far these are from a seed they do not say
-PAGE, QUEUED = Role.PAGE, State.QUEUED  # a name in a module is found faster than one in an enum
+LINK, PAGE, QUEUED = Source.LINK, Role.PAGE, State.QUEUED  # a name in a module is found faster than one in an enum
 ARRIVALS = "arrivals"  # where seeds redirected to
 
 
@@ -45,7 +45,7 @@ class Offer(Struct, frozen=True, gc=False):
 
     def finding(self, url: Url, back: int = 1) -> Finding:
         page = self.page
-        links = len(page.links) if self.source is Source.LINK else 1
+        links = len(page.links) if self.source is LINK else 1
         relevance = relevance_of(page) if page.marks else 0.0
         return Finding(
             url, self.depth, page.id, page.token, links, back, self.is_seed, relevance, self.promise, self.priority
@@ -61,9 +61,11 @@ def relevance_of(page: Visit) -> float:
 def offer_links(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: House, now: float) -> dict[Url, int]:
     """Every URL the visits point at gets an id; new ones are judged and queued or skipped."""
     hops, names = _hops(visits, rows, house), _names(visits, rows)
-    linked = {link.url for visit in visits for link in visit.links}
+    linked: set[Url] = set()
+    for visit in visits:
+        linked.update([link.url for link in visit.links])
     known = house.book.look_up(linked.union(hops, names))
-    offers = names | _wanted(visits, rows, known) | hops
+    offers = names | _wanted(visits, rows, linked, known) | hops
     links = sum(len(visit.links) for visit in visits)
     house.counts["links"] += links
     house.log.signal(Signal.EXTRACT, links, visits[-1].url if visits else "")
@@ -74,22 +76,22 @@ def offer_links(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: Hous
     return ids
 
 
-def _wanted(visits: Sequence[Visit], rows: Mapping[int, UrlRow], known: Mapping[Url, int]) -> dict[Url, Offer]:
+def _wanted(
+    visits: Sequence[Visit], rows: Mapping[int, UrlRow], linked: Set[Url], known: Mapping[Url, int]
+) -> dict[Url, Offer]:
     """The links that are new, or come by a better way than was known; most do not, and cost nothing more."""
+    least = 1 + min((rows[visit.id].depth for visit in visits), default=0)
+    settled = {url for url, answer in known.items() if answer & DEPTH <= least and answer < LIFTABLE}
+    news = linked - settled
     offers: dict[Url, Offer] = {}
-    source = Source.LINK
     for visit in visits:
         row = rows[visit.id]
         depth, page_nofollow, seed = row.depth + 1, visit.nofollow, row.is_seed
-        for link in visit.links:
-            url = link.url
-            answer = known.get(url)
-            if answer is not None and answer & DEPTH <= depth and answer < LIFTABLE:
-                continue
+        for link in [link for link in visit.links if link.url in news]:
             nofollow = page_nofollow or link.nofollow
-            other = offers.get(url)
+            other = offers.get(link.url)
             if other is None or depth < other.depth or (other.nofollow and not nofollow):
-                offers[url] = Offer(depth, nofollow, source, visit, link.wire, link.promise, is_seed=seed)
+                offers[link.url] = Offer(depth, nofollow, LINK, visit, link.wire, link.promise, is_seed=seed)
     return offers
 
 
