@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,7 @@ from sanderling.clock import Clock
 from sanderling.coordinator import Coordinator, Engine
 from sanderling.database import Connection, migrate, transaction
 from sanderling.engines.hosts.address import Address
-from sanderling.engines.processes import Processes
+from sanderling.engines.processes import Newborn, Processes, newborns
 from sanderling.errors import UsageError
 from sanderling.frontier.book import Book
 from sanderling.frontier.hosts import Hosts
@@ -37,7 +38,7 @@ from sanderling.refresh.maps import Maps
 from sanderling.refresh.notices import Notices
 from sanderling.refresh.schema import MIGRATIONS as REFRESH
 from sanderling.refresh.sides import Sides
-from sanderling.request import AUTO_MOST, Request, budget_of, fetch_settings, pace_of, policy_named
+from sanderling.request import AUTO_MOST, Request, budget_of, count_migrants, fetch_settings, pace_of, policy_named
 from sanderling.schedule.plan import roster
 from sanderling.schedule.rivals import OWNING
 from sanderling.schedule.roster import Roster
@@ -128,7 +129,12 @@ def _budget(db: Connection) -> PatternBudget:
     return budget
 
 
-def open_engine(request: Request, folder: Path) -> Engine:
+def prepare_engine(request: Request) -> AbstractContextManager[list[Newborn]]:
+    """Start what takes long to wake up, before it is known what it will be told."""
+    return newborns(count_migrants(request.workers) if request.workers.engine != "ray" else 0)
+
+
+def open_engine(request: Request, folder: Path, waiting: list[Newborn] | None = None) -> Engine:
     """Where the migrants of this crawl live."""
     settings = fetch_settings(request)
     if request.driven or is_kept(folder / KEEP):
@@ -140,7 +146,7 @@ def open_engine(request: Request, folder: Path) -> Engine:
         cluster.open()
         return cluster
     hosts = addresses_of(request.workers, folder)
-    engine = Processes(settings, hosts)
+    engine = Processes(settings, hosts, waiting)
     for place, address in hosts.items():
         engine.served |= dict.fromkeys(address.sites(), place)
     return engine

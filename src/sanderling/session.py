@@ -21,7 +21,7 @@ from sanderling.ending import Bounds, Progress
 from sanderling.errors import StoreUnavailable
 from sanderling.memory import give_large_blocks_back, look_for_cycles_seldom
 from sanderling.migrants.resolve import Resolver
-from sanderling.opening import open_engine, open_house, roster_of, settle, wait_for_store
+from sanderling.opening import open_engine, open_house, prepare_engine, roster_of, settle, wait_for_store
 from sanderling.ordering import read_wish, remembered
 from sanderling.organise.scope import Scope as ScopeKind
 from sanderling.organise.scope import scope_rule
@@ -54,7 +54,8 @@ def crawl(
     look_for_cycles_seldom()
     while True:
         try:
-            with open_collection(folder, request.workers.store) as collection:
+            prepared = prepare_engine(request) if engine is None else contextlib.nullcontext([])
+            with prepared as waiting, open_collection(folder, request.workers.store) as collection:
                 request = msgspec.structs.replace(request, wish=remembered(collection.db, wish))
                 far = reach(collection.db, request.limits.depth, [seed.url for seed in seeds], Random())
                 house = open_house(collection, request, seeds, far.limit, clock)
@@ -62,7 +63,7 @@ def crawl(
                 house.counts = counts
                 with house.archive, closing(house.log):
                     run = begin_run(house, request, seeds, clock())
-                    home = engine or open_engine(request, folder)
+                    home = engine or open_engine(request, folder, waiting)
                     coordinator = Coordinator(
                         house,
                         home,

@@ -6,8 +6,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 import msgspec
@@ -42,11 +42,52 @@ class _Crew:
     place: str = ""
 
 
-class Processes:
-    """The embedded engine: one process per migrant."""
+class Newborn(Struct, frozen=True):
+    """A process that waits to be told what to do."""
 
-    def __init__(self, settings: FetchSettings, hosts: Mapping[str, Address] | None = None) -> None:
+    name: str
+    process: subprocess.Popen[bytes]
+    sock: socket.socket
+
+
+def bear(name: str) -> Newborn:
+    """Start a process for a migrant of this name."""
+    ours, theirs = socket.socketpair()
+    for end in (ours, theirs):
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
+    command = [sys.executable, "-m", "sanderling.engines.worker", name, str(theirs.fileno())]
+    with unheard():
+        process = subprocess.Popen(command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL)
+    theirs.close()
+    return Newborn(name, process, ours)
+
+
+@contextmanager
+def newborns(count: int) -> Iterator[list[Newborn]]:
+    """Start processes that will soon be wanted: they wake up while the rest is made ready. Who is left over ends."""
+    waiting = [bear(new_name(number)) for number in range(1, count + 1)]
+    try:
+        yield waiting
+    finally:
+        for left in waiting:
+            left.sock.close()
+            left.process.kill()
+            left.process.wait()
+
+
+def new_name(number: int) -> str:
+    """An id that is never used again."""
+    return f"m{number}-{secrets.token_hex(3)}"
+
+
+class Processes:
+    """The embedded engine: one process per migrant; those that wait already are used first."""
+
+    def __init__(
+        self, settings: FetchSettings, hosts: Mapping[str, Address] | None = None, waiting: list[Newborn] | None = None
+    ) -> None:
         self.settings = settings
+        self.waiting = [] if waiting is None else waiting
         self.hosts = dict(hosts or {})  # places beside web servers, by their address
         self.served: dict[Host, str] = {}  # sites such a place speaks for
         self.crew: dict[str, _Crew] = {}
@@ -57,20 +98,13 @@ class Processes:
     def create(self, name: str = "", place: str = "") -> str:
         """Start a migrant, or one that was parked under its old name; a new id is never used again."""
         self.born += 1
-        name = name or f"m{self.born}-{secrets.token_hex(3)}"
-        ours, theirs = socket.socketpair()
-        for end in (ours, theirs):
-            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
-        command = [sys.executable, "-m", "sanderling.engines.worker", name, str(theirs.fileno())]
-        with unheard():
-            process = subprocess.Popen(command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL)
-        theirs.close()
+        newborn = self.waiting.pop(0) if self.waiting and not name else bear(name or new_name(self.born))
         with suppress(OSError):  # it is gone already; the next receive says so
-            ours.sendall(frame(Start(self.settings, self.hosts.get(place))))
-        ours.setblocking(False)
-        member = self.crew[name] = _Crew(name, process, ours, place=place)
-        self.selector.register(ours, selectors.EVENT_READ, member)
-        return name
+            newborn.sock.sendall(frame(Start(self.settings, self.hosts.get(place))))
+        newborn.sock.setblocking(False)
+        member = self.crew[newborn.name] = _Crew(newborn.name, newborn.process, newborn.sock, place=place)
+        self.selector.register(newborn.sock, selectors.EVENT_READ, member)
+        return newborn.name
 
     def places(self) -> list[str]:
         """Where migrants can live: here, or with their eyes at a host."""
