@@ -8,6 +8,7 @@ Inside this room an answer is one number: the id, the depth in its last byte, an
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from msgspec import Struct
 
@@ -18,6 +19,7 @@ from sanderling.records import Candidate, Host, Reason, Role, Source, State, Url
 
 MAX_HOSTS = 200_000  # ids remembered
 CHUNK = 400  # rows asked for in one statement
+SIZES = (1, 8, 32, 128, CHUNK)  # rows a statement is made for: few statements, so that each is prepared once
 READ_ROWS = 2_000  # of earlier runs, entered in the roll at a time
 DEPTH = 255  # of an answer; what is deeper counts as this deep
 QUEUED, LINK, PAGE = State.QUEUED, Source.LINK, Role.PAGE
@@ -27,6 +29,10 @@ SOFT = frozenset(
 )  # reasons that another way to the same URL may lift
 
 
+ASK = (  # joined, since SQLite would read the whole book for (host, path) IN (VALUES ...)
+    "WITH asked (host, path) AS (VALUES {}) SELECT u.host, u.path, u.id, u.depth, u.state, u.reason"
+    " FROM asked AS a JOIN urls AS u ON u.host = a.host AND u.path = a.path"
+)
 ADD = (
     "INSERT INTO urls (id, host, path, depth, via, found_at, wire, state, reason, source, hops, note, role) VALUES"
     " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -135,26 +141,23 @@ class Book:
             self.remember(Url(url), Known(id_, depth, state == State.SKIPPED and reason in SOFT))
         self.read_until = rows[-1][0]
 
-    def _ask(self, missing: Sequence[Url], found: dict[Url, int]) -> None:
-        by_host: dict[int, list[tuple[str, Url]]] = {}
-        for url in missing:
+    def _ask(self, unsure: Sequence[Url], found: dict[Url, int]) -> None:
+        """Ask the disk, for many at once whatever their hosts."""
+        wanted: dict[tuple[int, str], Url] = {}
+        for url in unsure:
             slash = url.index("/", 8)
-            host = self.host_id(Host(url[:slash]))
-            if host:
-                by_host.setdefault(host, []).append((url[slash:], url))
-        for host, wanted in by_host.items():
-            for start in range(0, len(wanted), CHUNK):
-                self._ask_host(host, dict(wanted[start : start + CHUNK]), found)
-
-    def _ask_host(self, host: int, wanted: dict[str, Url], found: dict[Url, int]) -> None:
-        marks = ",".join("?" * len(wanted))
-        rows = self.db.execute(
-            f"SELECT path, id, depth, state, reason FROM urls WHERE host = ? AND path IN ({marks})", (host, *wanted)
-        )
-        for path, id_, depth, state, reason in rows:
-            known = Known(id_, depth, state == State.SKIPPED and reason in SOFT)
-            found[wanted[path]] = packed(known)
-            self.remember(wanted[path], known)
+            if host := self.host_id(Host(url[:slash])):
+                wanted[host, url[slash:]] = url
+        keys = list(wanted)
+        for start in range(0, len(keys), CHUNK):
+            part = keys[start : start + CHUNK]
+            part += part[-1:] * (next(size for size in SIZES if size >= len(part)) - len(part))
+            asked = ",".join(["(?, ?)"] * len(part))
+            for host, path, id_, depth, state, reason in self.db.execute(ASK.format(asked), list(chain(*part))):
+                known = Known(id_, depth, state == State.SKIPPED and reason in SOFT)
+                url = wanted[host, path]
+                found[url] = packed(known)
+                self.remember(url, known)
 
     def remember(self, url: Url, known: Known) -> None:
         """Keep an answer in memory: in the roll, and in the cache once it was met again."""

@@ -61,11 +61,11 @@ def relevance_of(page: Visit) -> float:
 def offer_links(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: House, now: float) -> dict[Url, int]:
     """Every URL the visits point at gets an id; new ones are judged and queued or skipped."""
     hops, names = _hops(visits, rows, house), _names(visits, rows)
-    linked: set[Url] = set()
+    asked: dict[Url, Offer | None] = {}  # in the order they were met: memory is fast where it is read in order
     for visit in visits:
-        linked.update([link.url for link in visit.links])
-    known = house.book.look_up(linked.union(hops, names))
-    offers = names | _wanted(visits, rows, linked, known) | hops
+        asked |= dict.fromkeys([link.url for link in visit.links])
+    known = house.book.look_up(asked | hops | names)
+    offers = names | _wanted(visits, rows, asked.keys(), known) | hops
     links = sum(len(visit.links) for visit in visits)
     house.counts["links"] += links
     house.log.signal(Signal.EXTRACT, links, visits[-1].url if visits else "")
