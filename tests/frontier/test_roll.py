@@ -67,7 +67,8 @@ def test_it_answers_for_many_at_once_and_says_who_was_asked_for_before() -> None
     assert found.keys() | unsure >= set(urls)
     assert len(unsure) < 50
     assert all(found[url] == roll.value(hash(url)) == urls.index(url) + 1 for url in found)
-    often, _ = roll.answer(urls, again := {})
+    again: dict[Url, int] = {}
+    often, _ = roll.answer(urls, again)
     assert often == list(again)
 
 
