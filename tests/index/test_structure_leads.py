@@ -51,3 +51,30 @@ def test_the_ways_to_a_page_are_told_apart_by_their_place() -> None:
         url = f"{ROOT}/c/{n}.html"
         ledger.take_in(Arrival(n, url, "", b"", [(9, LinkSeen(target, "", url, place))]), 0.0)
     assert [way.place for way in ledger.ways[9]] == ["ul>li", "table>td"]
+
+
+def pointing(ledger: Leads, wanted: float, *targets: str) -> None:
+    """Six pages come in that link to all these."""
+    ids = {target: 1_000 + n for n, target in enumerate(["/up/", "/help", "/rare"])}
+    for n in range(6):
+        url = f"{ROOT}/{'p' if wanted else 'news'}/{n + 2}.html"
+        links = [(ids[target], LinkSeen(ROOT + target, "", url, "nav>a")) for target in targets]
+        ledger.take_in(Arrival(int(100 * wanted) + n, url, "", b"", links), wanted)
+
+
+def test_a_page_that_wanted_pages_and_no_others_link_to_may_be_their_list() -> None:
+    ledger = leads()
+    pointing(ledger, 0.0, "/help", "/rare")
+    pointing(ledger, 1.0, "/up/", "/help")
+    assert ledger.listed(1_000) > 0.3
+    assert ledger.listed(1_001) == 0.0
+    assert ledger.listed(1_002) == 0.0
+
+
+def test_such_pages_promise_less_when_one_was_no_list() -> None:
+    ledger = leads()
+    pointing(ledger, 0.0, "/help")
+    pointing(ledger, 1.0, "/up/", "/rare")
+    before = ledger.listed(1_002)
+    ledger.take_in(Arrival(1_000, f"{ROOT}/up/", "", b""), 0.0)
+    assert 0 < ledger.listed(1_002) < before

@@ -107,7 +107,7 @@ class Driven(Ordering):
         moved = {}
         for target in dict.fromkeys([*waiting[:IN_FRONT], *waiting[turn : turn + SOME]]):
             ways = every[target]
-            rank = RANKS * (1 - max(map(self.navigator.score, ways)))
+            rank = RANKS * (1 - max(self.leads.listed(target), *map(self.navigator.score, ways)))
             before = self.ranks.get(ways[0].url, RANKS)
             if abs(before - rank) > LEVEL * 10:
                 moved[target] = before - rank

@@ -15,6 +15,9 @@ from sanderling.organise.navigation_guess import Guesses
 REMEMBERED = 50_000  # waiting URLs that are scored again
 WAYS = 4  # links to one URL that are remembered
 PER_KIND = 2  # links of one place, or of one place and kind, that teach
+POINTERS = 3  # wanted pages that must link to a page before it may be their list
+LISTED = 0.7  # worth of a page that many wanted pages, and no others, link to
+HOPED = 0.05  # worth from which it counts whether such a page was a list
 KNOWN = 0.5  # weight of a link to a page we know already
 UNTRIED = 0.05  # weight of a link of which nothing is known: most links lead elsewhere
 COUNTS = 0.3  # chance of a link that counts for its page
@@ -44,13 +47,22 @@ class Leads:
         self.brought: defaultdict[str, float] = defaultdict(float)  # wanted pages that each page leads to
         self.shown: dict[str, tuple[str, float]] = {}  # who showed a waiting URL first, and what it seemed worth
         self.guesses = Guesses()
+        self.pointed: dict[int, list[int]] = {}  # other pages, and wanted ones, that link to a URL that waits
+        self.seen = [0, 0]  # other pages, and wanted ones, that came in
+        self.lists = [0, 0]  # pages that only wanted pages linked to, and those of them that led on
 
     def take_in(self, page: Arrival, wanted: float) -> list[LinkSeen]:
         """Learn from a page: how it was reached, and where it leads. Returns the ways to it."""
         ways = self.came[page.url] = self.ways.pop(page.id, [])
+        listed = self.listed(page.id)
+        self.pointed.pop(page.id, None)
         self.kinds[page.url] = wanted
         self._learn_from_known(page)
         self._note_new(page)
+        self._note_pointed(page, wanted >= KNOWN)
+        if listed >= HOPED:
+            self.lists[0] += 1
+            self.lists[1] += self.brought[page.url] >= 1
         self.guesses.see(page.url, [link.url for _, link in page.links])
         self.guesses.learn(page.url, [way.source for way in ways], wanted >= KNOWN)
         for way in ways:
@@ -87,6 +99,22 @@ class Leads:
                     self.ways[target] = [link]
             elif len(ways) < WAYS and all(way.place != link.place or not link.place for way in ways):
                 ways.append(link)
+
+    def _note_pointed(self, page: Arrival, wanted: bool) -> None:
+        self.seen[wanted] += 1
+        for target, _ in page.links:
+            if target in self.ways:
+                self.pointed.setdefault(target, [0, 0])[wanted] += 1
+
+    def listed(self, target: int) -> float:
+        """What a URL promises because wanted pages link to it and others do not: it may be the list they are on."""
+        others, wanted = self.pointed.get(target, (0, 0))
+        if wanted < POINTERS:
+            return 0.0
+        by_others = (others + 1) / (self.seen[False] + 1)
+        by_wanted = wanted / self.seen[True]
+        tried, good = self.lists
+        return LISTED * (good + 1) / (tried + 1) * wanted / (wanted + POINTERS) * max(0.0, 1 - by_others / by_wanted)
 
     def _guess(self, page: Arrival, link: LinkSeen) -> None:
         chance = self.navigator.chance(link)
