@@ -10,6 +10,7 @@ from tests.web import Page, Site, html
 
 from sanderling.changes import alerts
 from sanderling.cli import changes, main
+from sanderling.cli import versions as stored_versions
 
 OLD = "The tide comes in twice a day and leaves behind what it brought, and the birds know it well."
 NEW = "The tide comes in twice a night and leaves behind what it brought, and the birds know it well."
@@ -258,6 +259,20 @@ def test_texts_that_are_no_pages_are_compared_line_by_line(tmp_path: Path, capsy
         ):
             assert one("diff", site.root + path) == 0
             assert shown in capsys.readouterr().out
+
+
+def test_a_text_too_long_to_compare_is_a_change_all_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_versions, "MAX_TEXT", 100)
+    with Site({"/": html("/log", text="the root"), "/log": text("line\n" * 50 + "old")}) as site:
+        one = Crawled(site, tmp_path / "c")
+        one.crawl()
+        site.pages["/log"] = text("line\n" * 50 + "new")
+        one.crawl()
+        capsys.readouterr()
+        assert one("changes", "--json") == 0
+        assert [change["kinds"] for change in objects(capsys)] == [["content"]]
 
 
 def test_what_is_watched_is_told_even_if_it_changes_at_every_visit(

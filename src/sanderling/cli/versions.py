@@ -8,6 +8,7 @@ from sanderling.changes.report import Version, lined, version
 from sanderling.index.gather import document_of
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.media import charset_of, is_html, mime_of
+from sanderling.pages.text import MAX_TEXT
 from sanderling.store.collection import Collection
 from sanderling.store.read import StoredRecord, read_record
 from sanderling.store.warc_records import Place
@@ -46,7 +47,7 @@ def read_version(collection: Collection, one: Stored, attention: Attention = EVE
 
 
 def read_words(collection: Collection, one: Stored, attention: Attention = EVERYTHING) -> Version | None:
-    """Read a version from the archive; None if it has no words."""
+    """Read a version from the archive; None if it has no words, or more than are compared."""
     return _version(read_record(collection.archive, one.place), attention)
 
 
@@ -56,7 +57,7 @@ def _version(record: StoredRecord, attention: Attention) -> Version | None:
     if is_html(mime, record.body):
         return version(record.body, charset, attention)
     words = _words(record, mime, charset)
-    return lined(words, attention) if words else None
+    return lined(words, attention) if 0 < len(words) <= MAX_TEXT else None
 
 
 def _words(record: StoredRecord, mime: str, charset: str) -> str:
