@@ -71,7 +71,7 @@ SPAN = re.compile(rf"(?:{CLOCK})\s*(?:{ZONE})?\s*(?:[-–—]|to|bis|until|till|
 WEEKDAY = re.compile(rf"\b(?:{'|'.join((*DAYS, *SHORT_DAYS))})\b")
 DATED = re.compile(rf"(?:{NUMERIC})|\b(?:{'|'.join(MONTHS)})\b.*\d|\d.*\b(?:{'|'.join(MONTHS)})\b")
 NAMED = re.compile(
-    rf"(?:^|\b)(?:({'|'.join(MADE)})|{'|'.join((*REVISED, *TOLD))})\b(?:\s+(?:{'|'.join(GLUE)})\b)*[\s:=(\[|,–-]*$"
+    rf"(?:^|\b)(?:({'|'.join(MADE)})|({'|'.join(REVISED)})|{'|'.join(TOLD)})\b(?:\s+(?:{'|'.join(GLUE)})\b)*[\s:=(\[|,–-]*$"
 )
 WARMTH = re.compile(r"[-−]?\d+\s?°\s?(?:[cf]\b)?", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d]+")
@@ -114,8 +114,10 @@ def _is_clock(small: str, found: list[re.Match[str]]) -> bool:
 
 
 def _is_named(small: str, match: re.Match[str]) -> bool:
-    """Say whether the word before a moment claims it."""
+    """Say whether the word before a moment claims it; in running text "updated" claims no date."""
     said = NAMED.search(small[: match.start()])
     if said is None:
         return False
-    return said[1] is not None or TIMED.search(match[0]) is not None or _has_weekday(match[0])
+    if said[1] or (said[2] and ":" in said[0]):
+        return True
+    return TIMED.search(match[0]) is not None or _has_weekday(match[0])
