@@ -45,7 +45,10 @@ class Errands:
     def hand_out(self) -> None:
         """Give every open host to the migrant the schedule chooses, as long as somebody has room."""
         self.roster.rests = self.house.queue.pace.delay_seconds > 0
-        self.roster.most = PATIENT_HANDS * self.roster.in_hand if self.roster.rests else self._early()
+        order = self.house.order
+        choosy = order.is_eager or order.is_focused  # rather wait for the best hosts than ask them all
+        patient = self.roster.rests and not choosy
+        self.roster.most = PATIENT_HANDS * self.roster.in_hand if patient else self._early()
         able, trips = self.roster.able(), list[tuple[str, Itinerary]]()
         if not able or self.room() <= 0:
             return
