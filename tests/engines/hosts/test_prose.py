@@ -6,9 +6,10 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from sanderling.engines.hosts import coder, prose
+from sanderling.engines.hosts import coder, prose, reader
 from sanderling.engines.hosts.letter import DECODER, End, Message, Missed, Packer, Page, packed
-from sanderling.engines.hosts.prose import ProsePacker, ProseUnpacker
+from sanderling.engines.hosts.prose import ProsePacker
+from sanderling.engines.hosts.reader import ProseUnpacker
 from sanderling.records import Outcome, Reason
 
 DRAW = random.Random(3)
@@ -21,7 +22,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SAMPLE", "SEGMENT", "SHORT"):
         monkeypatch.setattr(prose, name, getattr(prose, name) // 16)
     monkeypatch.setattr(coder, "MODEL_BYTES", 2**24)
-    monkeypatch.setattr(prose, "MOST", 2**17)
+    for module in (prose, reader):
+        monkeypatch.setattr(module, "MOST", 2**17)
 
 
 def page(number: int, words: int = 400) -> Page:
@@ -68,9 +70,7 @@ def test_messages_come_out_before_the_end() -> None:
 def test_after_the_words_were_chosen_what_waits_comes_in_small_parts() -> None:
     packer = ProsePacker()
     parts = [packer.pack(page(n)) for n in range(200)]
-    begun = next(place for place, part in enumerate(parts) if part)
-    assert all(parts[begun : begun + 5])
-    assert len(parts[begun]) < sum(map(len, parts)) / 4
+    assert max(map(len, parts)) < sum(map(len, parts)) / 3
 
 
 def test_many_small_segments_that_hardly_cost_a_byte_go_through() -> None:

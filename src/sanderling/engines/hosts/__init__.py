@@ -8,5 +8,5 @@ walk.py     one errand: look at pages, follow links if the whole site is wanted,
 service.py  the little HTTP(S) service around it
 post.py     the crawler's side: letters out, messages in
 memory.py   what both sides keep of a first visit, for later ones to refer to
-prose.py    a first answer by a model of text (coder.py), in shorthand.py: without echo.py, lines.py, words.py; slips.py
+prose.py    a first answer by a model of text (coder.py), in shorthand.py (slips, echo, lines, words); see reader.py
 """

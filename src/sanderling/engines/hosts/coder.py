@@ -4,12 +4,14 @@ It loses what does not fit its first buffer, so it is fed slice by slice. Its si
 repetitions look like one; fewer bytes than asked for is an end. And it crashes when it is asked again after that.
 """
 
+import sys
 from typing import Any
 
 ORDER = 16
 MODEL_BYTES = 256 * 2**20
 SLICE = 2**14  # bytes coded at once, however badly
 READ = 2**15  # bytes read at once: the library's first buffer
+SWITCH_SECONDS = 0.0005  # it comes back to Python every few milliseconds, and must not wait as long for its turn
 BEHIND = 16  # coded bytes after a text that its reading may need: the coder is so far behind
 
 
@@ -28,6 +30,7 @@ class Coder:
     def __init__(self) -> None:
         import pyppmd
 
+        sys.setswitchinterval(SWITCH_SECONDS)
         self.model: Any = pyppmd.Ppmd7Encoder(ORDER, MODEL_BYTES)
 
     def encode(self, text: bytes) -> bytes:
@@ -46,6 +49,7 @@ class Decoder:
     def __init__(self) -> None:
         import pyppmd
 
+        sys.setswitchinterval(SWITCH_SECONDS)
         self.model: Any = pyppmd.Ppmd7Decoder(ORDER, MODEL_BYTES)
         self.broken = False
 

@@ -3,7 +3,6 @@
 import http.client
 import json
 import queue
-import sys
 import threading
 from pathlib import Path
 
@@ -28,6 +27,7 @@ from sanderling.engines.hosts.letter import (
     Unpacker,
 )
 from sanderling.engines.hosts.memory import Recall, name_of
+from sanderling.engines.hosts.reader import ProseUnpacker
 from sanderling.engines.hosts.rules import Refusal
 from sanderling.records import Reason, Stop
 
@@ -35,7 +35,6 @@ WAITING = 256  # messages read ahead; then the connection waits
 PASSING = (Refusal.BUSY, Refusal.CLOSED, Refusal.EARLIER)  # refusals that end by themselves
 READ = 64 * 1024
 FAREWELL_SECONDS = 3.0
-SWITCH_SECONDS = 0.0005  # unpacking comes back to Python every few milliseconds and must not wait as long again
 MAX_MESSAGE = 80 * 2**20
 
 
@@ -69,7 +68,7 @@ class Post:
         self.outbox: queue.Queue[Sent | None] = queue.Queue()
         self.inbox: queue.Queue[News] = queue.Queue(WAITING)
         self.link: http.client.HTTPConnection | None = None
-        self.unpacker: Unpacker | prose.ProseUnpacker
+        self.unpacker: Unpacker | ProseUnpacker
         self.closed = False
         self.thread = threading.Thread(target=self._run, daemon=True, name="post")
         self.thread.start()
@@ -81,7 +80,6 @@ class Post:
         self.thread.join(FAREWELL_SECONDS)
 
     def _run(self) -> None:
-        sys.setswitchinterval(SWITCH_SECONDS)
         while not self.closed and (sent := self.outbox.get()) is not None:
             try:
                 self._exchange(sent)
@@ -121,7 +119,7 @@ class Post:
             known = answer.headers.get(MEMORY_HEADER, "") == sent.letter.memory != ""
             self.unpacker = Unpacker(MAX_MESSAGE, self.memory if known else b"")
             if answer.headers.get(CODING_HEADER, "") == prose.NAME in sent.letter.codings:
-                self.unpacker = prose.ProseUnpacker(MAX_MESSAGE)
+                self.unpacker = ProseUnpacker(MAX_MESSAGE)
         ended, spent = False, 0
         while data := answer.read1(READ):
             spent += len(data)
@@ -133,7 +131,7 @@ class Post:
                         recall.keep(bytes(self.unpacker.heard))
                 self._put(sent, message, spent // len(messages))
             spent = 0 if messages else spent
-        if isinstance(self.unpacker, prose.ProseUnpacker):  # later answers are zstd and refer to this one
+        if isinstance(self.unpacker, ProseUnpacker):  # later answers are zstd and refer to this one
             self.unpacker = Unpacker(MAX_MESSAGE, bytes(self.unpacker.heard))
         if not ended:
             self._put(sent, Failed(Reason.BROKEN_RESPONSE, "the host's answer broke off"))

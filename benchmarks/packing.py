@@ -1,0 +1,162 @@
+"""What a first answer of a host weighs and costs, packed in ours and in other ways.
+
+python -m benchmarks.packing [--sites a,b] [--data DIR] [--write]
+
+All pages of a site are one stream, as a host sends them. The measure is the sum of gzip -6 of each page: what a web
+server that compresses would send. Seconds are of the processor.
+"""
+
+import argparse
+import lzma
+import sys
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import brotli
+from msgspec import Struct
+
+from benchmarks.sites import SITES
+from benchmarks.written import put
+from sanderling.engines.hosts.coder import BEHIND, Coder, Decoder
+from sanderling.engines.hosts.letter import Letter, Message, Packer, Page, Unpacker, Wanted
+from sanderling.engines.hosts.local import open_site
+from sanderling.engines.hosts.prose import ProsePacker, framed
+from sanderling.engines.hosts.reader import ProseUnpacker
+from sanderling.engines.hosts.rules import Site
+from sanderling.engines.hosts.walk import Walk
+from sanderling.records import Host
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+DOCUMENT = Path("docs/migrants.md")
+DEFAULT = ("postgresql-doc-15", "python-django-doc", "sqlite3-doc")
+MB = 1_000_000
+MOST = 2**27
+FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9, "dict_size": 2**26}]
+DICTIONARY = 112 * 1024
+
+
+class Packed(Struct, frozen=True):
+    """One way to pack a site."""
+
+    way: str
+    size: int
+    packing: float
+    unpacking: float
+
+
+def main() -> int:
+    """Measure, print, and write the table if asked."""
+    options = parse()
+    tables = []
+    for name in options.sites.split(","):
+        messages = pages_of(options.data / name / SITES[name])
+        plain = sum(len(message.body) for message in messages if isinstance(message, Page))
+        gzip = sum(len(zlib.compress(message.body, 6)) for message in messages if isinstance(message, Page))
+        title = f"{name}: {plain / MB:.1f} MB of pages, {gzip / MB:.2f} MB by gzip -6 of each"
+        tables.append(f"{title}\n\n{table(measure(messages), plain, gzip)}")
+        print(tables[-1], flush=True)
+    if options.write:
+        put("packing", "\n\n".join(tables), DOCUMENT)
+    return 0
+
+
+def parse() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sites", default=",".join(DEFAULT))
+    parser.add_argument("--data", type=Path, default=Path(".bench"), help="folder with unpacked Debian packages")
+    parser.add_argument("--write", action="store_true")
+    return parser.parse_args()
+
+
+def pages_of(root: Path) -> list[Message]:
+    """What a host would send of this folder."""
+    site = Site("http://site.example", root=str(root))
+    now = time.time()
+    letter = Letter("key", "host", Host(site.site), now, now + 3600, b"nonce", (Wanted("/"),), whole=True)
+    return list(Walk(letter, site, open_site(site, "sanderling")).messages())
+
+
+def measure(messages: Sequence[Message]) -> list[Packed]:
+    """Every way, the fastest first."""
+    whole = b"".join(map(framed, messages))
+    each = [message.body for message in messages if isinstance(message, Page)]
+    return [
+        timed("**fast**: zstd 9, one stream", lambda: fast(messages), lambda data: Unpacker(MOST).unpack(data)),
+        learned(each),
+        timed("zstd 22, one stream", lambda: zstd.compress(whole, options=ULTRA), widely),
+        timed("xz 9, 64 MB", lambda: lzma.compress(whole, lzma.FORMAT_XZ, filters=FILTERS), lzma.decompress),
+        timed("brotli 11, 16 MB", lambda: brotli.compress(whole, quality=11, lgwin=24), brotli.decompress),
+        timed("PPMd 16 alone", lambda: coded(whole), lambda data: Decoder().decode(data + bytes(BEHIND), len(whole))),
+        timed("**small**: PPMd 16 behind shorthand", lambda: small(messages), ProseUnpacker(MOST).unpack),
+    ]  # fmt: skip
+
+
+ULTRA = {
+    int(zstd.CompressionParameter.compression_level): 22, int(zstd.CompressionParameter.window_log): 27,
+    int(zstd.CompressionParameter.enable_long_distance_matching): 1,
+}  # fmt: skip
+WIDE = {int(zstd.DecompressionParameter.window_log_max): 27}
+
+
+def fast(messages: Sequence[Message]) -> bytes:
+    """As a host packs fast."""
+    packer = Packer()
+    return b"".join([packer.pack(message) for message in messages]) + packer.flush()
+
+
+def small(messages: Sequence[Message]) -> bytes:
+    """As a host packs small."""
+    packer = ProsePacker()
+    return b"".join([packer.pack(message) for message in messages]) + b"".join(packer.end())
+
+
+def widely(data: bytes) -> bytes:
+    """With a window as wide as it was packed."""
+    return zstd.decompress(data, options=WIDE)
+
+
+def coded(whole: bytes) -> bytes:
+    """By the model alone."""
+    coder = Coder()
+    return coder.encode(whole) + coder.end()
+
+
+def learned(each: Sequence[bytes]) -> Packed:
+    """Every page by itself, with a dictionary from the first tenth of them; it counts too."""
+    began = time.process_time()
+    dictionary = zstd.train_dict(each[: len(each) // 10 + 8], DICTIONARY)
+    parts = [zstd.compress(page, 19, zstd_dict=dictionary) for page in each]
+    packing, began = time.process_time() - began, time.process_time()
+    for part in parts:
+        zstd.decompress(part, zstd_dict=dictionary)
+    size = sum(map(len, parts)) + len(zstd.compress(dictionary.dict_content, 19))
+    return Packed("zstd 19, each page, learned dictionary", size, packing, time.process_time() - began)
+
+
+def timed(way: str, pack: Callable[[], bytes], unpack: Callable[[bytes], object]) -> Packed:
+    """Pack and unpack once."""
+    began = time.process_time()
+    data = pack()
+    packing, began = time.process_time() - began, time.process_time()
+    unpack(data)
+    return Packed(way, len(data), packing, time.process_time() - began)
+
+
+def table(found: Sequence[Packed], plain: int, gzip: int) -> str:
+    """A Markdown table."""
+    lines = ["| packed by | MB | of gzip | packing, s per MB of pages | unpacking |", "|---|---:|---:|---:|---:|"]
+    for one in found:
+        seconds = f"{one.packing / plain * MB:.3f} | {one.unpacking / plain * MB:.3f}"
+        lines.append(f"| {one.way} | {one.size / MB:.2f} | {one.size / gzip:.1%} | {seconds} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
