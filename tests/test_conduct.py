@@ -117,3 +117,19 @@ def test_a_page_that_was_seen_before_is_asked_for_again(tmp_path: Path) -> None:
         site.pages["/"] = html(text="two")
         assert go(tmp_path, site).fetched == 1
         assert held(tmp_path)["/"].title == "two"
+
+
+def test_many_hosts_that_want_pauses_are_asked_side_by_side(tmp_path: Path) -> None:
+    with Site(tree(9), host="0.0.0.0") as site:
+        port = site.root.rpartition(":")[2]
+        request = Request(
+            tuple(f"http://127.3.0.{n}:{port}/" for n in range(1, 41)),
+            scope=Scope(sitemaps=False),
+            politeness=Politeness(delay=0.2),
+            fetching=Fetching(allow_private=True),
+            workers=Workers(migrants=1),
+        )
+        assert crawl(tmp_path, request).pages == 40 * 9
+        asked = [headers["host"] for path, headers in site.requests if path != "/robots.txt"]
+    begun = max(asked.index(host) for host in set(asked))
+    assert max(asked[:begun].count(host) for host in set(asked)) <= 4, "none is far ahead when the last begins"
