@@ -1,6 +1,7 @@
 """Kinds of pages that a site names itself."""
 
-from sanderling.index.structure_kinds import common_ending, ends_in, explained, join_named
+from sanderling.index.structure_join import accompanied, alike
+from sanderling.index.structure_kinds import common_ending, companions, ends_in, explained, join_named
 from sanderling.index.structure_split import divide, gather
 from sanderling.index.structure_templates import learn
 from sanderling.index.structure_views import Look
@@ -67,3 +68,20 @@ def test_parts_explain_what_they_foretell_and_nothing_else() -> None:
     half, crossed = (1 << 32) - 1, sum(1 << n for n in range(0, 64, 2))
     assert explained([half], {5: half}, 64) > 0.9
     assert explained([half], {5: crossed}, 64) == 0.0
+
+
+def test_pages_with_the_same_kind_of_page_beside_them_are_one_template_though_some_have_less_on_them() -> None:
+    names = [f"{kind}{n}{more}" for kind in ("class", "struct", "file") for n in range(5) for more in ("", "-members")]
+    urls = [f"http://h/{name}.html" for name in names if "file" not in name or "-" not in name]
+    company = companions(urls)
+    classes, structs, files = (
+        sum(1 << n for n, url in enumerate(urls) if kind in url and "-" not in url)
+        for kind in ("class", "struct", "file")
+    )
+    assert company == {"-members": classes | structs}
+    assert accompanied(classes, structs, company)
+    assert not accompanied(classes, files, company)
+    much, less = dict.fromkeys(range(1, 9), 1.0), {1: 1.0, 2: 1.0}
+    weight = dict.fromkeys(range(1, 9), 1.0)
+    assert alike(much, less, weight, accompanied=True) > 0
+    assert alike(much, less, weight) == 0

@@ -10,13 +10,19 @@ SAME = 0.8  # ... and they do not hold this much of each other's blocks
 MUTUAL = 0.6  # parts that share less but hold this much of each other's blocks are one template too ...
 APART = 0.97  # ... unless some feature tells them apart this surely ...
 WITHIN = 0.97  # ... and that is not just one part having less
+MOSTLY = 0.5  # share of pages that have the same kind of page beside them: then one part ...
+LESS = 0.9  # ... that is this much contained in the other has only less on it
 
 
 def join(parts: Sequence[int], sets: Sets) -> list[int]:
     """Join parts that look alike, the most alike first."""
     groups = {number: part for number, part in enumerate(parts) if part}
     profiles = {number: profile(sets, part) for number, part in groups.items()}
-    pairs = {(a, b): alike(profiles[a], profiles[b], sets.weight) for a in groups for b in groups if a < b}
+
+    def near(a: int, b: int) -> float:
+        return alike(profiles[a], profiles[b], sets.weight, accompanied(groups[a], groups[b], sets.company))
+
+    pairs = {(a, b): near(a, b) for a in groups for b in groups if a < b}
     while pairs and (closest := max(pairs, key=pairs.__getitem__)) and pairs[closest] > 0:
         kept, gone = closest
         groups[kept] |= groups.pop(gone)
@@ -24,11 +30,21 @@ def join(parts: Sequence[int], sets: Sets) -> list[int]:
         pairs = {pair: likeness for pair, likeness in pairs.items() if gone not in pair}
         for pair in pairs:
             if kept in pair:
-                pairs[pair] = alike(profiles[pair[0]], profiles[pair[1]], sets.weight)
+                pairs[pair] = near(*pair)
     return list(groups.values())
 
 
-def alike(one: Mapping[int, float], other: Mapping[int, float], weight: Mapping[int, float]) -> float:
+def accompanied(one: int, other: int, company: Mapping[str, int]) -> bool:
+    """Most pages of both parts have the same kind of page beside them."""
+    return any(
+        all((part & pages).bit_count() >= MOSTLY * part.bit_count() for part in (one, other))
+        for pages in company.values()
+    )
+
+
+def alike(
+    one: Mapping[int, float], other: Mapping[int, float], weight: Mapping[int, float], accompanied: bool = False
+) -> float:
     """How much two parts share, if it is enough to be one template; 0 if it is not.
 
     Optional sections make pages of one template share less than half, but each part still holds most of what is usual
@@ -37,6 +53,8 @@ def alike(one: Mapping[int, float], other: Mapping[int, float], weight: Mapping[
     shared, told = overlap(one, other, weight), distance(one, other)
     first, second = containment(one, other, weight), containment(other, one, weight)
     least, most = min(first, second), max(first, second)
+    if accompanied and most >= LESS:
+        return shared
     near = least >= SAME or told <= TOLD if shared >= ALIKE else least >= MUTUAL and (most >= WITHIN or told <= APART)
     return shared if near else 0.0
 

@@ -5,6 +5,7 @@ beginning of the file name (`struct.Vec.html`, `fn.swap.html`). Where the few wo
 foretell most of how the pages are built, they are believed: pages that are called the same are not divided.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from math import log2
@@ -19,6 +20,7 @@ COVERED = 0.6  # share of pages that are named
 EXPLAINED = 0.55  # share of the structure's information that the names give
 COMMON = 0.9  # share of titles that end in a word which says nothing, as the name of the site
 RARE = 0.02  # share of pages that have, or lack, a block that counts
+SEPARATOR = re.compile(r"[-_.]")
 BEGINS, ENDS = "begins:", "title-ends:"
 
 
@@ -99,6 +101,18 @@ def join_named(groups: Sequence[int], kinds: Mapping[str, int]) -> list[int]:
 
 def _home(groups: Sequence[int], pages: int) -> int:
     return next(number for number, group in enumerate(groups) if group & pages)
+
+
+def companions(urls: Sequence[str]) -> dict[str, int]:
+    """Which pages have another beside them whose name goes on: `Foo.html` has `Foo-members.html`, by `-members`."""
+    stems = {url.rpartition(".")[0] or url: position for position, url in enumerate(urls)}
+    found: defaultdict[str, int] = defaultdict(int)
+    for stem in stems:
+        for part in SEPARATOR.finditer(stem, stem.rfind("/") + 1):
+            position = stems.get(stem[: part.start()])
+            if position is not None:
+                found[stem[part.start() :]] |= 1 << position
+    return {more: pages for more, pages in found.items() if pages.bit_count() >= LEAST}
 
 
 def explained(parts: Sequence[int], had: Mapping[int, int], count: int) -> float:

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from sanderling.index.structure_kinds import common_ending, entropy, named_kinds, union
+from sanderling.index.structure_kinds import common_ending, companions, entropy, named_kinds, union
 from sanderling.index.structure_views import Look
 from sanderling.organise.tokens import common_depth, tokens
 from sanderling.pages.structure import is_block
@@ -53,6 +53,7 @@ class Sets(Struct, frozen=True):
     weight: Mapping[int, float]
     ending: tuple[str, ...] = ()  # words that all titles end in
     kinds: Mapping[str, int] = {}  # pages of each kind that the site names
+    company: Mapping[str, int] = {}  # pages that have another beside them, by what its name has more
 
     @property
     def everything(self) -> int:
@@ -98,6 +99,7 @@ def gather(looks: Sequence[Look]) -> Sets:
         weight={feature: log(len(looks) / pages.bit_count()) for feature, pages in kept.items()},
         ending=ending,
         kinds=named_kinds(looks, skip, ending, kept),
+        company=companions([look.url for look in looks]),
     )
 
 
