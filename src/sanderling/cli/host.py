@@ -38,6 +38,7 @@ host.toml:
   not_paths = ["/private/"]
   hours = "22-6"                      # UTC
   pages_per_second = 50
+  pack = "auto"                       # a first answer: small, fast, or small where the web server compresses
 """
 GROUPS = (Workers,)
 ORDERS = ("run", "keygen", "allow", "watch")
