@@ -11,13 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import log2
 
 from sanderling.index.structure_views import Look
-from sanderling.organise.tokens import WORD, url_tokens
+from sanderling.organise.tokens import MAX_TEXT, WORD, url_tokens
 from sanderling.pages.structure import is_block
 
 LEAST = 4  # pages of a kind
 FEWEST, MOST = 3, 64  # kinds: fewer are not worth naming, more are not kinds
+RELATED = 32  # names of few pages
+COMPANY = 32  # kinds of pages that stand beside others
 COVERED = 0.6  # share of pages that are named
 EXPLAINED = 0.55  # share of the structure's information that the names give
+LONGEST = 8  # words of what all titles end in
 COMMON = 0.9  # share of titles that end in a word which says nothing, as the name of the site
 RARE = 0.02  # share of pages that have, or lack, a block that counts
 SEPARATOR = re.compile(r"[-_.]")
@@ -26,20 +29,21 @@ BEGINS, ENDS = "begins:", "title-ends:"
 
 def common_ending(titles: Iterable[str]) -> tuple[str, ...]:
     """The words nearly all titles end in, the last first: the site's own name."""
-    words = [WORD.findall(title) for title in titles]
+    words = [WORD.findall(title[:MAX_TEXT]) for title in titles]
     ending: list[str] = []
-    while True:
+    while len(ending) < LONGEST:
         last = Counter(said[-1] for said in words if said)
         word, count = last.most_common(1)[0] if last else ("", 0)
         if not word or count < COMMON * len(words):
-            return tuple(ending)
+            break
         ending.append(word)
         words = [said[:-1] if said and said[-1] == word else said for said in words]
+    return tuple(ending)
 
 
 def ends_in(title: str, common: Sequence[str]) -> list[str]:
     """The last two words of a title, without those that all titles end in; nothing if there are no two."""
-    words = WORD.findall(title)
+    words = WORD.findall(title[:MAX_TEXT])
     for word in common:
         if words and words[-1] == word:
             words.pop()
@@ -75,7 +79,7 @@ def _related(kinds: Iterable[str], place: Mapping[str, int]) -> dict[str, int]:
     """Names of few pages with a word that ends several kinds: "Union Reference" beside "Class" and "File Reference"."""
     telling = {word for word, count in Counter(kind.split()[-1] for kind in kinds).items() if count > 1}
     found = [(name, pages) for name, pages in place.items() if telling.intersection(_words(name))]
-    return dict(sorted(found, key=lambda item: (-item[1].bit_count(), item[0]))[:MOST])
+    return dict(sorted(found, key=lambda item: (-item[1].bit_count(), item[0]))[:RELATED])
 
 
 def _words(name: str) -> list[str]:
@@ -112,7 +116,8 @@ def companions(urls: Sequence[str]) -> dict[str, int]:
             position = stems.get(stem[: part.start()])
             if position is not None:
                 found[stem[part.start() :]] |= 1 << position
-    return {more: pages for more, pages in found.items() if pages.bit_count() >= LEAST}
+    most = sorted(found.items(), key=lambda item: (-item[1].bit_count(), item[0]))[:COMPANY]
+    return {more: pages for more, pages in most if pages.bit_count() >= LEAST}
 
 
 def explained(parts: Sequence[int], had: Mapping[int, int], count: int) -> float:
