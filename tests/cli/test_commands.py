@@ -264,6 +264,20 @@ def test_a_reason_asks_for_skipped_urls_and_a_status_must_be_one(
     assert "write 404, 4xx or all" in capsys.readouterr().err
 
 
+def test_what_a_terminal_would_obey_never_reaches_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    evil = "\x1b]0;mine\x07\x1b[31m\x9b"
+    page = Page(f"<title>t{evil}</title><p>said{evil} <a href=/a>to{evil}</a>".encode())
+    page.headers["X-Odd"] = "\x1b[31m"
+    with Site({"/": page, "/a": html(text="page a")}) as site:
+        main(["crawl", site.root, "--delay", "0", "--quiet", "--migrants", "1", "--allow-private", "-C", str(tmp_path)])
+        main(["check", "parse", site.root, "--allow-private"])
+    for command in (["show", "--text"], ["show", "--headers"], ["links"], ["pages"]):
+        main([command[0], *([] if command == ["pages"] else [site.root + "/"]), *command[1:], "-C", str(tmp_path)])
+    said = capsys.readouterr().out
+    assert all(word in said for word in ("said", "-> ", "X-Odd"))
+    assert not set(said) & {"\x1b", "\x07", "\x9b"}
+
+
 def test_a_sitemap_is_checked(capsys: pytest.CaptureFixture[str]) -> None:
     with Site({"/": html()}) as site:
         site.pages["/sitemap.xml"] = Page(f"<urlset><url><loc>{site.root}/a</loc></url><url>".encode())

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from sanderling.cli.frame import Call, print_json
+from sanderling.cli.frame import Call, plain, print_json
 from sanderling.cli.times import iso
 from sanderling.errors import UsageError
 from sanderling.frontier.hosts import Hosts
@@ -64,12 +64,12 @@ def _print(name: str, value: object) -> None:
     if isinstance(value, list):
         print(f"{name + ':':<16} {len(value)}")
         for item in value:
-            print(f"    {item if isinstance(item, str) else '  '.join(str(part) for part in item.values())}")
+            print(f"    {plain(item if isinstance(item, str) else '  '.join(str(part) for part in item.values()))}")
     elif isinstance(value, str) and "\n" in value:
         print(f"{name}:")
-        print("\n".join(f"    {line}" for line in value.splitlines()))
+        print("\n".join(f"    {plain(line)}" for line in value.splitlines()))
     else:
-        print(f"{name + ':':<16} {value}")
+        print(f"{name + ':':<16} {plain(value)}")
 
 
 def spell(raw: str) -> Spelling:

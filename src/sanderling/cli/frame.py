@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ EXIT_SIZE = 14
 EXIT_TIME = 15
 EXIT_HELD = 18  # hosts asked us to come back much later
 
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 WITH_VALUE = ("-C", "--collection", "--settings")  # flags of every command that a word follows
 
 G = TypeVar("G", bound=Struct)
@@ -162,6 +164,11 @@ def overview(commands: Mapping[str, str]) -> str:
     return f"{INTRODUCTION}\ncommands:\n{rows}\n\nsanderling COMMAND --help says more.\n{EXIT_CODES}"
 
 
+def plain(text: object) -> str:
+    """Text of a stranger, without what a terminal would obey: colours, titles, directions of writing."""
+    return CONTROL.sub("", str(text))
+
+
 def print_json(value: object) -> None:
     """One object on one line."""
     print(json.dumps(value, ensure_ascii=False, separators=(", ", ": ")))
@@ -169,7 +176,7 @@ def print_json(value: object) -> None:
 
 def print_rows(rows: Iterable[Sequence[object]], header: Sequence[str], none: str = "nothing to show") -> None:
     """A plain table whose last column may be as long as it likes; a person is told when it is empty."""
-    text = [tuple(header), *(tuple("" if cell is None else str(cell) for cell in row) for row in rows)]
+    text = [tuple(header), *(tuple("" if cell is None else plain(cell) for cell in row) for row in rows)]
     widths = [max(len(row[column]) for row in text) for column in range(len(header) - 1)]
     for row in text:
         print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]))

@@ -2,7 +2,7 @@
 
 import argparse
 
-from sanderling.cli.frame import Call, print_json
+from sanderling.cli.frame import Call, plain, print_json
 from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import read_collection
 from sanderling.store.graph import sources_of, targets_of
@@ -42,7 +42,7 @@ def run(call: Call) -> int:
     if both or call.args.forward:
         print(f"{len(out)} links from {key}")
         for link in out:
-            print(f"  -> {link['url']}" + (f"   {link['anchor']}" if link["anchor"] else ""))
+            print(f"  -> {link['url']}" + (f"   {plain(link['anchor'])}" if link["anchor"] else ""))
     if both or call.args.back:
         print(f"{len(back)} pages link to {key}")
         for source in back:

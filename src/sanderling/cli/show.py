@@ -4,7 +4,7 @@ import argparse
 import sys
 import time
 
-from sanderling.cli.frame import Call, print_json, say
+from sanderling.cli.frame import Call, plain, print_json, say
 from sanderling.cli.times import as_of
 from sanderling.cli.versions import decoded
 from sanderling.pages.media import charset_of, is_html, mime_of
@@ -43,16 +43,16 @@ def run(call: Call) -> int:
     elif call.args.headers:
         print(record.status)
         for name, value in record.head:
-            print(f"{name}: {value}")
+            print(plain(f"{name}: {value}"))
     elif call.args.text:
-        print(page_text(record))
+        print(plain(page_text(record)))
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(record.body)
         sys.stdout.buffer.flush()
     target = next((value for name, value in record.head if name.lower() == "location"), "")
     if 300 <= record.status < 400 and target:
-        say(call, f"{key} leads to {target} (status {record.status})")
+        say(call, f"{key} leads to {plain(target)} (status {record.status})")
     return 0
 
 
