@@ -105,12 +105,12 @@ class Book:
         values = self.cache.values
         for url in urls:
             key = hash(url)
-            packed = values.pop(key, None)
-            if packed is None:
+            value = values.pop(key, None)
+            if value is None:
                 missing.append(url)
             else:
-                values[key] = packed + MET
-                found[url] = packed & REST
+                values[key] = value + MET
+                found[url] = value & REST
         self.cache.asked += len(found) + len(missing)
         self.cache.hits += len(found) + len(missing)
         if missing:
