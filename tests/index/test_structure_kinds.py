@@ -1,6 +1,6 @@
 """Kinds of pages that a site names itself."""
 
-from sanderling.index.structure_join import accompanied, alike
+from sanderling.index.structure_join import Company, alike, company
 from sanderling.index.structure_kinds import common_ending, companions, ends_in, explained, join_named
 from sanderling.index.structure_split import divide, gather
 from sanderling.index.structure_templates import learn
@@ -73,15 +73,16 @@ def test_parts_explain_what_they_foretell_and_nothing_else() -> None:
 def test_pages_with_the_same_kind_of_page_beside_them_are_one_template_though_some_have_less_on_them() -> None:
     names = [f"{kind}{n}{more}" for kind in ("class", "struct", "file") for n in range(5) for more in ("", "-members")]
     urls = [f"http://h/{name}.html" for name in names if "file" not in name or "-" not in name]
-    company = companions(urls)
+    beside = companions(urls)
     classes, structs, files = (
         sum(1 << n for n, url in enumerate(urls) if kind in url and "-" not in url)
         for kind in ("class", "struct", "file")
     )
-    assert company == {"-members": classes | structs}
-    assert accompanied(classes, structs, company)
-    assert not accompanied(classes, files, company)
+    assert beside == {"-members": classes | structs}
+    assert company(classes, structs, beside) is Company.SAME
+    assert company(classes, files, beside) is Company.OTHER
+    assert company(files, files, beside) is Company.NONE
     much, less = dict.fromkeys(range(1, 9), 1.0), {1: 1.0, 2: 1.0}
     weight = dict.fromkeys(range(1, 9), 1.0)
-    assert alike(much, less, weight, accompanied=True) > 0
+    assert alike(much, less, weight, Company.SAME) > 0
     assert alike(much, less, weight) == 0

@@ -1,6 +1,7 @@
 """Join the parts of a site that look alike: a site that is divided by what URLs and titles say is divided too far."""
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 
 from sanderling.index.structure_split import Sets, containment, profile
 
@@ -9,7 +10,7 @@ TOLD = 0.9  # ... unless some feature tells them apart this surely ...
 SAME = 0.8  # ... and they do not hold this much of each other's blocks
 MUTUAL = 0.6  # parts that share less but hold this much of each other's blocks are one template too ...
 APART = 0.97  # ... unless some feature tells them apart this surely ...
-WITHIN = 0.97  # ... and that is not just one part having less
+WITHIN = 0.97  # ... and that is not just one part having less, with nothing beside its pages
 MOSTLY = 0.5  # share of pages that have the same kind of page beside them: then one part ...
 LESS = 0.9  # ... that is this much contained in the other has only less on it
 
@@ -20,7 +21,7 @@ def join(parts: Sequence[int], sets: Sets) -> list[int]:
     profiles = {number: profile(sets, part) for number, part in groups.items()}
 
     def near(a: int, b: int) -> float:
-        return alike(profiles[a], profiles[b], sets.weight, accompanied(groups[a], groups[b], sets.company))
+        return alike(profiles[a], profiles[b], sets.weight, company(groups[a], groups[b], sets.company))
 
     pairs = {(a, b): near(a, b) for a in groups for b in groups if a < b}
     while pairs and (closest := max(pairs, key=pairs.__getitem__)) and pairs[closest] > 0:
@@ -34,16 +35,28 @@ def join(parts: Sequence[int], sets: Sets) -> list[int]:
     return list(groups.values())
 
 
-def accompanied(one: int, other: int, company: Mapping[str, int]) -> bool:
-    """Most pages of both parts have the same kind of page beside them."""
-    return any(
-        all((part & pages).bit_count() >= MOSTLY * part.bit_count() for part in (one, other))
-        for pages in company.values()
-    )
+class Company(Enum):
+    """What stands beside the pages of two parts: the same kind of page, nothing, or beside one part only."""
+
+    SAME = "same"
+    NONE = "none"
+    OTHER = "other"
+
+
+def company(one: int, other: int, beside: Mapping[str, int]) -> Company:
+    """Compare what stands beside most pages of two parts."""
+    found = Company.NONE
+    for pages in beside.values():
+        mostly = sum((part & pages).bit_count() >= MOSTLY * part.bit_count() for part in (one, other))
+        if mostly == 2:
+            return Company.SAME
+        if mostly:
+            found = Company.OTHER
+    return found
 
 
 def alike(
-    one: Mapping[int, float], other: Mapping[int, float], weight: Mapping[int, float], accompanied: bool = False
+    one: Mapping[int, float], other: Mapping[int, float], weight: Mapping[int, float], beside: Company = Company.NONE
 ) -> float:
     """How much two parts share, if it is enough to be one template; 0 if it is not.
 
@@ -53,9 +66,10 @@ def alike(
     shared, told = overlap(one, other, weight), distance(one, other)
     first, second = containment(one, other, weight), containment(other, one, weight)
     least, most = min(first, second), max(first, second)
-    if accompanied and most >= LESS:
+    within = most >= WITHIN and beside is Company.NONE
+    if beside is Company.SAME and most >= LESS:
         return shared
-    near = least >= SAME or told <= TOLD if shared >= ALIKE else least >= MUTUAL and (most >= WITHIN or told <= APART)
+    near = least >= SAME or told <= TOLD if shared >= ALIKE else least >= MUTUAL and (within or told <= APART)
     return shared if near else 0.0
 
 
