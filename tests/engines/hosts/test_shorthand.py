@@ -2,10 +2,12 @@
 
 import random
 
+import msgspec
 import pytest
 
 from sanderling.engines.hosts import echo, lines
 from sanderling.engines.hosts.echo import Echo
+from sanderling.engines.hosts.letter import Page
 from sanderling.engines.hosts.shorthand import Shorthand, escape, unescape
 from sanderling.engines.hosts.slips import Slips, as_list
 from sanderling.engines.hosts.words import MOST_WORDS, Words, choose
@@ -116,3 +118,26 @@ def test_a_dictionary_or_a_text_that_grows_too_much_is_refused() -> None:
 def test_slips_and_pages_must_fit() -> None:
     with pytest.raises(ValueError, match="page without"):
         Slips().read(as_list([]), [b"page"])
+    slip = Slips().write(Page("/", 1, 1, b"", b"page", b""))
+    with pytest.raises(ValueError, match="without its page"):
+        Slips().read(as_list([slip, slip]), [b"page"])
+
+
+def test_times_cannot_run_away() -> None:
+    far = msgspec.msgpack.encode(Page("/", 2**60, 1, b"", b"", b""))
+    with pytest.raises(ValueError, match="another age"):
+        Slips().read(as_list([far]), [b"page"])
+
+
+def test_whatever_a_host_writes_is_read_or_refused() -> None:
+    draw = random.Random(11)
+    words = Words(choose(PROSE * 20))
+    kinds = [b"\x03", b"\x04", b"\x05", b"\x06", b"\x07", b"\x079", b"\x07-1", b"<", b" ", b"!", b"a b", b"\n", b"\x0e",
+             b"\xa8\x80", b"\xff\xff", b"\x06#", b"\x06\xff"]  # fmt: skip
+    reader, read = Shorthand(), 0
+    for _ in range(3000):
+        try:
+            read += sum(map(len, reader.read(words, b"".join(draw.choices(kinds, k=draw.randint(0, 30))), 5000)[1]))
+        except ValueError:
+            continue
+    assert 0 < read < 3000 * 5000

@@ -8,6 +8,7 @@ from sanderling.engines.hosts.letter import Message, Page
 
 NUMBERS = ((b"\x01", b"%d"), (b"\x02", b"%x"))  # how the length of a page is written in its head
 MOST_HEAD = 2**18
+MOST_MOMENTS = 2**40
 LISTS: msgspec.msgpack.Decoder[list[Message]] = msgspec.msgpack.Decoder(list[Message])
 
 
@@ -47,6 +48,8 @@ class Slips:
         for mark, form in NUMBERS:
             head = head.replace(mark, form % len(body))
         self.at += slip.at
+        if abs(self.at) > MOST_MOMENTS:
+            raise ValueError("a page from another age")
         return replace(slip, at=self.at, head=head, body=body)
 
 
