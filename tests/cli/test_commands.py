@@ -147,6 +147,14 @@ def test_a_page_is_shown(crawled: tuple[str, str], capsys: pytest.CaptureFixture
     assert "out_of_scope" in capsys.readouterr().err
 
 
+def test_a_stored_page_is_found_without_its_scheme(
+    crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    root, folder = crawled
+    assert main(["show", f"{root.removeprefix('http://')}/a", "--text", "-C", folder]) == 0
+    assert "page a" in capsys.readouterr().out
+
+
 def test_a_stored_redirect_says_where_it_leads(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     root, folder = crawled
     assert main(["show", f"{root}/old", "-C", folder]) == 0

@@ -9,14 +9,15 @@ from sanderling.store.warc_records import Place
 
 
 def known_url(collection: Collection, text: str) -> tuple[int, str]:
-    """The id and the key of a URL somebody typed; a bare name means https."""
-    spelling = normalise(text if "://" in text else f"https://{text}")
-    if spelling is None:
+    """The id and the key of a URL somebody typed; a bare name means https, or http where only that is known."""
+    typed = [text] if "://" in text else [f"https://{text}", f"http://{text}"]
+    keys = [spelling.url for raw in typed if (spelling := normalise(raw)) is not None]
+    if not keys:
         raise UsageError(f"{text!r} is no http or https URL")
-    id_ = url_id(collection.db, spelling.url)
-    if not id_:
-        raise UsageError(f"{spelling.url} is not in {collection.folder}; sanderling pages lists what is")
-    return id_, spelling.url
+    for key in keys:
+        if id_ := url_id(collection.db, key):
+            return id_, key
+    raise UsageError(f"{keys[0]} is not in {collection.folder}; sanderling pages lists what is")
 
 
 def stored(collection: Collection, url: int, key: str, before: float | None = None) -> StoredRecord:
