@@ -44,6 +44,10 @@ def test_broken_and_missing_files_are_named(tmp_path: Path) -> None:
 
 def test_units_are_what_people_write() -> None:
     assert (duration("90"), duration("1.5h"), duration("2d")) == (90, 5400, 172800)
+    assert (duration("250ms"), duration("1h30m"), duration("1d2h")) == (0.25, 5400, 93600)
+    for wrong in ("1h30", "1h30x", "h", "1.2.3s4m", ""):
+        with pytest.raises(ValueError, match="no duration"):
+            duration(wrong)
     assert (size("500MB"), size("2GiB"), size("10")) == (500_000_000, 2**31, 10)
 
 

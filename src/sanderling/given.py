@@ -60,12 +60,12 @@ def known() -> dict[str, Setting]:
     return {setting.name: setting for group in GROUPS for setting in settings_of(group)}
 
 
-UNITS = {"": 1, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+UNITS = {"": 1, "ms": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
 SIZES = {"": 1, "b": 1, "k": 10**3, "kb": 10**3, "kib": 2**10, "m": 10**6, "mb": 10**6, "mib": 2**20}
 SIZES |= {"g": 10**9, "gb": 10**9, "gib": 2**30, "t": 10**12, "tb": 10**12, "tib": 2**40}
 
 
-def _scaled(text: str, units: Mapping[str, int], what: str) -> float:
+def _scaled(text: str, units: Mapping[str, float], what: str) -> float:
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-zA-Z]*)\s*", text)
     if not match or match[2].lower() not in units:
         raise ValueError(f"{text!r} is no {what}")
@@ -73,7 +73,10 @@ def _scaled(text: str, units: Mapping[str, int], what: str) -> float:
 
 
 def duration(text: str) -> float:
-    """Read `90`, `1.5h` or `2d` as seconds."""
+    """Read `90`, `200ms`, `1.5h`, `1h30m` or `2d` as seconds."""
+    parts = re.findall(r"[\d.]+\s*[a-zA-Z]+", text)
+    if len(parts) > 1 and "".join(parts) == text.strip():
+        return sum(map(duration, parts))
     return _scaled(text, UNITS, "duration (write 90, 30m, 2h, 1d)")
 
 
