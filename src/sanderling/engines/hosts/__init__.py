@@ -5,7 +5,7 @@ keys.py     Ed25519 keys: who may send
 rules.py    what the owner allows: senders, sites, paths, hours, rates; every refusal has a name
 local.py    the site as seen from its own machine: by HTTP on loopback, or as a folder of files
 walk.py     one errand: look at pages, follow links if the whole site is wanted, keep what is new
-service.py  the little HTTP(S) service around it
+service.py  the little HTTP(S) service around it; sender.py packs and sends while it walks
 post.py     the crawler's side: letters out, messages in
 memory.py   what both sides keep of a first visit, for later ones to refer to
 prose.py    a first answer by a model of text (coder.py), in shorthand.py (slips, echo, lines, words); see reader.py

@@ -102,6 +102,22 @@ class Post:
     def _exchange(self, sent: Sent) -> None:
         recall = Recall(self.address.memory, self.address.receiver, sent.letter.site)
         first = self.link is None
+        answer = self._ask(sent, recall)
+        if answer.status != 200:
+            why = _refusal(answer)
+            self._put(sent, Failed(Reason.HOST_REFUSED, f"refused: {why}", why not in PASSING))
+            self._hang_up()
+            return
+        known = not first or self._begin(sent.letter, answer)
+        ended = self._read(sent, answer, None if known else recall)
+        if isinstance(self.unpacker, ProseUnpacker):  # later answers are zstd and refer to this one
+            self.unpacker = Unpacker(MAX_MESSAGE, bytes(self.unpacker.heard))
+        if not ended:
+            self._put(sent, Failed(Reason.BROKEN_RESPONSE, "the host's answer broke off"))
+            self._hang_up()
+
+    def _ask(self, sent: Sent, recall: Recall) -> http.client.HTTPResponse:
+        """Send a letter; the first on a connection says what we remember."""
         if self.link is None:
             self.link, self.packer = self.address.connect(), Packer()
             self.memory = recall.content()
@@ -109,17 +125,18 @@ class Post:
         body = self.packer.pack(sent.letter) + self.packer.flush()
         headers = {KEY_HEADER: self.sender, SIGNATURE_HEADER: sign(self.key, body)}
         self.link.request("POST", PATH, body, headers)
-        answer = self.link.getresponse()
-        if answer.status != 200:
-            why = _refusal(answer)
-            self._put(sent, Failed(Reason.HOST_REFUSED, f"refused: {why}", why not in PASSING))
-            self._hang_up()
-            return
-        if first:
-            known = answer.headers.get(MEMORY_HEADER, "") == sent.letter.memory != ""
-            self.unpacker = Unpacker(MAX_MESSAGE, self.memory if known else b"")
-            if answer.headers.get(CODING_HEADER, "") == prose.NAME in sent.letter.codings:
-                self.unpacker = ProseUnpacker(MAX_MESSAGE)
+        return self.link.getresponse()
+
+    def _begin(self, letter: Letter, answer: http.client.HTTPResponse) -> bool:
+        """Begin the stream of a connection; True if it refers to what we remember."""
+        known = answer.headers.get(MEMORY_HEADER, "") == letter.memory != ""
+        self.unpacker = Unpacker(MAX_MESSAGE, self.memory if known else b"")
+        if answer.headers.get(CODING_HEADER, "") == prose.NAME in letter.codings:
+            self.unpacker = ProseUnpacker(MAX_MESSAGE)
+        return known
+
+    def _read(self, sent: Sent, answer: http.client.HTTPResponse, recall: Recall | None) -> bool:
+        """Hand over the messages of an answer; True if it came to its end, and then it is remembered if asked."""
         ended, spent = False, 0
         while data := answer.read1(READ):
             spent += len(data)
@@ -127,15 +144,11 @@ class Post:
                 message = DECODER.decode(packed)
                 if isinstance(message, End) and not ended:
                     ended = True
-                    if first and not known:  # before the end is told: with it the crawl may be over, and we with it
+                    if recall is not None:  # before the end is told: with it the crawl may be over, and we with it
                         recall.keep(bytes(self.unpacker.heard))
                 self._put(sent, message, spent // len(messages))
             spent = 0 if messages else spent
-        if isinstance(self.unpacker, ProseUnpacker):  # later answers are zstd and refer to this one
-            self.unpacker = Unpacker(MAX_MESSAGE, bytes(self.unpacker.heard))
-        if not ended:
-            self._put(sent, Failed(Reason.BROKEN_RESPONSE, "the host's answer broke off"))
-            self._hang_up()
+        return ended
 
     def _hang_up(self) -> None:
         if self.link is not None:

@@ -7,7 +7,6 @@ import ssl
 import sys
 import threading
 import time
-from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from sanderling.engines.hosts.letter import (
     MEMORY_HEADER,
     PATH,
     SIGNATURE_HEADER,
-    End,
     Letter,
     Message,
     Packer,
@@ -33,12 +31,11 @@ from sanderling.engines.hosts.letter import (
 from sanderling.engines.hosts.local import Local, is_small, open_site
 from sanderling.engines.hosts.memory import Memories
 from sanderling.engines.hosts.rules import Nonces, Owner, Refusal, Site, refusal, site_of
+from sanderling.engines.hosts.sender import Sender
 from sanderling.engines.hosts.walk import Walk
 from sanderling.errors import UsageError
 
 IDLE_SECONDS = 300.0  # a guest that says nothing for so long is shown out
-CHUNK = 16 * 1024  # compressed bytes gathered before they are sent; a site that is slow sends earlier
-SEND_SECONDS = 0.25
 AHEAD = 256  # messages found and not yet packed
 STATUS = {Refusal.TOO_LARGE: 413, Refusal.UNREADABLE: 400, Refusal.TRUNCATED: 400, Refusal.BUSY: 503}
 
@@ -100,44 +97,6 @@ class Service(ThreadingHTTPServer):
         if why is not None:
             raise Refused(why)
         return letter
-
-
-class Sender(threading.Thread):
-    """Packs messages and sends them, soon after they came or when there are enough of them."""
-
-    def __init__(
-        self, found: "queue.Queue[Message | None]", packer: Packer | prose.ProsePacker, send: Callable[[bytes], None]
-    ) -> None:
-        super().__init__(daemon=True, name="sender")
-        self.found, self.packer, self.send = found, packer, send
-        self.gathered, self.since = bytearray(), time.monotonic()
-        self.error: OSError | None = None
-
-    def run(self) -> None:
-        """Work until there are no more messages; after an error, only take them."""
-        while (message := self.found.get()) is not None:
-            if self.error is None:
-                self._take(message)
-        for rest in self.packer.end() if self.error is None else ():
-            self.gathered += rest
-            self._send()
-
-    def _take(self, message: Message) -> None:
-        self.gathered += self.packer.pack(message)
-        late = time.monotonic() - self.since > SEND_SECONDS
-        if late or isinstance(message, End):
-            self.gathered += self.packer.flush()
-        if late or isinstance(message, End) or len(self.gathered) >= CHUNK:
-            self._send()
-
-    def _send(self) -> None:
-        try:
-            if self.error is None:
-                self.send(bytes(self.gathered))
-        except OSError as error:
-            self.error = error
-        self.gathered.clear()
-        self.since = time.monotonic()
 
 
 class Guest(BaseHTTPRequestHandler):
