@@ -111,9 +111,9 @@ class _Side:
         self.sizes = array("H", mark.sizes)
         self.places = mark.places
 
-    def with_place(self, sort: int) -> Counter[int]:
-        """Count the blocks in places of a sort."""
-        return Counter(key for key, place in zip(self.keys, self.places, strict=True) if place & sort)
+    def shown(self, keys: set[int]) -> Counter[int]:
+        """Count those of some blocks that are shown."""
+        return Counter(key for key, place in zip(self.keys, self.places, strict=True) if key in keys and place & MAIN)
 
 
 def _blocks(old: Signature, new: Signature) -> Iterable[Block]:
@@ -145,8 +145,10 @@ def _happened(old: Signature, new: Signature) -> Iterable[Block]:
 
 def _turned(action: Action, dark: _Side, light: _Side) -> Iterable[Block]:
     """Tell of words that one version has and does not show, and that the other one shows."""
-    hidden = dark.with_place(VEILED)
-    shown = hidden & (light.with_place(MAIN) - dark.with_place(MAIN)) if hidden else Counter()
+    if dark.places == light.places or VEILED not in dark.places:
+        return
+    veiled = {key for key, place in zip(dark.keys, dark.places, strict=True) if place == VEILED}
+    shown = light.shown(veiled) - dark.shown(veiled)
     for place, key in enumerate(light.keys if shown else ()):
         if shown[key] > 0 and light.places[place] & MAIN:
             shown[key] -= 1

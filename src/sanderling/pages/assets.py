@@ -18,12 +18,18 @@ NOT_CODE = bytes(set(range(256)) - set(CODE))
 DATA_TYPES = ("application/json", "application/ld+json", "text/json", "importmap", "speculationrules")
 CANDIDATE = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)").match
 DESCRIPTORS = re.compile(r"(?:[^,(]++|\([^)]*+\)?)*+,?").match
-EVENTS = (  # each costs a look at every element
-    *("click", "dblclick", "mousedown", "mouseover", "mouseout", "keydown", "keyup", "input", "change", "submit"),
-    *("focus", "blur", "load", "unload", "error"),
-)
+EVENTS = ("click", "load", "submit", "change", "mouseover", "keydown")  # each costs a look at every element
 HANDLERS = tuple(f"on{event}" for event in EVENTS)
 HANDLED = ",".join(f"[{name}]" for name in HANDLERS)
+TYPED = ("onfocus", "onblur", "oninput", "onkeyup", "onkeypress", "oninvalid")
+POINTED = ("onmouseout", "onmousedown", "ondblclick", "ontouchstart")
+OWN = {  # events of some tags alone: these are found at once
+    **dict.fromkeys(("input", "textarea", "select"), TYPED),
+    **dict.fromkeys(("button", "area"), POINTED),
+    "img": ("onerror", *POINTED),
+    "form": ("onreset",),
+    "body": ("onunload", "onbeforeunload", "onresize", "onscroll"),
+}
 LAZY = ("src", "data-src", "data-original", "data-lazy-src", "srcset", "data-srcset")
 CHOSEN = re.compile(r"[?&;](?:id|file|src|url|img|image|photo|picture|pic|path)=[^&#;]*", re.IGNORECASE)
 BUILT = re.compile(
@@ -176,13 +182,17 @@ _codes: dict[int, int] = {}
 
 def handlers(tree: Document) -> set[int]:
     """Hash the event handlers written into tags."""
-    found = set()
-    for element in tree.select(HANDLED):
-        for name in HANDLERS:
-            value = element.attr(name)
-            if value:
-                found.add(key(f"{name} {''.join(filter(str.isalpha, value))}"))
+    found = {
+        _handler(name, value) for element in tree.select(HANDLED) for name in HANDLERS if (value := element.attr(name))
+    }
+    for tag, names in OWN.items():
+        for element in tree.find_all(tag)[:MAX_LINKS]:
+            found.update(_handler(name, value) for name in names if (value := element.attr(name)))
     return found
+
+
+def _handler(name: str, value: str) -> int:
+    return key(f"{name} {''.join(filter(str.isalpha, value))}")
 
 
 def forms(tree: Document) -> set[int]:

@@ -77,8 +77,8 @@ WARMTH = re.compile(r"[-−]?\d+\s?°\s?(?:[cf]\b)?", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d]+")
 MINE = frozenset(word for said in (*MADE, *REVISED, *TOLD, *GLUE) for word in said.split())
 REVISING = frozenset(word for said in REVISED for word in said.split()) - frozenset(("mis", "mise", "à"))
-HINTS = REVISING.union(DAYS, SHORT_DAYS, MADE, ("am", "pm", "m", "分"))
-PAIR = re.compile(r"\d(?:[:.h]\d\d|\s?[時时点]|[AaPp][Mm])")  # is part of every time of day, and found at once
+HINTS = REVISING.union(DAYS, SHORT_DAYS, MADE, ("am", "pm", "m", "uhr", "分"))
+PAIR = re.compile(r"\d(?:[:h]\d\d|\s?[時时点]|[AaPp][Mm])")  # is part of nearly every time of day, and found at once
 
 
 def without_moments(line: str, words: set[str]) -> str:
