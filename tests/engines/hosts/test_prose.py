@@ -120,6 +120,12 @@ def test_a_segment_that_is_too_large_is_refused_before_it_comes() -> None:
         ProseUnpacker(1000).unpack(b"\x7f\xff\xff\xff\x00\x00\x00\x01")
 
 
+def test_segments_that_claim_much_and_bring_nothing_are_refused_before_they_are_read() -> None:
+    claims = prose.HEADER.pack(prose.MOST_TEXT, 0) * 3 + prose.HEADER.pack(1, 100) + bytes(100)
+    with pytest.raises(ValueError, match="too many"):
+        ProseUnpacker(2**26).unpack(claims)
+
+
 def test_a_message_apart_that_grows_beyond_its_length_is_refused() -> None:
     small = packed(b"x" * 100_000)
     with pytest.raises(ValueError, match="another length"):

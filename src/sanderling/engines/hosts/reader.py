@@ -66,6 +66,8 @@ class ProseUnpacker:
         """Read what can be read now: all segments together, for the coder may be asked only once behind its end."""
         ready = [self.due.popleft() for _ in range(self._readable())]
         total = sum(length for length, _, _ in ready)
+        if total > 2 * MOST_TEXT:
+            raise ValueError("too many segments at once")
         short, at, found = self._decode(total) if total else b"", 0, list[bytes]()
         for length, _, apart in ready:
             if not length:
