@@ -48,7 +48,8 @@ def test_the_atom_feed_has_what_matters_and_nothing_else() -> None:
 
 
 def test_the_rss_feed_has_what_matters_and_nothing_else() -> None:
-    root = xml.fromstring(rss([*QUIET, ITEM], "Changes", "https://example.org/"))
+    root = xml.fromstring(rss([*QUIET, ITEM], "Changes", "urn:x"))
+    assert root.findtext("channel/link") == "https://example.org/"
     (entry,) = root.findall("channel/item")
     assert entry.findtext("link") == ITEM.url
     assert entry.findtext("pubDate") == "Tue, 14 Nov 2023 22:13:20 +0000"

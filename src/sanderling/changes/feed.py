@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from sanderling.changes.detect import Change
 from sanderling.changes.render import plain
+from sanderling.organise.normalise import host_of
 
 ATOM = "http://www.w3.org/2005/Atom"
 GENERATOR = "Sanderling"
@@ -69,13 +70,14 @@ def atom(items: Iterable[Item], title: str, feed_id: str) -> str:
 
 
 def rss(items: Iterable[Item], title: str, link: str) -> str:
-    """Write an RSS feed, newest first."""
+    """Write an RSS feed, newest first; it leads to the site of the newest, or to `link` where there is none."""
+    news = _news(items)
     root = xml.Element("rss", {"version": "2.0"})
     channel = _add(root, "channel")
     _add(channel, "title", title)
-    _add(channel, "link", link)
+    _add(channel, "link", f"{host_of(news[0].url)}/" if news else link)
     _add(channel, "description", title)
-    for item in _news(items):
+    for item in news:
         entry = _add(channel, "item")
         _add(entry, "title", f"{item.title or item.url}: {', '.join(item.change.kinds)}")
         _add(entry, "link", item.url)
