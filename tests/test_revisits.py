@@ -66,6 +66,24 @@ def test_a_page_is_gone_when_it_was_missing_twice(tmp_path: Path) -> None:
             assert site.root + "/p1" not in {row.url for row in pages(collection.db, "p.status = 200")}
 
 
+def test_a_page_that_returns_with_other_words_is_a_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site(texts(3)) as site:
+        crawl(tmp_path, request(site))
+        before, site.pages["/p1"] = site.pages["/p1"], Page(b"", 404)
+        assert [go(site, tmp_path, Mode.ALL).gone for _ in range(2)] == [0, 1]
+        site.pages["/p1"] = before
+        crawl(tmp_path, request(site))
+        assert main(["changes", "-C", str(tmp_path), "--json"]) == 0
+        assert capsys.readouterr().out == ""
+        site.pages["/p1"] = Page(b"", 404)
+        assert [go(site, tmp_path, Mode.ALL).gone for _ in range(2)] == [0, 1]
+        site.pages["/p1"] = html("/", text="Quite another story is told here since it came back, of gulls and of rope.")
+        crawl(tmp_path, request(site))
+        assert main(["changes", "-C", str(tmp_path), "--json"]) == 0
+        (change,) = map(json.loads, capsys.readouterr().out.splitlines())
+        assert (change["url"], "content" in change["kinds"]) == (f"{site.root}/p1", True)
+
+
 def test_trouble_is_no_change_and_loses_nothing(tmp_path: Path) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))

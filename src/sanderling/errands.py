@@ -130,5 +130,7 @@ class Errands:
             if old is not None and old.status == 200 and stop.role is not Role.CHANGES:  # each question is another
                 etag = "" if liar and old.last_modified else old.etag
                 stop = msgspec.structs.replace(stop, etag=etag, last_modified=old.last_modified, digest=old.digest)
+            elif old is not None and old.is_away and stop.role is Role.PAGE:  # a 304 would not say that it is back
+                stop = msgspec.structs.replace(stop, digest=old.digest)
             stops.append(stop)
         return msgspec.structs.replace(itinerary, stops=tuple(stops))

@@ -26,7 +26,7 @@ def note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house
     changed: set[int] = set()
     for item in shelved:
         visit, old = item.visit, latest.get(item.visit.id)
-        if old is None or visit.role is not Role.PAGE or old.status != 200:
+        if old is None or visit.role is not Role.PAGE or not (old.status == 200 or old.is_away):
             continue
         site = site_of(visit.url)
         house.log.signal(Signal.COMPARE, 1, visit.url)

@@ -33,6 +33,11 @@ class Latest(Struct, frozen=True):
     visit: int
     links: bytes
 
+    @property
+    def is_away(self) -> bool:
+        """Did the page go away, so that what we hold is what it was before?"""
+        return self.status >= 400 and bool(self.digest)
+
 
 class Twin(Struct, frozen=True):
     """A stored body with the same digest, and where it lies."""
