@@ -6,7 +6,6 @@ Two network namespaces, a link of 50 ms and 10 Mbit/s, nginx at the far end. Byt
 link, everything included: handshakes, acknowledgements, headers. Needs root; without it, it says so and ends.
 """
 
-import argparse
 import json
 import os
 import random
@@ -23,7 +22,7 @@ from msgspec import Struct
 
 from benchmarks.link import FAR, Link, is_possible, round_trip, slow_link
 from benchmarks.server import CONFIG
-from benchmarks.sites import SITES
+from benchmarks.sites import SITES, options_of
 from benchmarks.written import put
 
 SOURCE = str(Path(__file__).parent.parent / "src")
@@ -51,7 +50,7 @@ class Crawl(Struct, frozen=True):
 
 def main() -> int:
     """Measure, print, and write the report if asked."""
-    options = parse()
+    options = options_of(__doc__, DEFAULT)
     why_not = is_possible()
     if why_not:
         print(f"skipped: {why_not}")
@@ -72,15 +71,6 @@ def main() -> int:
         picture = f"![bytes on the link]({CHART.relative_to('docs')})"
         put("migration", "\n\n".join([how, text, targets(crawls), picture]))
     return 0
-
-
-def parse() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sites", default=",".join(DEFAULT))
-    parser.add_argument("--data", type=Path, default=Path(".bench"), help="folder with unpacked Debian packages")
-    parser.add_argument("--write", action="store_true")
-    return parser.parse_args()
 
 
 def measure(link: Link, source: Path, site: str, gzip: bool) -> Iterator[Crawl]:

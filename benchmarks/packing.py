@@ -6,7 +6,6 @@ All pages of a site are one stream, as a host sends them. The measure is the sum
 server that compresses would send. Seconds are of the processor.
 """
 
-import argparse
 import lzma
 import sys
 import time
@@ -17,7 +16,7 @@ from pathlib import Path
 import brotli
 from msgspec import Struct
 
-from benchmarks.sites import SITES
+from benchmarks.sites import SITES, options_of
 from benchmarks.written import put
 from sanderling.engines.hosts.coder import BEHIND, Coder, Decoder
 from sanderling.engines.hosts.letter import Letter, Message, Packer, Page, Unpacker, Wanted
@@ -52,7 +51,7 @@ class Packed(Struct, frozen=True):
 
 def main() -> int:
     """Measure, print, and write the table if asked."""
-    options = parse()
+    options = options_of(__doc__, DEFAULT)
     tables = []
     for name in options.sites.split(","):
         messages = pages_of(options.data / name / SITES[name])
@@ -64,15 +63,6 @@ def main() -> int:
     if options.write:
         put("packing", "\n\n".join(tables), DOCUMENT)
     return 0
-
-
-def parse() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sites", default=",".join(DEFAULT))
-    parser.add_argument("--data", type=Path, default=Path(".bench"), help="folder with unpacked Debian packages")
-    parser.add_argument("--write", action="store_true")
-    return parser.parse_args()
 
 
 def pages_of(root: Path) -> list[Message]:

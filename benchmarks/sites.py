@@ -1,7 +1,9 @@
 """Real web sites to crawl: Debian's documentation packages, unpacked behind one front page."""
 
+import argparse
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -15,6 +17,15 @@ SITES = {
     "junit4-doc": "usr/share/doc/junit4/api",
 }
 DEFAULT = ("postgresql-doc-15", "python-django-doc", "sqlite3-doc", "libstdc++-12-doc")
+
+
+def options_of(about: str | None, sites: Sequence[str]) -> argparse.Namespace:
+    """Read the command line of a benchmark that takes sites one by one."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--sites", default=",".join(sites))
+    parser.add_argument("--data", type=Path, default=Path(".bench"), help="folder with unpacked Debian packages")
+    parser.add_argument("--write", action="store_true")
+    return parser.parse_args()
 
 
 class Web(Struct, frozen=True):

@@ -246,8 +246,8 @@ def candidates(srcset: str) -> list[str]:
         at = part.end()
         address = part[1]
         found.append(address.rstrip(","))
-        if not address.endswith(","):
-            at = DESCRIPTORS(srcset, at).end()  # type: ignore[union-attr]
+        if not address.endswith(",") and (rest := DESCRIPTORS(srcset, at)):
+            at = rest.end()
     return [address for address in found if address]
 
 

@@ -5,13 +5,10 @@ from itertools import compress
 
 LONGEST = 60  # characters of a line that is about one thing
 WORTH = 2  # is added to the place of such a line in a mark
-SIGNS = (  # wherever they stand; a search for a single letter, or one that the text cannot have, costs nothing
-    *("$", "€", "£", "¥", "₹", "₽", "₩", "₺", "円", "元", "원", "zł", "kč", "руб", "eur", "usd", "stock"),
-    *("épuisé", "slutsåld", "в наличии", "有货", "缺货", "售罄", "在庫", "品切れ"),
-)
-WORDS = (
-    *("gbp", "chf", " kr", "sold out", "available", "auf lager", "lieferbar", "ausverkauft", "disponib"),
-    *("rupture", "agotado", "esaurito", "uitverkocht"),
+SIGNS = (  # wherever they stand; to look for one that the text cannot have costs nothing
+    *("$", "€", "£", "¥", "₹", "₽", "₩", "₺", "円", "元", "원", "zł", "kč", " kr", "руб", "eur", "usd", "gbp", "chf"),
+    *("stock", "sold out", "available", "auf lager", "lieferbar", "ausverkauft", "disponib", "rupture", "épuisé"),
+    *("agotado", "esaurito", "uitverkocht", "slutsåld", "в наличии", "有货", "缺货", "售罄", "在庫", "品切れ"),
 )
 
 
@@ -20,7 +17,7 @@ def weighed(lines: Sequence[str], places: bytes) -> bytes:
     short = [n for n in compress(range(len(lines)), places) if len(lines[n]) <= LONGEST]
     whole = "\n".join([lines[n] for n in short]).lower()
     marked = bytearray(places)
-    for sign in (*SIGNS, *WORDS):
+    for sign in SIGNS:
         for number in _lines(whole, sign):
             marked[short[number]] |= WORTH
     return bytes(marked)

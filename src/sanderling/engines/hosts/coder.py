@@ -5,6 +5,7 @@ repetitions look like one; fewer bytes than asked for is an end. And it crashes 
 """
 
 import sys
+from importlib.util import find_spec
 from typing import Any
 
 ORDER = 16
@@ -17,11 +18,7 @@ BEHIND = 16  # coded bytes after a text that its reading may need: the coder is 
 
 def is_here() -> bool:
     """Can this side speak it? It comes with the extra `host`."""
-    try:
-        import pyppmd  # noqa: F401 - only whether it is there
-    except ImportError:
-        return False
-    return True
+    return find_spec("pyppmd") is not None
 
 
 class Coder:
