@@ -14,9 +14,8 @@ from sanderling.index.structure_drive import RANKS, Driven
 from sanderling.index.structure_recognise import Recogniser
 from sanderling.index.structure_views import Look
 from sanderling.organise.navigation import Navigator, parents_of
-from sanderling.organise.normalise import host_of
+from sanderling.organise.normalise import host_of, normalise
 from sanderling.records import Candidate, Source, Url
-from sanderling.request import read_seed
 from sanderling.samples import Sample
 from sanderling.session import Request, crawl
 from sanderling.store.collection import exists, get_meta, read_collection
@@ -90,11 +89,12 @@ def look_above(coordinator: Coordinator, looks: Sequence[Look]) -> dict[Url, int
 
 
 def let_wait(coordinator: Coordinator, urls: Iterable[str]) -> dict[Url, int]:
-    """Put URLs that no page has shown beside those that wait, if they may be visited; the caller holds the transaction.
+    """Put URLs that no page has shown beside those that wait, if they may be visited, and give the ids of new ones.
 
-    Gives the ids of those that are new."""
+    The caller holds the transaction.
+    """
     house, now = coordinator.house, coordinator.clock()
-    spellings = [read_seed(url) for url in urls]
+    spellings = [spelling for url in urls if (spelling := normalise(url)) is not None]  # a guess may be too long
     known = house.book.find([spelling.url for spelling in spellings])
     entries = {
         found.url: house.judge.judge(
