@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from sanderling.changes.feed import Item, summary
-from sanderling.changes.render import plain
 from sanderling.errors import MissingExtra, UsageError
+from sanderling.terminal import plain
 
 MOST = 50  # changes spelled out in one message
 SUBJECT = "Sanderling: {count} changed page{s}"

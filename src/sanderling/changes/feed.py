@@ -9,8 +9,8 @@ from xml.etree import ElementTree as xml
 from msgspec import Struct
 
 from sanderling.changes.detect import Change
-from sanderling.changes.render import plain
 from sanderling.organise.normalise import host_of
+from sanderling.terminal import plain
 
 ATOM = "http://www.w3.org/2005/Atom"
 GENERATOR = "Sanderling"

@@ -1,7 +1,6 @@
 """A report on paper: for a terminal, and as a page with both versions side by side. Nothing from the web gets through
 as anything but text: control characters go, HTML is escaped."""
 
-import re
 from collections.abc import Iterator
 from html import escape
 
@@ -10,18 +9,13 @@ from rich.text import Text
 from sanderling.changes.difference import Action
 from sanderling.changes.report import Report, Row
 from sanderling.changes.words import Mark, Piece
+from sanderling.terminal import plain
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 CONTEXT = 60  # characters of unchanged text shown on each side of a change
 ROOM = 300  # the same on a page
 SIGNS = {Action.ADDED: "+", Action.REMOVED: "-", Action.CHANGED: "~", Action.MOVED: ">"}
 COLOURS = {Mark.ADDED: "green", Mark.REMOVED: "red strike", Mark.SAME: ""}
 BRACKETS = {Mark.ADDED: ("{+", "+}"), Mark.REMOVED: ("[-", "-]"), Mark.SAME: ("", "")}
-
-
-def plain(text: str) -> str:
-    """Take out what would make a terminal do something."""
-    return CONTROL.sub("\ufffd", text)
 
 
 def lines(report: Report, *, colour: bool = False, furniture: bool = False) -> Iterator[Text]:

@@ -14,7 +14,7 @@ from sanderling.changes.detect import Change, Kind, judge
 from sanderling.changes.difference import difference
 from sanderling.changes.feed import Item, atom, rss, summary
 from sanderling.changes.ledger import UNREADABLE, Ledger, Noted, entries
-from sanderling.changes.render import excerpt, plain
+from sanderling.changes.render import excerpt
 from sanderling.changes.report import compare
 from sanderling.changes.told import OVERLAP, Heard
 from sanderling.changes.told import read as read_heard
@@ -28,6 +28,7 @@ from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.settings import Watching
 from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import Collection, read_collection
+from sanderling.terminal import plain
 
 HELP = "List changes of stored pages by kind and significance; noise is left out. Also as a feed, or sent to you."
 EXAMPLES = """\

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from sanderling.cli.frame import Call, plain, print_json
+from sanderling.cli.frame import Call, print_json
 from sanderling.cli.times import iso
 from sanderling.errors import UsageError
 from sanderling.frontier.hosts import Hosts
@@ -27,6 +27,7 @@ from sanderling.settings import Fetching, Politeness, Scope
 from sanderling.sources.sitemap import read_sitemap
 from sanderling.store.catalogue import url_id
 from sanderling.store.collection import exists, get_meta, read_collection
+from sanderling.terminal import plain
 
 HELP = "Explain what would happen with a URL, without crawling."
 EXAMPLES = """\

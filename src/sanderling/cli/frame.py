@@ -3,7 +3,6 @@
 import argparse
 import importlib
 import json
-import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from msgspec import Struct
 import sanderling
 from sanderling.errors import UsageError
 from sanderling.given import Setting, gather, group_from, nearest, settings_of
+from sanderling.terminal import plain
 
 EXIT_OK = 0
 EXIT_DISK = 3
@@ -25,7 +25,6 @@ EXIT_SIZE = 14
 EXIT_TIME = 15
 EXIT_HELD = 18  # hosts asked us to come back much later
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 WITH_VALUE = ("-C", "--collection", "--settings")  # flags of every command that a word follows
 
 G = TypeVar("G", bound=Struct)
@@ -162,11 +161,6 @@ def overview(commands: Mapping[str, str]) -> str:
     width = max(map(len, commands))
     rows = "\n".join(f"  {name:<{width}}  {text}" for name, text in commands.items())
     return f"{INTRODUCTION}\ncommands:\n{rows}\n\nsanderling COMMAND --help says more.\n{EXIT_CODES}"
-
-
-def plain(text: object) -> str:
-    """Text of a stranger, without what a terminal would obey: colours, titles, directions of writing."""
-    return CONTROL.sub("", str(text))
 
 
 def print_json(value: object) -> None:

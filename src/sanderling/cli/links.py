@@ -2,11 +2,12 @@
 
 import argparse
 
-from sanderling.cli.frame import Call, plain, print_json
+from sanderling.cli.frame import Call, print_json
 from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import read_collection
 from sanderling.store.graph import sources_of, targets_of
 from sanderling.store.look import known_url
+from sanderling.terminal import plain
 
 HELP = "List the forward and back links of a stored page."
 EXAMPLES = """\

@@ -4,7 +4,7 @@ import argparse
 import sys
 import time
 
-from sanderling.cli.frame import Call, plain, print_json, say
+from sanderling.cli.frame import Call, print_json, say
 from sanderling.cli.times import as_of
 from sanderling.cli.versions import decoded
 from sanderling.pages.media import charset_of, is_html, mime_of
@@ -13,6 +13,7 @@ from sanderling.pages.text import text
 from sanderling.store.collection import read_collection
 from sanderling.store.look import known_url, stored
 from sanderling.store.read import StoredRecord
+from sanderling.terminal import plain
 
 HELP = "Print a stored page: its body as it was, or the text a person reads."
 EXAMPLES = """\

@@ -1,0 +1,10 @@
+"""Words of strangers on a person's terminal."""
+
+import re
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def plain(text: object) -> str:
+    """Take out what a terminal would obey: colours, titles, directions of writing."""
+    return CONTROL.sub("", str(text))
