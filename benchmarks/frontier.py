@@ -9,7 +9,6 @@ python -m benchmarks.frontier [--marks 10000,1000000,5000000] [--data DIR] [--wr
 """
 
 import argparse
-import hashlib
 import shutil
 import sys
 import time
@@ -20,22 +19,19 @@ from pathlib import Path
 from msgspec import Struct
 
 from benchmarks.graph import DEGREE, FRESH, Web, page_at
+from benchmarks.made_up import fetched
 from benchmarks.written import put
 from sanderling.coordinator import Coordinator
 from sanderling.ending import Finish
 from sanderling.engines.processes import Lost
-from sanderling.migrants.pack import Exchange, pack_response
 from sanderling.migrants.resolve import Resolver
-from sanderling.records import Itinerary, Link, Outcome, Parcel, Robots, Stop, Url, Visit, Vitals
+from sanderling.records import Itinerary, Link, Parcel, Robots, Stop, Url, Visit, Vitals
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
 from sanderling.store.graph import FLUSH_PAIRS
 
 HOSTS = 50
 WINDOW = FLUSH_PAIRS // DEGREE + 500  # pages of one measurement: back links are written once in it at least
-PACKED = pack_response(
-    Exchange("http://h1.test/", 0.0, b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"<p>a page</p>" * 200)
-)
 
 
 class Mark(Struct, frozen=True):
@@ -162,25 +158,7 @@ class Dreamers:
 
     def _visit(self, host: int, stop: Stop, host_length: int, now: float) -> Visit:
         links = tuple(Link(Url(url)) for url in self._web.links(host, page_at(stop.url[host_length:])))
-        return Visit(
-            stop.id,
-            stop.token,
-            stop.url,
-            Outcome.FETCHED,
-            now,
-            status=200,
-            mime="text/html",
-            digest=hashlib.sha256(stop.url.encode()).digest(),
-            size=30_000,
-            wire_bytes=30_000,
-            address="192.0.2.1",
-            title=stop.url,
-            links=links,
-            head=PACKED.head,
-            response=PACKED.member,
-            record_id=PACKED.record_id,
-            payload=PACKED.payload_digest,
-        )
+        return fetched(stop, now, links, {})
 
 
 def resident_bytes() -> int:

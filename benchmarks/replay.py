@@ -4,7 +4,6 @@ Migrants are made up: they bring the pages they were sent for, a few at a time, 
 committed at once, as in a real crawl without pauses.
 """
 
-import hashlib
 import shutil
 import time
 from collections import deque
@@ -14,18 +13,15 @@ from pathlib import Path
 from msgspec import Struct
 
 from benchmarks.linkgraph import LinkGraph, Page
+from benchmarks.made_up import fetched
 from sanderling import coordinator as turns
 from sanderling.engines.processes import Lost
-from sanderling.migrants.pack import Exchange, pack_response
 from sanderling.migrants.resolve import Resolver
 from sanderling.records import Itinerary, Link, Outcome, Parcel, Robots, Stop, Visit, Vitals
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Order, Politeness, Scope, Workers
 
 TURN = 40  # pages a migrant brings in one batch: about what it fetches in 80 milliseconds
-PACKED = pack_response(
-    Exchange("http://h1.test/", 0.0, b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"<p>a page</p>" * 200)
-)
 
 Look = Callable[[Page], tuple[Mapping[str, bytes], tuple[Link, ...]]]
 """What a migrant sees on a page: its marks and its links."""
@@ -109,26 +105,7 @@ class Players:
             return Visit(stop.id, stop.token, stop.url, Outcome.GONE, now, status=404)
         self.order.append(stop.url)
         marks, links = self._look(page)
-        return Visit(
-            stop.id,
-            stop.token,
-            stop.url,
-            Outcome.FETCHED,
-            now,
-            status=200,
-            mime="text/html",
-            digest=hashlib.sha256(stop.url.encode()).digest(),
-            size=30_000,
-            wire_bytes=30_000,
-            address="192.0.2.1",
-            title=stop.url,
-            links=links,
-            head=PACKED.head,
-            response=PACKED.member,
-            record_id=PACKED.record_id,
-            payload=PACKED.payload_digest,
-            marks=dict(marks),
-        )
+        return fetched(stop, now, links, marks)
 
 
 def plain(page: Page) -> tuple[Mapping[str, bytes], tuple[Link, ...]]:

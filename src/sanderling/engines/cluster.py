@@ -17,8 +17,8 @@ from typing import IO
 import msgspec
 
 from sanderling.engines.driver import Came, Create, Dispose, Failed, Gone, Join, Leave, News, Order, Post, Ready
-from sanderling.engines.processes import BUFFER, Lost
-from sanderling.engines.wire import Abandon, Go, Inbox, frame
+from sanderling.engines.processes import Lost
+from sanderling.engines.wire import BUFFER, Abandon, Go, Inbox, frame, push
 from sanderling.errors import EngineUnavailable, MissingExtra
 from sanderling.migrants.settings import FetchSettings
 from sanderling.records import Itinerary, Parcel, Vitals
@@ -182,14 +182,7 @@ class Cluster:
         if line.ready:
             line.outgoing += self.held
             self.held.clear()
-        try:
-            while line.outgoing:
-                del line.outgoing[: line.sock.send(memoryview(line.outgoing)[:BUFFER].tobytes())]
-        except BlockingIOError:
-            pass
-        except OSError:  # it is gone; the next receive says so
-            line.outgoing.clear()
-        self.selector.modify(line.sock, selectors.EVENT_READ | (selectors.EVENT_WRITE if line.outgoing else 0))
+        self.selector.modify(line.sock, push(line.sock, line.outgoing))
 
     def close(self) -> None:
         """End all migrants; the cluster stays unless we started it."""

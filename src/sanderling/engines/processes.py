@@ -15,11 +15,10 @@ from msgspec import Struct
 
 from sanderling.engines.hosts.address import Address
 from sanderling.engines.quiet import unheard
-from sanderling.engines.wire import Abandon, Go, Inbox, Quit, Start, frame
+from sanderling.engines.wire import BUFFER, Abandon, Go, Inbox, Quit, Start, frame, push
 from sanderling.migrants.settings import FetchSettings
 from sanderling.records import Host, Itinerary, Parcel, Vitals
 
-BUFFER = 4 * 2**20
 GRACE_SECONDS = 5.0
 
 
@@ -142,15 +141,7 @@ class Processes:
 
     def _push(self, member: _Crew) -> None:
         """Send what fits; the rest goes when the socket has room again."""
-        try:
-            while member.outgoing:
-                del member.outgoing[: member.sock.send(memoryview(member.outgoing)[:BUFFER].tobytes())]
-        except BlockingIOError:
-            pass
-        except OSError:  # it is gone; the next receive says so
-            member.outgoing.clear()
-        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if member.outgoing else 0)
-        self.selector.modify(member.sock, events, member)
+        self.selector.modify(member.sock, push(member.sock, member.outgoing), member)
 
     def receive(self, timeout: float) -> list[Parcel | Lost]:
         """What came home within this time; a migrant that died is reported once."""

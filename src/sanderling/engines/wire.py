@@ -1,5 +1,6 @@
 """Frames between coordinator and migrant: a length, then msgpack. The same bytes go over a pipe or a network."""
 
+import selectors
 import socket
 import struct
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from sanderling.records import Itinerary
 LENGTH = struct.Struct("!I")
 MAX_FRAME = 512 * 2**20
 CHUNK = 2**18
+BUFFER = 4 * 2**20  # that a socket may hold, and that goes out at once
 
 
 class Start(Struct, frozen=True):
@@ -62,6 +64,18 @@ def split_frames(buffer: bytearray, most: int) -> list[bytes]:
         start = end
     del buffer[:start]
     return found
+
+
+def push(sock: socket.socket, outgoing: bytearray) -> int:
+    """Send what fits and take it off; gives the events to wait for. What is for somebody who is gone is let go."""
+    try:
+        while outgoing:
+            del outgoing[: sock.send(memoryview(outgoing)[:BUFFER].tobytes())]
+    except BlockingIOError:
+        pass
+    except OSError:  # the next receive says so
+        outgoing.clear()
+    return selectors.EVENT_READ | (selectors.EVENT_WRITE if outgoing else 0)
 
 
 class Inbox:
