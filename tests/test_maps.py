@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
+import pytest
 from tests.web import Page, Site, html
 
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
-from sanderling.store.catalogue import pages
-from sanderling.store.collection import read_collection
+from sanderling.store.catalogue import pages, skipped
+from sanderling.store.collection import get_meta, read_collection
 
 XML = {"Content-Type": "application/xml"}
 
@@ -32,6 +33,11 @@ def go(site: Site, folder: Path, scope: Scope | None = None) -> Summary:
 def found(folder: Path) -> dict[str, str]:
     with read_collection(folder) as collection:
         return {row.url.split("/", 3)[3]: row.source for row in pages(collection.db)}
+
+
+def passed_over(folder: Path) -> dict[str, tuple[str, str, str]]:
+    with read_collection(folder) as collection:
+        return {row.url: (row.reason, row.source, row.via) for row in skipped(collection.db)}
 
 
 def test_pages_of_a_sitemap_named_by_robots_txt_are_found(tmp_path: Path) -> None:
@@ -71,6 +77,45 @@ def test_a_sitemap_speaks_only_for_its_own_site(tmp_path: Path) -> None:
         site.pages["/sitemap.xml"] = urlset(f"<loc>{other.root}/x</loc>")
         go(site, tmp_path, Scope(scope="any"))
         assert other.hits["/x"] == 0
+        assert passed_over(tmp_path) == {f"{other.root}/x": ("foreign", "sitemap", f"{site.root}/sitemap.xml")}
+
+
+def test_what_only_a_foreign_sitemap_names_is_fetched_once_a_page_links_to_it(tmp_path: Path) -> None:
+    with Site({"/": html("/late"), "/late": html()}) as site, Site({"/x": html()}) as other:
+        site.pages["/sitemap.xml"] = urlset(f"<loc>{other.root}/x</loc>")
+        site.pages["/late"] = html(f"{other.root}/x")
+        go(site, tmp_path, Scope(scope="any"))
+        assert other.hits["/x"] == 1
+        assert f"{other.root}/x" not in passed_over(tmp_path)
+
+
+def test_foreign_entries_are_out_of_scope_until_the_scope_is_wider_and_stay_foreign_then(tmp_path: Path) -> None:
+    with Site({"/": html()}) as site, Site({"/x": html(), "/y": html()}) as other:
+        site.pages["/"] = html(f"{other.root}/y")
+        site.pages["/sitemap.xml"] = urlset(f"<loc>{other.root}/x</loc>", f"<loc>{other.root}/y</loc>")
+        go(site, tmp_path)
+        assert {reason for reason, _, _ in passed_over(tmp_path).values()} == {"out_of_scope"}
+        go(site, tmp_path, Scope(scope="any"))
+        assert (other.hits["/x"], other.hits["/y"]) == (0, 1)
+        assert passed_over(tmp_path)[f"{other.root}/x"][0] == "foreign"
+
+
+def test_foreign_entries_are_written_down_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sanderling.frontier.judge.MAX_LISTED", 10)
+    with Site({"/": html()}) as site:
+        site.pages["/sitemap.xml"] = urlset(*[f"<loc>http://h{n}.example/</loc>" for n in range(30)])
+        go(site, tmp_path)
+        assert len(passed_over(tmp_path)) == 10
+        with read_collection(tmp_path) as collection:
+            assert get_meta(collection.db, "unlisted") == "20"
+
+
+def test_entries_that_are_too_long_are_named(tmp_path: Path) -> None:
+    with Site({"/": html()}) as site:
+        site.pages["/sitemap.xml"] = urlset(f"<loc>{site.root}/{'a' * 3000}</loc>")
+        go(site, tmp_path)
+        ((url, (reason, _, _)),) = passed_over(tmp_path).items()
+        assert (len(url), reason) == (2084, "too_long")
 
 
 def test_sitemaps_can_be_left_out(tmp_path: Path) -> None:

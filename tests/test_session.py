@@ -87,6 +87,21 @@ def test_depth_counts_links_from_the_seed_and_can_be_raised(tmp_path: Path) -> N
         assert go(site, tmp_path, limits=Limits(depth="-1")).pages == 40
 
 
+def test_a_link_that_is_too_long_is_skipped_with_its_reason(tmp_path: Path) -> None:
+    with Site({"/": html("/" + "a" * 3000, "/ok"), "/ok": html()}) as site:
+        assert go(site, tmp_path).pages == 2
+        (url,) = [url for url, reason in reasons(tmp_path).items() if reason == "too_long"]
+        assert len(site.root + url) == 2084
+
+
+def test_what_is_skipped_has_the_reason_that_holds_now(tmp_path: Path) -> None:
+    with Site({"/": html("/a"), "/a": html("/b"), "/b": html()}) as site:
+        go(site, tmp_path, limits=Limits(depth="1"))
+        assert reasons(tmp_path) == {"/b": "depth"}
+        go(site, tmp_path, limits=Limits(depth="1"), scope=Scope(sitemaps=False, exclude=("b$",)))
+        assert reasons(tmp_path) == {"/b": "excluded"}
+
+
 def test_a_shorter_way_found_later_lets_deeper_pages_in(tmp_path: Path) -> None:
     """/slow leads to /b by two links; the long way round is found first and must not cut it off."""
     site_pages = {

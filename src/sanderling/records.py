@@ -61,6 +61,7 @@ class Reason(StrEnum):
     ROBOTS = "robots"
     ROBOTS_UNREACHABLE = "robots_unreachable"
     NOFOLLOW = "nofollow"
+    FOREIGN = "foreign"  # only the sitemap or feed of another site names it
     DEPTH = "depth"
     LIMIT = "limit"
     DUPLICATE = "duplicate"

@@ -19,7 +19,7 @@ from sanderling.ordering import order_again
 from sanderling.organise.normalise import Spelling
 from sanderling.records import Outcome, Reason, State
 from sanderling.request import Request, Summary
-from sanderling.store.collection import set_meta
+from sanderling.store.collection import get_meta, set_meta
 from sanderling.store.offsite import Offsite
 from sanderling.wanted import call_home, judge_again, kept_pages, look_again, queue_everything, queue_seeds
 
@@ -131,6 +131,7 @@ def _write_end(house: House, run: int, finish: Finish, summary: object, now: flo
         house.catalogue.file_id(name, length)
     set_meta(db, "complete", "1" if finish is Finish.DONE else "0")
     set_meta(db, "finish_reason", finish)
+    set_meta(db, "unlisted", str(int(get_meta(db, "unlisted", "0")) + house.judge.unlisted))
     db.execute(
         "INSERT INTO blobs VALUES ('pattern_budget', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
         (house.judge.budget.dump(),),

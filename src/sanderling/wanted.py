@@ -5,15 +5,17 @@ from collections.abc import Collection, Sequence
 
 from sanderling.database import Connection
 from sanderling.frontier.book import Entry
+from sanderling.frontier.judge import OWNERS
 from sanderling.home.filing import keep_best
 from sanderling.home.house import House
+from sanderling.home.maps import may_list
 from sanderling.organise.normalise import Spelling
 from sanderling.organise.scope import verdict
 from sanderling.records import Candidate, Reason, Role, Source, State, Url
 from sanderling.request import Request
 from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import get_meta, set_meta
-from sanderling.store.graph import targets_of
+from sanderling.store.graph import sources_of, targets_of
 
 REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH, Reason.LIMIT, Reason.EVICTED, Reason.PRIVATE_ADDRESS,
             Reason.TOO_LARGE)  # fmt: skip
@@ -46,15 +48,30 @@ def judge_again(house: House, request: Request, now: float) -> None:
         return
     _leave_out(house)
     rows = house.db.execute(
-        "SELECT u.id, h.name || u.path, u.depth, u.wire, u.via FROM urls AS u JOIN hosts AS h ON h.id = u.host"
+        "SELECT u.id, h.name || u.path, u.depth, u.wire, u.via, u.source, u.reason"
+        " FROM urls AS u JOIN hosts AS h ON h.id = u.host"
         f" WHERE u.state = ? AND u.reason IN ({_marks(REJUDGED)})",
         (State.SKIPPED, *REJUDGED),
     ).fetchall()
-    for id_, url, depth, wire, via in rows:
-        candidate = Candidate(Url(url), wire, depth, via=via, rank=house.order.again(id_, depth))
-        entry = house.judge.judge(candidate, False, now)
-        if entry is not None and entry.state is State.QUEUED:
+    others: list[tuple[Reason, str, int]] = []  # what is skipped for another reason now
+    for id_, url, depth, wire, via, source, reason_before in rows:
+        candidate = Candidate(Url(url), wire, depth, Source(source), via, rank=house.order.again(id_, depth))
+        reason, note = house.judge.why_not(
+            candidate.url, depth, candidate.source, _is_foreign(house, candidate, id_), now
+        )
+        if not reason:
             house.book.requeue(id_, candidate)
+        elif reason != reason_before:
+            others.append((reason, note, id_))
+    house.db.executemany("UPDATE urls SET reason = ?, note = ? WHERE id = ?", others)
+
+
+def _is_foreign(house: House, candidate: Candidate, id_: int) -> bool:
+    """Does only a sitemap or feed of another site name it?"""
+    if candidate.source not in OWNERS or candidate.via == 0 or sources_of(house.db, id_):
+        return False
+    sitemap = urls_of(house.db, [candidate.via]).get(candidate.via, "")
+    return bool(sitemap) and not may_list(sitemap, candidate.url, house, {})
 
 
 def _leave_out(house: House) -> None:

@@ -41,3 +41,14 @@ def test_endless_skipped_urls_are_counted_not_listed() -> None:
     for n in range(judge_module.MAX_LISTED + 5):
         court.judge(Candidate(Url(f"http://b.org/{n}")), False, 0.0)
     assert court.unlisted == 5
+
+
+def test_urls_that_are_too_long_are_listed_up_to_a_bound_for_all_hosts_together() -> None:
+    court = judge()
+    entries = [
+        court.judge(Candidate(Url(f"http://h{n}.org/{'a' * 2100}")), False, 0.0)
+        for n in range(judge_module.MAX_LONG + 5)
+    ]
+    assert sum(entry is not None for entry in entries) == judge_module.MAX_LONG
+    assert entries[0] is not None
+    assert (entries[0].reason, entries[0].note) == (Reason.TOO_LONG, "this is its beginning")

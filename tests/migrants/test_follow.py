@@ -1,6 +1,8 @@
 """Where a page leads."""
 
+from sanderling.migrants import follow
 from sanderling.migrants.follow import links_of, pointers_of
+from sanderling.organise.normalise import LENGTH_LIMIT
 from sanderling.pages.links import extract
 from sanderling.pages.parse import parse
 
@@ -21,3 +23,17 @@ def test_a_refresh_and_feeds_know_the_encoding_too() -> None:
     found = extract(parse(head.encode("latin-1"), "latin1"), "http://x.org/")
     assert [link.url for link in links_of(found, nofollow=False)] == ["http://x.org/?%E4"]
     assert [pointer.url for pointer in pointers_of(found)] == ["http://x.org/?%F6"]
+
+
+def test_links_that_are_too_long_are_told_by_their_beginnings_a_few_of_each_page() -> None:
+    long = "".join(f"<a href='/{n}{'x' * 9000}'>x</a>" for n in range(follow.MAX_LONG + 5))
+    others = "<a href='mailto:a@b'>x</a><a href='data:,y'>x</a><a href='http://['>x</a>"
+    found = _urls((others + long).encode())
+    assert len(found) == follow.MAX_LONG
+    assert {len(url) for url in found} == {LENGTH_LIMIT + 1}
+    assert found[1].startswith("http://x.org/1xxx")
+
+
+def test_a_link_is_too_long_by_what_is_sent() -> None:
+    assert len(_urls(f"<a href='/{'ä' * 400}'>x</a>".encode())[0]) == LENGTH_LIMIT + 1
+    assert _urls(f"<area href='/a#{'x' * 5000}'>".encode()) == ["http://x.org/a"]

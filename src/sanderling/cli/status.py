@@ -62,6 +62,7 @@ def describe(collection: Collection) -> dict[str, object]:
         "urls": dict(db.execute("SELECT state, count(*) FROM urls WHERE role = 'page' GROUP BY state").fetchall()),
         "skipped": dict(_reasons(db, "skipped")),
         "failed": dict(_reasons(db, "failed")),
+        "unlisted": int(get_meta(db, "unlisted", "0")),
         "classes": dict(Counter(name for _, name in classes(db))),
         "order": get_meta(db, "order"),
         "depths": drawn(db),
@@ -111,6 +112,8 @@ def _print(state: dict[str, object]) -> None:
         reasons = state[name]
         if isinstance(reasons, dict) and reasons:
             print(f"  {name:<9} {', '.join(f'{count:,} {reason}' for reason, count in reasons.items())}")
+    if state["unlisted"]:
+        print(f"  unlisted  {state['unlisted']:,} links to skipped URLs beyond the first 10,000 of one host and reason")
     frequencies = state["classes"]
     if isinstance(frequencies, dict) and frequencies:
         known = ", ".join(f"{frequencies[name]:,} {name}" for name in CLASSES if name in frequencies)

@@ -25,7 +25,7 @@ DEPTH = 255  # of an answer; what is deeper counts as this deep
 QUEUED, LINK, PAGE = State.QUEUED, Source.LINK, Role.PAGE
 LIFTABLE = 1 << 56  # in an answer: skipped for a reason that this finding may lift
 SOFT = frozenset(
-    {Reason.DEPTH, Reason.NOFOLLOW, Reason.IRRELEVANT, Reason.LIMIT}
+    {Reason.DEPTH, Reason.NOFOLLOW, Reason.FOREIGN, Reason.IRRELEVANT, Reason.LIMIT}
 )  # reasons that another way to the same URL may lift
 
 

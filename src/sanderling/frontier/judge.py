@@ -12,9 +12,13 @@ from sanderling.organise.traps import trap_in
 from sanderling.records import Candidate, Host, Reason, Source, State, Url
 
 SAME_AS = "the same as "  # how the note of a URL begins that a learned rule spells otherwise
+BEGINNING = "this is its beginning"  # of a URL that is too long
+OWNERS = (Source.SITEMAP, Source.FEED)  # they list pages; how far these are from a seed they do not say
 SEED = Source.SEED  # a name in a module is found faster than one in an enum
 MAX_MAPS = 10_000  # sitemaps and feeds of one host
 MAX_LISTED = 10_000  # skipped URLs of one host and reason that are written down; the rest is counted
+MAX_LONG = 1_000  # the same for URLs that are too long, of all hosts together: each takes two kilobytes
+ANYWHERE = Host("")
 
 
 class Judge:
@@ -62,9 +66,11 @@ class Judge:
 
     def lists(self, url: Url, reason: Reason) -> bool:
         """Is a skipped URL written down? One more of its host and reason is counted."""
-        key = host_of(url), reason
+        key, most = (host_of(url), reason), MAX_LISTED
+        if reason is Reason.TOO_LONG:
+            key, most = (ANYWHERE, reason), MAX_LONG
         self.listed[key] += 1
-        if self.listed[key] > MAX_LISTED:
+        if self.listed[key] > most:
             self.unlisted += 1
             return False
         return True
@@ -78,9 +84,9 @@ class Judge:
         """Say why a new URL is not to be visited, with a note; NONE if it is."""
         reason = verdict(self.rule, url)
         if reason:
-            return reason, ""
+            return reason, BEGINNING if reason is Reason.TOO_LONG else ""
         if nofollow:
-            return Reason.NOFOLLOW, ""
+            return (Reason.FOREIGN if source in OWNERS else Reason.NOFOLLOW), ""
         if 0 <= self.depth_limit < depth:
             return Reason.DEPTH, ""
         if source is not SEED:

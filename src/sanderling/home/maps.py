@@ -105,17 +105,18 @@ def _take_hints(visit: Visit, house: House, now: float) -> None:
     offers: dict[Url, Offer] = {}
     hints: dict[Url, Hint] = {}
     for hint in visit.hints:
-        host = host_of(hint.url)
-        if admissible(hint.url, visit.url) or _is_named_by(host, visit.url, house, named):
+        if may_list(visit.url, hint.url, house, named):
             priority = hint.priority if hint.priority >= 0 else 0.5
-            level = 1 + house.judge.map_level(host)
+            level = 1 + house.judge.map_level(host_of(hint.url))
             offers[hint.url] = Offer(level, False, source, visit, hint.wire, priority=priority)
             hints[hint.url] = hint
+        elif house.judge.lists(visit.url, Reason.FOREIGN):
+            offers[hint.url] = Offer(1, True, source, visit, hint.wire)
     first = house.book.next_id
     ids = offer_all(offers, house, now)
     kept = [(ids[url], hint) for url, hint in hints.items() if url in ids]
     if house.order.heeds_owners:
-        _move_known({ids[url]: offer.priority for url, offer in offers.items() if ids.get(url, first) < first}, house)
+        _move_known({ids[url]: offers[url].priority for url in hints if ids.get(url, first) < first}, house)
     kind = Kind.SITEMAP if visit.role is Role.SITEMAP else Kind.FEED
     house.diary.unlist(house.hints.keep(visit.id, kept, visit.at), now, kind)
     told = {id_: Told(hint.lastmod, hint.whole_day, hint.changefreq) for id_, hint in kept}
@@ -132,8 +133,12 @@ def _move_known(priorities: Mapping[int, float], house: House) -> None:
     house.queue.promote(house.order.told({id_: priority - said[id_] for id_, priority in priorities.items()}))
 
 
+def may_list(sitemap: str, url: Url, house: House, named: dict[Host, bool]) -> bool:
+    """May a sitemap speak for a URL: is it of its site, or does the robots.txt of its host name the sitemap?"""
+    return admissible(url, sitemap) or _is_named_by(host_of(url), sitemap, house, named)
+
+
 def _is_named_by(host: Host, sitemap: str, house: House, named: dict[Host, bool]) -> bool:
-    """Does the robots.txt of another host name this sitemap?"""
     if host not in named:
         robots = house.hosts.robots(host)
         named[host] = robots is not None and sitemap in rules_for(robots, house.agent).sitemaps

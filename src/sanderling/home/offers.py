@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from sanderling.frontier.book import DEPTH, LIFTABLE, Entry, Known, id_of, unpacked
 from sanderling.frontier.closing import MAX_HOPS
-from sanderling.frontier.judge import SAME_AS
+from sanderling.frontier.judge import OWNERS, SAME_AS
 from sanderling.frontier.order import NEVER, Finding
 from sanderling.home.house import MAPS_FIRST, House, UrlRow
 from sanderling.organise.normalise import Spelling, normalise, resolve
@@ -22,7 +22,6 @@ from sanderling.store.collection import get_meta, set_meta
 from sanderling.store.graph import targets_of
 from sanderling.store.signals import Signal
 
-OWNERS = (Source.SITEMAP, Source.FEED)  # they list pages; how far these are from a seed they do not say
 LINK, PAGE, QUEUED = Source.LINK, Role.PAGE, State.QUEUED  # a name in a module is found faster than one in an enum
 ARRIVALS = "arrivals"  # where seeds redirected to
 

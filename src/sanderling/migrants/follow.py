@@ -1,14 +1,15 @@
 """Where a page leads: its links, resolved, in one spelling, each target once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import islice
 
-from sanderling.organise.normalise import resolve, resolve_all
+from sanderling.organise.normalise import beginning, resolve, resolve_all
 from sanderling.pages.links import Extract, RawLink
 from sanderling.pages.parse import Document
 from sanderling.records import Link, Pointer, Role, Url
 
 MAX_POINTERS = 20  # sitemaps and feeds of one page
+MAX_LONG = 20  # links of one page that are too long to be followed; their beginnings are told
 MAX_USES = 100  # images, scripts and style sheets of one page
 
 
@@ -18,8 +19,10 @@ def links_of(found: Extract, nofollow: bool, promise: Callable[[RawLink], float]
     if found.refresh and (target := resolve(found.base, found.refresh, found.encoding)):
         links[target.url] = Link(target.url, target.wire_if_different, "", nofollow)
     spellings = resolve_all(found.base, [raw.href for raw in found.links], found.encoding)
+    unspelled: list[str] = []
     for raw, spelling in zip(found.links, spellings, strict=True):
         if spelling is None:
+            unspelled.append(raw.href)
             continue
         known = links.get(spelling.url)
         if known is None:
@@ -35,7 +38,14 @@ def links_of(found: Extract, nofollow: bool, promise: Callable[[RawLink], float]
             links[spelling.url] = Link(
                 known.url, known.wire, known.anchor or raw.anchor, False, known.promise, known.place
             )
+    if unspelled:
+        links |= {url: Link(url, nofollow=True) for url in too_long(found.base, unspelled)}
     return tuple(links.values())
+
+
+def too_long(base: str, raws: Iterable[str]) -> list[Url]:
+    """The beginnings of links that are too long, a few of them; a link may be none for other reasons."""
+    return list(islice((url for raw in raws if (url := beginning(base, raw)) is not None), MAX_LONG))
 
 
 def with_leads(links: tuple[Link, ...], leads: tuple[Link, ...], nofollow: bool) -> tuple[Link, ...]:

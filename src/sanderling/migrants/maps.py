@@ -1,5 +1,6 @@
 """Reading a sitemap or feed at the far end: hints and further sitemaps come home, already spelled."""
 
+from sanderling.migrants.follow import too_long
 from sanderling.organise.normalise import resolve
 from sanderling.publisher.reader import Change, named_by_document, named_by_header, read_list
 from sanderling.records import Hint, Pointer, Role
@@ -13,7 +14,9 @@ INDEX_LIMIT = 50_000  # sitemaps of one index
 def read_map(url: str, body: bytes, charset: str = "") -> tuple[tuple[Hint, ...], tuple[Pointer, ...], str]:
     """Read a file; give its pages, the sitemaps it names, and in one line what was wrong with it."""
     report = read_sitemap([body], charset=charset)
-    hints = tuple(hint for entry in report.entries if (hint := _hint(url, entry)) is not None)
+    found = [(entry, _hint(url, entry)) for entry in report.entries]
+    hints = tuple(hint for _, hint in found if hint is not None)
+    hints += tuple(Hint(start) for start in too_long(url, (entry.loc for entry, hint in found if hint is None)))
     pointers = tuple(
         Pointer(spelling.url, spelling.wire_if_different, Role.SITEMAP)
         for entry in report.sitemaps[:INDEX_LIMIT]

@@ -83,6 +83,18 @@ def resolve_all(base: str, raws: Iterable[str], encoding: str = "utf-8") -> list
     return [_join(page, raw if raw.isascii() else _in_encoding(raw, encoding)) for raw in raws]
 
 
+def beginning(base: str, raw: str) -> Url | None:
+    """Spell as much of a link as tells that it is too long: one character more than a URL may have. None: it is not."""
+    scheme = _SCHEME(raw[:40])
+    if scheme and scheme[1].lower() not in ("http", "https"):
+        return None
+    href = _parse(raw[:RAW_LIMIT], base)
+    if href is None or not href.startswith(("http://", "https://")):
+        return None
+    wire = _without_credentials(href.partition("#")[0])
+    return Url(wire[: LENGTH_LIMIT + 1]) if len(wire) > LENGTH_LIMIT and "/" in wire[8:LENGTH_LIMIT] else None
+
+
 def why_not(raw: str, base: str = "") -> Reason:
     """Name the reason why a string gives no URL; NONE if it does."""
     scheme = _SCHEME(raw)
