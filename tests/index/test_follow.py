@@ -239,3 +239,18 @@ def test_style_sheets_and_sitemaps_are_no_results(site: Site, tmp_path: Path) ->
     assert site.hits["/look.css"]
     catch_up(tmp_path)
     assert search(tmp_path, "sandpiper").total == 0
+
+
+def test_a_page_that_reads_as_before_stays_the_version_it_was(site: Site, tmp_path: Path) -> None:
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    before = {hit.url: hit.changed_at for hit in search(tmp_path, "gull").hits}
+    said = site.pages["/gull"].body
+    site.pages["/gull"] = Page(said.replace(b"<body", b"<body data-build=77"))
+    assert site.pages["/gull"].body != said
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    assert {hit.url: hit.changed_at for hit in search(tmp_path, "gull").hits} == before
+    index = open_index(tmp_path / "index", write=False)
+    assert index is not None
+    assert index.past.searcher().num_docs == 0

@@ -125,7 +125,9 @@ class Follower:
         if page is None:
             self.index.delete([url], row.at)
         else:
-            self.index.replace([with_links(page, pages, texts, average)])
+            old = self.index.held(url)
+            ranked = structs.replace(page, link_rank=old.link_rank) if old else page
+            self.index.replace([with_links(ranked, pages, texts, average)])
 
     def _read(self, row: Stored, url: str) -> Document | None:
         try:

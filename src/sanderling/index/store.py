@@ -61,16 +61,19 @@ class Index:
         """Put pages in, each in the place of what was there under its URL; the older version stays findable."""
         now, _ = self._writing()
         for document in documents:
-            self._retire(document.url, document.changed_at)
-            now.delete_documents_by_term("key", document.url)
-            now.add_document(entry(document, FOREVER))
-            self._pending[document.url] = document
+            page, old = bounded(document), self.held(document.url)
+            if old is not None and reads_alike(old, page):
+                continue
+            self._retire(old, page.changed_at)
+            now.delete_documents_by_term("key", page.url)
+            now.add_document(entry(page, FOREVER))
+            self._pending[page.url] = page
 
     def delete(self, urls: Iterable[str], at: float) -> None:
         """Take pages out, because they are gone since that time."""
         now, _ = self._writing()
         for url in urls:
-            self._retire(url, at)
+            self._retire(self.held(url), at)
             now.delete_documents_by_term("key", url)
             self._pending[url] = None
 
@@ -101,13 +104,12 @@ class Index:
             raise CollectionError("this index was opened for reading only")
         return self._writers
 
-    def _retire(self, url: str, until: float) -> None:
+    def _retire(self, old: Document | None, until: float) -> None:
         """Keep the version that ends now, under its URL and its time."""
-        old = self.held(url)
         if old is None or old.changed_at >= until or not old.changed_at:
             return
         _, past = self._writing()
-        key = f"{old.changed_at!r} {url}"
+        key = f"{old.changed_at!r} {old.url}"
         past.delete_documents_by_term("key", key)
         past.add_document(entry(old, int(until), key))
 
@@ -131,9 +133,13 @@ def page_of(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> Document
     return _decode(bytes(searcher.doc(address)["page"][0]))
 
 
-def entry(document: Document, until: int, key: str = "") -> tantivy.Document:
-    """Make the index entry of a page, every field bounded."""
-    page = bounded(document)
+def reads_alike(old: Document, new: Document) -> bool:
+    """Is there nothing new but the time? Then the version goes on: it was first seen when it was."""
+    return msgspec.structs.replace(new, changed_at=old.changed_at, visited_at=old.visited_at) == old
+
+
+def entry(page: Document, until: int, key: str = "") -> tantivy.Document:
+    """Make the index entry of a page whose fields are bounded."""
     made = tantivy.Document()
     made.add_text("key", key or page.url)
     made.add_integer("id", page_id(page.url))
