@@ -80,6 +80,23 @@ def test_a_limit_is_kept_exactly_and_the_next_run_goes_on(tmp_path: Path) -> Non
         assert max(site.hits.values()) <= 1
 
 
+def test_a_host_gives_no_more_pages_than_it_may_and_the_rest_has_a_reason(tmp_path: Path) -> None:
+    with Site(tree(40)) as site, Site(tree(5)) as other:
+        site.pages["/"] = html("/gone", "/old", "/p1", "/p2", f"{other.root}/", text="root")
+        site.pages["/old"] = redirect("/p1")
+        scope = Scope(scope="any", sitemaps=False)
+        summary = go(site, tmp_path, limits=Limits(limit_per_host=6), scope=scope)
+        assert (summary.finish_reason, summary.pages, summary.fetched) == ("done", 11, 11)
+        found = reasons(tmp_path)
+        assert {reason for url, reason in found.items() if url != "/gone"} == {"host_limit"}
+        assert summary.skipped == len(found) - ("/gone" in found)
+        again = go(site, tmp_path, limits=Limits(limit_per_host=6), scope=scope)
+        assert (again.pages, again.fetched, again.not_modified) == (11, 0, 11)
+        more = go(site, tmp_path, limits=Limits(limit_per_host=10), scope=scope)
+        assert (more.pages, more.fetched) == (15, 4)
+        assert go(site, tmp_path, scope=scope).pages == 24
+
+
 def test_depth_counts_links_from_the_seed_and_can_be_raised(tmp_path: Path) -> None:
     with Site(tree(40)) as site:
         assert go(site, tmp_path, limits=Limits(depth="1")).pages == 9

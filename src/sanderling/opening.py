@@ -21,6 +21,7 @@ from sanderling.frontier.judge import Judge
 from sanderling.frontier.keep import Keeper
 from sanderling.frontier.known import Leaving, Occurrences
 from sanderling.frontier.queue import Queue
+from sanderling.frontier.quota import Quota
 from sanderling.home.house import House
 from sanderling.home.offers import ARRIVALS
 from sanderling.home.uses import Uses
@@ -78,10 +79,14 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
     memory = request.memory
     book = Book(db, Occurrences(memory.url_cache_size, Leaving(memory.url_cache)))
     judge, ledger = Judge(rule, depth, _budget(db), dust.load(db)), Ledger(db)
+    queue = Queue(db, pace_of(request), order.favour)
+    if request.limits.limit_per_host:
+        queue.quota = Quota(db, request.limits.limit_per_host)
+        judge.full.update(queue.quota.full())
     return House(
         db=db,
         book=book,
-        queue=Queue(db, pace_of(request), order.favour),
+        queue=queue,
         hosts=Hosts(db),
         judge=judge,
         order=order,

@@ -9,7 +9,7 @@ undone is still leased or queued, and is done again.
 from collections.abc import Sequence
 
 from sanderling.database import transaction
-from sanderling.home.closing import close_lease, count, treat_hosts
+from sanderling.home.closing import close_lease, count, keep_quota, treat_hosts
 from sanderling.home.filing import file_page, follow, keep_best, learn, learn_kept, promote
 from sanderling.home.house import House, rows_of
 from sanderling.home.maps import follow_maps, learn_robots
@@ -65,6 +65,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     patched = bring_sides(stored, house, now)
     closings = [close_lease(visit, leases[visit.id], rows[visit.id], latest.get(visit.id), house) for visit in visits]
     house.queue.finish(closings)
+    keep_quota(filed, latest, leases, house)
     treat_hosts(visits, leases, house, now)
     count(visits, closings, filed, house)
     house.log.write(visits, rows)

@@ -64,6 +64,7 @@ class Reason(StrEnum):
     FOREIGN = "foreign"  # only the sitemap or feed of another site names it
     DEPTH = "depth"
     LIMIT = "limit"
+    HOST_LIMIT = "host_limit"  # its host has all the pages it may have
     DUPLICATE = "duplicate"
     TRAP = "trap"
     TOO_LONG = "too_long"

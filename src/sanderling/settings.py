@@ -36,6 +36,7 @@ class Limits(Struct, frozen=True):
 
     depth: Annotated[Text, Meta(description="links from the seeds: a number, or poisson:10 (-1: no limit)")] = "-1"
     limit: Annotated[Count, Meta(description="pages (0: no limit)")] = 0
+    limit_per_host: Annotated[Count, Meta(description="pages the collection may hold of one host (0: no limit)")] = 0
     time_limit: Annotated[Seconds, Meta(description="e.g. 90, 30m, 2h (0: no limit)")] = 0.0
     keep: Annotated[
         Count, Meta(description="pages the collection keeps: a better new one evicts the worst (0: no limit)")

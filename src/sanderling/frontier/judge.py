@@ -36,6 +36,7 @@ class Judge:
         self.budget = budget or PatternBudget()
         self.rules = rules  # learned spellings that make no difference on a site
         self.condemned: dict[Host, Reason] = {}
+        self.full: set[Host] = set()  # hosts that have all the pages they may have
         self.listed: Counter[tuple[Host, Reason]] = Counter()
         self.maps: Counter[Host] = Counter()
         self.unlisted = 0
@@ -97,6 +98,8 @@ class Judge:
             note = trap_in(url, now) or self.budget.refuse(url)
             if note:
                 return Reason.TRAP, note
+        if self.full and host_of(url) in self.full:
+            return Reason.HOST_LIMIT, ""
         if self.condemned:
             return self.condemned.get(host_of(url), Reason.NONE), ""
         return reason, ""

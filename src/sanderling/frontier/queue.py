@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from sanderling.database import Connection
 from sanderling.frontier.order import Favour
+from sanderling.frontier.quota import Quota
 from sanderling.records import Host, Itinerary, Reason, Robots, Role, State, Stop, Url
 
 CHUNK = 400
@@ -100,6 +101,7 @@ class Queue:
         self.db = db
         self.pace = pace
         self.favour = favour
+        self.quota: Quota | None = None  # pages of each host, where they are limited
 
     def doors(self, able: Sequence[str], now: float, room: int = 2**31, soon: Soon | None = None) -> list[Door]:
         """The hosts that one of these migrants may be sent to now, the best first; no two at one address."""
@@ -185,6 +187,7 @@ class Queue:
         addresses, leased, status, body, at, until, pause = row
         robots = Robots(Host(name), status, body or b"", at, until) if until > now else None
         size = self._batch(name, room, leased, robots is not None, pause)
+        size = min(size, self.quota.room(host)) if self.quota is not None else size
         if size <= 0:
             return None
         rows = self.db.execute(

@@ -67,6 +67,19 @@ def _stays(visit: Visit, closing: Closing) -> bool:
     return closing.state is State.VISITED and visit.outcome in (Outcome.FAILED, Outcome.RETRY)
 
 
+def keep_quota(filed: Sequence[Filed], latest: Mapping[int, Latest], leases: Mapping[int, Lease], house: House) -> None:
+    """Count the pages of each host; one that has all it may have is asked for no others."""
+    quota = house.queue.quota
+    for item in filed if quota is not None else ():
+        visit, before = item.visit, latest.get(item.visit.id)
+        is_new = before is None or not 200 <= before.status < 300
+        if quota is not None and visit.outcome is Outcome.FETCHED and visit.role is Role.PAGE and is_new:
+            host = leases[visit.id].host
+            if quota.store(host):
+                house.judge.full.add(host_of(visit.url))
+                house.counts["passed_over"] += quota.drop_waiting(host)
+
+
 def count(visits: Sequence[Visit], closings: Sequence[Closing], filed: Sequence[Filed], house: House) -> None:
     counts = house.counts
     for visit, closing in zip(visits, closings, strict=True):
