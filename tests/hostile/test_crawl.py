@@ -49,6 +49,21 @@ def test_every_misbehaviour_ends_in_a_state_with_a_reason(tmp_path: Path) -> Non
         assert not {url: fate for url, fate in fates.items() if fate in ("skipped ", "failed ")}
 
 
+def test_what_came_of_a_body_that_was_cut_off_counts_as_downloaded(tmp_path: Path) -> None:
+    with HostileServer() as server:
+        summary = crawl(
+            tmp_path,
+            Request(
+                seeds=(server.host + "/endless-chunks", server.host + "/endless-body"),
+                politeness=Politeness(delay=0),
+                fetching=Fetching(allow_private=True, max_body=300_000),
+                workers=Workers(migrants=1),
+            ),
+        )
+        assert (summary.skipped, summary.pages) == (2, 0)
+        assert summary.bytes >= 600_000
+
+
 def test_a_host_that_wants_a_day_is_left_to_the_next_run(tmp_path: Path) -> None:
     with HostileServer() as server:
         fates = visit(tmp_path, server.host + "/busy-for-ever")
