@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree as xml
 
 import pytest
-from tests.web import Page, Site, html
+from tests.web import Page, Site, html, redirect
 
 from sanderling.changes import alerts
 from sanderling.cli import changes, main
@@ -83,6 +83,51 @@ def test_changes_can_be_chosen(crawled: Crawled, capsys: pytest.CaptureFixture[s
     assert crawled("changes", "--kind", "colour") == 4
     assert crawled("changes") == 0
     assert "content; significance" in capsys.readouterr().out
+
+
+def test_pages_that_came_went_or_moved_are_told_where_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = {"/": html("/a", "/b", "/c", "/words"), "/a": html(), "/b": html(), "/c": html(), "/words": html(text=OLD)}
+    sent: list[str] = []
+
+    class Mailbox:
+        def notify(self, body: str, title: str) -> bool:
+            sent.append(body)
+            return True
+
+    def told(*flags: str) -> dict[object, object]:
+        assert one("changes", "--json", *flags) == 0
+        return {str(found["url"]).removeprefix(site.root): found["kinds"] for found in objects(capsys)}
+
+    monkeypatch.setattr(changes, "open_sender", lambda _: Mailbox())
+    fates = ("--kind", "new", "--kind", "gone", "--kind", "moved")
+    with Site(pages) as site:
+        one = Crawled(site, tmp_path / "c")
+        one.crawl()
+        assert told(*fates) == told(*fates, "--since", "1d") == {}
+        site.pages |= {"/": html("/new", text="now"), "/new": html(), "/words": html(text=NEW), "/b": redirect("/new")}
+        del site.pages["/a"]
+        one.crawl()
+        assert told(*fates) == {"/new": ["new"], "/b": ["moved"]}  # one look does not tell that a page is gone
+        one.crawl()
+        assert told(*fates) == {"/a": ["gone"], "/new": ["new"], "/b": ["moved"]}
+        assert told(*fates, "--url", "*/a") == {"/a": ["gone"]}
+        assert told(*fates, "--since", "2100-01-01") == {}
+        assert set(told()) == {"/", "/words"}
+        assert one("changes") == 0
+        said = capsys.readouterr().err
+        assert "1 new (--kind new), 1 gone (--kind gone), 1 moved (--kind moved)" in said
+        for _ in range(2):
+            assert one("changes", "--since", "last", "--alert", "mailto://me", "--kind", "gone") == 0
+        assert len(sent) == 1
+        assert f"{site.root}/a" in sent[0]
+        one.crawl()
+        assert one("changes", "--since", "last", "--alert", "mailto://me", "--kind", "gone") == 0
+        assert len(sent) == 1
+        site.pages["/a"] = html()
+        one.crawl()
+        assert "/a" not in told("--kind", "gone")
 
 
 @pytest.mark.parametrize(("kind", "tag"), [("atom", "{http://www.w3.org/2005/Atom}feed"), ("rss", "rss")])

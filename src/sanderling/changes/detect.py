@@ -27,6 +27,12 @@ class Kind(StrEnum):
     BEHAVIOUR = "behaviour"  # scripts, handlers, forms, frames
     MEDIA = "media"  # images
     LINKS = "links"  # links anywhere on the page
+    NEW = "new"  # the page itself was not there before
+    GONE = "gone"  # it was there and is no more
+    MOVED = "moved"  # it leads elsewhere now
+
+
+FATES = (Kind.NEW, Kind.GONE, Kind.MOVED)  # told of only where asked for: they compare no versions
 
 
 BASE = {

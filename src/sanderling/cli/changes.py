@@ -6,11 +6,12 @@ import re
 import time
 from collections.abc import Iterator
 from hashlib import sha256
+from math import inf
 
 from msgspec import to_builtins
 
 from sanderling.changes.alerts import alert, open_sender
-from sanderling.changes.detect import Change, Kind, judge
+from sanderling.changes.detect import FATES, Change, Kind, judge
 from sanderling.changes.difference import difference
 from sanderling.changes.feed import Item, atom, rss, summary
 from sanderling.changes.ledger import UNREADABLE, Ledger, Noted, entries
@@ -23,11 +24,13 @@ from sanderling.cli.diff import NOTHING_WATCHED, read_attention
 from sanderling.cli.frame import Call, print_json, print_rows, say
 from sanderling.cli.times import iso, moment, short
 from sanderling.cli.versions import read_words, versions
+from sanderling.database import Connection
 from sanderling.errors import UsageError
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.settings import Watching
 from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import Collection, read_collection
+from sanderling.store.comings import came, first_complete, moved, went
 from sanderling.terminal import plain
 
 HELP = "List changes of stored pages by kind and significance; noise is left out. Also as a feed, or sent to you."
@@ -36,6 +39,7 @@ examples:
   sanderling changes --since 1d
   sanderling changes --since 7d --words                     with the words that came and went
   sanderling changes --kind content --min-significance 0.5 --json
+  sanderling changes --since 7d --kind new --kind gone      pages that came and went; --kind moved: lead elsewhere now
   sanderling changes --url '*/docs/*' --since 7d --feed atom > changes.xml
   sanderling changes --since last --alert mailto://user:password@example.org
   sanderling changes --watch '#price' --ignore-text 'Stock: [0-9]+'
@@ -65,7 +69,11 @@ def run(call: Call) -> int:
             raise UsageError(f"there is no kind of change {kind!r}; there are {', '.join(Kind)}")
     seen: list[bool] = []
     with read_collection(call.collection) as collection:
-        found = list(_first(call, _chosen(call, collection, _since(call), seen)))
+        since = _since(call)
+        every = [*_fates(call, collection, since), *_chosen(call, collection, since, seen)]
+        found = list(_first(call, iter(sorted(every, key=lambda item: -item.at))))
+        if not (call.args.kind or call.args.feed or call.args.alert or call.json):
+            _mention_fates(call, collection, since)
     if seen and not any(seen):
         say(call, NOTHING_WATCHED)
     if call.args.alert:
@@ -104,6 +112,38 @@ def _round(call: Call) -> str:
     args = call.args
     asked = (*sorted(args.alert), "", *sorted(args.kind or ()), args.url, args.min_significance)
     return sha256(repr((asked, read_attention(call))).encode()).hexdigest()[:16]
+
+
+def _fates(call: Call, collection: Collection, since: float) -> Iterator[Item]:
+    """Pages that came, went or moved, where they are asked for."""
+    args, db = call.args, collection.db
+    looks = {Kind.NEW: lambda: came(db, _news_since(call, db, since)), Kind.GONE: lambda: went(db, since),
+             Kind.MOVED: lambda: moved(db, since)}  # fmt: skip
+    wanted = re.compile(fnmatch.translate(args.url)) if args.url else None
+    for kind in FATES if args.min_significance <= 1 else ():
+        moves = looks[kind]() if kind in (args.kind or ()) else []
+        names = urls_of(db, sorted(move.url for move in moves))
+        titles = dict(db.execute("SELECT url, title FROM pages").fetchall()) if moves else {}
+        for move in moves:
+            if wanted is None or wanted.match(names[move.url]):
+                whole = Change(kinds=(kind,), significance=1.0, amount=1.0)
+                yield Item(names[move.url], move.at, move.previous_at, whole, titles.get(move.url, ""))
+
+
+def _news_since(call: Call, db: Connection, since: float) -> float:
+    """From when on a page is new: what the first complete crawl found is not."""
+    complete = first_complete(db)
+    return since if call.args.since and complete == inf else max(since, complete)
+
+
+def _mention_fates(call: Call, collection: Collection, since: float) -> None:
+    """Tell a person that there is more to ask for."""
+    db = collection.db
+    counts = {Kind.NEW: len(came(db, _news_since(call, db, since))), Kind.GONE: len(went(db, since)),
+              Kind.MOVED: len(moved(db, since))}  # fmt: skip
+    more = ", ".join(f"{count:,} {kind} (--kind {kind})" for kind, count in counts.items() if count)
+    if more:
+        say(call, f"pages beside these: {more}")
 
 
 def _chosen(call: Call, collection: Collection, since: float, seen: list[bool]) -> Iterator[Item]:
