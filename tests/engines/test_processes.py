@@ -1,6 +1,10 @@
 """Processes that are started ahead of the migrants that live in them."""
 
-from sanderling.engines.processes import Processes, newborns
+from pathlib import Path
+
+import pytest
+
+from sanderling.engines.processes import KEEP_FREED, Processes, newborns
 from sanderling.migrants.settings import FetchSettings
 
 
@@ -27,3 +31,11 @@ def test_who_is_left_over_ends() -> None:
     with newborns(2) as waiting:
         left = list(waiting)
     assert all(newborn.process.poll() is not None for newborn in left)
+
+
+def test_a_migrant_keeps_freed_memory_unless_its_user_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MALLOC_TOP_PAD_", "4096")
+    with newborns(1) as waiting:
+        told = Path(f"/proc/{waiting[0].process.pid}/environ").read_bytes().split(b"\0")
+    assert b"MALLOC_TOP_PAD_=4096" in told
+    assert f"MALLOC_TRIM_THRESHOLD_={KEEP_FREED['MALLOC_TRIM_THRESHOLD_']}".encode() in told

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sanderling.engines.wire import Abandon, Go, Inbox, Order, Quit, Start, frame
+from sanderling.memory import look_for_cycles_seldom
 from sanderling.migrants.trip import Trip
 from sanderling.pages.parse import Document
 from sanderling.pages.pretence import pretended
@@ -106,6 +107,7 @@ def main() -> None:
         return
     start = msgspec.msgpack.decode(sock.recv(int.from_bytes(header, "big"), socket.MSG_WAITALL), type=Start)
     sock.setblocking(False)
+    look_for_cycles_seldom()
     trip = begin(start, name)
     try:
         Worker(name, trip, sock).run()
