@@ -1,7 +1,7 @@
 """Kinds of pages that a site names itself."""
 
 from sanderling.index.structure_join import Company, alike, company
-from sanderling.index.structure_kinds import common_ending, companions, ends_in, explained, join_named
+from sanderling.index.structure_kinds import companions, explained, join_named
 from sanderling.index.structure_split import divide, gather
 from sanderling.index.structure_templates import learn
 from sanderling.index.structure_views import Look
@@ -24,13 +24,6 @@ def test_pages_that_are_called_the_same_are_not_divided() -> None:
     model = learn(site())
     assert model.count == 3
     assert len({model.place(look) for look in site() if "Class" in look.title}) == 1
-
-
-def test_words_that_every_title_ends_in_name_nothing() -> None:
-    assert common_ending(["A Class | My Site", "B File | My Site", "C List | My Site"]) == ("Site", "My")
-    assert ends_in("Foo Class Reference | My Site", ("Site", "My")) == ["title-ends:Class Reference"]
-    assert ends_in("Alone", ()) == []
-    assert learn(site(ending=" - My Site")).count == 3
 
 
 def test_a_page_that_comes_later_is_placed_by_its_name() -> None:
@@ -86,3 +79,19 @@ def test_pages_with_the_same_kind_of_page_beside_them_are_one_template_though_so
     weight = dict.fromkeys(range(1, 9), 1.0)
     assert alike(much, less, weight, Company.SAME) > 0
     assert alike(much, less, weight) == 0
+
+
+def test_a_part_called_like_a_larger_one_with_less_on_it_is_of_its_template() -> None:
+    large = {1: 1.0, 2: 0.7, 3: 0.6, 4: 0.6, 5: 0.6}
+    small = {1: 1.0, 2: 0.1}
+    weight = dict.fromkeys(large, 1.0)
+    assert alike(small, large, weight) == 0
+    assert alike(small, large, weight, called=True) > 0
+    assert alike(small, large | {6: 1.0}, weight | {6: 1.0}, called=True) == 0
+
+
+def test_parts_that_nothing_tells_apart_are_one() -> None:
+    one, other = {1: 1.0, 2: 0.4, 3: 0.4}, {1: 1.0, 4: 0.4}
+    weight = dict.fromkeys(range(5), 1.0)
+    assert alike(one, other, weight | {1: 3.0}) > 0
+    assert alike(one, other, weight) == 0

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-from sanderling.index.structure_split import Sets, containment, profile
+from sanderling.index.structure_kinds import words_of
+from sanderling.index.structure_split import Sets, containment, has_own_block, profile
 
 ALIKE = 0.55  # parts whose profiles share this much are one template ...
 TOLD = 0.9  # ... unless some feature tells them apart this surely ...
@@ -13,6 +14,9 @@ APART = 0.97  # ... unless some feature tells them apart this surely ...
 WITHIN = 0.97  # ... and that is not just one part having less, with nothing beside its pages
 MOSTLY = 0.5  # share of pages that have the same kind of page beside them: then one part ...
 LESS = 0.9  # ... that is this much contained in the other has only less on it
+CALLED = 0.95  # a part that is named with a word of a larger one, and holds so little else, is of its template ...
+DOUBT = 0.85  # ... unless some feature tells them apart this surely
+HALF, VAGUE = 0.5, 0.4  # parts that share half, and that no feature tells apart any more surely than this, are one
 
 
 def join(parts: Sequence[int], sets: Sets) -> list[int]:
@@ -21,7 +25,10 @@ def join(parts: Sequence[int], sets: Sets) -> list[int]:
     profiles = {number: profile(sets, part) for number, part in groups.items()}
 
     def near(a: int, b: int) -> float:
-        return alike(profiles[a], profiles[b], sets.weight, company(groups[a], groups[b], sets.company))
+        small, large = sorted((a, b), key=lambda number: groups[number].bit_count())
+        beside = company(groups[a], groups[b], sets.company)
+        called = share_word(groups[a], groups[b], sets.kinds)
+        return alike(profiles[small], profiles[large], sets.weight, beside, called)
 
     pairs = {(a, b): near(a, b) for a in groups for b in groups if a < b}
     while pairs and (closest := max(pairs, key=pairs.__getitem__)) and pairs[closest] > 0:
@@ -55,20 +62,36 @@ def company(one: int, other: int, beside: Mapping[str, int]) -> Company:
     return found
 
 
+def share_word(one: int, other: int, kinds: Mapping[str, int]) -> bool:
+    """Two parts are called by names with a word in common."""
+    words = [
+        {word for name, pages in kinds.items() if pages & part for word in words_of(name)} for part in (one, other)
+    ]
+    return not words[0].isdisjoint(words[1])
+
+
 def alike(
-    one: Mapping[int, float], other: Mapping[int, float], weight: Mapping[int, float], beside: Company = Company.NONE
+    small: Mapping[int, float],
+    large: Mapping[int, float],
+    weight: Mapping[int, float],
+    beside: Company = Company.NONE,
+    called: bool = False,
 ) -> float:
     """How much two parts share, if it is enough to be one template; 0 if it is not.
 
     Optional sections make pages of one template share less than half, but each part still holds most of what is usual
     on the other, and no section tells the parts apart for certain, unless one part has only less on it.
     """
-    shared, told = overlap(one, other, weight), distance(one, other)
-    first, second = containment(one, other, weight), containment(other, one, weight)
+    shared, told = overlap(small, large, weight), distance(small, large)
+    first, second = containment(small, large, weight), containment(large, small, weight)
     least, most = min(first, second), max(first, second)
-    within = most >= WITHIN and beside is Company.NONE
     if beside is Company.SAME and most >= LESS:
         return shared
+    if shared >= HALF and told <= VAGUE:
+        return shared
+    if called and first >= CALLED and told <= DOUBT and not has_own_block(large, small):
+        return shared
+    within = most >= WITHIN and beside is Company.NONE
     near = least >= SAME or told <= TOLD if shared >= ALIKE else least >= MUTUAL and (within or told <= APART)
     return shared if near else 0.0
 

@@ -10,79 +10,58 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from math import log2
 
+from sanderling.index.structure_titles import ENDS, LEAST, Titles
 from sanderling.index.structure_views import Look
-from sanderling.organise.tokens import MAX_TEXT, WORD, url_tokens
+from sanderling.organise.tokens import url_tokens
 from sanderling.pages.structure import is_block
 
-LEAST = 4  # pages of a kind
 FEWEST, MOST = 3, 64  # kinds: fewer are not worth naming, more are not kinds
 RELATED = 32  # names of few pages
 COMPANY = 32  # kinds of pages that stand beside others
 COVERED = 0.6  # share of pages that are named
 EXPLAINED = 0.55  # share of the structure's information that the names give
-LONGEST = 8  # words of what all titles end in
-COMMON = 0.9  # share of titles that end in a word which says nothing, as the name of the site
 RARE = 0.02  # share of pages that have, or lack, a block that counts
 SEPARATOR = re.compile(r"[-_.]")
-BEGINS, ENDS = "begins:", "title-ends:"
+BEGINS = "begins:"
 
 
-def common_ending(titles: Iterable[str]) -> tuple[str, ...]:
-    """The words nearly all titles end in, the last first: the site's own name."""
-    words = [WORD.findall(title[:MAX_TEXT]) for title in titles]
-    ending: list[str] = []
-    while len(ending) < LONGEST:
-        last = Counter(said[-1] for said in words if said)
-        word, count = last.most_common(1)[0] if last else ("", 0)
-        if not word or count < COMMON * len(words):
-            break
-        ending.append(word)
-        words = [said[:-1] if said and said[-1] == word else said for said in words]
-    return tuple(ending)
-
-
-def ends_in(title: str, common: Sequence[str]) -> list[str]:
-    """The last two words of a title, without those that all titles end in; nothing if there are no two."""
-    words = WORD.findall(title[:MAX_TEXT])
-    for word in common:
-        if words and words[-1] == word:
-            words.pop()
-    return [f"{ENDS}{words[-2]} {words[-1]}"] if len(words) > 1 else []
-
-
-def named_kinds(looks: Sequence[Look], skip: int, common: Sequence[str], had: Mapping[int, int]) -> dict[str, int]:
+def named_kinds(looks: Sequence[Look], skip: int, said: Titles, had: Mapping[int, int]) -> dict[str, int]:
     """The names of kinds and the pages of each, as sets; none if names tell too little."""
     best, found = EXPLAINED, dict[str, int]()
-    for place in _places(looks, skip, common):
+    for place in _places(looks, skip, said):
         kinds = {name: pages for name, pages in place.items() if pages.bit_count() >= LEAST}
         if FEWEST <= len(kinds) <= MOST and sum(map(int.bit_count, kinds.values())) >= COVERED * len(looks):
             share = explained(list(kinds.values()), had, len(looks))
             if share >= best:
-                best, found = share, kinds | _related(kinds, place)
+                best, found = (
+                    share,
+                    kinds | _related({*(kind.removeprefix(ENDS) for kind in kinds), *said.names}, place),
+                )
     return found
 
 
-def _places(looks: Sequence[Look], skip: int, common: Sequence[str]) -> Sequence[Mapping[str, int]]:
+def _places(looks: Sequence[Look], skip: int, said: Titles) -> Sequence[Mapping[str, int]]:
     """What stands in each place that may name a kind, and on which pages."""
     titles: defaultdict[str, int] = defaultdict(int)
     names: defaultdict[str, int] = defaultdict(int)
     for position, look in enumerate(looks):
-        for said in ends_in(look.title, common):
-            titles[said] |= 1 << position
-        for said in url_tokens(look.url, skip):
-            if said.startswith(BEGINS):
-                names[said] |= 1 << position
+        if kind := said.kind(look.title):
+            titles[kind] |= 1 << position
+        for token in url_tokens(look.url, skip):
+            if token.startswith(BEGINS):
+                names[token] |= 1 << position
     return titles, names
 
 
 def _related(kinds: Iterable[str], place: Mapping[str, int]) -> dict[str, int]:
     """Names of few pages with a word that ends several kinds: "Union Reference" beside "Class" and "File Reference"."""
     telling = {word for word, count in Counter(kind.split()[-1] for kind in kinds).items() if count > 1}
-    found = [(name, pages) for name, pages in place.items() if telling.intersection(_words(name))]
+    found = [(name, pages) for name, pages in place.items() if telling.intersection(words_of(name))]
     return dict(sorted(found, key=lambda item: (-item[1].bit_count(), item[0]))[:RELATED])
 
 
-def _words(name: str) -> list[str]:
+def words_of(name: str) -> list[str]:
+    """The words of a kind's name."""
     return name.removeprefix(ENDS).split()
 
 
@@ -91,11 +70,11 @@ def join_named(groups: Sequence[int], kinds: Mapping[str, int]) -> list[int]:
     homes: defaultdict[str, list[int]] = defaultdict(list)
     for name, pages in kinds.items():
         if pages.bit_count() >= LEAST:
-            for word in _words(name):
+            for word in words_of(name):
                 homes[word].append(_home(groups, pages))
     joined = list(groups)
     for name, pages in kinds.items():
-        found = {homes[word][0] for word in _words(name) if len(homes[word]) > 1 == len(set(homes[word]))}
+        found = {homes[word][0] for word in words_of(name) if len(homes[word]) > 1 == len(set(homes[word]))}
         here = _home(joined, pages)
         if len(found) == 1 and joined[here].bit_count() < LEAST and here not in found:
             joined[found.pop()] |= joined[here]

@@ -19,4 +19,6 @@ MIGRATIONS = [
     CREATE TABLE structure_sites (site INTEGER PRIMARY KEY, model BLOB NOT NULL);
     CREATE TABLE structure_state (name TEXT PRIMARY KEY, value INTEGER NOT NULL)
     """,
+    # templates are learned again: their rules know more of titles
+    "DELETE FROM structure_sites; UPDATE structure_pages SET template = -1",
 ]

@@ -19,7 +19,8 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from sanderling.index.structure_kinds import common_ending, companions, entropy, named_kinds, union
+from sanderling.index.structure_kinds import companions, entropy, named_kinds, union
+from sanderling.index.structure_titles import Titles, read_titles
 from sanderling.index.structure_views import Look
 from sanderling.organise.tokens import common_depth, tokens
 from sanderling.pages.structure import is_block
@@ -51,7 +52,7 @@ class Sets(Struct, frozen=True):
     tokens: Mapping[str, int]
     features: Mapping[int, int]
     weight: Mapping[int, float]
-    ending: tuple[str, ...] = ()  # words that all titles end in
+    titles: Titles = Titles()
     kinds: Mapping[str, int] = {}  # pages of each kind that the site names
     company: Mapping[str, int] = {}  # pages that have another beside them, by what its name has more
 
@@ -90,15 +91,15 @@ def gather(looks: Sequence[Look]) -> Sets:
         for feature in look.features:
             had[feature] |= bit
     kept = {feature: pages for feature, pages in had.items() if pages.bit_count() > 1}
-    ending = common_ending(look.title for look in looks)
+    titles = read_titles([look.title for look in looks])
     return Sets(
         size=len(looks),
         skip=skip,
         tokens={token: pages for token, pages in said.items() if pages.bit_count() >= LEAST},
         features=kept,
         weight={feature: log(len(looks) / pages.bit_count()) for feature, pages in kept.items()},
-        ending=ending,
-        kinds=named_kinds(looks, skip, ending, kept),
+        titles=titles,
+        kinds=named_kinds(looks, skip, titles, kept),
         company=companions([look.url for look in looks]),
     )
 
@@ -148,7 +149,7 @@ def parts_templates(sets: Sets, pages: int, split: Split, chance: float, reached
     alone = containment(small, large, sets.weight)
     telling = split.block_agreement >= TELLING
     contained = min(alone, containment(large, small, sets.weight)) if telling else alone
-    both_own = _has_own_block(one, other) and _has_own_block(other, one)
+    both_own = has_own_block(one, other) and has_own_block(other, one)
     if reached and split.block_agreement < SURE and not both_own and (contained > UNLIKE or split.agreement < SURE):
         return False
     if contained >= CONTAINED and split.agreement < SURE:
@@ -188,7 +189,8 @@ def containment(small: Mapping[int, float], large: Mapping[int, float], weight: 
     return shared / whole if whole else 1.0
 
 
-def _has_own_block(one: Mapping[int, float], other: Mapping[int, float]) -> bool:
+def has_own_block(one: Mapping[int, float], other: Mapping[int, float]) -> bool:
+    """Some block is on most pages of the one part and on hardly any of the other."""
     return any(share >= MOST and other.get(block, 0.0) <= FEW for block, share in one.items() if is_block(block))
 
 

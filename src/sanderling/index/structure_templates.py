@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from sanderling.index.structure_join import join
-from sanderling.index.structure_kinds import ends_in, join_named
+from sanderling.index.structure_kinds import join_named
 from sanderling.index.structure_parts import folder_of, partition
 from sanderling.index.structure_split import Fork, Sets, divide, gather, profile
+from sanderling.index.structure_titles import Titles
 from sanderling.index.structure_views import Look
 from sanderling.organise.tokens import common_depth, tokens
 from sanderling.pages.structure import is_block
@@ -41,11 +42,11 @@ class Rules(Struct, frozen=True):
     tree: Fork | int
     leaves: tuple[int, ...]  # template of each leaf
     templates: tuple[Template, ...]
-    ending: tuple[str, ...] = ()  # words that all titles end in
+    titles: Titles = Titles()
 
     def place(self, look: Look) -> tuple[int, bool]:
         """Number of a page's template, and whether it is a stray of it."""
-        said = {*tokens(look.url, look.title, self.skip), *ends_in(look.title, self.ending)}
+        said = {*tokens(look.url, look.title, self.skip), self.titles.kind(look.title)}
         node = self.tree
         while isinstance(node, Fork):
             node = node.yes if node.token in said else node.no
@@ -121,7 +122,7 @@ def learn_site(looks: Sequence[Look]) -> Rules:
     )
     leaves = tuple(next((n for n, group in enumerate(groups) if part & group), 0) for part in parts)
     templates = templates or (Template(frozenset(), frozenset(), False),)
-    return Rules(sets.skip, tree, leaves, templates, sets.ending)
+    return Rules(sets.skip, tree, leaves, templates, sets.titles)
 
 
 def _template(sets: Sets, pages: int, shares: Mapping[int, float], others: Sequence[Mapping[int, float]]) -> Template:

@@ -1,0 +1,111 @@
+"""How the titles of a site name the kinds of its pages: "Vec Class Reference", "Vec Member List".
+
+The last two words of a title are the name of a kind, after what all titles end in is taken off. Two habits of titles
+would give one kind several names, and are undone: a title that goes on after another ("Class Members - Functions" after
+"Class Members") is named like it, and a name with one word put in ("Class Template Reference") like the one without.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from sanderling.organise.tokens import MAX_TEXT, WORD
+
+ENDS = "title-ends:"
+LEAST = 4  # pages that bear a title, or a name, before it is known as one
+LONGEST = 8  # words of what all titles end in, or of a title after which others go on
+VARIETY = 0.9  # share of the titles with a name that have the beginning of another before it
+COMMON = 0.9  # share of titles that end in a word which says nothing, as the name of the site
+
+
+class Titles(Struct, frozen=True):
+    """What the titles of a site have in common."""
+
+    ending: tuple[str, ...] = ()  # words that nearly all end in, the last first
+    begun: frozenset[str] = frozenset()  # titles of several pages, after which others go on
+    names: frozenset[str] = frozenset()  # last two words of several titles
+    varieties: frozenset[str] = frozenset()  # names before which the beginning of another name stands
+
+    def kind(self, title: str) -> str | None:
+        """The name of a page's kind; None if its title is too short to have one."""
+        words = _beginning(_without(_words(title), self.ending), self.begun)
+        if len(words) < 2:
+            return None
+        name = _name(words)
+        return ENDS + (_shorter(words) if len(words) > 2 and name in self.varieties else name)
+
+
+def read_titles(titles: Sequence[str]) -> Titles:
+    """Learn what the titles of a site have in common."""
+    every = [_words(title) for title in titles]
+    ending = common_ending(every)
+    bare = [_without(words, ending) for words in every]
+    begun = _begun(Counter(" ".join(words) for words in bare))
+    return _named(Titles(ending, begun), [_beginning(words, begun) for words in bare])
+
+
+def _named(titles: Titles, every: Sequence[Sequence[str]]) -> Titles:
+    """Add the names that several titles end in, and which of them are others with a word put in."""
+    counted = Counter(_name(words) for words in every if len(words) > 1)
+    names = frozenset(name for name, count in counted.items() if count >= LEAST)
+    longer = Counter(_name(words) for words in every if len(words) > 2 and _shorter(words) in names)
+    varieties = frozenset(name for name, count in longer.items() if count >= VARIETY * counted[name])
+    return replace(titles, names=names, varieties=varieties)
+
+
+def _name(words: Sequence[str]) -> str:
+    return " ".join(words[-2:])
+
+
+def _shorter(words: Sequence[str]) -> str:
+    """The name without the word in its middle."""
+    return f"{words[-3]} {words[-1]}"
+
+
+def common_ending(titles: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """The words nearly all titles end in, the last first: the site's own name."""
+    words, ending = list(titles), list[str]()
+    while len(ending) < LONGEST:
+        last = Counter(said[-1] for said in words if said)
+        word, count = last.most_common(1)[0] if last else ("", 0)
+        if not word or count < COMMON * len(words):
+            break
+        ending.append(word)
+        words = [said[:-1] if said and said[-1] == word else said for said in words]
+    return tuple(ending)
+
+
+def _begun(titles: Mapping[str, int]) -> frozenset[str]:
+    """Titles of several pages after which others go on, but in few ways: the name of a site is none."""
+    ways: Counter[str] = Counter()
+    for title in titles:
+        ways.update(_beginnings(title.split(" ")))
+    return frozenset(title for title, count in titles.items() if count >= LEAST and 0 < ways[title] <= count)
+
+
+def _beginnings(words: Sequence[str]) -> Iterator[str]:
+    """What a title may go on after, the shortest first."""
+    return (" ".join(words[:length]) for length in range(2, min(len(words), LONGEST + 1)))
+
+
+def _words(title: str) -> list[str]:
+    return WORD.findall(title[:MAX_TEXT])
+
+
+def _without(words: Sequence[str], ending: Sequence[str]) -> Sequence[str]:
+    """The words before those that all titles end in."""
+    kept = len(words)
+    for word in ending:
+        if kept and words[kept - 1] == word:
+            kept -= 1
+    return words[:kept]
+
+
+def _beginning(words: Sequence[str], begun: frozenset[str]) -> Sequence[str]:
+    """The first title that this one goes on after, or all of it."""
+    first = next((title for title in _beginnings(words) if title in begun), None) if begun else None
+    return words if first is None else first.split(" ")

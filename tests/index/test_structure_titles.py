@@ -1,0 +1,39 @@
+"""How titles name the kinds of pages."""
+
+from sanderling.index.structure_titles import common_ending, read_titles
+
+SITE = [
+    *[f"L: N{n} Class Reference" for n in range(6)],
+    *[f"L: N{n} Class Template Reference" for n in range(6)],
+    *[f"L: F{n} File Reference" for n in range(6)],
+    *["L: Class Members"] * 6,
+    *["L: Class Members - Functions"] * 6,
+    "L: Class Members - Related Functions",
+]
+
+
+def test_words_that_every_title_ends_in_name_nothing() -> None:
+    assert common_ending([["A", "My", "Site"], ["B", "My", "Site"], ["C", "My", "Site"]]) == ("Site", "My")
+    titles = read_titles([f"{word} {kind} | My Site" for word in "abcde" for kind in ("Class Reference", "File List")])
+    assert titles.kind("Foo Class Reference | My Site") == "title-ends:Class Reference"
+    assert titles.kind("Alone") is None
+    assert titles.kind("") is None
+
+
+def test_a_title_that_goes_on_after_another_is_named_like_it() -> None:
+    titles = read_titles(SITE)
+    assert titles.kind("L: Class Members - Functions") == "title-ends:Class Members"
+    assert titles.kind("L: Class Members - Related Functions") == "title-ends:Class Members"
+
+
+def test_the_name_of_a_site_before_all_titles_is_none_they_go_on_after() -> None:
+    titles = read_titles(["My Site"] * 5 + [f"My Site: n{n} Class Reference" for n in "abcdefgh"])
+    assert titles.kind("My Site: x Class Reference") == "title-ends:Class Reference"
+
+
+def test_a_name_with_a_word_put_in_is_the_name_without() -> None:
+    assert read_titles(SITE).kind("L: Vec Class Template Reference") == "title-ends:Class Reference"
+
+
+def test_a_word_of_content_before_a_name_is_not_part_of_it() -> None:
+    assert read_titles(SITE).kind("L: File Class Reference") == "title-ends:Class Reference"
