@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -113,26 +114,33 @@ def test_a_topic_a_limited_size_drawn_depths_and_explanations_work_there(tmp_pat
         assert crawl(tmp_path, structs.replace(request, limits=Limits(), order=Order(order="coverage"))).pages == 60
 
 
+@contextmanager
+def cut_at(server: str, site: Site, goals: tuple[int, ...]) -> Iterator[None]:
+    """Cut all connections when a site was asked so often."""
+    done = threading.Event()
+
+    def cut() -> None:
+        admin = connect(server)
+        for goal in goals:
+            while sum(site.hits.values()) < goal and not done.wait(0.01):
+                pass
+            admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        admin.close()
+
+    thread = threading.Thread(target=cut)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
 def test_a_database_that_goes_away_and_returns_loses_nothing(tmp_path: Path, server: str, store: str) -> None:
     """All connections are cut in the middle of the crawl, several times; it goes on by itself."""
     with Site(tree(900)) as site:
-        done = threading.Event()
-
-        def cut() -> None:
-            admin = connect(server)
-            for goal in (100, 300, 600):
-                while sum(site.hits.values()) < goal and not done.wait(0.01):
-                    pass
-                admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
-            admin.close()
-
-        thread = threading.Thread(target=cut)
-        thread.start()
-        try:
+        with cut_at(server, site, (100, 300, 600)):
             summary = go(site, tmp_path, store)
-        finally:
-            done.set()
-            thread.join()
         assert (summary.finish_reason, summary.pages) == ("done", 900)
         with read_collection(tmp_path) as collection:
             assert {row.url for row in pages(collection.db)} == {site.root + path for path in site.pages}
@@ -140,6 +148,19 @@ def test_a_database_that_goes_away_and_returns_loses_nothing(tmp_path: Path, ser
         assert all(isinstance(record, StoredRecord) for record in records)
         archived = [r.url for r in records if isinstance(r, StoredRecord) and (r.kind, r.status) == ("response", 200)]
         assert len(archived) == len(set(archived)) == 900
+
+
+def test_a_refresh_outlasts_a_database_that_goes_away(tmp_path: Path, server: str, store: str) -> None:
+    with Site(tree(300)) as site:
+        go(site, tmp_path, store)
+        site.pages.update({f"/p{n}": html("/", text=f"page {n} has other words now") for n in range(1, 300)})
+        before = sum(site.hits.values())
+        with cut_at(server, site, (before + 60, before + 150)):
+            summary = refresh(tmp_path, request_of(site, store), Mode.ALL)
+        assert (summary.finish_reason, summary.due) == ("done", 300)
+        with read_collection(tmp_path) as collection:
+            assert collection.db.execute("SELECT count(*) FROM changes").fetchone()[0] == 299
+            assert collection.db.execute("SELECT count(*) FROM queue").fetchone()[0] == 0
 
 
 @pytest.mark.slow

@@ -61,8 +61,7 @@ class Coordinator:
 
     def __init__(
         self, house: House, engine: Engine, resolver: Resolver, bounds: Bounds, *, migrants: int, allow_private: bool,
-        folder: Path, roster: Roster | None = None, clock: Clock = real, refill: Callable[[float], int] | None = None,
-        stay: bool = False,
+        folder: Path, roster: Roster | None = None, clock: Clock = real,
     ) -> None:  # fmt: skip
         self.house = house
         self.engine = engine
@@ -77,8 +76,8 @@ class Coordinator:
         self.crew = Crew(engine, self.roster, folder, self._release, clock=clock)
         self.control = Control(folder)
         self.desk = Desk(self.control, self.crew, self._schedule)
-        self.refill = refill  # queues what has become due since; says how many
-        self.stay = stay  # a service: wait for what becomes due next
+        self.refill: Callable[[float], int] | None = None  # queues what has become due since; says how many
+        self.stay = False  # a service: wait for what becomes due next
         self.pending: list[Parcel] = []
         self.pending_since = 0.0
         self.stopping: Finish | None = None

@@ -2,9 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
+from random import Random
+from typing import TypeVar
 
 import msgspec
 
@@ -12,9 +14,10 @@ from sanderling.changes.ledger import Ledger
 from sanderling.clock import Clock
 from sanderling.coordinator import Coordinator, Engine
 from sanderling.database import Connection, migrate, transaction
+from sanderling.ending import Bounds
 from sanderling.engines.hosts.address import Address
 from sanderling.engines.processes import Newborn, Processes, newborns
-from sanderling.errors import UsageError
+from sanderling.errors import StoreUnavailable, UsageError
 from sanderling.frontier.book import Book
 from sanderling.frontier.hosts import Hosts
 from sanderling.frontier.judge import Judge
@@ -26,12 +29,14 @@ from sanderling.home.house import House
 from sanderling.home.offers import ARRIVALS
 from sanderling.home.uses import Uses
 from sanderling.migrants.briefed import is_kept
+from sanderling.migrants.resolve import Resolver
 from sanderling.ordering import open_order, remembered
 from sanderling.organise import dust
 from sanderling.organise.budget import PatternBudget
 from sanderling.organise.normalise import Spelling
 from sanderling.organise.scope import Scope as ScopeKind
 from sanderling.organise.scope import ScopeRule, scope_rule
+from sanderling.reach import reach
 from sanderling.records import Url
 from sanderling.refresh.diary import Diary
 from sanderling.refresh.lists import Lists
@@ -46,7 +51,7 @@ from sanderling.schedule.roster import Roster
 from sanderling.settings import AUTO, Scope, Workers
 from sanderling.store.catalogue import Catalogue
 from sanderling.store.cdxj_index import open_index
-from sanderling.store.collection import Collection, get_meta, set_meta
+from sanderling.store.collection import Collection, get_meta, open_collection, set_meta
 from sanderling.store.crawl_log import CrawlLog
 from sanderling.store.graph import Graph
 from sanderling.store.hints import Hints
@@ -55,7 +60,20 @@ from sanderling.store.warc import open_archive
 
 RETRIES = 2
 KEEP = "migrants"  # folder in a collection: what specialised migrants keep
+T = TypeVar("T")
 HOST_HANDS = 4000  # stops a migrant at a host holds: pages come in a stream, not one by one
+
+
+@contextmanager
+def opened(folder: Path, request: Request, seeds: Sequence[Spelling], clock: Clock) -> Iterator[tuple[House, Request]]:
+    """The rooms of a crawl into a folder, open until it ends; and the request, with the order that is remembered."""
+    with open_collection(folder, request.workers.store) as collection:
+        request = msgspec.structs.replace(request, wish=remembered(collection.db, request.wish))
+        far = reach(collection.db, request.limits.depth, [seed.url for seed in seeds], Random())
+        house = open_house(collection, request, seeds, far.limit, clock)
+        house.judge.begin_at(far.starts)
+        with house.archive, closing(house.log):
+            yield house, request
 
 
 def open_house(collection: Collection, request: Request, seeds: Sequence[Spelling], depth: int, clock: Clock) -> House:
@@ -177,6 +195,25 @@ def roster_of(request: Request, home: Engine) -> Roster:
     return roster(scheduling, home.reaches if isinstance(home, Processes) else None)
 
 
+def put_in_charge(
+    house: House, home: Engine, request: Request, folder: Path, bounds: Bounds, resolver: Resolver, clock: Clock
+) -> Coordinator:
+    """Make the coordinator of migrants who live there."""
+    coordinator = Coordinator(
+        house,
+        home,
+        resolver,
+        bounds,
+        migrants=count_migrants(request.workers),
+        allow_private=request.fetching.allow_private,
+        folder=folder,
+        roster=roster_of(request, home),
+        clock=clock,
+    )
+    settle(house, coordinator, home, request)
+    return coordinator
+
+
 def settle(house: House, coordinator: Coordinator, home: Engine, request: Request) -> None:
     """Let the crew grow if it may. One migrant goes to every host: the owner sets the pace, letters may be long."""
     coordinator.crew.most = AUTO_MOST if request.workers.migrants == AUTO else 0
@@ -186,8 +223,19 @@ def settle(house: House, coordinator: Coordinator, home: Engine, request: Reques
         coordinator.posts = tuple(home.hosts)
 
 
-def wait_for_store(store: str) -> None:
-    """A shared database went away: wait until it is back, or say that it is gone for good."""
+def outlast(store: str, attempt: Callable[[], T]) -> T:
+    """Do it. A shared database may go away and return meanwhile: then what was not committed is done again."""
+    while True:
+        try:
+            return attempt()
+        except StoreUnavailable:
+            if not store:
+                raise
+            _wait_for(store)
+
+
+def _wait_for(store: str) -> None:
+    """Wait until a shared database is back, or say that it is gone for good."""
     from sanderling import postgres
 
     postgres.connect(store, postgres.PATIENCE_SECONDS).close()

@@ -3,10 +3,9 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
-from random import Random
 
 import msgspec
 from msgspec import Struct
@@ -20,17 +19,15 @@ from sanderling.home.house import MAPS_FIRST, House
 from sanderling.home.planning import TROUBLE_WAIT
 from sanderling.home.uses import BEHIND
 from sanderling.migrants.resolve import Resolver
-from sanderling.opening import open_engine, open_house, roster_of, settle
-from sanderling.ordering import remembered
-from sanderling.reach import reach
+from sanderling.opening import open_engine, opened, outlast, prepare_engine, put_in_charge
 from sanderling.records import Host, Outcome, Reason, State
 from sanderling.refresh.budget import Budget
 from sanderling.refresh.diary import Diary
 from sanderling.refresh.lists import Lists
-from sanderling.request import Request, budget_of, count_migrants, policy_named
+from sanderling.request import Request, budget_of, policy_named
 from sanderling.runs import note_end, note_start
 from sanderling.store.catalogue import urls_of
-from sanderling.store.collection import exists, get_meta, open_collection, read_collection, set_meta
+from sanderling.store.collection import exists, get_meta, read_collection, set_meta
 from sanderling.wanted import queue_everything
 
 AT_ONCE = 2_000  # pages queued at a time
@@ -72,7 +69,6 @@ class Refill:
         self.ahead = stay and budget is not None  # a standing budget is spent, on what is worth it most
         self.begun = now - (saved_up(house.db, budget, now) if budget else 0.0)
         self.pardoned = now
-        self.queued = 0
         self.tell: Callable[[Mapping[Host, float]], None] | None = None  # who wants to know how lively the hosts are
 
     def __call__(self, now: float) -> int:
@@ -90,7 +86,7 @@ class Refill:
         sides = house.sides.instead(urls)
         house.diary.postpone(list(sides), now + TROUBLE_WAIT, "its side file is asked")
         queue_pages(house.db, [*sides.values(), *(url for url in urls if url not in sides)])
-        self.queued += len(urls)
+        house.counts["due"] += len(urls)
         if self.tell:
             self.tell(liveliness(house.db))
         return len(urls)
@@ -99,7 +95,7 @@ class Refill:
         """What the budget has left: what was saved up before, then more as time goes by."""
         if self.budget is None:
             return AT_ONCE
-        return room_in(self.budget, now - self.begun, self.queued, self.house.counts["bytes"])
+        return room_in(self.budget, now - self.begun, self.house.counts["due"], self.house.counts["bytes"])
 
 
 def room_in(budget: Budget, seconds: float, queued: int, size: int) -> int:
@@ -166,42 +162,38 @@ def refresh(
     """Visit pages again; sitemaps and feeds first, for they tell what is worth a visit."""
     if not exists(folder):
         raise CollectionError(f"there is no collection in {folder}; make one with: sanderling crawl URL -C {folder}")
-    budget = budget_of(request)
-    with open_collection(folder, request.workers.store) as collection:
-        request = msgspec.structs.replace(request, wish=remembered(collection.db, request.wish))
-        far = reach(collection.db, request.limits.depth, (), Random())
-        house = open_house(collection, request, (), far.limit, clock)
-        house.judge.begin_at(far.starts)
-        house.counts = Counter()
-        with house.archive, closing(house.log):
-            refill = Refill(house, budget, clock(), mode is Mode.WATCH)
-            run = _begin(house, request, mode, refill, clock())
+    counts, begun = Counter[str](), False
+
+    def attempt() -> Refreshed:
+        nonlocal begun
+        prepared = prepare_engine(request) if engine is None else nullcontext([])
+        with prepared as waiting, opened(folder, request, (), clock) as (house, wanted):
+            house.counts = counts
+            refill = Refill(house, budget_of(request), clock(), mode is Mode.WATCH)
+            run = _begin(house, wanted, mode is Mode.ALL and not begun, clock())
+            begun = True
             _heed_users(house, folder)
-            home = engine or open_engine(request, folder)
-            coordinator = Coordinator(
-                house,
-                home,
-                Resolver(clock=clock),
-                Bounds(0, request.limits.time_limit, request.limits.size_limit),
-                migrants=count_migrants(request.workers),
-                allow_private=request.fetching.allow_private,
-                folder=folder,
-                roster=roster_of(request, home),
-                clock=clock,
-                refill=refill if mode is not Mode.ALL else None,
-                stay=mode is Mode.WATCH,
-            )
-            settle(house, coordinator, home, request)
+            home = engine or open_engine(wanted, folder, waiting)
+            bounds = Bounds(0, request.limits.time_limit, request.limits.size_limit)
+            coordinator = put_in_charge(house, home, wanted, folder, bounds, Resolver(clock=clock), clock)
+            coordinator.refill = refill if mode is not Mode.ALL else None
+            coordinator.stay = mode is Mode.WATCH
             if coordinator.roster.sets.names:
                 refill.tell = lambda intervals: coordinator.roster.sets.tell(intervals)
             if on_start:
                 on_start(coordinator)
             finish = coordinator.run(on_tick)
-            summary = summarise(house, refill, finish, time.monotonic() - coordinator.started)
-            with transaction(house.db):
-                set_meta(house.db, REFRESHED, str(clock()))
-            note_end(house, run, finish, msgspec.to_builtins(summary), clock())
-    return summary
+            summary = summarise(house, finish, time.monotonic() - coordinator.started)
+            _end(house, run, finish, summary, clock())
+            return summary
+
+    return outlast(request.workers.store if engine is None else "", attempt)
+
+
+def _end(house: House, run: int, finish: Finish, summary: Refreshed, now: float) -> None:
+    with transaction(house.db):
+        set_meta(house.db, REFRESHED, str(now))
+    note_end(house, run, finish, msgspec.to_builtins(summary), now)
 
 
 def _heed_users(house: House, folder: Path) -> None:
@@ -214,7 +206,7 @@ def _heed_users(house: House, folder: Path) -> None:
         house.diary.weigh(liked(folder))
 
 
-def _begin(house: House, request: Request, mode: Mode, refill: Refill, now: float) -> int:
+def _begin(house: House, request: Request, everything: bool, now: float) -> int:
     with transaction(house.db):
         house.queue.release_all()
         pardon(house)
@@ -224,17 +216,17 @@ def _begin(house: House, request: Request, mode: Mode, refill: Refill, now: floa
         if house.uses is not None:
             queue_pages(house.db, house.uses.known(), BEHIND)
         house.lists.forget_answers()
-        if mode is Mode.ALL:
-            refill.queued += queue_everything(house, (State.VISITED,))
+        if everything:
+            house.counts["due"] += queue_everything(house, (State.VISITED,))
         return note_start(house, request, now)
 
 
-def summarise(house: House, refill: Refill, finish: Finish, seconds: float) -> Refreshed:
+def summarise(house: House, finish: Finish, seconds: float) -> Refreshed:
     """The numbers of a refresh."""
     counts = house.counts
     seen = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT, Outcome.GONE)
     return Refreshed(
-        due=refill.queued,
+        due=counts["due"],
         visited=sum(counts[outcome] for outcome in seen),
         not_modified=counts[Outcome.NOT_MODIFIED],
         unchanged=counts["unchanged"],
