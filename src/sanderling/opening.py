@@ -33,6 +33,7 @@ from sanderling.migrants.resolve import Resolver
 from sanderling.ordering import open_order, remembered
 from sanderling.organise import dust
 from sanderling.organise.budget import PatternBudget
+from sanderling.organise.forgotten import matcher
 from sanderling.organise.normalise import Spelling
 from sanderling.organise.scope import Scope as ScopeKind
 from sanderling.organise.scope import ScopeRule, scope_rule
@@ -59,6 +60,7 @@ from sanderling.store.offsite import open_offsite
 from sanderling.store.warc import open_archive
 
 RETRIES = 2
+FORGOTTEN = "forgotten"  # in the meta table: patterns of URLs that stay out
 KEEP = "migrants"  # folder in a collection: what specialised migrants keep
 T = TypeVar("T")
 HOST_HANDS = 4000  # stops a migrant at a host holds: pages come in a stream, not one by one
@@ -97,6 +99,7 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
     memory = request.memory
     book = Book(db, Occurrences(memory.url_cache_size, Leaving(memory.url_cache)))
     judge, ledger = Judge(rule, depth, _budget(db), dust.load(db)), Ledger(db)
+    judge.forgotten = matcher(json.loads(get_meta(db, FORGOTTEN, "[]")))
     queue = Queue(db, pace_of(request), order.favour)
     if request.limits.limit_per_host:
         queue.quota = Quota(db, request.limits.limit_per_host)

@@ -74,6 +74,7 @@ class Reason(StrEnum):
     TOO_LARGE = "too_large"
     MEDIA_TYPE = "media_type"
     EVICTED = "evicted"
+    FORGOTTEN = "forgotten"  # a person took it out
     IRRELEVANT = "irrelevant"
     NOT_ALIKE = "not_alike"  # not built like the samples of a brief; a migrant keeps it
     # what the web did

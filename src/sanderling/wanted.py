@@ -17,8 +17,9 @@ from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import get_meta, set_meta
 from sanderling.store.graph import sources_of, targets_of
 
+RULES = "rules"  # in the meta table: those of the last run
 REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH, Reason.LIMIT, Reason.HOST_LIMIT, Reason.EVICTED,
-            Reason.PRIVATE_ADDRESS, Reason.TOO_LARGE)  # fmt: skip
+            Reason.FORGOTTEN, Reason.PRIVATE_ADDRESS, Reason.TOO_LARGE)  # fmt: skip
 
 
 def queue_seeds(house: House, seeds: Sequence[Spelling], now: float) -> None:
@@ -42,8 +43,8 @@ def judge_again(house: House, request: Request, now: float) -> None:
     rules = json.dumps([request.scope.scope, request.scope.include, request.scope.exclude, house.judge.depth_limit,
                         sorted(house.judge.rule.seeds), request.limits.keep, request.fetching.allow_private,
                         request.fetching.max_body, request.limits.limit_per_host])  # fmt: skip
-    before = get_meta(house.db, "rules")
-    set_meta(house.db, "rules", rules)
+    before = get_meta(house.db, RULES)
+    set_meta(house.db, RULES, rules)
     if before in ("", rules):
         return
     _leave_out(house)

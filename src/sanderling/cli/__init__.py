@@ -28,6 +28,7 @@ COMMANDS = {
     "dust": "which parts of URLs make no difference on a site",
     "search": "find stored pages by their words",
     "serve": "a search page and a window into the crawl, in the browser",
+    "forget": "take pages out of a collection for good, and keep them out",
     "export": "write the catalogue as JSON lines, CSV or Parquet",
     "check": "what we would do with a URL, a robots.txt or a page, and why",
     "aliases": "other names of a person, a place, a drug, as the stored pages give them",

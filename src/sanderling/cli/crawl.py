@@ -100,6 +100,7 @@ ADVICE = {
     Reason.ROBOTS: "its robots.txt keeps us out",
     "certificate": "--insecure-host HOST does without a valid one",
     "wrong version number": "does it speak plain http? Then say http://",
+    Reason.FORGOTTEN: "sanderling forget --undo lets it in again",
     Reason.OUT_OF_SCOPE: "--scope any goes there, or name it as a seed",
 }
 

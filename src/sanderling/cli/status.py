@@ -62,6 +62,7 @@ def describe(collection: Collection) -> dict[str, object]:
         "urls": dict(db.execute("SELECT state, count(*) FROM urls WHERE role = 'page' GROUP BY state").fetchall()),
         "skipped": dict(_reasons(db, "skipped")),
         "failed": dict(_reasons(db, "failed")),
+        "forgetting": get_meta(db, "forgetting") == "1",
         "unlisted": int(get_meta(db, "unlisted", "0")),
         "classes": dict(Counter(name for _, name in classes(db))),
         "order": get_meta(db, "order"),
@@ -120,6 +121,8 @@ def _print(state: dict[str, object]) -> None:
         print(f"  change    {known}")
     _print_duplicates(state["duplicates"])
     _print_levels(state)
+    if state["forgetting"]:
+        print("  forget    was cut short; sanderling forget goes on with it")
     held = state["held"]
     for host in held if isinstance(held, list) else []:
         print(f"  held      {host['host']} until {host['until']} ({host['reason']}), {host['waiting']} waiting")

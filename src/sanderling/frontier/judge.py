@@ -1,5 +1,6 @@
 """May this URL be visited? Decided once, when it is first met; the reason is kept with it."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -36,6 +37,7 @@ class Judge:
         self.budget = budget or PatternBudget()
         self.rules = rules  # learned spellings that make no difference on a site
         self.condemned: dict[Host, Reason] = {}
+        self.forgotten: re.Pattern[str] | None = None  # URLs that a person took out, and that stay out
         self.full: set[Host] = set()  # hosts that have all the pages they may have
         self.listed: Counter[tuple[Host, Reason]] = Counter()
         self.maps: Counter[Host] = Counter()
@@ -83,6 +85,8 @@ class Judge:
 
     def why_not(self, url: Url, depth: int, source: Source, nofollow: bool, now: float) -> tuple[Reason, str]:
         """Say why a new URL is not to be visited, with a note; NONE if it is."""
+        if self.forgotten is not None and self.forgotten.fullmatch(url):
+            return Reason.FORGOTTEN, ""
         reason = verdict(self.rule, url)
         if reason:
             return reason, BEGINNING if reason is Reason.TOO_LONG else ""

@@ -1,6 +1,6 @@
 """The index on disk: pages are replaced one by one, never wiped; a commit names the batch it holds."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -77,6 +77,15 @@ class Index:
             now.delete_documents_by_term("key", url)
             self._pending[url] = None
 
+    def forget(self, pages: Mapping[str, Sequence[float]]) -> None:
+        """Take pages out, and all versions that began at these times: nothing of them stays findable."""
+        now, past = self._writing()
+        for url, times in pages.items():
+            now.delete_documents_by_term("key", url)
+            for at in times:
+                past.delete_documents_by_term("key", version_key(at, url))
+            self._pending[url] = None
+
     def commit(self, batch: int) -> None:
         """Make everything so far durable, together with the number of the last batch it came from."""
         now, past = self._writing()
@@ -109,7 +118,7 @@ class Index:
         if old is None or old.changed_at >= until or not old.changed_at:
             return
         _, past = self._writing()
-        key = f"{old.changed_at!r} {old.url}"
+        key = version_key(old.changed_at, old.url)
         past.delete_documents_by_term("key", key)
         past.add_document(entry(old, int(until), key))
 
@@ -126,6 +135,11 @@ def open_index(folder: Path, *, write: bool) -> Index | None:
         return Index(now, past, write=write)
     except ValueError as problem:
         raise CollectionError(f"the index in {folder} cannot be opened: {problem}") from problem
+
+
+def version_key(changed_at: float, url: str) -> str:
+    """The name of an older version in the index."""
+    return f"{changed_at!r} {url}"
 
 
 def page_of(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> Document:

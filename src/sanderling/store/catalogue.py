@@ -149,13 +149,7 @@ class Catalogue:
 
     def remove(self, urls: Sequence[int], session: int, now: float) -> None:
         """These pages leave the collection; a visit says so, and what the archive holds of them stays there."""
-        rows = []
-        for url in urls:
-            rows.append(
-                (self.next_visit, url, now, session, Outcome.SKIPPED, Reason.EVICTED, 0, 0, b"", *[0] * 6, "", "")
-            )
-            self.next_visit += 1
-        self.db.executemany(f"INSERT INTO visits VALUES ({', '.join('?' * 17)})", rows)
+        self.note_absence(urls, session, now, Reason.EVICTED)
         gone = [(url,) for url in urls]
         bodies = [(prefix(old.digest), old.visit) for old in self.latest(urls).values() if old.digest]
         self.db.executemany("DELETE FROM digests WHERE prefix = ? AND visit = ?", bodies)
@@ -165,6 +159,23 @@ class Catalogue:
             self.db.execute(f"UPDATE pages SET duplicate_of = 0 WHERE duplicate_of IN ({marks})", part)
         self.db.executemany("DELETE FROM marks WHERE url = ?", gone)
         self.db.executemany("DELETE FROM pages WHERE url = ?", gone)
+
+    def note_absence(self, urls: Sequence[int], session: int, now: float, why: Reason) -> None:
+        """A visit that was none says that these pages are no longer held; the full-text index hears of it so."""
+        rows = []
+        for url in urls:
+            rows.append(
+                (self.next_visit, url, now, session, str(Outcome.SKIPPED), str(why), 0, 0, b"", *[0] * 6, "", "")
+            )
+            self.next_visit += 1
+        self.db.executemany(f"INSERT INTO visits VALUES ({', '.join('?' * 17)})", rows)
+
+    def point(self, digest: bytes, visit: int) -> None:
+        """A body is held by the record of this visit from now on."""
+        self.db.execute(
+            "INSERT INTO digests VALUES (?, ?) ON CONFLICT (prefix) DO UPDATE SET visit = excluded.visit",
+            (prefix(digest), visit),
+        )
 
     def mark_all(self, marks: Iterable[tuple[int, str, bytes]]) -> None:
         """Keep what pages are compared by: URL id, kind, value."""

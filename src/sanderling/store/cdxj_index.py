@@ -8,7 +8,7 @@ files, so the index never needs a place in the transaction.
 import contextlib
 import heapq
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 
@@ -84,6 +84,19 @@ def open_index(folder: Path, archive: Path, committed: Mapping[str, int], run_li
             index.add(batch, {name: batch[-1].place.offset + batch[-1].place.length})
         index.add([], {name: length})
     return index
+
+
+def drop(folder: Path, is_unwanted: Callable[[Entry], bool]) -> None:
+    """Take lines out of a closed index."""
+    for path in _files(folder):
+        with path.open("rb") as file:
+            _write(path, (line for line in file if not is_unwanted(entry_of(line))))
+
+
+def wipe(folder: Path) -> None:
+    """Let the next opening read it anew from the WARC files."""
+    for path in _files(folder):
+        path.unlink()
 
 
 def look_up(folder: Path, url: str) -> list[Entry]:

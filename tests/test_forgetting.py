@@ -1,0 +1,200 @@
+"""Pages are taken out of a collection for good; nothing of them can be found, and nothing else is lost."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.web import Page, Site, html
+from warcio.archiveiterator import ArchiveIterator
+
+from sanderling import forgetting
+from sanderling.cli import main
+from sanderling.forgetting import forget, is_unfinished
+from sanderling.store.catalogue import pages, skipped, url_id
+from sanderling.store.collection import read_collection
+from sanderling.store.erase import filler
+from sanderling.store.look import stored
+from sanderling.store.read import Damage, StoredRecord, walk
+
+SECRET = "the letter that nobody was meant to read, with a name in it: Albertine"
+SHARED = "the same words under three addresses, stored once and repeated twice"
+FLAGS = ("--delay", "0", "--allow-private", "--quiet", "--migrants", "1", "--no-sitemaps")
+
+
+def site_pages() -> dict[str, Page]:
+    twins = {f"/twin{n}": html(text=SHARED) for n in range(3)}
+    return {
+        "/": html("/letter", "/people/a", "/twin0", text="root"),
+        "/letter": html(text=SECRET),
+        "/people/a": html("/people/b", "/twin1", "/twin2", text=f"{SECRET} a"),
+        "/people/b": html(text=f"{SECRET} b"),
+        **twins,
+    }
+
+
+def crawl(site: Site, folder: Path, *flags: str) -> int:
+    return main(["crawl", site.root + "/", "-C", str(folder), *FLAGS, *flags])
+
+
+def held(folder: Path) -> set[str]:
+    with read_collection(folder) as collection:
+        return {"/" + row.url.split("/", 3)[3] for row in pages(collection.db)}
+
+
+def reasons(folder: Path) -> dict[str, str]:
+    with read_collection(folder) as collection:
+        return {"/" + row.url.split("/", 3)[3]: row.reason for row in skipped(collection.db)}
+
+
+def body(folder: Path, url: str) -> bytes:
+    with read_collection(folder) as collection:
+        return stored(collection, url_id(collection.db, url), url).body
+
+
+def records(folder: Path) -> list[StoredRecord]:
+    """All records, each with its digests checked; none may be damaged."""
+    found = [record for path in sorted((folder / "archive").glob("*.gz")) for record in walk(path, verify=True)]
+    assert not [record for record in found if isinstance(record, Damage)]
+    return [record for record in found if isinstance(record, StoredRecord)]
+
+
+def bytes_of(folder: Path) -> bytes:
+    """Everything in a collection but its logs and words, archive unpacked."""
+    aside = {"logs", "index"}  # logs name URLs; the files of the full-text index shrink when it merges them
+    paths = [path for path in folder.rglob("*") if aside.isdisjoint(path.relative_to(folder).parts)]
+    files = [path for path in paths if path.is_file() and path.suffix != ".gz"]
+    unpacked = [record.body + str(record.fields).encode() for record in records(folder)]
+    return b"".join([*(path.read_bytes() for path in files), *unpacked])
+
+
+def test_a_forgotten_page_is_nowhere_and_stays_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site(site_pages()) as site:
+        crawl(site, tmp_path)
+        assert b"Albertine" in bytes_of(tmp_path)
+        assert main(["forget", site.root + "/letter", f"{site.root}/people/*", "-C", str(tmp_path), "--yes"]) == 0
+        assert "forgot 3 pages" in capsys.readouterr().out
+        assert held(tmp_path) == {"/", "/twin0", "/twin1", "/twin2"}
+        assert reasons(tmp_path) == dict.fromkeys(("/letter", "/people/a", "/people/b"), "forgotten")
+        assert b"Albertine" not in bytes_of(tmp_path)
+        assert "letter" not in (tmp_path / "indexes" / "index.cdxj").read_text()
+        asked = site.hits["/letter"]
+        site.pages["/"] = html("/letter", "/people/a", "/people/new", "/twin0", text="another root")
+        site.pages["/people/new"] = html(text="new")
+        crawl(site, tmp_path)
+        assert (site.hits["/letter"], site.hits["/people/new"]) == (asked, 0)
+        assert reasons(tmp_path)["/people/new"] == "forgotten"
+
+
+def test_what_is_forgotten_may_come_back_if_somebody_says_so(tmp_path: Path) -> None:
+    with Site(site_pages()) as site:
+        crawl(site, tmp_path)
+        at = ["-C", str(tmp_path)]
+        assert main(["forget", f"{site.root}/people/*", "--yes", *at]) == 0
+        assert main(["forget", "--undo", f"{site.root}/people/b", *at]) == 4
+        assert main(["forget", "--undo", f"{site.root}/people/*", *at]) == 0
+        crawl(site, tmp_path)
+        assert {"/people/a", "/people/b"} <= held(tmp_path)
+
+
+def test_pages_with_the_same_body_keep_it(tmp_path: Path) -> None:
+    with Site(site_pages()) as site:
+        crawl(site, tmp_path)
+        crawl(site, tmp_path)  # visits that found nothing new lean on the first record too
+        with read_collection(tmp_path) as collection:
+            (first,) = [row.url for row in pages(collection.db) if "twin" in row.url and not row.duplicate_of]
+        assert main(["forget", first, "--yes", "-C", str(tmp_path)]) == 0
+        others = [site.root + path for path in ("/twin0", "/twin1", "/twin2") if site.root + path != first]
+        assert [body(tmp_path, url) for url in others] == [site.pages["/twin0"].body] * 2
+        assert first not in "".join(record.url for record in records(tmp_path))
+        crawl(site, tmp_path)
+        site.pages["/late"] = html(text=SHARED)
+        site.pages["/"] = html("/late", text="root again")
+        crawl(site, tmp_path)
+        assert body(tmp_path, site.root + "/late") == site.pages["/late"].body
+        lines = (tmp_path / "indexes" / "index.cdxj").read_text().splitlines()
+        places = {(r.place.file, r.place.offset): r.url for r in records(tmp_path)}
+        for line in lines:
+            facts = json.loads(line.split(" ", 2)[2])
+            assert places[facts["filename"], int(facts["offset"])] == facts["url"]
+
+
+def test_other_readers_pass_over_what_was_erased(tmp_path: Path) -> None:
+    with Site(site_pages()) as site:
+        crawl(site, tmp_path)
+        main(["forget", f"{site.root}/letter", "--yes", "-C", str(tmp_path)])
+        with next((tmp_path / "archive").glob("*.gz")).open("rb") as file:
+            found = [record.rec_headers.get_header("WARC-Target-URI") for record in ArchiveIterator(file)]
+        assert f"{site.root}/people/a" in found
+        assert f"{site.root}/letter" not in found
+
+
+@pytest.mark.parametrize("length", [23, 100, 240, 250, 251, 252, 340, 65_552, 65_553, 65_559, 200_000])
+def test_a_filler_has_exactly_the_length_it_fills(length: int) -> None:
+    assert len(filler(length, 0.0)) == length
+
+
+@pytest.mark.parametrize("step", ["erase", "_leave_search", "drop", "done"])
+def test_whatever_stops_it_the_next_call_goes_on(step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Killed(BaseException):
+        pass
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    with Site(site_pages()) as site:
+        crawl(site, tmp_path)
+        if step == "_leave_search":
+            pytest.importorskip("tantivy")
+            main(["search", "albertine", "-C", str(tmp_path)])
+        with monkeypatch.context() as patch:
+            patch.setattr(f"sanderling.store.forget.{step}" if step == "done" else f"sanderling.forgetting.{step}", die)
+            with pytest.raises(Killed):
+                forget(tmp_path, [f"{site.root}/letter", f"{site.root}/people/*"])
+        assert is_unfinished(tmp_path)
+        assert main(["forget", "-C", str(tmp_path)]) == 0
+        assert not is_unfinished(tmp_path)
+        assert b"Albertine" not in bytes_of(tmp_path)
+        assert held(tmp_path) == {"/", "/twin0", "/twin1", "/twin2"}
+        assert "letter" not in (tmp_path / "indexes" / "index.cdxj").read_text()
+
+
+def test_older_versions_leave_the_search_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tantivy")
+    from sanderling.index.store import open_index
+
+    def found(words: str) -> int:
+        main(["search", words, "-C", str(tmp_path), "--json"])
+        return len(capsys.readouterr().out.splitlines())
+
+    def versions() -> int:
+        index = open_index(tmp_path / "index", write=False)
+        assert index is not None
+        return int(index.past.searcher().num_docs)
+
+    with Site(site_pages()) as site:
+        crawl(site, tmp_path)
+        assert found("albertine") == 3
+        site.pages["/letter"] = html(text="nothing to see here any more")
+        crawl(site, tmp_path)
+        assert (found("albertine"), found("nothing to see here"), versions()) == (2, 1, 1)
+        assert main(["forget", f"{site.root}/letter", f"{site.root}/people/*", "--yes", "-C", str(tmp_path)]) == 0
+        capsys.readouterr()
+        assert (found("albertine"), found("nothing to see here"), versions()) == (0, 0, 0)
+
+
+def test_nothing_goes_without_a_yes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site(site_pages()) as site:
+        crawl(site, tmp_path)
+        at = ["-C", str(tmp_path)]
+        assert main(["forget", f"{site.root}/*", *at]) == 4
+        assert "--yes" in capsys.readouterr().err
+        assert main(["forget", *at]) == 4
+        assert main(["forget", "not a url", *at]) == 4
+        assert main(["forget", f"{site.root}/*", "--dry-run", "--json", *at]) == 0
+        assert json.loads(capsys.readouterr().out)["pages"] == 7
+        assert len(held(tmp_path)) == 7
+        assert main(["forget", f"{site.root}/letter", "--yes", "--json", *at]) == 0
+        assert json.loads(capsys.readouterr().out)["pages"] == 1
+        assert main(["forget", "--list", *at]) == 0
+        assert f"{site.root}/letter" in capsys.readouterr().out
+    assert forgetting.banned(tmp_path) == [f"{site.root}/letter"]
