@@ -3,7 +3,7 @@
 import random
 import statistics
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -11,7 +11,7 @@ from msgspec import Struct
 from benchmarks.structure_sites import Site, looks
 from sanderling.index.structure import STRAY_LIKENESS
 from sanderling.index.structure_templates import learn
-from sanderling.index.structure_together import asked_for
+from sanderling.index.structure_together import asked_for, own_lists
 from sanderling.pages.matching import RIVALS
 from sanderling.pages.parse import parse
 from sanderling.pages.structure import likeness
@@ -55,7 +55,8 @@ class Finder:
     def _like(self, sample: str) -> set[str]:
         found, features = self.placed[self.numbers[sample]], self.seen[sample].features
         if self.numbers[sample] < self.model.count:
-            return found
+            wanted = own_lists(features, Counter(self.seen[path].features for path in found))
+            return {path for path in found if wanted <= self.seen[path].features}
         return {path for path in found if likeness(self.seen[path].features, features) >= STRAY_LIKENESS}
 
 

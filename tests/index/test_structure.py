@@ -101,3 +101,13 @@ def test_like_signatures_share_keys_and_unlike_ones_do_not() -> None:
     assert not set(keys(features(PRODUCT))) & set(keys(features(OTHER)))
     assert len(keys(features(PRODUCT))) == BANDS
     assert keys(frozenset()) == []
+
+
+def test_a_sample_with_a_list_that_few_have_finds_those_that_have_it(index: Structures) -> None:
+    entries = "<div class=cited></div>" * 3
+    cited = signature(f"<div class=product><h1></h1><div class=price></div></div>{entries}<hr>")
+    index.add([Stored(n, 1, f"http://h/p/{n}", "P", PRODUCT) for n in range(200, 260)])
+    index.add([Stored(n, 1, f"http://h/p/{n}", "P", cited) for n in (300, 301, 302)])
+    found = index.like_look(1, Look(300, "http://h/p/300", "P", features(cited)))
+    assert {match.id for match in found} == {300, 301, 302}
+    assert {300, 301, 302} < {match.id for match in index.like_look(1, sample(3))}

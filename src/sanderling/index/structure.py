@@ -15,6 +15,7 @@ from sanderling.database import Connection
 from sanderling.index.structure_bands import keys
 from sanderling.index.structure_names import Named, name
 from sanderling.index.structure_templates import Model, learn
+from sanderling.index.structure_together import own_lists
 from sanderling.index.structure_views import Look
 from sanderling.pages.structure import features, likeness
 
@@ -149,7 +150,7 @@ class Structures:
             " WHERE site = ? AND template = ?",
             (site, template),
         )
-        return self._rank(sample.features, found, least)
+        return _rank(sample.features, found.fetchall(), least)
 
     def like_signature(self, signature: bytes, least: float, limit: int) -> list[Match]:
         """Pages of any site whose signature is at least this much like the given one."""
@@ -176,12 +177,12 @@ class Structures:
             found += [Match(url, similarity) for (url,) in rows]
         return found
 
-    def _rank(self, sample: frozenset[int], found: Iterable[tuple[int, bytes]], least: float) -> list[Match]:
-        known: dict[bytes, float] = {}
-        matches = []
-        for url, signature in found:
-            if signature not in known:
-                known[signature] = likeness(sample, features(signature))
-            if known[signature] >= least:
-                matches.append(Match(url, known[signature]))
-        return sorted(matches, key=lambda match: (-match.similarity, match.id))
+
+def _rank(sample: frozenset[int], found: Sequence[tuple[int, bytes]], least: float) -> list[Match]:
+    """Pages of a template, the most alike first; where the sample has a list that few have, those that have it."""
+    shapes = {signature: features(signature) for _, signature in found}
+    members = Counter(shapes[signature] for _, signature in found)
+    wanted = frozenset[int]() if least else own_lists(sample, members)
+    known = {signature: likeness(sample, shape) for signature, shape in shapes.items() if wanted <= shape}
+    matches = [Match(url, known[signature]) for url, signature in found if known.get(signature, -1.0) >= least]
+    return sorted(matches, key=lambda match: (-match.similarity, match.id))

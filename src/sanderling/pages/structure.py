@@ -9,7 +9,7 @@ What is compared are the *features* of a signature: which blocks there are, and 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 from xxhash import xxh32_digest
@@ -61,6 +61,18 @@ def features(signature: bytes) -> frozenset[int]:
 def is_block(feature: int) -> bool:
     """Tell a block from a pair of neighbours."""
     return feature < 1 << 16
+
+
+def pair(left: int, right: int) -> int:
+    """The feature of one block following another."""
+    return left << 16 | right
+
+
+def neighbours_of(block: int, features: Iterable[int]) -> tuple[set[int], set[int]]:
+    """The blocks that stand before and after one."""
+    pairs = [feature for feature in features if not is_block(feature)]
+    before = {feature >> 16 for feature in pairs if feature & 0xFFFF == block}
+    return before, {feature & 0xFFFF for feature in pairs if feature >> 16 == block}
 
 
 PLAIN = frozenset(int.from_bytes(_names[tag], "big") for tag in BLOCKS)
