@@ -25,6 +25,7 @@ from sanderling.organise.normalise import host_of
 from sanderling.records import Host, Itinerary, Outcome, Parcel, Reason, Robots, Stop, Visit, Vitals
 
 BATCH = 64  # replies looked at before the parcel goes home
+SOON = 0.02  # seconds a parcel waits for more, while more is in hand: each one sent costs both sides as much as half a page
 LINES_KEPT = 4096  # idle hosts remembered for their pace and rules
 FOREVER = 3600.0
 PATIENCE = 3  # failures in a row before the rest of a host's stops go home untried
@@ -83,16 +84,17 @@ class Trip:
         self._line_up(line)
 
     def work(self, timeout: float) -> Parcel:
-        """Fetch and look until something is done, for `timeout` seconds at most and one batch of pages."""
-        deadline = time.monotonic() + timeout
+        """Fetch and look until something is done, for `timeout` seconds at most; what is done soon after comes along."""
+        deadline, done = time.monotonic() + timeout, False
         while True:
             next_start = self._start_due()
-            done = self._visits or self._robots or self._came
-            left = 0.0 if done else deadline - time.monotonic()
-            self._came.extend(self._fetcher.wait(max(0.0, min(left, next_start))))
-            for _ in range(min(len(self._came), BATCH)):
+            left = 0.0 if self._came else max(0.0, deadline - time.monotonic())
+            self._came.extend(self._fetcher.wait(min(left, next_start)))
+            for _ in range(min(len(self._came), BATCH - len(self._visits))):
                 self._finish(self._came.popleft())
-            if self._visits or self._robots or left <= 0:
+            if not done and (self._visits or self._robots):
+                deadline, done = min(deadline, time.monotonic() + SOON), True
+            if time.monotonic() >= deadline or (done and self._is_full):
                 return self._parcel()
 
     def abandon(self, drop_in_flight: bool = True) -> list[Visit]:
@@ -113,6 +115,11 @@ class Trip:
     def close(self) -> None:
         """Close every connection."""
         self._fetcher.close()
+
+    @property
+    def _is_full(self) -> bool:
+        """Say whether the parcel need not wait: it holds a batch, or all there is in hand."""
+        return len(self._visits) >= min(BATCH, self._load)
 
     def _admitted(self, itinerary: Itinerary) -> tuple[str, ...] | None:
         """Choose the addresses a host may be reached at, none if its name says it; None if there is no way in."""
