@@ -36,7 +36,7 @@ from sanderling.pages.parse import Document, parse
 from sanderling.pages.signatures import sign, write
 from sanderling.pages.simhash import simhash
 from sanderling.pages.structure import structure
-from sanderling.pages.text import letters, text_mark
+from sanderling.pages.text import dense, letters, text_mark
 
 Result = TypeVar("Result")
 
@@ -223,7 +223,7 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> None:
     digests = [hashlib.sha256(body).digest() for body in (old, new)]
     costs.take("digests", eq, *digests)
     costs.take("read", _read, new)
-    costs.take("cheap mark", text_mark, letters(parse(new)))
+    costs.take("cheap mark", lambda words: text_mark(dense(words)), letters(parse(new)))
     tree = costs.take("parse", parse, new)
     if digests[0] != digests[1]:
         packed = igzip.compress(old)
@@ -242,7 +242,8 @@ def _read(body: bytes) -> object:
     tree = parse(body)
     links, blocks = links_of(extract(tree, "http://localhost/"), False), structure(tree)
     words = letters(tree)
-    return links, blocks, simhash(words), text_mark(words)
+    bare = dense(words)
+    return links, blocks, simhash(words, bare), text_mark(bare)
 
 
 def _visits(args: argparse.Namespace, first: float, later: float) -> Iterator[tuple[str, float]]:

@@ -26,3 +26,8 @@ def give_large_blocks_back() -> bool:
 def look_for_cycles_seldom() -> None:
     """Let the collector of cycles wait: a batch makes many objects that die together, and hardly a cycle."""
     gc.set_threshold(*SELDOM)
+
+
+def never_look_at_modules() -> None:
+    """Let the collector pass over what is there by now, also when the process ends: it stays as long as we do."""
+    gc.freeze()

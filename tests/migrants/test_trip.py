@@ -10,7 +10,7 @@ from tests.migrants.conftest import LOCAL, Road, bring_home, itinerary
 from sanderling.clock import SimulatedClock
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.trip import BATCH
-from sanderling.records import Host, Itinerary, Outcome, Parcel, Reason, Robots, Stop, Url
+from sanderling.records import Host, Itinerary, Outcome, Parcel, Reason, Robots, Stop, Url, Visit
 
 
 def page(guest: Guest) -> None:
@@ -254,6 +254,22 @@ class TestPace:
         while trip.load:
             sizes.append(len(trip.work(5.0).visits))
         assert (sum(sizes), max(sizes) <= BATCH) == (len(paths), True)
+
+    def test_what_is_done_soon_comes_along(self, road: Road, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("sanderling.migrants.trip.SOON", 60.0)
+        paths = [f"/{n}" for n in range(5)]
+        trip = road.trip()
+        trip.accept(itinerary(road.server(dict.fromkeys(paths, page)), *paths, connections=1))
+        parcel = trip.work(60.0)
+        assert (len(parcel.visits), len(parcel.robots)) == (5, 1)
+
+    def test_a_parcel_does_not_wait_for_a_host_that_is_silent(self, road: Road) -> None:
+        trip = road.trip()
+        trip.accept(itinerary(road.server({"/0": page, "/1": silent}), "/0", "/1", connections=2))
+        visits: tuple[Visit, ...] = ()
+        while not visits:
+            visits = trip.work(60.0).visits
+        assert (len(visits), trip.load) == (1, 1)
 
 
 class TestTrouble:

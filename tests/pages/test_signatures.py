@@ -5,11 +5,11 @@ import pytest
 from sanderling.pages import signatures
 from sanderling.pages.parse import parse
 from sanderling.pages.signatures import Signature, is_current, read, sign, write
-from sanderling.pages.text import text, text_mark
+from sanderling.pages.text import dense, text, text_mark
 
 
 def cheap(markup: str) -> bytes:
-    return text_mark(text(parse(markup.encode())))
+    return text_mark(dense(text(parse(markup.encode()))))
 
 
 def test_blanks_attribute_order_and_entity_spelling_do_not_matter() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from sanderling.cli.frame import EXIT_INTERRUPTED, parse_call
 from sanderling.errors import SanderlingError
+from sanderling.memory import never_look_at_modules
 
 COMMANDS = {
     "crawl": "crawl sites into a collection, or go on where the last crawl stopped",
@@ -46,6 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; say what went wrong in one sentence and return the exit code that says it too."""
     try:
         call, module = parse_call(sys.argv[1:] if argv is None else argv, COMMANDS)
+        never_look_at_modules()
         code: int = module.run(call)
         sys.stdout.flush()
         return code

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sanderling.engines.wire import Abandon, Go, Inbox, Order, Quit, Start, frame
-from sanderling.memory import look_for_cycles_seldom
+from sanderling.memory import look_for_cycles_seldom, never_look_at_modules
 from sanderling.migrants.trip import Trip
 from sanderling.pages.parse import Document
 from sanderling.pages.pretence import pretended
 from sanderling.pages.simhash import simhash
 from sanderling.pages.structure import structure
-from sanderling.pages.text import letters, text_mark
+from sanderling.pages.text import dense, letters, text_mark
 from sanderling.records import Parcel
 
 if TYPE_CHECKING:
@@ -34,8 +34,9 @@ def marks(tree: Document, changed: bool) -> dict[str, bytes]:
 
         found["signature"] = write(sign(tree))
     words = letters(tree)  # last: it takes the tree apart
-    found["simhash"] = simhash(words).to_bytes(8, "big")
-    found["text"] = text_mark(words)
+    bare = dense(words)
+    found["simhash"] = simhash(words, bare).to_bytes(8, "big")
+    found["text"] = text_mark(bare)
     if said := pretended(tree, words):
         found["pretence"] = said.encode()
     return found
@@ -108,6 +109,7 @@ def main() -> None:
     start = msgspec.msgpack.decode(sock.recv(int.from_bytes(header, "big"), socket.MSG_WAITALL), type=Start)
     sock.setblocking(False)
     look_for_cycles_seldom()
+    never_look_at_modules()
     trip = begin(start, name)
     try:
         Worker(name, trip, sock).run()

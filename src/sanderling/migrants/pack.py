@@ -76,9 +76,10 @@ class Packed(Struct, frozen=True):
 def pack_response(seen: Exchange, algorithm: Algorithm = "sha256") -> Packed:
     """Pack an HTTP answer as a `response` record."""
     head = stored_head(seen.head, len(seen.body))
-    block = head + seen.body
     payload = label(algorithm, seen.digest or HASHES[algorithm](seen.body).digest())
-    whole = label(algorithm, HASHES[algorithm](block).digest())
+    block = HASHES[algorithm](head)
+    block.update(seen.body)
+    whole = label(algorithm, block.digest())
     record_id = new_record_id()
     protocol = PROTOCOLS.get(seen.head[:6])
     lines = (
@@ -88,7 +89,7 @@ def pack_response(seen: Exchange, algorithm: Algorithm = "sha256") -> Packed:
         f"WARC-Payload-Digest: {payload}\r\nWARC-Block-Digest: {whole}\r\n"
         "Content-Type: application/http;msgtype=response\r\n"
     )
-    return Packed(record_id, pack_record(lines, block), payload, whole, head)
+    return Packed(record_id, pack_record(lines, head, seen.body), payload, whole, head)
 
 
 def pack_request(seen: Exchange, response_id: str, algorithm: Algorithm = "sha256") -> Packed:
@@ -119,10 +120,10 @@ def pack_metadata(
     return Packed(record_id, pack_record(lines, block), "", whole)
 
 
-def pack_record(lines: str, block: bytes) -> bytes:
-    """Write one record as one gzip member; `Content-Length` is added here."""
-    head = f"WARC/1.1\r\n{lines}Content-Length: {len(block)}\r\n\r\n".encode("utf-8", "replace")
-    member: bytes = compress(b"".join((head, block, b"\r\n\r\n")), LEVEL, GZIP)
+def pack_record(lines: str, block: bytes, rest: bytes = b"") -> bytes:
+    """Write one record as one gzip member; `Content-Length` is added here. A large block may come in two parts."""
+    head = f"WARC/1.1\r\n{lines}Content-Length: {len(block) + len(rest)}\r\n\r\n".encode("utf-8", "replace")
+    member: bytes = compress(b"".join((head, block, rest, b"\r\n\r\n")), LEVEL, GZIP)
     return member
 
 

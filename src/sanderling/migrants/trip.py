@@ -25,7 +25,7 @@ from sanderling.organise.normalise import host_of
 from sanderling.records import Host, Itinerary, Outcome, Parcel, Reason, Robots, Stop, Visit, Vitals
 
 BATCH = 64  # replies looked at before the parcel goes home
-SOON = 0.02  # seconds a parcel waits for more, while more is in hand: each one sent costs both sides as much as half a page
+SOON = 0.02  # seconds a parcel waits for more, while more is in hand: sending one costs both sides half a page
 LINES_KEPT = 4096  # idle hosts remembered for their pace and rules
 FOREVER = 3600.0
 PATIENCE = 3  # failures in a row before the rest of a host's stops go home untried
@@ -84,7 +84,7 @@ class Trip:
         self._line_up(line)
 
     def work(self, timeout: float) -> Parcel:
-        """Fetch and look until something is done, for `timeout` seconds at most; what is done soon after comes along."""
+        """Fetch and look until something is done, for `timeout` seconds at most; what is done soon comes along."""
         deadline, done = time.monotonic() + timeout, False
         while True:
             next_start = self._start_due()

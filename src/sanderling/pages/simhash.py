@@ -12,12 +12,13 @@ import string
 
 from xxhash import xxh3_64_digest
 
+from sanderling.pages.text import dense
+
 BITS = 64
 ALL = (1 << BITS) - 1
 CAPITALS, SMALL = string.ascii_uppercase.encode(), string.ascii_lowercase.encode()  # Unicode's own cost too much
 LOWER = bytes.maketrans(CAPITALS, SMALL)
-NO_LETTERS = string.whitespace.encode() + string.digits.encode() + string.punctuation.encode()
-NO_BLANKS = string.digits.encode() + string.punctuation.encode()
+NO_LETTERS = string.digits.encode() + string.punctuation.encode()
 RARE = 48  # bytes between two cuts, above which a text is written in another script
 CUTS = b'.,;:!?()[]{}"|\r\x0b\x0c'
 CLAUSES = bytes.maketrans(CUTS + CAPITALS, b"\n" * len(CUTS) + SMALL)
@@ -25,16 +26,16 @@ TELLING = re.compile(rb"[^\n]{5,}")  # a clause that says something; shorter one
 DROPPED = b" \t0123456789-_*'/"
 
 
-def simhash(text: str) -> int:
-    """Mark a text; an empty one is 0."""
-    raw = text.encode(errors="replace")
-    letters = raw.translate(LOWER, NO_LETTERS)
+def simhash(text: str, letters: bytes = b"") -> int:
+    """Mark a text; an empty one is 0. `letters` is the text as `dense` writes it, if somebody has that already."""
+    letters = (letters or dense(text)).translate(LOWER, NO_LETTERS)
     if not letters:
         return 0
     features = letters.split(b"t")
     if len(letters) > RARE * len(features):
+        raw = text.encode(errors="replace")
         clauses = raw.translate(CLAUSES, DROPPED)
-        features = raw.translate(LOWER, NO_BLANKS).split() + (TELLING.findall(clauses) or clauses.split())
+        features = raw.translate(LOWER, NO_LETTERS).split() + (TELLING.findall(clauses) or clauses.split())
     return majority(b"".join(map(xxh3_64_digest, features)), len(features))
 
 

@@ -51,15 +51,24 @@ def letters(tree: Document) -> str:
     return tree.text[:MAX_TEXT]
 
 
-def text_mark(words: str) -> bytes:
-    """Hash the visible text of a page, blanks aside: eight bytes that say whether to look closer."""
-    return xxh3_64_digest(squeeze(words, BLANKS + b"\n"))
+def dense(words: str, blanks: bytes = BLANKS + b"\n") -> bytes:
+    """Write a text in bytes, without its blanks: what marks of it begin with."""
+    return words.encode("utf-8", "replace").translate(None, blanks)
 
 
-def squeeze(words: str, blanks: bytes = BLANKS, unseen: tuple[bytes, ...] = UNSEEN) -> bytes:
+def text_mark(letters: bytes) -> bytes:
+    """Hash the visible text of a page, given as `dense` writes it: eight bytes that say whether to look closer."""
+    return xxh3_64_digest(_seen(letters, UNSEEN))
+
+
+def squeeze(words: str, unseen: tuple[bytes, ...] = UNSEEN) -> bytes:
     """Remove blanks of every kind but line ends."""
-    letters = words.encode("utf-8", "replace").translate(None, blanks)
-    if not words.isascii():
+    return _seen(dense(words, BLANKS), unseen)
+
+
+def _seen(letters: bytes, unseen: tuple[bytes, ...]) -> bytes:
+    """Remove blanks that Unicode has besides."""
+    if not letters.isascii():
         for blank in unseen:
             letters = letters.replace(blank, b"")
     return letters
