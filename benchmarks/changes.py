@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from isal import igzip
+from msgspec import structs
 
 from benchmarks import histories
 from benchmarks.histories import DAY, traces_in
@@ -31,9 +32,11 @@ from sanderling.changes.detect import Change, Kind, detect, judge
 from sanderling.changes.difference import difference
 from sanderling.changes.noise import Noise
 from sanderling.migrants.follow import links_of
+from sanderling.pages import again, pieces, stamps
+from sanderling.pages.blocks import blocks
 from sanderling.pages.links import extract
 from sanderling.pages.parse import Document, parse
-from sanderling.pages.signatures import sign, write
+from sanderling.pages.signatures import brought, sign, sign_blocks, write
 from sanderling.pages.simhash import simhash
 from sanderling.pages.structure import structure
 from sanderling.pages.text import dense, letters, text_mark
@@ -181,22 +184,28 @@ def speed(args: argparse.Namespace) -> None:
     costs = Costs()
     for old, new in pairs:
         _compare(old, new, costs)
+    renewed = _compare_again([pair for pair in pairs if pair[0] != pair[1]], costs)
     share = costs.times["verdict"] / len(pairs)
     size = sum(len(new) for _, new in pairs) / len(pairs) / 1024
     print(f"{len(pairs)} pages of {size:.0f} KB, {share:.1%} with other bytes", end="; ")
     print(f"parsing {costs.of('parse') * 1e6:.0f} us, reading {costs.of('read') * 1e6:.0f} us")
     first = costs.of("full mark", "verdict", "unpack", "parse old", "full mark old")
-    later = costs.of("full mark", "verdict")
+    second = costs.of("full mark", "verdict", "table")
+    later = costs.of("mark again", "verdict")
+    print(f"marks made from those of the last version: {renewed} of {costs.times['mark again']}")
     for title, seconds in (
         ("the same bytes", costs.of("digests")),
         ("cheap mark of every page", costs.of("cheap mark")),
         ("full mark", costs.of("full mark")),
         ("verdict", costs.of("verdict")),
+        ("table for the next mark", costs.of("table")),
+        ("mark made from the last one, if it can be", costs.of("mark again")),
         ("other bytes for the first time, in all", first),
+        ("other bytes for the second time, in all", second),
         ("other bytes later, in all", later),
         ("this visit, if it is the second", share * first),
         ("this visit, if there were more", share * later),
-        *_visits(args, first, later),
+        *_visits(args, first, second, later),
     ):
         of_parsing, of_reading = seconds / costs.of("parse"), seconds / costs.of("read")
         print(f"{title:<44}{seconds * 1e6:>9.1f} us {of_parsing:>8.1%} of parsing {of_reading:>8.1%} of reading")
@@ -233,6 +242,34 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> None:
         costs.take("verdict", detect, last, mark)
 
 
+def _compare_again(pairs: list[tuple[bytes, bytes]], costs: Costs) -> int:
+    """Make the marks of pages that changed before from those of their last versions; say how many could be.
+
+    All that is remembered of their tags and lines is forgotten in between.
+    """
+    marks = [_prepared(old, costs) for old, _ in pairs]
+    pieces.forget()
+    stamps.forget()
+    made = 0
+    for (_, new), mark in zip(pairs, marks, strict=True):
+        tree = parse(new)
+        made += again.is_served(costs.take("mark again", _mark_again, tree, new, again.in_brief(mark)))
+    return made
+
+
+def _prepared(body: bytes, costs: Costs) -> bytes:
+    """The full mark of a page with a table for the next."""
+    tree = parse(body)
+    there, page = brought(tree), blocks(tree)
+    mark, kept = sign_blocks(tree, page, there)
+    table = costs.take("table", again.prepare, body, tree, page, kept)
+    return write(structs.replace(mark, again=table))
+
+
+def _mark_again(tree: Document, body: bytes, last: bytes) -> bytes:
+    return write(again.sign_again(tree, body, last))
+
+
 def _mark(tree: Document) -> bytes:
     return write(sign(tree))
 
@@ -246,17 +283,19 @@ def _read(body: bytes) -> object:
     return links, blocks, simhash(words, bare), text_mark(bare)
 
 
-def _visits(args: argparse.Namespace, first: float, later: float) -> Iterator[tuple[str, float]]:
+def _visits(args: argparse.Namespace, first: float, second: float, later: float) -> Iterator[tuple[str, float]]:
     """What comparing costs at each of the daily visits of real sites, by the histories of their content."""
     folder = Path(args.traces or "nowhere")
     for name in traces_in(folder):
-        looks = changed = fresh = 0
+        looks = changed = fresh = twice = 0
         for life in histories.read(folder, name).pages:
             days = {moment // DAY for moment in life.times if life.born < moment < life.died}
             looks += max(1, int((life.died - life.born) // DAY))
             changed += len(days)
             fresh += bool(days)
-        yield f"daily visits, {name} ({changed / looks:.2%})", (fresh * first + (changed - fresh) * later) / looks
+            twice += len(days) > 1
+        spent = fresh * first + twice * second + (changed - fresh - twice) * later
+        yield f"daily visits, {name} ({changed / looks:.2%})", spent / looks
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from tests.web import Page, Site, html, redirect, tree
 from sanderling.cli import main
 from sanderling.errors import CollectionError, UsageError
 from sanderling.feedback.log import open_log
+from sanderling.pages.again import is_served
 from sanderling.refresh.history import decode
 from sanderling.revisits import Mode, expected, refresh
 from sanderling.session import Request, crawl
@@ -51,6 +52,21 @@ def test_a_page_with_another_clock_is_unchanged(tmp_path: Path) -> None:
         site.pages["/p1"] = html("/", text=f"{WORDS} Generated on 2026-03-02 at 09:20:44.")
         seen = go(site, tmp_path, Mode.ALL)
         assert (seen.visited, seen.not_modified, seen.unchanged, seen.changed) == (4, 3, 1, 0)
+
+
+def test_the_mark_of_a_restless_page_is_made_from_that_of_its_last_version(tmp_path: Path) -> None:
+    text = "".join(f"<p>{WORDS} Paragraph {number} of many.</p>" for number in range(30))
+    with Site(texts(1)) as site:
+        crawl(tmp_path, request(site))
+        served = []
+        for visit in range(5):
+            site.pages["/p0"] = html("/", text=f"{text}<p>Generated on 2026-03-0{visit + 1} at 08:15:0{visit}.</p>")
+            seen = go(site, tmp_path, Mode.ALL)
+            assert seen.changed == (not visit)
+            with closing(read_collection(tmp_path)) as collection:
+                rows = collection.db.execute("SELECT value FROM marks WHERE kind = 'signature'").fetchall()
+            served.append([is_served(value) for (value,) in rows])
+        assert served == [[False], [False], [True], [True], [True]]
 
 
 def test_a_page_is_gone_when_it_was_missing_twice(tmp_path: Path) -> None:

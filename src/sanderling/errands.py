@@ -9,6 +9,7 @@ from sanderling.clock import Clock
 from sanderling.database import transaction
 from sanderling.frontier.queue import Door
 from sanderling.home.house import House
+from sanderling.pages import again
 from sanderling.records import Brief, Host, Itinerary, Role
 from sanderling.schedule.roster import Roster
 from sanderling.store.signals import Signal
@@ -125,11 +126,15 @@ class Errands:
             return itinerary
         stops = []
         liar = self.house.hosts.etag_lies(itinerary.host)
+        marks = self.house.catalogue.marks([id_ for id_, old in latest.items() if old.changes], "signature")
         for stop in itinerary.stops:
             old = latest.get(stop.id)
             if old is not None and old.status == 200 and stop.role is not Role.CHANGES:  # each question is another
                 etag = "" if liar and old.last_modified else old.etag
-                stop = msgspec.structs.replace(stop, etag=etag, last_modified=old.last_modified, digest=old.digest)
+                mark = again.in_brief(marks.get(stop.id, b""))
+                stop = msgspec.structs.replace(
+                    stop, etag=etag, last_modified=old.last_modified, digest=old.digest, mark=mark
+                )
             elif old is not None and old.is_away and stop.role is Role.PAGE:  # a 304 would not say that it is back
                 stop = msgspec.structs.replace(stop, digest=old.digest)
             stops.append(stop)

@@ -166,6 +166,7 @@ class Stop(Struct, frozen=True, array_like=True, gc=False):
     last_modified: str = ""
     digest: bytes = b""
     role: Role = Role.PAGE
+    mark: bytes = b""  # of the full mark of the last version, what a new one can be made from; empty for none
 
 
 class Robots(Struct, frozen=True):

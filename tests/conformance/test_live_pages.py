@@ -6,8 +6,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from sanderling.changes.detect import Kind, detect
+from sanderling.pages.again import TO_PREPARE, renew, sign_again
 from sanderling.pages.parse import parse
 from sanderling.pages.signatures import sign, write
 
@@ -28,3 +30,16 @@ def test_content_changes_of_live_pages_are_told_from_noise(suites: Path) -> None
         wrong += said and not pair["main_content_changed"]
         missed += pair["main_content_changed"] and not said
     assert 2 * right / (2 * right + wrong + missed) >= 0.95
+
+
+@pytest.mark.slow
+def test_marks_made_from_those_of_the_last_version_are_those_made_in_full(suites: Path) -> None:
+    folder = suites / "change-ota"
+    made = 0
+    for line in (folder / "pairs.jsonl").read_text().splitlines()[:100]:
+        old, new = (gzip.decompress((folder / json.loads(line)[side]).read_bytes()) for side in ("old", "new"))
+        mark = renew(sign_again(parse(old), old, TO_PREPARE), new, parse(new))
+        if mark is not None:
+            made += 1
+            assert structs.replace(mark, again=b"") == sign(parse(new))
+    assert made >= 30

@@ -11,6 +11,7 @@ import msgspec
 
 from sanderling.engines.wire import Abandon, Go, Inbox, Order, Quit, Start, frame
 from sanderling.memory import look_for_cycles_seldom, never_look_at_modules
+from sanderling.migrants.observe import Known
 from sanderling.migrants.trip import Trip
 from sanderling.pages.parse import Document
 from sanderling.pages.pretence import pretended
@@ -26,13 +27,14 @@ HEARTBEAT_SECONDS = 2.0
 TURN_SECONDS = 0.02  # how long curl is driven before orders are looked at again
 
 
-def marks(tree: Document, changed: bool) -> dict[str, bytes]:
+def marks(tree: Document, known: Known) -> dict[str, bytes]:
     """What later rooms compare pages by; the full signature only where a page changed, for it costs most."""
     found = {"structure": structure(tree)}
-    if changed:
-        from sanderling.pages.signatures import sign, write  # most pages of most crawls are new
+    if known.is_changed:
+        from sanderling.pages.again import sign_again  # most pages of most crawls are new
+        from sanderling.pages.signatures import write
 
-        found["signature"] = write(sign(tree))
+        found["signature"] = write(sign_again(tree, known.body, known.mark))
     words = letters(tree)  # last: it takes the tree apart
     bare = dense(words)
     found["simhash"] = simhash(words, bare).to_bytes(8, "big")

@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
+from msgspec import Struct
+
 from sanderling.migrants.answer import Verdict, fault, is_over, judge, text, validator
 from sanderling.migrants.body import decoded
 from sanderling.migrants.fetch import request_headers
@@ -21,8 +23,17 @@ from sanderling.pages.parse import Document, charset_of, is_html, parse
 from sanderling.pages.robots_tag import robots_tag, until_of
 from sanderling.records import Outcome, Reason, Role, Stop, Visit
 
-Marks = Callable[[Document, bool], dict[str, bytes]]
-"""What later rooms ask of a page, computed once while its tree is there; True for a page that was another before."""
+
+class Known(Struct, frozen=True):
+    """What is known of a page whose marks are made."""
+
+    body: bytes
+    is_changed: bool = False  # it was another before
+    mark: bytes = b""  # of the mark it had then, what a new one can be made from; empty for none
+
+
+Marks = Callable[[Document, Known], dict[str, bytes]]
+"""What later rooms ask of a page, computed once while its tree is there."""
 
 Facts = dict[str, Any]
 """Fields of a `Visit`, by name; it lives inside this module only."""
@@ -32,7 +43,7 @@ MAX_CHARSET = 40
 MAX_TABLE = 1 << 18  # bytes of a side file: it is meant to be small
 
 
-def no_marks(_tree: Document, _changed: bool) -> dict[str, bytes]:
+def no_marks(_tree: Document, _known: Known) -> dict[str, bytes]:
     """For those who only want the page."""
     return {}
 
@@ -122,7 +133,7 @@ class Observer:
             return Verdict(Outcome.FETCHED)
         if len(body) > self._settings.max_page:
             return Verdict(Outcome.FETCHED, note=f"not parsed: a page of {len(body)} bytes")
-        until = self._read_page(reply.ask.url, body, charset, bool(stop.digest), facts)
+        until = self._read_page(reply.ask.url, Known(body, bool(stop.digest), stop.mark), charset, facts)
         facts["noindex"] |= is_over(until, at)
         return Verdict(Outcome.FETCHED)
 
@@ -141,9 +152,9 @@ class Observer:
         facts["canonical"], facts["links"] = leads.canonical, leads.links
         facts["pointers"] = leads.pointers + list_named(url, fields.get(b"link", b""))
 
-    def _read_page(self, url: str, body: bytes, charset: str, changed: bool, facts: Facts) -> str:
+    def _read_page(self, url: str, known: Known, charset: str, facts: Facts) -> str:
         """Parse once, take everything; say until when the page says it is there."""
-        tree = parse(body, charset)
+        tree = parse(known.body, charset)
         found = extract(tree, url, bool(self._settings.keep), self._agent)
         facts["noindex"] |= found.noindex
         facts["nofollow"] |= found.nofollow
@@ -157,7 +168,7 @@ class Observer:
         facts["pointers"] = pointers_of(found) + facts.get("pointers", ())
         if self._settings.resources:
             facts["uses"] = uses_of(tree, found.base)
-        facts["marks"] = self._marks(tree, changed)
+        facts["marks"] = self._marks(tree, known)
         if topic:
             facts["marks"]["relevance"] = pack_relevance(relevance(topic, tree, found.title))
         links = links_of(found, facts["nofollow"], promise_of(topic, tree, found) if topic else None)

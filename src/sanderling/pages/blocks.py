@@ -66,6 +66,8 @@ class Blocks(Struct, frozen=True):
     furniture: list[Element]  # elements known by their class names not to be content
     roles: list[Element]  # elements that say themselves that they are not of the text
     classes: list[str]  # class attributes of all elements, in order
+    linked: frozenset[int] = frozenset()  # lines with links, where these decide about main content
+    margin: int = 0  # letters that may come and go before another line could be main content
 
 
 def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
@@ -88,7 +90,9 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     if attention.is_narrow:
         return Blocks(lines, _watched(areas, lines, attention), verbatim, unseen, [], hinted, apart, classes)
     main, believed = areas.main()
-    return Blocks(lines, main, verbatim, unseen, declared if believed else [], hinted, apart, classes)
+    linked, margin = frozenset(areas.linked), int(areas.margin)
+    said = declared if believed else []
+    return Blocks(lines, main, verbatim, unseen, said, hinted, apart, classes, linked, margin)
 
 
 def _render(
@@ -127,11 +131,16 @@ class _Known(dict[str, bool]):
     def __missing__(self, name: str) -> bool:
         if len(self) >= MAX_KNOWN:
             self.clear()
-        value = self[name] = _sounds_like_furniture(name)
+        value = self[name] = _is_telling(name)
         return value
 
 
-def _sounds_like_furniture(name: str) -> bool:
+def sounds_like_furniture(name: str) -> bool:
+    """Say whether a class name or id is one of menus, banners and the like."""
+    return _known[name]
+
+
+def _is_telling(name: str) -> bool:
     words = WORD.findall(CAMEL.sub(" ", name).lower())
     whole = "".join(words)
     return any(word.endswith(ENDINGS) for word in words) or any(part in whole for part in TELLING)
@@ -156,6 +165,7 @@ class _Areas:
 
     def __init__(self, lines: list[str], spans: list[tuple[int, int, str]]) -> None:
         self.lengths = list(map(len, lines))
+        self.margin = float(sum(self.lengths))
         ends = list(accumulate(map(AND_ITS_END, self.lengths)))
         self.spans: dict[str, list[tuple[int, int]]] = {}
         self.linked: dict[int, int] = {}  # letters of a line inside links
@@ -181,7 +191,7 @@ class _Areas:
         _paint(furniture, self.hidden)
         if MAIN in self.spans:
             rest = prose - sum(compress(self.prose, furniture))
-            if sum(compress(self.prose, declared)) > BELIEVED * rest:
+            if not self._is_at_most(sum(compress(self.prose, declared)), BELIEVED * rest):
                 _paint(declared, self.hidden, 0)
                 return bytes(declared), True
         _paint(furniture, self._menus(furniture))
@@ -191,7 +201,7 @@ class _Areas:
         """Paint the lines inside spans of a label; spans with more than `most` prose are left out."""
         area = bytearray(len(self.lengths))
         for first, last in self.spans.get(label, ()):
-            if not most or sum(self.prose[first:last]) <= most:
+            if not most or self._is_at_most(sum(self.prose[first:last]), most):
                 area[first:last] = b"\1" * (min(last, len(area)) - first)
         return area
 
@@ -227,9 +237,14 @@ class _Areas:
         """Leave out the large menus of a page that consists of links: those are its content."""
         sizes = [sum(map(self.lengths.__getitem__, menu)) for menu in menus]
         inside, outside = sum(sizes), sum(self.lengths) - sum(compress(self.lengths, furniture))
-        if inside < HUB * outside:
+        if not self._is_at_most(HUB * outside, inside):
             return menus
-        return [menu for menu, size in zip(menus, sizes, strict=True) if size < LARGE * inside]
+        return [menu for menu, size in zip(menus, sizes, strict=True) if not self._is_at_most(LARGE * inside, size)]
+
+    def _is_at_most(self, one: float, other: float) -> bool:
+        """Compare two numbers of letters, and remember how little was between them."""
+        self.margin = min(self.margin, abs(one - other))
+        return one <= other
 
 
 OPPOSITE = b"\1" + bytes(255)

@@ -111,6 +111,9 @@ def _reduced(line: str) -> str:
     return _without_token(left) if len(line) <= MAX_LABELLED and LONG.search(left) else left
 
 
+forget = _reduced.cache_clear
+
+
 def _kept(match: re.Match[str]) -> str:
     """Keep the words that a stamp belongs to: what a pattern has in brackets."""
     return "".join(filter(None, match.groups()))

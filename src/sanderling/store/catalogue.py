@@ -128,6 +128,18 @@ class Catalogue:
                     found[row[1]] = Twin(*row[2:])
         return found
 
+    def marks(self, urls: Sequence[int], kind: str) -> dict[int, bytes]:
+        """A mark of the last versions of some pages; those without one are left out."""
+        found: dict[int, bytes] = {}
+        for start in range(0, len(urls), CHUNK):
+            part = urls[start : start + CHUNK]
+            places = ",".join("?" * len(part))
+            rows = self.db.execute(
+                f"SELECT url, value FROM marks WHERE kind = ? AND url IN ({places})", (kind, *part)
+            ).fetchall()
+            found.update(rows)
+        return found
+
     def mark(self, url: int, kind: str) -> bytes:
         """A mark of the last version of a page; empty if it has none."""
         row = self.db.execute("SELECT value FROM marks WHERE url = ? AND kind = ?", (url, kind)).fetchone()

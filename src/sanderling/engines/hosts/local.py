@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from sanderling.engines.hosts.rules import Site
 from sanderling.migrants.line import door_of
-from sanderling.migrants.observe import Marks, Observer, no_marks, untried
+from sanderling.migrants.observe import Known, Marks, Observer, no_marks, untried
 from sanderling.migrants.robots import rules_for
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Ask, Door, Reply
@@ -189,5 +189,5 @@ def open_site(site: Site, agent: str, matching: bool = False) -> Local:
     return ByFiles(site, agent, marks) if site.root else ByHttp(site, agent, marks)
 
 
-def _structure(tree: Document, _changed: bool) -> dict[str, bytes]:
+def _structure(tree: Document, _known: Known) -> dict[str, bytes]:
     return {"structure": structure(tree)}
