@@ -1,6 +1,8 @@
 """What other crawlers were seen to do wrong, each once, by the real crawler: it must not happen here."""
 
 import sqlite3
+import threading
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 from tests.web import Page, Site, html, tree
@@ -11,12 +13,12 @@ from sanderling.store.catalogue import PageRow, pages
 from sanderling.store.collection import read_collection
 
 
-def go(folder: Path, *sites: Site, limit: int = 0, sitemaps: bool = False) -> Summary:
+def go(folder: Path, *sites: Site, limit: int = 0, sitemaps: bool = False, delay: float = 0.0) -> Summary:
     request = Request(
         tuple(site.root + "/" for site in sites),
         scope=Scope(sitemaps=sitemaps),
         limits=Limits(limit=limit),
-        politeness=Politeness(delay=0, backoff=0.2),
+        politeness=Politeness(delay=delay, backoff=0.2),
         fetching=Fetching(allow_private=True),
         workers=Workers(migrants=1),
     )
@@ -103,6 +105,26 @@ def test_a_host_that_asked_for_rest_has_it_in_the_next_run_too(tmp_path: Path) -
         assert go(tmp_path, site).finish_reason == "held"
         assert go(tmp_path, site).finish_reason == "held"
         assert site.hits["/"] == 1
+
+
+def test_a_slow_host_has_its_rest_whoever_asks_next(tmp_path: Path) -> None:
+    """The migrant that saw how slow it is is gone: the next run has others."""
+
+    class Slow(Site):
+        def answer(self, handler: BaseHTTPRequestHandler) -> None:
+            if handler.path != "/robots.txt":
+                threading.Event().wait(0.4)
+            super().answer(handler)
+
+    with Slow({"/": html("/a"), "/a": html()}) as site:
+        for limit in (1, 2):
+            go(tmp_path, site, limit=limit, delay=0.01)
+    with read_collection(tmp_path) as collection:
+        rows = collection.db.execute("SELECT at, seconds FROM visits ORDER BY at").fetchall()
+    assert len(rows) == 2, rows
+    (first, took), (second, took_again) = rows
+    assert took > 0.3
+    assert second - took_again >= first - took + 5 * took - 0.05
 
 
 def test_one_host_that_complains_does_not_slow_the_others(tmp_path: Path) -> None:

@@ -197,4 +197,6 @@ def test_nothing_goes_without_a_yes(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert json.loads(capsys.readouterr().out)["pages"] == 1
         assert main(["forget", "--list", *at]) == 0
         assert f"{site.root}/letter" in capsys.readouterr().out
-    assert forgetting.banned(tmp_path) == [f"{site.root}/letter"]
+        assert main(["forget", f"{site.root}/", "--yes", *at]) == 0
+        assert main(["crawl", *at]) == 4  # no seed is left
+    assert forgetting.banned(tmp_path)[:1] == [f"{site.root}/letter"]

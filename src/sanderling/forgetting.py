@@ -14,8 +14,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from sanderling.clock import real
-from sanderling.database import connect, migrate, transaction
+from sanderling.database import Connection, connect, migrate, transaction
 from sanderling.errors import CollectionError, MissingExtra
+from sanderling.home.offers import ARRIVALS
 from sanderling.index.beside import can_index
 from sanderling.migrants.briefed import FILE as KEPT
 from sanderling.migrants.briefed import is_kept
@@ -101,6 +102,7 @@ def forget(folder: Path, patterns: Sequence[str]) -> Forgotten:
             set_meta(db, UNFINISHED, "1")
             every = [*json.loads(get_meta(db, FORGOTTEN, "[]")), *patterns]
             set_meta(db, FORGOTTEN, json.dumps(list(dict.fromkeys(every))))
+            _drop_seeds(db, every)
         erased: set[tuple[str, int]] = set()
         left = pending(db)
         if left is not None:
@@ -115,6 +117,14 @@ def forget(folder: Path, patterns: Sequence[str]) -> Forgotten:
         _settle(collection, archive, every, erased, resumed)
         report.copies = (archive.folder / POINTER).read_text().strip() if (archive.folder / POINTER).is_file() else ""
     return report
+
+
+def _drop_seeds(db: Connection, patterns: Sequence[str]) -> None:
+    """What is forgotten is no place to begin at."""
+    expression = matcher(patterns)
+    for name in ("seeds", ARRIVALS) if expression else ():
+        kept = [url for url in json.loads(get_meta(db, name, "[]")) if expression and not expression.fullmatch(url)]
+        set_meta(db, name, json.dumps(kept))
 
 
 @contextmanager

@@ -104,6 +104,23 @@ def test_a_crawl_that_brings_nothing_home_says_why_and_returns_9(
     assert "--allow-private" in told
 
 
+def test_a_crawl_that_is_turned_away_says_so_even_where_pages_are_stored(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with Site({"/": html()}) as site:
+        common = ["crawl", site.root, "-C", str(tmp_path), "--delay", "0", "--migrants", "1", "--no-sitemaps"]
+        assert main([*common, "--allow-private"]) == 0
+        assert main(common) == 9
+        assert "--allow-private lets us in" in capsys.readouterr().err
+        assert main([*common, "--allow-private"]) == 0
+
+
+@pytest.mark.parametrize("command", ["sitemap", "completion zsh", "experiment list", "settings", "pages", "status"])
+def test_json_is_for_every_command(command: str, crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*command.split(), "--json", "-C", crawled[1]]) == 0
+    assert all(isinstance(found, dict) for found in lines(capsys))
+
+
 def test_who_asks_hears_of_trouble_or_of_every_visit(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with Site({"/": html("/missing")}) as site:
         common = ["crawl", site.root, "--delay", "0", "--allow-private", "--migrants", "1", "--no-sitemaps"]

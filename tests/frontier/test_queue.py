@@ -220,6 +220,24 @@ def test_a_host_whose_robots_txt_asks_for_pauses_has_them_whoever_comes_and_howe
     assert len(taken(queue, "m2", 14.0)) == 2
 
 
+def test_a_slow_host_rests_longer_and_others_at_its_address_do_not(db: Connection) -> None:
+    add(db, "http://a/1", "http://b/1", address="192.0.2.1")
+    Hosts(db).rest({1: 10.0}, 1.0, (), {1: 25.0})
+    queue = Queue(db, Pace(delay_seconds=1.0))
+    assert taken(queue, "m", 10.9) == []
+    assert taken(queue, "m", 11.0) == ["http://b/1"]
+    queue.finish([Closing(lease, State.VISITED) for lease in leases_of(db)])
+    assert taken(queue, "m", 24.9) == []
+    assert taken(queue, "m", 25.0) == ["http://a/1"]
+
+
+def test_the_reason_of_a_long_wait_stays_when_a_short_one_is_asked_for(db: Connection) -> None:
+    add(db, "http://a/1")
+    Hosts(db).hold(1, 100, Reason.RATE_LIMITED)
+    Hosts(db).rest({1: 10.0}, 1.0, (1,))
+    assert db.execute("SELECT open_at, hold FROM hosts").fetchall() == [(100, "rate_limited")]
+
+
 def test_larger_sites_go_first_if_they_are_favoured(db: Connection) -> None:
     queued(db, {"http://a/1": 0, "http://b/1": 7, "http://b/2": 8})
     assert taken(Queue(db, FAST, Favour.LARGEST), "m", 0, room=1) == ["http://b/1"]

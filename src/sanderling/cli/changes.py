@@ -72,8 +72,7 @@ def run(call: Call) -> int:
         since = _since(call)
         every = [*_fates(call, collection, since), *_chosen(call, collection, since, seen)]
         found = list(_first(call, iter(sorted(every, key=lambda item: -item.at))))
-        if not (call.args.kind or call.args.feed or call.args.alert or call.json):
-            _mention_fates(call, collection, since)
+        more = "" if call.args.kind or call.args.feed or call.json else _more(call, collection, since)
     if seen and not any(seen):
         say(call, NOTHING_WATCHED)
     if call.args.alert:
@@ -90,6 +89,8 @@ def run(call: Call) -> int:
     else:
         rows = ((short(i.at), f"{i.change.significance:.2f}", plain(i.url), summary(i.change)) for i in found)
         print_rows(rows, ("seen at", "weight", "url", "change"), "no change was seen")
+    if more:
+        say(call, f"pages beside these: {more}")
     return 0
 
 
@@ -136,14 +137,12 @@ def _news_since(call: Call, db: Connection, since: float) -> float:
     return since if call.args.since and complete == inf else max(since, complete)
 
 
-def _mention_fates(call: Call, collection: Collection, since: float) -> None:
-    """Tell a person that there is more to ask for."""
+def _more(call: Call, collection: Collection, since: float) -> str:
+    """What else there is to ask for."""
     db = collection.db
     counts = {Kind.NEW: len(came(db, _news_since(call, db, since))), Kind.GONE: len(went(db, since)),
               Kind.MOVED: len(moved(db, since))}  # fmt: skip
-    more = ", ".join(f"{count:,} {kind} (--kind {kind})" for kind, count in counts.items() if count)
-    if more:
-        say(call, f"pages beside these: {more}")
+    return ", ".join(f"{count:,} {kind} (--kind {kind})" for kind, count in counts.items() if count)
 
 
 def _chosen(call: Call, collection: Collection, since: float, seen: list[bool]) -> Iterator[Item]:

@@ -4,7 +4,7 @@ import argparse
 
 import shtab
 
-from sanderling.cli.frame import Call, command_module, fill, new_parser
+from sanderling.cli.frame import Call, command_module, fill, new_parser, print_json
 
 HELP = "Print a script that completes commands and flags in your shell."
 EXAMPLES = """\
@@ -27,5 +27,9 @@ def run(call: Call) -> int:
     subparsers = whole.add_subparsers(dest="command")
     for name, text in COMMANDS.items():
         fill(subparsers.add_parser(name, help=text), command_module(name))
-    print(shtab.complete(whole, shell=call.args.shell))
+    script = shtab.complete(whole, shell=call.args.shell)
+    if call.json:
+        print_json({"shell": call.args.shell, "script": script})
+    else:
+        print(script)
     return 0

@@ -82,17 +82,15 @@ def run(call: Call) -> int:
     ):
         summary = crawl(call.collection, request, on_start=begin, on_tick=look)
     report(call, summary)
-    if came_back_empty(summary):
-        tell_why(call)
+    empty = came_back_empty(summary) and (tell_why(call) or summary.failed > 0)
     if summary.finish_reason == Finish.DISK and call.json:
         print(f"sanderling: {WHY[Finish.DISK]}", file=sys.stderr)
-    return EXIT_FAILED if came_back_empty(summary) else CODES[Finish(summary.finish_reason)]
+    return EXIT_FAILED if empty else CODES[Finish(summary.finish_reason)]
 
 
 def came_back_empty(summary: Summary) -> bool:
-    """Did a crawl that was not cut short bring nothing home, because the web gave nothing?"""
-    seen = summary.fetched + summary.not_modified
-    return summary.finish_reason == Finish.DONE and not seen and (summary.pages == 0 or summary.failed > 0)
+    """Did a crawl that was not cut short bring nothing home?"""
+    return summary.finish_reason == Finish.DONE and not summary.fetched + summary.not_modified
 
 
 ADVICE = {
@@ -105,13 +103,15 @@ ADVICE = {
 }
 
 
-def tell_why(call: Call) -> None:
-    """Nothing came: say what became of the first seeds."""
+def tell_why(call: Call) -> bool:
+    """Nothing came: say what became of the first seeds; False if all is well with them."""
     with read_collection(call.collection) as collection:
-        for row in islice(skipped(collection.db, "u.depth = 0"), SEEDS_TOLD):
+        rows = list(islice(skipped(collection.db, "u.depth = 0"), SEEDS_TOLD))
+        for row in rows:
             note = f" ({row.note})" if row.note else ""
             advice = next((f"; {text}" for sign, text in ADVICE.items() if sign in (row.reason, *_signs(row.note))), "")
             say(call, f"nothing from {row.url}: {row.reason or row.state}{note}{advice}")
+        return bool(rows) or not collection.db.execute("SELECT 1 FROM pages LIMIT 1").fetchone()
 
 
 def _signs(note: str) -> list[str]:

@@ -5,9 +5,10 @@ import importlib
 import importlib.util
 import sys
 from pathlib import Path
+from typing import Any
 
 import sanderling
-from sanderling.cli.frame import Call
+from sanderling.cli.frame import Call, print_json
 from sanderling.errors import UsageError
 
 HELP = "Run the experiments that reproduce the papers' tables, and say which numbers hold."
@@ -31,5 +32,22 @@ def run(call: Call) -> int:
         sys.path.insert(0, str(tree))
     if importlib.util.find_spec("experiments") is None:
         raise UsageError("the experiments come with the source of Sanderling, not with the installed package")
-    code: int = importlib.import_module("experiments.run").main(call.args.name)
+    experiments = importlib.import_module("experiments.run")
+    code: int = _as_objects(experiments, call.args.name) if call.json else experiments.main(call.args.name)
     return code
+
+
+def _as_objects(experiments: Any, words: list[str]) -> int:
+    """The same for scripts: one object per experiment."""
+    if words[0].lower() == "list":
+        for name in experiments.names():
+            print_json({"name": name, "title": experiments.title(name)})
+        return 0
+    holds = []
+    for name in experiments.chosen(words):
+        table = experiments.run(name)
+        rows = [{"what": r.what, "printed": r.printed, "corrected": r.corrected, "ours": r.ours, "holds": r.holds}
+                for r in table.rows]  # fmt: skip
+        print_json({"name": name, "title": table.title, "holds": table.holds, "rows": rows})
+        holds.append(table.holds)
+    return 0 if all(holds) else 1

@@ -5,7 +5,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from sanderling.cli.frame import Call, say
+from sanderling.cli.frame import Call, print_json, say
+from sanderling.cli.times import iso
 from sanderling.errors import UsageError
 from sanderling.organise.normalise import host_of
 from sanderling.sources.entries import Entry, Limits
@@ -18,7 +19,7 @@ from sanderling.store.look import known_url
 HELP = "Write a sitemap of the stored pages of a site: when each changed last, and how often it does."
 EXAMPLES = """\
 examples:
-  sanderling sitemap > sitemap.xml
+  sanderling sitemap > sitemap.xml              --json: its entries, one object per line
   sanderling sitemap --site https://example.org/ -o public/     more than 50,000 pages: an index and its parts
 """
 
@@ -34,6 +35,10 @@ def run(call: Call) -> int:
     with read_collection(call.collection) as collection:
         host = chosen_host(collection, call.args.site)
         files = write_sitemaps(entries(collection, host), host)
+        if call.json and not call.args.output:
+            for entry in entries(collection, host):
+                print_json({"url": entry.loc, "lastmod": iso(entry.lastmod or 0), "changefreq": entry.changefreq})
+            return 0
         if not call.args.output:
             body = next(
                 write_sitemaps(entries(collection, host), host, limits=Limits(entries=10**9, bytes=10**12))

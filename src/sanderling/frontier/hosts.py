@@ -133,9 +133,9 @@ class Hosts:
     def hold(self, host: int, until: float, reason: Reason) -> None:
         """Ask nothing of a host, and of no other at its address, before this time."""
         self.db.execute(
-            "UPDATE hosts SET open_at = CASE WHEN open_at < ? THEN ? ELSE open_at END, hold = ? WHERE id = ?"
-            " OR (place <> '' AND place = (SELECT place FROM hosts WHERE id = ?))",
-            (until, until, reason, host, host),
+            "UPDATE hosts SET open_at = ?, hold = ? WHERE open_at < ? AND (id = ?"
+            " OR (place <> '' AND place = (SELECT place FROM hosts WHERE id = ?)))",
+            (until, reason, until, host, host),
         )
 
     def shut(self, host: int, until: float, reason: Reason) -> None:
@@ -152,13 +152,19 @@ class Hosts:
             ).fetchone()[0]
         )
 
-    def rest(self, last: Mapping[int, float], delay: float, struck: Iterable[int]) -> None:
-        """After answers at these times: the next request waits, and a host that answers has no strikes left."""
-        struck = set(struck)
+    def rest(
+        self, last: Mapping[int, float], delay: float, struck: Iterable[int], slow: Mapping[int, float] | None = None
+    ) -> None:
+        """After answers at these times: the next request waits, and a host that answers has no strikes left.
+
+        What `slow` says is for that host alone: others at its address may answer faster.
+        """
+        struck, slow = set(struck), slow or {}
         for host, at in last.items():
             (pause,) = self.db.execute("SELECT pause FROM hosts WHERE id = ?", (host,)).fetchone()
             if delay > 0 or pause > 0:
                 self.hold(host, at + max(delay, pause), Reason.NONE)
+                self.shut(host, slow.get(host, 0.0), Reason.NONE)
             if host not in struck:
                 self.db.execute("UPDATE hosts SET strikes = 0 WHERE id = ? AND strikes > 0", (host,))
 

@@ -8,6 +8,7 @@ from sanderling.frontier.closing import MAX_HOPS, close, conduct
 from sanderling.frontier.hosts import CONDEMN_AFTER, backoff
 from sanderling.frontier.queue import Closing, Lease
 from sanderling.home.house import House, UrlRow
+from sanderling.migrants.line import rest_until
 from sanderling.organise.normalise import host_of, resolve
 from sanderling.records import Outcome, Reason, Role, State, Visit
 from sanderling.store.catalogue import LOOKS, Filed, Latest
@@ -38,12 +39,14 @@ def close_lease(visit: Visit, lease: Lease, row: UrlRow, old: Latest | None, hou
 def treat_hosts(visits: Sequence[Visit], leases: Mapping[int, Lease], house: House, now: float) -> None:
     """Rest after answers, hold after complaints, give up on hosts that are not there."""
     last: dict[int, float] = {}
+    slow: dict[int, float] = {}
     struck: set[int] = set()
     for visit in visits:
         host = leases[visit.id].host
         if visit.outcome is Outcome.RETURNED or visit.reason is Reason.ROBOTS:
             continue
         last[host] = max(last.get(host, 0.0), visit.at + visit.seconds)
+        slow[host] = max(slow.get(host, 0.0), rest_until(visit.at - visit.seconds, visit.seconds))
         seen = conduct(visit)
         if seen.limited and host not in struck:
             strikes = house.hosts.strike(host)
@@ -59,7 +62,7 @@ def treat_hosts(visits: Sequence[Visit], leases: Mapping[int, Lease], house: Hou
                 house.judge.condemned[host_of(visit.url)] = visit.reason
             else:
                 house.hosts.shut(host, now + backoff(strikes - 1, house.backoff_seconds / TROUBLE_SHARE), visit.reason)
-    house.hosts.rest(last, house.queue.pace.delay_seconds, struck)
+    house.hosts.rest(last, house.queue.pace.delay_seconds, struck, slow)
 
 
 def _stays(visit: Visit, closing: Closing) -> bool:

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterable
 
 from sanderling.migrants.robots import Rules, rules_for
+from sanderling.migrants.settings import LATENCY_FACTOR, MAX_LATENCY_DELAY
 from sanderling.migrants.transfer import Door
 from sanderling.records import Host, Itinerary, Robots, Stop
 
@@ -74,12 +75,19 @@ class Line:
     def rest(self, started: float, seconds: float, factor: float, longest: float) -> None:
         """Give a slow server time: the slower it answers, the later we come again. One's own servers need no rest."""
         if self.pause:
-            self.open_at = max(self.open_at, started + min(seconds * factor, longest))
+            self.open_at = max(self.open_at, rest_until(started, seconds, factor, longest))
 
     def send_home(self) -> Iterable[Stop]:
         """Empty the line."""
         stops, self.stops = self.stops, deque()
         return stops
+
+
+def rest_until(
+    started: float, seconds: float, factor: float = LATENCY_FACTOR, longest: float = MAX_LATENCY_DELAY
+) -> float:
+    """When a server that took so long may be asked again."""
+    return started + min(seconds * factor, longest)
 
 
 def door_of(host: Host, addresses: tuple[str, ...] = ()) -> Door:

@@ -11,6 +11,8 @@ from sanderling.records import Role
 
 HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\x00-\x1f\x7f]*")
 MIB = 1024 * 1024
+LATENCY_FACTOR = 5.0  # a host that needs n seconds per page rests for n times this (Heritrix)
+MAX_LATENCY_DELAY = 30.0  # but no longer than this (Heritrix)
 SITEMAP_LIMIT = 50 * MIB  # sitemaps.org
 
 
@@ -43,8 +45,8 @@ class FetchSettings(Struct, frozen=True):
     max_in_flight: int = 256  # requests at once, over all hosts
     max_buffered: int = 256 * MIB  # bodies half received, over all requests
 
-    latency_factor: float = 5.0  # a host that needs n seconds per page rests for n times this (Heritrix)
-    max_latency_delay: float = 30.0  # but no longer than this (Heritrix)
+    latency_factor: float = LATENCY_FACTOR
+    max_latency_delay: float = MAX_LATENCY_DELAY
 
     digest: Literal["sha256", "sha1"] = "sha256"  # of WARC records; a visit's own digest is always SHA-256
     keep: str = ""  # folder of what specialised migrants keep for later; empty: nothing is looked for there

@@ -1,5 +1,6 @@
 """Pages that came since a time, and pages that went: what comparing two versions of one page cannot tell."""
 
+import json
 from math import inf
 
 from msgspec import Struct
@@ -32,9 +33,11 @@ class Move(Struct, frozen=True):
 
 
 def first_complete(db: Connection) -> float:
-    """When a crawl was first complete: what it found is not new. Never: infinity."""
-    row = db.execute("SELECT min(ended) FROM runs WHERE finish_reason = 'done'").fetchone()
-    return inf if row[0] is None else float(row[0])
+    """When a crawl that found something was first complete: what it found is not new. Never: infinity."""
+    for ended, summary in db.execute("SELECT ended, summary FROM runs WHERE finish_reason = 'done' ORDER BY id"):
+        if summary and json.loads(summary).get("pages"):
+            return float(ended)
+    return inf
 
 
 def came(db: Connection, since: float) -> list[Move]:
