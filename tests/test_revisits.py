@@ -13,13 +13,14 @@ from tests.web import Page, Site, html, redirect, tree
 from sanderling.cli import main
 from sanderling.errors import CollectionError, UsageError
 from sanderling.feedback.log import open_log
+from sanderling.organise import dust
 from sanderling.pages.again import is_served
 from sanderling.refresh.history import decode
 from sanderling.revisits import Mode, expected, refresh
 from sanderling.session import Request, crawl
 from sanderling.settings import Revisit
 from sanderling.store.catalogue import pages
-from sanderling.store.collection import read_collection
+from sanderling.store.collection import open_collection, read_collection
 
 XML = {"Content-Type": "application/xml"}
 
@@ -67,6 +68,20 @@ def test_the_mark_of_a_restless_page_is_made_from_that_of_its_last_version(tmp_p
                 rows = collection.db.execute("SELECT value FROM marks WHERE kind = 'signature'").fetchall()
             served.append([is_served(value) for (value,) in rows])
         assert served == [[False], [False], [True], [True], [True]]
+
+
+def test_a_refresh_passes_over_other_spellings_of_a_page(tmp_path: Path) -> None:
+    pages = {"/": html("/a?ref=1", "/a", text=WORDS)} | dict.fromkeys(("/a", "/a?ref=1"), html("/", text=WORDS))
+    with Site(pages) as site:
+        crawl(tmp_path, request(site))
+        with open_collection(tmp_path) as collection:
+            dust.save(collection.db, [dust.Rule(dust.site_of(site.root + "/"), dust.Kind.PARAMETER, "ref")])
+        assert len(expected(tmp_path, request(site), Mode.ALL, time.time())) == 2
+        assert go(site, tmp_path, Mode.ONCE, days=30).visited == 2
+        assert go(site, tmp_path, Mode.ALL).visited == 2
+        with open_collection(tmp_path) as collection:
+            dust.save(collection.db, [])
+        assert go(site, tmp_path, Mode.ALL).visited == 3
 
 
 def test_a_page_is_gone_when_it_was_missing_twice(tmp_path: Path) -> None:

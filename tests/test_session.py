@@ -327,6 +327,37 @@ def test_a_learned_rule_spares_visits_to_the_same_page(tmp_path: Path) -> None:
         assert site.hits["/a"] == 1
 
 
+def spelled(*paths: str) -> Site:
+    """A site whose pages say the same under each of their spellings."""
+    return Site({"/": html(*paths)} | {path: html(text=path.partition("?")[0]) for path in paths})
+
+
+def test_a_rule_spares_visits_to_spellings_that_are_known_and_gives_them_back(tmp_path: Path) -> None:
+    with spelled("/a?ref=1", "/a?ref=2", "/a", "/b?ref=1") as site:
+        go(site, tmp_path)
+        with open_collection(tmp_path) as collection:
+            dust.save(collection.db, [dust.Rule(dust.site_of(site.root + "/"), dust.Kind.PARAMETER, "ref")])
+        go(site, tmp_path)
+        assert (site.hits["/a"], site.hits["/a?ref=1"], site.hits["/a?ref=2"]) == (2, 1, 1)
+        assert site.hits["/b?ref=1"] == 2  # it is held under this spelling alone
+        with open_collection(tmp_path) as collection:
+            dust.save(collection.db, [])
+        go(site, tmp_path)
+        assert (site.hits["/a"], site.hits["/a?ref=1"], site.hits["/a?ref=2"]) == (3, 2, 2)
+
+
+def test_what_a_rule_kept_out_is_asked_for_when_it_is_taken_back(tmp_path: Path) -> None:
+    with spelled("/a?ref=1", "/a") as site:
+        with open_collection(tmp_path) as collection:
+            dust.save(collection.db, [dust.Rule(dust.site_of(site.root + "/"), dust.Kind.PARAMETER, "ref")])
+        go(site, tmp_path)
+        assert site.hits["/a?ref=1"] == 0
+        with open_collection(tmp_path) as collection:
+            dust.save(collection.db, [])
+        go(site, tmp_path)
+        assert site.hits["/a?ref=1"] == 1
+
+
 def test_seeds_and_depths_that_cannot_be_get_a_sentence() -> None:
     assert read_seed("Example.org").url == "https://example.org/"
     with pytest.raises(UsageError, match="only http and https"):

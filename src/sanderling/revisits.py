@@ -13,6 +13,7 @@ from msgspec import Struct
 from sanderling.clock import Clock, real
 from sanderling.coordinator import Coordinator, Engine
 from sanderling.database import Connection, transaction
+from sanderling.dedupe.spellings import doubles
 from sanderling.ending import Bounds, Finish, Progress
 from sanderling.errors import CollectionError
 from sanderling.home.house import MAPS_FIRST, House
@@ -20,6 +21,7 @@ from sanderling.home.planning import TROUBLE_WAIT
 from sanderling.home.uses import BEHIND
 from sanderling.migrants.resolve import Resolver
 from sanderling.opening import open_engine, opened, outlast, prepare_engine, put_in_charge
+from sanderling.organise import dust
 from sanderling.records import Host, Outcome, Reason, State
 from sanderling.refresh.budget import Budget
 from sanderling.refresh.diary import Diary
@@ -31,6 +33,7 @@ from sanderling.store.collection import exists, get_meta, read_collection, set_m
 from sanderling.wanted import queue_everything
 
 AT_ONCE = 2_000  # pages queued at a time
+DOUBLE = "it is visited under another spelling"
 REFRESHED = "refreshed"  # when the last refresh ended
 
 
@@ -83,6 +86,7 @@ class Refill:
                 return len(told)
         urls = [row.url for row in house.diary.due(now, room, house.lists.least, self.ahead)]
         urls += house.lists.tests(now)[: room - len(urls)]
+        urls = self._without_doubles(urls, now)
         sides = house.sides.instead(urls)
         house.diary.postpone(list(sides), now + TROUBLE_WAIT, "its side file is asked")
         queue_pages(house.db, [*sides.values(), *(url for url in urls if url not in sides)])
@@ -90,6 +94,13 @@ class Refill:
         if self.tell:
             self.tell(liveliness(house.db))
         return len(urls)
+
+    def _without_doubles(self, urls: list[int], now: float) -> list[int]:
+        """Leave out what is held under its usual spelling too; it comes up again, should its rule be taken back."""
+        house = self.house
+        double = doubles(house.db, house.judge.rules, urls_of(house.db, urls)) if house.judge.rules else set()
+        house.diary.postpone(list(double), now + TROUBLE_WAIT, DOUBLE)
+        return [url for url in urls if url not in double]
 
     def _room(self, now: float) -> int:
         """What the budget has left: what was saved up before, then more as time goes by."""
@@ -260,4 +271,7 @@ def expected(folder: Path, request: Request, mode: Mode, now: float, most: int =
         least = Lists(db, request.revisit.threshold).least
         rows = diary.everything(most) if mode is Mode.ALL else diary.due(now, room, least, mode is Mode.WATCH)
         urls = urls_of(db, [row.url for row in rows])
-        return [Expected(urls[row.url], row.due_at, row.why) for row in diary.explain(rows, now)]
+        double = doubles(db, dust.load(db), urls)
+        return [
+            Expected(urls[row.url], row.due_at, row.why) for row in diary.explain(rows, now) if row.url not in double
+        ]

@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Sequence
 
 from sanderling.database import Connection
+from sanderling.dedupe.spellings import doubles
 from sanderling.frontier.book import Entry
 from sanderling.frontier.judge import OWNERS
 from sanderling.home.filing import keep_best
@@ -19,7 +20,7 @@ from sanderling.store.graph import sources_of, targets_of
 
 RULES = "rules"  # in the meta table: those of the last run
 REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH, Reason.LIMIT, Reason.HOST_LIMIT, Reason.EVICTED,
-            Reason.FORGOTTEN, Reason.PRIVATE_ADDRESS, Reason.TOO_LARGE)  # fmt: skip
+            Reason.FORGOTTEN, Reason.PRIVATE_ADDRESS, Reason.TOO_LARGE, Reason.DUPLICATE)  # fmt: skip
 
 
 def queue_seeds(house: House, seeds: Sequence[Spelling], now: float) -> None:
@@ -42,7 +43,8 @@ def judge_again(house: House, request: Request, now: float) -> None:
     """When other rules hold than in the last run: what was skipped may be wanted now, and the other way round."""
     rules = json.dumps([request.scope.scope, request.scope.include, request.scope.exclude, house.judge.depth_limit,
                         sorted(house.judge.rule.seeds), request.limits.keep, request.fetching.allow_private,
-                        request.fetching.max_body, request.limits.limit_per_host])  # fmt: skip
+                        request.fetching.max_body, request.limits.limit_per_host,
+                        *sorted(f"{rule.site} {rule.kind} {rule.name}" for rule in house.judge.rules)])  # fmt: skip
     before = get_meta(house.db, RULES)
     set_meta(house.db, RULES, rules)
     if before in ("", rules):
@@ -82,11 +84,12 @@ def _leave_out(house: House) -> None:
         "SELECT u.id, h.name || u.path, u.depth, p.url FROM queue AS q JOIN urls AS u ON u.id = q.url"
         " JOIN hosts AS h ON h.id = u.host LEFT JOIN pages AS p ON p.url = u.id WHERE u.role = ?",
         (Role.PAGE,),
-    )
+    ).fetchall()
+    double = doubles(db, house.judge.rules, [(id_, url) for id_, url, _, _ in rows])
     gone = [
         (State.VISITED if held else State.SKIPPED, Reason.NONE if held else why, id_)
         for id_, url, depth, held in rows
-        if (why := _why_not(house, url, depth)) is not Reason.NONE
+        if (why := Reason.DUPLICATE if id_ in double else _why_not(house, url, depth)) is not Reason.NONE
     ]
     db.executemany("UPDATE urls SET state = ?, reason = ? WHERE id = ?", gone)
     db.executemany("DELETE FROM queue WHERE url = ?", [(id_,) for _, _, id_ in gone])
@@ -137,8 +140,11 @@ def queue_everything(
         "SELECT u.id, u.host, u.depth, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host"
         f" WHERE u.state IN ({_marks(states)}) OR (u.state = ? AND u.reason IN ({_marks(reasons)}))",
         (*states, State.SKIPPED, *reasons),
-    )
-    wanted = [(id_, host, depth) for id_, host, depth, url in rows if _is_wanted(house, url, depth)]
+    ).fetchall()
+    double = doubles(db, house.judge.rules, [(id_, url) for id_, _, _, url in rows])
+    wanted = [
+        (id_, host, depth) for id_, host, depth, url in rows if id_ not in double and _is_wanted(house, url, depth)
+    ]
     places = house.order.arrange([(id_, depth) for id_, _, depth in wanted], lambda id_: targets_of(db, id_).targets)
     db.executemany(
         "INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)",

@@ -1,0 +1,30 @@
+"""Pages that are known under two spellings, where a rule in use says that these make no difference: one is visited."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from sanderling.database import Connection
+from sanderling.organise.dust import Rule, rewrite
+from sanderling.organise.normalise import normalise, split
+from sanderling.records import Source
+
+HELD = (
+    "SELECT u.id FROM urls AS u JOIN hosts AS h ON h.id = u.host JOIN pages AS p ON p.url = u.id"
+    " WHERE h.name = ? AND u.path = ? AND p.status = 200"
+)
+SOURCE = "SELECT source FROM urls WHERE id = ?"
+
+
+def doubles(db: Connection, rules: Sequence[Rule], urls: Mapping[int, str] | Iterable[tuple[int, str]]) -> set[int]:
+    """Say which of these URLs need no visit: the rules spell them otherwise, and that page is held too; no seeds."""
+    if not rules:
+        return set()
+    pairs = urls.items() if isinstance(urls, Mapping) else urls
+    return {id_ for id_, url in pairs if (usual := rewrite(url, rules)) != url and _is_held(db, id_, usual)}
+
+
+def _is_held(db: Connection, id_: int, usual: str) -> bool:
+    spelling = normalise(usual)
+    if spelling is None or db.execute(SOURCE, (id_,)).fetchone() == (Source.SEED,):
+        return False
+    row = db.execute(HELD, split(spelling.url)).fetchone()
+    return row is not None and row[0] != id_
