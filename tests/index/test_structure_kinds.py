@@ -1,7 +1,7 @@
 """Kinds of pages that a site names itself."""
 
 from sanderling.index.structure_join import Company, alike, company
-from sanderling.index.structure_kinds import companions, explained, join_named
+from sanderling.index.structure_kinds import companions, explained
 from sanderling.index.structure_split import divide, gather
 from sanderling.index.structure_templates import learn
 from sanderling.index.structure_views import Look
@@ -46,15 +46,10 @@ def test_a_site_where_every_page_has_a_name_has_no_rest() -> None:
     assert learn(site()).place(Look(99, "http://h/other", "Something else", frozenset({1}))) < learn(site()).count
 
 
-def test_the_few_that_are_called_like_one_template_belong_to_it() -> None:
-    kinds = {
-        "title-ends:Class Members": 0b1111,
-        "title-ends:File Members": 0b11110000,
-        "title-ends:Members Types": 1 << 8,
-    }
-    assert join_named([0b11111111, 1 << 8], kinds) == [0b111111111]
-    apart = [0b1111, 0b11110000, 1 << 8]
-    assert join_named(apart, kinds) == apart
+def test_the_few_that_have_no_name_are_one_kind() -> None:
+    others = [Look(100 + n, f"http://h/{'ab'[n % 2]}/{n}", f"T{n}", frozenset({1, 20 + n % 2})) for n in range(6)]
+    model = learn(site() + others)
+    assert len({model.place(look) for look in others}) == 1
 
 
 def test_parts_explain_what_they_foretell_and_nothing_else() -> None:
@@ -95,3 +90,15 @@ def test_parts_that_nothing_tells_apart_are_one() -> None:
     weight = dict.fromkeys(range(5), 1.0)
     assert alike(one, other, weight | {1: 3.0}) > 0
     assert alike(one, other, weight) == 0
+
+
+def test_a_page_that_has_the_name_of_a_kind_is_no_stray_of_it() -> None:
+    model = learn(site(each=60))
+    assert model.place(Look(999, "http://h/bare", "Bare Class Reference", frozenset({1, 50, 51}))) < model.count
+
+
+def test_one_page_is_a_kind_if_it_is_called_like_one() -> None:
+    single = Look(999, "http://h/single", "Single Union Reference", frozenset({1, 60, 61}))
+    looks = [*site(), single]
+    model = learn(looks)
+    assert [look for look in looks if model.place(look) == model.place(single)] == [single]

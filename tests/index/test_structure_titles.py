@@ -37,3 +37,8 @@ def test_a_name_with_a_word_put_in_is_the_name_without() -> None:
 
 def test_a_word_of_content_before_a_name_is_not_part_of_it() -> None:
     assert read_titles(SITE).kind("L: File Class Reference") == "title-ends:Class Reference"
+
+
+def test_kinds_are_called_by_a_word_before_whose_name_titles_differ() -> None:
+    titles = read_titles([*[f"L: N{n}x Class Reference" for n in "abcdef"], *["L: Member List"] * 6, "L: Class List"])
+    assert titles.telling == {"Reference"}

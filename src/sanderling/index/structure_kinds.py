@@ -6,9 +6,9 @@ foretell most of how the pages are built, they are believed: pages that are call
 """
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from math import log2
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import log, log2
 
 from sanderling.index.structure_titles import ENDS, LEAST, Titles
 from sanderling.index.structure_views import Look
@@ -18,6 +18,7 @@ from sanderling.pages.structure import is_block
 FEWEST, MOST = 3, 64  # kinds: fewer are not worth naming, more are not kinds
 RELATED = 32  # names of few pages
 COMPANY = 32  # kinds of pages that stand beside others
+CHANCE = 1 / log(2)  # bits a part gives of a block: twice what it is expected to where nothing is known
 COVERED = 0.6  # share of pages that are named
 EXPLAINED = 0.55  # share of the structure's information that the names give
 RARE = 0.02  # share of pages that have, or lack, a block that counts
@@ -33,10 +34,7 @@ def named_kinds(looks: Sequence[Look], skip: int, said: Titles, had: Mapping[int
         if FEWEST <= len(kinds) <= MOST and sum(map(int.bit_count, kinds.values())) >= COVERED * len(looks):
             share = explained(list(kinds.values()), had, len(looks))
             if share >= best:
-                best, found = (
-                    share,
-                    kinds | _related({*(kind.removeprefix(ENDS) for kind in kinds), *said.names}, place),
-                )
+                best, found = share, kinds | _related(place, said.telling)
     return found
 
 
@@ -53,37 +51,15 @@ def _places(looks: Sequence[Look], skip: int, said: Titles) -> Sequence[Mapping[
     return titles, names
 
 
-def _related(kinds: Iterable[str], place: Mapping[str, int]) -> dict[str, int]:
-    """Names of few pages with a word that ends several kinds: "Union Reference" beside "Class" and "File Reference"."""
-    telling = {word for word, count in Counter(kind.split()[-1] for kind in kinds).items() if count > 1}
-    found = [(name, pages) for name, pages in place.items() if telling.intersection(words_of(name))]
+def _related(place: Mapping[str, int], telling: Collection[str]) -> dict[str, int]:
+    """Names of few pages that end in a word kinds are called by: "Union Reference" beside "Class Reference"."""
+    found = [(name, pages) for name, pages in place.items() if words_of(name)[-1] in telling]
     return dict(sorted(found, key=lambda item: (-item[1].bit_count(), item[0]))[:RELATED])
 
 
 def words_of(name: str) -> list[str]:
     """The words of a kind's name."""
     return name.removeprefix(ENDS).split()
-
-
-def join_named(groups: Sequence[int], kinds: Mapping[str, int]) -> list[int]:
-    """Join the few pages that are called like one template and no other to it: "Members Enumerations" and "Members"."""
-    homes: defaultdict[str, list[int]] = defaultdict(list)
-    for name, pages in kinds.items():
-        if pages.bit_count() >= LEAST:
-            for word in words_of(name):
-                homes[word].append(_home(groups, pages))
-    joined = list(groups)
-    for name, pages in kinds.items():
-        found = {homes[word][0] for word in words_of(name) if len(homes[word]) > 1 == len(set(homes[word]))}
-        here = _home(joined, pages)
-        if len(found) == 1 and joined[here].bit_count() < LEAST and here not in found:
-            joined[found.pop()] |= joined[here]
-            joined[here] = 0
-    return [group for group in joined if group]
-
-
-def _home(groups: Sequence[int], pages: int) -> int:
-    return next(number for number, group in enumerate(groups) if group & pages)
 
 
 def companions(urls: Sequence[str]) -> dict[str, int]:
@@ -103,7 +79,7 @@ def explained(parts: Sequence[int], had: Mapping[int, int], count: int) -> float
     """Share of the information in which page has which block that is given by its part, what chance gives left out."""
     rest = ((1 << count) - 1) & ~union(parts)
     sized = [(part, part.bit_count()) for part in [*parts, rest] if part]
-    cost = len(parts) * log2(count) / 2
+    cost = CHANCE * len(parts)
     given = whole = 0.0
     for block, having in had.items():
         share = having.bit_count() / count

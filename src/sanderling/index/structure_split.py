@@ -29,6 +29,7 @@ Key = TypeVar("Key")
 
 DEEPEST = 100  # questions asked of a page
 LEAST = 4  # pages on either side of a split
+NAMELESS = 0.1  # share of pages without a name where kinds have one: so few are one kind, the other pages
 FORETELLS = 0.5  # share of a token's information that two structural features give
 GLIMPSE = 0.3  # share that the better of the two gives alone
 MARGIN_BITS = 7.0  # evidence beyond what the best of so many pairs shows by chance
@@ -106,22 +107,21 @@ def gather(looks: Sequence[Look]) -> Sets:
 
 def divide(sets: Sets) -> tuple[Fork | int, list[int]]:
     """Ask for the kinds that have a name, split the rest until nothing splits: the tree of questions, and its parts."""
-    parts: list[int] = []
+    names = list(sets.kinds)
+    parts = list(sets.kinds.values())
+    rest = sets.everything & ~union(parts)
+    few = bool(names) and rest.bit_count() <= NAMELESS * sets.size
 
     def grow(pages: int, depth: int) -> Fork | int:
-        split = best_split(sets, pages) if depth < DEEPEST else None
+        split = best_split(sets, pages) if depth < DEEPEST and not few else None
         if split is None:
             parts.append(pages)
             return len(parts) - 1
         return Fork(split.token, grow(split.pages, depth + 1), grow(pages & ~split.pages, depth + 1))
 
-    named = list(sets.kinds.items())
-    parts += [pages for _, pages in named]
-    node = grow(sets.everything & ~union(parts), 0)
-    for number in reversed(
-        range(len(named))
-    ):  # one kind is asked for after the other; what is none of them was divided
-        node = Fork(named[number][0], number, node)
+    node = grow(rest, 0)
+    for number in reversed(range(len(names))):  # one kind is asked for after the other
+        node = Fork(names[number], number, node)
     return node, parts
 
 

@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from sanderling.index.structure_join import join
-from sanderling.index.structure_kinds import join_named
 from sanderling.index.structure_parts import folder_of, partition
 from sanderling.index.structure_split import Fork, Sets, divide, gather, profile
-from sanderling.index.structure_titles import Titles
+from sanderling.index.structure_titles import ENDS, Titles
 from sanderling.index.structure_views import Look
 from sanderling.organise.tokens import common_depth, tokens
 from sanderling.pages.structure import is_block
@@ -43,6 +42,7 @@ class Rules(Struct, frozen=True):
     leaves: tuple[int, ...]  # template of each leaf
     templates: tuple[Template, ...]
     titles: Titles = Titles()
+    named: int = 0  # so many leaves, the first, are kinds that titles name: what is called so is no stray
 
     def place(self, look: Look) -> tuple[int, bool]:
         """Number of a page's template, and whether it is a stray of it."""
@@ -52,7 +52,7 @@ class Rules(Struct, frozen=True):
             node = node.yes if node.token in said else node.no
         number = self.leaves[node]
         template = self.templates[number]
-        if not template.strict or template.core & look.features:
+        if node < self.named or not template.strict or template.core & look.features:
             return number, False
         home = adopt(look.features, self.templates)
         if home is not None:
@@ -114,7 +114,7 @@ def learn_site(looks: Sequence[Look]) -> Rules:
     """Learn the templates of one site."""
     sets = gather(looks)
     tree, parts = divide(sets)
-    groups = join_named(join(parts, sets), sets.kinds)
+    groups = join(parts, sets)
     profiles = [profile(sets, group) for group in groups]
     templates = tuple(
         _template(sets, group, profiles[number], [p for other, p in enumerate(profiles) if other != number])
@@ -122,7 +122,7 @@ def learn_site(looks: Sequence[Look]) -> Rules:
     )
     leaves = tuple(next((n for n, group in enumerate(groups) if part & group), 0) for part in parts)
     templates = templates or (Template(frozenset(), frozenset(), False),)
-    return Rules(sets.skip, tree, leaves, templates, sets.titles)
+    return Rules(sets.skip, tree, leaves, templates, sets.titles, sum(name.startswith(ENDS) for name in sets.kinds))
 
 
 def _template(sets: Sets, pages: int, shares: Mapping[int, float], others: Sequence[Mapping[int, float]]) -> Template:

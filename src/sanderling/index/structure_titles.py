@@ -18,6 +18,7 @@ from sanderling.organise.tokens import MAX_TEXT, WORD
 ENDS = "title-ends:"
 LEAST = 4  # pages that bear a title, or a name, before it is known as one
 LONGEST = 8  # words of what all titles end in, or of a title after which others go on
+DIFFER = 0.5  # share of the titles with a name that are different before it
 VARIETY = 0.9  # share of the titles with a name that have the beginning of another before it
 COMMON = 0.9  # share of titles that end in a word which says nothing, as the name of the site
 
@@ -27,8 +28,8 @@ class Titles(Struct, frozen=True):
 
     ending: tuple[str, ...] = ()  # words that nearly all end in, the last first
     begun: frozenset[str] = frozenset()  # titles of several pages, after which others go on
-    names: frozenset[str] = frozenset()  # last two words of several titles
     varieties: frozenset[str] = frozenset()  # names before which the beginning of another name stands
+    telling: frozenset[str] = frozenset()  # words that kinds are called by, like "Reference"
 
     def kind(self, title: str) -> str | None:
         """The name of a page's kind; None if its title is too short to have one."""
@@ -49,12 +50,21 @@ def read_titles(titles: Sequence[str]) -> Titles:
 
 
 def _named(titles: Titles, every: Sequence[Sequence[str]]) -> Titles:
-    """Add the names that several titles end in, and which of them are others with a word put in."""
+    """Add which names are others with a word put in, and which words kinds are called by."""
     counted = Counter(_name(words) for words in every if len(words) > 1)
     names = frozenset(name for name, count in counted.items() if count >= LEAST)
     longer = Counter(_name(words) for words in every if len(words) > 2 and _shorter(words) in names)
     varieties = frozenset(name for name, count in longer.items() if count >= VARIETY * counted[name])
-    return replace(titles, names=names, varieties=varieties)
+    ways = Counter(_name(words) for words in {tuple(words) for words in every if len(words) > 2})
+    differing = frozenset(name for name in names if ways[name] >= DIFFER * counted[name])
+    return replace(titles, varieties=varieties, telling=_telling(names, differing))
+
+
+def _telling(names: Iterable[str], differing: Iterable[str]) -> frozenset[str]:
+    """Words that several names end in, or one name before which titles differ."""
+    ends = Counter(name.split(" ")[-1] for name in names)
+    once = {name.split(" ")[-1] for name in differing}
+    return frozenset(word for word, count in ends.items() if count > 1 or word in once)
 
 
 def _name(words: Sequence[str]) -> str:
