@@ -2,8 +2,8 @@
 
     seeds -> judge -> book, queue -> itinerary -> migrant -> parcel -> WARC -> catalogue -> links -> judge ...
 
-One batch of parcels is one transaction: WARC bytes are on the disk before it, leases end in it. What a crash leaves
-undone is still leased or queued, and is done again.
+One batch of parcels is one transaction: WARC bytes are on the disk before its commit, leases end in it. What a crash
+leaves undone is still leased or queued, and is done again.
 """
 
 from collections.abc import Sequence
@@ -32,6 +32,7 @@ def bring_home(parcels: Sequence[Parcel], house: House, now: float) -> None:
             learn_robots(robots, house, now)
         visits = [visit for parcel in parcels for visit in parcel.visits]
         shelved = _bring_visits(visits, house, now) if visits else []
+        house.archive.settle()
     house.captures.add(captures(shelved), house.archive.lengths())
     house.log.flush()
 
@@ -53,7 +54,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     house.log.signal(Signal.CHECK, sum(visit.outcome is Outcome.FETCHED for visit in stored))
     wires = {visit.id: rows[visit.id].wire for visit in stored}
     shelved = shelve(stored, latest, wires, house.catalogue, house.archive)
-    files = {name: house.catalogue.file_id(name, length) for name, length in house.archive.flush().items()}
+    files = {name: house.catalogue.file_id(name, length) for name, length in house.archive.hand_over().items()}
     followed = [follow(item.visit.links, ids) for item in shelved]
     filed = [file_page(item, files, links, latest.get(item.visit.id), house)
              for item, links in zip(shelved, followed, strict=True)]  # fmt: skip

@@ -211,3 +211,31 @@ def test_a_fault_of_the_disk_is_not_called_a_full_disk(tmp_path: Path, monkeypat
         archive.flush()
     [path] = tmp_path.iterdir()
     assert {path.name: path.stat().st_size} == lengths
+
+
+def test_what_was_handed_over_counts_once_it_settled(tmp_path: Path) -> None:
+    with archive_in(tmp_path) as archive:
+        before = archive.lengths()
+        archive.append(page(1).member)
+        promised = archive.hand_over()
+        assert archive.lengths() == before
+        archive.append(page(2).member)  # of the next batch
+        archive.settle()
+        assert archive.lengths() == promised
+
+
+def test_a_disk_that_fails_meanwhile_is_noticed_before_the_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(fd: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with archive_in(tmp_path) as archive:
+        before = archive.lengths()
+        archive.append(page(1).member)
+        with monkeypatch.context() as disk:
+            disk.setattr(os, "fdatasync", full)
+            archive.hand_over()
+            with pytest.raises(DiskFull):
+                archive.settle()
+        assert archive.lengths() == before == {path.name: path.stat().st_size for path in tmp_path.iterdir()}

@@ -1,7 +1,8 @@
 """The WARC files of a collection: append finished members, flush once per batch, roll to the next file.
 
-Nothing appended counts until `flush` returned, and `flush` comes before the transaction that names the places. What
-a crash leaves behind that was never committed is cut off by `repair` when the archive is opened again.
+Nothing appended counts until `flush` returned, and `flush` comes before the commit that names the places. It has two
+halves, so that the database is written while the disk is busy: `hand_over`, and `settle` which waits. What a crash
+leaves behind that was never committed is cut off by `repair` when the archive is opened again.
 """
 
 import errno
@@ -9,6 +10,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -40,8 +42,11 @@ class Archive:
         self._name = ""
         self._end = 0  # where the next member goes
         self._written = 0  # of that, handed to the disk
+        self._handed = 0  # of that, on its way to it
         self._flushed = 0  # of that, known to be on it
         self._pending: list[bytes] = []
+        self._disk = ThreadPoolExecutor(1, thread_name_prefix="disk")
+        self._sync: Future[None] | None = None  # under way, of all that was handed over
         self._serial = 0  # of the last file
         self.repairs: list[Repair] = []  # what had to be done when it was opened
         self.on_full: Callable[[str], None] | None = None  # told of every file that is full
@@ -67,17 +72,36 @@ class Archive:
 
     def flush(self) -> dict[str, int]:
         """Bring everything appended to the disk; return the new lengths, to be committed with the batch."""
+        lengths = self.hand_over()
+        self.settle()
+        return lengths
+
+    def hand_over(self) -> dict[str, int]:
+        """Begin to flush; the lengths it returns may be written down, and be committed once `settle` has returned."""
+        self.settle()
         if self._end == self._flushed:
             return {}
         self._write()
-        self._sync()
-        lengths = {self._name: self._end}
-        if self._end >= self._roll_bytes:
-            full = self._name
-            self._start()
-            if self.on_full:
-                self.on_full(full)
-        return lengths | self.lengths()
+        self._handed = self._end
+        self._sync = self._disk.submit(os.fdatasync, self._fd)
+        return {self._name: self._end} if self._end < self._roll_bytes else self._roll()
+
+    def settle(self) -> None:
+        """Wait until the disk has what was handed over."""
+        if self._sync is not None:
+            sync, self._sync = self._sync, None
+            with self._whole_or_nothing():
+                sync.result()
+            self._flushed = self._handed
+
+    def _roll(self) -> dict[str, int]:
+        """Go on in another file; return how long the old one and the new one are."""
+        self.settle()
+        full, length = self._name, self._end
+        self._start()
+        if self.on_full:
+            self.on_full(full)
+        return {full: length} | self.lengths()
 
     def lengths(self) -> dict[str, int]:
         """The file being written and how much of it is on the disk."""
@@ -90,6 +114,7 @@ class Archive:
                 self.flush()
             finally:
                 self._let_go()
+                self._disk.shutdown()
 
     def __enter__(self) -> Self:
         return self
@@ -100,6 +125,7 @@ class Archive:
         else:  # what was appended and not flushed was never promised
             self._take_back()
             self._let_go()
+            self._disk.shutdown()
 
     def _continue(self, name: str, length: int) -> None:
         """Go on with a file that has room left."""
@@ -117,7 +143,9 @@ class Archive:
             self._fd = os.open(self.folder / self._name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o666)
         self.append(pack_warcinfo(self._name, self._about, self._clock()))
         self._write()
-        self._sync()
+        with self._whole_or_nothing():
+            os.fdatasync(self._fd)
+        self._flushed = self._written
         sync_folder(self.folder)
 
     def _write(self) -> None:
@@ -128,12 +156,6 @@ class Archive:
             while rest:
                 rest = rest[os.write(self._fd, rest) :]
         self._written = self._end
-
-    def _sync(self) -> None:
-        """Wait until the disk has what was written."""
-        with self._whole_or_nothing():
-            os.fdatasync(self._fd)
-        self._flushed = self._end
 
     @contextmanager
     def _whole_or_nothing(self) -> Iterator[None]:
@@ -151,6 +173,9 @@ class Archive:
 
     def _take_back(self) -> None:
         """Cut the file to what was flushed; one that holds nothing goes away."""
+        if self._sync is not None:
+            wait([self._sync])
+            self._sync = None
         self._pending.clear()
         self._end = self._written = self._flushed
         if self._fd >= 0:
