@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from datetime import UTC
+from functools import lru_cache
 
 Clock = Callable[[], float]
 """Seconds since 1970, as a plain function: pass `time.time`, or a simulated clock."""
@@ -25,6 +26,7 @@ class SimulatedClock:
         return self.now
 
 
+@lru_cache(4096)  # many pages of a site were written at once
 def http_time(text: str) -> float | None:
     """Read a date of HTTP; the form without a zone means GMT too (RFC 9110, 5.6.7). None if it is no date."""
     from email.utils import parsedate_to_datetime  # takes a while to load

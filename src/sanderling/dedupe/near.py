@@ -76,8 +76,7 @@ class NearIndex:
         flips = FLIPS if within >= BANDS else FLIPS[:1]
         marks, left, seen = self.marks, MOST, set()
         for head, chain, key in zip(self.heads, self.chains, _keys(mark), strict=True):
-            for flip in flips:
-                slot = head[key ^ flip]
+            for slot in filter(None, map(head.__getitem__, map(key.__xor__, flips))):  # most are empty
                 while slot and left:
                     left -= 1
                     if (marks[slot] ^ mark).bit_count() <= within:

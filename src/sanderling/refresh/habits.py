@@ -57,7 +57,10 @@ class Habits:
 
     def of(self, kin: Kin) -> Row:
         """How probable each rate is for a page nothing else is known of."""
-        (a, one), (b, other), (c, third) = zip(self.weights, self._words(kin), strict=True)
+        words = self._words(kin)
+        if words[0] is words[1] is words[2]:  # as at a first visit
+            return words[0]
+        (a, one), (b, other), (c, third) = zip(self.weights, words, strict=True)
         return [a * x + b * y + c * z for x, y, z in zip(one, other, third, strict=True)]
 
     def judge(self, kin: Kin, evidence: Sequence[float], likelihood: Row) -> None:
