@@ -16,7 +16,7 @@ class Kin(NamedTuple):
     leaves: tuple[str, str, str]  # the closest of each kind; an empty key is the site
 
 
-@lru_cache(1 << 13)
+@lru_cache(64)  # asked for twice or thrice in a row; what is kept longer only leaves holes in memory
 def kin_of(url: str) -> Kin:
     """Read the groups off a URL: `https://a/de/doc/list.html.fr` is of /de, /de/doc, *.fr and list.*"""
     bare = url.partition("#")[0].partition("?")[0]

@@ -27,6 +27,8 @@ PUSH = 0.1  # residual of a stored page that is worth passing on
 MOVE = log(1.25)  # a URL is moved when its residual has grown by a quarter
 SHARE = 2  # for two links of new pages one of an old page is walked
 LINKS_KEPT = 2_000_000  # links of stored pages in memory, 16 MB; those pushed longest ago go first
+WIDTH = 8  # bytes of one of them
+ROOM = 0.9  # of them stay when there is no room
 QUEUED = VISITED - 1  # told of a stored page that waits to be pushed
 
 
@@ -44,7 +46,7 @@ class PageRank(Ordering):
         self.residual = Tally()
         self.passed = Sums()  # rank that stored pages passed on: with the residual, all they ever had
         self.links_kept = links_kept
-        self.links: dict[int, array[int]] = {}
+        self.links: dict[int, bytes] = {}  # packed: each is one large block, away from the small objects of a batch
         self.kept = 0
         self.waiting: deque[int] = deque()  # stored pages with residual to pass on
         self.budget = 0  # links that may still be walked for them
@@ -103,20 +105,30 @@ class PageRank(Ordering):
         while self.waiting and self.budget > 0:
             page = self.waiting.popleft()
             tally.visit(page)
-            targets = self.links.pop(page, None)
-            if targets is None:
+            packed = self.links.pop(page, None)
+            if packed is None:
                 continue  # its links were forgotten: what it holds stays with it
-            self.links[page] = targets
+            self.links[page] = packed
+            targets = array("q", packed)
             self.budget -= len(targets)
             self._push(page, tally[page], targets)
 
     def _keep(self, page: int, targets: Sequence[int]) -> None:
-        old = self.links.pop(page, ())
-        self.links[page] = array("q", targets)
-        self.kept += len(targets) - len(old)
-        while self.kept > self.links_kept:
-            oldest = next(iter(self.links))
-            self.kept -= len(self.links.pop(oldest))
+        old = self.links.pop(page, b"")
+        self.links[page] = array("q", targets).tobytes()
+        self.kept += len(targets) - len(old) // WIDTH
+        if self.kept > self.links_kept:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Let the links pushed longest ago go, many at once: to find the oldest of a dictionary is to pass all gaps."""
+        leaving, left = [], self.kept - int(ROOM * self.links_kept)
+        for page, packed in self.links.items():
+            if left <= 0:
+                break
+            left -= len(packed) // WIDTH
+            leaving.append(page)
+        self.kept -= sum(len(self.links.pop(page)) for page in leaving) // WIDTH
 
     def gains(self) -> Mapping[int, float]:
         return self.residual.moved(score, MOVE)
