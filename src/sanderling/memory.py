@@ -1,6 +1,8 @@
 """How this process asks the system for memory."""
 
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 TRIM_THRESHOLD, TOP_PAD, MMAP_THRESHOLD = -1, -2, -3  # glibc's numbers for its settings
 LARGE = 1 << 20
@@ -28,6 +30,12 @@ def look_for_cycles_seldom() -> None:
     gc.set_threshold(*SELDOM)
 
 
-def never_look_at_modules() -> None:
-    """Let the collector pass over what is there by now, also when the process ends: it stays as long as we do."""
-    gc.freeze()
+@contextmanager
+def modules_stay() -> Iterator[None]:
+    """Look for no cycles while modules are loaded, and never look through them later, not even at the end."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sanderling.cli.frame import EXIT_INTERRUPTED, parse_call
 from sanderling.errors import SanderlingError
-from sanderling.memory import never_look_at_modules
+from sanderling.memory import modules_stay
 
 COMMANDS = {
     "crawl": "crawl sites into a collection, or go on where the last crawl stopped",
@@ -46,8 +46,8 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; say what went wrong in one sentence and return the exit code that says it too."""
     try:
-        call, module = parse_call(sys.argv[1:] if argv is None else argv, COMMANDS)
-        never_look_at_modules()
+        with modules_stay():
+            call, module = parse_call(sys.argv[1:] if argv is None else argv, COMMANDS)
         code: int = module.run(call)
         sys.stdout.flush()
         return code

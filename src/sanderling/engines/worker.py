@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sanderling.engines.wire import Abandon, Go, Inbox, Order, Quit, Start, frame
-from sanderling.memory import look_for_cycles_seldom, never_look_at_modules
+from sanderling.memory import look_for_cycles_seldom, modules_stay
 from sanderling.migrants.observe import Known
 from sanderling.migrants.trip import Trip
 from sanderling.pages.parse import Document
@@ -111,8 +111,8 @@ def main() -> None:
     start = msgspec.msgpack.decode(sock.recv(int.from_bytes(header, "big"), socket.MSG_WAITALL), type=Start)
     sock.setblocking(False)
     look_for_cycles_seldom()
-    never_look_at_modules()
-    trip = begin(start, name)
+    with modules_stay():
+        trip = begin(start, name)
     try:
         Worker(name, trip, sock).run()
     except (BrokenPipeError, ConnectionResetError):  # the coordinator is gone; what we hold is leased and comes back
