@@ -157,7 +157,8 @@ def _budget(db: Connection) -> PatternBudget:
 
 def prepare_engine(request: Request) -> AbstractContextManager[list[Newborn]]:
     """Start what takes long to wake up, before it is known what it will be told."""
-    return newborns(count_migrants(request.workers) if request.workers.engine != "ray" else 0)
+    count = count_migrants(request.workers) + len(request.workers.via)  # one goes to every host
+    return newborns(count if request.workers.engine != "ray" else 0)
 
 
 def open_engine(request: Request, folder: Path, waiting: list[Newborn] | None = None) -> Engine:

@@ -5,7 +5,6 @@ came the last time, only their number is sent. A model of text would find them t
 """
 
 import re
-from collections.abc import Iterable
 from operator import eq
 
 MARK = b"\x07"
@@ -14,6 +13,7 @@ LEAST = 128  # bytes of a stretch: for a shorter one the model needs hardly more
 PIECE_BYTES = 64  # what a piece costs beside its own bytes
 MOST = 2**25  # bytes both sides remember by this count; then they begin again
 RUN = re.compile(rb"\x01{2,}")
+MARKED = re.compile(rb"<\x07([^<]*)")
 Place = tuple[bytes, bytes]
 
 
@@ -27,43 +27,46 @@ class Echo:
     def shorten(self, page: bytes) -> bytes:
         """Write stretches that came before as the number of their pieces."""
         pieces = page.split(CUT)
-        known = bytes(map(eq, map(self.next.get, _places(pieces)), pieces))
+        places = _places(pieces)
+        known = bytes(map(eq, map(self.next.get, places), pieces))
         parts, at = list[bytes](), 0
         for run in RUN.finditer(known):
             first, end = run.span()
             if sum(map(len, pieces[first:end])) + end - first >= LEAST:
                 parts += [*pieces[at:first], b"%b%d" % (MARK, end - first)]
                 at = end
-        self._learn(pieces, len(page))
+        if self._has_room(len(page) + PIECE_BYTES * len(pieces)):
+            self.next.update(zip(places, pieces, strict=False))
         return CUT.join(parts + pieces[at:])
 
     def restore(self, short: bytes, most: int) -> bytes:
         """Write the stretches out; ValueError if there are none such, or for more than `most` bytes."""
-        pieces, size = [b"", b""], len(short)
-        for part in short.split(CUT):
-            if not part.startswith(MARK):
-                pieces.append(part)
-                continue
-            for _ in range(int(part[1:])):
+        plain, *marked = MARKED.split(CUT + short)
+        pieces, size = [b"", b"", *plain.split(CUT)[1:]], len(short)
+        for count, plain in zip(marked[::2], marked[1::2], strict=True):
+            for _ in range(int(count)):
                 piece = self.next.get((pieces[-2], pieces[-1]))
                 size += len(piece or b"") + 1
                 if piece is None or size > most:
                     raise ValueError("an echo of nothing, or one that does not end")
                 pieces.append(piece)
-        page = CUT.join(pieces[2:])
-        self._learn(pieces[2:], len(page))
+            pieces += plain.split(CUT)[1:]
+        del pieces[:2]
+        page = CUT.join(pieces)
+        if self._has_room(len(page) + PIECE_BYTES * len(pieces)):
+            self.next.update(zip(_places(pieces), pieces, strict=False))
         return page
 
-    def _learn(self, pieces: list[bytes], length: int) -> None:
-        weight = length + PIECE_BYTES * len(pieces)
+    def _has_room(self, weight: int) -> bool:
+        """Is there room for a page of this weight? All else is forgotten for it, if it is no giant."""
         if weight > MOST // 8:  # a page that would push out all others
-            return
+            return False
         self.weight += weight
         if self.weight > MOST:
             self.next.clear()
             self.weight = weight
-        self.next.update(zip(_places(pieces), pieces, strict=False))
+        return True
 
 
-def _places(pieces: list[bytes]) -> Iterable[Place]:
-    return zip([b"", b"", *pieces], [b"", *pieces], strict=False)
+def _places(pieces: list[bytes]) -> list[Place]:
+    return list(zip([b"", b"", *pieces], [b"", *pieces], strict=False))

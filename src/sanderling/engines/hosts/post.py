@@ -109,9 +109,9 @@ class Post:
             self._hang_up()
             return
         known = not first or self._begin(sent.letter, answer)
-        ended = self._read(sent, answer, None if known else recall)
-        if isinstance(self.unpacker, ProseUnpacker):  # later answers are zstd and refer to this one
+        if not first and isinstance(self.unpacker, ProseUnpacker):  # later answers are zstd and refer to this one
             self.unpacker = Unpacker(MAX_MESSAGE, bytes(self.unpacker.heard))
+        ended = self._read(sent, answer, None if known else recall)
         if not ended:
             self._put(sent, Failed(Reason.BROKEN_RESPONSE, "the host's answer broke off"))
             self._hang_up()

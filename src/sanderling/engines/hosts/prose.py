@@ -24,7 +24,7 @@ from sanderling.engines.hosts.words import Words, choose
 from sanderling.engines.wire import LENGTH
 
 NAME = "prose"  # what both sides call this coding
-SAMPLE = 2**21  # bytes from which words are chosen
+SAMPLE = 2**20  # bytes from which words are chosen
 SAMPLE_SECONDS = 1.5  # a slow site is not waited for
 SEGMENT = 2**18
 LONGEST = 2**22  # bytes of a page that is packed as text
@@ -34,7 +34,7 @@ APART = 2**31  # added to the first length: one message, by zstd
 SHORT = 2**15  # bytes up to which everything is text
 CONTROL = bytes((*range(9), *range(14, 32), 127))
 JOINT = b"\n"
-AHEAD = 2  # segments prepared while one is coded
+AHEAD = 8  # segments prepared while one is coded
 
 
 def is_text(content: bytes) -> bool:

@@ -110,6 +110,7 @@ class Guest(BaseHTTPRequestHandler):
         """Begin both streams."""
         super().setup()
         self.packer: Packer | None = None
+        self.said = b""  # by an answer in prose, for the next stream to refer to
         self.is_first = False  # nothing was remembered, so this answer is to be
         self.unpacker = Unpacker(self.server.owner.max_letter)
         self.open: dict[tuple[str, str, bool], Local] = {}  # robots.txt is read once for all letters of a guest
@@ -164,23 +165,25 @@ class Guest(BaseHTTPRequestHandler):
         if way not in self.open:
             self.open[way] = open_site(site, letter.agent, letter.brief is not None)
         self._stream(Walk(letter, site, self.open[way]), packer)
+        if isinstance(packer, prose.ProsePacker):
+            self.said = bytes(packer.said)
         if self.is_first:
             self.server.memories.keep(bytes(packer.said))
             self.is_first = False
-        if isinstance(packer, prose.ProsePacker):  # later answers refer to this one
-            self.packer = Packer(bytes(packer.said))
         self.wfile.write(b"0\r\n\r\n")
 
     def _packer(self, letter: Letter, site: Site) -> Packer | prose.ProsePacker:
         """The stream of this connection; the first answer says which memory it begins with, or that it is prose."""
-        if self.packer is None:
+        if self.packer is None and not self.said:
             memory = self.server.memories.find(letter.memory)
-            self.packer, self.is_first = Packer(memory), not memory
+            self.is_first = not memory
             if memory:
                 self.send_header(MEMORY_HEADER, letter.memory)
             elif self._is_prose(letter, site):
                 self.send_header(CODING_HEADER, prose.NAME)
                 return prose.ProsePacker()
+            self.packer = Packer(memory)
+        self.packer = self.packer or Packer(self.said)  # most guests write one letter: nothing is made for a second
         return self.packer
 
     def _is_prose(self, letter: Letter, site: Site) -> bool:

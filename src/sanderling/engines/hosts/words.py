@@ -12,6 +12,7 @@ from collections.abc import Sequence
 MOST_WORDS = 8000
 LONGEST = 64  # bytes of a word
 LEAST_SEEN = 5
+MOST_SPELLED = 2**17  # words looked up, with and without a code
 
 CAPITAL, ESCAPE = b"\x05", b"\x06"
 ONE = bytes((*range(0x0E, 0x20), *range(0x80, 0xA8)))
@@ -39,10 +40,13 @@ def choose(sample: bytes) -> tuple[bytes, ...]:
 
 
 class Codes(dict[bytes, bytes]):
-    """Codes by word; a word that has none is spelled."""
+    """Codes by word; a word that has none is spelled, and looked up the next time."""
 
     def __missing__(self, word: bytes) -> bytes:
-        return _spelled(word)
+        spelled = _spelled(word)
+        if len(self) < MOST_SPELLED and len(word) <= LONGEST:
+            self[word] = spelled
+        return spelled
 
 
 class Words:
