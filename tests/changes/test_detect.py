@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.changes.pages import HEAD, NAV, TEXT, compare, mark, page
 
-from sanderling.changes.detect import Kind, Paragraph, detect, to_json
+from sanderling.changes.detect import Kind, Paragraph, Tally, detect, to_json
 from sanderling.changes.difference import Action
 from sanderling.changes.tree import Verdict
 from sanderling.pages.attention import Attention
@@ -27,7 +27,7 @@ def test_the_same_page_did_not_change() -> None:
 def test_an_inserted_paragraph_is_one_insertion() -> None:
     change = compare(page(), page([*TEXT[:2], "A new paragraph about their nests.", *TEXT[2:]]))
     assert change.counts == {"added": 1}
-    assert change.paragraphs == (Paragraph(Action.ADDED, 29, True, new=4),)
+    assert change.paragraphs == (Paragraph(Action.ADDED, 29, True, new=4, amount=change.amount),)
     assert change.kinds == (Kind.CONTENT, Kind.STRUCTURE)
     assert change.structure.verdict is Verdict.MINOR
 
@@ -229,4 +229,34 @@ def test_nothing_from_the_web_breaks_the_verdict(body: bytes) -> None:
 def test_a_report_is_plain_json() -> None:
     report = to_json(compare(page(), page([*TEXT, "One more."])))
     assert report["kinds"] == ["content", "structure"]
-    assert report["paragraphs"] == [{"action": "added", "size": 8, "main": True, "new": 7}]
+    assert report["paragraphs"] == [{"action": "added", "size": 8, "main": True, "new": 7, "amount": 0.0131}]
+
+
+def test_another_title_is_content_of_little_significance() -> None:
+    old, new = (f"<title>{title}</title><main><p>{'The same words. ' * 9}</p></main>" for title in ("Gulls", "Terns"))
+    found = compare(old, new)
+    assert (found.kinds, found.significance, found.title) == ((Kind.CONTENT,), 0.3, Tally(1, 1))
+    assert not compare(old.replace("Gulls", "(2) Gulls"), old.replace("Gulls", "(13) Gulls")).matters
+
+
+def test_another_drawing_inside_the_page_is_media() -> None:
+    old, new = (
+        f"<main><p>{'The same words. ' * 9}</p><svg><path d='{line}'/></svg></main>" for line in ("M1 2", "M3 4")
+    )
+    assert compare(old, new).kinds == (Kind.MEDIA,)
+
+
+def test_what_a_form_offers_is_behaviour_and_its_tokens_are_noise() -> None:
+    form = "<main><p>Order here.</p><form><select name=size><option>small<option>large</select>"
+    form += "<input name=q placeholder='Search'><input type=submit value=Buy><input type=hidden name=t value=1></form>"
+    for old, new in (("small", "tiny"), ("Search", "Find"), ("Buy", "Order")):
+        assert compare(form, form.replace(old, new)).kinds == (Kind.BEHAVIOUR,)
+    assert not compare(form, form.replace("value=1", "value=2")).matters
+
+
+def test_each_block_says_what_it_adds_to_the_amount() -> None:
+    texts = [f"Paragraph {name} tells a story of its own." for name in ("one", "two", "three", "four")]
+    old = "<main>" + "".join(f"<p>{text}</p>" for text in texts) + "</main>"
+    found = compare(old, old.replace("two tells", "two has told").replace("<p>Paragraph four", "<p>Then"))
+    assert [block.action for block in found.paragraphs] == ["changed", "changed"]
+    assert round(sum(block.amount for block in found.paragraphs), 3) == round(found.amount, 3)

@@ -45,6 +45,7 @@ BASE = {
 }
 MAJOR = 0.2  # a major change of structure
 PRICED = 0.6  # another price, however long the page is
+TITLED = 0.3  # another title over the same words
 BEHAVIOURS = ("scripts", "handlers", "forms", "frames")
 
 
@@ -56,6 +57,7 @@ class Paragraph(Struct, frozen=True, omit_defaults=True):
     main: bool
     old: int | None = None
     new: int | None = None
+    amount: float = 0.0  # what it adds to the amount of the page
 
 
 class Tally(Struct, frozen=True):
@@ -76,6 +78,7 @@ class Change(Struct, frozen=True, omit_defaults=True):
     structure: Structure = Structure()
     links: Tally = Tally()
     media: Tally = Tally()
+    title: Tally = Tally()  # words of the title
     behaviour: dict[str, Tally] = {}
     resources: tuple[Swap, ...] = ()  # images, scripts and style sheets replaced under their URLs
     noise: tuple[str, ...] = ()  # what differed and does not count: stamps, furniture, template, restless, markup
@@ -106,13 +109,14 @@ def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Chang
     amount = _amount(main, found.weight)
     return Change(
         kinds=kinds,
-        significance=round(max([_significance(kind, found, main, amount) for kind in kinds], default=0.0), 3),
+        significance=round(max([_significance(kind, found, main, amount, deltas) for kind in kinds], default=0.0), 3),
         amount=round(amount, 4),
         counts={action: sum(block.action is action for block in main) for action in {block.action for block in main}},
-        paragraphs=tuple(_paragraph(block) for block in sorted(news, key=_place)[:MAX_BLOCKS]),
+        paragraphs=tuple(_paragraph(block, found.weight) for block in sorted(news, key=_place)[:MAX_BLOCKS]),
         structure=found.structure,
         links=_tally(deltas.get("links")),
         media=_tally(deltas.get("images")),
+        title=_tally(deltas.get("title")),
         behaviour={kind: _tally(deltas[kind]) for kind in BEHAVIOURS if deltas.get(kind)},
         resources=found.resources,
         noise=tuple(_heard(found, news, main, quiet)),
@@ -141,13 +145,18 @@ def _news(kind: str, delta: Delta, noise: Noise) -> Delta:
 def _kinds(found: Difference, main: list[Block], deltas: dict[str, Delta]) -> dict[Kind, bool]:
     swapped = {swap.sort for swap in found.resources}
     return {
-        Kind.CONTENT: bool(main or deltas.get("main_images")) or _leads_elsewhere(deltas.get("main_links")),
+        Kind.CONTENT: _reads_otherwise(main, deltas) or bool(deltas.get("title")),
         Kind.STRUCTURE: found.structure.verdict is not Verdict.NONE,
         Kind.PRESENTATION: found.looks or found.structure.cosmetic or Sort.STYLE in swapped,
         Kind.BEHAVIOUR: any(deltas.get(kind) for kind in BEHAVIOURS) or Sort.SCRIPT in swapped,
         Kind.MEDIA: bool(deltas.get("images")) or Sort.IMAGE in swapped,
         Kind.LINKS: bool(deltas.get("links")),
     }
+
+
+def _reads_otherwise(main: list[Block], deltas: dict[str, Delta]) -> bool:
+    """The main content has other words, pictures or targets."""
+    return bool(main or deltas.get("main_images")) or _leads_elsewhere(deltas.get("main_links"))
 
 
 def _leads_elsewhere(delta: Delta | None) -> bool:
@@ -157,12 +166,17 @@ def _leads_elsewhere(delta: Delta | None) -> bool:
 
 def _amount(main: list[Block], weight: int) -> float:
     """Weigh what differs against both versions: what changed counts twice, being in both."""
-    twice = (Action.CHANGED, Action.MOVED)
-    differing = sum(block.size * (2 if block.action in twice else 1) for block in main)
+    differing = sum(map(_differing, main))
     return min(1.0, differing / weight) if weight else float(bool(main))
 
 
-def _significance(kind: Kind, found: Difference, main: list[Block], amount: float) -> float:
+def _differing(block: Block) -> int:
+    return block.size * (2 if block.action in (Action.CHANGED, Action.MOVED) else 1)
+
+
+def _significance(kind: Kind, found: Difference, main: list[Block], amount: float, deltas: dict[str, Delta]) -> float:
+    if kind is Kind.CONTENT and not _reads_otherwise(main, deltas):
+        return TITLED
     if kind is Kind.CONTENT:
         least = PRICED if any(block.worth for block in main) else 0.0
         return max(least, BASE[kind] + (1 - BASE[kind]) * sqrt(amount))
@@ -190,9 +204,10 @@ def _place(block: Block) -> tuple[bool, int, int]:
     return not block.main, block.new if block.new >= 0 else block.old, block.old
 
 
-def _paragraph(block: Block) -> Paragraph:
+def _paragraph(block: Block, weight: int) -> Paragraph:
     old, new = (None if place < 0 else place for place in (block.old, block.new))
-    return Paragraph(block.action, block.size, block.main, old, new)
+    amount = round(min(1.0, _differing(block) / weight), 4) if block.main and weight else 0.0
+    return Paragraph(block.action, block.size, block.main, old, new, amount)
 
 
 def _tally(delta: Delta | None) -> Tally:

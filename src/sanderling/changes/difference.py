@@ -17,7 +17,7 @@ from sanderling.pages.worth import WORTH
 
 MAX_PAIRED = 10_000  # old blocks times new ones that are paired by their sizes
 MAX_BLOCKS = 5_000  # told of one page; where so much differs, more of it says no more
-ASSETS = ("links", "main_links", "images", "main_images", "scripts", "handlers", "forms", "frames")
+ASSETS = ("links", "main_links", "images", "main_images", "scripts", "handlers", "forms", "frames", "title")
 
 
 class Action(StrEnum):

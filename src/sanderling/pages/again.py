@@ -180,7 +180,11 @@ def _renew(last: Signature, table: Table, body: bytes, tree: Document) -> Signat
         return None
     scripts = last.scripts if aside.script == table.script else assets.pack(assets.scripts(tree))
     table = structs.replace(table, script=aside.script, hashes=hashes.tobytes(), words=words.tobytes(), served=True)
-    return patch.mark(scripts, table)
+    new = patch.mark(scripts, table)
+    if not is_worded:
+        return new
+    forms, title = assets.pack(assets.forms(tree)), assets.pack(assets.titled(tree))
+    return structs.replace(new, forms=forms, title=title)
 
 
 class _Patch:

@@ -8,10 +8,14 @@ from itertools import repeat
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
 from sanderling.pages.parse import Document, Element, values
-from sanderling.pages.stamps import steady
+from sanderling.pages.stamps import HEX, reduce, steady
 
 MAX_SCRIPT = 200_000  # characters of one inline script that are looked at
 MAX_LINKS = 10_000
+MAX_OPTIONS = 1_000  # that fields of a page offer
+MAX_TITLE = 500  # characters of a title, or of what a field offers
+COUNTER = re.compile(r"^\W*[(\[]\d+\+?[)\]]\s*")  # of unread messages, before a title
+OFFERED = ("submit", "button", "reset", "radio", "checkbox", "text", "search")  # fields whose values are seen and fixed
 MAX_NAMES = 20_000  # class attributes remembered
 CODE = bytes(set(range(33, 127)) - set(b"+/=-_%") - set(range(48, 58)) - set(range(65, 91)) - set(range(97, 123)))
 NOT_CODE = bytes(set(range(256)) - set(CODE))
@@ -141,6 +145,20 @@ def played(tree: Document) -> set[int]:
     return found
 
 
+def drawn(tree: Document) -> set[int]:
+    """Hash what is drawn in the page itself: the lines of its drawings, and the drawings they take from elsewhere."""
+    lines = map(Element.attr, tree.find_all("path")[:MAX_LINKS], repeat("d"))
+    taken = (use.attr("href") or use.attr("xlink:href") for use in tree.find_all("use")[:MAX_LINKS])
+    return {key(line) for line in filter(None, lines)} | {key(f"use {steady(one)}") for one in filter(None, taken)}
+
+
+def titled(tree: Document) -> set[int]:
+    """Hash the words of a page's title; counters in it, and stamps, do not count."""
+    title = tree.find("title")
+    words = reduce(COUNTER.sub("", " ".join(title.text[:MAX_TITLE].split()))) if title is not None else ""
+    return {key(word) for word in words.split()}
+
+
 def picture(source: str) -> str:
     """Spell the source of a picture without build numbers and tokens; what chooses it from many stays."""
     source = source.strip().split(None, 1)[0] if source.strip() else ""
@@ -196,12 +214,25 @@ def _handler(name: str, value: str) -> int:
 
 
 def forms(tree: Document) -> set[int]:
-    """Hash the forms by where they send what; values, so tokens and view state, do not count."""
-    found = set()
+    """Hash the forms by where they send what, and what their fields offer; hidden values, so tokens, do not count."""
+    found = {_field(element) for element in tree.find_all("input")[:MAX_LINKS]} - {0}
+    found.update(key(f"option {_offer(option.text)}") for option in tree.find_all("option")[:MAX_OPTIONS])
     for element in tree.find_all("form"):
         fields = sorted({field.attr("name") or "" for field in element.find_all(["input", "select", "textarea"])})
         found.add(key(" ".join((element.attr("method") or "get", steady(element.attr("action") or ""), *fields))))
     return found
+
+
+def _field(element: Element) -> int:
+    """Hash what a field shows before anybody writes into it; 0 for nothing."""
+    sort = (element.attr("type") or "text").lower()
+    hint, value = element.attr("placeholder"), element.attr("value") if sort in OFFERED else None
+    return key(f"{sort} {_offer(hint or '')} {_offer(value or '')}") if hint or value else 0
+
+
+def _offer(text: str) -> str:
+    """Spell what a field offers without stamps and tokens."""
+    return HEX.sub("", reduce(" ".join(text[:MAX_TITLE].split())))
 
 
 def frames(tree: Document) -> set[int]:

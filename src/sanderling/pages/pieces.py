@@ -29,7 +29,7 @@ SEEN = frozenset(
         *(b"id", b"class", b"style", b"role", b"hidden", b"href", b"src", b"srcset", b"alt", b"width", b"height"),
         *(b"poster", b"rel", b"method", b"action", b"name", b"type", b"value", b"placeholder", b"checked", b"selected"),
         *(b"bgcolor", b"background", b"color", b"face", b"size", b"border", b"code", b"data", b"data-src"),
-        *(b"data-original", b"data-lazy-src", b"data-srcset"),
+        *(b"data-original", b"data-lazy-src", b"data-srcset", b"d", b"xlink:href"),
     )
 )  # attributes that a mark may see, of whichever tag; and all that begin with "on"
 UNSEEN = re.compile(

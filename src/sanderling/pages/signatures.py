@@ -22,7 +22,7 @@ from sanderling.pages.stamps import reduce
 from sanderling.pages.text import RARE, UNSEEN, squeeze
 from sanderling.pages.worth import weighed
 
-VERSION = 11
+VERSION = 12
 MAX_LINES = 80_000  # half of them empty; all that follow are one
 NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
 MAIN, VEILED = 1, 4  # of a block's place in the page
@@ -54,6 +54,7 @@ class Signature(Struct, frozen=True, array_like=True):
     handlers: bytes
     forms: bytes
     frames: bytes
+    title: bytes = b""
     again: bytes = b""  # what the mark of the next version can be made from (again.py); empty for nothing yet
 
 
@@ -87,6 +88,7 @@ class Brought(Struct, frozen=True):
     handlers: bytes
     forms: bytes
     frames: bytes
+    title: bytes = b""
 
 
 def brought(tree: Document) -> Brought:
@@ -96,11 +98,12 @@ def brought(tree: Document) -> Brought:
         fingerprint.pack(skeleton),
         xxh3_64_intdigest(array("I", cosmetic).tobytes() + "\n".join(assets.dress(tree)).encode("utf-8", "replace")),
         assets.pack(assets.targets(tree)),
-        assets.pack(assets.images(tree.find_all("img")) | assets.played(tree)),
+        assets.pack(assets.images(tree.find_all("img")) | assets.played(tree) | assets.drawn(tree)),
         assets.pack(assets.scripts(tree)),
         assets.pack(assets.handlers(tree)),
         assets.pack(assets.forms(tree)),
         assets.pack(assets.frames(tree)),
+        assets.pack(assets.titled(tree)),
     )
 
 
@@ -148,6 +151,7 @@ def sign_blocks(
         handlers=there.handlers,
         forms=there.forms,
         frames=there.frames,
+        title=there.title,
     )
     return signature, kept
 
