@@ -84,6 +84,29 @@ def test_a_refresh_passes_over_other_spellings_of_a_page(tmp_path: Path) -> None
         assert go(site, tmp_path, Mode.ALL).visited == 3
 
 
+def test_a_notice_in_the_place_of_a_page_is_an_outage_and_no_change(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Site(texts(2)) as site:
+        there = site.pages["/p1"]
+        crawl(tmp_path, request(site))
+        site.pages["/p1"] = html(text="<h1>We are down for maintenance</h1>")
+        assert go(site, tmp_path, Mode.ALL).changed == 0
+        site.pages["/p1"] = there
+        assert go(site, tmp_path, Mode.ALL).changed == 0
+        assert main(["changes", "--json", "-C", str(tmp_path)]) == 0
+        assert capsys.readouterr().out == ""
+
+
+def test_a_login_that_always_was_one_is_a_page(tmp_path: Path) -> None:
+    form = "<h1>Log in</h1><form><input name=who><input type=password name=word></form>"
+    with Site(texts(1)) as site:
+        site.pages["/p0"] = html("/", text=form)
+        crawl(tmp_path, request(site))
+        site.pages["/p0"] = html("/", text=f"{form}<p>New here? Ask the warden for a key to the hide.</p>")
+        assert go(site, tmp_path, Mode.ALL).changed == 1
+
+
 def test_a_page_is_gone_when_it_was_missing_twice(tmp_path: Path) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))

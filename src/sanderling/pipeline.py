@@ -17,7 +17,7 @@ from sanderling.home.offers import offer_links
 from sanderling.home.planning import note_changes, plan
 from sanderling.home.sides import bring_sides, note_sides
 from sanderling.records import Outcome, Parcel, Visit
-from sanderling.refresh.gone import moves, unmasked
+from sanderling.refresh.gone import behind_notices, moves, unmasked
 from sanderling.store.graph import FLUSH_PAIRS
 from sanderling.store.shelve import Shelved, captures, shelve
 from sanderling.store.signals import Signal
@@ -42,6 +42,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     held = [unmasked(visit) for visit in visits if visit.id in leases and visit.token == leases[visit.id].token]
     house.counts["fenced"] += len(visits) - len(held)
     latest = house.catalogue.latest([visit.id for visit in held if visit.outcome not in NO_LOOK])
+    held = behind_notices(held, latest, house.catalogue.mark)
     visits = house.notices.unmasked(held, latest, {visit.id: leases[visit.id].host for visit in held})
     stored = [visit for visit in visits if visit.outcome not in NO_LOOK]
     kept = [visit for visit in visits if visit.outcome is Outcome.KEPT]

@@ -1,6 +1,8 @@
 """Pages that say with status 200 that they are not there."""
 
-from sanderling.pages.pretence import Pretence, pretence
+from sanderling.pages.parse import parse
+from sanderling.pages.pretence import Pretence, pretence, pretended
+from sanderling.pages.text import letters
 
 MISSING = (
     "Sorry, the page you asked for cannot be found on this server. Try the search, or go back to the start page now."
@@ -25,3 +27,30 @@ def test_a_parked_domain_is_recognised() -> None:
 
 def test_an_article_about_parked_domains_is_there() -> None:
     assert pretence("What is domain parking?", "A parked domain shows a notice. " * 60) is None
+
+
+def told(body: str) -> Pretence | None:
+    tree = parse(body.encode())
+    return pretended(tree, letters(parse(body.encode())))
+
+
+def test_a_notice_in_the_place_of_a_page_is_an_outage() -> None:
+    for body in (
+        "<title>Example | System Down</title><p>We are working on it.</p>",
+        "<title>Example</title><h1>We'll be right back</h1>",
+        "<title>Just a moment...</title><p>Checking your browser.</p>",
+        "<title>Log in to Example</title><form><input name=who><input type=password name=p></form>",
+        "<title>Bevor Sie fortfahren</title><p>Wir verwenden Cookies.</p>",
+    ):
+        assert told(body) is Pretence.OUTAGE
+
+
+def test_a_page_about_such_things_is_none() -> None:
+    long = "<p>Maintenance keeps a bridge alive, and nobody sees it being done.</p>" * 80
+    for body in (
+        f"<title>Site maintenance: a handbook</title>{long}",
+        "<title>Birds of the coast</title><p>This page is under maintenance by two wardens.</p>",
+        "<title>How to log in</title><p>Press the button.</p>",
+        "<title>Terms</title><form><input type=password></form><p>Welcome.</p>",
+    ):
+        assert told(body) is None

@@ -39,8 +39,9 @@ def marks(tree: Document, known: Known) -> dict[str, bytes]:
     bare = dense(words)
     found["simhash"] = simhash(words, bare).to_bytes(8, "big")
     found["text"] = text_mark(bare)
-    if said := pretended(tree, words):
-        found["pretence"] = said.encode()
+    said = pretended(tree, words)
+    if said or known.is_changed:  # the last version may have been a notice
+        found["pretence"] = (said or "").encode()
     return found
 
 
