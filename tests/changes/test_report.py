@@ -114,3 +114,8 @@ def test_a_page_with_both_versions_leaves_out_the_middle_of_what_stayed() -> Non
     assert "<td dir=auto>" in written
     assert "<del>5</del>" in written
     assert len(written) < 4_000
+
+
+def test_another_title_is_shown_before_all_else() -> None:
+    old, new = (f"<title>{title} of the coast</title><p>{TEXT[0]}" for title in ("Gulls", "Terns"))
+    assert any("¶0 [-Gulls-]{+Terns+} of the coast" in line for line in shown(report(old, new)))

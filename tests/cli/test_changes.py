@@ -59,7 +59,7 @@ def test_changes_lists_what_matters_and_no_noise(crawled: Crawled, capsys: pytes
     (found,) = objects(capsys)
     assert found["url"] == f"{crawled.site.root}/words"
     assert found["kinds"] == ["content"]
-    assert found["paragraphs"] == [{"action": "changed", "size": 76, "main": True, "old": 0, "new": 0}]
+    assert found["paragraphs"] == [{"action": "changed", "size": 76, "main": True, "old": 0, "new": 0, "amount": 1.0}]
     assert {"seen_at", "previous_at", "significance", "structure", "links", "media"} <= set(found)
     assert crawled("changes", "--json", "--noise") == 0
     assert [(one["url"], one["noise"]) for one in objects(capsys) if not one["kinds"]] == [
@@ -165,7 +165,8 @@ def test_nobody_hears_of_a_change_twice(
 
 def test_a_user_says_what_counts(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
     for flags, count in (
-        (("--ignore", "p"), 0),
+        (("--ignore", "p", "--ignore", "title"), 0),
+        (("--ignore", "p"), 1),  # its title has other words too
         (("--ignore-text", "day|night"), 0),
         (("--watch", "p"), 1),
         (("--watch", "h1"), 0),
@@ -175,7 +176,7 @@ def test_a_user_says_what_counts(crawled: Crawled, capsys: pytest.CaptureFixture
         assert (flags, len(objects(capsys))) == (flags, count)
     assert crawled("changes", "--watch", "p[") == 4
     assert "no CSS selector" in capsys.readouterr().err
-    assert crawled("diff", f"{crawled.site.root}/words", "--ignore", "p") == 0
+    assert crawled("diff", f"{crawled.site.root}/words", "--ignore", "p", "--ignore", "title") == 0
     assert "nothing that matters" in capsys.readouterr().out
 
 

@@ -5,7 +5,7 @@ from html import escape
 
 from msgspec import Struct
 
-from sanderling.changes.detect import Change, judge
+from sanderling.changes.detect import Change, Tally, judge
 from sanderling.changes.difference import Action, Block, difference
 from sanderling.changes.fonts import Runs, runs
 from sanderling.changes.noise import Noise
@@ -18,6 +18,7 @@ from sanderling.pages.parse import Document, parse
 from sanderling.pages.signatures import NOTHING, Signature, brought, sign_blocks
 
 MAX_LISTED = 500
+TITLE = -1  # the place of a title, before all blocks
 
 
 class Row(Struct, frozen=True, omit_defaults=True):
@@ -52,6 +53,7 @@ class Version(Struct, frozen=True):
     runs: list[Runs]  # the same with font sizes
     links: list[str]
     assets: list[str]
+    title: str = ""
 
 
 REFERENCES = {"img": "src", "script": "src", "iframe": "src", "link": "href", "video": "src", "audio": "src"}
@@ -62,7 +64,7 @@ def version(body: bytes, charset: str = "", attention: Attention = EVERYTHING) -
     tree = parse(body, charset)
     for selector in attention.ignore:
         tree.remove(selector)
-    there = NOTHING if attention.is_narrow else brought(tree)
+    there = NOTHING if attention.is_narrow else brought(tree, attention.ignored)
     page = blocks(tree, attention)
     mark, kept = sign_blocks(tree, page, there, attention)
     sized = runs(tree)
@@ -72,7 +74,13 @@ def version(body: bytes, charset: str = "", attention: Attention = EVERYTHING) -
         [sized[place] if place < len(sized) else [] for place in kept],
         [link.href for link in extract(tree, "").links],
         list(_references(tree)),
+        _title(tree),
     )
+
+
+def _title(tree: Document) -> str:
+    found = tree.find("title")
+    return " ".join(found.text[:MAX_LISTED].split()) if found is not None else ""
 
 
 def lined(words: str, attention: Attention = EVERYTHING) -> Version:
@@ -94,8 +102,11 @@ def compare(
     """Compare two versions down to the word."""
     found = difference(old.mark, new.mark)
     rows = sorted((_row(block, old, new, ascii_only) for block in found.blocks), key=lambda row: row.place)
+    change = judge(found, noise, page)
+    if change.title != Tally():
+        rows.insert(0, Row(Action.CHANGED, True, pieces(old.title, new.title), TITLE))
     return Report(
-        judge(found, noise, page),
+        change,
         tuple(rows),
         _page(old, ascii_only),
         _page(new, ascii_only),

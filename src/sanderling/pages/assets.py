@@ -152,10 +152,11 @@ def drawn(tree: Document) -> set[int]:
     return {key(line) for line in filter(None, lines)} | {key(f"use {steady(one)}") for one in filter(None, taken)}
 
 
-def titled(tree: Document) -> set[int]:
-    """Hash the words of a page's title; counters in it, and stamps, do not count."""
+def titled(tree: Document, ignored: re.Pattern[str] | None = None) -> set[int]:
+    """Hash the words of a page's title; counters in it, stamps and what a user ignores do not count."""
     title = tree.find("title")
     words = reduce(COUNTER.sub("", " ".join(title.text[:MAX_TITLE].split()))) if title is not None else ""
+    words = words if ignored is None else ignored.sub("", words)
     return {key(word) for word in words.split()}
 
 

@@ -91,7 +91,7 @@ class Brought(Struct, frozen=True):
     title: bytes = b""
 
 
-def brought(tree: Document) -> Brought:
+def brought(tree: Document, ignored: Pattern[str] | None = None) -> Brought:
     """Read what a page brings along; before its blocks, for the parser finds tags at once until a tree is touched."""
     skeleton, cosmetic = fingerprint.pruned(tree)
     return Brought(
@@ -103,7 +103,7 @@ def brought(tree: Document) -> Brought:
         assets.pack(assets.handlers(tree)),
         assets.pack(assets.forms(tree)),
         assets.pack(assets.frames(tree)),
-        assets.pack(assets.titled(tree)),
+        assets.pack(assets.titled(tree, ignored)),
     )
 
 
@@ -112,7 +112,7 @@ NOTHING = Brought(fingerprint.pack(fingerprint.Outline([], b"")), 0, b"", b"", b
 
 def sign(tree: Document, attention: Attention = EVERYTHING) -> Signature:
     """Compute the full mark of a page from its tree."""
-    there = NOTHING if attention.is_narrow else brought(tree)
+    there = NOTHING if attention.is_narrow else brought(tree, attention.ignored)
     return sign_blocks(tree, blocks(tree, attention), there, attention)[0]
 
 
