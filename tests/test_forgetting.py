@@ -195,6 +195,8 @@ def test_nothing_goes_without_a_yes(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert len(held(tmp_path)) == 7
         assert main(["forget", f"{site.root}/letter", "--yes", "--json", *at]) == 0
         assert json.loads(capsys.readouterr().out)["pages"] == 1
+        assert main(["check", "url", f"{site.root}/letter", "--allow-private", "--json", *at]) == 0
+        assert json.loads(capsys.readouterr().out)["verdict"] == "forgotten"
         assert main(["forget", "--list", *at]) == 0
         assert f"{site.root}/letter" in capsys.readouterr().out
         assert main(["forget", f"{site.root}/", "--yes", *at]) == 0

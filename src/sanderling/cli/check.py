@@ -106,6 +106,8 @@ def check_url(call: Call, raw: str) -> dict[str, object]:
         found["robots"] = _of_robots(robots, spelling, agent)
         if found["robots"] == FORBIDDEN and not reason and not trap:
             found["verdict"] = Reason.ROBOTS
+        if row is not None and row[1] == Reason.FORGOTTEN:
+            found["verdict"] = Reason.FORGOTTEN
         found["in_collection"] = "unknown" if row is None else f"{row[0]} {row[1]}".strip() + f", depth {row[2]}"
     return found
 

@@ -58,10 +58,9 @@ def run(call: Call) -> int:
     if call.json:
         print_json(msgspec.to_builtins(report))
         return 0
-    others = report.urls - report.pages
-    print(f"forgot {report.pages:,} pages and {others:,} other URLs; {report.records:,} records erased")
+    print(f"forgot {_counted(report.pages, report.urls)}; {report.records:,} records erased")
     if report.elsewhere:
-        print(f"{report.elsewhere:,} records lie in files that are not here and stay as they are")
+        print(f"{report.elsewhere:,} of its records lie in files that are not here and stay as they are")
     if report.copies:
         print(f"copies of the archive in {report.copies} were not touched")
     return 0
@@ -99,11 +98,17 @@ def _undo(call: Call, patterns: list[str]) -> int:
     return 0
 
 
+def _counted(pages: int, urls: int) -> str:
+    others = urls - pages
+    more = f" and {others:,} other known URL{'' if others == 1 else 's'}" if others else ""
+    return f"{pages:,} page{'' if pages == 1 else 's'}{more}"
+
+
 def _tell(call: Call, found: Meant) -> None:
     if call.json:
         print_json(msgspec.to_builtins(found))
         return
-    print(f"{found.pages:,} pages and {found.urls - found.pages:,} other known URLs")
+    print(_counted(found.pages, found.urls))
     for url in found.some:
         print(f"  {plain(url)}")
     if found.urls > len(found.some):
@@ -114,8 +119,7 @@ def _ask(call: Call, found: Meant, patterns: list[str]) -> None:
     """Nothing goes without a yes."""
     if not sys.stdin.isatty():
         raise UsageError("what is forgotten is gone for good; say --yes where nobody can be asked")
-    more = f" and {found.urls - found.pages:,} other known URLs" if found.urls > found.pages else ""
-    names = ", ".join(patterns)
-    answer = input(f"forget {plain(names)}: {found.pages:,} pages{more} in {call.collection}, for good? [y/N] ")
+    what = f"{plain(', '.join(patterns))} ({_counted(found.pages, found.urls)})"
+    answer = input(f"forget {what} in {call.collection}, for good? [y/N] ")
     if answer.strip().lower() not in ("y", "yes"):
         raise UsageError("nothing was forgotten")

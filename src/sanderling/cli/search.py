@@ -2,6 +2,7 @@
 
 import argparse
 import importlib.util
+import os
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -52,7 +53,8 @@ def run(call: Call) -> int:
         for hit in results.hits:
             print_json(as_object(hit))
     else:
-        _print(results, explain=call.args.explain, marks=("\033[1m", "\033[0m") if sys.stdout.isatty() else ("", ""))
+        bold = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        _print(results, explain=call.args.explain, marks=("\033[1m", "\033[0m") if bold else ("", ""))
         say(call, f"{results.total:,} found in {(time.perf_counter() - began) * 1000:.0f} ms")
     return 0
 
