@@ -6,11 +6,13 @@ diagonal covariance: the same as logistic regression in one pass, without a lear
 """
 
 from collections.abc import Sequence
+from itertools import repeat
 from math import exp, log
 
 UNCERTAIN = 1.0  # variance of a weight we know nothing of
 SETTLED = 0.02  # a weight never gets surer than this: what is learned may be wrong
 FARTHEST = 30.0
+NOTHING = repeat(0.0)
 
 
 class Belief:
@@ -23,10 +25,7 @@ class Belief:
 
     def chance(self, said: Sequence[str]) -> float:
         """How likely a trial with these tokens succeeds; tokens never seen say nothing."""
-        weights = self.weights
-        odds = self.start
-        for token in said:
-            odds += weights.get(token, 0.0)
+        odds = self.start + sum(map(self.weights.get, said, NOTHING))
         return 1 / (1 + exp(-max(-FARTHEST, min(FARTHEST, odds))))
 
     def learn(self, said: Sequence[str], outcome: float, weight: float = 1.0) -> None:
