@@ -82,6 +82,7 @@ def drive(web: Web, sample: str, budget: int) -> list[str]:
     heap = [(rank, number) for number, rank in ranks.items()]
     heapq.heapify(heap)
     done: dict[int, str] = {}
+    depths = dict.fromkeys(ranks, 0)
     while heap and len(done) < budget:
         rank, number = heapq.heappop(heap)
         if number in done or rank != ranks[number]:
@@ -89,7 +90,9 @@ def drive(web: Web, sample: str, budget: int) -> list[str]:
         done[number] = web.names.get(number, "")
         arrival = above[number] if number in above else web.pages[done[number]]
         new = [(target, link) for target, link in arrival.links if target not in ranks]
-        findings = [Finding(Url(link.url), 1, number) for _, link in new]
+        depth = depths.setdefault(number, 1) + 1
+        depths |= {target: depth for target, _ in new}
+        findings = [Finding(Url(link.url), depth, number) for _, link in new]
         ranks |= {target: place for (target, _), place in zip(new, order.rank(findings), strict=True)}
         order.note(arrival)
         gains = {target: gain for target, gain in order.gains().items() if target in ranks and target not in done}

@@ -57,6 +57,48 @@ def test_what_waits_moves_forward_when_its_kind_turns_out_to_be_wanted() -> None
     assert order.gains() == {}
 
 
+def test_of_two_links_the_one_nearer_to_the_start_comes_first_but_a_good_one_always() -> None:
+    near, far, farther, kin = driven("/p/1.html").rank(
+        [Finding(Url(f"{ROOT}/us/now/a.php"), depth) for depth in (1, 5, 90)] + [Finding(Url(f"{ROOT}/p/2.html"), 90)]
+    )
+    assert near < far == farther
+    assert kin < near
+
+
+def test_a_page_that_is_somewhat_alike_is_believed_more_than_one_that_is_not_alike_at_all() -> None:
+    sample = Look(0, ROOT + "/p/0.html", "", features(PRODUCT))
+    recogniser = Recogniser([sample])
+    for n in range(5):
+        recogniser.show(Look(n, f"{ROOT}/t/{n}.html", "", features(TEXT)))
+    half = structure(parse(CHROME.format("<div class=product><p></p></div>").encode()))
+    likes = [recogniser.belief(Look(9, f"{ROOT}/x/9", "", features(built))) for built in (PRODUCT, half, TEXT)]
+    assert likes == sorted(likes, reverse=True)
+    assert likes[0] > 0.5 > likes[1] > 2 * likes[2]
+
+
+def test_how_a_title_ends_tells_the_kind_of_a_page() -> None:
+    built = features(PRODUCT)
+    recogniser = Recogniser([Look(0, ROOT + "/a1.html", "Red Namespace Reference", built)])
+    for n in range(4):
+        recogniser.show(Look(n, f"{ROOT}/a{n}2.html", f"Blue{n} Class Reference", built))
+        recogniser.show(Look(n, f"{ROOT}/a{n}3.html", f"Green{n} Namespace Reference", built))
+    namespace = Look(9, ROOT + "/a9.html", "Green Namespace Reference", built)
+    other = Look(9, ROOT + "/a9.html", "Green Class Reference", built)
+    assert recogniser.agreement(namespace) > recogniser.agreement(other)
+
+
+def test_the_same_pages_are_judged_the_same_and_move_the_same() -> None:
+    def drive() -> tuple[dict[str, float], list[float]]:
+        order = driven("/p/1.html")
+        links = [f"/{folder}/{n}.html" for folder in ("p", "t", "c") for n in range(9)]
+        order.note(page(1, "/", LISTING, *links))
+        for n, link in enumerate(links[::3]):
+            order.note(page(100 + 3 * n, link, PRODUCT if link.startswith("/p") else TEXT))
+        return order.matches, list(order.gains().values())
+
+    assert drive() == drive()
+
+
 def test_a_page_without_a_signature_is_not_recognised() -> None:
     order = driven("/p/1.html")
     order.take_in(page(5, "/p/5.pdf", b""))

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.organise.navigation import LinkSeen, Navigator, nearby, parents_of
+from sanderling.organise.navigation import LinkSeen, Navigator, kinds_of, name_words, nearby, parents_of
 
 SAMPLE = "https://shop.example/p/red-chair.html"
 
@@ -60,6 +60,30 @@ def test_a_kind_of_link_never_tried_is_worth_a_try_and_less_after_each() -> None
     first = navigator.novelty(link)
     navigator.note_tried(link)
     assert first > navigator.novelty(link) > 0
+
+
+def test_words_that_are_written_together_are_told_apart() -> None:
+    assert name_words("namespaceGlib_1_1Threads.html") == ["head:namespace", "tail:Threads"]
+    assert name_words("ch35s02.html") == ["head:ch", "tail:#"]
+    assert name_words("index.html") == []
+
+
+def test_a_class_that_was_made_for_one_element_does_not_part_a_list() -> None:
+    one, other, far = (
+        kinds_of(LinkSeen(SAMPLE, "", "https://shop.example/", f"tr.item:{mark}>td"))
+        for mark in ("a01656", "a01657", "ga32db3d9898c44d3b")
+    )
+    assert one == other
+    assert one != far
+
+
+def test_what_few_links_say_and_a_sample_too_brings_them_nearer() -> None:
+    navigator = Navigator(["https://api.example/namespaceOne.html"])
+    kin = LinkSeen("https://api.example/namespaceTwo.html", place="ul>li")
+    stranger = LinkSeen("https://api.example/classOne.html", place="ul>li")
+    before = navigator.novelty(kin) / navigator.novelty(stranger)
+    navigator.note_shown([LinkSeen(f"https://api.example/class{n}One.html") for n in range(50)])
+    assert navigator.novelty(kin) / navigator.novelty(stranger) > before
 
 
 def test_numbers_are_near_each_other_at_several_distances() -> None:

@@ -16,7 +16,8 @@ from sanderling.pages.structure import features
 from sanderling.records import Brief, Url
 
 RANKS = 10.0  # between a sure match and a link without hope
-LEVEL = 0.001  # of two equal links the one nearer to the start
+LEVEL, LEVELS = 0.2, 5  # ranks that a link loses for each step from the start, and steps that count
+NOTICED = 0.01  # a change of rank that is told
 IN_FRONT, SOME = 1_000, 500  # waiting URLs that are scored again each time
 HUB = 2  # wanted pages that a page led to before it is called home
 FEATURES = 2_000  # that a brief speaks of
@@ -63,7 +64,7 @@ class Driven(Ordering):
         rank = RANKS * (1 - self.navigator.score(link))
         if len(self.ranks) < REMEMBERED:
             self.ranks[finding.url] = rank
-        return rank + LEVEL * finding.depth
+        return rank + LEVEL * min(finding.depth, LEVELS)
 
     def place(self, url: str, id_: int) -> float:
         """The place of a URL that waits already."""
@@ -109,7 +110,7 @@ class Driven(Ordering):
             ways = every[target]
             rank = RANKS * (1 - max(self.leads.listed(target), *map(self.navigator.score, ways)))
             before = self.ranks.get(ways[0].url, RANKS)
-            if abs(before - rank) > LEVEL * 10:
+            if abs(before - rank) > NOTICED:
                 moved[target] = before - rank
                 self.ranks[ways[0].url] = rank
         return moved

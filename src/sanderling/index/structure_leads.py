@@ -86,6 +86,9 @@ class Leads:
     def _note_new(self, page: Arrival) -> None:
         """Remember the ways to URLs that wait, and what they promise."""
         shown: Counter[str] = Counter()
+        self.navigator.note_shown(
+            [link for target, link in page.links if target not in self.ways and link.url not in self.kinds]
+        )
         for target, link in page.links:
             if link.url in self.kinds:
                 continue

@@ -7,11 +7,12 @@ the template decides.
 
 from collections import Counter
 from collections.abc import Sequence
-from math import log
+from math import exp, log
 
 from sanderling.index.structure_templates import Model, learn
 from sanderling.index.structure_views import Look
-from sanderling.organise.tokens import tokens
+from sanderling.organise.navigation import name_words
+from sanderling.organise.tokens import MAX_TEXT, WORD, path_of, tokens
 from sanderling.pages.structure import weighted
 
 FIRST_LESSON = 24  # pages before templates are learned
@@ -19,10 +20,17 @@ NEXT_LESSON = 1.3  # growth until they are learned again
 MOST = 5_000  # pages learned from
 SURE_OF_SITE = 48  # pages after which a template is believed with little likeness
 EARLY = 0.4  # likeness, or agreement, asked for before
-UNLIKE, SAME = 0.3, 0.6  # agreement from which a page may be, and is surely, wanted
+EVEN, STEEP = 0.4, 12.0  # agreement at which a page is as likely wanted as not, and how fast that changes
 WHEREABOUTS = ("depth:", "folder:", "top:", "within:")
-WORD = 1.0  # rarity that a word must have to count as much as likeness
+RARE = 1.0  # rarity that a word must have to count as much as likeness
 NEARNESS = 0.3  # weight of where a page lies: a crawl begins near the samples, so much lies there
+
+
+def say(look: Look) -> list[str]:
+    """What the URL and the title of a page say; how a title and a name end or begin often says of what kind it is."""
+    words = WORD.findall(look.title[:MAX_TEXT])
+    end = [f"last:{words[-1]}", f"last:{words[-2]} {words[-1]}"] if len(words) > 1 else []
+    return [*tokens(look.url, look.title), *end, *name_words(path_of(look.url)[1])]
 
 
 class Recogniser:
@@ -41,7 +49,7 @@ class Recogniser:
         self.homes: set[int] = set()
         self.lesson = float(FIRST_LESSON)
         self.words: Counter[str] = Counter()  # of URLs and titles, and how many pages say them
-        self.said = [tokens(look.url, look.title) for look in samples]
+        self.said = [say(look) for look in samples]
         self.heard = len(samples)
         for said in self.said:
             self.words.update(said)
@@ -52,7 +60,7 @@ class Recogniser:
             self.looks.append(look)
             if all(look.url != sample.url for sample in self.samples):
                 self.heard += 1
-                self.words.update(tokens(look.url, look.title))
+                self.words.update(say(look))
             if len(self.looks) >= self.lesson:
                 self.study()
         self._count(look, False)
@@ -83,7 +91,7 @@ class Recogniser:
 
     def belief(self, look: Look) -> float:
         """How sure it is that a page is wanted, from 0 to 1."""
-        graded = max(0.0, min(1.0, (self.agreement(look) - UNLIKE) / (SAME - UNLIKE)))
+        graded = 1 / (1 + exp(-STEEP * (self.agreement(look) - EVEN)))
         if self.model is None or self.model.count < 2:
             return graded
         return (self.wants(look) + graded) / 2
@@ -96,8 +104,8 @@ class Recogniser:
     def _kinship(self, look: Look, sample: Sequence[str], otherwise: float) -> float:
         """Share of what a sample's URL and title say that this page's say too, each word counting as it is rare."""
         weights = {word: self._telling(word) for word in sample if self.words[word] > 1}
-        shared = sum(weights.get(word, 0.0) for word in tokens(look.url, look.title))
-        return (shared + WORD * otherwise) / (sum(weights.values()) + WORD)
+        shared = sum(weights.get(word, 0.0) for word in say(look))
+        return (shared + RARE * otherwise) / (sum(weights.values()) + RARE)
 
     def _telling(self, word: str) -> float:
         rarity = log(self.heard / self.words[word])

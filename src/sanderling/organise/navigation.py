@@ -10,11 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from math import log
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from sanderling.organise.belief import Belief
+from sanderling.organise.belief import NOTHING, Belief
 from sanderling.organise.tokens import WORD, path_of, url_tokens
 
 MAX_WORDS = 6  # of an anchor
@@ -24,6 +25,8 @@ PROMISING = 0.5
 REMEMBERED = 65_536  # links whose words are kept
 EXPLORE = 0.1  # worth of a kind of link that was never tried
 PARENTS = 4  # directories above a sample that are looked at
+WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+MARK = re.compile(r"\b(?=(?:[a-z]*[0-9]){3})[a-z0-9]+\b", re.IGNORECASE)  # made for one element: `ga32db3d98`
 NUMBERED = re.compile(r"^(.*?)([0-9]{3,})[^0-9]*$")
 
 
@@ -47,7 +50,8 @@ class Said(Struct, frozen=True):
 @lru_cache(maxsize=REMEMBERED)
 def read_link(link: LinkSeen, skip: int = 0) -> Said:
     """Read a link; `skip` directories are common to the whole site and say nothing."""
-    url, kinds = url_tokens(link.url, skip), kinds_of(link, skip)
+    url = [*url_tokens(link.url, skip), *name_words(path_of(link.url)[1])]
+    kinds = kinds_of(link, skip)
     said = [token for token in url if not token.startswith("within:")]  # they repeat themselves
     said += [*nearby(path_of(link.url)[1]), *kinds]
     words = dict.fromkeys(word.lower() for word in WORD.findall(link.anchor[:200]))
@@ -55,7 +59,7 @@ def read_link(link: LinkSeen, skip: int = 0) -> Said:
     if link.source:
         source = url_tokens(link.source, skip)
         said += [f"from-{token}" for token in source if token.startswith(("name", "ends", "depth"))]
-    return Said(tuple(dict.fromkeys(said)), tuple(url), tuple(kinds))
+    return Said(tuple(dict.fromkeys(said)), tuple(dict.fromkeys(url)), tuple(kinds))
 
 
 def nearby(name: str) -> list[str]:
@@ -64,15 +68,22 @@ def nearby(name: str) -> list[str]:
     return [f"near:{found[1]}{found[2][:-cut]}" for cut in (1, 2, 3)] if found else []
 
 
+def name_words(name: str) -> list[str]:
+    """The words a name begins and ends with, those too that are written together: `class` of `classFooBar`."""
+    words = ["#" if word.isdigit() else word for word in WORDS.findall(name.rpartition(".")[0] or name)]
+    return [f"head:{words[0]}", f"tail:{words[-1]}"] if len(words) > 1 else []
+
+
 def kinds_of(link: LinkSeen, skip: int = 0) -> list[str]:
     """Name the kinds a link is of: the form of its URL, its place, its list; links of one kind lead to one kind."""
     folders, name, _ = path_of(link.url)
     form = re.sub(r"[0-9]+", "#", re.sub(r"[A-Za-z]{2,}", "w", name))
     found = [f"form:{len(folders[skip:])}/{form}"]
     if link.place:
-        found.append(f"place:{link.place}")
+        place = MARK.sub(lambda mark: f"#{len(mark[0])}", link.place)
+        found.append(f"place:{place}")
         if link.source:
-            found.append(f"list:{link.source}>{link.place}")
+            found.append(f"list:{link.source}>{place}")
     return found
 
 
@@ -92,7 +103,9 @@ class Navigator:
         self.skip = skip
         self.wanted, self.leads = Belief(START), Belief(START)
         self.tried: Counter[str] = Counter()  # links followed of each kind
-        self.near = {token for url in samples for token in url_tokens(url, skip)}
+        self.near = dict.fromkeys((token for url in samples for token in read_link(LinkSeen(url), skip).url), 1.0)
+        self.shown = dict.fromkeys(self.near, 0)  # links whose URLs say the same
+        self.links = 0
         for url in samples:
             self.learn(LinkSeen(url), 1.0, SAMPLE_WEIGHT / len(samples))
 
@@ -108,6 +121,14 @@ class Navigator:
         """A link was followed."""
         self.tried.update(read_link(link, self.skip).kinds)
 
+    def note_shown(self, links: Sequence[LinkSeen]) -> None:
+        """Take in new links: what few of them say, and a sample too, tells more of how near they are."""
+        self.links += len(links)
+        for link in links:
+            for token in self.near.keys() & read_link(link, self.skip).url:
+                self.shown[token] += 1
+        self.near = {token: log((self.links + 2) / (count + 1)) for token, count in self.shown.items()}
+
     def chance(self, link: LinkSeen) -> float:
         """How likely a link leads to a wanted page."""
         return self.wanted.chance(read_link(link, self.skip).tokens)
@@ -116,7 +137,7 @@ class Navigator:
         """What a link is worth because few of its kinds were tried; links near the samples more."""
         said = read_link(link, self.skip)
         new = sum(1 / (1 + self.tried[kind]) for kind in said.kinds) / len(said.kinds)
-        near = sum(token in self.near for token in said.url) / len(said.url)
+        near = sum(map(self.near.get, said.url, NOTHING)) / sum(self.near.values())
         return EXPLORE * new * (0.5 + near)
 
     def score(self, link: LinkSeen) -> float:
