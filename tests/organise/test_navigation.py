@@ -23,11 +23,11 @@ def test_a_link_that_looks_like_the_sample_comes_first() -> None:
 
 def test_what_was_found_teaches() -> None:
     navigator = Navigator([SAMPLE])
-    before = navigator.score(product(9))
+    before = navigator.score(product(9)) - navigator.score(other(9))
     for n in range(5):
         navigator.learn(product(n), wanted=True)
         navigator.learn(other(n), wanted=False)
-    assert navigator.score(product(9)) > before
+    assert navigator.score(product(9)) - navigator.score(other(9)) > before
     assert navigator.is_promising(product(9))
     assert not navigator.is_promising(other(9))
 

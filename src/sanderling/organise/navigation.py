@@ -20,7 +20,7 @@ from sanderling.organise.tokens import WORD, path_of, url_tokens
 
 MAX_WORDS = 6  # of an anchor
 SAMPLE_WEIGHT = 3.0  # pages that one sample counts for
-START = 0.05  # chance of a link we know nothing about
+START = 0.02  # chance of a link we know nothing about
 PROMISING = 0.5
 REMEMBERED = 65_536  # links whose words are kept
 EXPLORE = 0.1  # worth of a kind of link that was never tried
