@@ -83,7 +83,7 @@ def pack_response(seen: Exchange, algorithm: Algorithm = "sha256") -> Packed:
     record_id = new_record_id()
     protocol = PROTOCOLS.get(seen.head[:6])
     lines = (
-        f"{opening('response', record_id, seen.at, seen.url)}{_address(seen)}"
+        f"{opening('response', record_id, seen.at, seen.url)}{_at(seen.address)}"
         f"{f'WARC-Protocol: {protocol}{CRLF}' if protocol else ''}"
         f"{f'WARC-Truncated: {seen.truncated}{CRLF}' if seen.truncated else ''}"
         f"WARC-Payload-Digest: {payload}\r\nWARC-Block-Digest: {whole}\r\n"
@@ -98,7 +98,7 @@ def pack_request(seen: Exchange, response_id: str, algorithm: Algorithm = "sha25
     whole = label(algorithm, HASHES[algorithm](block).digest())
     record_id = new_record_id()
     lines = (
-        f"{opening('request', record_id, seen.at, seen.url)}{_address(seen)}"
+        f"{opening('request', record_id, seen.at, seen.url)}{_at(seen.address)}"
         f"WARC-Concurrent-To: <{response_id}>\r\nWARC-Block-Digest: {whole}\r\n"
         "Content-Type: application/http;msgtype=request\r\n"
     )
@@ -129,12 +129,20 @@ def pack_record(lines: str, block: bytes, rest: bytes = b"") -> bytes:
 
 def opening(kind: str, record_id: str, at: float, url: str = "") -> str:
     """The lines every record begins with."""
+    return f"WARC-Type: {kind}\r\nWARC-Record-ID: <{record_id}>\r\n{_occasion(at, url)}"
+
+
+@lru_cache(maxsize=8)  # the records of one visit share it
+def _occasion(at: float, url: str) -> str:
+    """The lines that say when, and of what."""
     target = f"WARC-Target-URI: {writable(url)}\r\n" if url else ""
-    return f"WARC-Type: {kind}\r\nWARC-Record-ID: <{record_id}>\r\nWARC-Date: {warc_date(at)}\r\n{target}"
+    return f"WARC-Date: {warc_date(at)}\r\n{target}"
 
 
-def _address(seen: Exchange) -> str:
-    return f"WARC-IP-Address: {writable(seen.address)}\r\n" if seen.address else ""
+@lru_cache(maxsize=64)
+def _at(address: str) -> str:
+    """The line that says who answered."""
+    return f"WARC-IP-Address: {writable(address)}\r\n" if address else ""
 
 
 def header_lines(fields: Iterable[Field]) -> str:
