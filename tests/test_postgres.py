@@ -16,6 +16,7 @@ from tests.web import Site, html, tree
 from sanderling.dedupe.tally import count
 from sanderling.dedupe.twins import near
 from sanderling.errors import CollectionError, StoreUnavailable, UsageError
+from sanderling.forgetting import forget
 from sanderling.postgres import connect, spell
 from sanderling.reach import levels
 from sanderling.revisits import Mode, refresh
@@ -235,3 +236,18 @@ def test_the_app_and_the_index_read_a_shared_store(store: str, tmp_path: Path) -
         with read_collection(tmp_path) as collection, open_structures(collection) as structures:
             assert structures.count(1) == 12
         window.db.close()
+
+
+def test_pages_are_forgotten_there_too(tmp_path: Path, store: str) -> None:
+    with Site(tree(40)) as site:
+        go(site, tmp_path, store)
+        report = forget(tmp_path, [f"{site.root}/p3*"])
+        gone = {path for path in site.pages if path.startswith("/p3")}
+        assert (report.pages, report.urls) == (len(gone), len(gone))
+        before = site.hits.copy()
+        go(site, tmp_path, store)
+        assert all(site.hits[path] == before[path] for path in gone)
+        with read_collection(tmp_path) as collection:
+            left = {row.url for row in pages(collection.db)}
+            assert left == {site.root + path for path in site.pages if path not in gone}
+            assert {row.url for row in skipped(collection.db, "u.reason = 'forgotten'")} >= {site.root + "/p3"}
