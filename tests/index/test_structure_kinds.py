@@ -1,8 +1,8 @@
 """Kinds of pages that a site names itself."""
 
-from sanderling.index.structure_join import Company, alike, company
-from sanderling.index.structure_kinds import companions, explained
-from sanderling.index.structure_split import divide, gather
+from sanderling.index.structure_kinds import explained
+from sanderling.index.structure_sets import gather
+from sanderling.index.structure_split import divide
 from sanderling.index.structure_templates import learn
 from sanderling.index.structure_views import Look
 
@@ -56,40 +56,6 @@ def test_parts_explain_what_they_foretell_and_nothing_else() -> None:
     half, crossed = (1 << 32) - 1, sum(1 << n for n in range(0, 64, 2))
     assert explained([half], {5: half}, 64) > 0.9
     assert explained([half], {5: crossed}, 64) == 0.0
-
-
-def test_pages_with_the_same_kind_of_page_beside_them_are_one_template_though_some_have_less_on_them() -> None:
-    names = [f"{kind}{n}{more}" for kind in ("class", "struct", "file") for n in range(5) for more in ("", "-members")]
-    urls = [f"http://h/{name}.html" for name in names if "file" not in name or "-" not in name]
-    beside = companions(urls)
-    classes, structs, files = (
-        sum(1 << n for n, url in enumerate(urls) if kind in url and "-" not in url)
-        for kind in ("class", "struct", "file")
-    )
-    assert beside == {"-members": classes | structs}
-    assert company(classes, structs, beside) is Company.SAME
-    assert company(classes, files, beside) is Company.OTHER
-    assert company(files, files, beside) is Company.NONE
-    much, less = dict.fromkeys(range(1, 9), 1.0), {1: 1.0, 2: 1.0}
-    weight = dict.fromkeys(range(1, 9), 1.0)
-    assert alike(much, less, weight, Company.SAME) > 0
-    assert alike(much, less, weight) == 0
-
-
-def test_a_part_called_like_a_larger_one_with_less_on_it_is_of_its_template() -> None:
-    large = {1: 1.0, 2: 0.7, 3: 0.6, 4: 0.6, 5: 0.6}
-    small = {1: 1.0, 2: 0.1}
-    weight = dict.fromkeys(large, 1.0)
-    assert alike(small, large, weight) == 0
-    assert alike(small, large, weight, called=True) > 0
-    assert alike(small, large | {6: 1.0}, weight | {6: 1.0}, called=True) == 0
-
-
-def test_parts_that_nothing_tells_apart_are_one() -> None:
-    one, other = {1: 1.0, 2: 0.4, 3: 0.4}, {1: 1.0, 4: 0.4}
-    weight = dict.fromkeys(range(5), 1.0)
-    assert alike(one, other, weight | {1: 3.0}) > 0
-    assert alike(one, other, weight) == 0
 
 
 def test_a_page_that_has_the_name_of_a_kind_is_no_stray_of_it() -> None:

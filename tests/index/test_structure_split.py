@@ -1,27 +1,8 @@
 """Dividing a site by tokens that foretell structure."""
 
-import math
-
-from hypothesis import given
-from hypothesis import strategies as st
-
-from sanderling.index.structure_kinds import entropy
-from sanderling.index.structure_split import Fork, divide, gather, mutual
+from sanderling.index.structure_sets import gather
+from sanderling.index.structure_split import Fork, divide
 from sanderling.index.structure_views import Look
-
-
-def test_sets_that_are_equal_tell_all_about_each_other_and_crossed_ones_nothing() -> None:
-    assert math.isclose(mutual(100, 30, 30, 30), 100 * entropy(0.3))
-    assert math.isclose(mutual(100, 30, 70, 0), 100 * entropy(0.3))
-    assert math.isclose(mutual(100, 50, 40, 20), 0.0, abs_tol=1e-9)
-
-
-@given(st.integers(1, 60), st.data())
-def test_two_sets_never_tell_more_than_either_holds(count: int, data: st.DataObject) -> None:
-    first, second = data.draw(st.integers(0, count)), data.draw(st.integers(0, count))
-    both = data.draw(st.integers(max(0, first + second - count), min(first, second)))
-    told = mutual(count, first, second, both)
-    assert -1e-6 <= told <= count * min(entropy(first / count), entropy(second / count)) + 1e-6
 
 
 def test_a_token_that_foretells_a_block_divides() -> None:

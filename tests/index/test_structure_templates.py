@@ -4,7 +4,6 @@ from random import Random
 
 import pytest
 
-from sanderling.index.structure_join import alike
 from sanderling.index.structure_names import name, pattern
 from sanderling.index.structure_templates import Model, learn
 from sanderling.index.structure_views import Look
@@ -108,12 +107,3 @@ def test_a_template_is_named_by_the_path_its_pages_share(pages: dict[str, list[L
 def test_rare_templates_weigh_more(pages: dict[str, list[Look]]) -> None:
     known = len(everything(pages))
     assert name(0, pages["news"], known).rarity > name(1, pages["product"], known).rarity
-
-
-def test_parts_that_hold_most_of_each_other_are_one_template_unless_a_feature_tells_them_apart() -> None:
-    weight = dict.fromkeys(range(1, 11), 1.0)
-    plain = {1: 1.0, 2: 1.0, 3: 1.0, 4: 0.9}
-    richer = {1: 1.0, 2: 1.0, 3: 1.0, 5: 0.9, 6: 0.9}
-    assert 0.4 < alike(plain, richer, weight) < 0.55
-    assert alike(plain, richer | {6: 1.0}, weight) == 0.0
-    assert alike(plain, {1: 1.0, 5: 0.9, 6: 0.9, 7: 0.9}, weight) == 0.0

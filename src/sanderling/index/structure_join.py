@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from sanderling.index.structure_kinds import words_of
-from sanderling.index.structure_split import Sets, containment, has_own_block, profile
+from sanderling.index.structure_sets import Sets, containment, distance, has_own_block, overlap, profile
 
 ALIKE = 0.55  # parts whose profiles share this much are one template ...
 TOLD = 0.9  # ... unless some feature tells them apart this surely ...
@@ -94,18 +94,3 @@ def alike(
     within = most >= WITHIN and beside is Company.NONE
     near = least >= SAME or told <= TOLD if shared >= ALIKE else least >= MUTUAL and (within or told <= APART)
     return shared if near else 0.0
-
-
-def distance(one: Mapping[int, float], other: Mapping[int, float]) -> float:
-    """How surely a single feature tells two parts apart."""
-    return max((abs(one.get(key, 0.0) - other.get(key, 0.0)) for key in one.keys() | other.keys()), default=0.0)
-
-
-def overlap(one: Mapping[int, float], other: Mapping[int, float], weight: Mapping[int, float]) -> float:
-    """What two profiles share, of what either has."""
-    shared = whole = 0.0
-    for feature in one.keys() | other.keys():
-        a, b = one.get(feature, 0.0), other.get(feature, 0.0)
-        shared += weight[feature] * min(a, b)
-        whole += weight[feature] * max(a, b)
-    return shared / whole if whole else 1.0

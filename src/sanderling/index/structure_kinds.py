@@ -7,9 +7,10 @@ foretell most of how the pages are built, they are believed: pages that are call
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from math import log, log2
+from collections.abc import Collection, Mapping, Sequence
+from math import log
 
+from sanderling.index.structure_bits import entropy, union
 from sanderling.index.structure_titles import ENDS, LEAST, Titles
 from sanderling.index.structure_views import Look
 from sanderling.organise.tokens import url_tokens
@@ -20,7 +21,8 @@ RELATED = 32  # names of few pages
 COMPANY = 32  # kinds of pages that stand beside others
 CHANCE = 1 / log(2)  # bits a part gives of a block: twice what it is expected to where nothing is known
 COVERED = 0.6  # share of pages that are named
-EXPLAINED = 0.55  # share of the structure's information that the names give
+TITLES_EXPLAIN = 0.55  # share of the structure's information that the names give ...
+FILES_EXPLAIN = 0.62  # ... more of it if they are file names, which are addresses first
 RARE = 0.02  # share of pages that have, or lack, a block that counts
 SEPARATOR = re.compile(r"[-_.]")
 BEGINS = "begins:"
@@ -28,12 +30,12 @@ BEGINS = "begins:"
 
 def named_kinds(looks: Sequence[Look], skip: int, said: Titles, had: Mapping[int, int]) -> dict[str, int]:
     """The names of kinds and the pages of each, as sets; none if names tell too little."""
-    best, found = EXPLAINED, dict[str, int]()
-    for place in _places(looks, skip, said):
+    best, found = 0.0, dict[str, int]()
+    for place, needed in zip(_places(looks, skip, said), (TITLES_EXPLAIN, FILES_EXPLAIN), strict=True):
         kinds = {name: pages for name, pages in place.items() if pages.bit_count() >= LEAST}
         if FEWEST <= len(kinds) <= MOST and sum(map(int.bit_count, kinds.values())) >= COVERED * len(looks):
             share = explained(list(kinds.values()), had, len(looks))
-            if share >= best:
+            if share >= max(best, needed):
                 best, found = share, kinds | _related(place, said.telling)
     return found
 
@@ -89,16 +91,3 @@ def explained(parts: Sequence[int], had: Mapping[int, int], count: int) -> float
             given += max(0.0, bits - left - cost)
             whole += bits
     return given / whole if whole else 0.0
-
-
-def union(parts: Iterable[int]) -> int:
-    """The pages that are in any part."""
-    whole = 0
-    for part in parts:
-        whole |= part
-    return whole
-
-
-def entropy(share: float) -> float:
-    """Bits in one answer to a yes-or-no question."""
-    return -share * log2(share) - (1 - share) * log2(1 - share) if 0 < share < 1 else 0.0

@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from sanderling.index.structure_join import join
 from sanderling.index.structure_parts import folder_of, partition
-from sanderling.index.structure_split import Fork, Sets, divide, gather, profile
+from sanderling.index.structure_sets import Sets, gather, profile
+from sanderling.index.structure_split import Fork, divide
 from sanderling.index.structure_titles import ENDS, Titles
 from sanderling.index.structure_views import Look
 from sanderling.organise.tokens import common_depth, tokens
