@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from contextlib import closing
 
 import msgspec
 import pytest
@@ -62,14 +63,23 @@ def test_prose_costs_far_less_than_with_zstd() -> None:
 
 
 def test_messages_come_out_before_the_end() -> None:
-    packer, unpacker = ProsePacker(), ProseUnpacker(2**24)
-    found = [body for n in range(200) for body in unpacker.unpack(packer.pack(page(n)))]
+    with closing(ProsePacker()) as packer:
+        unpacker = ProseUnpacker(2**24)
+        found = [body for n in range(300) for body in unpacker.unpack(packer.pack(page(n)))]
     assert len(found) > 50
 
 
+def test_a_coder_that_dies_is_an_error_and_no_endless_wait() -> None:
+    with closing(ProsePacker()) as packer:
+        packer.pack(page(1))
+        packer.coder.kill()
+        with pytest.raises(OSError):  # noqa: PT011 - a pipe that broke, or an answer that does not come
+            b"".join(packer.end())
+
+
 def test_after_the_words_were_chosen_what_waits_comes_in_small_parts() -> None:
-    packer = ProsePacker()
-    parts = [packer.pack(page(n)) for n in range(200)]
+    with closing(ProsePacker()) as packer:
+        parts = [packer.pack(page(n)) for n in range(300)]
     assert max(map(len, parts)) < sum(map(len, parts)) / 3
 
 

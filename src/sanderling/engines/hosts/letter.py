@@ -140,6 +140,9 @@ class Packer:
         """The end of an answer; the stream goes on with the next."""
         yield self.flush()
 
+    def close(self) -> None:
+        """Nothing is open; the stream goes on with the next answer."""
+
 
 class Unpacker:
     """The receiving side: compressed bytes in, whole messages out; never more memory than `most` bytes a message."""

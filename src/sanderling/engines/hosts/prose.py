@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from sanderling.engines.hosts.coder import Coder
+from sanderling.engines.hosts.coder import FarCoder
 from sanderling.engines.hosts.coder import is_here as is_here
 from sanderling.engines.hosts.letter import Message, Page, packed
 from sanderling.engines.hosts.memory import MOST
@@ -34,7 +34,7 @@ APART = 2**31  # added to the first length: one message, by zstd
 SHORT = 2**15  # bytes up to which everything is text
 CONTROL = bytes((*range(9), *range(14, 32), 127))
 JOINT = b"\n"
-AHEAD = 8  # segments prepared while one is coded
+AHEAD = 3  # segments prepared while one is coded
 
 
 def is_text(content: bytes) -> bool:
@@ -71,10 +71,10 @@ class Waiting(NamedTuple):
 
 
 class ProsePacker:
-    """The sending side: messages in, segments out. Coding has a thread of its own: the library lets go of Python."""
+    """The sending side: messages in, segments out. Coding has a process of its own, and a thread that waits for it."""
 
     def __init__(self) -> None:
-        self.coder, self.shorthand, self.slips = Coder(), Shorthand(), Slips()
+        self.coder, self.shorthand, self.slips = FarCoder(), Shorthand(), Slips()
         self.thread = ThreadPoolExecutor(1, "coder")
         self.coding: deque[Future[bytes]] = deque()
         self.words: Words | None = None
@@ -107,9 +107,15 @@ class ProsePacker:
             self._segment()
             yield self._coded(AHEAD)
         yield self._coded(0)
-        self.thread.shutdown()
         tail = self.coder.end()
         yield HEADER.pack(0, len(tail)) + tail
+        self.close()
+
+    def close(self) -> None:
+        """End what was begun, wherever it is."""
+        self.coder.kill()
+        self.thread.shutdown(cancel_futures=True)
+        self.coder.close()
 
     def _apart(self, whole: bytes) -> bytes:
         before = self._coded(0)  # both sides remember in the order of the stream

@@ -4,6 +4,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 from sanderling.engines.hosts.letter import End, Message, Packer
 from sanderling.engines.hosts.prose import ProsePacker
@@ -27,10 +28,16 @@ class Sender(threading.Thread):
         """Work until there are no more messages; after an error, only take them."""
         while (message := self.found.get()) is not None:
             if self.error is None:
-                self._take(message)
-        for rest in self.packer.end() if self.error is None else ():
-            self.gathered += rest
-            self._send()
+                self._try(partial(self._take, message))
+        if self.error is None:
+            self._try(self._end)
+
+    def _try(self, step: Callable[[], None]) -> None:
+        """The guest may leave, and the process that packs may die."""
+        try:
+            step()
+        except OSError as error:
+            self.error = error
 
     def _take(self, message: Message) -> None:
         self.gathered += self.packer.pack(message)
@@ -40,11 +47,12 @@ class Sender(threading.Thread):
         if late or isinstance(message, End) or len(self.gathered) >= CHUNK:
             self._send()
 
+    def _end(self) -> None:
+        for rest in self.packer.end():
+            self.gathered += rest
+            self._send()
+
     def _send(self) -> None:
-        try:
-            if self.error is None:
-                self.send(bytes(self.gathered))
-        except OSError as error:
-            self.error = error
+        self.send(bytes(self.gathered))
         self.gathered.clear()
         self.since = time.monotonic()

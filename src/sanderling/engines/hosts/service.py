@@ -203,6 +203,7 @@ class Guest(BaseHTTPRequestHandler):
         finally:
             found.put(None)
             sender.join()
+            packer.close()
         if sender.error is not None:
             raise sender.error
 
