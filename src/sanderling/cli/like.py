@@ -201,7 +201,7 @@ def export(call: Call, found: Sequence[Found]) -> None:
 
         taught = Random(1).sample(found, min(LEARN_PAGES, len(found)))
         fields = induce([body(page) for page in taught])
-        say(call, "\n".join(f"{field.name}: {field.css or field.xpath}   {field.xpath}" for field in fields))
+        say(call, "\n".join(f"{field.name}: {'   '.join(filter(None, (field.css, field.xpath)))}" for field in fields))
         _write(call, fields, ((page.url, read(body(page), fields)) for page in found))
 
 
