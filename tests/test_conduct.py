@@ -9,8 +9,8 @@ from tests.web import Page, Site, html, tree
 
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
-from sanderling.store.catalogue import PageRow, pages
 from sanderling.store.collection import read_collection
+from sanderling.store.listing import PageRow, pages
 
 
 def go(folder: Path, *sites: Site, limit: int = 0, sitemaps: bool = False, delay: float = 0.0) -> Summary:

@@ -10,9 +10,9 @@ from warcio.archiveiterator import ArchiveIterator
 from sanderling import forgetting
 from sanderling.cli import main
 from sanderling.forgetting import forget, is_unfinished
-from sanderling.store.catalogue import pages, skipped, url_id
 from sanderling.store.collection import read_collection
 from sanderling.store.erase import filler
+from sanderling.store.listing import pages, skipped, url_id
 from sanderling.store.look import stored
 from sanderling.store.read import Damage, StoredRecord, walk
 

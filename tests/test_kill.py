@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from tests.web import Site, tree
 
-from sanderling.store.catalogue import pages
 from sanderling.store.collection import read_collection
+from sanderling.store.listing import pages
 from sanderling.store.read import StoredRecord, walk
 
 SRC = Path(__file__).parent.parent / "src"

@@ -17,8 +17,8 @@ from sanderling.publisher import Site, WsgiPublisher
 from sanderling.revisits import Mode, Refreshed, refresh
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Politeness, Revisit, Scope, Workers
-from sanderling.store.catalogue import pages
 from sanderling.store.collection import read_collection
+from sanderling.store.listing import pages
 
 DAY = 86_400.0
 SECOND_LEVEL = ("11", "12", "13", "21", "22", "23", "31", "32", "41")

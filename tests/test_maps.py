@@ -7,8 +7,8 @@ from tests.web import Page, Site, html
 
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
-from sanderling.store.catalogue import pages, skipped
 from sanderling.store.collection import get_meta, read_collection
+from sanderling.store.listing import pages, skipped
 
 XML = {"Content-Type": "application/xml"}
 

@@ -8,8 +8,8 @@ from tests.web import Page, Site, html, redirect
 from sanderling.refresh.notices import WHY
 from sanderling.revisits import Mode
 from sanderling.session import crawl
-from sanderling.store.catalogue import pages
 from sanderling.store.collection import read_collection
+from sanderling.store.listing import pages
 
 STORIES = ("gulls over harbour walls", "tinned mackerel and its prices", "a lighthouse keeper, long retired",
            "old maps of sandbanks", "the price of rope in Bergen", "knots that sailors forget")  # fmt: skip

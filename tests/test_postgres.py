@@ -23,8 +23,8 @@ from sanderling.revisits import Mode, refresh
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Limits, Order, Politeness, Scope, Workers
 from sanderling.standing import standing
-from sanderling.store.catalogue import pages, skipped, url_id
 from sanderling.store.collection import open_collection, read_collection
+from sanderling.store.listing import pages, skipped, url_id
 from sanderling.store.look import known_url, stored
 from sanderling.store.read import StoredRecord, walk
 

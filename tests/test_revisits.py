@@ -19,8 +19,8 @@ from sanderling.refresh.history import decode
 from sanderling.revisits import Mode, expected, refresh
 from sanderling.session import Request, crawl
 from sanderling.settings import Revisit
-from sanderling.store.catalogue import pages
 from sanderling.store.collection import open_collection, read_collection
+from sanderling.store.listing import pages
 
 XML = {"Content-Type": "application/xml"}
 

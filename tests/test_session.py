@@ -11,9 +11,9 @@ from sanderling.organise import dust
 from sanderling.request import depth_limit, fetch_settings, read_seed, without_secrets
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
-from sanderling.store.catalogue import PageRow, pages, skipped, url_id
 from sanderling.store.collection import open_collection, read_collection
 from sanderling.store.graph import sources_of
+from sanderling.store.listing import PageRow, pages, skipped, url_id
 from sanderling.store.look import stored
 
 

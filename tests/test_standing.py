@@ -10,8 +10,8 @@ from sanderling.errors import UsageError
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Limits, Order, Politeness, Scope, Workers
 from sanderling.standing import Standing, standing
-from sanderling.store.catalogue import url_id
 from sanderling.store.collection import open_collection, read_collection
+from sanderling.store.listing import url_id
 
 
 def go(site: Site, folder: Path, order: str = "", limit: int = 20, query: str = "") -> None:

@@ -18,8 +18,8 @@ from sanderling.pages.structure import features, likeness
 from sanderling.pages.tree import clean
 from sanderling.records import Reason, State, Url
 from sanderling.samples import Sample
-from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import Collection, read_collection
+from sanderling.store.listing import urls_of
 from sanderling.store.look import stored
 
 SMALL_SITE = 24  # pages; templates of fewer are not believed

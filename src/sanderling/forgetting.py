@@ -24,12 +24,13 @@ from sanderling.opening import FORGOTTEN, KEEP
 from sanderling.organise.forgotten import matcher
 from sanderling.organise.normalise import normalise
 from sanderling.refresh.schema import MIGRATIONS as REFRESH
-from sanderling.store.catalogue import Catalogue, urls_of
+from sanderling.store.catalogue import Catalogue
 from sanderling.store.cdxj import Entry
 from sanderling.store.cdxj_index import drop, open_index, wipe
 from sanderling.store.collection import Collection, get_meta, open_collection, read_collection, set_meta
 from sanderling.store.erase import erase
 from sanderling.store.forget import Forgetter, Work, done, known, pending
+from sanderling.store.listing import urls_of
 from sanderling.store.offsite import POINTER
 from sanderling.store.warc import Archive, open_archive
 from sanderling.wanted import RULES

@@ -28,8 +28,8 @@ from sanderling.organise.navigation import PROMISING
 from sanderling.records import Url
 from sanderling.request import Request
 from sanderling.samples import Sample, stored_sample
-from sanderling.store.catalogue import url_id
 from sanderling.store.collection import read_collection
+from sanderling.store.listing import url_id
 
 LOOK_SECONDS = 2.0  # between two looks at what users ask for
 ENOUGH = 20  # new pages that answer a brief

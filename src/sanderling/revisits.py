@@ -28,8 +28,8 @@ from sanderling.refresh.diary import Diary
 from sanderling.refresh.lists import Lists
 from sanderling.request import Request, budget_of, policy_named
 from sanderling.runs import note_end, note_start
-from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import exists, get_meta, read_collection, set_meta
+from sanderling.store.listing import urls_of
 from sanderling.wanted import queue_everything
 
 AT_ONCE = 2_000  # pages queued at a time

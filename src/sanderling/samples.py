@@ -16,8 +16,8 @@ from sanderling.pages.structure import features, structure
 from sanderling.probe import Answer, ask, ask_robots
 from sanderling.records import Outcome, Reason, State, Url
 from sanderling.request import read_seed
-from sanderling.store.catalogue import url_id
 from sanderling.store.collection import Collection
+from sanderling.store.listing import url_id
 
 LEAST_FEATURES = 4  # fewer, and a page has no structure to speak of
 

@@ -14,9 +14,9 @@ from sanderling.organise.normalise import Spelling
 from sanderling.organise.scope import verdict
 from sanderling.records import Candidate, Reason, Role, Source, State, Url
 from sanderling.request import Request
-from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import get_meta, set_meta
 from sanderling.store.graph import sources_of, targets_of
+from sanderling.store.listing import urls_of
 
 RULES = "rules"  # in the meta table: those of the last run
 REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH, Reason.LIMIT, Reason.HOST_LIMIT, Reason.EVICTED,

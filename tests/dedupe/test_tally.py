@@ -9,8 +9,8 @@ from sanderling.dedupe.twins import near
 from sanderling.request import Request
 from sanderling.session import crawl
 from sanderling.settings import Fetching, Memory, Politeness, Scope, Workers
-from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import read_collection
+from sanderling.store.listing import urls_of
 
 PROSE = " ".join(f"sanderling{number} runs beside wave{number * 7}" for number in range(200))
 

@@ -22,8 +22,8 @@ from sanderling.errors import EngineUnavailable
 from sanderling.migrants.settings import FetchSettings
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
-from sanderling.store.catalogue import pages
 from sanderling.store.collection import read_collection
+from sanderling.store.listing import pages
 from sanderling.store.read import StoredRecord, walk
 
 PAGES = 300

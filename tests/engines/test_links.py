@@ -19,8 +19,8 @@ from sanderling.coordinator import Coordinator
 from sanderling.engines.hosts.keys import allow, new_key
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
-from sanderling.store.catalogue import pages
 from sanderling.store.collection import read_collection
+from sanderling.store.listing import pages
 from sanderling.store.read import StoredRecord, walk
 
 SRC = Path(__file__).parent.parent.parent / "src"

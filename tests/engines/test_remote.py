@@ -24,8 +24,8 @@ from sanderling.migrants.settings import FetchSettings
 from sanderling.records import Host, Itinerary, Stop, Url
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
-from sanderling.store.catalogue import pages
 from sanderling.store.collection import read_collection
+from sanderling.store.listing import pages
 
 
 def go(web: Web, folder: Path, address: Address | None, delay: float = 0.0) -> Summary:

@@ -10,8 +10,8 @@ from sanderling.index.follow import catch_up
 from sanderling.index.store import open_index
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Limits, Order, Politeness, Scope, Workers
-from sanderling.store.catalogue import pages, skipped
 from sanderling.store.collection import read_collection
+from sanderling.store.listing import pages, skipped
 
 
 def go(site: Site, folder: Path, keep: int, order: Order | None = None, limit: int = 0) -> Summary:

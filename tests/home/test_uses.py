@@ -14,8 +14,8 @@ from sanderling.request import Request
 from sanderling.revisits import Mode, refresh
 from sanderling.session import crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
-from sanderling.store.catalogue import pages, urls_of
 from sanderling.store.collection import read_collection
+from sanderling.store.listing import pages, urls_of
 
 
 def picture(shade: Callable[[int, int], int], side: int = 32) -> bytes:

@@ -13,8 +13,8 @@ from tests.web import Page, Site, html, tree
 
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
-from sanderling.store.catalogue import pages, skipped
 from sanderling.store.collection import read_collection
+from sanderling.store.listing import pages, skipped
 
 SRC = Path(__file__).parent.parent.parent / "src"
 COMMAND = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())"]

@@ -17,8 +17,8 @@ from sanderling.index.follow import catch_up
 from sanderling.index.gather import Head, document_of
 from sanderling.index.records import Document
 from sanderling.index.store import open_index
-from sanderling.store.catalogue import pages
 from sanderling.store.collection import Collection, read_collection
+from sanderling.store.listing import pages
 from sanderling.store.look import stored
 
 SRC = Path(__file__).parents[2] / "src"

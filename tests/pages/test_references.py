@@ -2,8 +2,8 @@
 
 import pytest
 
-from sanderling.pages.assets import candidates, references
 from sanderling.pages.parse import parse
+from sanderling.pages.references import candidates, references
 
 
 def test_images_scripts_and_style_sheets_are_spelled_out() -> None:

@@ -28,9 +28,9 @@ from sanderling.database import Connection
 from sanderling.errors import UsageError
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.settings import Watching
-from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import Collection, read_collection
 from sanderling.store.comings import came, first_complete, moved, went
+from sanderling.store.listing import urls_of
 from sanderling.terminal import plain
 
 HELP = "List changes of stored pages by kind and significance; noise is left out. Also as a feed, or sent to you."

@@ -25,8 +25,8 @@ from sanderling.records import Outcome, Reason, Robots, Role, Url
 from sanderling.request import Request, fetch_settings, read_seed
 from sanderling.settings import Fetching, Politeness, Scope
 from sanderling.sources.sitemap import read_sitemap
-from sanderling.store.catalogue import url_id
 from sanderling.store.collection import exists, get_meta, read_collection
+from sanderling.store.listing import url_id
 from sanderling.terminal import plain
 
 HELP = "Explain what would happen with a URL, without crawling."

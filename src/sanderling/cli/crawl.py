@@ -30,8 +30,8 @@ from sanderling.settings import (
     Searching,
     Workers,
 )
-from sanderling.store.catalogue import skipped
 from sanderling.store.collection import exists, read_collection, remove_collection
+from sanderling.store.listing import skipped
 
 HELP = "Crawl sites into a collection. The same command again goes on, or visits again what may have changed."
 EXAMPLES = """\

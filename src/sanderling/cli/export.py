@@ -13,8 +13,8 @@ from typing import IO, Any
 from sanderling.cli.frame import Call, say
 from sanderling.cli.pages import as_object
 from sanderling.errors import MissingExtra, UsageError
-from sanderling.store.catalogue import pages
 from sanderling.store.collection import read_collection
+from sanderling.store.listing import pages
 
 HELP = "Write one row per URL that answered, pages and redirects, to standard output or a file."
 EXAMPLES = """\

@@ -25,8 +25,8 @@ from sanderling.pages.wrapper import Field, induce, read
 from sanderling.request import Request, fetch_settings, without_secrets
 from sanderling.samples import Sample, take_sample
 from sanderling.settings import Fetching, Limits, Politeness, Revisit, Scheduling, Scope, Searching, Workers
-from sanderling.store.catalogue import url_id
 from sanderling.store.collection import exists, read_collection
+from sanderling.store.listing import url_id
 
 HELP = "Find pages built like one or more samples: in the store first, then on the web, fetching little else."
 EXAMPLES = """\

@@ -3,9 +3,9 @@
 import argparse
 
 from sanderling.cli.frame import Call, print_json
-from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import read_collection
 from sanderling.store.graph import sources_of, targets_of
+from sanderling.store.listing import urls_of
 from sanderling.store.look import known_url
 from sanderling.terminal import plain
 

@@ -13,8 +13,8 @@ from sanderling.ending import Finish
 from sanderling.errors import UsageError
 from sanderling.given import nearest
 from sanderling.records import Reason, State
-from sanderling.store.catalogue import PageRow, SkippedRow, pages, skipped, urls_of
 from sanderling.store.collection import get_meta, read_collection
+from sanderling.store.listing import PageRow, SkippedRow, pages, skipped, urls_of
 
 HELP = "List stored pages; with --skipped, the URLs that are not stored, each with its reason."
 EXAMPLES = """\

@@ -11,9 +11,9 @@ from sanderling.errors import UsageError
 from sanderling.organise.normalise import host_of
 from sanderling.sources.entries import Entry, Limits
 from sanderling.sources.write import write_sitemaps
-from sanderling.store.catalogue import pages
 from sanderling.store.collection import Collection, read_collection
 from sanderling.store.history import change_class
+from sanderling.store.listing import pages
 from sanderling.store.look import known_url
 
 HELP = "Write a sitemap of the stored pages of a site: when each changed last, and how often it does."

@@ -19,7 +19,8 @@ from sanderling.migrants.transfer import Ask, Reply
 from sanderling.organise.normalise import host_of
 from sanderling.records import Candidate, Outcome, Role, Source, State, Stop, Url, Visit
 from sanderling.refresh.tvi import patch, read_table
-from sanderling.store.catalogue import Latest, urls_of
+from sanderling.store.catalogue import Latest
+from sanderling.store.listing import urls_of
 from sanderling.store.read import read_record
 from sanderling.store.shelve import Shelved, shelve
 from sanderling.store.warc_records import Place

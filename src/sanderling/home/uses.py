@@ -17,7 +17,8 @@ from sanderling.frontier.judge import Judge
 from sanderling.organise.scope import site_of
 from sanderling.pages.look import unlike
 from sanderling.records import Candidate, Outcome, Pointer, Source, Url, Visit
-from sanderling.store.catalogue import Catalogue, Latest, urls_of
+from sanderling.store.catalogue import Catalogue, Latest
+from sanderling.store.listing import urls_of
 from sanderling.store.shelve import Shelved
 
 BEHIND = 1e9  # rank: after the pages of their host

@@ -12,8 +12,8 @@ from sanderling.organise.normalise import normalise
 from sanderling.pages.media import charset_of, is_html, mime_of
 from sanderling.pages.parse import parse
 from sanderling.pages.text import text
-from sanderling.store.catalogue import pages, url_id
 from sanderling.store.graph import unpack_links
+from sanderling.store.listing import pages, url_id
 from sanderling.store.read import read_record
 from sanderling.store.warc_records import Place
 

@@ -11,7 +11,7 @@ from sanderling.database import Connection
 from sanderling.dedupe.near import NEAR
 from sanderling.index.stored import Stored
 from sanderling.pages.simhash import distance
-from sanderling.store.catalogue import url_id
+from sanderling.store.listing import url_id
 
 STANDS = """
     SELECT a.value, b.value FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host

@@ -20,9 +20,9 @@ from sanderling.index.store import Index, open_index
 from sanderling.index.stored import Stored, is_gone, present, waiting
 from sanderling.index.watch import concerned, watch
 from sanderling.records import Outcome
-from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import Collection, read_collection
 from sanderling.store.graph import unpack_links
+from sanderling.store.listing import urls_of
 from sanderling.store.read import StoredRecord, read_record
 
 BATCH = 1_000  # visits between two commits

@@ -10,9 +10,9 @@ from sanderling.index.structure_schema import MIGRATIONS
 from sanderling.index.structure_views import Look
 from sanderling.organise.navigation import LinkSeen
 from sanderling.pages.structure import features
-from sanderling.store.catalogue import urls_of
 from sanderling.store.collection import Collection
 from sanderling.store.graph import targets_of
+from sanderling.store.listing import urls_of
 
 FILE = "structure.db"
 PAGE = (

@@ -69,7 +69,7 @@ def pointers_of(found: Extract) -> tuple[Pointer, ...]:
 
 def uses_of(tree: Document, base: str) -> tuple[Pointer, ...]:
     """Resolve the images, scripts and style sheets a page uses, each once."""
-    from sanderling.pages.assets import references  # few crawls want them
+    from sanderling.pages.references import references  # few crawls want them
 
     spellings = (resolve(base, href) for href in islice(references(tree), MAX_USES))
     found = {spelling.url: spelling.wire_if_different for spelling in spellings if spelling is not None}

@@ -15,7 +15,7 @@ from operator import ne
 from msgspec import Struct, msgpack, structs
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
-from sanderling.pages import assets, pieces
+from sanderling.pages import assets, behaviour, pieces
 from sanderling.pages.blocks import PROSE, Blocks, blocks
 from sanderling.pages.parse import Document
 from sanderling.pages.signatures import (
@@ -178,12 +178,12 @@ def _renew(last: Signature, table: Table, body: bytes, tree: Document) -> Signat
     patch = _Patch(last, table)
     if is_worded and not patch.lay(tree):
         return None
-    scripts = last.scripts if aside.script == table.script else assets.pack(assets.scripts(tree))
+    scripts = last.scripts if aside.script == table.script else assets.pack(behaviour.scripts(tree))
     table = structs.replace(table, script=aside.script, hashes=hashes.tobytes(), words=words.tobytes(), served=True)
     new = patch.mark(scripts, table)
     if not is_worded:
         return new
-    forms, title = assets.pack(assets.forms(tree)), assets.pack(assets.titled(tree))
+    forms, title = assets.pack(behaviour.forms(tree)), assets.pack(assets.titled(tree))
     return structs.replace(new, forms=forms, title=title)
 
 

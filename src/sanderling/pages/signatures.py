@@ -14,7 +14,7 @@ from re import Pattern
 from msgspec import Struct, msgpack
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
-from sanderling.pages import assets, fingerprint
+from sanderling.pages import assets, behaviour, fingerprint
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.blocks import Blocks, blocks
 from sanderling.pages.parse import Document, Element
@@ -99,10 +99,10 @@ def brought(tree: Document, ignored: Pattern[str] | None = None) -> Brought:
         xxh3_64_intdigest(array("I", cosmetic).tobytes() + "\n".join(assets.dress(tree)).encode("utf-8", "replace")),
         assets.pack(assets.targets(tree)),
         assets.pack(assets.images(tree.find_all("img")) | assets.played(tree) | assets.drawn(tree)),
-        assets.pack(assets.scripts(tree)),
-        assets.pack(assets.handlers(tree)),
-        assets.pack(assets.forms(tree)),
-        assets.pack(assets.frames(tree)),
+        assets.pack(behaviour.scripts(tree)),
+        assets.pack(behaviour.handlers(tree)),
+        assets.pack(behaviour.forms(tree)),
+        assets.pack(behaviour.frames(tree)),
         assets.pack(assets.titled(tree, ignored)),
     )
 

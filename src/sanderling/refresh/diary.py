@@ -16,7 +16,7 @@ from sanderling.refresh.shelf import Row
 from sanderling.refresh.sitemap import Hint
 from sanderling.refresh.table import TableShelf, address
 from sanderling.refresh.trust import Kind
-from sanderling.store.catalogue import url_id
+from sanderling.store.listing import url_id
 
 CHUNK = 400
 BELIEF = 0.25  # share of announced changes that must have been real; below it lastmod is build-time stamping

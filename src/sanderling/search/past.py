@@ -10,7 +10,7 @@ from sanderling.errors import CollectionError
 from sanderling.organise.normalise import normalise
 from sanderling.pages.media import charset_of, mime_of
 from sanderling.search.window import Body, ChangeRow, PageRow, VersionRow
-from sanderling.store.catalogue import url_id, urls_of
+from sanderling.store.listing import url_id, urls_of
 from sanderling.store.read import read_record
 from sanderling.store.warc_records import Place
 

@@ -1,11 +1,11 @@
 """The catalogue: one row per page as it is now, one per visit as it was; read by every command that shows something."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
 from sanderling.database import Connection
-from sanderling.records import Outcome, Reason, State, Visit
+from sanderling.records import Outcome, Reason, Visit
 
 CHUNK = 400
 OWN, BARRED = 1, 2  # who says noindex: the page, a header
@@ -254,101 +254,3 @@ class Catalogue:
     def committed(self) -> dict[str, int]:
         """How much of each WARC file counts."""
         return dict(self.db.execute("SELECT name, committed FROM files").fetchall())
-
-
-class PageRow(Struct, frozen=True):
-    """A page as `sanderling pages` shows it."""
-
-    url: str
-    status: int
-    mime: str
-    title: str
-    depth: int
-    first_seen: float
-    last_visit: float
-    last_change: float
-    digest: str
-    bytes: int
-    language: str
-    etag: str
-    last_modified: str
-    canonical: str
-    location: str
-    links: int
-    visits: int
-    changes: int
-    duplicate_of: str
-    source: str
-    via: str
-    id: int
-
-
-PAGES = """
-    SELECT h.name || u.path, p.status, p.mime, p.title, u.depth, p.first_seen, p.last_visit, p.last_change,
-           lower(hex(p.digest)), p.size, p.language, p.etag, p.last_modified, p.canonical, p.location, p.link_count,
-           p.visits, p.changes,
-           coalesce((SELECT dh.name || du.path FROM urls AS du JOIN hosts AS dh ON dh.id = du.host
-                     WHERE du.id = p.duplicate_of), ''),
-           u.source,
-           coalesce((SELECT vh.name || vu.path FROM urls AS vu JOIN hosts AS vh ON vh.id = vu.host
-                     WHERE vu.id = u.via), ''),
-           p.url
-    FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host
-"""
-
-
-def pages(db: Connection, where: str = "", values: Sequence[object] = ()) -> Iterator[PageRow]:
-    """Stored pages in the order they were found; `where` is SQL over p (pages), u (urls), h (hosts)."""
-    for row in db.execute(
-        f"{PAGES} WHERE u.role = 'page' {'AND ' + where if where else ''} ORDER BY p.url", tuple(values)
-    ):
-        yield PageRow(*row)
-
-
-class SkippedRow(Struct, frozen=True):
-    """A URL that is not stored, and why."""
-
-    url: str
-    state: str
-    reason: str
-    note: str
-    depth: int
-    source: str
-    via: str
-    found_at: float
-
-
-def skipped(db: Connection, where: str = "", values: Sequence[object] = ()) -> Iterator[SkippedRow]:
-    """URLs that were met and are not stored."""
-    sql = f"""
-        SELECT h.name || u.path, u.state, u.reason, u.note, u.depth, u.source,
-               coalesce((SELECT vh.name || vu.path FROM urls AS vu JOIN hosts AS vh ON vh.id = vu.host
-                         WHERE vu.id = u.via), ''), u.found_at
-        FROM urls AS u JOIN hosts AS h ON h.id = u.host
-        WHERE u.state <> '{State.VISITED}' AND u.role = 'page' {"AND " + where if where else ""} ORDER BY u.id
-    """
-    for row in db.execute(sql, tuple(values)):
-        yield SkippedRow(*row)
-
-
-def url_id(db: Connection, url: str) -> int:
-    """The id of a known URL; 0 if it is not known."""
-    slash = url.index("/", 8)
-    row = db.execute(
-        "SELECT u.id FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE h.name = ? AND u.path = ?",
-        (url[:slash], url[slash:]),
-    ).fetchone()
-    return int(row[0]) if row else 0
-
-
-def urls_of(db: Connection, ids: Sequence[int]) -> dict[int, str]:
-    """The URLs with these ids."""
-    out: dict[int, str] = {}
-    for start in range(0, len(ids), CHUNK):
-        part = list(ids[start : start + CHUNK])
-        wanted = f"u.id IN ({','.join('?' * len(part))})"
-        rows = db.execute(
-            f"SELECT u.id, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE {wanted}", part
-        )
-        out.update(rows.fetchall())
-    return out

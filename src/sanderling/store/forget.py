@@ -14,8 +14,9 @@ from msgspec import Struct, msgpack
 from sanderling.database import Connection, transaction
 from sanderling.migrants.pack import Exchange, pack_response
 from sanderling.records import Outcome, Reason, State
-from sanderling.store.catalogue import Catalogue, urls_of
+from sanderling.store.catalogue import Catalogue
 from sanderling.store.erase import extent
+from sanderling.store.listing import urls_of
 from sanderling.store.read import StoredRecord, read_record
 from sanderling.store.warc import Archive
 from sanderling.store.warc_records import Original, Place

@@ -2,8 +2,8 @@
 
 from sanderling.errors import UsageError
 from sanderling.organise.normalise import normalise
-from sanderling.store.catalogue import url_id
 from sanderling.store.collection import Collection
+from sanderling.store.listing import url_id
 from sanderling.store.read import StoredRecord, read_record
 from sanderling.store.warc_records import Place
 
