@@ -5,7 +5,7 @@ pages of the synthetic web (benchmarks/graph.py), with a hundred links each, as 
 take is subtracted. Prints pages per second, CPU time and memory from 10 thousand, 1 and 5 million known URLs on.
 All are measured over the same number of pages: enough that each pays for writing back links down at least once.
 
-Machines differ from minute to minute: the first two marks are measured in several rounds, and the middle one counts (of two the lower).
+Machines differ from minute to minute: the first two marks are measured in several rounds, and the middle one counts.
 
 python -m benchmarks.frontier [--marks 10000,1000000,5000000] [--rounds 5] [--data DIR] [--write]
 """
