@@ -123,8 +123,10 @@ def forget(folder: Path, patterns: Sequence[str]) -> Forgotten:
 def _drop_seeds(db: Connection, patterns: Sequence[str]) -> None:
     """What is forgotten is no place to begin at."""
     expression = matcher(patterns)
-    for name in ("seeds", ARRIVALS) if expression else ():
-        kept = [url for url in json.loads(get_meta(db, name, "[]")) if expression and not expression.fullmatch(url)]
+    if expression is None:
+        return
+    for name in ("seeds", ARRIVALS):
+        kept = [url for url in json.loads(get_meta(db, name, "[]")) if not expression.fullmatch(url)]
         set_meta(db, name, json.dumps(kept))
 
 

@@ -98,7 +98,7 @@ class Refill:
     def _without_doubles(self, urls: list[int], now: float) -> list[int]:
         """Leave out what is held under its usual spelling too; it comes up again, should its rule be taken back."""
         house = self.house
-        double = doubles(house.db, house.judge.rules, urls_of(house.db, urls)) if house.judge.rules else set()
+        double = doubles(house.db, house.judge.rules, urls_of(house.db, urls).items()) if house.judge.rules else set()
         house.diary.postpone(list(double), now + TROUBLE_WAIT, DOUBLE)
         return [url for url in urls if url not in double]
 
@@ -271,7 +271,7 @@ def expected(folder: Path, request: Request, mode: Mode, now: float, most: int =
         least = Lists(db, request.revisit.threshold).least
         rows = diary.everything(most) if mode is Mode.ALL else diary.due(now, room, least, mode is Mode.WATCH)
         urls = urls_of(db, [row.url for row in rows])
-        double = doubles(db, dust.load(db), urls)
+        double = doubles(db, dust.load(db), urls.items())
         return [
             Expected(urls[row.url], row.due_at, row.why) for row in diary.explain(rows, now) if row.url not in double
         ]

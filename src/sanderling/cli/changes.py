@@ -29,7 +29,7 @@ from sanderling.errors import UsageError
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.settings import Watching
 from sanderling.store.collection import Collection, read_collection
-from sanderling.store.comings import came, first_complete, moved, went
+from sanderling.store.comings import Move, came, first_complete, moved, went
 from sanderling.store.listing import urls_of
 from sanderling.terminal import plain
 
@@ -118,17 +118,22 @@ def _round(call: Call) -> str:
 def _fates(call: Call, collection: Collection, since: float) -> Iterator[Item]:
     """Pages that came, went or moved, where they are asked for."""
     args, db = call.args, collection.db
-    looks = {Kind.NEW: lambda: came(db, _news_since(call, db, since)), Kind.GONE: lambda: went(db, since),
-             Kind.MOVED: lambda: moved(db, since)}  # fmt: skip
     wanted = re.compile(fnmatch.translate(args.url)) if args.url else None
-    for kind in FATES if args.min_significance <= 1 else ():
-        moves = looks[kind]() if kind in (args.kind or ()) else []
+    for kind in [fate for fate in FATES if fate in (args.kind or ()) and args.min_significance <= 1]:
+        moves = _moves(call, db, kind, since)
         names = urls_of(db, sorted(move.url for move in moves))
         titles = dict(db.execute("SELECT url, title FROM pages").fetchall()) if moves else {}
         for move in moves:
             if wanted is None or wanted.match(names[move.url]):
                 whole = Change(kinds=(kind,), significance=1.0, amount=1.0)
                 yield Item(names[move.url], move.at, move.previous_at, whole, titles.get(move.url, ""))
+
+
+def _moves(call: Call, db: Connection, kind: Kind, since: float) -> list[Move]:
+    """Pages of one fate since then."""
+    if kind is Kind.NEW:
+        return came(db, _news_since(call, db, since))
+    return went(db, since) if kind is Kind.GONE else moved(db, since)
 
 
 def _news_since(call: Call, db: Connection, since: float) -> float:
@@ -139,9 +144,7 @@ def _news_since(call: Call, db: Connection, since: float) -> float:
 
 def _more(call: Call, collection: Collection, since: float) -> str:
     """What else there is to ask for."""
-    db = collection.db
-    counts = {Kind.NEW: len(came(db, _news_since(call, db, since))), Kind.GONE: len(went(db, since)),
-              Kind.MOVED: len(moved(db, since))}  # fmt: skip
+    counts = {kind: len(_moves(call, collection.db, kind, since)) for kind in FATES}
     return ", ".join(f"{count:,} {kind} (--kind {kind})" for kind, count in counts.items() if count)
 
 

@@ -114,7 +114,7 @@ def _print(state: dict[str, object]) -> None:
         if isinstance(reasons, dict) and reasons:
             print(f"  {name:<9} {', '.join(f'{count:,} {reason}' for reason, count in reasons.items())}")
     if state["unlisted"]:
-        print(f"  unlisted  {state['unlisted']:,} links to skipped URLs beyond the first 10,000 of one host and reason")
+        print(f"  unlisted  {state['unlisted']:,} links to skipped URLs beyond those listed of one host and reason")
     frequencies = state["classes"]
     if isinstance(frequencies, dict) and frequencies:
         known = ", ".join(f"{frequencies[name]:,} {name}" for name in CLASSES if name in frequencies)

@@ -1,6 +1,6 @@
 """Pages that are known under two spellings, where a rule in use says that these make no difference: one is visited."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from sanderling.database import Connection
 from sanderling.organise.dust import Rule, rewrite
@@ -14,12 +14,11 @@ HELD = (
 SOURCE = "SELECT source FROM urls WHERE id = ?"
 
 
-def doubles(db: Connection, rules: Sequence[Rule], urls: Mapping[int, str] | Iterable[tuple[int, str]]) -> set[int]:
+def doubles(db: Connection, rules: Sequence[Rule], urls: Iterable[tuple[int, str]]) -> set[int]:
     """Say which of these URLs need no visit: the rules spell them otherwise, and that page is held too; no seeds."""
     if not rules:
         return set()
-    pairs = urls.items() if isinstance(urls, Mapping) else urls
-    return {id_ for id_, url in pairs if (usual := rewrite(url, rules)) != url and _is_held(db, id_, usual)}
+    return {id_ for id_, url in urls if (usual := rewrite(url, rules)) != url and _is_held(db, id_, usual)}
 
 
 def _is_held(db: Connection, id_: int, usual: str) -> bool:

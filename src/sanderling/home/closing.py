@@ -73,10 +73,12 @@ def _stays(visit: Visit, closing: Closing) -> bool:
 def keep_quota(filed: Sequence[Filed], latest: Mapping[int, Latest], leases: Mapping[int, Lease], house: House) -> None:
     """Count the pages of each host; one that has all it may have is asked for no others."""
     quota = house.queue.quota
-    for item in filed if quota is not None else ():
+    if quota is None:
+        return
+    for item in filed:
         visit, before = item.visit, latest.get(item.visit.id)
         is_new = before is None or not 200 <= before.status < 300
-        if quota is not None and visit.outcome is Outcome.FETCHED and visit.role is Role.PAGE and is_new:
+        if visit.outcome is Outcome.FETCHED and visit.role is Role.PAGE and is_new:
             host = leases[visit.id].host
             if quota.store(host):
                 house.judge.full.add(host_of(visit.url))
