@@ -73,7 +73,7 @@ def test_a_coder_that_dies_is_an_error_and_no_endless_wait() -> None:
     with closing(ProsePacker()) as packer:
         packer.pack(page(1))
         packer.coder.kill()
-        with pytest.raises(OSError):  # noqa: PT011 - a pipe that broke, or an answer that does not come
+        with pytest.raises(OSError, match="the process that codes is gone"):
             b"".join(packer.end())
 
 

@@ -59,8 +59,9 @@ class FarCoder:
 
     def encode(self, text: bytes) -> bytes:
         """Code a text that is not empty; its last bytes come with the next."""
-        self.ask.write(LENGTH.pack(len(text)) + text)
-        self.ask.flush()
+        with suppress(BrokenPipeError):  # then there is no answer either
+            self.ask.write(LENGTH.pack(len(text)) + text)
+            self.ask.flush()
         head = self.answer.read(LENGTH.size)
         if len(head) < LENGTH.size:
             raise OSError("the process that codes is gone")
