@@ -89,12 +89,10 @@ def sign_again(tree: Document, body: bytes, last: bytes) -> Signature:
     """Compute the full mark of a page, given that of its last version `in_brief`."""
     if len(last) <= len(TO_PREPARE):
         return _prepared(tree, body) if last == TO_PREPARE else structs.replace(sign(tree), again=last)
-    old = read(last)
-    table = _decoder.decode(old.again)
-    new = _renew(old, table, body, tree)
+    new = renew(read(last), body, tree)
     if new is not None:
         return new
-    return _prepared(tree, body) if table.served else structs.replace(sign(tree), again=NO_TABLE)
+    return _prepared(tree, body) if is_served(last) else structs.replace(sign(tree), again=NO_TABLE)
 
 
 def is_served(mark: bytes) -> bool:
@@ -107,13 +105,6 @@ def _prepared(tree: Document, body: bytes) -> Signature:
     there, page = brought(tree), blocks(tree)
     mark, kept = sign_blocks(tree, page, there)
     return structs.replace(mark, again=prepare(body, tree, page, kept))
-
-
-def renew(last: Signature, body: bytes, tree: Document) -> Signature | None:
-    """Make the mark of a page from that of its last version; None if it has to be marked in full."""
-    if last.attention or len(last.again) <= len(NO_TABLE):
-        return None
-    return _renew(last, _decoder.decode(last.again), body, tree)
 
 
 def prepare(body: bytes, tree: Document, page: Blocks, kept: list[int]) -> bytes:
@@ -157,9 +148,12 @@ def _has_clock(raw: list[bytes]) -> bool:
     return any(map(CLOCK, [line for line in raw if LEAST_CLOCK <= len(line) <= MAX_CLOCK]))
 
 
-def _renew(last: Signature, table: Table, body: bytes, tree: Document) -> Signature | None:
-    aside = pieces.set_aside(body, tree)
-    if last.attention or aside is None or aside.style != table.style:
+def renew(last: Signature, body: bytes, tree: Document) -> Signature | None:
+    """Make the mark of a page from that of its last version; None if it has to be marked in full."""
+    if last.attention or len(last.again) <= len(NO_TABLE):
+        return None
+    table, aside = _decoder.decode(last.again), pieces.set_aside(body, tree)
+    if aside is None or aside.style != table.style:
         return None
     mark, groups = pieces.CUTS[table.cut], array("H", table.groups)
     cuts = aside.markup.split(mark)
