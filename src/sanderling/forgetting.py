@@ -20,9 +20,10 @@ from sanderling.home.offers import ARRIVALS
 from sanderling.index.beside import can_index
 from sanderling.migrants.briefed import FILE as KEPT
 from sanderling.migrants.briefed import is_kept
-from sanderling.opening import FORGOTTEN, KEEP
+from sanderling.opening import FORGOTTEN
 from sanderling.organise.forgotten import matcher
 from sanderling.organise.normalise import normalise
+from sanderling.quarters import KEEP
 from sanderling.refresh.schema import MIGRATIONS as REFRESH
 from sanderling.store.catalogue import Catalogue
 from sanderling.store.cdxj import Entry

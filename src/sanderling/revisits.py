@@ -2,8 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
@@ -12,29 +11,25 @@ from msgspec import Struct
 
 from sanderling.clock import Clock, real
 from sanderling.coordinator import Coordinator, Engine
-from sanderling.database import Connection, transaction
+from sanderling.database import transaction
 from sanderling.dedupe.spellings import doubles
 from sanderling.ending import Bounds, Finish, Progress
 from sanderling.errors import CollectionError
 from sanderling.home.house import MAPS_FIRST, House
-from sanderling.home.planning import TROUBLE_WAIT
 from sanderling.home.uses import BEHIND
 from sanderling.migrants.resolve import Resolver
-from sanderling.opening import open_engine, opened, outlast, prepare_engine, put_in_charge
+from sanderling.opening import opened, outlast
 from sanderling.organise import dust
-from sanderling.records import Host, Outcome, Reason, State
-from sanderling.refresh.budget import Budget
+from sanderling.quarters import open_engine, prepare_engine, put_in_charge
+from sanderling.records import Outcome, State
+from sanderling.refill import AT_ONCE, REFRESHED, Refill, pardon, queue_pages, room_in, saved_up
 from sanderling.refresh.diary import Diary
 from sanderling.refresh.lists import Lists
 from sanderling.request import Request, budget_of, policy_named
 from sanderling.runs import note_end, note_start
-from sanderling.store.collection import exists, get_meta, read_collection, set_meta
+from sanderling.store.collection import exists, read_collection, set_meta
 from sanderling.store.listing import urls_of
 from sanderling.wanted import queue_everything
-
-AT_ONCE = 2_000  # pages queued at a time
-DOUBLE = "it is visited under another spelling"
-REFRESHED = "refreshed"  # when the last refresh ended
 
 
 class Mode(StrEnum):
@@ -63,103 +58,6 @@ class Refreshed(Struct, frozen=True):
     unreachable: tuple[str, ...] = ()  # hosts
 
 
-class Refill:
-    """Queues what has become due, within the budget."""
-
-    def __init__(self, house: House, budget: Budget | None, now: float, stay: bool = False) -> None:
-        self.house = house
-        self.budget = budget
-        self.ahead = stay and budget is not None  # a standing budget is spent, on what is worth it most
-        self.begun = now - (saved_up(house.db, budget, now) if budget else 0.0)
-        self.pardoned = now
-        self.tell: Callable[[Mapping[Host, float]], None] | None = None  # who wants to know how lively the hosts are
-
-    def __call__(self, now: float) -> int:
-        """Queue the pages due now; say how many."""
-        house, room = self.house, self._room(now)
-        if now - self.pardoned > TROUBLE_WAIT:
-            pardon(house)
-            self.pardoned = now
-        if house.use_maps:
-            queue_pages(house.db, told := [*house.lists.stale(now), *house.maps.due(now)], MAPS_FIRST)
-            if told:
-                return len(told)
-        urls = [row.url for row in house.diary.due(now, room, house.lists.least, self.ahead)]
-        urls += house.lists.tests(now)[: room - len(urls)]
-        urls = self._without_doubles(urls, now)
-        sides = house.sides.instead(urls)
-        house.diary.postpone(list(sides), now + TROUBLE_WAIT, "its side file is asked")
-        queue_pages(house.db, [*sides.values(), *(url for url in urls if url not in sides)])
-        house.counts["due"] += len(urls)
-        if self.tell:
-            self.tell(liveliness(house.db))
-        return len(urls)
-
-    def _without_doubles(self, urls: list[int], now: float) -> list[int]:
-        """Leave out what is held under its usual spelling too; it comes up again, should its rule be taken back."""
-        house = self.house
-        double = doubles(house.db, house.judge.rules, urls_of(house.db, urls).items()) if house.judge.rules else set()
-        house.diary.postpone(list(double), now + TROUBLE_WAIT, DOUBLE)
-        return [url for url in urls if url not in double]
-
-    def _room(self, now: float) -> int:
-        """What the budget has left: what was saved up before, then more as time goes by."""
-        if self.budget is None:
-            return AT_ONCE
-        return room_in(self.budget, now - self.begun, self.house.counts["due"], self.house.counts["bytes"])
-
-
-def room_in(budget: Budget, seconds: float, queued: int, size: int) -> int:
-    """How many pages may be queued, of a budget that was earned for so long and spent on so much."""
-    earned = budget.room(seconds)
-    if budget.in_bytes:
-        return AT_ONCE if size < earned else 0
-    return max(0, min(AT_ONCE, int(max(1.0, earned)) - queued))
-
-
-def saved_up(db: Connection, budget: Budget, now: float) -> float:
-    """Seconds for which a budget was not spent: since the last refresh, a minute at least, its period at most."""
-    idle = now - float(get_meta(db, REFRESHED, "0"))
-    return budget.period if idle < 0 else min(max(idle, 60.0), budget.period)
-
-
-def pardon(house: House) -> None:
-    """Give hosts that could not be reached, and what we hold of them, another chance."""
-    house.hosts.pardon()
-    house.judge.condemned.clear()
-    house.db.execute(
-        "UPDATE urls SET state = ? WHERE (state = ? OR (state = ? AND reason = ?)) AND id IN (SELECT url FROM pages)",
-        (State.VISITED, State.FAILED, State.SKIPPED, Reason.ROBOTS_UNREACHABLE),
-    )
-
-
-def liveliness(db: Connection) -> dict[Host, float]:
-    """The shortest interval planned for a page that waits, for each host."""
-    rows = db.execute(
-        "SELECT h.name, min(d.due_at - d.planned_at) FROM queue AS q JOIN due AS d ON d.url = q.url"
-        " JOIN hosts AS h ON h.id = q.host WHERE d.planned_at > 0 GROUP BY h.name"
-    )
-    return {Host(name): float(interval) for name, interval in rows}
-
-
-def queue_pages(db: Connection, urls: list[int], rank: float = 0.0) -> None:
-    """Queue known pages for another visit, in this order."""
-    db.executemany(
-        "INSERT INTO queue (url, host, rank) SELECT id, host, ? FROM urls WHERE id = ? AND state IN ('visited', 'gone')"
-        " ON CONFLICT (url) DO NOTHING",
-        [(rank + place, url) for place, url in enumerate(urls)],
-    )
-    db.executemany(
-        "UPDATE hosts SET waiting = waiting + 1 WHERE id ="
-        " (SELECT host FROM urls WHERE id = ? AND state IN ('visited', 'gone'))",
-        [(url,) for url in urls],
-    )
-    db.executemany(
-        "UPDATE urls SET state = ?, attempts = 0 WHERE id = ? AND state IN ('visited', 'gone')",
-        [(State.QUEUED, url) for url in urls],
-    )
-
-
 def refresh(
     folder: Path,
     request: Request,
@@ -174,37 +72,42 @@ def refresh(
     if not exists(folder):
         raise CollectionError(f"there is no collection in {folder}; make one with: sanderling crawl URL -C {folder}")
     counts, begun = Counter[str](), False
+    limits = request.limits
 
     def attempt() -> Refreshed:
         nonlocal begun
-        prepared = prepare_engine(request) if engine is None else nullcontext([])
-        with prepared as waiting, opened(folder, request, (), clock) as (house, wanted):
+        with prepare_engine(request, engine) as waiting, opened(folder, request, (), clock) as (house, wanted):
             house.counts = counts
-            refill = Refill(house, budget_of(request), clock(), mode is Mode.WATCH)
             run = _begin(house, wanted, mode is Mode.ALL and not begun, clock())
             begun = True
             _heed_users(house, folder)
             home = engine or open_engine(wanted, folder, waiting)
-            bounds = Bounds(0, request.limits.time_limit, request.limits.size_limit)
+            bounds = Bounds(0, limits.time_limit, limits.size_limit)
             coordinator = put_in_charge(house, home, wanted, folder, bounds, Resolver(clock=clock), clock)
-            coordinator.refill = refill if mode is not Mode.ALL else None
-            coordinator.stay = mode is Mode.WATCH
-            if coordinator.roster.sets.names:
-                refill.tell = lambda intervals: coordinator.roster.sets.tell(intervals)
+            _instruct(coordinator, Refill(house, budget_of(request), clock(), mode is Mode.WATCH), mode)
             if on_start:
                 on_start(coordinator)
             finish = coordinator.run(on_tick)
-            summary = summarise(house, finish, time.monotonic() - coordinator.started)
-            _end(house, run, finish, summary, clock())
-            return summary
+            return _end(house, run, finish, time.monotonic() - coordinator.started, clock())
 
     return outlast(request.workers.store if engine is None else "", attempt)
 
 
-def _end(house: House, run: int, finish: Finish, summary: Refreshed, now: float) -> None:
+def _instruct(coordinator: Coordinator, refill: Refill, mode: Mode) -> None:
+    """Say what to visit, and whether to stay; who gathers hosts in sets hears how lively they are."""
+    coordinator.refill = refill if mode is not Mode.ALL else None
+    coordinator.stay = mode is Mode.WATCH
+    sets = coordinator.roster.sets
+    if sets.names:
+        refill.tell = sets.tell
+
+
+def _end(house: House, run: int, finish: Finish, seconds: float, now: float) -> Refreshed:
+    summary = summarise(house, finish, seconds)
     with transaction(house.db):
         set_meta(house.db, REFRESHED, str(now))
     note_end(house, run, finish, msgspec.to_builtins(summary), now)
+    return summary
 
 
 def _heed_users(house: House, folder: Path) -> None:

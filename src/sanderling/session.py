@@ -18,10 +18,11 @@ from sanderling.coordinator import Coordinator, Engine
 from sanderling.ending import Bounds, Progress
 from sanderling.memory import give_large_blocks_back, look_for_cycles_seldom
 from sanderling.migrants.resolve import Resolver
-from sanderling.opening import open_engine, opened, outlast, prepare_engine, put_in_charge
+from sanderling.opening import opened, outlast
 from sanderling.ordering import read_wish
 from sanderling.organise.scope import Scope as ScopeKind
 from sanderling.organise.scope import scope_rule
+from sanderling.quarters import open_engine, prepare_engine, put_in_charge
 from sanderling.records import Outcome
 from sanderling.request import Request, Summary, depth_limit, read_seed
 from sanderling.runs import begin_run, end_run, pages_of
@@ -51,8 +52,7 @@ def crawl(
     look_for_cycles_seldom()
 
     def attempt() -> Summary:
-        prepared = prepare_engine(request) if engine is None else contextlib.nullcontext([])
-        with prepared as waiting, opened(folder, request, seeds, clock) as (house, wanted):
+        with prepare_engine(request, engine) as waiting, opened(folder, request, seeds, clock) as (house, wanted):
             house.counts = counts
             run = begin_run(house, wanted, seeds, clock())
             home = engine or open_engine(wanted, folder, waiting)

@@ -18,7 +18,6 @@ from sanderling.migrants.transfer import Reply
 from sanderling.organise.normalise import resolve
 from sanderling.organise.relevance import Listener, Topic, pack_relevance
 from sanderling.pages.links import extract
-from sanderling.pages.look import look_mark
 from sanderling.pages.parse import Document, charset_of, is_html, parse
 from sanderling.pages.robots_tag import robots_tag, until_of
 from sanderling.records import Outcome, Reason, Role, Stop, Visit
@@ -40,7 +39,6 @@ Facts = dict[str, Any]
 
 UNCHANGED = "unchanged"
 MAX_CHARSET = 40
-MAX_TABLE = 1 << 18  # bytes of a side file: it is meant to be small
 
 
 def no_marks(_tree: Document, _known: Known) -> dict[str, bytes]:
@@ -99,43 +97,36 @@ class Observer:
         if reason:
             outcome = Outcome.SKIPPED if reason is Reason.TOO_LARGE else Outcome.FAILED
             return Verdict(outcome, reason, f"content coding {coding[:50]!r}")
-        facts["noindex"] = facts["nofollow"] = False
-        digest = facts["digest"] = hashlib.sha256(body).digest()
-        facts["size"] = len(body)
-        content_type = text(fields.get(b"content-type", b""))
-        mime = facts["mime"] = media_type(fields)
-        charset = facts["charset"] = charset_of(content_type)[:MAX_CHARSET]
-        self._read_tag(fields, facts, at)
+        digest = self._describe(body, fields, facts, at)
         if digest == stop.digest:
             facts["head"] = stored_head(b"".join(reply.lines), len(reply.body))
             return Verdict(Outcome.FETCHED, note=UNCHANGED)
         self._pack(stop, reply, facts, at, digest if body is reply.body else b"")
-        if stop.role is Role.CHANGES:
-            from sanderling.migrants.maps import read_changes
-
-            facts["hints"], facts["list_until"], facts["list_next"] = read_changes(reply.ask.url, body)
-            return Verdict(Outcome.FETCHED)
-        if stop.role is Role.RESOURCE:
-            if mime.startswith("image/") and (seen := look_mark(body)):
-                facts["marks"] = {"look": seen}
-            return Verdict(Outcome.FETCHED)
-        if stop.role is Role.SIDE:
-            facts["marks"] = {"table": body} if len(body) <= MAX_TABLE else {}
-            return Verdict(Outcome.FETCHED)
         if stop.role is not Role.PAGE:
-            from sanderling.migrants.maps import read_map
+            from sanderling.migrants.beside import read_beside  # few stops are
 
-            facts["hints"], facts["pointers"], note = read_map(reply.ask.url, body, charset)
+            found, note = read_beside(stop.role, reply.ask.url, body, facts["mime"], facts["charset"])
+            facts.update(found)
             return Verdict(Outcome.FETCHED, note=note)
         if b"link" in fields or b"refresh" in fields:
             self._read_leads(reply.ask.url, fields, facts)
-        if not is_html(mime, body):
+        if not is_html(facts["mime"], body):
             return Verdict(Outcome.FETCHED)
         if len(body) > self._settings.max_page:
             return Verdict(Outcome.FETCHED, note=f"not parsed: a page of {len(body)} bytes")
-        until = self._read_page(reply.ask.url, Known(body, bool(stop.digest), stop.mark), charset, facts)
+        until = self._read_page(reply.ask.url, Known(body, bool(stop.digest), stop.mark), facts["charset"], facts)
         facts["noindex"] |= is_over(until, at)
         return Verdict(Outcome.FETCHED)
+
+    def _describe(self, body: bytes, fields: Fields, facts: Facts, at: float) -> bytes:
+        """Take what is known of a body before it is read: digest, size, type, and what the header says to robots."""
+        facts["noindex"] = facts["nofollow"] = False
+        digest: bytes = hashlib.sha256(body).digest()
+        facts["digest"], facts["size"] = digest, len(body)
+        facts["mime"] = media_type(fields)
+        facts["charset"] = charset_of(text(fields.get(b"content-type", b"")))[:MAX_CHARSET]
+        self._read_tag(fields, facts, at)
+        return digest
 
     def _read_tag(self, fields: Fields, facts: Facts, at: float) -> None:
         """Take what the header says to robots."""
