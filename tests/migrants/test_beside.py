@@ -6,12 +6,12 @@ from sanderling.records import Role
 URL = "https://a.example/x"
 
 
-def test_a_sitemap_gives_pages_and_says_what_is_wrong_with_it() -> None:
+def test_a_sitemap_gives_pages_and_says_what_it_is() -> None:
     body = b"<urlset><url><loc>https://a.example/p</loc></url></urlset>"
     found, note = read_beside(Role.SITEMAP, URL, body, "application/xml", "")
     assert [hint.url for hint in found["hints"]] == ["https://a.example/p"]
-    assert (found["pointers"], note) == ((), "")
-    assert read_beside(Role.SITEMAP, URL, b"<html>nothing</html>", "text/html", "")[1]
+    assert (found["pointers"], note) == ((), "urlset")
+    assert "urlset" not in read_beside(Role.SITEMAP, URL, b"<html>nothing</html>", "text/html", "")[1]
 
 
 def test_a_table_is_kept_whole_or_not_at_all() -> None:

@@ -9,7 +9,7 @@ from sanderling.records import Role
 MAX_TABLE = 1 << 18  # bytes of a side file: it is meant to be small
 
 Read = tuple[dict[str, Any], str]
-"""Fields of a `Visit`, by name, and in one line what was wrong with the file."""
+"""Fields of a `Visit`, by name, and in one line what the file is and what is wrong with it."""
 
 
 def read_beside(role: Role, url: str, body: bytes, mime: str, charset: str) -> Read:
