@@ -1,8 +1,10 @@
 """Docs are held true: an undocumented command, setting or room fails here. `make docs` writes the first two."""
 
+import re
 from pathlib import Path
 
 from sanderling.cli import COMMANDS
+from sanderling.cli.frame import command_module, fill, new_parser
 from sanderling.given import known
 
 ROOT = Path(__file__).parent.parent
@@ -12,6 +14,17 @@ DOCS = ROOT / "docs"
 def test_every_command_is_documented() -> None:
     text = (DOCS / "commands.md").read_text()
     assert not [name for name in COMMANDS if f"## {name}\n" not in text], "run make docs"
+
+
+def test_every_option_of_a_command_is_documented() -> None:
+    sections = {part.split("\n")[0]: part for part in (DOCS / "commands.md").read_text().split("\n## ")}
+    missing = []
+    for name in COMMANDS:
+        parser = new_parser(f"sanderling {name}")
+        fill(parser, command_module(name))
+        options = re.findall(r"(?m)^  (?:-\w, )?(--[\w-]+)", parser.format_help())
+        missing += [f"{name} {option}" for option in options if option not in sections[name]]
+    assert not missing, "run make docs"
 
 
 def test_every_setting_is_documented() -> None:

@@ -7,10 +7,10 @@ import pytest
 from tests.web import Page, Site, html
 from warcio.archiveiterator import ArchiveIterator
 
-from sanderling import forgetting
 from sanderling.cli import main
-from sanderling.forgetting import forget, is_unfinished
-from sanderling.store.collection import read_collection
+from sanderling.forgetting import KEPT_OF_PAGES, forget
+from sanderling.leavers import Choice, banned, is_unfinished
+from sanderling.store.collection import open_collection, read_collection
 from sanderling.store.erase import filler
 from sanderling.store.listing import pages, skipped, url_id
 from sanderling.store.look import stored
@@ -149,7 +149,7 @@ def test_whatever_stops_it_the_next_call_goes_on(step: str, tmp_path: Path, monk
         with monkeypatch.context() as patch:
             patch.setattr(f"sanderling.store.forget.{step}" if step == "done" else f"sanderling.forgetting.{step}", die)
             with pytest.raises(Killed):
-                forget(tmp_path, [f"{site.root}/letter", f"{site.root}/people/*"])
+                forget(tmp_path, Choice([f"{site.root}/letter", f"{site.root}/people/*"]))
         assert is_unfinished(tmp_path)
         assert main(["forget", "-C", str(tmp_path)]) == 0
         assert not is_unfinished(tmp_path)
@@ -201,4 +201,67 @@ def test_nothing_goes_without_a_yes(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert f"{site.root}/letter" in capsys.readouterr().out
         assert main(["forget", f"{site.root}/", "--yes", *at]) == 0
         assert main(["crawl", *at]) == 4  # no seed is left
-    assert forgetting.banned(tmp_path)[:1] == [f"{site.root}/letter"]
+    assert banned(tmp_path)[:1] == [f"{site.root}/letter"]
+
+
+def test_every_room_says_what_it_keeps_of_a_page(tmp_path: Path) -> None:
+    aside = {"visits": "deleted with their digests", "backlinks": "ids alone", "shelves": "ids alone"}
+    with Site(site_pages()) as site:
+        crawl(site, tmp_path)
+    with read_collection(tmp_path) as collection:
+        tables = [name for (name,) in collection.db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        columns = {(name, row[1]) for name in tables for row in collection.db.execute(f"PRAGMA table_info({name})")}
+    naming = {"url", "page", "twin", "resource", "side"}
+    assert {place for place in columns if place[1] in naming and place[0] not in aside} == set(KEPT_OF_PAGES)
+
+
+def made_older(folder: Path, days: float) -> None:
+    """As if all that was seen had been seen earlier."""
+    with open_collection(folder) as collection:
+        collection.db.execute("UPDATE visits SET at = at - ?", (days * 86_400,))
+        collection.db.execute("UPDATE pages SET last_visit = last_visit - ?", (days * 86_400,))
+
+
+def test_pages_that_are_gone_for_long_are_forgotten_and_may_return(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = ["-C", str(tmp_path)]
+    with Site(site_pages()) as site:
+        crawl(site, tmp_path)
+        letter = site.pages.pop("/letter")
+        crawl(site, tmp_path)
+        crawl(site, tmp_path)  # missing twice: it is gone
+        made_older(tmp_path, 20)
+        assert main(["forget", "--gone", "30d", "--yes", "--json", *at]) == 0
+        assert json.loads(capsys.readouterr().out)["pages"] == 0
+        assert main(["forget", "--gone", "10d", f"{site.root}/people/*", "--dry-run", "--json", *at]) == 0
+        assert json.loads(capsys.readouterr().out)["pages"] == 0
+        assert main(["forget", "--gone", "10d", "--dry-run", "--json", *at]) == 0
+        assert json.loads(capsys.readouterr().out)["some"] == [f"{site.root}/letter"]
+        assert main(["forget", "--gone", "10d", "--yes", "--json", *at]) == 0
+        assert json.loads(capsys.readouterr().out)["pages"] == 1
+        assert "/letter" not in held(tmp_path)
+        assert SECRET.encode() + b"<" not in bytes_of(tmp_path)
+        assert (banned(tmp_path), reasons(tmp_path)) == ([], {"/letter": "forgotten"})
+        site.pages["/letter"] = letter
+        crawl(site, tmp_path)
+        assert (body(tmp_path, f"{site.root}/letter"), reasons(tmp_path)) == (letter.body, {})
+
+
+def test_pages_that_nobody_found_for_long_are_forgotten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    at = ["-C", str(tmp_path)]
+    with Site(site_pages()) as site:
+        crawl(site, tmp_path)
+        made_older(tmp_path, 100)
+        site.pages["/people/b"] = Page(b"oops", 500)
+        crawl(site, tmp_path)
+        assert main(["forget", "--not-seen", "90d", *at]) == 4  # nobody can be asked
+        capsys.readouterr()
+        assert main(["forget", "--not-seen", "90d", "--yes", *at]) == 0
+        assert "forgot 1 page;" in capsys.readouterr().out
+        assert "/people/b" not in held(tmp_path)
+        assert len(held(tmp_path)) == 6
+        assert "people/b" not in (tmp_path / "indexes" / "index.cdxj").read_text()
+        assert main(["forget", "--not-seen", "90d", *at]) == 0  # nothing is left to ask about
+        assert main(["forget", "--not-seen", "90d", "--list", *at]) == 4
+        assert main(["forget", "--not-seen", "soon", *at]) == 4

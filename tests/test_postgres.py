@@ -17,6 +17,7 @@ from sanderling.dedupe.tally import count
 from sanderling.dedupe.twins import near
 from sanderling.errors import CollectionError, StoreUnavailable, UsageError
 from sanderling.forgetting import forget
+from sanderling.leavers import Choice
 from sanderling.postgres import connect, spell
 from sanderling.reach import levels
 from sanderling.revisits import Mode, refresh
@@ -241,7 +242,7 @@ def test_the_app_and_the_index_read_a_shared_store(store: str, tmp_path: Path) -
 def test_pages_are_forgotten_there_too(tmp_path: Path, store: str) -> None:
     with Site(tree(40)) as site:
         go(site, tmp_path, store)
-        report = forget(tmp_path, [f"{site.root}/p3*"])
+        report = forget(tmp_path, Choice([f"{site.root}/p3*"]))
         gone = {path for path in site.pages if path.startswith("/p3")}
         assert (report.pages, report.urls) == (len(gone), len(gone))
         before = site.hits.copy()

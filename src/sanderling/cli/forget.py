@@ -3,25 +3,31 @@
 import argparse
 import contextlib
 import sys
+import time
 
 import msgspec
 
 from sanderling.cli.frame import Call, print_json, print_rows, say
+from sanderling.cli.times import moment
 from sanderling.errors import UsageError
-from sanderling.forgetting import Meant, allow, banned, forget, is_unfinished, meant
+from sanderling.forgetting import Forgotten, forget
+from sanderling.leavers import Choice, Meant, allow, banned, is_unfinished, meant
 from sanderling.organise.forgotten import ANY, read_pattern
 from sanderling.store.collection import read_collection
 from sanderling.store.look import known_url
 from sanderling.terminal import plain
 
 HELP = (
-    "Take pages out of the catalogue, the archive and the indexes for good. They are not fetched again, unless --undo."
+    "Take pages out of the catalogue, the archive and the indexes for good. They are not fetched again, unless --undo;"
+    " pages chosen by age may come back, should a later crawl find them there."
 )
 EXAMPLES = """\
 examples:
   sanderling forget https://example.org/private/letter.html
   sanderling forget 'https://example.org/people/*' --dry-run      say what that would be
   sanderling forget 'https://example.org/*' --yes                 a whole host, without asking
+  sanderling forget --gone 30d                                    pages that have been gone for a month
+  sanderling forget --not-seen 90d 'https://example.org/*'        that nobody found there for three months
   sanderling forget --list                                        what is kept out
   sanderling forget --undo 'https://example.org/people/*'         the next crawl may fetch it again
   sanderling forget                                               finish what was cut short
@@ -31,6 +37,8 @@ examples:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What only this command takes."""
     parser.add_argument("url", nargs="*", metavar="URL|PATTERN", help="* in a pattern stands for anything")
+    parser.add_argument("--gone", metavar="TIME", help="pages that have been gone for so long: 30d, 2026-09-01")
+    parser.add_argument("--not-seen", metavar="TIME", help="pages that no visit found there for so long: 90d")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--dry-run", action="store_true", help="say what would be forgotten, and change nothing")
     parser.add_argument("--list", action="store_true", help="list what is kept out")
@@ -41,20 +49,36 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Ask, forget, and say what was forgotten."""
-    patterns = [_spelled(call, text) for text in call.args.url]
-    if call.args.list:
-        return _list(call)
-    if call.args.undo:
-        return _undo(call, patterns)
-    if not patterns and not is_unfinished(call.collection):
-        raise UsageError("say what to forget: sanderling forget https://example.org/page")
-    found = meant(call.collection, patterns)
+    choice = _choice(call)
+    if call.args.list or call.args.undo:
+        if choice.is_by_age:
+            raise UsageError(
+                "pages chosen by age are not kept out: --gone and --not-seen do not go with --list, --undo"
+            )
+        return _list(call) if call.args.list else _undo(call, list(choice.patterns))
+    is_named = bool(choice.patterns) or choice.is_by_age
+    if not is_named and not is_unfinished(call.collection):
+        raise UsageError("say what to forget: sanderling forget https://example.org/page, or --gone 30d")
+    found = meant(call.collection, choice)
     if call.args.dry_run:
         _tell(call, found)
         return 0
-    if patterns and not call.args.yes:
-        _ask(call, found, patterns)
-    report = forget(call.collection, patterns)
+    if is_named and not call.args.yes and not (choice.is_by_age and not found.urls):
+        _ask(call, found)
+    return _report(call, forget(call.collection, choice))
+
+
+def _choice(call: Call) -> Choice:
+    """What is meant, read from the command."""
+    args, now = call.args, time.time()
+    return Choice(
+        [_spelled(call, text) for text in args.url],
+        gone=moment(args.gone, now) if args.gone else 0.0,
+        unseen=moment(args.not_seen, now) if args.not_seen else 0.0,
+    )
+
+
+def _report(call: Call, report: Forgotten) -> int:
     if call.json:
         print_json(msgspec.to_builtins(report))
         return 0
@@ -115,11 +139,13 @@ def _tell(call: Call, found: Meant) -> None:
         print(f"  and {found.urls - len(found.some):,} more")
 
 
-def _ask(call: Call, found: Meant, patterns: list[str]) -> None:
+def _ask(call: Call, found: Meant) -> None:
     """Nothing goes without a yes."""
     if not sys.stdin.isatty():
         raise UsageError("what is forgotten is gone for good; say --yes where nobody can be asked")
-    what = f"{plain(', '.join(patterns))} ({_counted(found.pages, found.urls)})"
+    args = call.args
+    aged = [f"{flag} {age}" for flag, age in (("--gone", args.gone), ("--not-seen", args.not_seen)) if age]
+    what = f"{plain(', '.join([*aged, *args.url]))} ({_counted(found.pages, found.urls)})"
     answer = input(f"forget {what} in {call.collection}, for good? [y/N] ")
     if answer.strip().lower() not in ("y", "yes"):
         raise UsageError("nothing was forgotten")

@@ -1,5 +1,17 @@
 """Tables of the refresh room: when each page is due, and how far a site's sitemap or list of changes can be trusted."""
 
+# table and column: rows that go with a page that is forgotten
+OF_PAGE = (
+    ("due", "url"),
+    ("signals", "url"),
+    ("lists", "url"),
+    ("told", "url"),
+    ("maps", "url"),
+    ("sides", "page"),
+    ("sides", "side"),
+    ("turns", "url"),
+)
+
 MIGRATIONS = [
     """
     CREATE TABLE due (

@@ -24,6 +24,13 @@ MOVED = """
 VISITS = "SELECT at, outcome FROM visits WHERE url = ? ORDER BY at DESC, id DESC"
 
 
+SEEN = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT)
+UNSEEN = f"""
+    SELECT p.url FROM pages AS p JOIN urls AS u ON u.id = p.url WHERE u.role = 'page' AND NOT EXISTS
+    (SELECT 1 FROM visits AS v WHERE v.url = p.url AND v.at >= ? AND v.outcome IN ({", ".join("?" * len(SEEN))}))
+"""
+
+
 class Move(Struct, frozen=True):
     """A page that came or went, when that was seen, and when it was last seen to be otherwise."""
 
@@ -53,6 +60,16 @@ def went(db: Connection, since: float) -> list[Move]:
 def moved(db: Connection, since: float) -> list[Move]:
     """Pages that have led elsewhere since then."""
     return _since(db, MOVED, Outcome.REDIRECT, 1, since)
+
+
+def gone_since(db: Connection, at: float) -> list[int]:
+    """Pages that were found to be gone before this time, and never there since."""
+    return sorted(move.url for move in went(db, 0.0) if move.at <= at)
+
+
+def unseen_since(db: Connection, at: float) -> list[int]:
+    """Pages that no visit since this time found there, be it that there was none."""
+    return sorted(url for (url,) in db.execute(UNSEEN, (at, *SEEN)))
 
 
 def _since(db: Connection, sql: str, outcome: Outcome, looks: int, since: float) -> list[Move]:

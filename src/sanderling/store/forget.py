@@ -23,10 +23,6 @@ from sanderling.store.warc_records import Original, Place
 
 CHUNK = 200
 WORK = "forgetting"  # name of the blob
-OF_URL = ("pages", "marks", "hints", "changes", "near", "due", "signals", "told", "maps", "turns", "queue",
-          "leases")  # fmt: skip
-OF_PAIR = (("near", "twin"), ("uses", "page"), ("uses", "resource"), ("sides", "page"), ("sides", "side"),
-           ("lists", "url"))  # fmt: skip
 FRAMING = ("content-encoding", "transfer-encoding", "content-length")
 
 
@@ -64,16 +60,24 @@ HELD = (
 )
 
 
+class Terms(Struct, frozen=True):
+    """How pages are forgotten."""
+
+    now: float
+    session: int
+    columns: Sequence[tuple[str, str]]  # what every room keeps of a page: table, and column with its URL
+    state: State = State.SKIPPED  # what becomes of the URL
+
+
 class Forgetter:
     """Forgets pages of one open collection."""
 
-    def __init__(self, db: Connection, archive: Archive, urls: Sequence[int], now: float, session: int) -> None:
+    def __init__(self, db: Connection, archive: Archive, urls: Sequence[int], terms: Terms) -> None:
         self.db = db
         self.archive = archive
         self.catalogue = Catalogue(db)
         self.urls = urls
-        self.now = now
-        self.session = session
+        self.terms = terms
         self.heirs = _heirs(db, set(urls))
         self.pages = 0
         if isinstance(db, sqlite3.Connection):
@@ -99,7 +103,7 @@ class Forgetter:
         stored = [url for (url,) in self.db.execute(f"SELECT url FROM pages WHERE url IN ({marks})", part)]
         self.pages += len(stored)
         self._delete(part, marks)
-        self.catalogue.note_absence(stored, self.session, self.now, Reason.FORGOTTEN)
+        self.catalogue.note_absence(stored, self.terms.session, self.terms.now, Reason.FORGOTTEN)
         for url in part:
             work.urls.setdefault(names[url], [])
         return work
@@ -109,13 +113,11 @@ class Forgetter:
         db.execute(f"DELETE FROM digests WHERE visit IN (SELECT id FROM visits WHERE url IN ({marks}))", part)
         db.execute(f"DELETE FROM visits WHERE url IN ({marks})", part)
         db.execute(f"UPDATE pages SET duplicate_of = 0 WHERE duplicate_of IN ({marks})", part)
-        for table in OF_URL:
-            db.execute(f"DELETE FROM {table} WHERE url IN ({marks})", part)
-        for table, column in OF_PAIR:
+        for table, column in self.terms.columns:
             db.execute(f"DELETE FROM {table} WHERE {column} IN ({marks})", part)
         db.execute(
             f"UPDATE urls SET state = ?, reason = ?, note = '' WHERE id IN ({marks})",
-            (str(State.SKIPPED), str(Reason.FORGOTTEN), *part),
+            (str(self.terms.state), str(Reason.FORGOTTEN), *part),
         )
 
     def _keep_bodies(self, held: Sequence[Held]) -> list[Place]:

@@ -1,0 +1,102 @@
+"""Which pages are to be forgotten, and which patterns of URLs stay out."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from sanderling.database import Connection
+from sanderling.home.offers import ARRIVALS
+from sanderling.opening import FORGOTTEN
+from sanderling.organise.forgotten import matcher
+from sanderling.store.collection import get_meta, open_collection, read_collection, set_meta
+from sanderling.store.comings import gone_since, unseen_since
+from sanderling.store.forget import known
+from sanderling.store.listing import urls_of
+from sanderling.wanted import RULES
+
+OTHERS = "others"  # rules that no run has: what was skipped is judged again
+UNFINISHED = "forgetting"  # in the meta table, while it goes on
+SHOWN = 5
+
+
+class Choice(Struct, frozen=True):
+    """What is to be forgotten: what is like patterns, which stays out from then on; or pages of some age."""
+
+    patterns: Sequence[str] = ()  # with an age: of those pages only these
+    gone: float = 0.0  # pages that have been gone since this time
+    unseen: float = 0.0  # pages that were not there at any visit since this time
+
+    @property
+    def is_by_age(self) -> bool:
+        """Is it by when a page was last there?"""
+        return bool(self.gone or self.unseen)
+
+
+class Meant(Struct, frozen=True):
+    """What would be forgotten."""
+
+    urls: int
+    pages: int
+    some: list[str]
+
+
+def meant(folder: Path, choice: Choice) -> Meant:
+    """Say what would be forgotten, and change nothing."""
+    with read_collection(folder) as collection:
+        ids = chosen(collection.db, choice)
+        wanted = set(ids)
+        pages = sum(url in wanted for (url,) in collection.db.execute("SELECT url FROM pages"))
+        return Meant(len(ids), pages, list(urls_of(collection.db, ids[:SHOWN]).values()))
+
+
+def chosen(db: Connection, choice: Choice) -> list[int]:
+    """The ids of what is meant."""
+    expression = matcher(choice.patterns)
+    if not choice.is_by_age:
+        return known(db, expression.fullmatch) if expression else []
+    aged = set(gone_since(db, choice.gone)) if choice.gone else set()
+    aged.update(unseen_since(db, choice.unseen) if choice.unseen else ())
+    names = urls_of(db, sorted(aged))
+    return [url for url, name in names.items() if expression is None or expression.fullmatch(name)]
+
+
+def banned(folder: Path) -> list[str]:
+    """The patterns of what is forgotten, and stays out."""
+    with read_collection(folder) as collection:
+        found: list[str] = json.loads(get_meta(collection.db, FORGOTTEN, "[]"))
+        return found
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Was a forgetting cut short?"""
+    with read_collection(folder) as collection:
+        return get_meta(collection.db, UNFINISHED) == "1"
+
+
+def allow(folder: Path, patterns: Sequence[str]) -> list[str]:
+    """Let the next crawl fetch again what these patterns kept out; say which of them did."""
+    with open_collection(folder) as collection:
+        known_ones: list[str] = json.loads(get_meta(collection.db, FORGOTTEN, "[]"))
+        set_meta(collection.db, FORGOTTEN, json.dumps([one for one in known_ones if one not in patterns]))
+        set_meta(collection.db, RULES, OTHERS)
+        return [one for one in known_ones if one in patterns]
+
+
+def keep_out(db: Connection, patterns: Sequence[str]) -> Choice:
+    """From now on, nothing like these patterns is fetched; what all patterns mean is to be forgotten."""
+    every = list(dict.fromkeys([*json.loads(get_meta(db, FORGOTTEN, "[]")), *patterns]))
+    set_meta(db, FORGOTTEN, json.dumps(every))
+    _drop_seeds(db, every)
+    return Choice(every)
+
+
+def _drop_seeds(db: Connection, patterns: Sequence[str]) -> None:
+    """What is forgotten is no place to begin at."""
+    expression = matcher(patterns)
+    if expression is None:
+        return
+    for name in ("seeds", ARRIVALS):
+        kept = [url for url in json.loads(get_meta(db, name, "[]")) if not expression.fullmatch(url)]
+        set_meta(db, name, json.dumps(kept))
