@@ -127,6 +127,15 @@ def test_a_slow_host_has_its_rest_whoever_asks_next(tmp_path: Path) -> None:
     assert second - took_again >= first - took + 5 * took - 0.05
 
 
+def test_a_fast_host_rests_as_long_as_asked_for_and_no_longer(tmp_path: Path) -> None:
+    with Site({"/": html()}) as site:
+        go(tmp_path, site, delay=0.5)
+    with read_collection(tmp_path) as collection:
+        ((at, seconds),) = collection.db.execute("SELECT at, seconds FROM visits").fetchall()
+        ((open_at,),) = collection.db.execute("SELECT open_at FROM hosts").fetchall()
+    assert open_at == max(at + 0.5, at - seconds + 5 * seconds)
+
+
 def test_one_host_that_complains_does_not_slow_the_others(tmp_path: Path) -> None:
     with Site({"/": Page(b"", 429, {"Retry-After": "3600"})}) as one, Site(tree(20), host="127.0.0.2") as two:
         assert go(tmp_path, one, two).pages == 20

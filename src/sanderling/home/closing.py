@@ -38,31 +38,36 @@ def close_lease(visit: Visit, lease: Lease, row: UrlRow, old: Latest | None, hou
 
 def treat_hosts(visits: Sequence[Visit], leases: Mapping[int, Lease], house: House, now: float) -> None:
     """Rest after answers, hold after complaints, give up on hosts that are not there."""
-    last: dict[int, float] = {}
-    slow: dict[int, float] = {}
+    last: dict[int, float] = {}  # when the last answer came
+    slow: dict[int, float] = {}  # the rest that slow answers earn
     struck: set[int] = set()
     for visit in visits:
-        host = leases[visit.id].host
         if visit.outcome is Outcome.RETURNED or visit.reason is Reason.ROBOTS:
             continue
-        last[host] = max(last.get(host, 0.0), visit.at + visit.seconds)
+        host = leases[visit.id].host
+        last[host] = max(last.get(host, 0.0), visit.at)
         slow[host] = max(slow.get(host, 0.0), rest_until(visit.at - visit.seconds, visit.seconds))
-        seen = conduct(visit)
-        if seen.limited and host not in struck:
-            strikes = house.hosts.strike(host)
-            wait = backoff(strikes - 1, house.backoff_seconds, seen.retry_after)
-            house.hosts.hold(host, now + wait, Reason.RATE_LIMITED)
-            house.log.note(f"{visit.url} asks us to slow down ({visit.status}); its host rests {wait:.0f} s")
+        if host not in struck and _strikes(visit, host, house, now):  # many failures at once are one
             struck.add(host)
-        elif seen.trouble and host not in struck:  # many connections that fail at once are one failure
-            strikes = house.hosts.strike(host)
-            struck.add(host)
-            if strikes >= CONDEMN_AFTER:
-                house.counts["lost"] += house.hosts.condemn(host, visit.reason, State.FAILED, visit.note)
-                house.judge.condemned[host_of(visit.url)] = visit.reason
-            else:
-                house.hosts.shut(host, now + backoff(strikes - 1, house.backoff_seconds / TROUBLE_SHARE), visit.reason)
     house.hosts.rest(last, house.queue.pace.delay_seconds, struck, slow)
+
+
+def _strikes(visit: Visit, host: int, house: House, now: float) -> bool:
+    """Leave a host alone that complains or could not be reached; False if all is well."""
+    seen = conduct(visit)
+    if not seen.limited and not seen.trouble:
+        return False
+    strikes = house.hosts.strike(host)
+    if seen.limited:
+        wait = backoff(strikes - 1, house.backoff_seconds, seen.retry_after)
+        house.hosts.hold(host, now + wait, Reason.RATE_LIMITED)
+        house.log.note(f"{visit.url} asks us to slow down ({visit.status}); its host rests {wait:.0f} s")
+    elif strikes >= CONDEMN_AFTER:
+        house.counts["lost"] += house.hosts.condemn(host, visit.reason, State.FAILED, visit.note)
+        house.judge.condemned[host_of(visit.url)] = visit.reason
+    else:
+        house.hosts.shut(host, now + backoff(strikes - 1, house.backoff_seconds / TROUBLE_SHARE), visit.reason)
+    return True
 
 
 def _stays(visit: Visit, closing: Closing) -> bool:
