@@ -1,36 +1,25 @@
 """sanderling changes: what changed, of which kind, and how much it matters."""
 
 import argparse
-import fnmatch
-import re
 import time
 from collections.abc import Iterator
 from hashlib import sha256
-from math import inf
 
 from msgspec import to_builtins
 
 from sanderling.changes.alerts import alert, open_sender
-from sanderling.changes.detect import FATES, Change, Kind, judge
-from sanderling.changes.difference import difference
+from sanderling.changes.detect import Kind
 from sanderling.changes.feed import Item, atom, rss, summary
-from sanderling.changes.ledger import UNREADABLE, Ledger, Noted, entries
-from sanderling.changes.render import excerpt
-from sanderling.changes.report import compare
 from sanderling.changes.told import OVERLAP, Heard
 from sanderling.changes.told import read as read_heard
 from sanderling.changes.told import write as write_heard
 from sanderling.cli.diff import NOTHING_WATCHED, read_attention
 from sanderling.cli.frame import Call, print_json, print_rows, say
+from sanderling.cli.news import chosen, fates, others
 from sanderling.cli.times import iso, moment, short
-from sanderling.cli.versions import read_words, versions
-from sanderling.database import Connection
 from sanderling.errors import UsageError
-from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.settings import Watching
-from sanderling.store.collection import Collection, read_collection
-from sanderling.store.comings import Move, came, first_complete, moved, went
-from sanderling.store.listing import urls_of
+from sanderling.store.collection import read_collection
 from sanderling.terminal import plain
 
 HELP = "List changes of stored pages by kind and significance; noise is left out. Also as a feed, or sent to you."
@@ -70,9 +59,9 @@ def run(call: Call) -> int:
     seen: list[bool] = []
     with read_collection(call.collection) as collection:
         since = _since(call)
-        every = [*_fates(call, collection, since), *_chosen(call, collection, since, seen)]
+        every = [*fates(call, collection, since), *chosen(call, collection, since, seen)]
         found = list(_first(call, iter(sorted(every, key=lambda item: -item.at))))
-        more = "" if call.args.kind or call.args.feed or call.json else _more(call, collection, since)
+        more = "" if call.args.kind or call.args.feed or call.json else others(call, collection, since)
     if seen and not any(seen):
         say(call, NOTHING_WATCHED)
     if call.args.alert:
@@ -113,88 +102,6 @@ def _round(call: Call) -> str:
     args = call.args
     asked = (*sorted(args.alert), "", *sorted(args.kind or ()), args.url, args.min_significance)
     return sha256(repr((asked, read_attention(call))).encode()).hexdigest()[:16]
-
-
-def _fates(call: Call, collection: Collection, since: float) -> Iterator[Item]:
-    """Pages that came, went or moved, where they are asked for."""
-    args, db = call.args, collection.db
-    wanted = re.compile(fnmatch.translate(args.url)) if args.url else None
-    for kind in [fate for fate in FATES if fate in (args.kind or ()) and args.min_significance <= 1]:
-        moves = _moves(call, db, kind, since)
-        names = urls_of(db, sorted(move.url for move in moves))
-        titles = dict(db.execute("SELECT url, title FROM pages").fetchall()) if moves else {}
-        for move in moves:
-            if wanted is None or wanted.match(names[move.url]):
-                whole = Change(kinds=(kind,), significance=1.0, amount=1.0)
-                yield Item(names[move.url], move.at, move.previous_at, whole, titles.get(move.url, ""))
-
-
-def _moves(call: Call, db: Connection, kind: Kind, since: float) -> list[Move]:
-    """Pages of one fate since then."""
-    if kind is Kind.NEW:
-        return came(db, _news_since(call, db, since))
-    return went(db, since) if kind is Kind.GONE else moved(db, since)
-
-
-def _news_since(call: Call, db: Connection, since: float) -> float:
-    """From when on a page is new: what the first complete crawl found is not."""
-    complete = first_complete(db)
-    return since if call.args.since and complete == inf else max(since, complete)
-
-
-def _more(call: Call, collection: Collection, since: float) -> str:
-    """What else there is to ask for."""
-    counts = {kind: len(_moves(call, collection.db, kind, since)) for kind in FATES}
-    return ", ".join(f"{count:,} {kind} (--kind {kind})" for kind, count in counts.items() if count)
-
-
-def _chosen(call: Call, collection: Collection, since: float, seen: list[bool]) -> Iterator[Item]:
-    """The changes asked for; `seen` gets whether what is watched was there, page by page."""
-    args = call.args
-    wanted = re.compile(fnmatch.translate(args.url)) if args.url else None
-    noted = list(entries(collection.db, since))
-    names = urls_of(collection.db, sorted({one.url for one in noted}))
-    titles = dict(collection.db.execute("SELECT url, title FROM pages").fetchall()) if args.feed or args.alert else {}
-    attention, ledger = read_attention(call), Ledger(collection.db)
-    for one in noted:
-        url = names.get(one.url, "")
-        if wanted is not None and not wanted.match(url):
-            continue
-        told = attention == EVERYTHING and one.change != UNREADABLE
-        change = one.change if told else _again(collection, one, attention, ledger, seen)
-        if (
-            (change.matters or args.noise)
-            and change.significance >= args.min_significance
-            and (not args.kind or set(args.kind) & set(change.kinds))
-        ):
-            words = _words(collection, one, attention) if args.words or args.feed or args.alert else ()
-            yield Item(url, one.at, one.previous_at, change, titles.get(one.url, ""), words=words)
-
-
-def _again(collection: Collection, one: Noted, attention: Attention, ledger: Ledger, seen: list[bool]) -> Change:
-    """Compare both versions once more, with other eyes, or word by word where no migrant made marks of them.
-
-    What a page uses is no part of it that could be watched.
-    """
-    if one.change.resources:
-        return Change() if attention.is_narrow else one.change
-    found = [stored for stored in versions(collection, one.url) if stored.at <= one.at]
-    old, new = (read_words(collection, stored, attention) for stored in found[-2:]) if len(found) > 1 else (None, None)
-    if old is None or new is None:
-        return one.change
-    if attention.is_narrow:
-        seen.append(old.mark.weight + new.mark.weight > 0)
-    noise = None if attention.is_narrow else ledger.noise(one.site)  # who watches a part wants to hear of it each time
-    return judge(difference(old.mark, new.mark), noise, one.url)
-
-
-def _words(collection: Collection, one: Noted, attention: Attention) -> tuple[str, ...]:
-    """The words of a change, a line for each paragraph; none where something a page uses was replaced."""
-    found = [] if one.change.resources else [stored for stored in versions(collection, one.url) if stored.at <= one.at]
-    if len(found) < 2:
-        return ()
-    old, new = (read_words(collection, stored, attention) for stored in found[-2:])
-    return excerpt(compare(old, new)) if old is not None and new is not None else ()
 
 
 def _first(call: Call, items: Iterator[Item]) -> Iterator[Item]:

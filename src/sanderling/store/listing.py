@@ -97,12 +97,17 @@ def url_id(db: Connection, url: str) -> int:
 
 def urls_of(db: Connection, ids: Sequence[int]) -> dict[int, str]:
     """The URLs with these ids."""
+    return _by_id(db, "SELECT u.id, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE u.id", ids)
+
+
+def titles_of(db: Connection, ids: Sequence[int]) -> dict[int, str]:
+    """The titles of these pages."""
+    return _by_id(db, "SELECT url, title FROM pages WHERE url", ids)
+
+
+def _by_id(db: Connection, sql: str, ids: Sequence[int]) -> dict[int, str]:
     out: dict[int, str] = {}
     for start in range(0, len(ids), CHUNK):
         part = list(ids[start : start + CHUNK])
-        wanted = f"u.id IN ({','.join('?' * len(part))})"
-        rows = db.execute(
-            f"SELECT u.id, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE {wanted}", part
-        )
-        out.update(rows.fetchall())
+        out.update(db.execute(f"{sql} IN ({','.join('?' * len(part))})", part).fetchall())
     return out

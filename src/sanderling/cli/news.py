@@ -1,0 +1,106 @@
+"""Which changes `sanderling changes` tells of: those asked for by kind, weight and pattern; pages that come and go."""
+
+import fnmatch
+import re
+from collections.abc import Iterator
+from math import inf
+
+from sanderling.changes.detect import FATES, Change, Kind, judge
+from sanderling.changes.difference import difference
+from sanderling.changes.feed import Item
+from sanderling.changes.ledger import UNREADABLE, Ledger, Noted, entries
+from sanderling.changes.render import excerpt
+from sanderling.changes.report import compare
+from sanderling.cli.diff import read_attention
+from sanderling.cli.frame import Call
+from sanderling.cli.versions import read_words, versions
+from sanderling.database import Connection
+from sanderling.pages.attention import EVERYTHING, Attention
+from sanderling.store.collection import Collection
+from sanderling.store.comings import Move, came, first_complete, moved, went
+from sanderling.store.listing import titles_of, urls_of
+
+
+def fates(call: Call, collection: Collection, since: float) -> Iterator[Item]:
+    """Pages that came, went or moved, where they are asked for."""
+    args, db = call.args, collection.db
+    for kind in [fate for fate in FATES if fate in (args.kind or ()) and args.min_significance <= 1]:
+        moves = _moves(call, db, kind, since)
+        names = _named(db, args.url, {move.url for move in moves})
+        titles = titles_of(db, sorted(names))
+        whole = Change(kinds=(kind,), significance=1.0, amount=1.0)
+        for move in moves:
+            if move.url in names:
+                yield Item(names[move.url], move.at, move.previous_at, whole, titles.get(move.url, ""))
+
+
+def _named(db: Connection, pattern: str | None, urls: set[int]) -> dict[int, str]:
+    """The URLs with these ids that are like the pattern, all if there is none."""
+    wanted = re.compile(fnmatch.translate(pattern or "*"))
+    return {id_: url for id_, url in urls_of(db, sorted(urls)).items() if wanted.match(url)}
+
+
+def _moves(call: Call, db: Connection, kind: Kind, since: float) -> list[Move]:
+    """Pages of one fate since then."""
+    if kind is Kind.NEW:
+        return came(db, _news_since(call, db, since))
+    return went(db, since) if kind is Kind.GONE else moved(db, since)
+
+
+def _news_since(call: Call, db: Connection, since: float) -> float:
+    """From when on a page is new: what the first complete crawl found is not."""
+    complete = first_complete(db)
+    return since if call.args.since and complete == inf else max(since, complete)
+
+
+def others(call: Call, collection: Collection, since: float) -> str:
+    """What else there is to ask for."""
+    counts = {kind: len(_moves(call, collection.db, kind, since)) for kind in FATES}
+    return ", ".join(f"{count:,} {kind} (--kind {kind})" for kind, count in counts.items() if count)
+
+
+def chosen(call: Call, collection: Collection, since: float, seen: list[bool]) -> Iterator[Item]:
+    """The changes asked for; `seen` gets whether what is watched was there, page by page."""
+    args, db = call.args, collection.db
+    noted = list(entries(db, since))
+    names = _named(db, args.url, {one.url for one in noted})
+    titles = titles_of(db, sorted(names)) if args.feed or args.alert else {}
+    attention, ledger = read_attention(call), Ledger(db)
+    for one in noted:
+        if one.url not in names:
+            continue
+        told = attention == EVERYTHING and one.change != UNREADABLE
+        change = one.change if told else _again(collection, one, attention, ledger, seen)
+        if (
+            (change.matters or args.noise)
+            and change.significance >= args.min_significance
+            and (not args.kind or set(args.kind) & set(change.kinds))
+        ):
+            words = _words(collection, one, attention) if args.words or args.feed or args.alert else ()
+            yield Item(names[one.url], one.at, one.previous_at, change, titles.get(one.url, ""), words=words)
+
+
+def _again(collection: Collection, one: Noted, attention: Attention, ledger: Ledger, seen: list[bool]) -> Change:
+    """Compare both versions once more, with other eyes, or word by word where no migrant made marks of them.
+
+    What a page uses is no part of it that could be watched.
+    """
+    if one.change.resources:
+        return Change() if attention.is_narrow else one.change
+    found = [stored for stored in versions(collection, one.url) if stored.at <= one.at]
+    old, new = (read_words(collection, stored, attention) for stored in found[-2:]) if len(found) > 1 else (None, None)
+    if old is None or new is None:
+        return one.change
+    if attention.is_narrow:
+        seen.append(old.mark.weight + new.mark.weight > 0)
+    noise = None if attention.is_narrow else ledger.noise(one.site)  # who watches a part wants to hear of it each time
+    return judge(difference(old.mark, new.mark), noise, one.url)
+
+
+def _words(collection: Collection, one: Noted, attention: Attention) -> tuple[str, ...]:
+    """The words of a change, a line for each paragraph; none where something a page uses was replaced."""
+    found = [] if one.change.resources else [stored for stored in versions(collection, one.url) if stored.at <= one.at]
+    if len(found) < 2:
+        return ()
+    old, new = (read_words(collection, stored, attention) for stored in found[-2:])
+    return excerpt(compare(old, new)) if old is not None and new is not None else ()
