@@ -5,6 +5,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.revisiting import DAY, WORDS, go, request, texts
 from tests.web import Page, Site, html, tree
@@ -15,7 +16,7 @@ from sanderling.organise import dust
 from sanderling.refresh.history import decode
 from sanderling.revisits import Mode, expected, refresh
 from sanderling.session import crawl
-from sanderling.settings import Revisit
+from sanderling.settings import Limits, Revisit
 from sanderling.store.collection import open_collection, read_collection
 
 XML = {"Content-Type": "application/xml"}
@@ -117,6 +118,14 @@ def test_a_budget_is_kept(tmp_path: Path) -> None:
             tmp_path, request(site, Revisit(budget="5/minute")), Mode.ONCE, clock=lambda: time.time() + 30 * DAY
         )
         assert seen.visited == 5
+
+
+def test_a_refresh_visits_no_more_pages_than_it_may(tmp_path: Path) -> None:
+    with Site(texts(9)) as site:
+        crawl(tmp_path, request(site))
+        wish = msgspec.structs.replace(request(site), limits=Limits(limit=4))
+        seen = refresh(tmp_path, wish, Mode.ALL)
+        assert (seen.finish_reason, seen.visited) == ("limit", 4)
 
 
 def test_a_dry_run_says_why_and_asks_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

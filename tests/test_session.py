@@ -80,6 +80,16 @@ def test_a_limit_is_kept_exactly_and_the_next_run_goes_on(tmp_path: Path) -> Non
         assert max(site.hits.values()) <= 1
 
 
+def test_a_limit_counts_pages_that_did_not_change_too_and_a_higher_one_goes_on(tmp_path: Path) -> None:
+    with Site(tree(20)) as site:
+        assert go(site, tmp_path).finish_reason == "done"
+        again = go(site, tmp_path, limits=Limits(limit=8))
+        assert (again.finish_reason, again.not_modified, again.pages) == ("limit", 8, 20)
+        assert go(site, tmp_path, limits=Limits(limit=8)).not_modified == 0
+        rest = go(site, tmp_path, limits=Limits(limit=50))
+        assert (rest.finish_reason, rest.not_modified) == ("done", 12)
+
+
 def test_a_host_gives_no_more_pages_than_it_may_and_the_rest_has_a_reason(tmp_path: Path) -> None:
     with Site(tree(40)) as site, Site(tree(5)) as other:
         site.pages["/"] = html("/gone", "/old", "/p1", "/p2", f"{other.root}/", text="root")

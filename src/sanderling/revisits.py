@@ -82,7 +82,7 @@ def refresh(
             begun = True
             _heed_users(house, folder)
             home = engine or open_engine(wanted, folder, waiting)
-            bounds = Bounds(0, limits.time_limit, limits.size_limit)
+            bounds = Bounds(limits.limit, limits.time_limit, limits.size_limit)
             coordinator = put_in_charge(house, home, wanted, folder, bounds, Resolver(clock=clock), clock)
             _instruct(coordinator, Refill(house, budget_of(request), clock(), mode is Mode.WATCH), mode)
             if on_start:

@@ -35,7 +35,7 @@ class Limits(Struct, frozen=True):
     """When to stop."""
 
     depth: Annotated[Text, Meta(description="links from the seeds: a number, or poisson:10 (-1: no limit)")] = "-1"
-    limit: Annotated[Count, Meta(description="pages (0: no limit)")] = 0
+    limit: Annotated[Count, Meta(description="pages visited in one pass, unchanged ones too (0: no limit)")] = 0
     limit_per_host: Annotated[Count, Meta(description="pages the collection may hold of one host (0: no limit)")] = 0
     time_limit: Annotated[Seconds, Meta(description="e.g. 90, 30m, 2h (0: no limit)")] = 0.0
     keep: Annotated[

@@ -158,7 +158,10 @@ def report(call: Call, summary: Summary) -> None:
         return
     if call.quiet:
         return
-    print(f"{WHY[Finish(summary.finish_reason)]}: {call.collection}")
+    why = WHY[Finish(summary.finish_reason)]
+    if summary.finish_reason == Finish.LIMIT and not summary.fetched + summary.not_modified:
+        why = "this pass had its pages already; a higher --limit goes on, sanderling refresh visits them again"
+    print(f"{why}: {call.collection}")
     rows = [
         ("pages stored", f"{summary.pages:,}"),
         ("fetched", f"{summary.fetched:,} in {summary.seconds:.1f} s ({summary.pages_per_second:.1f} pages/s)"),

@@ -119,7 +119,7 @@ def as_values(kind: type[Struct], stored: dict[str, object]) -> dict[str, object
 
 def dry_run(call: Call, request: Request, mode: Mode) -> int:
     """List what would be visited."""
-    rows = expected(call.collection, request, mode, time.time())
+    rows = expected(call.collection, request, mode, time.time())[: request.limits.limit or None]
     if call.json:
         for row in rows:
             print_json({"url": row.url, "due_at": iso(row.due_at), "why": row.why})
