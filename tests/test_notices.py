@@ -1,10 +1,13 @@
 """Pages that say with status 200 that they are gone, in words, or by what became of many of them at once."""
 
+import json
 from pathlib import Path
 
+import pytest
 from tests.revisiting import WORDS, go, request, texts
 from tests.web import Page, Site, html, redirect
 
+from sanderling.cli import main
 from sanderling.refresh.notices import WHY
 from sanderling.revisits import Mode
 from sanderling.session import crawl
@@ -49,6 +52,24 @@ def test_different_pages_that_now_lead_to_the_front_page_are_gone(tmp_path: Path
         with read_collection(tmp_path) as collection:
             notes = collection.db.execute("SELECT note FROM urls WHERE state = 'gone'").fetchall()
         assert notes == [(WHY,)] * 5
+
+
+def test_a_page_that_was_a_notice_from_the_start_is_stored_and_listed_as_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def listed() -> list[str]:
+        assert main(["pages", "--notices", "--json", "-C", str(tmp_path)]) == 0
+        rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert all(row["notice"] for row in rows)
+        return [row["url"] for row in rows]
+
+    with Site(stories()) as site:
+        itself, site.pages["/p1"] = site.pages["/p1"], html(text="<h1>We are down for maintenance</h1>")
+        crawl(tmp_path, request(site))
+        assert listed() == [f"{site.root}/p1"]
+        site.pages["/p1"] = itself
+        assert go(site, tmp_path, Mode.ALL).changed == 1
+        assert listed() == []
 
 
 def test_two_pages_that_became_the_same_are_only_duplicates(tmp_path: Path) -> None:

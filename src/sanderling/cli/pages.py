@@ -4,7 +4,7 @@ import argparse
 import fnmatch
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from sanderling.cli.frame import Call, print_json, print_rows
 from sanderling.cli.times import iso, moment, short
@@ -14,7 +14,7 @@ from sanderling.errors import UsageError
 from sanderling.given import nearest
 from sanderling.records import Reason, State
 from sanderling.store.collection import get_meta, read_collection
-from sanderling.store.listing import PageRow, SkippedRow, pages, skipped, urls_of
+from sanderling.store.listing import PageRow, SkippedRow, notices, pages, skipped, urls_of
 
 HELP = "List stored pages; with --skipped, the URLs that are not stored, each with its reason."
 EXAMPLES = """\
@@ -24,6 +24,7 @@ examples:
   sanderling pages --status 301            redirects; --status all: everything that answered
   sanderling pages --reason robots         skipped for this reason
   sanderling pages --duplicates            copies to the byte; --near: pages that read nearly like another
+  sanderling pages --notices               logins, outages: is the page itself behind one?
 """
 
 STATUS = re.compile(r"all|[1-5](?:xx|\d\d)").fullmatch
@@ -41,6 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--changed", action="store_true", help="only pages that changed since they were first seen")
     parser.add_argument("--duplicates", action="store_true", help="only pages whose body is that of another page")
     parser.add_argument("--near", action="store_true", help="only pages that read nearly like one met before")
+    parser.add_argument("--notices", action="store_true", help="only pages that read like a notice: an outage, a login")
     parser.add_argument("--first", "--limit", dest="first", type=int, metavar="N", help="at most so many")
 
 
@@ -57,8 +59,9 @@ def run(call: Call) -> int:
             _print_skipped(call, _first(call, rows))
         else:
             twins = {pair.url: pair for pair in near(collection.db)}
+            told = notices(collection.db) if call.json or call.args.notices else set()
             names = urls_of(collection.db, sorted({pair.twin for pair in twins.values()}))
-            _print_pages(call, _first(call, _chosen(call, pages(collection.db), twins)), twins, names)
+            _print_pages(call, _first(call, _chosen(call, pages(collection.db), twins, told)), twins, names, told)
     return 0
 
 
@@ -79,7 +82,9 @@ def _has_status(wanted: str, status: int) -> bool:
     return str(status).startswith(wanted[0]) if wanted.endswith("xx") else str(status) == wanted
 
 
-def _chosen(call: Call, rows: Iterator[PageRow], twins: Mapping[int, Pair]) -> Iterator[list[object]]:
+def _chosen(
+    call: Call, rows: Iterator[PageRow], twins: Mapping[int, Pair], told: Collection[int]
+) -> Iterator[list[object]]:
     args = call.args
     since = moment(args.since, time.time()) if args.since else 0.0
     for row in rows:
@@ -91,6 +96,7 @@ def _chosen(call: Call, rows: Iterator[PageRow], twins: Mapping[int, Pair]) -> I
             and (row.changes or not args.changed)
             and (row.duplicate_of or not args.duplicates)
             and (row.id in twins or not args.near)
+            and (row.id in told or not args.notices)
         ):
             yield [row]
 
@@ -128,11 +134,13 @@ def _near_object(pair: Pair | None, names: Mapping[int, str]) -> dict[str, objec
     return {"near_duplicate_of": names.get(pair.twin, ""), "near_bits": pair.distance}
 
 
-def _print_pages(call: Call, rows: Iterator[list[object]], twins: Mapping[int, Pair], names: Mapping[int, str]) -> None:
+def _print_pages(
+    call: Call, rows: Iterator[list[object]], twins: Mapping[int, Pair], names: Mapping[int, str], told: Collection[int]
+) -> None:
     found = (row for (row,) in rows if isinstance(row, PageRow))
     if call.json:
         for row in found:
-            print_json(as_object(row) | _near_object(twins.get(row.id), names))
+            print_json(as_object(row) | _near_object(twins.get(row.id), names) | {"notice": row.id in told})
     elif call.args.near:
         pairs = ((row, twins[row.id]) for row in found)
         print_rows(((p.distance, r.url, names.get(p.twin, "")) for r, p in pairs), ("bits", "url", "reads like"))

@@ -59,6 +59,12 @@ def pages(db: Connection, where: str = "", values: Sequence[object] = ()) -> Ite
         yield PageRow(*row)
 
 
+def notices(db: Connection) -> set[int]:
+    """Pages that read like a notice in the place of a page: an outage, a login, a question whether one is human."""
+    rows = db.execute("SELECT url FROM marks WHERE kind = 'pretence' AND value = ?", (b"outage",))
+    return {url for (url,) in rows}
+
+
 class SkippedRow(Struct, frozen=True):
     """A URL that is not stored, and why."""
 
