@@ -25,9 +25,10 @@ from msgspec import Struct
 from benchmarks.written import written
 from sanderling.feedback.weights import Look, weigh
 from sanderling.index.finder import Finder
+from sanderling.index.labels import page_id
 from sanderling.index.measures import ndcg
 from sanderling.index.records import Ask, Document
-from sanderling.index.store import Index, open_index, page_id
+from sanderling.index.store import Index, open_index
 
 QUESTIONS = 50
 RELEARN = 50

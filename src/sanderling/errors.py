@@ -11,6 +11,10 @@
 What the *web* does wrong is never an exception: it is an `Outcome` with a `Reason` (records.py).
 """
 
+import json
+import sys
+from urllib.parse import unquote
+
 
 class SanderlingError(Exception):
     """Something of ours went wrong; the message says what, to what, and the next thing to do."""
@@ -42,7 +46,25 @@ class MissingExtra(SanderlingError):
     exit_code = 4
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional part: pip install 'sanderling[{extra}]'")
+        super().__init__(f"{what} needs an optional part: {how_to_get(extra)}")
+
+
+def installed_from() -> str | None:
+    """Where pip took the program from, as JSON; None if nobody noted it."""
+    from importlib.metadata import PackageNotFoundError, distribution  # slow to wake up, and seldom asked
+
+    try:
+        return distribution("sanderling").read_text("direct_url.json")
+    except PackageNotFoundError:
+        return None
+
+
+def how_to_get(extra: str) -> str:
+    """The command that installs an optional part, beside what is there."""
+    folder = json.loads(installed_from() or "{}").get("url", "").partition("file://")[2]
+    if not folder:
+        return f"pip install 'sanderling[{extra}]'"
+    return f"{sys.executable} -m pip install -e '{unquote(folder)}[{extra}]'"
 
 
 class StoreUnavailable(SanderlingError):

@@ -9,7 +9,7 @@ from sanderling.feedback.briefs import ANSWERED, answer, briefs, not_satisfied, 
 from sanderling.feedback.learn import Taught, learn, satisfaction
 from sanderling.feedback.log import Log, open_log
 from sanderling.feedback.records import Action, Event, Shown
-from sanderling.index.store import page_id
+from sanderling.index.labels import page_id
 
 NOW = 1_700_000_000.0
 PAGES = tuple(f"https://a.example/{i}" for i in range(6))

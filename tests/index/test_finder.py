@@ -7,8 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sanderling.index.finder import Behaviour, Finder
+from sanderling.index.labels import page_id
 from sanderling.index.records import Ask, Hit, Results
-from sanderling.index.store import Index, open_index, page_id
+from sanderling.index.store import Index, open_index
 
 from .conftest import DAY, NOW, page
 

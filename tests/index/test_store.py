@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from sanderling.errors import CollectionError
+from sanderling.index.labels import site_of, suffixes, type_of
 from sanderling.index.records import LARGEST_BODY, Document
-from sanderling.index.store import Index, open_index, site_of, suffixes, type_of
+from sanderling.index.store import Index, open_index
 
 from .conftest import page
 

@@ -12,7 +12,7 @@ from sanderling.feedback.apriori import MIN_CONFIDENCE, MIN_SUPPORT, PageWeight,
 from sanderling.feedback.log import DATABASE, Log, open_log, query_key
 from sanderling.feedback.records import PIDS, STRONG, Action
 from sanderling.feedback.weights import ANY_QUESTION, MIN_CLIENTS, Look, Weight, weigh
-from sanderling.index.store import page_id
+from sanderling.index.labels import page_id
 from sanderling.store.signals import Signal
 
 TOP_QUERIES = 20  # mined for patterns of actions, MIG-14

@@ -7,9 +7,9 @@ from itertools import pairwise
 from msgspec import Struct
 from tantivy import FieldType, Occur, Query
 
+from sanderling.index.labels import type_of
 from sanderling.index.question import Filter, Question, Span, Term
 from sanderling.index.schema import WEIGHTS, schema
-from sanderling.index.store import type_of
 from sanderling.index.widen import Related
 from sanderling.index.words import UNSTEMMED, is_stop_word, stems
 

@@ -10,13 +10,14 @@ from msgspec import Struct, structs
 from tantivy import Query
 
 from sanderling.index.compile import Compiled, compile_question, field_query
+from sanderling.index.labels import type_of
 from sanderling.index.question import Question, understand
 from sanderling.index.rank import Ranking, combine
 from sanderling.index.records import Ask, Count, Hit, Parts, Results
 from sanderling.index.schema import WEIGHTS
 from sanderling.index.snippet import highlighted, snippet
 from sanderling.index.spelling import MOST_WORDS, known, nearest
-from sanderling.index.store import Index, page_of, type_of
+from sanderling.index.store import Index, page_of
 from sanderling.index.widen import SENTENCE, related, related_query, widened
 from sanderling.index.words import stems
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from sanderling.index.labels import site_of, type_of
 from sanderling.index.language import Languages, language_of
 from sanderling.index.records import LARGEST_BODY, LARGEST_FIELD, Document
-from sanderling.index.store import site_of, type_of
 from sanderling.pages.blocks import blocks
 from sanderling.pages.links import extract
 from sanderling.pages.media import charset_of, is_html, mime_of

@@ -2,27 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import msgspec
 import tantivy
-import xxhash
 
 from sanderling.errors import CollectionError
+from sanderling.index.labels import page_id, suffixes, type_of
 from sanderling.index.records import LARGEST_BODY, LARGEST_FIELD, Document
 from sanderling.index.schema import VERSION, schema
 from sanderling.index.words import UNSTEMMED, clean, stems
 
 HEAP_BYTES = 48_000_000  # of the one writing thread, before it writes a segment
 FOREVER = 2**62
-_TYPES = {
-    "text/html": "html", "application/xhtml+xml": "html", "application/pdf": "pdf", "text/plain": "text",
-    "application/json": "json", "text/xml": "xml", "application/xml": "xml", "text/markdown": "text",
-    "application/msword": "word", "application/vnd.oasis.opendocument.text": "word",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "word",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "sheet",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "slides",
-}  # fmt: skip
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Document).decode
 
@@ -172,11 +163,6 @@ def entry(page: Document, until: int, key: str = "") -> tantivy.Document:
     return made
 
 
-def page_id(url: str) -> int:
-    """Number a URL so that a whole list of candidates can be weighed without reading their pages."""
-    return xxhash.xxh3_64_intdigest(url.encode("utf-8", "replace")) >> 1
-
-
 def bounded(page: Document) -> Document:
     """Cut what is longer than the index takes, and drop half characters that cannot be stored."""
     return msgspec.structs.replace(
@@ -186,24 +172,3 @@ def bounded(page: Document) -> Document:
         anchors=clean(page.anchors[: LARGEST_FIELD * 10]),
         body=clean(page.body[:LARGEST_BODY]),
     )
-
-
-def type_of(mime: str) -> str:
-    """Name a media type in one word people use."""
-    bare = mime.split(";")[0].strip().lower()
-    return _TYPES.get(bare) or bare.rpartition("/")[2] or "unknown"
-
-
-def site_of(url: str) -> str:
-    """The host, with its port if one is written."""
-    return urlsplit(url).netloc.rpartition("@")[2].lower()
-
-
-def suffixes(site: str) -> list[str]:
-    """A site and the domains it lies in: site:example.org finds docs.example.org."""
-    if site.startswith("["):  # an IPv6 address lies in no domain
-        return [site]
-    host = site.partition(":")[0]
-    labels = host.split(".")
-    found = [".".join(labels[i:]) for i in range(min(len(labels), 8))]
-    return [site, *found] if ":" in site else found

@@ -1,0 +1,40 @@
+"""What a page is called in the index: its number, its site, its type. Needs no search engine."""
+
+from urllib.parse import urlsplit
+
+import xxhash
+
+_TYPES = {
+    "text/html": "html", "application/xhtml+xml": "html", "application/pdf": "pdf", "text/plain": "text",
+    "application/json": "json", "text/xml": "xml", "application/xml": "xml", "text/markdown": "text",
+    "application/msword": "word", "application/vnd.oasis.opendocument.text": "word",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "word",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "sheet",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "slides",
+}  # fmt: skip
+
+
+def page_id(url: str) -> int:
+    """Number a URL so that a whole list of candidates can be weighed without reading their pages."""
+    return xxhash.xxh3_64_intdigest(url.encode("utf-8", "replace")) >> 1
+
+
+def type_of(mime: str) -> str:
+    """Name a media type in one word people use."""
+    bare = mime.split(";")[0].strip().lower()
+    return _TYPES.get(bare) or bare.rpartition("/")[2] or "unknown"
+
+
+def site_of(url: str) -> str:
+    """The host, with its port if one is written."""
+    return urlsplit(url).netloc.rpartition("@")[2].lower()
+
+
+def suffixes(site: str) -> list[str]:
+    """A site and the domains it lies in: site:example.org finds docs.example.org."""
+    if site.startswith("["):  # an IPv6 address lies in no domain
+        return [site]
+    host = site.partition(":")[0]
+    labels = host.split(".")
+    found = [".".join(labels[i:]) for i in range(min(len(labels), 8))]
+    return [site, *found] if ":" in site else found
