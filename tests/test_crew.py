@@ -258,7 +258,7 @@ def test_migrants_that_cannot_begin_end_the_crawl_and_no_page_is_blamed(
 ) -> None:
     with Site(tree(5)) as site:
         crew = Running(site, tmp_path, Workers(migrants=1))
-        monkeypatch.setattr("sanderling.engines.processes.sys.executable", "/bin/false")
+        monkeypatch.setattr("sanderling.engines.nursery.sys.executable", "/bin/false")
         crew.thread.start()
         crew.thread.join()
         monkeypatch.undo()

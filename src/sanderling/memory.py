@@ -1,12 +1,19 @@
 """How this process asks the system for memory."""
 
 import gc
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 TRIM_THRESHOLD, TOP_PAD, MMAP_THRESHOLD = -1, -2, -3  # glibc's numbers for its settings
 LARGE = 1 << 20
 SPARE = 16 << 20  # freed bytes at the end of the heap that are kept for the next batch
+# For migrants: the next page uses the memory of the last. Given back and asked for again, it would come at a price.
+KEEP_FREED = {
+    "MALLOC_TRIM_THRESHOLD_": (TRIM_THRESHOLD, 32 << 20),
+    "MALLOC_MMAP_THRESHOLD_": (MMAP_THRESHOLD, 32 << 20),
+    "MALLOC_TOP_PAD_": (TOP_PAD, 1 << 20),
+}
 SELDOM = 20_000, 20, 20  # new objects before cycles are looked for; Python's own 700 is met several times a page
 
 
@@ -16,13 +23,26 @@ def give_large_blocks_back() -> bool:
     glibc raises its threshold whenever a mapped block is freed; the arrays of a long crawl, doubled now and then, then
     leave holes of tens of megabytes in the heap. What is left of it is kept: the next batch needs as much.
     """
-    import ctypes  # migrants do without
+    tell = _mallopt()
+    return bool(tell(MMAP_THRESHOLD, LARGE) and tell(TRIM_THRESHOLD, SPARE) and tell(TOP_PAD, LARGE))
+
+
+def keep_freed() -> bool:
+    """Let freed memory stay with this process, unless its user said otherwise; say whether it could be done."""
+    tell = _mallopt()
+    done = [tell(*setting) for name, setting in KEEP_FREED.items() if name not in os.environ]
+    return all(done)
+
+
+def _mallopt() -> Callable[[int, int], int]:
+    """How to tell the C library; where that is another one, it does not listen."""
+    import ctypes  # fresh migrants do without
 
     try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except (OSError, AttributeError):  # another C library
-        return False
-    return bool(mallopt(MMAP_THRESHOLD, LARGE) and mallopt(TRIM_THRESHOLD, SPARE) and mallopt(TOP_PAD, LARGE))
+        told: Callable[[int, int], int] = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError):
+        return lambda _setting, _value: 0
+    return told
 
 
 def look_for_cycles_seldom() -> None:

@@ -9,7 +9,8 @@ from sanderling.clock import Clock
 from sanderling.coordinator import Coordinator, Engine
 from sanderling.ending import Bounds
 from sanderling.engines.hosts.address import Address
-from sanderling.engines.processes import Newborn, Processes, newborns
+from sanderling.engines.nursery import Newborn, newborns
+from sanderling.engines.processes import Processes
 from sanderling.errors import UsageError
 from sanderling.home.house import House
 from sanderling.migrants.briefed import is_kept

@@ -1,32 +1,23 @@
 """Migrants as processes on this machine: started here, spoken to over socket pairs, missed when they die."""
 
-import os
-import secrets
 import selectors
 import socket
 import subprocess
-import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import msgspec
 from msgspec import Struct
 
 from sanderling.engines.hosts.address import Address
-from sanderling.engines.quiet import unheard
-from sanderling.engines.wire import BUFFER, Abandon, Go, Inbox, Quit, Start, frame, push
+from sanderling.engines.nursery import Newborn, Process, bear, new_name
+from sanderling.engines.wire import Abandon, Go, Inbox, Quit, Start, frame, push
 from sanderling.migrants.settings import FetchSettings
 from sanderling.records import Host, Itinerary, Parcel, Vitals
 
 GRACE_SECONDS = 5.0
-# Told to glibc: the next page uses the memory of the last. Given back and asked for again, it would come at a price.
-KEEP_FREED = {
-    "MALLOC_TRIM_THRESHOLD_": str(32 * 2**20),
-    "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
-    "MALLOC_TOP_PAD_": str(2**20),
-}
 
 
 class Lost(Struct, frozen=True):
@@ -40,52 +31,12 @@ class _Crew:
     """One running migrant, as seen from here."""
 
     name: str
-    process: subprocess.Popen[bytes]
+    process: Process
     sock: socket.socket
     inbox: Inbox = field(default_factory=Inbox)
     outgoing: bytearray = field(default_factory=bytearray)
     vitals: Vitals | None = None
     place: str = ""
-
-
-class Newborn(Struct, frozen=True):
-    """A process that waits to be told what to do."""
-
-    name: str
-    process: subprocess.Popen[bytes]
-    sock: socket.socket
-
-
-def bear(name: str) -> Newborn:
-    """Start a process for a migrant of this name."""
-    ours, theirs = socket.socketpair()
-    for end in (ours, theirs):
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
-    command = [sys.executable, "-m", "sanderling.engines.worker", name, str(theirs.fileno())]
-    with unheard():
-        process = subprocess.Popen(
-            command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL, env=KEEP_FREED | os.environ
-        )
-    theirs.close()
-    return Newborn(name, process, ours)
-
-
-@contextmanager
-def newborns(count: int) -> Iterator[list[Newborn]]:
-    """Start processes that will soon be wanted: they wake up while the rest is made ready. Who is left over ends."""
-    waiting = [bear(new_name(number)) for number in range(1, count + 1)]
-    try:
-        yield waiting
-    finally:
-        for left in waiting:
-            left.sock.close()
-            left.process.kill()
-            left.process.wait()
-
-
-def new_name(number: int) -> str:
-    """An id that is never used again."""
-    return f"m{number}-{secrets.token_hex(3)}"
 
 
 class Processes:

@@ -102,10 +102,9 @@ def begin(start: Start, name: str) -> "Trip | RemoteTrip":
     return RemoteTrip(start.settings, marks, start.host, name=name)
 
 
-def main() -> None:
-    """Entry point of the process: `worker.py NAME FD`, settings in the first frame."""
+def live(name: str, sock: socket.socket) -> None:
+    """The life of a migrant, from its settings in the first frame to its end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the coordinator, who tells us
-    name, sock = sys.argv[1], socket.socket(fileno=int(sys.argv[2]))
     header = sock.recv(4, socket.MSG_WAITALL)
     if len(header) < 4:
         return
@@ -120,6 +119,11 @@ def main() -> None:
         return
     finally:
         trip.close()
+
+
+def main() -> None:
+    """Entry point of a process of its own: `worker.py NAME FD`."""
+    live(sys.argv[1], socket.socket(fileno=int(sys.argv[2])))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,103 @@
+"""Processes that are started ahead of the migrants that live in them: copies of ours, or fresh ones."""
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sanderling.engines.nursery import Newborn, bear, can_copy, copied, newborns
+from sanderling.engines.processes import Processes
+from sanderling.memory import KEEP_FREED
+from sanderling.migrants.settings import FetchSettings
+
+both = pytest.mark.parametrize("begin", [bear, copied])
+
+
+@both
+def test_a_process_that_waits_becomes_the_next_migrant(begin: Callable[[str], Newborn]) -> None:
+    newborn = begin("m1-test")
+    engine = Processes(FetchSettings(), waiting=[newborn])
+    assert engine.create() == newborn.name
+    assert not engine.waiting
+    assert engine.create() != newborn.name
+    engine.close()
+    assert newborn.process.poll() == 0
+
+
+@both
+def test_a_migrant_ends_when_the_coordinator_is_gone(begin: Callable[[str], Newborn]) -> None:
+    newborn = begin("m1-test")
+    newborn.sock.close()
+    assert newborn.process.wait(60) == 0
+
+
+def test_a_parked_migrant_wakes_up_under_its_old_name() -> None:
+    with newborns(1) as waiting:
+        engine = Processes(FetchSettings(), waiting=waiting)
+        assert engine.create("old") == "old"
+        assert len(waiting) == 1
+        engine.close()
+
+
+def test_who_is_left_over_ends() -> None:
+    with newborns(2) as waiting:
+        left = list(waiting)
+    assert all(newborn.process.poll() is not None for newborn in left)
+
+
+def test_a_fresh_migrant_keeps_freed_memory_unless_its_user_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MALLOC_TOP_PAD_", "4096")
+    newborn = bear("m1-test")
+    told = Path(f"/proc/{newborn.process.pid}/environ").read_bytes().split(b"\0")
+    newborn.sock.close()
+    newborn.process.wait()
+    assert b"MALLOC_TOP_PAD_=4096" in told
+    assert f"MALLOC_TRIM_THRESHOLD_={KEEP_FREED['MALLOC_TRIM_THRESHOLD_'][1]}".encode() in told
+
+
+def test_a_process_with_threads_is_not_copied() -> None:
+    over = threading.Event()
+    thread = threading.Thread(target=over.wait)
+    thread.start()
+    assert not can_copy()
+    over.set()
+    thread.join()
+
+
+def test_a_copy_holds_none_of_our_files_and_hears_signals_like_a_fresh_process(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    with (tmp_path / "ours").open("w"):
+        newborn = copied("m1-test")
+        newborn.sock.sendall(b"\0")  # the first byte of a frame: it waits for the rest
+        while len(held := os.listdir(f"/proc/{newborn.process.pid}/fd")) > 4:
+            pass
+    signal.signal(signal.SIGTERM, before)
+    os.kill(newborn.process.pid, signal.SIGTERM)
+    assert newborn.process.wait(60) == -signal.SIGTERM
+    assert len(held) == 4  # input, output, errors and the way to us
+    newborn.sock.close()
+
+
+def test_a_copy_that_fails_ends_there(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("no such life")
+
+    monkeypatch.setattr("sanderling.engines.worker.live", fail)
+    newborn = copied("m1-test")
+    newborn.sock.close()
+    assert newborn.process.wait(60) == 1
+    assert "no such life" in capfd.readouterr().err
+
+
+def test_patience_with_a_copy_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    newborn = copied("m1-test")
+    with pytest.raises(subprocess.TimeoutExpired):
+        newborn.process.wait(0)
+    newborn.process.kill()
+    assert newborn.process.wait() == -signal.SIGKILL
+    newborn.process.kill()  # once more does no harm
+    newborn.sock.close()
