@@ -1,7 +1,7 @@
 """Pages that say with status 200 that they are not there."""
 
 from sanderling.pages.parse import parse
-from sanderling.pages.pretence import Pretence, pretence, pretended
+from sanderling.pages.pretence import ASKED, DOWN, LOGIN, MISSING_PAGE, Pretence, pretence, pretended
 from sanderling.pages.text import letters
 
 MISSING = (
@@ -54,3 +54,10 @@ def test_a_page_about_such_things_is_none() -> None:
         "<title>Terms</title><form><input type=password></form><p>Welcome.</p>",
     ):
         assert told(body) is None
+
+
+def test_every_notice_has_the_sign_that_it_is_looked_for_by() -> None:
+    for kinds in (MISSING_PAGE, DOWN, ASKED, LOGIN):
+        for sign, pattern in kinds.items():
+            assert sign == sign.lower()
+            assert all(sign in way.replace("[ -]?", "") for way in pattern.split(r"\b|")), sign

@@ -11,38 +11,79 @@ from sanderling.pages.parse import Document
 from sanderling.pages.text import text
 
 SHORT = 200  # words: a page that says "not found" and more than this says something else too
-NOTICE = (
-    r"\berror\W{0,3}404\b|\b404\W{0,5}(error|not found|page)\b"
-    r"|\b(page|file|document|article|site)\b.{0,20}\b(not|cannot be|could not be) found\b"
-    r"|\bnot found\b|\bno longer (exists|available)\b|\bdoes ?n.t exist\b|\bdoes not exist\b"
-    r"|\bseite (wurde )?nicht gefunden\b|\bpage (introuvable|non trouvée)\b|\bpágina no encontrada\b"
-)
-MISSING = re.compile(NOTICE, re.IGNORECASE)
-MISSING_TITLE = re.compile(rf"^\W*404\b|{NOTICE}", re.IGNORECASE)
+# Each kind of notice by the words that must be in a text for it to be one: nearly all pages have none of them.
+MISSING_PAGE = {
+    "404": r"\berror\W{0,3}404\b|\b404\W{0,5}(error|not found|page)\b",
+    "found": r"\b(page|file|document|article|site)\b.{0,20}\b(not|cannot be|could not be) found\b|\bnot found\b",
+    "no longer": r"\bno longer (exists|available)\b",
+    "exist": r"\bdoes ?n.t exist\b|\bdoes not exist\b",
+    "nicht gefunden": r"\bseite (wurde )?nicht gefunden\b",
+    "page introuvable": r"\bpage introuvable\b",
+    "non trouvée": r"\bpage non trouvée\b",
+    "no encontrada": r"\bpágina no encontrada\b",
+}
+DOWN = {
+    "maintenance": r"\b(under|for|scheduled|site|system|server|planned|en) maintenance\b|\bmaintenance mode\b",
+    "down": r"\bsystem (is )?down\b|\b(temporarily|currently) down\b",
+    "unavailable": r"\b(temporarily|currently|service|service is) unavailable\b",
+    "offline": r"\b(temporarily|currently) offline\b",
+    "out of service": r"\b(temporarily|currently) out of service\b",
+    "back": r"\bwe.?(ll| will) be (right )?back\b",
+    "wartungsarbeiten": r"\bwartungsarbeiten\b",
+    "en mantenimiento": r"\ben mantenimiento\b",
+    "in manutenzione": r"\bin manutenzione\b",
+    "em manutenção": r"\bem manutenção\b",
+    "メンテナンス中": r"メンテナンス中",
+    "维护中": r"维护中",
+}
+ASKED = {
+    "just a moment": r"^\W*just a moment\b",
+    "attention required": r"^\W*attention required\b",
+    "checking your browser": r"\bchecking your browser\b",
+    "human": r"\bare you (a )?human\b|\b(verify|verifying|confirm) (that )?you are (a )?human\b",
+    "robot": r"\bare you (a )?robot\b",
+    "javascript": r"\benable javascript and cookies\b",
+    "captcha": r"\bcaptcha\b",
+    "access denied": r"^\W*access denied\b",
+    "security check": r"^\W*security check\b",
+    "pardon our": r"\bpardon our interruption\b",
+    "unsuccessful": r"^\W*request unsuccessful\b",
+    "you continue": r"^\W*before you continue\b",
+    "sie fortfahren": r"^\W*bevor sie fortfahren\b",
+    "de continuer": r"^\W*avant de continuer\b",
+    "de continuar": r"^\W*antes de continuar\b",
+}
+LOGIN = {
+    "sign": r"\bsign[ -]?in\b",
+    "log": r"\blog[ -]?in\b|\binloggen\b|\blogga in\b",
+    "subscribe to": r"\bsubscribe to continue\b",
+    "members only": r"\bmembers only\b",
+    "anmeld": r"\banmelden\b|\banmeldung\b",
+    "se connecter": r"\bse connecter\b",
+    "connexion": r"\bconnexion\b",
+    "iniciar": r"\biniciar sesión\b",
+    "accedi": r"\baccedi\b",
+    "ログイン": r"ログイン",
+    "登录": r"登录",
+}
+SIGNS = re.compile("|".join({**MISSING_PAGE, **DOWN, **ASKED, **LOGIN}))
+
+
+def _any_of(*notices: dict[str, str], first: str = "") -> re.Pattern[str]:
+    every = [pattern for kinds in notices for pattern in kinds.values()]
+    return re.compile("|".join([first, *every] if first else every), re.IGNORECASE)
+
+
+MISSING = _any_of(MISSING_PAGE)
+MISSING_TITLE = _any_of(MISSING_PAGE, first=r"^\W*404\b")
+HIDING = _any_of(DOWN, ASKED)
+ASKING_WHO = _any_of(LOGIN)
 PARKED = re.compile(
     r"\bdomain (name )?(is|may be|could be) (for sale|parked|available for purchase)\b|\bbuy this domain\b"
     r"|\bthis domain (has expired|is parked)\b|\bparked (free|domain)\b|\bdomain parking\b"
     r"|\bhugedomains\b|\bsedo ?domain parking\b",
     re.IGNORECASE,
 )
-DOWN = (
-    r"\b(under|for|scheduled|site|system|server|planned) maintenance\b|\bmaintenance mode\b|\bsystem (is )?down\b"
-    r"|\b(temporarily|currently) (unavailable|down|offline|out of service)\b|\bservice (is )?unavailable\b"
-    r"|\bwe.?(ll| will) be (right )?back\b|\bwartungsarbeiten\b|\ben maintenance\b|\ben mantenimiento\b"
-    r"|\bin manutenzione\b|\bem manutenção\b|メンテナンス中|维护中"
-)
-ASKED = (
-    r"^\W*just a moment\b|^\W*attention required\b|\bchecking your browser\b|\bare you (a )?(human|robot)\b"
-    r"|\b(verify|verifying|confirm) (that )?you are (a )?human\b|\benable javascript and cookies\b|\bcaptcha\b"
-    r"|^\W*access denied\b|^\W*security check\b|\bpardon our interruption\b|^\W*request unsuccessful\b"
-    r"|^\W*before you continue\b|^\W*bevor sie fortfahren\b|^\W*avant de continuer\b|^\W*antes de continuar\b"
-)
-LOGIN = (
-    r"\b(sign|log)[ -]?in\b|\blogin\b|\bsubscribe to continue\b|\bmembers only\b|\banmelden\b|\banmeldung\b"
-    r"|\bse connecter\b|\bconnexion\b|\biniciar sesión\b|\baccedi\b|\binloggen\b|\blogga in\b|ログイン|登录"
-)
-HIDING = re.compile(f"{DOWN}|{ASKED}", re.IGNORECASE)
-ASKING_WHO = re.compile(LOGIN, re.IGNORECASE)
 PASSWORD = 'input[type="password" i]'
 LONGEST = 4000  # characters of so few words
 
@@ -70,12 +111,13 @@ def pretended(tree: Document, letters: str) -> Pretence | None:
         return None
     found, head = tree.find("title"), tree.find("h1")
     title = found.text if found is not None else ""
-    if MISSING_TITLE.search(title) or "domain" in letters.lower():
+    heads = (title, head.text if head is not None else "")
+    hinted = SIGNS.search("\n".join(heads).lower()) is not None
+    if (hinted and MISSING_TITLE.search(title)) or "domain" in letters.lower():
         said = pretence(title, text(tree))
         if said is not None:
             return said
-    heads = (title, head.text if head is not None else "")
-    return Pretence.OUTAGE if any(map(HIDING.search, heads)) or _asks_who(tree, heads) else None
+    return Pretence.OUTAGE if hinted and (any(map(HIDING.search, heads)) or _asks_who(tree, heads)) else None
 
 
 def _asks_who(tree: Document, heads: tuple[str, str]) -> bool:
