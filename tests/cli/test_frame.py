@@ -1,7 +1,10 @@
 """What every command shares."""
 
+from pathlib import Path
+
 import pytest
 
+from sanderling.cli import main
 from sanderling.cli.frame import print_rows
 
 
@@ -10,6 +13,12 @@ def test_a_table_lines_its_columns_up(capsys: pytest.CaptureFixture[str]) -> Non
     seen = capsys.readouterr()
     assert seen.out.splitlines() == ["one   two  three", "a     1    x y", "long       "]
     assert not seen.err
+
+
+def test_at_most_so_many_is_a_number_of_things(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for wrong in ("-1", "two", "1.5"):
+        assert main(["pages", f"--first={wrong}", "-C", str(tmp_path)]) == 4
+        assert f"{wrong!r} is no whole number from 0 on" in capsys.readouterr().err
 
 
 def test_an_empty_table_is_said_in_words(capsys: pytest.CaptureFixture[str]) -> None:

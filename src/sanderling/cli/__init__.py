@@ -4,11 +4,14 @@
 and `run(call) -> exit code`. Only the module of the command that was asked for is imported.
 """
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
+from pathlib import Path
 
-from sanderling.cli.frame import EXIT_INTERRUPTED, parse_call
+from sanderling.cli.frame import EXIT_DISK, EXIT_INTERRUPTED, parse_call
 from sanderling.errors import SanderlingError
 from sanderling.memory import modules_stay
 
@@ -45,6 +48,7 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; say what went wrong in one sentence and return the exit code that says it too."""
+    ready_streams()
     try:
         with modules_stay():
             call, module = parse_call(sys.argv[1:] if argv is None else argv, COMMANDS)
@@ -57,5 +61,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # somebody closed the pipe (`| head`): that is an answer, not an error
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_go()
         return 0
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename is not None:
+            raise
+        _let_go()
+        print("sanderling: what was asked for could not be written: the disk is full", file=sys.stderr)
+        return EXIT_DISK
+
+
+def ready_streams() -> None:
+    """Whatever a terminal cannot show is no error, nor that nobody listens at all."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 as long as we live
+        elif isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
+
+
+def _let_go() -> None:
+    """Nobody takes our output any more: what is left of it goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

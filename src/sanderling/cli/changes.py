@@ -1,6 +1,7 @@
 """sanderling changes: what changed, of which kind, and how much it matters."""
 
 import argparse
+import sys
 import time
 from collections.abc import Iterator
 from hashlib import sha256
@@ -14,7 +15,7 @@ from sanderling.changes.told import OVERLAP, Heard
 from sanderling.changes.told import read as read_heard
 from sanderling.changes.told import write as write_heard
 from sanderling.cli.diff import NOTHING_WATCHED, read_attention
-from sanderling.cli.frame import Call, print_json, print_rows, say
+from sanderling.cli.frame import Call, print_json, print_rows, say, whole
 from sanderling.cli.news import chosen, fates, others
 from sanderling.cli.times import iso, moment, short
 from sanderling.errors import UsageError
@@ -46,7 +47,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--url", metavar="PATTERN", help="only URLs like this: * stands for anything")
     parser.add_argument("--words", action="store_true", help="also the words that came and went")
     parser.add_argument("--noise", action="store_true", help="also pages that differ in nothing that matters")
-    parser.add_argument("--first", "--limit", dest="first", type=int, metavar="N", help="at most so many")
+    parser.add_argument("--first", "--limit", dest="first", type=whole, metavar="N", help="at most so many")
     parser.add_argument("--feed", choices=("atom", "rss"), help="print a feed")
     parser.add_argument("--alert", action="append", metavar="ADDRESS", help="send them there (apprise; repeatable)")
 
@@ -68,7 +69,9 @@ def run(call: Call) -> int:
         return _send(call, found)
     if call.args.feed:
         write = atom if call.args.feed == "atom" else rss
-        print(write(found, f"Changes in {call.collection.name}", f"urn:sanderling:{call.collection.name}"), end="")
+        feed = write(found, f"Changes in {call.collection.name}", f"urn:sanderling:{call.collection.name}")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(feed.encode())
     elif call.json:
         for item in found:
             print_json(as_object(item) | ({"words": list(item.words)} if call.args.words else {}))

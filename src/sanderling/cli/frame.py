@@ -163,9 +163,17 @@ def overview(commands: Mapping[str, str]) -> str:
     return f"{INTRODUCTION}\ncommands:\n{rows}\n\nsanderling COMMAND --help says more.\n{EXIT_CODES}"
 
 
+def whole(text: str) -> int:
+    """A whole number from 0 on, as an argument."""
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on")
+    return int(text)
+
+
 def print_json(value: object) -> None:
     """One object on one line."""
-    print(json.dumps(value, ensure_ascii=False, separators=(", ", ": ")))
+    narrow = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")  # then every letter is spelled in ASCII
+    print(json.dumps(value, ensure_ascii=narrow, separators=(", ", ": ")))
 
 
 def print_rows(rows: Iterable[Sequence[object]], header: Sequence[str], none: str = "nothing to show") -> None:

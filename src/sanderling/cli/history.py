@@ -43,7 +43,8 @@ def run(call: Call) -> int:
         print_json({"url": key, "class": frequency, "etag": etag, "last_modified": modified,
                     "moved_from": [url for _, url in before], "visits": past})  # fmt: skip
         return 0
-    print(f"{key}: {len(visits)} visits, {changes} changes, class {frequency}")
+    looks, turns = ("" if number == 1 else "s" for number in (len(visits), changes))
+    print(f"{key}: {len(visits)} visit{looks}, {changes} change{turns}, class {frequency}")
     for _, url in before:
         print(f"moved here from {url}")
     if etag or modified:

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Collection, Iterator, Mapping
 
-from sanderling.cli.frame import Call, print_json, print_rows
+from sanderling.cli.frame import Call, print_json, print_rows, whole
 from sanderling.cli.times import iso, moment, short
 from sanderling.dedupe.twins import Pair, near
 from sanderling.ending import Finish
@@ -43,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--duplicates", action="store_true", help="only pages whose body is that of another page")
     parser.add_argument("--near", action="store_true", help="only pages that read nearly like one met before")
     parser.add_argument("--notices", action="store_true", help="only pages that read like a notice: an outage, a login")
-    parser.add_argument("--first", "--limit", dest="first", type=int, metavar="N", help="at most so many")
+    parser.add_argument("--first", "--limit", dest="first", type=whole, metavar="N", help="at most so many")
 
 
 def run(call: Call) -> int:

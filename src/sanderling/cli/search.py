@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from sanderling.cli.frame import Call, print_json, say
+from sanderling.cli.frame import Call, print_json, say, whole
 from sanderling.cli.times import iso
 from sanderling.errors import CollectionError, MissingExtra, UsageError
 from sanderling.store.collection import read_collection
@@ -31,9 +31,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "query", nargs="+", help='words, "phrases", -without, site: type: lang: changed: asof: intitle:'
     )
     parser.add_argument(
-        "--first", "--limit", dest="first", type=int, default=10, metavar="N", help="so many results (default 10)"
+        "--first", "--limit", dest="first", type=whole, default=10, metavar="N", help="so many results (default 10)"
     )
-    parser.add_argument("--from", type=int, default=1, metavar="N", dest="start", help="begin at this result")
+    parser.add_argument("--from", type=whole, default=1, metavar="N", dest="start", help="begin at this result")
     parser.add_argument("--explain", action="store_true", help="show what each score is made of")
     parser.add_argument("--no-update", action="store_true", help="search the index as it is")
 
@@ -63,7 +63,7 @@ def _update(call: Call) -> None:
     from sanderling.index.follow import catch_up
 
     try:
-        catch_up(call.collection, lambda behind: say(call, f"indexing, {behind:,} visits to go"))
+        catch_up(call.collection, lambda behind: say(call, f"indexing, {behind:,} visits to go") if behind else None)
     except CollectionError as error:
         if "LockBusy" not in str(error):
             raise

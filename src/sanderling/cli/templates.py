@@ -2,7 +2,7 @@
 
 import argparse
 
-from sanderling.cli.frame import Call, print_json, print_rows
+from sanderling.cli.frame import Call, print_json, print_rows, whole
 from sanderling.database import Connection
 from sanderling.errors import UsageError
 from sanderling.index.structure_catch_up import learn_site, looks_of, open_structures
@@ -21,7 +21,7 @@ examples:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What only this command takes."""
     parser.add_argument("--site", help="only hosts whose name contains this")
-    parser.add_argument("--least", type=int, default=1, metavar="N", help="only templates of at least so many pages")
+    parser.add_argument("--least", type=whole, default=1, metavar="N", help="only templates of at least so many pages")
 
 
 def run(call: Call) -> int:

@@ -1,0 +1,71 @@
+"""Whatever takes the output: a terminal that knows few letters, a full disk, nobody at all."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from tests.web import Site, html
+
+from sanderling.cli import main
+
+BEFORE, AFTER = "Gr\u00fc\u00dfe aus K\u00f6ln", "Gr\u00fc\u00dfe aus \u6771\u4eac und von anderswo"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A collection with letters of several scripts, and a change."""
+    made = tmp_path_factory.mktemp("letters")
+    with Site({"/": html("/a", text=BEFORE), "/a": html("/", text=BEFORE)}) as site:
+        flags = ["-C", str(made), "--delay", "0", "--allow-private", "--quiet", "--migrants", "1", "--no-index"]
+        main(["crawl", site.root + "/", *flags])
+        site.pages["/a"] = html("/", text=AFTER)
+        main(["crawl", site.root + "/", *flags])
+    return made
+
+
+def run(folder: Path, *words: str, encoding: str = "ascii", to: str = "") -> subprocess.CompletedProcess[bytes]:
+    """Run a command that may write these letters alone."""
+    env = os.environ | {"PYTHONIOENCODING": encoding}
+    line = [sys.executable, "-m", "sanderling", *words, "-C", str(folder)]
+    if not to:
+        return subprocess.run(line, capture_output=True, env=env, check=False)
+    return subprocess.run(["sh", "-c", f'"$@" {to}', "sh", *line], capture_output=True, env=env, check=False)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+@pytest.mark.parametrize("words", [["changes", "--words"], ["pages"], ["status"], ["export", "--format", "csv"]])
+def test_letters_that_a_terminal_does_not_know_are_no_error(folder: Path, words: list[str], encoding: str) -> None:
+    done = run(folder, *words, encoding=encoding)
+    assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr
+
+
+def test_a_page_is_shown_to_such_a_terminal_with_its_history_and_differences(folder: Path) -> None:
+    url = json.loads(run(folder, "changes", "--json").stdout)["url"]
+    for words in (["history", url], ["diff", url], ["show", url, "--text"]):
+        done = run(folder, *words)
+        assert done.returncode == 0, done.stderr
+    assert b"Gr??e" in done.stdout
+
+
+def test_scripts_read_the_same_whatever_the_terminal_knows(folder: Path) -> None:
+    narrow, wide = (run(folder, "pages", "--json", encoding=name).stdout.decode(name) for name in ("ascii", "utf-8"))
+    assert [json.loads(line) for line in narrow.splitlines()] == [json.loads(line) for line in wide.splitlines()]
+    assert json.loads(narrow.splitlines()[0])["title"] == BEFORE
+    feed = run(folder, "changes", "--feed", "atom").stdout
+    assert "\u6771\u4eac" in "".join(ElementTree.fromstring(feed).itertext())
+
+
+def test_a_full_disk_is_one_sentence(folder: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    done = run(folder, "pages", to="> /dev/full")
+    assert (done.returncode, done.stderr.count(b"\n")) == (3, 1), done.stderr
+
+
+def test_nobody_has_to_listen(folder: Path) -> None:
+    done = run(folder, "pages", to=">&-")
+    assert (done.returncode, done.stderr) == (0, b"")
