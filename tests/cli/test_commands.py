@@ -329,7 +329,7 @@ def test_the_history_of_a_page_is_told(crawled: tuple[str, str], capsys: pytest.
     assert isinstance(found["visits"], list)
     assert [visit["outcome"] for visit in found["visits"]] == ["fetched"]
     main(["history", f"{root}/a", "-C", folder])
-    assert "1 visits, 0 changes" in capsys.readouterr().out
+    assert "1 visit, 0 changes" in capsys.readouterr().out
 
 
 def test_every_setting_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
