@@ -10,6 +10,7 @@ from pathlib import Path
 import experiments
 from experiments.frame import Table, lines, markdown
 from sanderling.errors import UsageError
+from sanderling.given import nearest
 
 FRAME = {"frame", "run", "draw", "web", "crawls", "__main__"}  # modules that are no experiment
 ROOT = Path(__file__).parent.parent
@@ -39,7 +40,9 @@ def chosen(words: Sequence[str]) -> list[str]:
         return known
     for word in words:
         if word not in known:
-            raise UsageError(f"no experiment is called {word!r}: sanderling experiment list names them")
+            raise UsageError(
+                f"no experiment is called {word!r}{nearest(word, known)}; sanderling experiment list names them"
+            )
     return list(words)
 
 

@@ -65,6 +65,8 @@ def opened(folder: Path, request: Request, seeds: Sequence[Spelling], clock: Clo
         house = open_house(collection, request, seeds, far.limit, clock)
         house.judge.begin_at(far.starts)
         with house.archive, closing(house.log):
+            for repaired in house.archive.repairs:
+                house.log.note(repaired.told)
             yield house, request
 
 

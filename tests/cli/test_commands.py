@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -354,3 +355,15 @@ def test_clean_never_deletes_without_a_yes(
         assert site.hits["/"] == 1
         assert main(["crawl", *common, "--clean", "--yes"]) == 0
         assert (tmp_path / "mine.txt").read_text() == "keep me"
+
+
+def test_who_lost_a_part_of_the_archive_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site({"/": html("/a"), "/a": html()}) as site:
+        line = ["crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0", "--allow-private", "--migrants", "1"]
+        assert main(line) == 0
+        (file,) = (tmp_path / "archive").glob("*.gz")
+        os.truncate(file, file.stat().st_size - 5)
+        capsys.readouterr()
+        assert main(line) == 0
+    assert f"warning: {file.name} lacks" in capsys.readouterr().err
+    assert f"{file.name} lacks" in (tmp_path / "logs" / "crawl.log").read_text()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sanderling.pages.links import extract
 from sanderling.pages.parse import parse
-from sanderling.publisher.volatile import page_paths, side_file, side_path, values, write_beside
+from sanderling.publisher.volatile import page_paths, side_file, values, write_beside
 from sanderling.refresh import tvi
 
 PAGE = (
@@ -30,7 +30,7 @@ def test_both_ends_find_the_same_parts() -> None:
     page = PAGE.format(1, "n", 2)
     assert values(page) == {"price": "1", "name": "n", "n": "2"}
     assert set(tvi.volatile_parts(page.encode())) == set(values(page))
-    assert extract(parse(page.encode()), "https://x.org/p.html").side == side_path("p.html")
+    assert extract(parse(page.encode()), "https://x.org/p.html").side == "p.tvi"
 
 
 def test_what_says_nothing_sure_is_left_out() -> None:
@@ -45,11 +45,9 @@ def test_marks_without_end_take_no_time() -> None:
 
 
 def test_side_files_are_named_after_their_pages() -> None:
-    assert side_path("/a/shares.html") == "/a/shares.tvi"
-    assert side_path("/a/") == "/a/index.tvi"
-    assert side_path("/plain") == "/plain.tvi"
-    for path in ("/a/shares.html", "/a/", "/plain"):
-        assert path in page_paths(side_path(path))
+    sides = {"/a/shares.html": "/a/shares.tvi", "/a/": "/a/index.tvi", "/plain": "/plain.tvi"}
+    for path, side in sides.items():
+        assert path in page_paths(side)
 
 
 def test_side_files_are_written_beside_pages_that_have_parts(tmp_path: Path) -> None:

@@ -40,11 +40,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pattern", action="append", metavar="P", help="'[name] better known as *' (repeatable)")
     parser.add_argument("--links", action="store_true", help="also read link texts and redirects")
     parser.add_argument("--text", action="append", metavar="PATH", help="read these files or folders instead")
-    parser.add_argument("--workers", type=whole, default=os.cpu_count() or 1, help="processes (default: one per core)")
+    parser.add_argument(
+        "--workers", type=whole, metavar="N", default=os.cpu_count() or 1, help="processes (default: one per core)"
+    )
     parser.add_argument(
         "--widen", action="store_true", help="let searches for NAME also find these names (--most 0: no longer)"
     )
-    parser.add_argument("--most", type=whole, default=10, help="candidates per name (default 10)")
+    parser.add_argument("--most", type=whole, metavar="N", default=10, help="candidates per name (default 10)")
 
 
 def run(call: Call) -> int:

@@ -133,6 +133,8 @@ def started(call: Call, request: Request, coordinator: Coordinator) -> None:
     """Before the first request: warn, and listen to Ctrl-C."""
     warn_without_contact(call, request)
     warn_of_credentials(call, request)
+    for damaged in [one for one in coordinator.house.archive.repairs if one.missing]:
+        say(call, f"warning: {damaged.told}")
     if call.verbose:
         coordinator.house.log.tell = lambda line: print(line, file=sys.stderr)
         coordinator.house.log.tell_all = call.verbose > 1

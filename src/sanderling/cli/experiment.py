@@ -33,6 +33,8 @@ def run(call: Call) -> int:
     if importlib.util.find_spec("experiments") is None:
         raise UsageError("the experiments come with the source of Sanderling, not with the installed package")
     experiments = importlib.import_module("experiments.run")
+    if call.args.name[0].lower() != "list":
+        experiments.chosen(call.args.name)  # or say what is wrong
     code: int = _as_objects(experiments, call.args.name) if call.json else experiments.main(call.args.name)
     return code
 

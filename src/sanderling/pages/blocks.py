@@ -135,12 +135,8 @@ class _Known(dict[str, bool]):
         return value
 
 
-def sounds_like_furniture(name: str) -> bool:
-    """Say whether a class name or id is one of menus, banners and the like."""
-    return _known[name]
-
-
 def _is_telling(name: str) -> bool:
+    """Say whether a class name or id is one of menus, banners and the like."""
     words = WORD.findall(CAMEL.sub(" ", name).lower())
     whole = "".join(words)
     return any(word.endswith(ENDINGS) for word in words) or any(part in whole for part in TELLING)

@@ -20,7 +20,7 @@ from sanderling.publisher.serve import Post, Round, Watch, make_server, robots_o
 from sanderling.publisher.site import Site
 from sanderling.publisher.store import connect
 
-HELP = "tell crawlers what changed on your site, from its document root and its access log"
+HELP = "Tell crawlers what changed on your site, from its document root and its access log."
 EXAMPLES = """\
 examples:
   sanderling publish /var/www/html --base https://example.org --access-log /var/log/nginx/access.log

@@ -42,13 +42,6 @@ def side_file(page: str) -> str:
     return json.dumps(values(page), ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def side_path(path: str, index: str = "index.html") -> str:
-    """Name the side file of a page: /a/shares.html has /a/shares.tvi, a folder that of its index."""
-    folder, slash, name = path.rpartition("/")
-    stem = (name or index).rpartition(".")[0] or name
-    return f"{folder}{slash}{stem}{ENDING}"
-
-
 def page_paths(side: str) -> list[str]:
     """Name the pages a side file may belong to, likeliest first."""
     stem = side.removesuffix(ENDING)

@@ -19,6 +19,13 @@ class Repair(Struct, frozen=True):
     now: int
     missing: int = 0  # committed bytes that are not there: places at `now` and beyond cannot be read
 
+    @property
+    def told(self) -> str:
+        """In one line, for the log."""
+        if self.missing:
+            return f"{self.file} lacks {self.missing:,} bytes that were stored in it: records at its end cannot be read"
+        return f"{self.file} was cut from {self.was:,} to {self.now:,} bytes: the rest was never committed"
+
 
 def repair(folder: Path, committed: Mapping[str, int]) -> list[Repair]:
     """Cut files to their committed length, and files nobody committed to their last whole member."""
