@@ -11,6 +11,7 @@ from typing import TypeVar
 import msgspec
 
 from sanderling.changes.ledger import Ledger
+from sanderling.checkpoints import written_back
 from sanderling.clock import Clock
 from sanderling.database import Connection, migrate, transaction
 from sanderling.errors import StoreUnavailable, UsageError
@@ -44,7 +45,7 @@ from sanderling.request import Request, budget_of, fetch_settings, pace_of, poli
 from sanderling.settings import Scope
 from sanderling.store.catalogue import Catalogue
 from sanderling.store.cdxj_index import open_index
-from sanderling.store.collection import Collection, get_meta, open_collection, set_meta
+from sanderling.store.collection import DATABASE, Collection, get_meta, open_collection, set_meta
 from sanderling.store.crawl_log import CrawlLog
 from sanderling.store.graph import Graph
 from sanderling.store.hints import Hints
@@ -59,7 +60,7 @@ T = TypeVar("T")
 @contextmanager
 def opened(folder: Path, request: Request, seeds: Sequence[Spelling], clock: Clock) -> Iterator[tuple[House, Request]]:
     """The rooms of a crawl into a folder, open until it ends; and the request, with the order that is remembered."""
-    with open_collection(folder, request.workers.store) as collection:
+    with open_collection(folder, request.workers.store) as collection, written_back(folder / DATABASE):
         request = msgspec.structs.replace(request, wish=remembered(collection.db, request.wish))
         far = reach(collection.db, request.limits.depth, [seed.url for seed in seeds], Random())
         house = open_house(collection, request, seeds, far.limit, clock)

@@ -32,7 +32,7 @@ def test_a_url_is_new_once(db: Connection) -> None:
 
 
 def test_what_left_the_cache_is_found_on_disk(db: Connection) -> None:
-    book = Book(db, Occurrences(6), Roll(FIRST))
+    book = Book(db, Occurrences(6), Roll(FIRST, most_apart=0))
     urls = [Url(f"http://a/{n}") for n in range(4 * FIRST)]
     ids = book.add([entry(url) for url in urls], 0)
     assert {url: known.id for url, known in book.find(urls).items()} == ids

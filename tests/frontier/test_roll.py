@@ -29,15 +29,42 @@ def test_it_doubles_up_to_its_limit_and_forgets_nobody() -> None:
     assert sum(roll.value(key) == number + 1 for number, key in enumerate(keys)) > FIRST
 
 
-def test_of_a_row_the_three_noted_last_are_kept() -> None:
+def test_of_a_row_the_three_noted_last_are_kept_and_the_others_apart() -> None:
     roll = Roll()
     keys = [number << 20 for number in (1, 2, 3, 4)]
     for key in keys:
         roll.note(key, key + 1)
-    assert [roll.value(key) for key in keys] == [0, *(key + 1 for key in keys[1:])]
+    assert [roll.value(key) for key in keys] == [key + 1 for key in keys]
+    assert roll.apart == {keys[0]: keys[0] + 1}
     roll.note(keys[3], 5)
     roll.note(keys[2], 6)
-    assert [roll.value(key) for key in keys] == [0, 0, 6, 5]
+    assert [roll.value(key) for key in keys] == [keys[0] + 1, keys[1] + 1, 6, 5]
+
+
+def test_of_those_that_were_set_apart_the_newest_value_counts() -> None:
+    roll = Roll()
+    keys = [number << 20 for number in range(1, 9)]
+    roll.note(keys[0], 1)
+    roll.note(keys[1], 2)
+    roll.note(keys[0], 3)
+    for key in keys[2:]:
+        roll.note(key, 9)
+    assert [roll.value(key) for key in keys[:2]] == [3, 2]
+    found: dict[Url, int] = {}
+    urls = [Url(f"http://a/{number}") for number in range(20 * FIRST)]
+    for number, url in enumerate(urls):
+        roll.note(hash(url), number + 1)
+    roll.answer(urls, found)
+    assert [found[url] for url in urls] == list(range(1, len(urls) + 1))
+
+
+def test_too_many_apart_are_forgotten_but_never_called_new() -> None:
+    roll = Roll(most_apart=2)
+    keys = [number << 20 for number in range(1, 8)]
+    for key in keys:
+        roll.note(key, 1)
+    assert [roll.value(key) for key in keys] == [0, 0, 1, 1, 1, 1, 1]
+    assert not any(map(roll.is_new, keys))
 
 
 def test_a_url_that_was_never_met_is_nearly_always_new() -> None:
@@ -65,7 +92,6 @@ def test_it_answers_for_many_at_once_and_says_who_was_asked_for_before() -> None
     often, unsure = roll.answer([*urls, *strangers], found)
     assert not often
     assert found.keys() | unsure >= set(urls)
-    assert len(unsure) < 50
     assert all(found[url] == roll.value(hash(url)) == urls.index(url) + 1 for url in found)
     again: dict[Url, int] = {}
     often, _ = roll.answer(urls, again)
