@@ -1,6 +1,6 @@
 """Errands: which URLs of which open host go to which migrant, as long as somebody has room."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -9,9 +9,10 @@ from sanderling.clock import Clock
 from sanderling.database import transaction
 from sanderling.frontier.queue import Door
 from sanderling.home.house import House
-from sanderling.pages import again
-from sanderling.records import Brief, Host, Itinerary, Role
+from sanderling.pages.signatures import is_current
+from sanderling.records import Brief, Host, Itinerary, Kept, Role
 from sanderling.schedule.roster import Roster
+from sanderling.store.catalogue import Latest
 from sanderling.store.signals import Signal
 
 LEAST_IN_HAND = 16  # stops a migrant holds at the start of a crawl: what is in hand cannot be put in a better order
@@ -126,16 +127,26 @@ class Errands:
             return itinerary
         stops = []
         liar = self.house.hosts.etag_lies(itinerary.host)
-        marks = self.house.catalogue.marks([id_ for id_, old in latest.items() if old.changes], "signature")
+        kept = self._kept([old for old in latest.values() if old.status == 200])
         for stop in itinerary.stops:
             old = latest.get(stop.id)
             if old is not None and old.status == 200 and stop.role is not Role.CHANGES:  # each question is another
                 etag = "" if liar and old.last_modified else old.etag
-                mark = again.in_brief(marks.get(stop.id, b""))
                 stop = msgspec.structs.replace(
-                    stop, etag=etag, last_modified=old.last_modified, digest=old.digest, mark=mark
+                    stop, etag=etag, last_modified=old.last_modified, digest=old.digest, last=kept.get(stop.id)
                 )
             elif old is not None and old.is_away and stop.role is Role.PAGE:  # a 304 would not say that it is back
                 stop = msgspec.structs.replace(stop, digest=old.digest)
             stops.append(stop)
         return msgspec.structs.replace(itinerary, stops=tuple(stops))
+
+    def _kept(self, latest: Sequence[Latest]) -> dict[int, Kept]:
+        """Say where the last versions of pages are kept, and which have a full mark."""
+        catalogue = self.house.catalogue
+        places = catalogue.body_places([old.visit for old in latest])
+        marks = catalogue.marks([old.url for old in latest if old.changes], "signature")
+        return {
+            old.url: Kept(*places[old.visit], old.charset, is_current(marks.get(old.url, b"")))
+            for old in latest
+            if old.visit in places
+        }

@@ -35,7 +35,7 @@ def prepare_engine(request: Request, engine: Engine | None = None) -> AbstractCo
 
 def open_engine(request: Request, folder: Path, waiting: list[Newborn] | None = None) -> Engine:
     """Where the migrants of this crawl live."""
-    settings = fetch_settings(request)
+    settings = msgspec.structs.replace(fetch_settings(request), archive=str((folder / "archive").resolve()))
     if request.driven or is_kept(folder / KEEP):
         settings = msgspec.structs.replace(settings, keep=str(folder / KEEP))
     if request.workers.engine == "ray":

@@ -152,6 +152,16 @@ class Pointer(Struct, frozen=True, array_like=True, gc=False):
     role: Role = Role.SITEMAP
 
 
+class Kept(Struct, frozen=True, array_like=True, gc=False):
+    """Where the archive keeps the last version of a page."""
+
+    file: str
+    start: int
+    length: int
+    charset: str = ""
+    is_marked: bool = False  # the full mark of that version is kept too
+
+
 class Stop(Struct, frozen=True, array_like=True, gc=False):
     """One URL of an itinerary, with what is known of the last visit."""
 
@@ -166,7 +176,7 @@ class Stop(Struct, frozen=True, array_like=True, gc=False):
     last_modified: str = ""
     digest: bytes = b""
     role: Role = Role.PAGE
-    mark: bytes = b""  # of the full mark of the last version, what a new one can be made from; empty for none
+    last: Kept | None = None  # None: there is none, or nothing of it is wanted
 
 
 class Robots(Struct, frozen=True):

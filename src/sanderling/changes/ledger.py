@@ -9,11 +9,10 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct, msgpack
 
 from sanderling.changes.detect import Change, Kind, judge
-from sanderling.changes.difference import Difference, difference
+from sanderling.changes.difference import Difference
 from sanderling.changes.noise import Noise
 from sanderling.changes.resources import Swap
 from sanderling.database import Connection
-from sanderling.pages.signatures import read
 
 UNREADABLE = Change(kinds=(Kind.CONTENT,), significance=0.4, amount=1.0)
 """A document that is no page: its bytes differ, and more cannot be said."""
@@ -59,12 +58,11 @@ class Ledger:
         self.touched.add(site)
 
     def note(
-        self, url: int, site: str, at: float, previous_at: float, marks: tuple[bytes, bytes] | None, mime: str = ""
+        self, url: int, site: str, at: float, previous_at: float, found: Difference | None, mime: str = ""
     ) -> Change:
-        """Write down how a page differs from its last version; without marks its bytes are all we know."""
+        """Write down how a page differs from its last version; of what is no page its bytes are all we know."""
         change, facts = REPLACED if mime.startswith("image/") else UNREADABLE, b""
-        if marks is not None:
-            found = difference(read(marks[0]), read(marks[1]))
+        if found is not None:
             noise = self.noise(site)
             noise.learn(url, found)
             self.touched.add(site)

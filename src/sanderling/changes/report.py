@@ -12,10 +12,9 @@ from sanderling.changes.noise import Noise
 from sanderling.changes.rms import K_PAGE, Weight, weigh
 from sanderling.changes.words import Piece, pieces, whole
 from sanderling.pages.attention import EVERYTHING, Attention
-from sanderling.pages.blocks import blocks
 from sanderling.pages.links import extract
 from sanderling.pages.parse import Document, parse
-from sanderling.pages.signatures import NOTHING, Signature, brought, sign_blocks
+from sanderling.pages.signatures import Signature, sign_lines
 
 MAX_LISTED = 500
 TITLE = -1  # the place of a title, before all blocks
@@ -64,14 +63,12 @@ def version(body: bytes, charset: str = "", attention: Attention = EVERYTHING) -
     tree = parse(body, charset)
     for selector in attention.ignore:
         tree.remove(selector)
-    there = NOTHING if attention.is_narrow else brought(tree, attention.ignored)
-    page = blocks(tree, attention)
-    mark, kept = sign_blocks(tree, page, there, attention)
+    mark, lines = sign_lines(tree, attention)
     sized = runs(tree)
     return Version(
         mark,
-        [" ".join(page.lines[place].split()) for place in kept],
-        [sized[place] if place < len(sized) else [] for place in kept],
+        [" ".join(line.split()) for line in lines.values()],
+        [sized[place] if place < len(sized) else [] for place in lines],
         [link.href for link in extract(tree, "").links],
         list(_references(tree)),
         _title(tree),

@@ -18,12 +18,13 @@ from sanderling.pages.pretence import pretended
 from sanderling.pages.simhash import simhash
 from sanderling.pages.structure import structure
 from sanderling.pages.text import dense, letters, text_mark
-from sanderling.records import Parcel
+from sanderling.records import Kept, Parcel
 
 if TYPE_CHECKING:
     from sanderling.engines.remote import RemoteTrip
 
 HEARTBEAT_SECONDS = 2.0
+NOWHERE = Kept("", 0, 0)
 TURN_SECONDS = 0.02  # how long curl is driven before orders are looked at again
 
 
@@ -31,10 +32,10 @@ def marks(tree: Document, known: Known) -> dict[str, bytes]:
     """What later rooms compare pages by; the full signature only where a page changed, for it costs most."""
     found = {"structure": structure(tree)}
     if known.is_changed:
-        from sanderling.pages.again import sign_again  # most pages of most crawls are new
-        from sanderling.pages.signatures import write
+        from sanderling.pages.between import Before, marks_between  # most pages of most crawls are new
 
-        found["signature"] = write(sign_again(tree, known.body, known.mark))
+        kept = known.kept or NOWHERE
+        found |= marks_between(tree, known.body, Before(known.before, kept.charset, kept.is_marked))
     words = letters(tree)  # last: it takes the tree apart
     bare = dense(words)
     found["simhash"] = simhash(words, bare).to_bytes(8, "big")

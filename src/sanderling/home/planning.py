@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
+from sanderling.changes.difference import Difference, difference
 from sanderling.clock import http_time
 from sanderling.home.house import House
 from sanderling.organise.normalise import host_of, split
 from sanderling.organise.scope import site_of
 from sanderling.pages.parse import parse
-from sanderling.pages.signatures import is_current, sign, write
+from sanderling.pages.signatures import is_current, read, sign, write
 from sanderling.records import Outcome, Role, Visit
 from sanderling.refresh.plans import Facts
 from sanderling.refresh.sitemap import Hint as Told
@@ -33,7 +34,8 @@ def note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house
         if not item.changed and visit.outcome in (Outcome.NOT_MODIFIED, Outcome.FETCHED):
             house.ledger.same(visit.id, site)
         elif visit.outcome is Outcome.FETCHED:
-            change = house.ledger.note(visit.id, site, visit.at, old.last_visit, _marks(visit, old, house), visit.mime)
+            found = _difference(visit, old, house)
+            change = house.ledger.note(visit.id, site, visit.at, old.last_visit, found, visit.mime)
             if change.matters:
                 changed.add(visit.id)
             else:  # a clock, a counter: the page says what it said
@@ -45,15 +47,18 @@ def note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house
     return changed
 
 
-def _marks(visit: Visit, old: Latest, house: House) -> tuple[bytes, bytes] | None:
-    """The full marks of the last version and of this one; the first time, the last version is read once more."""
-    new = visit.marks.get("signature", b"")
+def _difference(visit: Visit, old: Latest, house: House) -> Difference | None:
+    """How a page differs from its last version: by the marks its migrant made of both, or else by full marks.
+
+    A migrant that could not read the last version leaves that to us; None for what is no page.
+    """
+    new = visit.marks.get("after") or visit.marks.get("signature", b"")
     if not new:
         return None
-    before = house.catalogue.mark(visit.id, "signature")
+    before = visit.marks.get("before") or house.catalogue.mark(visit.id, "signature")
     if not is_current(before) and (place := house.catalogue.body_place(old.visit)):
         before = write(sign(parse(read_record(house.archive.folder, Place(*place)).body, old.charset)))
-    return (before, new) if is_current(before) else None
+    return difference(read(before), read(new)) if is_current(before) else None
 
 
 def plan(shelved: Sequence[Shelved], latest: Mapping[int, Latest], changed: set[int], house: House, now: float) -> None:

@@ -20,7 +20,7 @@ from sanderling.organise.relevance import Listener, Topic, pack_relevance
 from sanderling.pages.links import extract
 from sanderling.pages.parse import Document, charset_of, is_html, parse
 from sanderling.pages.robots_tag import robots_tag, until_of
-from sanderling.records import Outcome, Reason, Role, Stop, Visit
+from sanderling.records import Kept, Outcome, Reason, Role, Stop, Visit
 
 
 class Known(Struct, frozen=True):
@@ -28,7 +28,8 @@ class Known(Struct, frozen=True):
 
     body: bytes
     is_changed: bool = False  # it was another before
-    mark: bytes = b""  # of the mark it had then, what a new one can be made from; empty for none
+    before: bytes = b""  # what it was; empty if that is not at hand
+    kept: Kept | None = None  # and how that is kept
 
 
 Marks = Callable[[Document, Known], dict[str, bytes]]
@@ -114,7 +115,7 @@ class Observer:
             return Verdict(Outcome.FETCHED)
         if len(body) > self._settings.max_page:
             return Verdict(Outcome.FETCHED, note=f"not parsed: a page of {len(body)} bytes")
-        until = self._read_page(reply.ask.url, Known(body, bool(stop.digest), stop.mark), facts["charset"], facts)
+        until = self._read_page(reply.ask.url, self._known(stop, body), facts["charset"], facts)
         facts["noindex"] |= is_over(until, at)
         return Verdict(Outcome.FETCHED)
 
@@ -127,6 +128,14 @@ class Observer:
         facts["charset"] = charset_of(text(fields.get(b"content-type", b"")))[:MAX_CHARSET]
         self._read_tag(fields, facts, at)
         return digest
+
+    def _known(self, stop: Stop, body: bytes) -> Known:
+        """Say what is known of a page that came."""
+        if not stop.digest or stop.last is None or not self._settings.archive:
+            return Known(body, bool(stop.digest))
+        from sanderling.migrants.stored import stored_body  # most pages of most crawls are new
+
+        return Known(body, True, stored_body(self._settings.archive, stop.last, self._settings.max_page), stop.last)
 
     def _read_tag(self, fields: Fields, facts: Facts, at: float) -> None:
         """Take what the header says to robots."""

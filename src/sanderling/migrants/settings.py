@@ -49,6 +49,7 @@ class FetchSettings(Struct, frozen=True):
     max_latency_delay: float = MAX_LATENCY_DELAY
 
     digest: Literal["sha256", "sha1"] = "sha256"  # of WARC records; a visit's own digest is always SHA-256
+    archive: str = ""  # folder of the last versions of pages; migrants that cannot reach it do without
     keep: str = ""  # folder of what specialised migrants keep for later; empty: nothing is looked for there
     topic: dict[str, float] = {}  # words and weights of a focused crawl; empty: no focus
     resources: bool = False  # name the images, scripts and style sheets of pages, and see how images look

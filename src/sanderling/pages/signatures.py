@@ -12,6 +12,7 @@ from itertools import compress
 from re import Pattern
 
 from msgspec import Struct, msgpack
+from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
 from sanderling.pages import assets, behaviour, fingerprint
@@ -22,7 +23,7 @@ from sanderling.pages.stamps import reduce
 from sanderling.pages.text import RARE, UNSEEN, squeeze
 from sanderling.pages.worth import weighed
 
-VERSION = 12
+VERSION = 13
 MAX_LINES = 80_000  # half of them empty; all that follow are one
 NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
 MAIN, VEILED = 1, 4  # of a block's place in the page
@@ -55,7 +56,6 @@ class Signature(Struct, frozen=True, array_like=True):
     forms: bytes
     frames: bytes
     title: bytes = b""
-    again: bytes = b""  # what the mark of the next version can be made from (again.py); empty for nothing yet
 
 
 def read(mark: bytes) -> Signature:
@@ -107,42 +107,35 @@ def brought(tree: Document, ignored: Pattern[str] | None = None) -> Brought:
     )
 
 
-NOTHING = Brought(fingerprint.pack(fingerprint.Outline([], b"")), 0, b"", b"", b"", b"", b"", b"")
+NOTHING = Signature(
+    VERSION, 0, 0, b"", b"", b"", 0, fingerprint.pack(fingerprint.Outline([], b"")), 0, (0, 0), *(b"",) * 8
+)
+"""The mark of a page in which nothing counts."""
 
 
 def sign(tree: Document, attention: Attention = EVERYTHING) -> Signature:
     """Compute the full mark of a page from its tree."""
-    there = NOTHING if attention.is_narrow else brought(tree, attention.ignored)
-    return sign_blocks(tree, blocks(tree, attention), there, attention)[0]
+    return sign_lines(tree, attention)[0]
 
 
-def sign_blocks(
-    tree: Document, body: Blocks, there: Brought, attention: Attention = EVERYTHING
-) -> tuple[Signature, list[int]]:
-    """Compute the full mark of a page whose blocks are known; say of each block it has which line that was.
+def sign_lines(tree: Document, attention: Attention = EVERYTHING) -> tuple[Signature, dict[int, str]]:
+    """Compute the full mark of a page; and give the line of text that each of its blocks was, by number.
 
     For one who watches some parts of all else, be it markup or links, nothing counts.
     """
-    whole, reduced = _reduce(body, attention.ignored)
-    kept = list(compress(range(len(reduced)), reduced))
-    shown = list(filter(None, reduced))
-    sizes = [min(len(block), 65535) for block in shown]
-    main, veiled = bytes(compress(body.main, reduced)), bytes(compress(body.veiled, reduced))
-    places = weighed(list(compress(body.lines, reduced)), main)
-    if 1 in veiled:
-        places = bytes(place or veil * VEILED for place, veil in zip(places, veiled, strict=True))
-    main_links, main_images = (set(), set()) if attention.is_narrow else _main_assets(tree, body)
-    signature = Signature(
-        version=VERSION,
-        attention=attention.number,
-        text=whole,
-        keys=array("I", map(xxh32_intdigest, shown)).tobytes(),
-        sizes=array("H", sizes).tobytes(),
-        places=places,
-        weight=sum(compress(sizes, main)),
+    there = None if attention.is_narrow else brought(tree, attention.ignored)
+    body = blocks(tree, attention)
+    words = read_words(body, attention.ignored)
+    mark = worded(words, attention.number)
+    lines = {place: body.lines[place] for place in compress(range(len(words.blocks)), words.blocks)}
+    if there is None:
+        return mark, lines
+    main_links, main_images = _main_assets(tree, body)
+    whole = replace(
+        mark,
         outline=there.outline,
         cosmetic=there.cosmetic,
-        looks=(0, 0) if attention.is_narrow else assets.looks(tree, body.classes),
+        looks=assets.looks(tree, body.classes),
         links=there.links,
         main_links=assets.pack(main_links),
         images=there.images,
@@ -153,7 +146,41 @@ def sign_blocks(
         frames=there.frames,
         title=there.title,
     )
-    return signature, kept
+    return whole, lines
+
+
+class Words(Struct, frozen=True):
+    """What a page reads, as a mark has it."""
+
+    text: int
+    blocks: list[bytes]  # of each line: without blanks and stamps; may be empty
+    places: bytes  # of each line
+    main: bytes
+
+
+def read_words(body: Blocks, ignored: Pattern[str] | None = None) -> Words:
+    """Read the words of a page whose blocks are known."""
+    whole, reduced = _reduce(body, ignored)
+    count = len(reduced)
+    places = weighed(body.lines[:count], body.main[:count])
+    if 1 in body.veiled:
+        places = bytes(place or veil * VEILED for place, veil in zip(places, body.veiled, strict=False))
+    return Words(whole, reduced, places, body.main[:count])
+
+
+def worded(words: Words, attention: int = 0) -> Signature:
+    """Write the mark of a page of which only the words count."""
+    shown = list(filter(None, words.blocks))
+    sizes = [min(len(block), 65535) for block in shown]
+    return replace(
+        NOTHING,
+        attention=attention,
+        text=words.text,
+        keys=array("I", map(xxh32_intdigest, shown)).tobytes(),
+        sizes=array("H", sizes).tobytes(),
+        places=bytes(compress(words.places, words.blocks)),
+        weight=sum(compress(sizes, compress(words.main, words.blocks))),
+    )
 
 
 def _reduce(body: Blocks, ignored: Pattern[str] | None) -> tuple[int, list[bytes]]:
@@ -171,11 +198,6 @@ def _reduce(body: Blocks, ignored: Pattern[str] | None) -> tuple[int, list[bytes
     for place in places:
         lines[place] = _reduced(body, place, lines[place], ignored, place in timetable)
     return whole, lines
-
-
-def whole_mark(raw: bytes) -> int:
-    """Hash the whole text of a page, given without blanks but for line ends."""
-    return _whole(raw, _numbers(raw))
 
 
 def _numbers(raw: bytes) -> list[bytes]:

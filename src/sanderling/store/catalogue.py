@@ -8,6 +8,7 @@ from sanderling.database import Connection
 from sanderling.records import Outcome, Reason, Visit
 
 CHUNK = 400
+PASSING = ("before", "after")  # marks that are compared when a page comes, and not kept
 OWN, BARRED = 1, 2  # who says noindex: the page, a header
 LOOKS = 2  # a stored page is gone when it was missing this many times in a row
 NOT_THERE = 404  # of a page that says so, with whatever status
@@ -145,6 +146,19 @@ class Catalogue:
         row = self.db.execute("SELECT value FROM marks WHERE url = ? AND kind = ?", (url, kind)).fetchone()
         return row[0] if row else b""
 
+    def body_places(self, visits: Sequence[int]) -> dict[int, tuple[str, int, int]]:
+        """Where the records of some visits lie; those without one are left out."""
+        found: dict[int, tuple[str, int, int]] = {}
+        for start in range(0, len(visits), CHUNK):
+            part = visits[start : start + CHUNK]
+            rows = self.db.execute(
+                "SELECT v.id, f.name, v.start, v.length FROM visits AS v JOIN files AS f ON f.id = v.file"
+                f" WHERE v.id IN ({','.join('?' * len(part))})",
+                part,
+            )
+            found.update({id_: (name, first, length) for id_, name, first, length in rows})
+        return found
+
     def body_place(self, visit: int) -> tuple[str, int, int] | None:
         """Where the record of a visit lies."""
         row: tuple[str, int, int] | None = self.db.execute(
@@ -209,7 +223,7 @@ class Catalogue:
             before = latest.get(visit.id)
             if visit.outcome in (Outcome.FETCHED, Outcome.REDIRECT) and (item.changed or before is None):
                 pages.append(self._page(item, before, id_))
-                marks += [(visit.id, kind, value) for kind, value in visit.marks.items()]
+                marks += [(visit.id, kind, value) for kind, value in visit.marks.items() if kind not in PASSING]
                 if visit.outcome is Outcome.FETCHED and item.twin is None and visit.digest and item.length:
                     digests.append((prefix(visit.digest), id_))
             elif before is not None and visit.outcome is not Outcome.RETRY:

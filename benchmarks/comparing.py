@@ -1,0 +1,227 @@
+"""What telling a change costs beside parsing, on real pages in two versions.
+
+python -m benchmarks.comparing [NAME=OLD:NEW ...]   folders with two versions of a site; the live pages of
+                                                    suites/change-ota come last, if they are there; --write
+
+CPU time. Each page is parsed afresh and looked at once, so that nothing is remembered of it, only of its site.
+"""
+
+import argparse
+import gzip
+import hashlib
+import importlib
+import json
+import os
+import random
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from itertools import islice
+from operator import eq
+from pathlib import Path
+from typing import Any, TypeVar
+
+from isal import igzip
+
+from benchmarks import histories
+from benchmarks.histories import DAY, traces_in
+from benchmarks.written import put
+from sanderling.changes.detect import detect
+from sanderling.migrants.follow import links_of
+from sanderling.pages import stamps
+from sanderling.pages.between import Before, marks_between
+from sanderling.pages.links import extract
+from sanderling.pages.parse import Document, parse
+from sanderling.pages.signatures import sign, write
+from sanderling.pages.simhash import simhash
+from sanderling.pages.structure import structure
+from sanderling.pages.text import dense, letters, text_mark
+
+Result = TypeVar("Result")
+Pairs = list[tuple[bytes, bytes]]
+DOCUMENT = Path("docs/changes.md")
+KINDS = {"same": "nothing that a mark sees differs", "words": "words differ", "full": "tags differ"}
+
+
+def main() -> int:
+    """Measure each pair of folders, then the live pages."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sites", nargs="*", help="NAME=OLD:NEW")
+    parser.add_argument("--pages", type=int, default=300, help="pages looked at of each (default 300)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--suites", default=os.environ.get("SANDERLING_SUITES", ""))
+    parser.add_argument("--traces", default=os.environ.get("SANDERLING_TRACES", ""))
+    parser.add_argument("--write", action="store_true", help=f"put the table into {DOCUMENT}")
+    args = parser.parse_args()
+    found = {name: list(islice(pairs, args.pages)) for name, pairs in _sites(args)}
+    if not any(found.values()):
+        sys.exit("there are no pairs: name the folders of two versions, or set SANDERLING_SUITES")
+    columns = {name: column(pairs, Path(args.traces or "nowhere")) for name, pairs in found.items() if pairs}
+    lines = [f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    rows = dict.fromkeys(row for cells in columns.values() for row in cells)
+    lines += [f"| {row} | {' | '.join(cells.get(row, '-') for cells in columns.values())} |" for row in rows]
+    print("\n".join(lines))
+    if args.write:
+        put("comparing", "\n".join(lines), DOCUMENT)
+    return 0
+
+
+def _sites(args: argparse.Namespace) -> Iterator[tuple[str, Iterator[tuple[bytes, bytes]]]]:
+    for site in args.sites:
+        name, _, folders = site.partition("=")
+        old, _, new = folders.partition(":")
+        yield name, _versions(Path(old), Path(new), args.seed)
+    live = Path(args.suites or "nowhere") / "change-ota"
+    if (live / "pairs.jsonl").exists():
+        yield "live pages", _live(live)
+
+
+def _versions(old: Path, new: Path, seed: int) -> Iterator[tuple[bytes, bytes]]:
+    names = [path.relative_to(old) for path in sorted(old.rglob("*.htm*")) if path.is_file()]
+    random.Random(seed).shuffle(names)
+    for name in names:
+        if (new / name).is_file():
+            yield (old / name).read_bytes(), (new / name).read_bytes()
+
+
+def _live(folder: Path) -> Iterator[tuple[bytes, bytes]]:
+    for line in (folder / "pairs.jsonl").read_text().splitlines():
+        old, new = (gzip.decompress((folder / json.loads(line)[side]).read_bytes()) for side in ("old", "new"))
+        yield old, new
+
+
+class Costs:
+    """CPU time by what it was spent on."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.times: Counter[str] = Counter()
+
+    def take(self, name: str, work: Callable[..., Result], *things: Any) -> Result:
+        """Do some work and note what it cost."""
+        start = time.process_time()
+        result = work(*things)
+        self.seconds[name] += time.process_time() - start
+        self.times[name] += 1
+        return result
+
+    def of(self, *names: str) -> float:
+        """The mean time of some work, in seconds."""
+        return sum(self.seconds[name] / max(self.times[name], 1) for name in names)
+
+
+def column(pairs: Pairs, traces: Path) -> dict[str, str]:
+    """What comparing costs on some pages, beside parsing alone and beside all that a migrant does to read a page."""
+    costs, kinds = Costs(), Counter[str]()
+    for old, new in pairs:
+        kinds[_compare(old, new, costs)] += 1
+    stamps.forget()
+    for old, new in pairs:
+        if old != new:
+            _compare_marked(old, new, costs)
+    others = list(_others(pairs))
+    size = sum(len(new) for _, new in pairs) / len(pairs) / 1024
+    first, later = costs.of("unpack", "marks", "verdict"), costs.of("unpack", "marks later", "verdict")
+
+    def share(seconds: float) -> str:
+        return f"{seconds / costs.of('parse'):.1%}, {seconds / costs.of('read'):.1%}"
+
+    cells = {
+        "pages, mean size": f"{len(pairs)}, {size:.0f} KB",
+        "parsing, reading": f"{costs.of('parse') * 1e6:.0f}, {costs.of('read') * 1e6:.0f} µs",
+        **{f"parsing by {name}": "-" if not cost else f"{cost / costs.of('parse'):.1f} ×" for name, cost in others},
+        "the same bytes: digests compared": share(costs.of("digests")),
+        "cheap mark, made of every page": share(costs.of("cheap mark")),
+        "full mark": share(costs.of("full mark")),
+        "unpacking the last version": share(costs.of("unpack")),
+        "verdict": share(costs.of("verdict")),
+    }
+    for kind, title in KINDS.items():
+        if kinds[kind]:
+            cells[f"marks of both versions where {title}"] = f"{kinds[kind]}: {share(costs.of(kind))}"
+    cells["**other bytes for the first time, in all**"] = share(first)
+    cells["**other bytes later, in all**"] = share(later)
+    for name, seconds in _visits(traces, first, later):
+        cells[name] = share(seconds)
+    return cells
+
+
+def _compare(old: bytes, new: bytes, costs: Costs) -> str:
+    """Do all that is done with a page at a second visit, step by step; say in what it differs."""
+    digests = [hashlib.sha256(body).digest() for body in (old, new)]
+    costs.take("digests", eq, *digests)
+    costs.take("read", _read, new)
+    costs.take("cheap mark", lambda words: text_mark(dense(words)), letters(parse(new)))
+    tree = costs.take("parse", parse, new)
+    if digests[0] == digests[1]:
+        return "unchanged"
+    charset = (parse(old).encoding or "").lower()
+    body = costs.take("unpack", igzip.decompress, igzip.compress(old))
+    spent = costs.seconds["marks"]
+    made = costs.take("marks", marks_between, tree, new, Before(body, charset))
+    kind = "full" if "signature" in made else "same" if made["before"] == made["after"] else "words"
+    costs.seconds[kind] += costs.seconds["marks"] - spent
+    costs.times[kind] += 1
+    costs.take("verdict", detect, made["before"], made.get("after") or made["signature"])
+    costs.take("full mark", _mark, parse(new))
+    return kind
+
+
+def _compare_marked(old: bytes, new: bytes, costs: Costs) -> None:
+    """The same for a page whose last version has a full mark, if it ever needed one."""
+    charset = (parse(old).encoding or "").lower()
+    costs.take("marks later", marks_between, parse(new), new, Before(old, charset, is_marked=True))
+
+
+def _mark(tree: Document) -> bytes:
+    return write(sign(tree))
+
+
+def _read(body: bytes) -> object:
+    """What a migrant does with a page whether it was seen before or not."""
+    tree = parse(body)
+    links, blocks = links_of(extract(tree, "http://localhost/"), False), structure(tree)
+    words = letters(tree)
+    bare = dense(words)
+    return links, blocks, simhash(words, bare), text_mark(bare)
+
+
+def _others(pairs: Pairs) -> Iterator[tuple[str, float]]:
+    """What parsing costs with the parsers people know; 0 for one that is not installed."""
+    for name, module, way in (
+        ("lxml", "lxml.html", "fromstring"),
+        ("selectolax", "selectolax.lexbor", "LexborHTMLParser"),
+    ):
+        try:
+            work = getattr(importlib.import_module(module), way)
+        except ImportError:
+            yield name, 0.0
+            continue
+        yield name, _mean(work, [new for _, new in pairs])
+    yield "html.parser", _mean(lambda words: HTMLParser().feed(words), [new.decode("latin-1") for _, new in pairs[:50]])
+
+
+def _mean(work: Callable[[Any], object], bodies: list[Any]) -> float:
+    start = time.process_time()
+    for body in bodies:
+        work(body)
+    return (time.process_time() - start) / len(bodies)
+
+
+def _visits(folder: Path, first: float, later: float) -> Iterator[tuple[str, float]]:
+    """What comparing costs at each of the daily visits of real sites, by the histories of their content."""
+    for name in traces_in(folder):
+        looks = changed = fresh = 0
+        for life in histories.read(folder, name).pages:
+            days = {moment // DAY for moment in life.times if life.born < moment < life.died}
+            looks += max(1, int((life.died - life.born) // DAY))
+            changed += len(days)
+            fresh += bool(days)
+        spent = fresh * first + (changed - fresh) * later
+        yield f"a daily visit, changes as in {name} ({changed / looks:.2%} of the visits)", spent / looks
+
+
+if __name__ == "__main__":
+    sys.exit(main())

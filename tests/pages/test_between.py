@@ -1,0 +1,199 @@
+"""Two versions of a page, compared by what differs."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from sanderling.changes.difference import Difference, difference
+from sanderling.pages.between import Before, Pair, compare, marks_between
+from sanderling.pages.parse import parse
+from sanderling.pages.signatures import read, sign, write
+
+TEXT = "Sanderlings run along the edge of the waves and pick up what the water leaves behind, number {0}."
+
+
+def page(paragraphs: list[str], foot: str = "Rendered in a hurry", more: str = "") -> bytes:
+    blocks = "\n".join(
+        f'<div class="part"><h2>Part {number}</h2>\n<p>{text} <a href="/b/{number}">on</a></p></div>'
+        for number, text in enumerate(paragraphs)
+    )
+    return (
+        '<html><head><meta charset="utf-8"><title>Birds</title><script>start();</script><script>stay(1);</script>'
+        f"</head><body><nav><a href='/'>Home</a></nav>\n"
+        f"<main>{blocks}{more}</main>\n<footer>{foot}</footer></body></html>"
+    ).encode()
+
+
+PAGE = page([TEXT.format(number) for number in range(20)])
+
+
+def pair_of(old: bytes, new: bytes) -> Pair | None:
+    return compare(parse(new), new, Before(old, "utf-8"))
+
+
+def in_full(old: bytes, new: bytes) -> Difference:
+    """How two versions differ by their full marks."""
+    return difference(sign(parse(old)), sign(parse(new)))
+
+
+def agree(old: bytes, new: bytes) -> bool:
+    """Say whether comparing what differs was possible, and see that it gave what full marks give."""
+    pair = pair_of(old, new)
+    if pair is None:
+        return False
+    found, truth = difference(pair.old, pair.new), in_full(old, new)
+    assert found == (truth if truth.blocks else replace(truth, weight=found.weight))
+    return True
+
+
+def test_other_words_are_compared_as_full_marks_would() -> None:
+    new = PAGE.replace(b"number 7", b"numeral 7")
+    assert agree(PAGE, new)
+    assert len(in_full(PAGE, new).blocks) == 1
+
+
+def test_tokens_make_no_difference_at_all() -> None:
+    for token in (
+        b'<form><input type="hidden" name="csrf" value="%d"></form><nav>',
+        b'<nav data-time="%d" aria-label="%d">'.replace(b"%d", b"x", 1),
+        b'<meta name="csrf-token" content="%d"><nav>',
+        b"<!-- made in %d ms --><nav>",
+        b"<!-- <b>made</b> in %d ms --><nav>",
+        b'<i id="num%d"></i><nav>',
+        b'<a href="/cdn-cgi/l/email-protection#%d">mail</a><nav>',
+        b'<a href="/b?sid=%d">mail</a><nav>',
+        b'<link rel="stylesheet" href="/a.css?v=%d"><nav>',
+        b'<script nonce="%d">go(1)</script><nav>',
+        b'<script src="/a.js?v=%d"></script><nav>',
+        b"<script>go(%d)</script><nav>",
+    ):
+        old, new = (PAGE.replace(b"<nav>", token % number) for number in (1_111, 22_222))
+        pair = pair_of(old, new)
+        assert pair is not None, token
+        assert pair.old == pair.new
+        assert agree(old, new)
+
+
+def test_tags_that_no_mark_sees_may_come_and_go() -> None:
+    new = PAGE.replace(b"<head>", b"<head><meta name='a' content='b'><link rel='next' href='/n'><!-- x -->")
+    assert agree(PAGE, new)
+    assert agree(new, PAGE)
+
+
+def test_another_script_is_seen_whatever_else_stays() -> None:
+    new = PAGE.replace(b"start();", b"if (x) { stop([]); }")
+    assert agree(PAGE, new)
+    assert set(in_full(PAGE, new).assets) == {"scripts"}
+
+
+def test_another_title_is_seen_whatever_else_stays() -> None:
+    new = PAGE.replace(b">Birds<", b">Beasts<")
+    assert agree(PAGE, new)
+    assert set(in_full(PAGE, new).assets) == {"title"}
+
+
+def test_what_marks_may_see_of_tags_takes_full_marks() -> None:
+    for old, new in (
+        (b"/b/7", b"/c/7"),
+        (b"<h2>Part 7</h2>", b"<h3>Part 7</h3>"),
+        (b'"part"', b'"section"'),
+        (b"<h2>Part 7</h2>", b"<h2>Part 7</h2><p>A new one.</p>"),
+        (b"<h2>Part 7</h2>", b"<h2>Part 7</h2><img src='/gull.png'>"),
+        (b"<h2>Part 7</h2>", b"<h2 onclick='go()'>Part 7</h2>"),
+        (b"<h2>Part 7</h2>", b"<h2 id='menu'>Part 7</h2>"),
+        (b"<head>", b"<head><style>p { color: red }</style>"),
+        (b"<head>", b"<head><script>more()</script>"),
+        (b"<h2>Part 7</h2>", b"<h2>Part > 7</h2>"),
+        (b"<h2>Part 7</h2>", b"<h2>Part < 7</h2>"),
+        (b"<h2>Part 7</h2>", b"<h2></h2>"),
+    ):
+        assert pair_of(PAGE, PAGE.replace(old, new, 1)) is None
+        assert pair_of(PAGE.replace(old, new, 1), PAGE) is None
+
+
+def test_markup_inside_a_value_is_not_taken_for_tags() -> None:
+    for value in (b"<img src='/a.png' alt=\"a <b>%d</b> c\">", b"<p onclick='f(\"<meta content=%d>\")'>x</p>"):
+        old, new = (
+            PAGE.replace(b"<h2>Part 7", value.replace(b"%d", letter) + b"<h2>Part 7") for letter in (b"x", b"y")
+        )
+        assert pair_of(old, new) is None
+
+
+def test_a_page_whose_markup_is_not_what_its_tree_says_takes_full_marks() -> None:
+    for odd in (
+        b"<textarea><style>x</style></textarea>",
+        b"<title>a <b>c</title>",
+        b"<xmp><meta content=1></xmp>",
+        b"<textarea><!-- 1 --></textarea>",
+    ):
+        old = PAGE.replace(b"<main>", odd + b"<main>")
+        assert pair_of(old, old.replace(b"number 7", b"numeral 7")) is None
+
+
+def test_text_that_could_move_the_main_content_takes_full_marks() -> None:
+    assert pair_of(PAGE, PAGE.replace(b"in a hurry", b"slowly " * 2_000)) is None
+
+
+def test_another_charset_takes_full_marks() -> None:
+    new = PAGE.replace(b"number 7", b"numeral 7")
+    assert compare(parse(new), new, Before(PAGE, "windows-1252")) is None
+
+
+def test_line_ends_make_no_difference() -> None:
+    pair = pair_of(PAGE, PAGE.replace(b"\n", b"\r\n"))
+    assert pair is not None
+    assert pair.old == pair.new
+
+
+def test_a_full_mark_is_made_once_and_given_up_when_it_is_out_of_date() -> None:
+    words, tags = PAGE.replace(b"number 7", b"numeral 7"), PAGE.replace(b"<h2>", b"<h3>")
+    full, old = write(sign(parse(tags))), write(sign(parse(PAGE)))
+    assert marks_between(parse(tags), tags, Before(b"")) == {"signature": full}
+    assert marks_between(parse(tags), tags, Before(PAGE, "utf-8")) == {"signature": full, "before": old}
+    assert marks_between(parse(tags), tags, Before(PAGE, "utf-8", is_marked=True)) == {"signature": full}
+    assert set(marks_between(parse(words), words, Before(PAGE, "utf-8"))) == {"before", "after"}
+    assert marks_between(parse(words), words, Before(PAGE, "utf-8", is_marked=True))["signature"] == b""
+    token = PAGE.replace(b"<nav>", b"<nav data-time='1'>")
+    same = marks_between(parse(token), token, Before(PAGE, "utf-8", is_marked=True))
+    assert set(same) == {"before", "after"}  # the mark of the last version is that of this one
+    assert read(same["before"]) == read(same["after"])
+
+
+EDITS = st.lists(
+    st.tuples(st.integers(0, 19), st.text(alphabet="abc 12:.$\u00e9\u00a0&;<>/\n", max_size=60)), min_size=1, max_size=4
+)
+
+
+@given(edits=EDITS)
+def test_comparing_what_differs_is_never_wrong(edits: list[tuple[int, str]]) -> None:
+    texts = [TEXT.format(number) for number in range(20)]
+    for place, text in edits:
+        texts[place] = text
+    agree(PAGE, page(texts))
+
+
+@given(edits=EDITS, foot=st.sampled_from(("10:15", "seen 3 times", "<pre>a\n b</pre>", "$ 12", "")))
+def test_on_pages_that_declare_no_main_part_neither(edits: list[tuple[int, str]], foot: str) -> None:
+    texts = [TEXT.format(number) for number in range(20)]
+    old = page(texts, foot).replace(b"main>", b"div>")
+    for place, text in edits:
+        texts[place] = text
+    agree(old, page(texts, foot).replace(b"main>", b"div>"))
+
+
+SCRAPS = st.lists(
+    st.sampled_from(
+        (
+            *("<b>", "</b>", "x", "<!--", "-->", "--!>", "<script>", "</script>", "</SCRIPT>", "<style>", "</style>"),
+            *("'", '"', ">", "<", " ", "1", "<p>", "<td>", "<i title='", "<i class=y>", "<a href=/x>", "</a>"),
+            *("<textarea>", "</textarea>", "<meta content=1>"),
+        )
+    ),
+    max_size=12,
+).map("".join)
+
+
+@given(start=SCRAPS, old=SCRAPS, new=SCRAPS, end=SCRAPS)
+def test_nor_on_broken_markup(start: str, old: str, new: str, end: str) -> None:
+    head, more = f'<meta charset="utf-8">{TEXT}{start}', f"{end}<p>{TEXT}"
+    agree(f"{head}{old}{more}".encode(), f"{head}{new}{more}".encode())
