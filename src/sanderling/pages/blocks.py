@@ -145,6 +145,11 @@ def _is_telling(name: str) -> bool:
 _known = _Known({"": False})
 
 
+def sounds_like_furniture(name: str) -> bool:
+    """Say whether a class name or id is one of menus, banners and the like."""
+    return _known[name]
+
+
 def _hinted(tree: Document, classed: list[Element], classes: list[str]) -> list[Element]:
     """Find the elements whose class or id sounds like furniture."""
     found = list(compress(classed, map(_known.__getitem__, classes)))
