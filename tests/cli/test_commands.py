@@ -367,3 +367,11 @@ def test_who_lost_a_part_of_the_archive_is_told(tmp_path: Path, capsys: pytest.C
         assert main(line) == 0
     assert f"warning: {file.name} lacks" in capsys.readouterr().err
     assert f"{file.name} lacks" in (tmp_path / "logs" / "crawl.log").read_text()
+
+
+def test_a_page_that_was_not_there_yet_is_said_to_have_come_later(
+    crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    site, folder = crawled
+    assert main(["show", f"{site}/a", "--at", "1d", "-C", folder]) == 4
+    assert "at that time: it was first seen at 20" in capsys.readouterr().err

@@ -1,11 +1,12 @@
 """What every command shares."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from sanderling.cli import main
-from sanderling.cli.frame import print_rows
+from sanderling.cli.frame import MEASURED, print_rows
 
 
 def test_a_table_lines_its_columns_up(capsys: pytest.CaptureFixture[str]) -> None:
@@ -13,6 +14,16 @@ def test_a_table_lines_its_columns_up(capsys: pytest.CaptureFixture[str]) -> Non
     seen = capsys.readouterr()
     assert seen.out.splitlines() == ["one   two  three", "a     1    x y", "long       "]
     assert not seen.err
+
+
+def test_a_long_table_begins_before_its_end_is_known(capsys: pytest.CaptureFixture[str]) -> None:
+    def rows() -> Iterator[tuple[str, str]]:
+        yield from [("a", "b")] * (MEASURED + 1)
+        assert capsys.readouterr().out.startswith("one  two\na    b\n")
+        yield "much longer", "z"
+
+    print_rows(rows(), ("one", "two"))
+    assert capsys.readouterr().out.endswith("much longer  z\n")
 
 
 def test_at_most_so_many_is_a_number_of_things(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ import importlib
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -25,6 +26,7 @@ EXIT_SIZE = 14
 EXIT_TIME = 15
 EXIT_HELD = 18  # hosts asked us to come back much later
 
+MEASURED = 1000  # rows of a table that are looked at before the first is printed
 WITH_VALUE = ("-C", "--collection", "--settings")  # flags of every command that a word follows
 
 G = TypeVar("G", bound=Struct)
@@ -177,12 +179,16 @@ def print_json(value: object) -> None:
 
 
 def print_rows(rows: Iterable[Sequence[object]], header: Sequence[str], none: str = "nothing to show") -> None:
-    """A plain table whose last column may be as long as it likes; a person is told when it is empty."""
-    text = [tuple(header), *(tuple("" if cell is None else plain(cell) for cell in row) for row in rows)]
-    widths = [max(len(row[column]) for row in text) for column in range(len(header) - 1)]
-    for row in text:
+    """A plain table whose last column may be as long as it likes; a person is told when it is empty.
+
+    The first rows say how wide the columns are: a long list begins at once, and is not kept in memory.
+    """
+    text = (tuple("" if cell is None else plain(cell) for cell in row) for row in rows)
+    seen = [tuple(header), *islice(text, MEASURED)]
+    widths = [max(len(row[column]) for row in seen) for column in range(len(header) - 1)]
+    for row in chain(seen, text):
         print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]))
-    if len(text) == 1:
+    if len(seen) == 1:
         print(none, file=sys.stderr)
 
 

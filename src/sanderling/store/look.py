@@ -1,5 +1,7 @@
 """Looking at what is stored: the body of a page, of the last visit or of the last one before a time."""
 
+from datetime import UTC, datetime
+
 from sanderling.errors import UsageError
 from sanderling.organise.normalise import normalise
 from sanderling.store.collection import Collection
@@ -20,16 +22,26 @@ def known_url(collection: Collection, text: str) -> tuple[int, str]:
     raise UsageError(f"{keys[0]} is not in {collection.folder}; sanderling pages lists what is")
 
 
+STORED = """
+    FROM visits AS v JOIN files AS f ON f.id = v.file
+    WHERE v.url = ? AND v.length > 0 AND v.outcome IN ('fetched', 'not_modified', 'redirect')
+"""
+
+
 def stored(collection: Collection, url: int, key: str, before: float | None = None) -> StoredRecord:
     """The stored answer for a URL: the last one, or the last one not after a time."""
     row = collection.db.execute(
-        "SELECT f.name, v.start, v.length FROM visits AS v JOIN files AS f ON f.id = v.file"
-        " WHERE v.url = ? AND v.length > 0 AND v.at <= ? AND v.outcome IN ('fetched', 'not_modified', 'redirect')"
-        " ORDER BY v.at DESC, v.id DESC LIMIT 1",
+        f"SELECT f.name, v.start, v.length {STORED} AND v.at <= ? ORDER BY v.at DESC, v.id DESC LIMIT 1",
         (url, before if before is not None else 1e18),
     ).fetchone()
     if row is None:
-        state, reason = collection.db.execute("SELECT state, reason FROM urls WHERE id = ?", (url,)).fetchone()
-        when = "" if before is None else " at that time"
-        raise UsageError(f"nothing is stored for {key}{when}: it is {state}{f' ({reason})' if reason else ''}")
+        raise UsageError(f"nothing is stored for {key}{_why_none(collection, url)}")
     return read_record(collection.archive, Place(*row))
+
+
+def _why_none(collection: Collection, url: int) -> str:
+    (first,) = collection.db.execute(f"SELECT min(v.at) {STORED}", (url,)).fetchone()
+    if first is not None:
+        return f" at that time: it was first seen at {datetime.fromtimestamp(first, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    state, reason = collection.db.execute("SELECT state, reason FROM urls WHERE id = ?", (url,)).fetchone()
+    return f": it is {state}{f' ({reason})' if reason else ''}"
