@@ -15,6 +15,7 @@ from sanderling.engines.hosts.post import TIMEOUT, Address, Failed, Post, Sent
 from sanderling.engines.hosts.rules import read_owner
 from sanderling.engines.hosts.service import Service
 from sanderling.errors import UsageError
+from sanderling.memory import look_for_cycles_seldom
 from sanderling.organise.normalise import host_of, normalise, split
 from sanderling.settings import Workers
 
@@ -81,6 +82,7 @@ def serve(call: Call) -> int:
     """Serve until told to stop."""
     file = Path(call.args.what)
     owner = read_owner(file)
+    look_for_cycles_seldom()
     service = Service(owner, file.resolve().parent)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: threading.Thread(target=service.shutdown).start())

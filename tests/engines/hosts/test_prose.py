@@ -63,10 +63,19 @@ def test_prose_costs_far_less_than_with_zstd() -> None:
 
 
 def test_messages_come_out_before_the_end() -> None:
-    with closing(ProsePacker()) as packer:
-        unpacker = ProseUnpacker(2**24)
+    with closing(ProsePacker()) as packer, closing(ProseUnpacker(2**24)) as unpacker:
         found = [body for n in range(300) for body in unpacker.unpack(packer.pack(page(n)))]
+        found += unpacker.rest()
     assert len(found) > 50
+
+
+def test_what_is_read_while_more_comes_is_handed_out_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "AHEAD", 0)  # everything is waited for
+    with closing(ProsePacker()) as packer, closing(ProseUnpacker(2**24)) as unpacker:
+        found = [len(unpacker.unpack(packer.pack(page(n)))) for n in range(300)]
+        assert unpacker.rest() == []
+    assert sum(found) > 50
+    assert max(found) < 100
 
 
 def test_a_coder_that_dies_is_an_error_and_no_endless_wait() -> None:
@@ -75,6 +84,14 @@ def test_a_coder_that_dies_is_an_error_and_no_endless_wait() -> None:
         packer.coder.kill()
         with pytest.raises(OSError, match="the process that codes is gone"):
             b"".join(packer.end())
+
+
+def test_a_decoder_that_dies_is_a_broken_stream_and_no_endless_wait() -> None:
+    with closing(ProsePacker()) as packer, closing(ProseUnpacker(2**24)) as unpacker:
+        data = packer.pack(page(1)) + b"".join(packer.end())
+        unpacker.decoder.kill()
+        with pytest.raises(ValueError, match="the process that codes is gone"):
+            unpacker.unpack(data)
 
 
 def test_after_the_words_were_chosen_what_waits_comes_in_small_parts() -> None:
@@ -117,29 +134,29 @@ def test_a_stream_that_was_tampered_with_is_an_error_and_never_more() -> None:
         data = bytearray(whole)
         for _ in range(draw.randint(1, 5)):
             data[draw.randrange(len(data))] = draw.randrange(256)
-        unpacker = ProseUnpacker(2**20)
-        try:
-            found = unpacker.unpack(bytes(data))
-        except (ValueError, msgspec.DecodeError):
-            continue
+        with closing(ProseUnpacker(2**20)) as unpacker:
+            try:
+                found = unpacker.unpack(bytes(data)) + unpacker.rest()
+            except (ValueError, msgspec.DecodeError):
+                continue
         assert sum(map(len, found)) <= 2**26
 
 
 def test_a_segment_that_is_too_large_is_refused_before_it_comes() -> None:
-    with pytest.raises(ValueError, match="are allowed"):
-        ProseUnpacker(1000).unpack(b"\x7f\xff\xff\xff\x00\x00\x00\x01")
+    with closing(ProseUnpacker(1000)) as unpacker, pytest.raises(ValueError, match="are allowed"):
+        unpacker.unpack(b"\x7f\xff\xff\xff\x00\x00\x00\x01")
 
 
 def test_segments_that_claim_much_and_bring_nothing_are_refused_before_they_are_read() -> None:
     claims = prose.HEADER.pack(prose.MOST_TEXT, 0) * 3 + prose.HEADER.pack(1, 100) + bytes(100)
-    with pytest.raises(ValueError, match="too many"):
-        ProseUnpacker(2**26).unpack(claims)
+    with closing(ProseUnpacker(2**26)) as unpacker, pytest.raises(ValueError, match="too many"):
+        unpacker.unpack(claims)
 
 
 def test_a_message_apart_that_grows_beyond_its_length_is_refused() -> None:
     small = packed(b"x" * 100_000)
-    with pytest.raises(ValueError, match="another length"):
-        ProseUnpacker(2**20).unpack(prose.HEADER.pack(prose.APART + 1000, len(small)) + small)
+    with closing(ProseUnpacker(2**20)) as unpacker, pytest.raises(ValueError, match="another length"):
+        unpacker.unpack(prose.HEADER.pack(prose.APART + 1000, len(small)) + small)
 
 
 def test_nothing_follows_the_end() -> None:

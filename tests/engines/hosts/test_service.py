@@ -5,6 +5,7 @@ import json
 import socket
 import threading
 import time
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,6 +16,7 @@ from tests.engines.hosts.guest import serving
 from tests.web import Site as Web
 from tests.web import html, tree
 
+from sanderling.engines.hosts import prose
 from sanderling.engines.hosts.keys import new_key, public_of, read_key, sign
 from sanderling.engines.hosts.letter import (
     CUT,
@@ -33,6 +35,7 @@ from sanderling.engines.hosts.letter import (
     new_nonce,
 )
 from sanderling.engines.hosts.post import Address
+from sanderling.engines.hosts.reader import ProseUnpacker
 from sanderling.engines.hosts.rules import Owner, Site, is_open, read_owner
 from sanderling.engines.hosts.service import Service
 from sanderling.errors import UsageError
@@ -103,6 +106,18 @@ def test_a_forged_letter_is_refused(tmp_path: Path) -> None:
         for signature in (sign(key, body), "", "AAAA", "no base64!"):
             status, answer = post(address, forged, signature=signature or "=")
             assert (status, json.loads(answer)["refused"]) == (403, "bad signature")
+
+
+@pytest.mark.parametrize("codings", [(), ("prose",), ("another", prose.NAME)])
+def test_a_model_of_text_is_only_for_who_reads_the_same_one(tmp_path: Path, codings: tuple[str, ...]) -> None:
+    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root, pack="small")) as address:
+        whole = letter(address, web.root, whole=True, codings=codings)
+        if prose.NAME not in codings:
+            found = messages(address, whole)
+        else:
+            with closing(ProseUnpacker(2**24)) as unpacker:
+                found = [DECODER.decode(part) for part in unpacker.unpack(post(address, packed(whole))[1])]
+        assert [type(message) for message in found] == [Page, End]
 
 
 def test_a_letter_is_obeyed_once(tmp_path: Path) -> None:

@@ -64,9 +64,10 @@ def test_a_paragraph_that_nobody_wrote_is_refused(text: bytes, why: str) -> None
         lines.split(text, 200)
 
 
-def test_what_came_before_is_sent_as_a_number() -> None:
+@pytest.mark.parametrize("frame", [FRAME, FRAME.replace(b">", b">\n")])
+def test_what_came_before_is_sent_as_a_number(frame: bytes) -> None:
     writer, reader = Echo(), Echo()
-    pages = [FRAME + b"<p>%d" % n for n in range(3)]
+    pages = [frame + b"<p>%d" % n for n in range(3)]
     short = [writer.shorten(page) for page in pages]
     assert len(short[0]) == len(pages[0])
     assert len(short[1]) < 20
@@ -83,12 +84,13 @@ def test_both_sides_forget_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_an_echo_of_nothing_or_without_an_end_is_refused() -> None:
-    reader = Echo()
-    with pytest.raises(ValueError, match="echo"):
-        reader.restore(b"<\x073", 1000)
-    reader.next = {(b"", b""): b"", (b"", b"a"): b"a", (b"a", b"a"): b"a"}
-    with pytest.raises(ValueError, match="echo"):
-        reader.restore(b"<\x0799999999", 1000)
+    for mark in (b"\x07", b"\x07\x07"):
+        reader = Echo()
+        with pytest.raises(ValueError, match="echo"):
+            reader.restore(mark + b"3", 1000)
+        reader.next = {(b"", b""): b"", (b"", b"a"): b"a", (b"a", b"a"): b"a"}
+        with pytest.raises(ValueError, match="echo"):
+            reader.restore(mark + b"99999999", 1000)
 
 
 def test_our_own_bytes_are_escaped_and_come_back() -> None:
@@ -109,10 +111,19 @@ def test_words_of_other_scripts_have_codes_too() -> None:
 def test_a_dictionary_or_a_text_that_grows_too_much_is_refused() -> None:
     with pytest.raises(ValueError, match="too large"):
         Words([b"%d" % n for n in range(MOST_WORDS + 1)])
-    with pytest.raises(ValueError, match="grows"):
-        Words([b"x" * 64]).restore(b"\x0e" * 5000, 4000)
-    with pytest.raises(ValueError, match="without a word"):
-        Words([b"word"]).restore(b"\x0f", 4000)
+    for words, code in (([b"x" * 64], b"\x80"), ([b"<%b>" % (b"x" * 62)], b"\x0e")):
+        with pytest.raises(ValueError, match="grows"):
+            Words(words).restore(code * 500, 4000)
+    for code in (b"\x81", b"\x0f"):
+        with pytest.raises(ValueError, match="without a word"):
+            Words([b"<tag>", b"word"]).restore(code, 4000)
+
+
+def test_a_tag_that_is_made_of_other_tags_is_none() -> None:
+    chain = [b"<%b>" % (bytes((code + 1,)) * 40) for code in range(0x0E, 0x1E)]
+    for code in (b"\x80", b"\x0e"):
+        with pytest.raises(ValueError, match="without a word"):
+            Words(chain).restore(code, 2**20)
 
 
 def test_slips_and_pages_must_fit() -> None:

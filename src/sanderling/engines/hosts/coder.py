@@ -3,13 +3,15 @@
 It loses what does not fit its first buffer, so it is fed slice by slice. Its sign of an end means nothing, for long
 repetitions look like one; fewer bytes than asked for is an end. And it crashes when it is asked again after that.
 
-A host codes in a process of its own (`python -m` this module): texts in, coded bytes out, each behind its length.
+Either side is a process of its own (`python -m` this module): one step in, one answer out, each behind its length. So
+what the library does to its process, it does to no crawler and no host.
 """
 
 import signal
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
@@ -18,8 +20,9 @@ ORDER = 16
 MODEL_BYTES = 256 * 2**20
 SLICE = 2**14  # bytes coded at once, however badly
 READ = 2**15  # bytes read at once: the library's first buffer
-SWITCH_SECONDS = 0.0005  # it comes back to Python every few milliseconds, and must not wait as long for its turn
-LENGTH = struct.Struct("!I")
+SWITCH_SECONDS = 0.0005  # who waits for a step must have his turn soon: until then nothing is coded
+LENGTH, STEP = struct.Struct("!I"), struct.Struct("!II")  # of an answer; of what is asked: its bytes, those to be read
+Step = Callable[[bytes, int], bytes]
 BEHIND = 16  # coded bytes after a text that its reading may need: the coder is so far behind
 
 
@@ -34,7 +37,6 @@ class Coder:
     def __init__(self) -> None:
         import pyppmd
 
-        sys.setswitchinterval(SWITCH_SECONDS)
         self.model: Any = pyppmd.Ppmd7Encoder(ORDER, MODEL_BYTES)
 
     def encode(self, text: bytes) -> bytes:
@@ -47,29 +49,26 @@ class Coder:
         return tail
 
 
-class FarCoder:
-    """The writing side in a process of its own: beside it, the next pages are fetched and prepared."""
+class Away:
+    """A coder or a decoder in a process of its own."""
 
-    def __init__(self) -> None:
-        command = [sys.executable, "-m", "sanderling.engines.hosts.coder"]
+    def __init__(self, side: str) -> None:
+        sys.setswitchinterval(SWITCH_SECONDS)
+        command = [sys.executable, "-m", "sanderling.engines.hosts.coder", side]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.process.stdin is not None, "a pipe"
         assert self.process.stdout is not None, "a pipe"
         self.ask, self.answer = self.process.stdin, self.process.stdout
 
-    def encode(self, text: bytes) -> bytes:
-        """Code a text that is not empty; its last bytes come with the next."""
+    def step(self, content: bytes, length: int = 0) -> bytes:
+        """Have one step done; OSError if there is nobody any more to do it."""
         with suppress(BrokenPipeError):  # then there is no answer either
-            self.ask.write(LENGTH.pack(len(text)) + text)
+            self.ask.write(STEP.pack(len(content), length) + content)
             self.ask.flush()
         head = self.answer.read(LENGTH.size)
         if len(head) < LENGTH.size:
             raise OSError("the process that codes is gone")
         return self.answer.read(*LENGTH.unpack(head))
-
-    def end(self) -> bytes:
-        """The last bytes of all."""
-        return self.encode(b"")
 
     def kill(self) -> None:
         """End the process; who waits for its answer gets an error."""
@@ -84,13 +83,44 @@ class FarCoder:
         self.process.wait()
 
 
+class FarCoder(Away):
+    """The writing side: beside it, the next pages are fetched and prepared."""
+
+    def __init__(self) -> None:
+        super().__init__("encode")
+
+    def encode(self, text: bytes) -> bytes:
+        """Code a text that is not empty; its last bytes come with the next."""
+        return self.step(text)
+
+    def end(self) -> bytes:
+        """The last bytes of all."""
+        return self.step(b"")
+
+
+class FarDecoder(Away):
+    """The reading side: beside it, texts are written out and pages looked at."""
+
+    def __init__(self) -> None:
+        super().__init__("decode")
+
+    def decode(self, coded: bytes, length: int) -> bytes:
+        """Read so many bytes; ValueError if they are not in it, or if it was the end of the process that reads."""
+        try:
+            text = self.step(coded, length)
+        except OSError as error:
+            raise ValueError(f"no stream of text: {error}") from None
+        if len(text) < length:
+            raise ValueError("no stream of text, or one that ends early")
+        return text
+
+
 class Decoder:
     """The reading side."""
 
     def __init__(self) -> None:
         import pyppmd
 
-        sys.setswitchinterval(SWITCH_SECONDS)
         self.model: Any = pyppmd.Ppmd7Decoder(ORDER, MODEL_BYTES)
         self.broken = False
 
@@ -112,18 +142,36 @@ class Decoder:
         return b"".join(parts)
 
 
-def main() -> None:
-    """Code texts until an empty one comes, or nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the host, who closes us
-    ask, answer, coder = sys.stdin.buffer, sys.stdout.buffer, Coder()
-    while len(head := ask.read(LENGTH.size)) == LENGTH.size:
-        text = ask.read(*LENGTH.unpack(head))
-        coded = coder.encode(text) if text else coder.end()
-        answer.write(LENGTH.pack(len(coded)) + coded)
+def main(side: str) -> None:
+    """Take steps until nobody asks any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for those who started us, and they close us
+    ask, answer, step = sys.stdin.buffer, sys.stdout.buffer, STEPS[side]()
+    while len(head := ask.read(STEP.size)) == STEP.size:
+        size, length = STEP.unpack(head)
+        done = step(ask.read(size), length)
+        answer.write(LENGTH.pack(len(done)) + done)
         answer.flush()
-        if not text:
-            break
+
+
+def _encoding() -> Step:
+    coder = Coder()
+    return lambda text, _: coder.encode(text) if text else coder.end()
+
+
+def _decoding() -> Step:
+    decoder = Decoder()
+
+    def step(coded: bytes, length: int) -> bytes:
+        try:
+            return decoder.decode(coded, length)
+        except ValueError:
+            return b""  # less than asked for
+
+    return step
+
+
+STEPS = {"encode": _encoding, "decode": _decoding}
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

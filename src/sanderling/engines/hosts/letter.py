@@ -169,6 +169,13 @@ class Unpacker:
         except zstd.ZstdError as error:
             raise ValueError(f"no zstd stream: {error}") from None
 
+    def rest(self) -> list[bytes]:
+        """Nothing: what came whole was handed out."""
+        return []
+
+    def close(self) -> None:
+        """Nothing is open."""
+
 
 def packed(content: bytes) -> bytes:
     """Pack something by itself."""

@@ -68,7 +68,7 @@ class Post:
         self.outbox: queue.Queue[Sent | None] = queue.Queue()
         self.inbox: queue.Queue[News] = queue.Queue(WAITING)
         self.link: http.client.HTTPConnection | None = None
-        self.unpacker: Unpacker | ProseUnpacker
+        self.unpacker: Unpacker | ProseUnpacker = Unpacker(MAX_MESSAGE)
         self.closed = False
         self.thread = threading.Thread(target=self._run, daemon=True, name="post")
         self.thread.start()
@@ -130,27 +130,35 @@ class Post:
     def _begin(self, letter: Letter, answer: http.client.HTTPResponse) -> bool:
         """Begin the stream of a connection; True if it refers to what we remember."""
         known = answer.headers.get(MEMORY_HEADER, "") == letter.memory != ""
-        self.unpacker = Unpacker(MAX_MESSAGE, self.memory if known else b"")
-        if answer.headers.get(CODING_HEADER, "") == prose.NAME in letter.codings:
-            self.unpacker = ProseUnpacker(MAX_MESSAGE)
+        is_prose = answer.headers.get(CODING_HEADER, "") == prose.NAME in letter.codings
+        self.unpacker = ProseUnpacker(MAX_MESSAGE) if is_prose else Unpacker(MAX_MESSAGE, self.memory if known else b"")
         return known
 
     def _read(self, sent: Sent, answer: http.client.HTTPResponse, recall: Recall | None) -> bool:
         """Hand over the messages of an answer; True if it came to its end, and then it is remembered if asked."""
-        ended, spent = False, 0
-        while data := answer.read1(READ):
-            spent += len(data)
-            for packed in (messages := self.unpacker.unpack(data)):
-                message = DECODER.decode(packed)
-                if isinstance(message, End) and not ended:
-                    ended = True
-                    if recall is not None:  # before the end is told: with it the crawl may be over, and we with it
-                        recall.keep(bytes(self.unpacker.heard))
-                self._put(sent, message, spent // len(messages))
-            spent = 0 if messages else spent
-        return ended
+        self.ended, self.spent = False, 0
+        try:
+            while data := answer.read1(READ):
+                self.spent += len(data)
+                self._hand_over(sent, self.unpacker.unpack(data), recall)
+        except (OSError, http.client.HTTPException):
+            self._hand_over(sent, self.unpacker.rest(), recall)
+            raise
+        self._hand_over(sent, self.unpacker.rest(), recall)
+        return self.ended
+
+    def _hand_over(self, sent: Sent, messages: list[bytes], recall: Recall | None) -> None:
+        for packed in messages:
+            message = DECODER.decode(packed)
+            if isinstance(message, End) and not self.ended:
+                self.ended = True
+                if recall is not None:  # before the end is told: with it the crawl may be over, and we with it
+                    recall.keep(bytes(self.unpacker.heard))
+            self._put(sent, message, self.spent // len(messages))
+        self.spent = 0 if messages else self.spent
 
     def _hang_up(self) -> None:
+        self.unpacker.close()
         if self.link is not None:
             self.link.close()
             self.link = None

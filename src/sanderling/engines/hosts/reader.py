@@ -1,8 +1,10 @@
-"""The receiving side of prose: bytes in, whole messages out, and never more than a segment at once."""
+"""The receiving side of prose: bytes in, whole messages out, and never more than a few segments at once."""
 
 from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import NamedTuple
 
-from sanderling.engines.hosts.coder import BEHIND, Decoder
+from sanderling.engines.hosts.coder import BEHIND, FarDecoder
 from sanderling.engines.hosts.letter import Message, unpacked
 from sanderling.engines.hosts.memory import MOST
 from sanderling.engines.hosts.prose import APART, HEADER, JOINT, MOST_TEXT, framed
@@ -11,18 +13,39 @@ from sanderling.engines.hosts.slips import Slips
 from sanderling.engines.hosts.words import Words
 from sanderling.engines.wire import LENGTH
 
+AHEAD = 2**22  # bytes of text that are being read before any are written out
+
+
+class Due(NamedTuple):
+    """A segment that is not read yet, or a message apart that is to be remembered in its place."""
+
+    length: int
+    end: int = 0  # of its coded bytes, among those of all
+    apart: bytes = b""
+
+
+class Reading(NamedTuple):
+    """Segments that are being read."""
+
+    due: list[Due]
+    length: int
+    text: Future[bytes]
+
 
 class ProseUnpacker:
-    """The receiving side: bytes in, whole messages out; never more memory than a segment and a message apart need."""
+    """The receiving side: bytes in, whole messages out. Reading has a process of its own, and a thread that waits."""
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self.decoder, self.shorthand, self.slips = Decoder(), Shorthand(), Slips()
+        self.decoder, self.shorthand, self.slips = FarDecoder(), Shorthand(), Slips()
+        self.thread = ThreadPoolExecutor(1, "decoder")
+        self.reading: deque[Reading] = deque()
+        self.ahead = 0  # bytes of text that are being read
         self.words: Words | None = None
         self.came = bytearray()
         self.held = b""  # coded bytes that were not given to the decoder yet
         self.coded = 0  # coded bytes that came in all
-        self.due: deque[tuple[int, int, bytes]] = deque()  # not read: length, where its coded bytes end; or a message
+        self.due: deque[Due] = deque()
         self.kept = 0  # bytes of messages apart, to be remembered in their place
         self.over = False  # the empty segment came
         self.heard = bytearray()  # up to the limit of a memory
@@ -30,7 +53,7 @@ class ProseUnpacker:
     def unpack(self, data: bytes) -> list[bytes]:
         """Whole messages that are there now; ValueError for what is no stream of ours or too large."""
         self.came += data
-        found: list[bytes] = []
+        found = self._read(AHEAD)
         while len(self.came) >= HEADER.size:
             if self.over:
                 raise ValueError("a stream that goes on after its end")
@@ -46,11 +69,15 @@ class ProseUnpacker:
             found += self._apart(content, length) if apart else self._text(content, length)
         return found
 
+    def rest(self) -> list[bytes]:
+        """What came whole and was not handed out yet, of a stream that broke off."""
+        return self._read(0)
+
     def _apart(self, content: bytes, length: int) -> list[bytes]:
         whole = unpacked(content, length)
         if len(whole) < LENGTH.size or LENGTH.unpack_from(whole)[0] != len(whole) - LENGTH.size:
             raise ValueError("a message that is not whole")
-        self.due.append((0, 0, whole[: max(0, MOST - self.kept)]))
+        self.due.append(Due(0, apart=whole[: max(0, MOST - self.kept)]))
         self.kept += len(whole)
         return [whole[LENGTH.size :]]
 
@@ -59,29 +86,53 @@ class ProseUnpacker:
         self.coded += len(content)
         self.over = not length
         if length:
-            self.due.append((length, self.coded, b""))
-        return self._read()
+            self.due.append(Due(length, self.coded))
+        self._begin()
+        return self._read(0 if self.over else AHEAD)
 
-    def _read(self) -> list[bytes]:
-        """Read what can be read now: all segments together, for the coder may be asked only once behind its end."""
+    def _begin(self) -> None:
+        """Begin to read what can be read now: all segments together, for the coder is asked once behind its end."""
         ready = [self.due.popleft() for _ in range(self._readable())]
-        total = sum(length for length, _, _ in ready)
-        if total > 2 * MOST_TEXT:
+        length = sum(due.length for due in ready)
+        if length > 2 * MOST_TEXT:
             raise ValueError("too many segments at once")
-        short, at, found = self._decode(total) if total else b"", 0, list[bytes]()
-        for length, _, apart in ready:
-            if not length:
-                self._remember(apart)
-                continue
-            for message in self._messages(short[at : at + length]):
-                self._remember(whole := framed(message))
-                found.append(whole[LENGTH.size :])
-            at += length
+        if not ready:
+            return
+        coded, self.held = (self.held + b"\0" * BEHIND * self.over, b"") if length else (b"", self.held)
+        self.ahead += length
+        self.reading.append(Reading(ready, length, self.thread.submit(self._decode, coded, length)))
+
+    def _decode(self, coded: bytes, length: int) -> bytes:
+        return self.decoder.decode(coded, length) if length else b""
+
+    def _read(self, ahead: int) -> list[bytes]:
+        """The messages of what is read; no more text than so much may still be on its way."""
+        found = list[bytes]()
+        while self.reading and (self.ahead > ahead or not self.reading[0].length or self.reading[0].text.done()):
+            reading = self.reading.popleft()
+            self.ahead -= reading.length
+            found += self._written_out(reading.due, reading.text.result())
+        if self.over and not self.reading:
+            self.close()
         return found
 
-    def _decode(self, length: int) -> bytes:
-        coded, self.held = self.held + b"\0" * BEHIND * self.over, b""
-        return self.decoder.decode(coded, length)
+    def _written_out(self, ready: list[Due], short: bytes) -> list[bytes]:
+        at, found = 0, list[bytes]()
+        for due in ready:
+            if not due.length:
+                self._remember(due.apart)
+                continue
+            for message in self._messages(short[at : at + due.length]):
+                self._remember(whole := framed(message))
+                found.append(whole[LENGTH.size :])
+            at += due.length
+        return found
+
+    def close(self) -> None:
+        """End what was begun, wherever it is."""
+        self.decoder.kill()
+        self.thread.shutdown(cancel_futures=True)
+        self.decoder.close()
 
     def _messages(self, short: bytes) -> list[Message]:
         """The messages of a segment; the first of all are the words."""
@@ -97,5 +148,5 @@ class ProseUnpacker:
         """How many segments have enough coded bytes behind them."""
         if self.over:
             return len(self.due)
-        late = (place for place, (_, end, _) in enumerate(self.due) if self.coded < end + BEHIND)
+        late = (place for place, due in enumerate(self.due) if self.coded < due.end + BEHIND)
         return next(late, len(self.due))
