@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from benchmarks.written import written
 from sanderling.clock import SimulatedClock
-from sanderling.frontier.queue import Pace
+from sanderling.frontier.pace import Pace
 from sanderling.records import Host, Itinerary, Outcome, Stop, Url, Visit, Vitals
 from sanderling.schedule.rivals import CHOOSERS, OWNING, WEIGHING, chooser
 from sanderling.schedule.roster import IN_HAND, Roster

@@ -7,7 +7,7 @@ import msgspec
 
 from sanderling.clock import Clock
 from sanderling.database import transaction
-from sanderling.frontier.queue import Door
+from sanderling.frontier.doors import Door
 from sanderling.home.house import House
 from sanderling.pages.signatures import is_current
 from sanderling.records import Brief, Host, Itinerary, Kept, Role

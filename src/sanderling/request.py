@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from sanderling import __version__
 from sanderling.errors import UsageError
-from sanderling.frontier.queue import Pace
+from sanderling.frontier.pace import Pace
 from sanderling.given import nearest
 from sanderling.migrants.settings import FetchSettings
 from sanderling.ordering import Wish

@@ -7,8 +7,10 @@ from sanderling.database import Connection, connect, migrate
 from sanderling.frontier.book import Book, Entry
 from sanderling.frontier.closing import close, conduct
 from sanderling.frontier.hosts import Hosts, backoff
+from sanderling.frontier.leases import Closing, Lease
 from sanderling.frontier.order import Favour
-from sanderling.frontier.queue import TERM_SECONDS, Closing, Lease, Pace, Queue
+from sanderling.frontier.pace import TERM_SECONDS, Pace
+from sanderling.frontier.queue import Queue
 from sanderling.frontier.schema import MIGRATIONS
 from sanderling.records import Candidate, Host, Outcome, Reason, Robots, State, Url, Visit
 

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from sanderling.frontier.hosts import CONDEMN_AFTER
-from sanderling.frontier.queue import Closing, Lease
+from sanderling.frontier.leases import Closing, Lease
 from sanderling.records import Outcome, Reason, State, Visit
 
 MAX_HOPS = 20

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from sanderling.frontier.closing import MAX_HOPS, close, conduct
 from sanderling.frontier.hosts import CONDEMN_AFTER, backoff
-from sanderling.frontier.queue import Closing, Lease
+from sanderling.frontier.leases import Closing, Lease
 from sanderling.home.house import House, UrlRow
 from sanderling.migrants.line import rest_until
 from sanderling.organise.normalise import host_of, resolve

@@ -6,8 +6,8 @@ from typing import cast
 from msgspec import Struct
 
 from sanderling.frontier.keep import Keeper
+from sanderling.frontier.leases import Lease
 from sanderling.frontier.order import LEARN_LEAST, LEARN_PAGES, LEARN_SHARE, Lesson
-from sanderling.frontier.queue import Lease
 from sanderling.home.house import House, UrlRow
 from sanderling.home.offers import relevance_of
 from sanderling.organise.normalise import resolve

@@ -1,0 +1,95 @@
+"""URLs in somebody's hands: who still holds what, and how it ends."""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from sanderling.database import Connection
+from sanderling.records import Reason, State
+
+CHUNK = 400
+LOSSES = 5  # migrants lost over one URL before it is given up
+
+
+class Lease(Struct, frozen=True, gc=False):
+    """A URL in somebody's hands."""
+
+    url: int
+    host: int
+    rank: float
+    token: int
+
+
+class Closing(Struct, frozen=True, gc=False):
+    """How a lease ends: a final state, or back into the queue."""
+
+    lease: Lease
+    state: State
+    reason: Reason = Reason.NONE
+    note: str = ""
+    attempts: int = 0
+    ready_at: float = 0.0  # for a URL that goes back: not before
+    rank: float = 0.0
+
+
+def begin(db: Connection, leases: Sequence[Lease], migrant: str, now: float, until: float) -> None:
+    """Take URLs of one host out of the queue into a migrant's hands, until then."""
+    db.executemany("DELETE FROM queue WHERE url = ?", [(lease.url,) for lease in leases])
+    db.executemany(
+        "INSERT INTO leases (url, host, rank, migrant, token, until) VALUES (?, ?, ?, ?, ?, ?)",
+        [(lease.url, lease.host, lease.rank, migrant, lease.token, until) for lease in leases],
+    )
+    db.execute(
+        "UPDATE hosts SET waiting = waiting - ?, leased = leased + ?, holder = ?, open_at = ? WHERE id = ?",
+        (len(leases), len(leases), migrant, now, leases[0].host),
+    )
+
+
+def held(db: Connection, pairs: Sequence[tuple[int, int]]) -> dict[int, Lease]:
+    """The leases that these (url, token) pairs still hold; a pair that is missing is fenced off."""
+    wanted = set(pairs)  # not a dict: a late result may come in one batch with that of the new holder
+    found: dict[int, Lease] = {}
+    ids = list({url for url, _ in pairs})
+    for start in range(0, len(ids), CHUNK):
+        part = ids[start : start + CHUNK]
+        marks = ",".join("?" * len(part))
+        for row in db.execute(f"SELECT url, host, rank, token FROM leases WHERE url IN ({marks})", part):
+            if (row[0], row[3]) in wanted:
+                found[row[0]] = Lease(*row)
+    return found
+
+
+def finish(db: Connection, closings: Sequence[Closing]) -> None:
+    """End leases: each URL is in a final state now, or queued again."""
+    db.executemany("DELETE FROM leases WHERE url = ?", [(c.lease.url,) for c in closings])
+    db.executemany(
+        "UPDATE urls SET state = ?, reason = ?, note = ?, attempts = ? WHERE id = ?",
+        [(str(c.state), str(c.reason), c.note, c.attempts, c.lease.url) for c in closings],
+    )
+    again = [c for c in closings if c.state == State.QUEUED]
+    db.executemany(
+        "INSERT INTO queue (host, rank, url, ready_at) VALUES (?, ?, ?, ?)",
+        [(c.lease.host, c.rank or c.lease.rank, c.lease.url, c.ready_at) for c in again],
+    )
+    ended, returned, visited = dict[int, int](), dict[int, int](), dict[int, int]()
+    for c in closings:
+        ended[c.lease.host] = ended.get(c.lease.host, 0) + 1
+        visited[c.lease.host] = visited.get(c.lease.host, 0) + (c.state == State.VISITED)
+    for c in again:
+        returned[c.lease.host] = returned.get(c.lease.host, 0) + 1
+    db.executemany(
+        "UPDATE hosts SET leased = leased - ?, waiting = waiting + ?, visited = visited + ? WHERE id = ?",
+        [(count, returned.get(host, 0), visited[host], host) for host, count in ended.items()],
+    )
+
+
+def give_back(db: Connection, leases: Iterable[Lease], blame: bool) -> None:
+    """Queue again what nobody will bring; `blame` counts an attempt, and a URL with too many is given up."""
+    closings = []
+    for lease in leases:
+        (attempts,) = db.execute("SELECT attempts FROM urls WHERE id = ?", (lease.url,)).fetchone()
+        if blame and attempts >= LOSSES:
+            closings.append(Closing(lease, State.FAILED, Reason.MIGRANT_LOST, attempts=attempts + 1))
+        else:
+            closings.append(Closing(lease, State.QUEUED, attempts=attempts + blame))
+    finish(db, closings)
