@@ -9,6 +9,7 @@ written over first. Beyond the limit the roll errs more often on the safe side, 
 
 from array import array
 from collections.abc import Iterable
+from itertools import combinations, islice
 from random import Random
 
 from sanderling.records import Url
@@ -23,8 +24,10 @@ AGAIN = 1 << 57  # in a value, above all that is noted: the URL was asked for si
 
 
 def _patterns() -> tuple[int, ...]:
-    draw = Random(0)
-    return tuple(sum(1 << bit for bit in draw.sample(range(63), 4)) for _ in range(PATTERNS))
+    """Four of 63 bits each, drawn two and two: one by one they took a tenth of the time that it takes to start."""
+    draws = Random(0).choices([1 << a | 1 << b for a, b in combinations(range(63), 2)], k=3 * PATTERNS)
+    whole = (one | other for one, other in zip(draws[::2], draws[1::2], strict=True) if not one & other)
+    return tuple(islice(whole, PATTERNS))
 
 
 BITS = _patterns()

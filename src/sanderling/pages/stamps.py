@@ -7,8 +7,6 @@ price beside a clock is content.
 import re
 from functools import lru_cache
 
-from sanderling.pages.moments import without_moments
-
 MAX_STAMPED = 160  # characters of a line that may have a stamp; a long paragraph with a time in it is content
 MAX_COUNTED = 60  # the same for counters
 MAX_LABELLED = 80  # the same for tokens
@@ -96,6 +94,8 @@ def reduce(line: str) -> str:
 
 @lru_cache(maxsize=8_192)  # a site repeats its stamps on every page
 def _reduced(line: str) -> str:
+    from sanderling.pages.moments import without_moments  # its patterns take long to make, and a first crawl asks none
+
     words = set(WORD.findall(line.lower()))
     left = line
     if not CLUES.isdisjoint(words):
