@@ -223,6 +223,8 @@ class Coordinator:
         visits = sum(len(parcel.visits) for parcel in self.pending)
         full = visits >= min(BATCH_VISITS, self.roster.outstanding)  # half of what was sent is home, or all of it
         if full or time.monotonic() - self.pending_since >= BATCH_SECONDS:
+            if self.stopping is None and self.errands.may_go_ahead(self.pending):
+                self.errands.hand_out()  # who has little left is at work while we store
             self._commit()
 
     def _commit(self) -> None:

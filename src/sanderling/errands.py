@@ -1,6 +1,6 @@
 """Errands: which URLs of which open host go to which migrant, as long as somebody has room."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -10,7 +10,7 @@ from sanderling.database import transaction
 from sanderling.frontier.doors import Door
 from sanderling.home.house import House
 from sanderling.pages.signatures import is_current
-from sanderling.records import Brief, Host, Itinerary, Kept, Role
+from sanderling.records import Brief, Host, Itinerary, Kept, Outcome, Parcel, Role
 from sanderling.schedule.roster import Roster
 from sanderling.store.catalogue import Latest
 from sanderling.store.signals import Signal
@@ -22,6 +22,7 @@ PATIENT_HANDS = 4  # times what it usually holds, where hosts want pauses: then 
 SOON_SECONDS = 2.0  # of a host no more is handed out than it can answer in this time, while others wait
 LEAST_SHARE = 4  # URLs of a shared host given to one migrant, so that the others get theirs
 UNBOUNDED = 2**31
+UNTROUBLED = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT, Outcome.GONE)  # what hosts do not rest after
 
 
 class Post(Protocol):
@@ -65,6 +66,15 @@ class Errands:
         for migrant, itinerary in trips:
             self.post.send(migrant, itinerary)
             self.house.log.signal(Signal.CRAWL, 1, f"{migrant}: {len(itinerary.stops)} stops at {itinerary.host}")
+
+    def may_go_ahead(self, parcels: Iterable[Parcel]) -> bool:
+        """May URLs be handed out before these are stored? Not where they may teach which, or that a host wants rest."""
+        queue, order = self.house.queue, self.house.order
+        if queue.pace.delay_seconds or queue.quota is not None or order.is_eager or order.is_focused:
+            return False
+        return all(
+            not parcel.robots and all(visit.outcome in UNTROUBLED for visit in parcel.visits) for parcel in parcels
+        )
 
     def _early(self) -> int:
         """Stops to hold at this time of a crawl: of one migrant, or of one host where hosts want pauses."""

@@ -263,6 +263,18 @@ class TestPace:
         parcel = trip.work(60.0)
         assert (len(parcel.visits), len(parcel.robots)) == (5, 1)
 
+    def test_a_parcel_goes_home_when_half_of_what_is_in_hand_is_done(
+        self, road: Road, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("sanderling.migrants.trip.SOON", 60.0)
+        paths = [f"/{n}" for n in range(40)]
+        trip = road.trip()
+        trip.accept(itinerary(road.server(dict.fromkeys(paths, page)), *paths, connections=1))
+        sizes = []
+        while trip.load:
+            sizes.append(len(trip.work(60.0).visits))
+        assert sizes == [20, 10, 8, 2]
+
     def test_a_parcel_does_not_wait_for_a_host_that_is_silent(self, road: Road) -> None:
         trip = road.trip()
         trip.accept(itinerary(road.server({"/0": page, "/1": silent}), "/0", "/1", connections=2))

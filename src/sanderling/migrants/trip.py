@@ -25,6 +25,8 @@ from sanderling.organise.normalise import host_of
 from sanderling.records import Host, Itinerary, Outcome, Parcel, Reason, Robots, Stop, Visit, Vitals
 
 BATCH = 64  # replies looked at before the parcel goes home
+SMALL = 8  # a parcel of fewer waits for all that is in hand
+FEW = 4  # replies looked at before the next requests start: while we look, the server is not to wait for us
 SOON = 0.02  # seconds a parcel waits for more, while more is in hand: sending one costs both sides half a page
 LINES_KEPT = 4096  # idle hosts remembered for their pace and rules
 FOREVER = 3600.0
@@ -90,7 +92,7 @@ class Trip:
             next_start = self._start_due()
             left = 0.0 if self._came else max(0.0, deadline - time.monotonic())
             self._came.extend(self._fetcher.wait(min(left, next_start)))
-            for _ in range(min(len(self._came), BATCH - len(self._visits))):
+            for _ in range(min(len(self._came), BATCH - len(self._visits), FEW)):
                 self._finish(self._came.popleft())
             if not done and (self._visits or self._robots):
                 deadline, done = min(deadline, time.monotonic() + SOON), True
@@ -118,8 +120,8 @@ class Trip:
 
     @property
     def _is_full(self) -> bool:
-        """Say whether the parcel need not wait: it holds a batch, or all there is in hand."""
-        return len(self._visits) >= min(BATCH, self._load)
+        """Say whether the parcel need not wait: it holds a batch, or half of what is in hand, so that none runs out."""
+        return len(self._visits) >= min(BATCH, self._load, max(SMALL, self._load // 2))
 
     def _admitted(self, itinerary: Itinerary) -> tuple[str, ...] | None:
         """Choose the addresses a host may be reached at, none if its name says it; None if there is no way in."""
