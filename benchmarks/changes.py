@@ -20,8 +20,9 @@ from benchmarks.mutations import KINDS, NOISE, Mutation
 from sanderling.changes.detect import Change, Kind, detect, judge
 from sanderling.changes.difference import difference
 from sanderling.changes.noise import Noise
+from sanderling.pages.between import Before, marks_between
 from sanderling.pages.parse import parse
-from sanderling.pages.signatures import sign, write
+from sanderling.pages.signatures import read as unpack
 
 Result = TypeVar("Result")
 
@@ -54,6 +55,17 @@ def read(path: Path) -> bytes:
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 
+def marks(old: bytes, new: bytes) -> tuple[bytes, bytes]:
+    """The marks by which a migrant compares two versions of a page."""
+    made = marks_between(parse(new), new, Before(old, (parse(old).encoding or "").lower()))
+    return made["before"], made.get("after") or made["signature"]
+
+
+def compared(old: bytes, new: bytes) -> Change:
+    """What we make of two versions of a page."""
+    return detect(*marks(old, new))
+
+
 def mutations(args: argparse.Namespace) -> None:
     """Change each page in every known way, and see what we make of it."""
     right: Counter[str] = Counter()
@@ -82,8 +94,7 @@ def _mutated(path: Path, seed: int) -> Iterator[tuple[Mutation, Change]]:
     for mutation in (*KINDS, *NOISE):
         pair = mutation.apply(body, random.Random(f"{seed} {path} {mutation.name}"))
         if pair is not None:
-            old, new = (write(sign(parse(version.encode()))) for version in pair)
-            yield mutation, detect(old, new)
+            yield mutation, compared(*(version.encode() for version in pair))
 
 
 def live(args: argparse.Namespace) -> None:
@@ -92,8 +103,8 @@ def live(args: argparse.Namespace) -> None:
     score: Counter[tuple[bool, bool]] = Counter()
     for line in (folder / "pairs.jsonl").read_text().splitlines():
         pair = json.loads(line)
-        marks = [write(sign(parse(gzip.decompress((folder / pair[side]).read_bytes())))) for side in ("old", "new")]
-        said = Kind.CONTENT in detect(marks[0], marks[1]).kinds
+        old, new = (gzip.decompress((folder / pair[side]).read_bytes()) for side in ("old", "new"))
+        said = Kind.CONTENT in compared(old, new).kinds
         score[pair["main_content_changed"], said] += 1
         if args.verbose and said != pair["main_content_changed"]:
             print(f"  {pair['page']} {pair['old']} {pair['new']}: we say {said}", file=sys.stderr)
@@ -113,7 +124,7 @@ def versions(args: argparse.Namespace) -> None:
     for number, name in enumerate(names):
         if (new / name).is_file():
             before, after = (old / name).read_bytes(), (new / name).read_bytes()
-            found[name] = None if before == after else difference(sign(parse(before)), sign(parse(after)))
+            found[name] = None if before == after else difference(*map(unpack, marks(before, after)))
             noise.learn(number, found[name])
     score: Counter[tuple[bool, bool]] = Counter()
     for number, (name, facts) in enumerate(found.items()):

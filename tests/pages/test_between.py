@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from sanderling.changes.difference import Difference, difference
-from sanderling.pages.between import Before, Pair, compare, marks_between
+from sanderling.pages.between import Before, compare, marks_between
 from sanderling.pages.parse import parse
+from sanderling.pages.reworded import Pair
 from sanderling.pages.signatures import read, sign, write
 
 TEXT = "Sanderlings run along the edge of the waves and pick up what the water leaves behind, number {0}."

@@ -1,13 +1,13 @@
 """The markup of two versions, laid side by side."""
 
-from sanderling.pages.markup import Unlike, apart, asides, is_sure, set_aside, unlike
+from sanderling.pages.markup import Found, Unlike, apart, asides, is_sure, set_aside, unlike
 
 
 def test_code_and_comments_are_set_aside_and_tags_stay() -> None:
     body = b"<p>a<script nonce=1>x > y</script>b<!-- <i> -->c\n<style>p>b {}</style></p>"
     found = asides(body)
     assert found is not None
-    markup = set_aside(body, found)
+    markup = set_aside(Found(body, found))
     assert markup.bare == b"<p>a<script nonce=1></script>bc\n<style></style></p>"
     assert markup.scripts == [b"<script nonce=1>x > y"]
     assert markup.styles == [b"p>b {}"]
@@ -28,20 +28,23 @@ def test_nothing_is_set_aside_where_its_end_is_not_sure() -> None:
 
 def test_what_versions_begin_and_end_with_alike_is_cut_off_at_tags() -> None:
     old, new = (b"<p>one</p>" * 99 + b"<p class='%s'>two</p>" % name + b"<p>three</p>" * 99 for name in (b"aa", b"ba"))
-    assert apart(old, new, []) == (b"<p class='aa'>two", b"<p class='ba'>two")
-    assert apart(old, old, []) == (b"</p>", b"</p>")
+    stretch = apart(old, new, [])
+    assert (stretch.of(old), stretch.of(new)) == (b"<p class='aa'>two", b"<p class='ba'>two")
+    assert apart(old, old, []).of(old) == b"</p>"
 
 
 def test_a_script_in_which_versions_differ_is_not_cut() -> None:
     old, new = (b"<p>one</p><script>if (a < %d) b('<i>')</script><p>two</p>" % number for number in (1, 2))
     found = asides(new)
     assert found is not None
-    assert apart(old, new, found)[1] == b"<script>if (a < 2) b('<i>')</script>"
+    assert apart(old, new, found).of(new) == b"<script>if (a < 2) b('<i>')</script>"
 
 
 def differ(old: bytes, new: bytes) -> Unlike | None:
     left, right = asides(old), asides(new)
-    return unlike(set_aside(old, left), set_aside(new, right)) if left is not None and right is not None else None
+    assert left is not None
+    assert right is not None
+    return unlike(set_aside(Found(old, left)), set_aside(Found(new, right)))
 
 
 def test_tags_are_compared_by_what_a_mark_sees() -> None:

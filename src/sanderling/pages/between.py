@@ -8,18 +8,16 @@ each version is made; that of the new one is kept for the next time.
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import compress, count
 from operator import ne
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from sanderling.pages import assets, behaviour
-from sanderling.pages.blocks import PROSE, Blocks, blocks
-from sanderling.pages.markup import Aside, apart, asides, is_sure, set_aside, unlike
+from sanderling.pages.markup import Aside, Found, apart, asides, is_sure, set_aside, unlike, widened
 from sanderling.pages.parse import Document, parse
-from sanderling.pages.signatures import NOTHING, Signature, read_words, sign, worded, write
-from sanderling.pages.text import text
+from sanderling.pages.reworded import Pair, Version, compare_words
+from sanderling.pages.signatures import NOTHING, sign, write
 
 RAW = ("title", "textarea", "xmp", "iframe", "noembed", "noframes", "plaintext")  # tags inside them are words
 
@@ -30,13 +28,6 @@ class Before(Struct, frozen=True):
     body: bytes  # empty if it is not at hand
     charset: str = ""
     is_marked: bool = False  # its full mark is at hand elsewhere
-
-
-class Pair(Struct, frozen=True):
-    """Two marks that differ as two full ones would."""
-
-    old: Signature
-    new: Signature
 
 
 def marks_between(tree: Document, body: bytes, before: Before) -> dict[str, bytes]:
@@ -59,11 +50,18 @@ def compare(tree: Document, body: bytes, before: Before) -> Pair | None:
     found = asides(yours)
     if found is None or not _is_as_said(tree, found):
         return None
-    whole, stretches = set_aside(yours, found), apart(mine, yours, found)
-    old, new = (set_aside(part, there) if (there := asides(part)) is not None else None for part in stretches)
-    if old is None or new is None or (differing := unlike(old, new)) is None or not is_sure(whole.bare):
+    page, stretch = Found(yours, found), apart(mine, yours, found)
+    there = stretch.found(page)
+    last = asides(stretch.of(mine), like=there)
+    if last is None:
         return None
-    pair = _words(tree, before) if differing.words else Pair(NOTHING, NOTHING)
+    whole, old, new = set_aside(page), set_aside(Found(stretch.of(mine), last)), set_aside(there)
+    if (differing := unlike(old, new)) is None or not is_sure(whole.bare):
+        return None
+    pair: Pair | None = Pair(NOTHING, NOTHING)
+    if differing.words:
+        wide = widened(yours, stretch, found)
+        pair = compare_words(tree, Version(before.body, before.charset, wide.of(mine)), wide.of(yours))
     return _with_scripts(pair, old.scripts, new.scripts, whole.scripts) if pair and differing.scripts else pair
 
 
@@ -95,27 +93,3 @@ def _with_scripts(pair: Pair, old: list[bytes], new: list[bytes], all_new: list[
 
 def _only(scripts: Iterable[bytes]) -> Document:
     return parse(b"".join(script + b"</script>" for script in scripts), "utf-8")
-
-
-def _words(tree: Document, before: Before) -> Pair | None:
-    """Mark the words of both versions; None if other lines could be main content in one than in the other."""
-    last = parse(before.body, before.charset)
-    lines, page = text(last).split("\n"), blocks(tree)
-    if not _is_steady(page, lines):
-        return None
-    old, new = (worded(read_words(one)) for one in (replace(page, lines=lines), page))
-    mine, yours = ((assets.pack(behaviour.forms(one)), assets.pack(assets.titled(one))) for one in (last, tree))
-    return Pair(replace(old, forms=mine[0], title=mine[1]), replace(new, forms=yours[0], title=yours[1]))
-
-
-def _is_steady(page: Blocks, lines: list[str]) -> bool:
-    """Say whether lines of other lengths leave main content what it is."""
-    if len(lines) != len(page.lines):
-        return False
-    drift = 0
-    for place in compress(count(), map(ne, lines, page.lines)):
-        old, new = len(lines[place]), len(page.lines[place])
-        if place in page.linked or (old >= PROSE) != (new >= PROSE):
-            return False
-        drift += abs(old - new)
-    return 2 * drift < page.margin or not drift

@@ -18,7 +18,12 @@ from sanderling.pages.stamps import steady
 
 OPENING = re.compile(rb"<(?:!--|script|style)").search
 ENDS = {b"<script": b"</script>", b"<style": b"</style>"}
-ENDING = re.compile(rb"</(?i:script|style)").search  # of another spelling
+CLOSING = {
+    b"<script": re.compile(rb"<(?:/(?i:script)|!--)").search,
+    b"<style": re.compile(rb"</(?i:style)").search,
+}
+HIDING = re.compile(rb"</?(?i:script)").search
+AROUND = 400  # bytes on either side of what differs, that say to which line of text it belongs
 STEP = 256  # bytes compared at once, at first
 NOT_ANGLES = bytes(set(range(256)) - set(b"<>"))
 DRESS = (b"class", b"style", b"role", b"hidden")
@@ -46,31 +51,62 @@ class Aside(Struct, frozen=True, gc=False):
     last: int
 
 
-def asides(body: bytes) -> list[Aside] | None:
-    """Find comments, scripts and style sheets; None if it cannot be said for sure where one ends."""
+def asides(body: bytes, like: "Found | None" = None) -> list[Aside] | None:
+    """Find comments, scripts and style sheets; None if it cannot be said for sure where one ends.
+
+    What is as in another version, whose asides are known, is not searched.
+    """
     found: list[Aside] = []
     at = 0
-    while there := OPENING(body, at):
-        mark, start = there[0], there.start()
-        if mark == b"<!--":
-            first, last = start, body.find(b"-->", start + 2) + 3
-            is_sure = last > 2 and body.find(b"--!>", start, last) < 0
-        else:
-            first = body.find(b">", start) + 1
-            last = body.find(ENDS[mark], first)
-            is_sure = first > 0 and last >= 0 and TAG(body, start + 1, first - 1) is not None
-            is_sure = is_sure and not ENDING(body, first, last) and not _hides_end(body, first, last)
-        if not is_sure or body.rfind(b"<", at, start) > body.rfind(b">", at, start):  # or it stands inside a tag
+    while one := (like and _as_there(body, at, len(found), like)) or _next(body, at):
+        if one.last < 0:
             return None
-        found.append(Aside(mark, start, first, last))
-        at = last
+        found.append(one)
+        at = one.last
     return found
 
 
-def _hides_end(body: bytes, first: int, last: int) -> bool:
-    """Say whether a script has what looks like one of its own in a comment: then its end is not where it seems."""
-    hidden = body.find(b"<!--", first, last)
-    return hidden >= 0 and b"<script" in body[hidden:last].lower()
+class Found(Struct, frozen=True):
+    """A page or a stretch of one, and its asides."""
+
+    body: bytes
+    asides: list[Aside]
+
+
+def _as_there(body: bytes, at: int, number: int, like: Found) -> Aside | None:
+    """The next aside, if it and all before it is as in another version."""
+    if number >= len(like.asides):
+        return None
+    one, before = like.asides[number], like.asides[number - 1].last if number else 0
+    end = one.last + len(ENDS.get(one.mark, b""))
+    if body[at : at + end - before] != like.body[before:end]:
+        return None
+    return Aside(one.mark, one.start - before + at, one.first - before + at, one.last - before + at)
+
+
+def _next(body: bytes, at: int) -> Aside | None:
+    """The next aside; its end is negative if that is not sure."""
+    there = OPENING(body, at)
+    if there is None:
+        return None
+    mark, start = there[0], there.start()
+    if mark == b"<!--":
+        first, last = start, body.find(b"-->", start + 2) + 3
+        is_sure = last > 2 and body.find(b"--!>", start, last) < 0
+    else:
+        first = body.find(b">", start) + 1
+        is_sure = first > 0 and TAG(body, start + 1, first - 1) is not None
+        last = _end(body, mark, first) if is_sure else -1
+    is_sure = is_sure and body.rfind(b"<", at, start) <= body.rfind(b">", at, start)  # not inside a tag
+    return Aside(mark, start, first, last if is_sure else -1)
+
+
+def _end(body: bytes, mark: bytes, first: int) -> int:
+    """Where the content of a script or style sheet ends; negative if a comment or its spelling may hide that."""
+    there = CLOSING[mark](body, first)
+    if there is not None and there[0] == b"<!--":
+        there = HIDING(body, there.end())
+    return there.start() if there is not None and body.startswith(ENDS[mark], there.start()) else -1
 
 
 class Markup(Struct, frozen=True):
@@ -81,8 +117,9 @@ class Markup(Struct, frozen=True):
     styles: list[bytes]
 
 
-def set_aside(body: bytes, found: list[Aside]) -> Markup:
+def set_aside(page: Found) -> Markup:
     """Take comments, scripts and style sheets out of a page; the tags of these stay."""
+    body, found = page.body, page.asides
     starts, ends = [0, *[one.last for one in found]], [*[one.first for one in found], len(body)]
     bare = b"".join([body[start:end] for start, end in zip(starts, ends, strict=True)])
     scripts = [body[one.start : one.last] for one in found if one.mark == b"<script"]
@@ -94,18 +131,46 @@ def is_sure(bare: bytes) -> bool:
     return b"<<" not in bare.translate(None, NOT_ANGLES)
 
 
-def apart(old: bytes, new: bytes, found: list[Aside]) -> tuple[bytes, bytes]:
+class Stretch(Struct, frozen=True):
+    """A part of two versions of a page, between what they begin and what they end with alike."""
+
+    start: int
+    tail: int  # bytes behind it
+
+    def of(self, body: bytes) -> bytes:
+        """The part of one version."""
+        return body[self.start : len(body) - self.tail]
+
+    def found(self, whole: Found) -> Found:
+        """The part of the version whose asides are known."""
+        end, start = len(whole.body) - self.tail, self.start
+        inside = [one for one in whole.asides if start <= one.start and one.last <= end]
+        return Found(
+            self.of(whole.body),
+            [Aside(one.mark, one.start - start, one.first - start, one.last - start) for one in inside],
+        )
+
+
+def apart(old: bytes, new: bytes, found: list[Aside]) -> Stretch:
     """Cut off what two versions begin and end with alike, at tags; `found` are the asides of the new one."""
     same = _common_start(old, new)
-    start = new.rfind(b"<", 0, same)
-    end = new.find(b"<", len(new) - _common_end(old, new, min(len(old), len(new)) - same))
+    return _whole(new, same, len(new) - _common_end(old, new, min(len(old), len(new)) - same), found)
+
+
+def widened(new: bytes, stretch: Stretch, found: list[Aside]) -> Stretch:
+    """Take some of what stands around a stretch into it."""
+    return _whole(new, stretch.start - AROUND, len(new) - stretch.tail + AROUND, found)
+
+
+def _whole(new: bytes, start: int, end: int, found: list[Aside]) -> Stretch:
+    """Begin a stretch with the last tag before some place, and end it before the first one behind another."""
+    start, end = new.rfind(b"<", 0, max(start, 0)), new.find(b"<", end)
     for one in found:
         if one.start < start < one.last:
             start = one.start
         if one.start < end <= one.last:
             end = new.find(b"<", one.last + 1)
-    start, left = max(start, 0), len(new) - end if end >= 0 else 0
-    return old[start : len(old) - left], new[start : len(new) - left]
+    return Stretch(max(start, 0), len(new) - end if end >= 0 else 0)
 
 
 def _common_start(one: bytes, other: bytes) -> int:

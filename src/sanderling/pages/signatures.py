@@ -125,7 +125,7 @@ def sign_lines(tree: Document, attention: Attention = EVERYTHING) -> tuple[Signa
     """
     there = None if attention.is_narrow else brought(tree, attention.ignored)
     body = blocks(tree, attention)
-    words = read_words(body, attention.ignored)
+    words = weigh(read_words(body, attention.ignored), body.lines)
     mark = worded(words, attention.number)
     lines = {place: body.lines[place] for place in compress(range(len(words.blocks)), words.blocks)}
     if there is None:
@@ -161,11 +161,18 @@ class Words(Struct, frozen=True):
 def read_words(body: Blocks, ignored: Pattern[str] | None = None) -> Words:
     """Read the words of a page whose blocks are known."""
     whole, reduced = _reduce(body, ignored)
-    count = len(reduced)
-    places = weighed(body.lines[:count], body.main[:count])
+    main = places = body.main[: len(reduced)]
     if 1 in body.veiled:
         places = bytes(place or veil * VEILED for place, veil in zip(places, body.veiled, strict=False))
-    return Words(whole, reduced, places, body.main[:count])
+    return Words(whole, reduced, places, main)
+
+
+def weigh(words: Words, lines: list[str]) -> Words:
+    """Mark what tells a price and the like, given the lines as they stand on the page."""
+    places = weighed(lines[: len(words.main)], words.main)
+    if VEILED in words.places:
+        places = bytes(place or veil for place, veil in zip(places, words.places, strict=True))
+    return replace(words, places=places)
 
 
 def worded(words: Words, attention: int = 0) -> Signature:
@@ -204,8 +211,28 @@ def _numbers(raw: bytes) -> list[bytes]:
     return raw.translate(None, NO_DIGITS).split(b"\n", MAX_LINES)
 
 
+def text_of(lines: list[str]) -> int:
+    """Hash some lines, however they are cut."""
+    raw = squeeze("\n".join(lines), unseen=UNSEEN + RARE)
+    return _whole(raw, _numbers(raw))
+
+
 def _whole(raw: bytes, numbered: list[bytes]) -> int:
     return xxh3_64_intdigest(raw.translate(None, b"\n") + b"\n".join(filter(None, numbered)))
+
+
+def is_clock(line: str) -> bool:
+    """Say whether a line is a bare time of day: all lines decide whether it is one of a timetable."""
+    return CLOCK("".join(line.split()).encode("utf-8", "replace")) is not None
+
+
+def reduced(line: str, is_verbatim: bool) -> bytes:
+    """A line as it is hashed: without blanks and, unless it is verbatim, without stamps."""
+    block = squeeze(line, unseen=UNSEEN + RARE)
+    if is_verbatim or not block.translate(None, NO_DIGITS):
+        return block
+    seen = reduce(line)
+    return block if seen is line else squeeze(seen, unseen=UNSEEN + RARE)
 
 
 def _reduced(body: Blocks, place: int, block: bytes, ignored: Pattern[str] | None, told: bool) -> bytes:
