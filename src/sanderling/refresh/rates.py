@@ -33,13 +33,6 @@ _HALVES = struct.Struct(f"<{POINTS}e")
 Row = list[float]
 
 
-class Worths(list[Row]):
-    """What visits are worth, by time; it knows the last answer of `ripening`, for new pages of a site ask the same."""
-
-    asked: tuple[Row, float, int] = [], 0.0, 0
-    answer = 0
-
-
 def slot(days: float) -> int:
     """The place of a time on the lattice."""
     if days <= SHORTEST:
@@ -65,13 +58,13 @@ def changed_table() -> list[Row]:
 
 
 @lru_cache(4)
-def value_table(age_weight: float) -> Worths:
+def value_table(age_weight: float) -> list[Row]:
     """Worth of a visit, by time and rate: days of freshness won, and a little for the age of what is stale.
 
     V = (1 - (1 + x) e^-x) / rate and U = (x^2/2 + x e^-x - (1 - e^-x)) / rate^2 with x = rate * time: the marginal
     values of the two optimal schedules (Cho and Garcia-Molina; Olston and Pandey).
     """
-    return Worths([_value(rate, time_at(place), age_weight) for rate in RATES] for place in range(SIZE))
+    return [[_value(rate, time_at(place), age_weight) for rate in RATES] for place in range(SIZE)]
 
 
 def _value(rate: float, days: float, age_weight: float) -> float:
@@ -131,15 +124,8 @@ def dot(weights: Row, values: Row) -> float:
     return sum(map(mul, weights, values))  # type: ignore[no-any-return]
 
 
-def ripening(weights: Row, table: Worths, price: float, guess: int) -> int:
+def ripening(weights: Row, table: list[Row], price: float, guess: int) -> int:
     """The first time, as a place of the lattice, at which a visit is worth its price; `guess` is where to begin."""
-    asked = weights, price, guess
-    if asked != table.asked:
-        table.asked, table.answer = asked, _ripening(weights, table, price, guess)
-    return table.answer
-
-
-def _ripening(weights: Row, table: list[Row], price: float, guess: int) -> int:
     low, high = _bracket(weights, table, price, guess)
     while high - low > 1:
         middle = (low + high) // 2
