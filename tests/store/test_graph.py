@@ -1,5 +1,7 @@
 from pathlib import Path
 
+from msgspec.msgpack import encode
+
 from sanderling.database import Connection
 from sanderling.store.collection import open_collection
 from sanderling.store.graph import Forward, Graph, pack_links, sources_of, targets_of, unpack_links
@@ -9,6 +11,13 @@ def test_links_survive_packing() -> None:
     forward = Forward([3, 1, 2], ["three", "", "two"], [1])
     assert unpack_links(pack_links(forward)) == forward
     assert unpack_links(b"").targets == []
+
+
+def test_links_survive_packing_however_many() -> None:
+    for count in range(1, 200):
+        forward = Forward(list(range(count)), [f"page {n}" for n in range(count)])
+        assert unpack_links(pack_links(forward)) == forward
+    assert len(pack_links(forward)) < len(encode(forward))
 
 
 def store(db: Connection, url: int, targets: list[int]) -> None:
