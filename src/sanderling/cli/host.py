@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import re
 import signal
 import sys
 import threading
@@ -9,7 +10,7 @@ import time
 from pathlib import Path
 
 from sanderling.cli.frame import Call, print_json, say
-from sanderling.engines.hosts.keys import allow, new_key
+from sanderling.engines.hosts.keys import allow, new_key, read_senders
 from sanderling.engines.hosts.letter import MOMENT, End, Letter, Missed, Page, Wanted, new_nonce
 from sanderling.engines.hosts.post import TIMEOUT, Address, Failed, Post, Sent
 from sanderling.engines.hosts.rules import read_owner
@@ -86,6 +87,8 @@ def serve(call: Call) -> int:
     service = Service(owner, file.resolve().parent)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: threading.Thread(target=service.shutdown).start())
+    if not read_senders(service.senders_file):
+        say(call, f"nobody may send yet: sanderling host allow KEY.pub --senders {service.senders_file}")
     say(call, f"{owner.name} listens on {owner.listen} for {', '.join(site.site for site in owner.site)}")
     with service:
         service.serve_forever(0.2)
@@ -132,6 +135,7 @@ def _print_news(call: Call, post: Post, letter: Letter, first: str) -> int:
                 print_json(
                     {
                         "url": site + path,
+                        "status": status_of(message.head),
                         "at": letter.issued + message.at / MOMENT,
                         "size": len(message.body),
                         "digest": message.digest.hex(),
@@ -141,4 +145,11 @@ def _print_news(call: Call, post: Post, letter: Letter, first: str) -> int:
             case Missed() if watching:
                 path = first if isinstance(message.where, int) else message.where
                 print_json({"url": site + path, "outcome": message.outcome, "reason": message.reason})
+                sys.stdout.flush()
     return 0
+
+
+def status_of(head: bytes) -> int:
+    """The status in the first line of an answer; 0 if there is none."""
+    found = re.match(rb"HTTP/[0-9.]+ ([0-9]{3})", head)
+    return int(found[1]) if found else 0

@@ -5,7 +5,8 @@ import json
 import socket
 import threading
 import time
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -215,26 +216,58 @@ def test_a_folder_of_files_is_read_and_nothing_outside_it(tmp_path: Path) -> Non
         assert Missed(3, Outcome.SKIPPED, Reason.ROBOTS) in found
 
 
+@contextmanager
+def staying(address: Address, site: str) -> Iterator[Callable[[], list[Message]]]:
+    """Send a letter that stays; what it tells next is waited for."""
+    key = read_key(Path(address.key_file))
+    body = packed(letter(address, site, whole=True, watch_seconds=60.0, every_seconds=0.1))
+    link = http.client.HTTPConnection(urlsplit(address.url).netloc, timeout=30)
+    link.request("POST", PATH, body, {KEY_HEADER: public_of(key), SIGNATURE_HEADER: sign(key, body)})
+    answer, unpacker = link.getresponse(), Unpacker(2**24)
+
+    def more() -> list[Message]:
+        data = answer.read1(65536)
+        assert data, "the letter stays no longer"
+        return [DECODER.decode(part) for part in unpacker.unpack(data)]
+
+    yield more
+    answer.close()
+    link.close()
+
+
 def test_a_letter_that_stays_reports_changes_as_they_happen(tmp_path: Path) -> None:
-    with Web(tree(3)) as web, serving(tmp_path, Site(web.root)) as address:
-        watching = letter(address, web.root, whole=True, watch_seconds=20.0, every_seconds=0.2)
-        key = read_key(Path(address.key_file))
-        link = http.client.HTTPConnection(urlsplit(address.url).netloc, timeout=30)
-        body = packed(watching)
-        link.request("POST", PATH, body, {KEY_HEADER: public_of(key), SIGNATURE_HEADER: sign(key, body)})
-        answer, unpacker = link.getresponse(), Unpacker(2**24)
+    with Web(tree(3)) as web, serving(tmp_path, Site(web.root)) as address, staying(address, web.root) as more:
         found: list[Message] = []
         while not any(isinstance(m, End) for m in found):
-            found += [DECODER.decode(part) for part in unpacker.unpack(answer.read1(65536))]
+            found += more()
         web.pages["/p2"] = html("/", text="new words")
         news: list[Message] = []
         while not any(isinstance(m, Page) for m in news):
-            news += [DECODER.decode(part) for part in unpacker.unpack(answer.read1(65536))]
+            news += more()
         (page,) = (m for m in news if isinstance(m, Page))
         assert page.where == "/p2"
         assert b"new words" in page.body
-        answer.close()
-        link.close()
+
+
+def test_a_page_that_is_not_there_is_told_once_and_told_again_when_it_returns(tmp_path: Path) -> None:
+    pages = {"/": html("/a", "/missing"), "/a": html(text="here")}
+    with Web(pages) as web, serving(tmp_path, Site(web.root)) as address, staying(address, web.root) as more:
+
+        def told() -> list[tuple[int | str, bytes]]:
+            """All news up to the third look after the first of them."""
+            found: list[tuple[int | str, bytes]] = []
+            looks = 0
+            while looks < 3:
+                for message in more():
+                    found += [(message.where, message.head[9:12])] if isinstance(message, Page) else []
+                    looks += bool(found) and isinstance(message, End)
+            return found
+
+        assert sorted(told(), key=str) == [("/a", b"200"), ("/missing", b"404"), (0, b"200")]
+        page = web.pages.pop("/a")
+        assert told() == [("/a", b"404")]
+        web.pages["/a"] = page
+        assert told() == [("/a", b"200")]
 
 
 def test_hours() -> None:

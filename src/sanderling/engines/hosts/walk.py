@@ -25,6 +25,7 @@ class Walk:
         self.paths: list[str] = []  # as sent, by stop id
         self.names: list[str] = []  # as normalised, by stop id
         self.known: list[bytes] = []  # cut digests, by stop id
+        self.absent: dict[int, tuple[int, Reason]] = {}  # what was no page at the last look, and why, by stop id
         self.ids: dict[str, int] = {}
         self.waiting: deque[Stop] = deque()
         self.in_hand = 0
@@ -89,7 +90,7 @@ class Walk:
         if self.letter.whole:
             self._follow(visit)
         cut = visit.digest[:CUT]
-        if visit.outcome is Outcome.FETCHED and cut and cut == self.known[id_]:
+        if (visit.outcome is Outcome.FETCHED and cut and cut == self.known[id_]) or self._is_still_absent(visit):
             self.same += 1
         elif self._is_unlike(visit):
             yield Unlike(where, told(visit))
@@ -102,6 +103,15 @@ class Walk:
             yield Missed(where, Outcome.RETRY, visit.reason, visit.note)
         else:
             yield Missed(where, visit.outcome, visit.reason, visit.note)
+
+    def _is_still_absent(self, visit: Visit) -> bool:
+        """Was it no page at the last look either, for the same reason? One that returns is news, whatever it says."""
+        if visit.outcome is Outcome.FETCHED:
+            self.absent.pop(visit.id, None)
+            return False
+        before, why = self.absent.get(visit.id), (visit.status, visit.reason)
+        self.absent[visit.id], self.known[visit.id] = why, b""
+        return before == why
 
     def _is_unlike(self, visit: Visit) -> bool:
         """Is this a new page that is not what the brief asks for?"""
