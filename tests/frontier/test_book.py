@@ -89,3 +89,13 @@ def test_the_shortest_depth_is_kept(db: Connection) -> None:
     assert book.shorten(id_, Candidate(Url("http://a/1"), depth=2))
     assert not book.shorten(id_, Candidate(Url("http://a/1"), depth=4))
     assert db.execute("SELECT depth FROM urls").fetchone() == (2,)
+
+
+def test_wide_pages_are_asked_for_as_memory_grows_and_seldom(db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    monkeypatch.setattr("sanderling.frontier.book.GROWN", 10)
+    book = Book(db)
+    monkeypatch.setattr("sanderling.frontier.book.use_wide_pages", lambda: sizes.append(book.roll.noted))
+    for number in range(100):
+        book.add([entry(f"http://a/{number}")], 0)
+    assert sizes == [11, 23, 47, 95]

@@ -15,12 +15,14 @@ from msgspec import Struct
 from sanderling.database import Connection
 from sanderling.frontier.known import MET, REST, Occurrences
 from sanderling.frontier.roll import Roll
+from sanderling.memory import use_wide_pages
 from sanderling.records import Candidate, Host, Reason, Role, Source, State, Url
 
 MAX_HOSTS = 200_000  # ids remembered
 CHUNK = 400  # rows asked for in one statement
 SIZES = (1, 8, 32, 128, CHUNK)  # rows a statement is made for: few statements, so that each is prepared once
 READ_ROWS = 2_000  # of earlier runs, entered in the roll at a time
+GROWN = 150_000  # URLs in the roll by which memory has grown; after it, each time they are twice as many
 DEPTH = 255  # of an answer; what is deeper counts as this deep
 QUEUED, LINK, PAGE = State.QUEUED, Source.LINK, Role.PAGE
 LIFTABLE = 1 << 56  # in an answer: skipped for a reason that this finding may lift
@@ -93,6 +95,7 @@ class Book:
         self.roll = roll or Roll()
         self.read_until = 0  # ids up to this one are in the roll
         self.read_end = self.next_id - 1  # and so are those after this one
+        self.grown_at = GROWN
 
     def find(self, urls: Iterable[Url]) -> dict[Url, Known]:
         """Find all that are known; what is not in the answer is new."""
@@ -213,6 +216,9 @@ class Book:
             else:
                 roll.note(hash(url), id_ << 8 | (depth if depth < DEPTH else DEPTH))
         self.next_id += len(entries)
+        if roll.noted > self.grown_at:
+            self.grown_at = 2 * roll.noted
+            use_wide_pages()
         self.db.executemany(ADD_LINK, links)
         self.db.executemany(ADD, others)
         self.db.executemany("INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)", queued)
