@@ -13,14 +13,14 @@ from itertools import takewhile
 
 MOST_WORDS = 8000
 LONGEST = 64  # bytes of a word
-LEAST_SEEN = 5
+LEAST_SEEN = 3
 MOST_SPELLED = 2**17  # words looked up, with and without a code
 
 CAPITAL, ESCAPE = b"\x05", b"\x06"
 TAGS = bytes(range(0x0E, 0x20))
 ONE = bytes(range(0x80, 0xA8))
 LEADS = range(0xA8, 0x100)
-GROUP = 16  # words behind one lead, at least
+GROUP = 128  # words behind one lead
 
 TOKEN = re.compile(
     rb'(</?[a-z0-9]+(?: class="[^"<>\x00-\x1f\x80-\xff]{0,40}")?>?|[A-Za-z]{2,}'
@@ -66,11 +66,10 @@ class Words:
             raise ValueError("a dictionary that is too large")
         tags = list(takewhile(TAG, words[: len(TAGS)]))
         one, two = words[len(tags) :][: len(ONE)], words[len(tags) + len(ONE) :]
-        each = max(GROUP, -(-len(two) // len(LEADS)))
         self.tags = [(bytes((code,)), tag) for code, tag in zip(TAGS, tags, strict=False)]
         self.unused = TAGS[len(tags) :]
         self.codes = Codes(zip(one, (bytes((code,)) for code in ONE), strict=False))
-        self.codes |= {word: bytes((LEADS[n // each], 0x80 + n % each)) for n, word in enumerate(two)}
+        self.codes |= {word: bytes((LEADS[n // GROUP], 0x80 + n % GROUP)) for n, word in enumerate(two)}
         self.codes |= {word.title(): CAPITAL + code for word, code in self.codes.items() if SMALL(word)}
         self.words = {code: word for word, code in self.codes.items()}
         self.words |= {ESCAPE + bytes((byte,)): bytes((byte,)) for byte in range(0x80, 0x100)}
