@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -66,6 +67,12 @@ def test_a_process_with_threads_is_not_copied() -> None:
     assert not can_copy()
     over.set()
     thread.join()
+
+
+def test_a_process_that_lost_a_stream_is_not_copied() -> None:
+    ask = "import os; os.close(0); from sanderling.engines.nursery import can_copy; print(can_copy())"
+    for code, answer in ((ask, b"False"), (ask.replace("os.close(0)", "pass"), b"True")):
+        assert subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE).stdout.strip() == answer
 
 
 def test_a_copy_holds_none_of_our_files_and_hears_signals_like_a_fresh_process(tmp_path: Path) -> None:

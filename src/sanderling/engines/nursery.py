@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +21,8 @@ from sanderling.engines.quiet import unheard
 from sanderling.engines.wire import BUFFER
 from sanderling.memory import KEEP_FREED, keep_freed
 
+TASKS, FILES = "/proc/self/task", "/proc/self/fd"
+STREAMS = range(3)  # input, output, errors
 LOOK_SECONDS = 0.001  # between two looks whether a process has ended
 
 
@@ -92,8 +93,11 @@ def newborns(count: int) -> Iterator[list[Newborn]]:
 
 
 def can_copy() -> bool:
-    """Is this a process that can be copied?"""
-    return sys.platform == "linux" and threading.active_count() == 1
+    """Has this process one thread only, counting those that Python does not know, and all its streams?"""
+    try:
+        return len(os.listdir(TASKS)) == 1 and all(os.fstat(stream) for stream in STREAMS)
+    except OSError:  # another system, or a stream was closed before we came
+        return False
 
 
 def bear(name: str) -> Newborn:
@@ -138,10 +142,10 @@ def _ends() -> tuple[socket.socket, socket.socket]:
 def _forget_what_was(kept: socket.socket) -> None:
     """Let go of all that belongs to the process we are a copy of: its files, its ears, its ways with memory."""
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    for name in os.listdir("/proc/self/fd"):
-        if int(name) > 2 and int(name) != kept.fileno():
+    for number in map(int, os.listdir(FILES)):
+        if number not in (*STREAMS, kept.fileno()):
             with suppress(OSError):  # the folder that was just read
-                os.close(int(name))
+                os.close(number)
     signal.set_wakeup_fd(-1)
     for number in signal.valid_signals():
         if callable(signal.getsignal(number)):
