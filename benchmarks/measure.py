@@ -10,7 +10,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-SAMPLE_SECONDS = 0.05  # ru_maxrss would not do: it knows one process, and counts ours before the exec
+# ru_maxrss would not do: it knows one process, and counts ours before the exec. More looks would slow those who hold
+# much memory down.
+SAMPLE_SECONDS = 0.2
 
 
 class Cost(Struct, frozen=True):
