@@ -115,7 +115,7 @@ def watch(call: Call) -> int:
 
 def _print_news(call: Call, post: Post, letter: Letter, first: str) -> int:
     """The first pass is what there is; every page after it is a change."""
-    watching, site, until = False, letter.site, letter.expires
+    watching, until = False, letter.expires
     post.outbox.put(None)
     while post.thread.is_alive() or not post.inbox.empty():
         try:
@@ -130,23 +130,19 @@ def _print_news(call: Call, post: Post, letter: Letter, first: str) -> int:
             case End() if not watching:
                 watching = True
                 say(call, f"{message.pages} pages seen; watching")
-            case Page() if watching:
-                path = first if isinstance(message.where, int) else message.where
-                print_json(
-                    {
-                        "url": site + path,
-                        "status": status_of(message.head),
-                        "at": letter.issued + message.at / MOMENT,
-                        "size": len(message.body),
-                        "digest": message.digest.hex(),
-                    }
-                )
-                sys.stdout.flush()
-            case Missed() if watching:
-                path = first if isinstance(message.where, int) else message.where
-                print_json({"url": site + path, "outcome": message.outcome, "reason": message.reason})
+            case Page() | Missed() if watching:
+                print_json(news(message, letter, first))
                 sys.stdout.flush()
     return 0
+
+
+def news(message: Page | Missed, letter: Letter, first: str) -> dict[str, object]:
+    """What a host says of one page, as a script reads it; `first` is the path of the one that was named."""
+    url = letter.site + (first if isinstance(message.where, int) else message.where)
+    if isinstance(message, Missed):
+        return {"url": url, "outcome": message.outcome, "reason": message.reason}
+    at, size = letter.issued + message.at / MOMENT, len(message.body)
+    return {"url": url, "status": status_of(message.head), "at": at, "size": size, "digest": message.digest.hex()}
 
 
 def status_of(head: bytes) -> int:

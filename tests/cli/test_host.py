@@ -1,0 +1,24 @@
+"""What the command `host` prints."""
+
+from sanderling.cli.host import news
+from sanderling.engines.hosts.letter import Letter, Missed, Page
+from sanderling.records import Host, Outcome, Reason
+
+LETTER = Letter("key", "host:1", Host("http://www.example"), 100.0, 200.0, b"n", ())
+
+
+def test_a_page_that_changed_and_one_that_is_gone_are_told_apart() -> None:
+    changed = news(Page("/a", 0, 1, b"HTTP/1.1 200 OK\r\n\r\n", b"words", b"\x01"), LETTER, "/")
+    gone = news(Page(0, 0, 1, b"HTTP/1.1 404 Not Found\r\n\r\n", b"", b""), LETTER, "/")
+    assert (changed["url"], changed["status"], changed["size"], changed["at"]) == (
+        "http://www.example/a",
+        200,
+        5,
+        100.0,
+    )
+    assert (gone["url"], gone["status"]) == ("http://www.example/", 404)
+
+
+def test_a_page_that_was_not_brought_has_a_reason() -> None:
+    told = news(Missed("/b", Outcome.SKIPPED, Reason.ROBOTS), LETTER, "/")
+    assert told == {"url": "http://www.example/b", "outcome": "skipped", "reason": "robots"}
