@@ -3,7 +3,8 @@
 python -m benchmarks.comparing [NAME=OLD:NEW ...]   folders with two versions of a site; the live pages of
                                                     suites/change-ota come last, if they are there; --write
 
-CPU time. Each page is parsed afresh and looked at once, so that nothing is remembered of it, only of its site.
+CPU time. Each page is parsed afresh and looked at once, so that nothing is remembered of it, only of its site. Marks
+are made of a tree whose links and structure were read before, as in a crawl.
 """
 
 import argparse
@@ -131,7 +132,10 @@ def column(pairs: Pairs, traces: Path) -> dict[str, str]:
     cells = {
         "pages, mean size": f"{len(pairs)}, {size:.0f} KB",
         "parsing, reading": f"{costs.of('parse') * 1e6:.0f}, {costs.of('read') * 1e6:.0f} µs",
-        **{f"parsing by {name}": "-" if not cost else f"{cost / costs.of('parse'):.1f} ×" for name, cost in others},
+        **{
+            f"parsing by {name}": "not installed" if not cost else f"{cost / costs.of('parse'):.1f} ×"
+            for name, cost in others
+        },
         "the same bytes: digests compared": share(costs.of("digests")),
         "cheap mark, made of every page": share(costs.of("cheap mark")),
         "full mark": share(costs.of("full mark")),
@@ -139,8 +143,8 @@ def column(pairs: Pairs, traces: Path) -> dict[str, str]:
         "verdict": share(costs.of("verdict")),
     }
     for kind, title in KINDS.items():
-        if kinds[kind]:
-            cells[f"marks of both versions where {title}"] = f"{kinds[kind]}: {share(costs.of(kind))}"
+        made = f"{share(costs.of(kind))} ({kinds[kind]})" if kinds[kind] else "-"
+        cells[f"marks of both versions where {title} (pages)"] = made
     cells["**other bytes for the first time, in all**"] = share(first)
     cells["**other bytes later, in all**"] = share(later)
     for name, seconds in _visits(traces, first, later):
@@ -160,19 +164,25 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> str:
     charset = (parse(old).encoding or "").lower()
     body = costs.take("unpack", igzip.decompress, igzip.compress(old))
     spent = costs.seconds["marks"]
-    made = costs.take("marks", marks_between, tree, new, Before(body, charset))
+    made = costs.take("marks", marks_between, _looked_at(tree), new, Before(body, charset))
     kind = "full" if "signature" in made else "same" if made["before"] == made["after"] else "words"
     costs.seconds[kind] += costs.seconds["marks"] - spent
     costs.times[kind] += 1
     costs.take("verdict", detect, made["before"], made.get("after") or made["signature"])
-    costs.take("full mark", _mark, parse(new))
+    costs.take("full mark", _mark, _looked_at(parse(new)))
     return kind
 
 
 def _compare_marked(old: bytes, new: bytes, costs: Costs) -> None:
     """The same for a page whose last version has a full mark, if it ever needed one."""
     charset = (parse(old).encoding or "").lower()
-    costs.take("marks later", marks_between, parse(new), new, Before(old, charset, is_marked=True))
+    costs.take("marks later", marks_between, _looked_at(parse(new)), new, Before(old, charset, is_marked=True))
+
+
+def _looked_at(tree: Document) -> Document:
+    extract(tree, "http://localhost/")
+    structure(tree)
+    return tree
 
 
 def _mark(tree: Document) -> bytes:

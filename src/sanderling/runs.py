@@ -150,7 +150,7 @@ def _note_duplicates(house: House) -> None:
         {tally.LINKS: counts["links"], tally.NEW: counts["links_new"], tally.ASKED: cache.asked,
          tally.HITS: cache.hits, tally.EVICTED: cache.evicted},
     )  # fmt: skip
-    catch_up(house.db)
+    catch_up(house.db, house.rereads)
 
 
 def summarise(house: House, finish: Finish, seconds: float) -> Summary:

@@ -64,6 +64,22 @@ def test_only_what_came_since_is_looked_up(db: Connection) -> None:
     assert [(pair.url, pair.twin) for pair in near(db)] == [(2, 1)]
 
 
+def test_a_page_that_reads_as_it_did_is_not_looked_up_again(db: Connection) -> None:
+    put(db, 1, TEXT, 1)
+    put(db, 2, TEXT + "Also in summer.", 2)
+    assert look(db) == 2
+    said = list(near(db))
+    put(db, 1, TEXT, 3)
+    put(db, 2, TEXT + "Also in summer.", 4)
+    with transaction(db):
+        assert catch_up(db, {1: 1, 2: 2}) == 0
+    assert list(near(db)) == said
+    put(db, 1, TEXT, 5)
+    put(db, 2, TEXT + "Also in summer.", 6)
+    with transaction(db):
+        assert catch_up(db, {1: 5}) == 2  # nobody looked when it came to read so
+
+
 def test_a_page_that_reads_otherwise_now_is_no_twin_any_more(db: Connection) -> None:
     for url in (1, 2, 3):
         put(db, url, TEXT, url)

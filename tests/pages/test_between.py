@@ -75,6 +75,13 @@ def test_tokens_make_no_difference_at_all() -> None:
         assert agree(old, new)
 
 
+def test_a_picture_that_is_loaded_late_is_seen() -> None:
+    image = b'<img data-src="/%s.png" title="%s"><h2>Part 7'
+    old, new = (PAGE.replace(b"<h2>Part 7", image % (name, name)) for name in (b"gull", b"tern"))
+    assert pair_of(old, new) is None
+    assert in_full(old, new).assets
+
+
 def test_tags_that_no_mark_sees_may_come_and_go() -> None:
     new = PAGE.replace(b"<head>", b"<head><meta name='a' content='b'><link rel='next' href='/n'><!-- x -->")
     assert agree(PAGE, new)

@@ -4,7 +4,7 @@ The migrants left the marks (simhash). Pages that are new or changed since the l
 originals: pages that did not read like any before them. One that reads like an original is paired with it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -13,7 +13,7 @@ from sanderling.dedupe.near import BANDS, NEAR, NearIndex
 
 MANY = 300_000  # pages from which only those at most three bits apart are sure to be found: look-ups must stay cheap
 MARKS = (
-    "SELECT m.url, m.value, p.visit FROM marks AS m JOIN pages AS p ON p.url = m.url"
+    "SELECT m.url, m.value FROM marks AS m JOIN pages AS p ON p.url = m.url"
     " WHERE m.kind = 'simhash' AND p.status = 200 AND p.duplicate_of = 0 ORDER BY m.url"
 )
 NEAR_NOW = (
@@ -31,18 +31,23 @@ class Pair(Struct, frozen=True):
     distance: int
 
 
-def catch_up(db: Connection) -> int:
-    """Look up the pages that came or changed since the last time; say how many. Call it in a transaction."""
+def catch_up(db: Connection, rereads: Mapping[int, int] | None = None) -> int:
+    """Look up the pages that came or changed since the last time; say how many. Call it in a transaction.
+
+    `rereads` are pages that read as at the visit it names: what was said of them then still holds.
+    """
     (until,) = db.execute("SELECT coalesce(max(visit), 0) FROM near_until").fetchone()
     (last,) = db.execute("SELECT coalesce(max(visit), 0) FROM pages").fetchone()
     if last <= until:
         return 0
-    lonely = _forget(db, [url for (url,) in db.execute("SELECT url FROM pages WHERE visit > ?", (until,))])
+    same = {url for url, visit in (rereads or {}).items() if visit <= until}
+    touched = {url for (url,) in db.execute("SELECT url FROM pages WHERE visit > ?", (until,))} - same
+    lonely = _forget(db, touched)
     paired = {url for (url,) in db.execute("SELECT url FROM near")}
     index, asked = NearIndex(), list[tuple[int, int]]()
-    for url, mark, visit in db.execute(MARKS):
+    for url, mark in db.execute(MARKS):
         number = int.from_bytes(mark, "big")
-        if visit > until or url in lonely:
+        if url in touched or url in lonely:
             asked.append((url, number))
         elif url not in paired:
             index.add(url, number)

@@ -63,6 +63,7 @@ class House(Struct):
     uses: Uses | None = None  # visit what pages use too
     order_name: str = DEFAULT
     keeper: Keeper | None = None  # of a collection of limited size
+    rereads: dict[int, int] = {}  # pages whose bytes changed and whose words did not, with the visit before
     learned: int = 0  # pages since waiting URLs were last moved by what was learned
 
 

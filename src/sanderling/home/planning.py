@@ -35,6 +35,10 @@ def note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house
             house.ledger.same(visit.id, site)
         elif visit.outcome is Outcome.FETCHED:
             found = _difference(visit, old, house)
+            if found is not None and not found.text and not old.duplicate_of:
+                house.rereads.setdefault(visit.id, old.visit)
+            else:
+                house.rereads.pop(visit.id, None)
             change = house.ledger.note(visit.id, site, visit.at, old.last_visit, found, visit.mime)
             if change.matters:
                 changed.add(visit.id)

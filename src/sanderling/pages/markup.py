@@ -40,6 +40,9 @@ ATTRIBUTE = re.compile(rb"([^\s=>\"'/]++)(?:\s*+=\s*+(" + VALUE + rb"))?")
 TAG = re.compile(
     rb"/?[a-zA-Z][^\s/>\"'=]*+(?>[\s/]++[^\s\"'=>/]++(?>\s*+=\s*+" + VALUE + rb")?)*+[\s/]*+"
 ).fullmatch  # in one go, whatever stands there
+BLIND = re.compile(
+    rb"\s(?:title|content|nonce|integrity|data-(?!src|original|lazy)[\w-]*|aria-[\w-]*)=\"[^\"]*\""
+).sub  # what no mark sees
 
 
 class Aside(Struct, frozen=True, gc=False):
@@ -213,7 +216,7 @@ def unlike(old: Markup, new: Markup) -> Unlike | None:
     words = False
     for place in compress(count(), map(ne, left, right)):
         before, after = _Part(left[place]), _Part(right[place])
-        if before.seen is None or before.seen != after.seen or before.is_blank != after.is_blank:
+        if not before.looks_like(after) or before.is_blank != after.is_blank:
             return None  # or blanks stand where words may not, and these would go elsewhere
         words |= before.words != after.words
     return Unlike(words, scripts)
@@ -233,10 +236,22 @@ class _Part:
         self.whole = whole
         self.tag, _, self.words = whole.partition(b">")
 
+    def looks_like(self, other: "_Part") -> bool:
+        """Say whether a mark sees the same of two tags; that is sure if they differ in what it never sees."""
+        if not self.is_sure or not other.is_sure:
+            return False
+        if self.tag == other.tag or (b"'" not in self.tag and BLIND(b"", self.tag) == BLIND(b"", other.tag)):
+            return True
+        return _seen(self.tag) == _seen(other.tag)
+
     @property
     def seen(self) -> bytes | None:
         """What a mark may see of the tag; None if it cannot be said."""
-        return _seen(self.tag) if self.whole.count(b">") == 1 and TAG(self.tag) else None
+        return _seen(self.tag) if self.is_sure else None
+
+    @property
+    def is_sure(self) -> bool:
+        return self.whole.count(b">") == 1 and TAG(self.tag) is not None
 
     @property
     def is_blank(self) -> bool:

@@ -33,6 +33,7 @@ class Latest(Struct, frozen=True):
     size: int
     visit: int
     links: bytes
+    duplicate_of: int = 0
 
     @property
     def is_away(self) -> bool:
@@ -107,7 +108,7 @@ class Catalogue:
             marks = ",".join("?" * len(part))
             for row in self.db.execute(
                 "SELECT url, status, charset, digest, etag, last_modified, first_seen, last_visit, last_change, visits,"
-                f" changes, misses, size, visit, links FROM pages WHERE url IN ({marks})",
+                f" changes, misses, size, visit, links, duplicate_of FROM pages WHERE url IN ({marks})",
                 part,
             ):
                 found[row[0]] = Latest(*row)
