@@ -143,8 +143,8 @@ def column(pairs: Pairs, traces: Path) -> dict[str, str]:
         "verdict": share(costs.of("verdict")),
     }
     for kind, title in KINDS.items():
-        made = f"{share(costs.of(kind))} ({kinds[kind]})" if kinds[kind] else "-"
-        cells[f"marks of both versions where {title} (pages)"] = made
+        made = f"{costs.of(kind) / costs.of(f'parse {kind}'):.0%} of {kinds[kind]}" if kinds[kind] else "-"
+        cells[f"marks of both versions where {title}, beside parsing these pages"] = made
     cells["**other bytes for the first time, in all**"] = share(first)
     cells["**other bytes later, in all**"] = share(later)
     for name, seconds in _visits(traces, first, later):
@@ -168,6 +168,7 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> str:
     kind = "full" if "signature" in made else "same" if made["before"] == made["after"] else "words"
     costs.seconds[kind] += costs.seconds["marks"] - spent
     costs.times[kind] += 1
+    costs.take(f"parse {kind}", parse, new)
     costs.take("verdict", detect, made["before"], made.get("after") or made["signature"])
     costs.take("full mark", _mark, _looked_at(parse(new)))
     return kind
