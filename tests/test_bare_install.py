@@ -72,7 +72,11 @@ def test_what_is_stored_can_be_read(tmp_path: Path) -> None:
     [
         (None, "pip install 'sanderling[search]'"),
         ('{"url": "https://a.example/x.whl"}', "pip install 'sanderling[search]'"),
-        ('{"url": "file:///home/me/sea%20side"}', f"{sys.executable} -m pip install -e '/home/me/sea side[search]'"),
+        ('{"url": "file:///x.whl", "archive_info": {}}', f"{sys.executable} -m pip install '/x.whl[search]'"),
+        (
+            '{"url": "file:///home/me/sea%20side", "dir_info": {"editable": true}}',
+            f"{sys.executable} -m pip install -e '/home/me/sea side[search]'",
+        ),
     ],
 )
 def test_who_misses_a_part_is_told_how_to_get_it(told: str | None, how: str, monkeypatch: pytest.MonkeyPatch) -> None:

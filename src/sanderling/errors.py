@@ -61,10 +61,12 @@ def installed_from() -> str | None:
 
 def how_to_get(extra: str) -> str:
     """The command that installs an optional part, beside what is there."""
-    folder = json.loads(installed_from() or "{}").get("url", "").partition("file://")[2]
-    if not folder:
+    source = json.loads(installed_from() or "{}")
+    place = unquote(source.get("url", "").partition("file://")[2])
+    if not place:
         return f"pip install 'sanderling[{extra}]'"
-    return f"{sys.executable} -m pip install -e '{unquote(folder)}[{extra}]'"
+    editable = "-e " if source.get("dir_info", {}).get("editable") else ""
+    return f"{sys.executable} -m pip install {editable}'{place}[{extra}]'"
 
 
 class StoreUnavailable(SanderlingError):
