@@ -7,6 +7,7 @@ Either side is a process of its own (`python -m` this module): one step in, one 
 what the library does to its process, it does to no crawler and no host.
 """
 
+import os
 import signal
 import struct
 import subprocess
@@ -23,6 +24,7 @@ READ = 2**15  # bytes read at once: the library's first buffer
 SWITCH_SECONDS = 0.0005  # who waits for a step must have his turn soon: until then nothing is coded
 LENGTH, STEP = struct.Struct("!I"), struct.Struct("!II")  # of an answer; of what is asked: its bytes, those to be read
 Step = Callable[[bytes, int], bytes]
+YIELD = 5  # steps of niceness: the web server beside which we code goes first
 BEHIND = 16  # coded bytes after a text that its reading may need: the coder is so far behind
 
 
@@ -154,6 +156,7 @@ def main(side: str) -> None:
 
 
 def _encoding() -> Step:
+    os.nice(YIELD)
     coder = Coder()
     return lambda text, _: coder.encode(text) if text else coder.end()
 

@@ -12,14 +12,10 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-try:
-    from isal.isal_zlib import decompress
-except ImportError:  # no wheel for this machine: twice the work
-    from zlib import decompress
-
 from sanderling.engines.hosts.rules import Site
 from sanderling.migrants.line import door_of
-from sanderling.migrants.observe import Known, Marks, Observer, no_marks, untried
+from sanderling.migrants.observe import Facts, Known, Marks, Observer, no_marks, untried
+from sanderling.migrants.pack import stored_head
 from sanderling.migrants.robots import rules_for
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Ask, Door, Reply
@@ -30,7 +26,6 @@ from sanderling.records import Host, Itinerary, Outcome, Reason, Robots, Stop, V
 
 TURN_SECONDS = 0.05
 ROBOTS_SECONDS = 86400.0
-GZIP = 31
 ASK_SECONDS = 5.0
 
 
@@ -58,12 +53,27 @@ def settings_for(agent: str) -> FetchSettings:
     )  # fmt: skip
 
 
+class Plain(Observer):
+    """Looks at pages as any migrant does, but writes no records of them: they go home by another stream."""
+
+    def _pack(self, _stop: Stop, reply: Reply, facts: Facts, _at: float, _digest: bytes = b"") -> None:
+        facts["head"], facts["response"] = stored_head(b"".join(reply.lines), len(reply.body)), reply.body
+
+
+class PlainTrip(Trip):
+    """A trip whose visits carry the pages themselves."""
+
+    def __init__(self, settings: FetchSettings, marks: Marks) -> None:
+        super().__init__(settings, marks)
+        self._observer = Plain(settings, marks)
+
+
 class ByHttp:
     """Asks the site's own web server, at the address its owner named and nowhere else."""
 
     def __init__(self, site: Site, agent: str, marks: Marks = no_marks) -> None:
         self.site = site
-        self.trip = Trip(settings_for(agent), marks)
+        self.trip = PlainTrip(settings_for(agent), marks)
         self.delay = 1 / site.pages_per_second if site.pages_per_second else 0.0
 
     def accept(self, stops: Sequence[Stop]) -> None:
@@ -75,21 +85,11 @@ class ByHttp:
     def work(self) -> tuple[list[Seen], list[Robots]]:
         """What came within a moment."""
         parcel = self.trip.work(TURN_SECONDS)
-        return [Seen(visit, *unpack(visit.response)) for visit in parcel.visits], list(parcel.robots)
+        return [Seen(visit, visit.head, visit.response) for visit in parcel.visits], list(parcel.robots)
 
     def close(self) -> None:
         """Close the connections."""
         self.trip.close()
-
-
-def unpack(member: bytes) -> tuple[bytes, bytes]:
-    """Take head and body out of a packed response record."""
-    if not member:
-        return b"", b""
-    record = decompress(member, GZIP)
-    block = record[record.index(b"\r\n\r\n") + 4 : -4]
-    cut = block.index(b"\r\n\r\n") + 4
-    return block[:cut], block[cut:]
 
 
 class ByFiles:
@@ -99,7 +99,7 @@ class ByFiles:
         self.site = site
         self.root = Path(site.root).resolve()
         self.settings = settings_for(agent)
-        self.observer = Observer(self.settings, marks)
+        self.observer = Plain(self.settings, marks)
         self.door = door_of(Host(site.site))
         self.stops: list[Stop] = []
         self.robots: Robots | None = None
