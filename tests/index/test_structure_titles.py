@@ -42,3 +42,15 @@ def test_a_word_of_content_before_a_name_is_not_part_of_it() -> None:
 def test_kinds_are_called_by_a_word_before_whose_name_titles_differ() -> None:
     titles = read_titles([*[f"L: N{n}x Class Reference" for n in "abcdef"], *["L: Member List"] * 6, "L: Class List"])
     assert titles.telling == {"Reference"}
+
+
+def test_a_title_of_one_page_is_gone_on_after_if_a_dash_stands_between() -> None:
+    titles = read_titles(["L: Class Members", "L: Class Members - Functions", "L: Class Members - Variables"])
+    assert titles.kind("L: Class Members - Variables") == "title-ends:Class Members"
+    titles = read_titles(["org.site.core", "org.site.core.metric", "org.site.core.rule"])
+    assert titles.kind("org.site.core.metric") == "title-ends:core metric"
+
+
+def test_kinds_are_called_by_a_word_that_a_name_of_two_pages_shares_with_a_frequent_one() -> None:
+    assert "Members" in read_titles([*SITE, *["L: File Members"] * 2]).telling
+    assert "Members" not in read_titles([*SITE, "L: File Members"]).telling

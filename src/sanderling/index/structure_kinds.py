@@ -20,8 +20,8 @@ FEWEST, MOST = 3, 64  # kinds: fewer are not worth naming, more are not kinds
 RELATED = 32  # names of few pages
 COMPANY = 32  # kinds of pages that stand beside others
 CHANCE = 1 / log(2)  # bits a part gives of a block: twice what it is expected to where nothing is known
-COVERED = 0.6  # share of pages that are named
-TITLES_EXPLAIN = 0.55  # share of the structure's information that the names give ...
+TITLES_COVER, FILES_COVER = 0.33, 0.6  # share of pages that are named
+TITLES_EXPLAIN = 0.33  # share of the structure's information that the names give ...
 FILES_EXPLAIN = 0.62  # ... more of it if they are file names, which are addresses first
 RARE = 0.02  # share of pages that have, or lack, a block that counts
 SEPARATOR = re.compile(r"[-_.]")
@@ -31,9 +31,10 @@ BEGINS = "begins:"
 def named_kinds(looks: Sequence[Look], skip: int, said: Titles, had: Mapping[int, int]) -> dict[str, int]:
     """The names of kinds and the pages of each, as sets; none if names tell too little."""
     best, found = 0.0, dict[str, int]()
-    for place, needed in zip(_places(looks, skip, said), (TITLES_EXPLAIN, FILES_EXPLAIN), strict=True):
+    asked = ((TITLES_COVER, TITLES_EXPLAIN), (FILES_COVER, FILES_EXPLAIN))
+    for place, (cover, needed) in zip(_places(looks, skip, said), asked, strict=True):
         kinds = {name: pages for name, pages in place.items() if pages.bit_count() >= LEAST}
-        if FEWEST <= len(kinds) <= MOST and sum(map(int.bit_count, kinds.values())) >= COVERED * len(looks):
+        if FEWEST <= len(kinds) <= MOST and sum(map(int.bit_count, kinds.values())) >= cover * len(looks):
             share = explained(list(kinds.values()), had, len(looks))
             if share >= max(best, needed):
                 best, found = share, kinds | _related(place, said.telling)

@@ -7,6 +7,7 @@ from math import log
 from msgspec import Struct
 
 from sanderling.index.structure_kinds import companions, named_kinds
+from sanderling.index.structure_recurring import recurring
 from sanderling.index.structure_titles import Titles, read_titles
 from sanderling.index.structure_views import Look
 from sanderling.organise.tokens import common_depth, tokens
@@ -53,7 +54,7 @@ def gather(looks: Sequence[Look]) -> Sets:
         features=kept,
         weight={feature: log(len(looks) / pages.bit_count()) for feature, pages in kept.items()},
         titles=titles,
-        kinds=named_kinds(looks, skip, titles, kept),
+        kinds=named_kinds(looks, skip, titles, kept) or recurring(looks),
         company=companions([look.url for look in looks]),
     )
 

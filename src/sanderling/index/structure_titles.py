@@ -7,6 +7,7 @@ would give one kind several names, and are undone: a title that goes on after an
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -16,8 +17,12 @@ from msgspec.structs import replace
 from sanderling.organise.tokens import MAX_TEXT, WORD
 
 ENDS = "title-ends:"
+DASH = "-"
+SAID = re.compile(rf"{WORD.pattern}|(?<=\s)[-–—|](?=\s)")  # words, and dashes between them
 LEAST = 4  # pages that bear a title, or a name, before it is known as one
 LONGEST = 8  # words of what all titles end in, or of a title after which others go on
+WAYS = 8  # titles that go on after one; more, and it is the name of the site
+PAIR = 2  # pages with a name that ends in the same word as another
 DIFFER = 0.5  # share of the titles with a name that are different before it
 VARIETY = 0.9  # share of the titles with a name that have the beginning of another before it
 COMMON = 0.9  # share of titles that end in a word which says nothing, as the name of the site
@@ -27,7 +32,7 @@ class Titles(Struct, frozen=True):
     """What the titles of a site have in common."""
 
     ending: tuple[str, ...] = ()  # words that nearly all end in, the last first
-    begun: frozenset[str] = frozenset()  # titles of several pages, after which others go on
+    begun: frozenset[str] = frozenset()  # titles after which others go on
     varieties: frozenset[str] = frozenset()  # names before which the beginning of another name stands
     telling: frozenset[str] = frozenset()  # words that kinds are called by, like "Reference"
 
@@ -53,18 +58,23 @@ def _named(titles: Titles, every: Sequence[Sequence[str]]) -> Titles:
     """Add which names are others with a word put in, and which words kinds are called by."""
     counted = Counter(_name(words) for words in every if len(words) > 1)
     names = frozenset(name for name, count in counted.items() if count >= LEAST)
-    longer = Counter(_name(words) for words in every if len(words) > 2 and _shorter(words) in names)
+    longer = Counter(_name(words) for words in every if len(words) > 2 and _shorter(words) in counted)
     varieties = frozenset(name for name, count in longer.items() if count >= VARIETY * counted[name])
     ways = Counter(_name(words) for words in {tuple(words) for words in every if len(words) > 2})
     differing = frozenset(name for name in names if ways[name] >= DIFFER * counted[name])
-    return replace(titles, varieties=varieties, telling=_telling(names, differing))
+    return replace(titles, varieties=varieties, telling=_telling(counted, differing))
 
 
-def _telling(names: Iterable[str], differing: Iterable[str]) -> frozenset[str]:
+def _telling(counted: Mapping[str, int], differing: Iterable[str]) -> frozenset[str]:
     """Words that several names end in, or one name before which titles differ."""
-    ends = Counter(name.split(" ")[-1] for name in names)
-    once = {name.split(" ")[-1] for name in differing}
-    return frozenset(word for word, count in ends.items() if count > 1 or word in once)
+    ends = Counter(_last(name) for name, count in counted.items() if count >= PAIR)
+    once = {_last(name) for name in differing}
+    known = {_last(name) for name, count in counted.items() if count >= LEAST}
+    return frozenset(word for word in known if ends[word] > 1 or word in once)
+
+
+def _last(name: str) -> str:
+    return name.rpartition(" ")[2]
 
 
 def _name(words: Sequence[str]) -> str:
@@ -90,20 +100,20 @@ def common_ending(titles: Iterable[Sequence[str]]) -> tuple[str, ...]:
 
 
 def _begun(titles: Mapping[str, int]) -> frozenset[str]:
-    """Titles of several pages after which others go on, but in few ways: the name of a site is none."""
+    """Titles after which others go on, but in few ways: the name of a site is none."""
     ways: Counter[str] = Counter()
     for title in titles:
         ways.update(_beginnings(title.split(" ")))
-    return frozenset(title for title, count in titles.items() if count >= LEAST and 0 < ways[title] <= count)
+    return frozenset(title for title, count in titles.items() if 0 < ways[title] <= max(WAYS, count))
 
 
 def _beginnings(words: Sequence[str]) -> Iterator[str]:
-    """What a title may go on after, the shortest first."""
-    return (" ".join(words[:length]) for length in range(2, min(len(words), LONGEST + 1)))
+    """What a title goes on after, with a dash between, the shortest first."""
+    return (" ".join(words[:at]) for at in range(2, min(len(words), LONGEST + 1)) if words[at] == DASH)
 
 
 def _words(title: str) -> list[str]:
-    return WORD.findall(title[:MAX_TEXT])
+    return [said if said[0].isalpha() else DASH for said in SAID.findall(title[:MAX_TEXT])]
 
 
 def _without(words: Sequence[str], ending: Sequence[str]) -> Sequence[str]:
@@ -118,4 +128,4 @@ def _without(words: Sequence[str], ending: Sequence[str]) -> Sequence[str]:
 def _beginning(words: Sequence[str], begun: frozenset[str]) -> Sequence[str]:
     """The first title that this one goes on after, or all of it."""
     first = next((title for title in _beginnings(words) if title in begun), None) if begun else None
-    return words if first is None else first.split(" ")
+    return [word for word in (words if first is None else first.split(" ")) if word != DASH]

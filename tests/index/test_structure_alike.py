@@ -1,0 +1,56 @@
+"""Whether two parts of a site are one template."""
+
+from sanderling.index.structure_alike import Company, Pair, akin, alike
+
+EVEN = dict.fromkeys(range(1, 11), 1.0)
+
+
+def test_parts_that_hold_most_of_each_other_are_one_template_unless_a_feature_tells_them_apart() -> None:
+    plain = {1: 1.0, 2: 1.0, 3: 1.0, 4: 0.9}
+    richer = {1: 1.0, 2: 1.0, 3: 1.0, 5: 0.9, 6: 0.9}
+    assert 0.4 < alike(Pair(plain, richer, EVEN)) < 0.55
+    assert alike(Pair(plain, richer | {6: 1.0}, EVEN)) == 0.0
+    assert alike(Pair(plain, {1: 1.0, 5: 0.9, 6: 0.9, 7: 0.9}, EVEN)) == 0.0
+
+
+def test_pages_with_the_same_kind_of_page_beside_them_are_one_template_though_some_have_less_on_them() -> None:
+    much, less = dict.fromkeys(range(1, 9), 1.0), {1: 1.0, 2: 1.0}
+    assert alike(Pair(much, less, EVEN, Company.SAME)) > 0
+    assert alike(Pair(much, less, EVEN)) == 0
+
+
+def test_parts_that_nothing_tells_apart_are_one() -> None:
+    one, other = {1: 1.0, 2: 0.4, 3: 0.4}, {1: 1.0, 4: 0.4}
+    assert alike(Pair(one, other, EVEN | {1: 3.0})) > 0
+    assert alike(Pair(one, other, EVEN)) == 0
+
+
+def test_a_kind_called_like_a_larger_one_with_less_on_it_is_of_its_template() -> None:
+    large, small = {1: 1.0, 2: 0.7, 3: 0.7, 4: 0.7, 5: 0.7}, {1: 1.0, 2: 0.05}
+    assert akin(Pair(small, large, EVEN), word=True) > 0
+    assert akin(Pair(small, large, EVEN), word=False) == 0
+    assert akin(Pair(small, large | {6: 1.0}, EVEN), word=True) == 0
+
+
+def test_kinds_without_a_word_in_common_are_one_only_if_they_share_most() -> None:
+    large, small = {1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0, 5: 1.0}, {1: 1.0, 2: 1.0}
+    assert akin(Pair(small, large, EVEN), word=False) == 0
+    assert akin(Pair({**large, 5: 0.8}, large, EVEN), word=False) > 0
+
+
+def test_kinds_with_a_word_in_common_and_the_same_kind_of_page_beside_them_are_one() -> None:
+    large, small = {1: 1.0, 2: 0.9, 3: 0.9, 4: 0.9}, {1: 1.0, 2: 0.2, 5: 0.8}
+    assert akin(Pair(small, large, EVEN, Company.SAME), word=True) > 0
+    assert akin(Pair(small, large, EVEN, Company.NONE), word=True) == 0
+
+
+def test_kinds_with_different_company_are_two_if_one_has_a_block_of_its_own() -> None:
+    small, large = {1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0}, {1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0, 5: 0.9}
+    assert akin(Pair(small, large, EVEN, Company.NONE), word=True) > 0
+    assert akin(Pair(small, large, EVEN, Company.OTHER), word=True) == 0
+
+
+def test_kinds_with_a_word_in_common_that_hardly_anything_tells_apart_are_one() -> None:
+    small, large = {1: 1.0, 2: 0.5, 3: 0.5}, {1: 1.0, 4: 0.5, 5: 0.5}
+    assert akin(Pair(small, large, EVEN | {1: 2.0}), word=True) > 0
+    assert akin(Pair(small, large | {4: 0.7}, EVEN | {1: 2.0}), word=True) == 0

@@ -1,0 +1,57 @@
+"""Kinds of pages that have one file name in directory after directory."""
+
+from sanderling.index.structure_recurring import recurring
+from sanderling.index.structure_templates import learn
+from sanderling.index.structure_views import Look
+
+
+def packages(count: int = 3) -> list[Look]:
+    """Directories with a summary, a tree and pages of their own, which have a page of the same name below them."""
+    looks: list[Look] = []
+
+    def add(path: str, *built: int) -> None:
+        looks.append(Look(len(looks), f"http://h/{path}.html", "", frozenset(built)))
+
+    for n in range(count):
+        add(f"p{n}/summary", 1, 2, 3, 20 + n)
+        add(f"p{n}/tree", 1, 4, 5, 20 + n)
+        for name in ("One", "Two"):
+            add(f"p{n}/{name}{n}", 1, 6, 7)
+            add(f"p{n}/use/{name}{n}", 1, 8)
+    return looks
+
+
+def paths(looks: list[Look], pages: int) -> list[str]:
+    return [look.url.removeprefix("http://h/") for n, look in enumerate(looks) if pages >> n & 1]
+
+
+def test_a_name_that_most_directories_have_names_a_kind_even_of_two_pages() -> None:
+    looks = packages(2)
+    found = recurring(looks)
+    assert paths(looks, found["name:summary"]) == ["p0/summary.html", "p1/summary.html"]
+    assert found.keys() == {"name:summary", "name:tree"}
+
+
+def test_the_one_page_that_tells_of_them_all_does_not_hide_the_kind() -> None:
+    looks = packages()
+    tree = Look(90, "http://h/whole-tree.html", "", frozenset({1, 4, 5}))
+    assert "name:tree" in recurring([*looks, tree])
+    model = learn([*looks, tree])
+    assert model.place(tree) != model.place(looks[1])
+
+
+def test_a_name_that_recurs_in_few_directories_names_no_kind() -> None:
+    looks = packages()
+    more = [Look(90 + n, f"http://h/q{n}/Page{n}.html", "", frozenset({1, 9})) for n in range(12)]
+    assert not recurring([*looks, *more])
+
+
+def test_a_name_whose_pages_are_built_like_others_names_no_kind() -> None:
+    looks = [
+        Look(n, f"http://h/d{n // 3}/{'abx'[n % 3] if n % 3 < 2 else n}", "", frozenset({1, n})) for n in range(12)
+    ]
+    assert not recurring(looks)
+
+
+def test_no_pages_have_no_kinds() -> None:
+    assert recurring([]) == {}
