@@ -8,7 +8,6 @@ each version is made; that of the new one is kept for the next time.
 
 from collections import Counter
 from collections.abc import Iterable
-from operator import ne
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -62,6 +61,10 @@ def compare(tree: Document, body: bytes, before: Before) -> Pair | None:
     if differing.words:
         wide = widened(yours, stretch, found)
         pair = compare_words(tree, Version(before.body, before.charset, wide.of(mine)), wide.of(yours))
+    if pair and differing.styles:
+        pair = Pair(
+            replace(pair.old, looks=(1, 1)), replace(pair.new, looks=(2, 2))
+        )  # that they differ is all that counts
     return _with_scripts(pair, old.scripts, new.scripts, whole.scripts) if pair and differing.scripts else pair
 
 
@@ -79,13 +82,11 @@ def _is_as_said(tree: Document, found: list[Aside]) -> bool:
 
 def _with_scripts(pair: Pair, old: list[bytes], new: list[bytes], all_new: list[bytes]) -> Pair:
     """Add the scripts of both versions, unless those that differ come to the same."""
-    gone, came = (
-        [script for script, differs in zip(each, map(ne, old, new), strict=True) if differs] for each in (old, new)
-    )
-    mine, yours = behaviour.scripts(_only(gone)), behaviour.scripts(_only(came))
+    gone, came = Counter(old) - Counter(new), Counter(new) - Counter(old)
+    mine, yours = behaviour.scripts(_only(gone.elements())), behaviour.scripts(_only(came.elements()))
     if mine == yours:
         return pair
-    stay = behaviour.scripts(_only((Counter(all_new) - Counter(came)).elements()))
+    stay = behaviour.scripts(_only((Counter(all_new) - came).elements()))
     return Pair(
         replace(pair.old, scripts=assets.pack(mine | stay)), replace(pair.new, scripts=assets.pack(yours | stay))
     )

@@ -35,6 +35,7 @@ SEEN = frozenset(
         *(b"data-original", b"data-lazy-src", b"data-srcset", b"d", b"xlink:href"),
     )
 )  # attributes that a mark may see, of whichever tag; and all that begin with "on"
+UNSEEN = ([b"meta"], [b"link"], [b"script"], [b"/script"])  # tags that may come and go; scripts are compared apart
 VALUE = rb"(?>\"[^\"]*+\"|'[^']*+'|[^\s\"'>]++)"
 ATTRIBUTE = re.compile(rb"([^\s=>\"'/]++)(?:\s*+=\s*+(" + VALUE + rb"))?")
 TAG = re.compile(
@@ -201,30 +202,30 @@ class Unlike(Struct, frozen=True):
 
     words: bool
     scripts: bool
+    styles: bool = False
 
 
 def unlike(old: Markup, new: Markup) -> Unlike | None:
     """Say in what two stretches of markup may differ; None if a mark could see it in their tags."""
-    if old.styles != new.styles or len(old.scripts) != len(new.scripts):
-        return None
-    left, right, scripts = old.bare.split(b"<"), new.bare.split(b"<"), old.scripts != new.scripts
+    left, right = old.bare.split(b"<"), new.bare.split(b"<")
+    scripts, styles = old.scripts != new.scripts, old.styles != new.styles
     if len(left) != len(right):
         if left[0] != right[0] or len(left) - _unseen(old.bare) != len(right) - _unseen(new.bare):
             return None
         mine = _flat(left[1:])
-        return Unlike(False, scripts) if mine is not None and mine == _flat(right[1:]) else None
+        return Unlike(False, scripts, styles) if mine is not None and mine == _flat(right[1:]) else None
     words = False
     for place in compress(count(), map(ne, left, right)):
         before, after = _Part(left[place]), _Part(right[place])
         if not before.looks_like(after) or before.is_blank != after.is_blank:
             return None  # or blanks stand where words may not, and these would go elsewhere
         words |= before.words != after.words
-    return Unlike(words, scripts)
+    return Unlike(words, scripts, styles)
 
 
 def _unseen(markup: bytes) -> int:
     """Count the tags that may come and go unseen."""
-    return markup.count(b"<meta") + markup.count(b"<link")
+    return markup.count(b"<meta") + markup.count(b"<link") + 2 * markup.count(b"<script")
 
 
 class _Part:
@@ -278,7 +279,7 @@ def _seen(tag: bytes) -> bytes:
     found = [(key.lower(), value) for key, value in ATTRIBUTE.findall(rest[0] if rest else b"")]
     small = name.lower()
     kept = [small, *(key + b"=" + value for key, value in _told(small, found))]
-    return b"" if kept in ([b"meta"], [b"link"]) else b" ".join(kept)
+    return b"" if kept in UNSEEN else b" ".join(kept)
 
 
 def _told(name: bytes, attributes: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
