@@ -110,3 +110,28 @@ def test_bad_arguments_get_one_sentence(
 def test_the_state_may_not_lie_where_visitors_could_fetch_it(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(str(root), "--base", "https://x", "--state", str(root / "state.db"), "--once") == 4
     assert "lies in the document root" in capsys.readouterr().err
+
+
+def test_a_document_root_that_is_away_for_a_while_is_looked_at_again(root: Path) -> None:
+    process = subprocess.Popen(
+        command(root, "--listen", "127.0.0.1:0", "--scan-every", "0.1"), stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr
+    try:
+        process.stderr.readline()
+        address = process.stderr.readline().split()[2]
+        away = root.rename(root.parent / "away")
+        assert "is tried again" in process.stderr.readline()
+        (away / "new.html").write_text("<p>new")
+        away.rename(root)
+        found: list[str] = []
+        for _ in range(2000):  # each is an answer waited for
+            with urllib.request.urlopen(f"{address}?LAST_VISIT=0") as reply:
+                found = [path for path, _, _ in listed(reply.read())]
+            if "/new.html" in found:
+                break
+        assert "/new.html" in found
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert process.returncode == 0

@@ -20,6 +20,7 @@ from sanderling.publisher.serve import Post, Round, Watch, make_server, robots_o
 from sanderling.publisher.site import Site
 from sanderling.publisher.store import connect
 
+AWAKE_SECONDS = 1.0  # between two looks whether we are told to stop
 HELP = "Tell crawlers what changed on your site, from its document root and its access log."
 EXAMPLES = """\
 examples:
@@ -116,7 +117,8 @@ def _stay(site: Site, watch: Watch, args: argparse.Namespace) -> None:
     threads = [threading.Thread(target=work, daemon=True) for work in (server.serve_forever, watch.run)]
     for thread in threads:
         thread.start()
-    watch.stopped.wait()
+    while not watch.stopped.wait(AWAKE_SECONDS):
+        pass  # a signal may have reached another thread: this one hears of it when it is awake
     server.shutdown()
     server.server_close()
     threads[1].join()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from sanderling.clock import Clock, real
+from sanderling.errors import UsageError
 from sanderling.publisher.agents import Verify
 from sanderling.publisher.answers import Ask, answer, ours, plain
 from sanderling.publisher.docroot import Scan, scan
@@ -109,7 +110,7 @@ class Watch:
             while not self.stopped.wait(min(self.post.log_seconds, self.post.scan_seconds)):
                 try:
                     self.round(db)
-                except (OSError, sqlite3.OperationalError) as wrong:
+                except (OSError, UsageError, sqlite3.OperationalError) as wrong:
                     log.warning("this round failed and is tried again: %s", wrong)
 
 
