@@ -99,7 +99,7 @@ def _instruct(coordinator: Coordinator, refill: Refill, mode: Mode) -> None:
     coordinator.stay = mode is Mode.WATCH
     sets = coordinator.roster.sets
     if sets.names:
-        refill.tell = sets.tell
+        refill.tell = lambda intervals: sets.tell(intervals)  # whoever starts the run may listen to them
 
 
 def _end(house: House, run: int, finish: Finish, seconds: float, now: float) -> Refreshed:
