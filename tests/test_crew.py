@@ -325,7 +325,7 @@ def test_pages_that_are_due_often_are_told_from_the_rest(tmp_path: Path, monkeyp
             tmp_path,
             request,
             clock=later,
-            on_start=lambda crew: monkeypatch.setattr(crew.roster.sets, "tell", told.append),
+            on_start=lambda crew: monkeypatch.setattr(crew.refill, "tell", told.append),
         )
         assert summary.visited == 12
     assert told[0].keys() == {site.root}
