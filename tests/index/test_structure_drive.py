@@ -136,3 +136,13 @@ def test_a_brief_says_what_is_rare_among_the_pages_seen() -> None:
     assert matches(brief, PRODUCT)
     assert not matches(brief, TEXT)
     assert not matches(brief, b"")
+
+
+def test_a_page_without_a_name_is_nearer_to_another_than_one_of_a_kind_that_is_named() -> None:
+    def look(number: int, title: str) -> Look:
+        return Look(number, f"https://api.example/a{number}.html", title, features(PRODUCT))
+
+    known = Recogniser([look(1, "Main Ideas")])
+    for number in range(2, 10):
+        known.show(look(number, f"name{number} Class Reference"))
+    assert known.agreement(look(20, "Further Reading")) > known.agreement(look(21, "other Class Reference"))

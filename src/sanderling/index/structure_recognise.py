@@ -22,6 +22,7 @@ SURE_OF_SITE = 48  # pages after which a template is believed with little likene
 EARLY = 0.4  # likeness, or agreement, asked for before
 EVEN, STEEP = 0.4, 12.0  # agreement at which a page is as likely wanted as not, and how fast that changes
 WHEREABOUTS = ("depth:", "folder:", "top:", "within:")
+SLOTS = ("last", "lasts")  # places in which a site may name the kind of a page: the end of its title
 RARE = 1.0  # rarity that a word must have to count as much as likeness
 NEARNESS = 0.3  # weight of where a page lies: a crawl begins near the samples, so much lies there
 
@@ -29,8 +30,13 @@ NEARNESS = 0.3  # weight of where a page lies: a crawl begins near the samples, 
 def say(look: Look) -> list[str]:
     """What the URL and the title of a page say; how a title and a name end or begin often says of what kind it is."""
     words = WORD.findall(look.title[:MAX_TEXT])
-    end = [f"last:{words[-1]}", f"last:{words[-2]} {words[-1]}"] if len(words) > 1 else []
+    end = [f"last:{words[-1]}", f"lasts:{words[-2]} {words[-1]}"] if len(words) > 1 else []
     return [*tokens(look.url, look.title), *end, *name_words(path_of(look.url)[1])]
+
+
+def slot_of(word: str) -> str:
+    """The place in which a word stands."""
+    return word.partition(":")[0]
 
 
 class Recogniser:
@@ -51,8 +57,9 @@ class Recogniser:
         self.words: Counter[str] = Counter()  # of URLs and titles, and how many pages say them
         self.said = [say(look) for look in samples]
         self.heard = len(samples)
+        self.single: Counter[str] = Counter()  # pages that say in such a place what no other says, or nothing
         for said in self.said:
-            self.words.update(said)
+            self._hear(said)
 
     def show(self, look: Look) -> bool:
         """Take a page in, and say whether it is wanted."""
@@ -60,7 +67,7 @@ class Recogniser:
             self.looks.append(look)
             if all(look.url != sample.url for sample in self.samples):
                 self.heard += 1
-                self.words.update(say(look))
+                self._hear(say(look))
             if len(self.looks) >= self.lesson:
                 self.study()
         self._count(look, False)
@@ -103,12 +110,24 @@ class Recogniser:
 
     def _kinship(self, look: Look, sample: Sequence[str], otherwise: float) -> float:
         """Share of what a sample's URL and title say that this page's say too, each word counting as it is rare."""
-        weights = {word: self._telling(word) for word in sample if self.words[word] > 1}
-        shared = sum(weights.get(word, 0.0) for word in say(look))
+        weights = {word: self._telling(word) for word in self._known(sample)}
+        shared = sum(weights.get(word, 0.0) for word in self._known(say(look)))
         return (shared + RARE * otherwise) / (sum(weights.values()) + RARE)
 
+    def _hear(self, said: Sequence[str]) -> None:
+        self.words.update(said)
+        for word in said:
+            if slot_of(word) in SLOTS and self.words[word] <= 2:  # the first that says it is alone until the second
+                self.single[slot_of(word)] += 1 if self.words[word] == 1 else -1
+        self.single.update(slot for slot in SLOTS if slot not in map(slot_of, said))
+
+    def _known(self, said: Sequence[str]) -> list[str]:
+        """What others say too; and the places in which a page names no kind that others name."""
+        known = [word for word in said if self.words[word] > 1]
+        return [*known, *(slot for slot in SLOTS if slot not in map(slot_of, known))]
+
     def _telling(self, word: str) -> float:
-        rarity = log(self.heard / self.words[word])
+        rarity = log(self.heard / max(1, self.single[word] if word in SLOTS else self.words[word]))
         return NEARNESS * rarity if word.startswith(WHEREABOUTS) else rarity
 
     def likeness(self, look: Look) -> float:
