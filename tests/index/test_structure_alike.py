@@ -19,12 +19,6 @@ def test_pages_with_the_same_kind_of_page_beside_them_are_one_template_though_so
     assert alike(Pair(much, less, EVEN)) == 0
 
 
-def test_parts_that_nothing_tells_apart_are_one() -> None:
-    one, other = {1: 1.0, 2: 0.4, 3: 0.4}, {1: 1.0, 4: 0.4}
-    assert alike(Pair(one, other, EVEN | {1: 3.0})) > 0
-    assert alike(Pair(one, other, EVEN)) == 0
-
-
 def test_a_kind_called_like_a_larger_one_with_less_on_it_is_of_its_template() -> None:
     large, small = {1: 1.0, 2: 0.7, 3: 0.7, 4: 0.7, 5: 0.7}, {1: 1.0, 2: 0.05}
     assert akin(Pair(small, large, EVEN), word=True) > 0

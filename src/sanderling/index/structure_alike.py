@@ -1,7 +1,7 @@
 """Whether two parts of a site are one template: what they share, and how surely a block tells them apart.
 
 Optional sections make pages of one template share less than half, but each part still holds most of what is usual on
-the other, and no section tells the parts apart for certain, unless one part has only less on it.
+the other, and no section tells the parts apart for certain.
 """
 
 from collections.abc import Mapping
@@ -15,10 +15,9 @@ ALIKE = 0.55  # parts whose profiles share this much are one template ...
 TOLD = 0.9  # ... unless some feature tells them apart this surely ...
 SAME = 0.8  # ... and they do not hold this much of each other's blocks
 MUTUAL = 0.6  # parts that share less but hold this much of each other's blocks are one template too ...
-APART = 0.97  # ... unless some feature tells them apart this surely ...
-WITHIN = 0.97  # ... and that is not just one part having less, with nothing beside its pages
+APART = 0.97  # ... unless some feature tells them apart this surely
 LESS = 0.9  # a part this much contained in another with the same company has only less on it
-HALF, VAGUE = 0.5, 0.4  # parts that share half, and that no feature tells apart any more surely than this, are one
+HALF = 0.5  # of one of two kinds with a word in common and the same company is in the other: they are one
 THIRD, HARDLY = 0.35, 0.6  # kinds with a word in common that share a third, and that no feature tells apart more surely
 CALLED, DOUBT = 0.95, 0.85  # a kind that holds so little else than a larger one, with a word in common
 
@@ -60,12 +59,9 @@ def alike(pair: Pair) -> float:
     least, most = sorted(pair.contained)
     if pair.beside is Company.SAME and most >= LESS:
         return shared
-    if shared >= HALF and told <= VAGUE:
-        return shared
     if shared >= ALIKE:
         return shared if least >= SAME or told <= TOLD else 0.0
-    within = most >= WITHIN and pair.beside is Company.NONE
-    return shared if least >= MUTUAL and (within or told <= APART) else 0.0
+    return shared if least >= MUTUAL and told <= APART else 0.0
 
 
 def akin(pair: Pair, word: bool) -> float:
