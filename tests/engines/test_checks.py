@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 from tests.engines.hosts.guest import serving
@@ -9,14 +10,14 @@ from tests.engines.test_remote import go, shelf
 from tests.web import Site as Web
 from tests.web import html, tree
 
-from sanderling.engines.checks import FILE, Checks
+from sanderling.engines.checks import FILE, Checks, drawn
 from sanderling.engines.hosts import walk
 from sanderling.engines.hosts.letter import Message, Page
 from sanderling.engines.hosts.local import Seen
 from sanderling.engines.hosts.post import Address
 from sanderling.engines.hosts.rules import Site
 from sanderling.migrants.settings import FetchSettings
-from sanderling.records import Host, Itinerary, Stop, Url
+from sanderling.records import Host, Itinerary, Kept, Stop, Url
 from sanderling.store.collection import read_collection
 
 HONEST = walk.Walk._report
@@ -109,3 +110,17 @@ def test_the_share_of_samples_is_bounded_and_may_be_none(tmp_path: Path) -> None
             some.work()
         assert sum(web.hits.values()) - web.hits["/robots.txt"] == 4
         some.close()
+
+
+def test_any_page_may_be_drawn_and_a_long_one_seldom() -> None:
+    claims = [Stop(number, 1, Url(f"https://a.example/{number}"), last=Kept("a", 0, 2000)) for number in range(9)]
+    claims.append(Stop(9, 1, Url("https://a.example/9"), last=Kept("a", 0, 400_000)))
+    chosen = [stop.id for draw in map(Random, range(4000)) for stop in drawn(claims, 1, draw)]
+    times = [chosen.count(number) for number in range(10)]
+    assert min(times[:9]) > 350  # 4,000 shared by nine
+    assert 0 < times[9] < 20
+
+
+def test_pages_of_which_no_length_is_known_are_drawn_alike() -> None:
+    claims = [Stop(number, 1, Url(f"https://a.example/{number}")) for number in range(5)]
+    assert {stop.id for stop in drawn(claims, 5, Random(1))} == set(range(5))

@@ -1,10 +1,12 @@
 """Whether a host tells the truth: some of the pages it calls unchanged are fetched from here and compared.
 
-A page that looks different is asked for once more: it may have changed in between. A host that calls it unchanged again
-has lied. From then on its word counts for nothing: the pages of the site are fetched from here, now and in later runs.
+Any page may be drawn; a long one more seldom, for the link is what a host is to spare. A page that looks different is
+asked for once more: it may have changed in between. A host that calls it unchanged again has lied. From then on its
+word counts for nothing: the pages of the site are fetched from here, now and in later runs.
 """
 
 from collections.abc import Iterable, Sequence
+from heapq import nsmallest
 from pathlib import Path
 from random import Random
 
@@ -18,7 +20,15 @@ from sanderling.migrants.trip import Trip
 from sanderling.records import Host, Itinerary, Outcome, Reason, Stop, Visit
 
 FILE = "distrusted"  # in the folder of what we remember of hosts; delete a line to trust again
+SHORT = 4096  # bytes of a packed page; those below are alike
 TELLING = (Outcome.FETCHED, Outcome.GONE, Outcome.REDIRECT)
+
+
+def drawn(claims: Sequence[Stop], count: int, draw: Random) -> list[Stop]:
+    """Draw pages by lot, each by as much less likely as it is longer than a short one."""
+    return nsmallest(
+        count, claims, key=lambda stop: draw.expovariate(1.0) * max(SHORT, stop.last.length if stop.last else 0)
+    )
 
 
 class Doubt(Struct):
@@ -66,7 +76,7 @@ class Checks:
         if not claims or not self._address.check:
             return list(claims)
         count = max(1, len(claims) // self._address.check)
-        samples = {stop.id: stop for stop in self._draw.sample(list(claims), count)}
+        samples = {stop.id: stop for stop in drawn(claims, count, self._draw)}
         self._doubts.append(Doubt(host, [stop for stop in claims if stop.id not in samples], samples))
         self.fetch(host, [replace(stop, etag="", last_modified="") for stop in samples.values()])
         return []
