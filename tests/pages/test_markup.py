@@ -1,6 +1,8 @@
 """The markup of two versions, laid side by side."""
 
-from sanderling.pages.markup import Found, Unlike, apart, asides, is_sure, set_aside, unlike
+from sanderling.pages.markup import Found, asides, is_sure, set_aside
+from sanderling.pages.stretch import apart
+from sanderling.pages.tags import Unlike, unlike
 
 
 def test_code_and_comments_are_set_aside_and_tags_stay() -> None:

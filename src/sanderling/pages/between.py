@@ -13,10 +13,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sanderling.pages import assets, behaviour
-from sanderling.pages.markup import Aside, Found, apart, asides, is_sure, set_aside, unlike, widened
+from sanderling.pages.markup import Aside, Found, asides, is_sure, set_aside
 from sanderling.pages.parse import Document, parse
 from sanderling.pages.reworded import Pair, Version, compare_words
 from sanderling.pages.signatures import NOTHING, sign, write
+from sanderling.pages.stretch import apart, widened
+from sanderling.pages.tags import unlike
 
 RAW = ("title", "textarea", "xmp", "iframe", "noembed", "noframes", "plaintext")  # tags inside them are words
 

@@ -1,0 +1,150 @@
+"""The tags of two versions of a page, laid side by side: are they the same but for what no mark sees?
+
+What is left of both is read tag by tag. Equal tags in one order make equal trees but for the words.
+"""
+
+import re
+from html import unescape
+from itertools import compress, count
+from operator import ne
+
+from msgspec import Struct
+
+from sanderling.pages.assets import picture, target
+from sanderling.pages.blocks import sounds_like_furniture
+from sanderling.pages.markup import TAG, VALUE, Markup
+from sanderling.pages.stamps import steady
+
+DRESS = (b"class", b"style", b"role", b"hidden")
+SEEN = frozenset(
+    (
+        *(b"id", b"class", b"style", b"role", b"hidden", b"href", b"src", b"srcset", b"alt", b"width", b"height"),
+        *(b"poster", b"rel", b"method", b"action", b"name", b"type", b"value", b"placeholder", b"checked", b"selected"),
+        *(b"bgcolor", b"background", b"color", b"face", b"size", b"border", b"code", b"data", b"data-src"),
+        *(b"data-original", b"data-lazy-src", b"data-srcset", b"d", b"xlink:href"),
+    )
+)  # attributes that a mark may see, of whichever tag; and all that begin with "on"
+UNSEEN = ([b"meta"], [b"link"], [b"script"], [b"/script"])  # tags that may come and go; scripts are compared apart
+ATTRIBUTE = re.compile(rb"([^\s=>\"'/]++)(?:\s*+=\s*+(" + VALUE + rb"))?")
+BLIND = re.compile(
+    rb"\s(?:title|content|nonce|integrity|data-(?!src|original|lazy)[\w-]*|aria-[\w-]*)=\"[^\"]*\""
+).sub  # what no mark sees
+
+
+class Unlike(Struct, frozen=True):
+    """What two versions with the same tags may differ in."""
+
+    words: bool
+    scripts: bool
+    styles: bool = False
+
+
+def unlike(old: Markup, new: Markup) -> Unlike | None:
+    """Say in what two stretches of markup may differ; None if a mark could see it in their tags."""
+    left, right = old.bare.split(b"<"), new.bare.split(b"<")
+    scripts, styles = old.scripts != new.scripts, old.styles != new.styles
+    if len(left) != len(right):
+        if left[0] != right[0] or len(left) - _unseen(old.bare) != len(right) - _unseen(new.bare):
+            return None
+        mine = _flat(left[1:])
+        return Unlike(False, scripts, styles) if mine is not None and mine == _flat(right[1:]) else None
+    words = False
+    for place in compress(count(), map(ne, left, right)):
+        before, after = _Part(left[place]), _Part(right[place])
+        if not before.looks_like(after) or before.is_blank != after.is_blank:
+            return None  # or blanks stand where words may not, and these would go elsewhere
+        words |= before.words != after.words
+    return Unlike(words, scripts, styles)
+
+
+def _unseen(markup: bytes) -> int:
+    """Count the tags that may come and go unseen."""
+    return markup.count(b"<meta") + markup.count(b"<link") + 2 * markup.count(b"<script")
+
+
+class _Part:
+    """A tag and the words after it."""
+
+    __slots__ = ("tag", "whole", "words")
+
+    def __init__(self, whole: bytes) -> None:
+        self.whole = whole
+        self.tag, _, self.words = whole.partition(b">")
+
+    def looks_like(self, other: "_Part") -> bool:
+        """Say whether a mark sees the same of two tags; that is sure if they differ in what it never sees."""
+        if not self.is_sure or not other.is_sure:
+            return False
+        if self.tag == other.tag or (b"'" not in self.tag and BLIND(b"", self.tag) == BLIND(b"", other.tag)):
+            return True
+        return _seen(self.tag) == _seen(other.tag)
+
+    @property
+    def seen(self) -> bytes | None:
+        """What a mark may see of the tag; None if it cannot be said."""
+        return _seen(self.tag) if self.is_sure else None
+
+    @property
+    def is_sure(self) -> bool:
+        return self.whole.count(b">") == 1 and TAG(self.tag) is not None
+
+    @property
+    def is_blank(self) -> bool:
+        return not self.words.strip()
+
+
+def _flat(parts: list[bytes]) -> list[bytes] | None:
+    """All that a mark may see of some tags, and the words between them; None if it cannot be said."""
+    found, words = list[bytes](), b""
+    for part in map(_Part, parts):
+        seen = part.seen
+        if seen is None:
+            return None
+        if seen:
+            found += (words, seen)
+            words = b""
+        words += part.words
+    return [*found, words]
+
+
+def _seen(tag: bytes) -> bytes:
+    """Leave out of a tag what a mark never sees: tokens, what is written for scripts alone."""
+    name, *rest = tag.split(None, 1)
+    found = [(key.lower(), value) for key, value in ATTRIBUTE.findall(rest[0] if rest else b"")]
+    small = name.lower()
+    kept = [small, *(key + b"=" + value for key, value in _told(small, found))]
+    return b"" if kept in UNSEEN else b" ".join(kept)
+
+
+def _told(name: bytes, attributes: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Choose what tells of the attributes of a tag."""
+    seen = [(key, value) for key, value in attributes if key in SEEN or key.startswith(b"on")]
+    match name:
+        case b"meta" | b"script":  # scripts are compared by themselves
+            return [(key, value) for key, value in seen if key in DRESS or key.startswith(b"on")]
+        case b"link" if b"stylesheet" not in dict(seen).get(b"rel", b"").lower():
+            return [(key, value) for key, value in seen if key in DRESS or key.startswith(b"on")]
+        case b"input" if b"hidden" in dict(seen).get(b"type", b"").lower():
+            return [(key, _spelled(name, key, value)) for key, value in seen if key != b"value"]
+        case _:
+            return [(key, _spelled(name, key, value)) for key, value in seen]
+
+
+def _spelled(name: bytes, key: bytes, value: bytes) -> bytes:
+    """Spell a value as marks see it: without what changes by itself."""
+    match name, key:
+        case _, b"id":  # marks only ask what it sounds like
+            return b"furniture" if sounds_like_furniture(_plain(value)) else b""
+        case b"img", b"src" | b"srcset":
+            return picture(_plain(value)).encode()
+        case b"a", b"href":
+            return target(_plain(value)).encode()
+        case (b"link", b"href") | (b"iframe" | b"frame" | b"embed", b"src"):
+            return steady(_plain(value)).encode()
+        case _:
+            return value
+
+
+def _plain(value: bytes) -> str:
+    """A value without its quotes; latin-1 keeps bytes of every charset apart."""
+    return unescape(value.strip(b"\"'").decode("latin-1"))
