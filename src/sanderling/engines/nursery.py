@@ -4,6 +4,7 @@ A copy costs a hundredth of a fresh process, which has to load the same modules 
 never copied: what the others held would stay held for ever.
 """
 
+import gc
 import os
 import secrets
 import signal
@@ -141,15 +142,16 @@ def _ends() -> tuple[socket.socket, socket.socket]:
 
 def _forget_what_was(kept: socket.socket) -> None:
     """Let go of all that belongs to the process we are a copy of: its files, its ears, its ways with memory."""
+    signal.set_wakeup_fd(-1)
+    for heard in signal.valid_signals():
+        if callable(signal.getsignal(heard)):
+            signal.signal(heard, signal.SIG_DFL)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for number in map(int, os.listdir(FILES)):
         if number not in (*STREAMS, kept.fileno()):
             with suppress(OSError):  # the folder that was just read
                 os.close(number)
-    signal.set_wakeup_fd(-1)
-    for number in signal.valid_signals():
-        if callable(signal.getsignal(number)):
-            signal.signal(number, signal.SIG_DFL)
+    gc.freeze()  # what was ours then is never freed: it would close files that have its numbers now
     keep_freed()
 
 
