@@ -108,3 +108,11 @@ def test_patience_with_a_copy_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     assert newborn.process.wait() == -signal.SIGKILL
     newborn.process.kill()  # once more does no harm
     newborn.sock.close()
+
+
+def test_a_copy_that_the_system_took_notice_of_has_ended() -> None:
+    newborn = copied("m1-test")
+    newborn.sock.close()
+    os.waitpid(newborn.process.pid, 0)
+    assert newborn.process.poll() == 0
+    newborn.process.kill()  # and does no harm

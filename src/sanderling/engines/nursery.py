@@ -55,7 +55,10 @@ class Copy:
     def poll(self) -> int | None:
         """How it ended; None while it lives."""
         if self.code is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            try:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+            except ChildProcessError:  # the system took notice: whoever started us ignores the ends of processes
+                pid, status = self.pid, 0
             self.code = os.waitstatus_to_exitcode(status) if pid else None
         return self.code
 
@@ -71,7 +74,8 @@ class Copy:
     def kill(self) -> None:
         """End it at once."""
         if self.poll() is None:
-            os.kill(self.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
 
 
 def new_name(number: int) -> str:

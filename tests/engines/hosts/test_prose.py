@@ -65,15 +65,15 @@ def test_prose_costs_far_less_than_with_zstd() -> None:
 def test_messages_come_out_before_the_end() -> None:
     with closing(ProsePacker()) as packer, closing(ProseUnpacker(2**24)) as unpacker:
         found = [body for n in range(300) for body in unpacker.unpack(packer.pack(page(n)))]
-        found += unpacker.rest()
+        found += list(unpacker.rest())
     assert len(found) > 50
 
 
 def test_what_is_read_while_more_comes_is_handed_out_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "AHEAD", 0)  # everything is waited for
     with closing(ProsePacker()) as packer, closing(ProseUnpacker(2**24)) as unpacker:
-        found = [len(unpacker.unpack(packer.pack(page(n)))) for n in range(300)]
-        assert unpacker.rest() == []
+        found = [len(list(unpacker.unpack(packer.pack(page(n))))) for n in range(300)]
+        assert list(unpacker.rest()) == []
     assert sum(found) > 50
     assert max(found) < 100
 
@@ -91,7 +91,7 @@ def test_a_decoder_that_dies_is_a_broken_stream_and_no_endless_wait() -> None:
         data = packer.pack(page(1)) + b"".join(packer.end())
         unpacker.decoder.kill()
         with pytest.raises(ValueError, match="the process that codes is gone"):
-            unpacker.unpack(data)
+            list(unpacker.unpack(data))
 
 
 def test_after_the_words_were_chosen_what_waits_comes_in_small_parts() -> None:
@@ -136,7 +136,7 @@ def test_a_stream_that_was_tampered_with_is_an_error_and_never_more() -> None:
             data[draw.randrange(len(data))] = draw.randrange(256)
         with closing(ProseUnpacker(2**20)) as unpacker:
             try:
-                found = unpacker.unpack(bytes(data)) + unpacker.rest()
+                found = [*unpacker.unpack(bytes(data)), *unpacker.rest()]
             except (ValueError, msgspec.DecodeError):
                 continue
         assert sum(map(len, found)) <= 2**26
@@ -144,24 +144,42 @@ def test_a_stream_that_was_tampered_with_is_an_error_and_never_more() -> None:
 
 def test_a_segment_that_is_too_large_is_refused_before_it_comes() -> None:
     with closing(ProseUnpacker(1000)) as unpacker, pytest.raises(ValueError, match="are allowed"):
-        unpacker.unpack(b"\x7f\xff\xff\xff\x00\x00\x00\x01")
+        list(unpacker.unpack(b"\x7f\xff\xff\xff\x00\x00\x00\x01"))
 
 
 def test_segments_that_claim_much_and_bring_nothing_are_refused_before_they_are_read() -> None:
     claims = prose.HEADER.pack(prose.MOST_TEXT, 0) * 3 + prose.HEADER.pack(1, 100) + bytes(100)
     with closing(ProseUnpacker(2**26)) as unpacker, pytest.raises(ValueError, match="too many"):
-        unpacker.unpack(claims)
+        list(unpacker.unpack(claims))
 
 
 def test_a_message_apart_that_grows_beyond_its_length_is_refused() -> None:
     small = packed(b"x" * 100_000)
     with closing(ProseUnpacker(2**20)) as unpacker, pytest.raises(ValueError, match="another length"):
-        unpacker.unpack(prose.HEADER.pack(prose.APART + 1000, len(small)) + small)
+        list(unpacker.unpack(prose.HEADER.pack(prose.APART + 1000, len(small)) + small))
 
 
 def test_nothing_follows_the_end() -> None:
     unpacker = ProseUnpacker(1000)
     data = b"".join(ProsePacker().end())
-    assert unpacker.unpack(data) == []
+    assert list(unpacker.unpack(data)) == []
     with pytest.raises(ValueError, match="after its end"):
-        unpacker.unpack(data)
+        list(unpacker.unpack(data))
+
+
+def test_pages_that_repeat_each_other_are_never_more_than_can_be_read_at_once() -> None:
+    same = b"".join(b'<li><a href="/docs/reference/section-%d.html">section</a></li>\n' % n for n in range(1500))
+    parts: list[Message] = [holding(n, same + b"<p>%d</p>" % n) for n in range(300)]
+    assert sum(len(part.body) for part in parts if isinstance(part, Page)) > prose.MOST_TEXT
+    assert through([*parts, End()])[0] == [*parts, End()]
+
+
+def test_messages_are_written_out_as_they_are_taken() -> None:
+    packer = ProsePacker()
+    same = b"".join(b"line %d of what all pages have\n" % n for n in range(20_000))
+    data = b"".join(packer.pack(holding(n, same)) for n in range(40)) + b"".join(packer.end())
+    with closing(ProseUnpacker(2**24)) as unpacker:
+        messages = unpacker.unpack(data)
+        next(messages)
+        assert len(unpacker.heard) < 12 * len(same)  # one segment of them
+        assert len(list(messages)) == 39

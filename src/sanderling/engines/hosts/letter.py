@@ -154,24 +154,23 @@ class Unpacker:
         self.buffer = bytearray()
         self.heard = bytearray()  # up to the limit of a memory
 
-    def unpack(self, data: bytes) -> list[bytes]:
-        """Whole messages that are there now; ValueError for what is no stream of ours or too large."""
-        found: list[bytes] = []
+    def unpack(self, data: bytes) -> Iterator[bytes]:
+        """Whole messages that are there now, as they are taken; ValueError for no stream of ours or a too large one."""
         try:
             while True:
                 plain = self.stream.decompress(data, max_length=2**20)
                 self.heard += plain[: max(0, MOST - len(self.heard))]
                 self.buffer += plain
                 data = b""
-                found += split_frames(self.buffer, self.most)
+                yield from split_frames(self.buffer, self.most)
                 if self.stream.needs_input or self.stream.eof:
-                    return found
+                    return
         except zstd.ZstdError as error:
             raise ValueError(f"no zstd stream: {error}") from None
 
-    def rest(self) -> list[bytes]:
+    def rest(self) -> Iterator[bytes]:
         """Nothing: what came whole was handed out."""
-        return []
+        return iter(())
 
     def close(self) -> None:
         """Nothing is open."""

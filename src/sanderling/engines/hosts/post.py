@@ -4,6 +4,7 @@ import http.client
 import json
 import queue
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -24,6 +25,7 @@ from sanderling.engines.hosts.letter import (
     Letter,
     Message,
     Packer,
+    Page,
     Unpacker,
 )
 from sanderling.engines.hosts.memory import Recall, name_of
@@ -32,6 +34,7 @@ from sanderling.engines.hosts.rules import Refusal
 from sanderling.records import Reason, Stop
 
 WAITING = 256  # messages read ahead; then the connection waits
+LARGE = 2**18  # bytes of a page that count as one more message
 PASSING = (Refusal.BUSY, Refusal.CLOSED, Refusal.EARLIER)  # refusals that end by themselves
 READ = 64 * 1024
 FAREWELL_SECONDS = 3.0
@@ -56,6 +59,31 @@ class Sent(Struct):
 News = tuple[Sent, Message | Failed, int]
 
 
+class Shelf(queue.Queue[News]):
+    """A queue with room for so many messages, or fewer if they are large."""
+
+    def _init(self, maxsize: int) -> None:
+        super()._init(maxsize)
+        self.taken = 0
+
+    def _qsize(self) -> int:
+        return self.taken
+
+    def _put(self, item: News) -> None:
+        super()._put(item)
+        self.taken += _room(item)
+
+    def _get(self) -> News:
+        item: News = super()._get()
+        self.taken -= _room(item)
+        return item
+
+
+def _room(item: News) -> int:
+    message = item[1]
+    return 1 + (len(message.body) // LARGE if isinstance(message, Page) else 0)
+
+
 class Post:
     """Sends letters one after the other over one connection, in a thread of its own; answers come by a queue."""
 
@@ -66,7 +94,7 @@ class Post:
         self.key = read_key(Path(address.key_file))
         self.sender = public_of(self.key)
         self.outbox: queue.Queue[Sent | None] = queue.Queue()
-        self.inbox: queue.Queue[News] = queue.Queue(WAITING)
+        self.inbox = Shelf(WAITING)
         self.link: http.client.HTTPConnection | None = None
         self.unpacker: Unpacker | ProseUnpacker = Unpacker(MAX_MESSAGE)
         self.closed = False
@@ -147,15 +175,17 @@ class Post:
         self._hand_over(sent, self.unpacker.rest(), recall)
         return self.ended
 
-    def _hand_over(self, sent: Sent, messages: list[bytes], recall: Recall | None) -> None:
+    def _hand_over(self, sent: Sent, messages: Iterable[bytes], recall: Recall | None) -> None:
+        """Hand over messages one by one, as there is room for them; the next page bears what the link carried."""
         for packed in messages:
             message = DECODER.decode(packed)
             if isinstance(message, End) and not self.ended:
                 self.ended = True
                 if recall is not None:  # before the end is told: with it the crawl may be over, and we with it
                     recall.keep(bytes(self.unpacker.heard))
-            self._put(sent, message, self.spent // len(messages))
-        self.spent = 0 if messages else self.spent
+            carried = self.spent if isinstance(message, Page) else 0
+            self.spent -= carried
+            self._put(sent, message, carried)
 
     def _hang_up(self) -> None:
         self.unpacker.close()

@@ -63,6 +63,7 @@ class Waiting(NamedTuple):
     slip: bytes
     page: bytes | None  # prepared; None if it is no page
     whole: bytes  # as both sides remember it; empty if their memories are full
+    full: int  # bytes of the page as it came
 
     @property
     def size(self) -> int:
@@ -79,7 +80,7 @@ class ProsePacker:
         self.coding: deque[Future[bytes]] = deque()
         self.words: Words | None = None
         self.waiting: deque[Waiting] = deque()
-        self.size = 0  # bytes that wait
+        self.size = self.full = 0  # bytes that wait, prepared and as they came
         self.since = time.monotonic()
         self.said = bytearray()  # up to the limit of a memory
 
@@ -87,13 +88,21 @@ class ProsePacker:
         """Add one message; its bytes may come out later."""
         if is_apart(message):
             return self._apart(framed(message))
-        page = self.shorthand.prepare(message.body) if isinstance(message, Page) else None
+        body = message.body if isinstance(message, Page) else None
+        page = self.shorthand.prepare(body) if body is not None else None
         whole = framed(message) if len(self.said) < MOST else b""
-        self.waiting.append(Waiting(self.slips.write(message), page, whole))
+        self.waiting.append(Waiting(self.slips.write(message), page, whole, len(body or b"")))
         self.size += self.waiting[-1].size
-        if self.size >= (SAMPLE if self.words is None else SEGMENT):
+        self.full += self.waiting[-1].full
+        if self._is_much:
             self._segment()
         return self._coded(AHEAD)
+
+    @property
+    def _is_much(self) -> bool:
+        """Does enough wait for a segment, or for choosing words? Pages that repeat each other are short, and many."""
+        most, longest = (SAMPLE, MOST_TEXT) if self.words is None else (SEGMENT, LONGEST)
+        return self.size >= most or self.full >= longest
 
     def flush(self) -> bytes:
         """Some of what waits, but for the first moments: words are chosen from as much as there is then."""
@@ -126,12 +135,14 @@ class ProsePacker:
     def _segment(self) -> None:
         """Have the next messages that wait coded, and before the first of them the words."""
         words = self.words or self._choose()
-        taken, size = list[Waiting](), 0
-        while self.waiting and size < SEGMENT:
+        taken, size, full = list[Waiting](), 0, 0
+        while self.waiting and size < SEGMENT and full < LONGEST:  # with one page more it is below what is read at once
             taken.append(self.waiting.popleft())
             self._remember(taken[-1].whole)
             size += taken[-1].size
+            full += taken[-1].full
         self.size -= size
+        self.full -= full
         pages = [one.page for one in taken if one.page is not None]
         self._code(self.shorthand.write(words, as_list([one.slip for one in taken]), pages))
 

@@ -1,6 +1,7 @@
 """The receiving side of prose: bytes in, whole messages out, and never more than a few segments at once."""
 
 from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -50,10 +51,10 @@ class ProseUnpacker:
         self.over = False  # the empty segment came
         self.heard = bytearray()  # up to the limit of a memory
 
-    def unpack(self, data: bytes) -> list[bytes]:
-        """Whole messages that are there now; ValueError for what is no stream of ours or too large."""
+    def unpack(self, data: bytes) -> Iterator[bytes]:
+        """Whole messages that are there now, as they are taken; ValueError for no stream of ours or a too large one."""
         self.came += data
-        found = self._read(AHEAD)
+        yield from self._read(AHEAD)
         while len(self.came) >= HEADER.size:
             if self.over:
                 raise ValueError("a stream that goes on after its end")
@@ -66,22 +67,24 @@ class ProseUnpacker:
                 break
             content = bytes(self.came[HEADER.size : HEADER.size + size])
             del self.came[: HEADER.size + size]
-            found += self._apart(content, length) if apart else self._text(content, length)
-        return found
+            if apart:
+                yield self._apart(content, length)
+            else:
+                yield from self._text(content, length)
 
-    def rest(self) -> list[bytes]:
+    def rest(self) -> Iterator[bytes]:
         """What came whole and was not handed out yet, of a stream that broke off."""
         return self._read(0)
 
-    def _apart(self, content: bytes, length: int) -> list[bytes]:
+    def _apart(self, content: bytes, length: int) -> bytes:
         whole = unpacked(content, length)
         if len(whole) < LENGTH.size or LENGTH.unpack_from(whole)[0] != len(whole) - LENGTH.size:
             raise ValueError("a message that is not whole")
         self.due.append(Due(0, apart=whole[: max(0, MOST - self.kept)]))
         self.kept += len(whole)
-        return [whole[LENGTH.size :]]
+        return whole[LENGTH.size :]
 
-    def _text(self, content: bytes, length: int) -> list[bytes]:
+    def _text(self, content: bytes, length: int) -> Iterator[bytes]:
         self.held += content
         self.coded += len(content)
         self.over = not length
@@ -105,28 +108,25 @@ class ProseUnpacker:
     def _decode(self, coded: bytes, length: int) -> bytes:
         return self.decoder.decode(coded, length) if length else b""
 
-    def _read(self, ahead: int) -> list[bytes]:
+    def _read(self, ahead: int) -> Iterator[bytes]:
         """The messages of what is read; no more text than so much may still be on its way."""
-        found = list[bytes]()
         while self.reading and (self.ahead > ahead or not self.reading[0].length or self.reading[0].text.done()):
             reading = self.reading.popleft()
             self.ahead -= reading.length
-            found += self._written_out(reading.due, reading.text.result())
+            yield from self._written_out(reading.due, reading.text.result())
         if self.over and not self.reading:
             self.close()
-        return found
 
-    def _written_out(self, ready: list[Due], short: bytes) -> list[bytes]:
-        at, found = 0, list[bytes]()
+    def _written_out(self, ready: list[Due], short: bytes) -> Iterator[bytes]:
+        at = 0
         for due in ready:
             if not due.length:
                 self._remember(due.apart)
                 continue
             for message in self._messages(short[at : at + due.length]):
                 self._remember(whole := framed(message))
-                found.append(whole[LENGTH.size :])
+                yield whole[LENGTH.size :]
             at += due.length
-        return found
 
     def close(self) -> None:
         """End what was begun, wherever it is."""
