@@ -19,6 +19,7 @@ from sanderling.store.signals import Signal
 from sanderling.store.warc_records import Place
 
 PLANNED = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT, Outcome.GONE)
+MOST_REREADS = 100_000
 TROUBLE_WAIT = 86_400.0  # seconds until a page that could not be seen is looked at again
 
 
@@ -35,10 +36,7 @@ def note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house
             house.ledger.same(visit.id, site)
         elif visit.outcome is Outcome.FETCHED:
             found = _difference(visit, old, house)
-            if found is not None and not found.text and not old.duplicate_of:
-                house.rereads.setdefault(visit.id, old.visit)
-            else:
-                house.rereads.pop(visit.id, None)
+            _note_reread(house.rereads, old, found is not None and not found.text and not old.duplicate_of)
             change = house.ledger.note(visit.id, site, visit.at, old.last_visit, found, visit.mime)
             if change.matters:
                 changed.add(visit.id)
@@ -49,6 +47,14 @@ def note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house
     house.ledger.save()
     house.counts["changed"] += len(changed)
     return changed
+
+
+def _note_reread(rereads: dict[int, int], old: Latest, is_reread: bool) -> None:
+    """Note that a page reads as it did, or does no more; beyond the limit, pages are looked up again for nothing."""
+    if not is_reread:
+        rereads.pop(old.url, None)
+    elif len(rereads) < MOST_REREADS:
+        rereads.setdefault(old.url, old.visit)
 
 
 def _difference(visit: Visit, old: Latest, house: House) -> Difference | None:
