@@ -265,3 +265,32 @@ def test_pages_that_nobody_found_for_long_are_forgotten(tmp_path: Path, capsys: 
         assert main(["forget", "--not-seen", "90d", *at]) == 0  # nothing is left to ask about
         assert main(["forget", "--not-seen", "90d", "--list", *at]) == 4
         assert main(["forget", "--not-seen", "soon", *at]) == 4
+
+
+def test_what_was_begun_by_name_is_finished_before_pages_go_by_age(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with Site(site_pages()) as site:
+        crawl(site, tmp_path)
+        with monkeypatch.context() as patched:
+            patched.setattr("sanderling.forgetting._complete", stop)
+            with pytest.raises(KeyboardInterrupt):
+                forget(tmp_path, Choice([f"{site.root}/people/*", f"{site.root}/letter"]))
+        forget(tmp_path, Choice(gone=0.0))
+    assert not {"/letter", "/people/a", "/people/b"} & held(tmp_path)
+    assert not is_unfinished(tmp_path)
+    assert all(b"Albertine" not in record.body for record in records(tmp_path))
+
+
+def test_no_age_is_not_every_age(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site(site_pages()) as site:
+        crawl(site, tmp_path)
+        before = held(tmp_path)
+        assert main(["forget", "--not-seen", "", f"{site.root}/*", "-C", str(tmp_path), "--yes"]) == 4
+        assert "is no time" in capsys.readouterr().err
+        assert main(["forget", "--gone", "1970-01-01", f"{site.root}/*", "-C", str(tmp_path), "--yes"]) == 0
+    assert held(tmp_path) == before
+    assert banned(tmp_path) == []

@@ -69,21 +69,28 @@ def forget(folder: Path, choice: Choice) -> Forgotten:
         resumed = get_meta(db, UNFINISHED) == "1"
         with transaction(db):
             set_meta(db, UNFINISHED, "1")
-            choice = choice if choice.is_by_age else keep_out(db, choice.patterns)
+            kept_out = keep_out(db, ()) if choice.is_by_age else keep_out(db, choice.patterns)
+        choices = [kept_out] * (resumed or not choice.is_by_age) + [choice] * choice.is_by_age
         left = pending(db)
         if left is not None:
             _complete(left, collection, archive, report, erased)
             done(db)
-        ids = chosen(db, choice)
-        state = State.GONE if choice.is_by_age else State.SKIPPED
-        terms = Terms(real(), int(get_meta(db, "session", "1")), KEPT_OF_PAGES, state)
-        forgetter = Forgetter(db, archive, ids, terms)
-        for work in forgetter.chunks():
-            _complete(work, collection, archive, report, erased)
-        report.urls, report.pages = len(ids), forgetter.pages
+        for one in choices:
+            _forget(one, collection, archive, report, erased)
         _settle(collection, archive, erased, resumed)
         report.copies = (archive.folder / POINTER).read_text().strip() if (archive.folder / POINTER).is_file() else ""
     return report
+
+
+def _forget(choice: Choice, collection: Collection, archive: Archive, report: Forgotten, erased: Erased) -> None:
+    """Forget what one choice means, chunk by chunk."""
+    db, ids = collection.db, chosen(collection.db, choice)
+    state = State.GONE if choice.is_by_age else State.SKIPPED
+    forgetter = Forgetter(db, archive, ids, Terms(real(), int(get_meta(db, "session", "1")), KEPT_OF_PAGES, state))
+    for work in forgetter.chunks():
+        _complete(work, collection, archive, report, erased)
+    report.urls += len(ids)
+    report.pages += forgetter.pages
 
 
 @contextmanager

@@ -25,13 +25,13 @@ class Choice(Struct, frozen=True):
     """What is to be forgotten: what is like patterns, which stays out from then on; or pages of some age."""
 
     patterns: Sequence[str] = ()  # with an age: of those pages only these
-    gone: float = 0.0  # pages that have been gone since this time
-    unseen: float = 0.0  # pages that were not there at any visit since this time
+    gone: float | None = None  # pages that have been gone since this time
+    unseen: float | None = None  # pages that were not there at any visit since this time
 
     @property
     def is_by_age(self) -> bool:
         """Is it by when a page was last there?"""
-        return bool(self.gone or self.unseen)
+        return self.gone is not None or self.unseen is not None
 
 
 class Meant(Struct, frozen=True):
@@ -56,8 +56,8 @@ def chosen(db: Connection, choice: Choice) -> list[int]:
     expression = matcher(choice.patterns)
     if not choice.is_by_age:
         return known(db, expression.fullmatch) if expression else []
-    aged = set(gone_since(db, choice.gone)) if choice.gone else set()
-    aged.update(unseen_since(db, choice.unseen) if choice.unseen else ())
+    aged = set(gone_since(db, choice.gone)) if choice.gone is not None else set()
+    aged.update(unseen_since(db, choice.unseen) if choice.unseen is not None else ())
     names = urls_of(db, sorted(aged))
     return [url for url, name in names.items() if expression is None or expression.fullmatch(name)]
 

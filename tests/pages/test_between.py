@@ -1,5 +1,6 @@
 """Two versions of a page, compared by what differs."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -218,3 +219,43 @@ SCRAPS = st.lists(
 def test_nor_on_broken_markup(start: str, old: str, new: str, end: str) -> None:
     head, more = f'<meta charset="utf-8">{TEXT}{start}', f"{end}<p>{TEXT}"
     agree(f"{head}{old}{more}".encode(), f"{head}{new}{more}".encode())
+
+
+ODD = {
+    "a name that is not English": ('<img src="/img/Птица-ход1.png">', '<img src="/img/Птица-ходец.png">'),
+    "a name that ends in a blank of another charset": ('<a href="/x/\u00e0">x</a>', '<a href="/x/\u00c5">x</a>'),
+    "tags in capitals": ("<SELECT><OPTION>green</SELECT>", "<SELECT><OPTION>brown</SELECT>"),
+    "a quote left open": ('<a href="/f>a</a> and <a href="/b">b</a>', '<a href="/f>a</a> but <a href="/b">b</a>'),
+    "a comment that was words": ("<textarea>a <!-- x --></textarea>", "<textarea>a </textarea>"),
+    "a script that was words": ("<iframe><script>a()</script></iframe>", "<iframe></iframe>"),
+    "a value given twice": ("<link rel=stylesheet rel=next href=/a.css>", "<link rel=stylesheet rel=next href=/b.css>"),
+    "a type given twice": ("<input type=text type=hidden value=a>", "<input type=text type=hidden value=b>"),
+    "an escaped word": ('<link rel="&#115;tylesheet" href="/a.css">', '<link rel="&#115;tylesheet" href="/b.css">'),
+    "a name inside a value": ('<img alt=" title=" src=/a.png id="q">', '<img alt=" title=" src=/b.png id="q">'),
+    "a tag that leaves a drawing": ("<svg><meta name=x><g></g></svg>", "<svg><g></g></svg>"),
+    "a tag that ends a table's columns": ("<table><colgroup><link><col></table>", "<table><colgroup><col></table>"),
+    "words of a template": (f"<template>{TEXT.format('x')}</template>", f"<template>{TEXT.format(3)}</template>"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_markup_is_compared_as_full_marks_would_or_not_at_all(name: str) -> None:
+    old, new = (PAGE.replace(b"<h2>Part 7", some.encode() + b"<h2>Part 7") for some in ODD[name])
+    agree(old, new)
+    agree(new, old)
+
+
+def test_a_title_in_capitals_that_changes_with_a_heading_is_seen() -> None:
+    old = PAGE.replace(b"<title>Birds</title>", b"<TITLE>Birds</TITLE>").replace(b"Part 7", b"Part 7 of all")
+    agree(old, old.replace(b"Birds", b"Gulls").replace(b"7 of all", b"7 of most"))
+
+
+def test_a_comment_inside_a_title_is_a_word_of_it() -> None:
+    agree(PAGE.replace(b"Birds</title>", b"Birds<!-- x --></title>"), PAGE)
+
+
+def test_scripts_are_read_in_the_charset_of_their_page() -> None:
+    old = PAGE.replace(b"utf-8", b"latin1").replace(b"<script>stay(1);", b'<script src="/\xe4.js">')
+    new = old.replace(b"/\xe4.js", b"/\xf6.js")
+    pair = compare(parse(new), new, Before(old, (parse(old).encoding or "").lower()))
+    assert pair is None or pair.old.scripts != pair.new.scripts

@@ -73,8 +73,8 @@ def _choice(call: Call) -> Choice:
     args, now = call.args, time.time()
     return Choice(
         [_spelled(call, text) for text in args.url],
-        gone=moment(args.gone, now) if args.gone else 0.0,
-        unseen=moment(args.not_seen, now) if args.not_seen else 0.0,
+        gone=None if args.gone is None else moment(args.gone, now),
+        unseen=None if args.not_seen is None else moment(args.not_seen, now),
     )
 
 

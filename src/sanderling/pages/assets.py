@@ -17,9 +17,8 @@ MAX_NAMES = 20_000  # class attributes remembered
 DRESSED, DRESSES = ("body", "font", "table"), ("bgcolor", "background", "color", "face", "size", "border")
 LAZY = ("src", "data-src", "data-original", "data-lazy-src", "srcset", "data-srcset")
 CHOSEN = re.compile(r"[?&;](?:id|file|src|url|img|image|photo|picture|pic|path)=[^&#;]*", re.IGNORECASE)
-BUILT = re.compile(
-    r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}|\d{9,}", re.IGNORECASE
-)  # of a picture's name; 5 digits are its own
+RUN = re.compile(r"[0-9a-f]{8,}", re.IGNORECASE)  # of a picture's name
+LONG_NUMBER = 9  # digits; shorter numbers are the picture's own
 SESSION = re.compile(
     r";jsessionid=[^?#]*|(?<=[?&])(?:_|t|ts|v|ver|sid|phpsessid|session_?id|token|csrf\w*|nonce|hash|utm_\w+|[gf]clid|"
     r"rnd|rand|cb|time|timestamp)=[^&#]*&?",
@@ -141,7 +140,13 @@ def picture(source: str) -> str:
     source = source.strip().split(None, 1)[0] if source.strip() else ""
     place, _, query = source.partition("#")[0].partition("?")
     chosen = "".join(CHOSEN.findall(f"?{query}")) if query else ""
-    return f"{BUILT.sub('', place).rpartition('//')[2]}{chosen}"
+    return f"{RUN.sub(_unless_named, place).rpartition('//')[2]}{chosen}"
+
+
+def _unless_named(run: re.Match[str]) -> str:
+    """Drop a number of a build, or a token; words and short numbers are names."""
+    found = run[0]
+    return found if found.isalpha() or (found.isdigit() and len(found) < LONG_NUMBER) else ""
 
 
 def _is_pixel(element: Element) -> bool:

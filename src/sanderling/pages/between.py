@@ -6,6 +6,7 @@ content. Comparing these two small marks gives what comparing two full ones woul
 each version is made; that of the new one is kept for the next time.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -13,14 +14,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sanderling.pages import assets, behaviour
-from sanderling.pages.markup import Aside, Found, asides, is_sure, set_aside
+from sanderling.pages.markup import Aside, Found, Markup, asides, is_sure, set_aside
 from sanderling.pages.parse import Document, parse
 from sanderling.pages.reworded import Pair, Version, compare_words
 from sanderling.pages.signatures import NOTHING, sign, write
 from sanderling.pages.stretch import apart, widened
 from sanderling.pages.tags import unlike
 
+MOVING = ("svg", "math", "colgroup", "option")  # what comes or goes inside them is elsewhere, or ends them
 RAW = ("title", "textarea", "xmp", "iframe", "noembed", "noframes", "plaintext")  # tags inside them are words
+RAW_TAG = re.compile(rb"</?(?i:" + "|".join(RAW).encode() + rb")\b").search
 
 
 class Before(Struct, frozen=True):
@@ -54,7 +57,7 @@ def compare(tree: Document, body: bytes, before: Before) -> Pair | None:
     page, stretch = Found(yours, found), apart(mine, yours, found)
     there = stretch.found(page)
     last = asides(stretch.of(mine), like=there)
-    if last is None:
+    if last is None or (_is_more(last, there, stretch.of(mine)) and _may_move(tree, there.body)):
         return None
     whole, old, new = set_aside(page), set_aside(Found(stretch.of(mine), last)), set_aside(there)
     if (differing := unlike(old, new)) is None or not is_sure(whole.bare):
@@ -67,7 +70,7 @@ def compare(tree: Document, body: bytes, before: Before) -> Pair | None:
         pair = Pair(
             replace(pair.old, looks=(1, 1)), replace(pair.new, looks=(2, 2))
         )  # that they differ is all that counts
-    return _with_scripts(pair, old.scripts, new.scripts, whole.scripts) if pair and differing.scripts else pair
+    return _with_scripts(pair, old, new, whole.scripts, before.charset) if pair and differing.scripts else pair
 
 
 def _with_plain_ends(body: bytes) -> bytes:
@@ -82,17 +85,27 @@ def _is_as_said(tree: Document, found: list[Aside]) -> bool:
     return not any("<" in element.text for tag in RAW for element in tree.find_all(tag))
 
 
-def _with_scripts(pair: Pair, old: list[bytes], new: list[bytes], all_new: list[bytes]) -> Pair:
+def _is_more(last: list[Aside], there: Found, old: bytes) -> bool:
+    """Did tags or comments come or go?"""
+    return len(last) != len(there.asides) or old.count(b"<") != there.body.count(b"<")
+
+
+def _may_move(tree: Document, stretch: bytes) -> bool:
+    """Say whether a tag that comes or goes may do more than that, or be no tag."""
+    return RAW_TAG(stretch) is not None or any(tree.find(tag) is not None for tag in MOVING)
+
+
+def _with_scripts(pair: Pair, old: Markup, new: Markup, all_new: list[bytes], charset: str) -> Pair:
     """Add the scripts of both versions, unless those that differ come to the same."""
-    gone, came = Counter(old) - Counter(new), Counter(new) - Counter(old)
-    mine, yours = behaviour.scripts(_only(gone.elements())), behaviour.scripts(_only(came.elements()))
+    gone, came = (Counter(one.scripts) - Counter(other.scripts) for one, other in ((old, new), (new, old)))
+    mine, yours = (behaviour.scripts(_only(some.elements(), charset)) for some in (gone, came))
     if mine == yours:
         return pair
-    stay = behaviour.scripts(_only((Counter(all_new) - came).elements()))
+    stay = behaviour.scripts(_only((Counter(all_new) - came).elements(), charset))
     return Pair(
         replace(pair.old, scripts=assets.pack(mine | stay)), replace(pair.new, scripts=assets.pack(yours | stay))
     )
 
 
-def _only(scripts: Iterable[bytes]) -> Document:
-    return parse(b"".join(script + b"</script>" for script in scripts), "utf-8")
+def _only(scripts: Iterable[bytes], charset: str) -> Document:
+    return parse(b"".join(script + b"</script>" for script in scripts), charset)

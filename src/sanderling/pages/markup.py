@@ -107,5 +107,5 @@ def set_aside(page: Found) -> Markup:
 
 
 def is_sure(bare: bytes) -> bool:
-    """Say whether each angle that opens is closed before the next one opens."""
-    return b"<<" not in bare.translate(None, NOT_ANGLES)
+    """Say whether each angle that opens is closed before the next one opens, and no quote is left open."""
+    return b"<<" not in bare.translate(None, NOT_ANGLES) and bare.count(b'"') % 2 == 0

@@ -56,7 +56,7 @@ def compare_words(tree: Document, old: Version, new: bytes) -> Pair | None:
 
     `new` is the stretch of the new version.
     """
-    near = _nearby(old, new)
+    near = _nearby(old, new) if tree.find("template") is None else None  # its words are nowhere
     if near is not None and _are_stamped(near, tree):
         return Pair(*(replace(NOTHING, text=text_of(list(lines))) for lines in zip(*near, strict=True)))
     page = blocks(tree)
@@ -78,7 +78,7 @@ def _with_fields(mark: Signature, tree: Document) -> Signature:
 
 def _nearby(old: Version, new: bytes) -> Lines | None:
     """Read the lines that differ off a stretch; None if it does not say."""
-    if max(len(old.stretch), len(new)) > FEW or any(tag in new for tag in FAR):
+    if max(len(old.stretch), len(new)) > FEW or any(map(new.lower().__contains__, FAR)):
         return None
     left, right = (text(parse(stretch, old.charset)).split("\n") for stretch in (old.stretch, new))
     there = list(compress(count(), right))
@@ -101,9 +101,11 @@ def _are_stamped(lines: Lines, tree: Document) -> bool:
 
 def _placed(near: Lines, lines: list[str]) -> dict[int, str] | None:
     """Find lines in a page, each by its number as it was; None unless each is there once."""
-    if any(lines.count(new) != 1 for _, new in near):
+    before = {new: old for old, new in near}
+    there = [(place, line) for place, line in enumerate(lines) if line in before]
+    if not len(there) == len(before) == len(near):
         return None
-    return {lines.index(new): old for old, new in near}
+    return {place: before[line] for place, line in there}
 
 
 def _marked(page: Blocks, before: dict[int, str]) -> Pair | None:

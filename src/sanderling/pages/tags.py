@@ -29,6 +29,7 @@ ATTRIBUTE = re.compile(rb"([^\s=>\"'/]++)(?:\s*+=\s*+(" + VALUE + rb"))?")
 BLIND = re.compile(
     rb"\s(?:title|content|nonce|integrity|data-(?!src|original|lazy)[\w-]*|aria-[\w-]*)=\"[^\"]*\""
 ).sub  # what no mark sees
+ODD_QUOTE = re.compile(rb"=\"(?:[\s/]|$)").search  # it may be the end of a value that has a name in it
 
 
 class Unlike(Struct, frozen=True):
@@ -75,7 +76,7 @@ class _Part:
         """Say whether a mark sees the same of two tags; that is sure if they differ in what it never sees."""
         if not self.is_sure or not other.is_sure:
             return False
-        if self.tag == other.tag or (b"'" not in self.tag and BLIND(b"", self.tag) == BLIND(b"", other.tag)):
+        if self.tag == other.tag or (self.is_simple and other.is_simple and self.unblind == other.unblind):
             return True
         return _seen(self.tag) == _seen(other.tag)
 
@@ -83,6 +84,16 @@ class _Part:
     def seen(self) -> bytes | None:
         """What a mark may see of the tag; None if it cannot be said."""
         return _seen(self.tag) if self.is_sure else None
+
+    @property
+    def is_simple(self) -> bool:
+        """Do its quotes stand where they seem to?"""
+        return b"'" not in self.tag and ODD_QUOTE(self.tag) is None
+
+    @property
+    def unblind(self) -> bytes:
+        """The tag without what no mark sees."""
+        return BLIND(b"", self.tag)
 
     @property
     def is_sure(self) -> bool:
@@ -122,16 +133,28 @@ def _told(name: bytes, attributes: list[tuple[bytes, bytes]]) -> list[tuple[byte
     match name:
         case b"meta" | b"script":  # scripts are compared by themselves
             return [(key, value) for key, value in seen if key in DRESS or key.startswith(b"on")]
-        case b"link" if b"stylesheet" not in dict(seen).get(b"rel", b"").lower():
+        case b"link" if not _may_say(seen, b"rel", b"stylesheet"):
             return [(key, value) for key, value in seen if key in DRESS or key.startswith(b"on")]
-        case b"input" if b"hidden" in dict(seen).get(b"type", b"").lower():
+        case b"input" if _first(seen, b"type").strip(b"\"' ").lower() == b"hidden":
             return [(key, _spelled(name, key, value)) for key, value in seen if key != b"value"]
         case _:
             return [(key, _spelled(name, key, value)) for key, value in seen]
 
 
+def _first(attributes: list[tuple[bytes, bytes]], name: bytes) -> bytes:
+    """The value of an attribute; one that is given again counts for nothing."""
+    return next((value for key, value in attributes if key == name), b"")
+
+
+def _may_say(attributes: list[tuple[bytes, bytes]], name: bytes, word: bytes) -> bool:
+    value = _first(attributes, name).lower()
+    return word in value or b"&" in value
+
+
 def _spelled(name: bytes, key: bytes, value: bytes) -> bytes:
-    """Spell a value as marks see it: without what changes by itself."""
+    """Spell a value as marks see it: without what changes by itself; as it is where that is not sure."""
+    if not value.isascii() or value.lstrip(b"\"' ")[:5].lower() == b"data:":
+        return value
     match name, key:
         case _, b"id":  # marks only ask what it sounds like
             return b"furniture" if sounds_like_furniture(_plain(value)) else b""
