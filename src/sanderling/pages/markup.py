@@ -20,6 +20,7 @@ VALUE = rb"(?>\"[^\"]*+\"|'[^']*+'|[^\s\"'>]++)"
 TAG = re.compile(
     rb"/?[a-zA-Z][^\s/>\"'=]*+(?>[\s/]++[^\s\"'=>/]++(?>\s*+=\s*+" + VALUE + rb")?)*+[\s/]*+"
 ).fullmatch  # in one go, whatever stands there
+OPEN_QUOTE = re.compile(rb'<[a-zA-Z/][^<>"]*+(?:"[^<>"]*+"[^<>"]*+)*+"[^<>"]*+>').search  # a tag with one too many
 
 
 class Aside(Struct, frozen=True, gc=False):
@@ -108,4 +109,6 @@ def set_aside(page: Found) -> Markup:
 
 def is_sure(bare: bytes) -> bool:
     """Say whether each angle that opens is closed before the next one opens, and no quote is left open."""
-    return b"<<" not in bare.translate(None, NOT_ANGLES) and bare.count(b'"') % 2 == 0
+    if b"<<" in bare.translate(None, NOT_ANGLES):
+        return False
+    return bare.count(b'"') % 2 == 0 or OPEN_QUOTE(bare) is None  # words may have quotes, too
