@@ -20,7 +20,8 @@ VALUE = rb"(?>\"[^\"]*+\"|'[^']*+'|[^\s\"'>]++)"
 TAG = re.compile(
     rb"/?[a-zA-Z][^\s/>\"'=]*+(?>[\s/]++[^\s\"'=>/]++(?>\s*+=\s*+" + VALUE + rb")?)*+[\s/]*+"
 ).fullmatch  # in one go, whatever stands there
-OPEN_QUOTE = re.compile(rb'<[a-zA-Z/][^<>"]*+(?:"[^<>"]*+"[^<>"]*+)*+"[^<>"]*+>').search  # a tag with one too many
+OPEN_QUOTE = re.compile(rb'<[a-zA-Z/][^<>"]*(?:"[^<>"]*"[^<>"]*)*"[^<>"]*>').search
+"""A tag with one quote too many. Groups that give nothing back (`*+`) match wrongly here in Python 3.11.2."""
 
 
 class Aside(Struct, frozen=True, gc=False):
