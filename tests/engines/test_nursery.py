@@ -53,9 +53,11 @@ def test_who_is_left_over_ends() -> None:
 def test_a_fresh_migrant_keeps_freed_memory_unless_its_user_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MALLOC_TOP_PAD_", "4096")
     newborn = bear("m1-test")
-    told = Path(f"/proc/{newborn.process.pid}/environ").read_bytes().split(b"\0")
+    while not (environ := Path(f"/proc/{newborn.process.pid}/environ").read_bytes()):
+        pass  # it is just being started
     newborn.sock.close()
     newborn.process.wait()
+    told = environ.split(b"\0")
     assert b"MALLOC_TOP_PAD_=4096" in told
     assert f"MALLOC_TRIM_THRESHOLD_={KEEP_FREED['MALLOC_TRIM_THRESHOLD_'][1]}".encode() in told
 
