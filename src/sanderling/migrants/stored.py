@@ -1,22 +1,15 @@
 """The last version of a page, read from the archive by the migrant that fetched the next one."""
 
 import os
-import zlib
 from pathlib import Path
-from typing import cast
 
 from sanderling.migrants.answer import text
 from sanderling.migrants.body import decoded
+from sanderling.migrants.coding import inflater
 from sanderling.migrants.head import read_head
 from sanderling.migrants.pack import GZIP
 from sanderling.records import Kept, Reason
 
-try:
-    from isal import isal_zlib as inflater
-except ImportError:  # no wheel for this machine
-    import zlib as inflater  # type: ignore[no-redef]
-
-ERRORS = (zlib.error, cast(type[Exception], inflater.error), OSError)
 HEADS = 1 << 20  # bytes of both heads of a record, at most
 RESPONSE = b"\r\nWARC-Type: response\r\n"
 END = b"\r\n\r\n"
@@ -29,7 +22,7 @@ def stored_body(folder: str, kept: Kept, cap_bytes: int) -> bytes:
             member = os.pread(file.fileno(), kept.length, kept.start)
         inflate = inflater.decompressobj(GZIP)
         record = inflate.decompress(member, cap_bytes + HEADS)
-    except ERRORS:  # at another place, cut short, never written by us
+    except (inflater.error, OSError):  # at another place, cut short, never written by us
         return b""
     head, _, block = record.partition(END)
     answer, _, body = block.partition(END)

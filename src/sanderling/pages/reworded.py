@@ -27,8 +27,8 @@ from sanderling.pages.signatures import (
 )
 from sanderling.pages.text import text
 
-FAR = (b"<t", b"<title", b"<option", b"<col", b"<caption", b"<noscript", b"<svg", b"<math", b"<pre", b"<select")
-"""Tags that a stretch of a page makes no sense of by itself, or whose words marks see: cells and the like."""
+FAR = (b"<t", b"<option", b"<col", b"<caption", b"<noscript", b"<svg", b"<math", b"<pre", b"<select")
+"""Tags that a stretch of a page makes no sense of by itself, or whose words marks see: cells, titles and the like."""
 FEW = 16_384  # bytes of a stretch that is read by itself
 
 

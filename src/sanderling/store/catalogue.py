@@ -161,12 +161,8 @@ class Catalogue:
         return found
 
     def body_place(self, visit: int) -> tuple[str, int, int] | None:
-        """Where the record of a visit lies."""
-        row: tuple[str, int, int] | None = self.db.execute(
-            "SELECT f.name, v.start, v.length FROM visits AS v JOIN files AS f ON f.id = v.file WHERE v.id = ?",
-            (visit,),
-        ).fetchone()
-        return row
+        """Where the record of one visit lies."""
+        return self.body_places([visit]).get(visit)
 
     def miss(self, urls: Sequence[int]) -> None:
         """Their site says that these are no more: that counts as one look, and the next decides."""
