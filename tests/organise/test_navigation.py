@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.organise.navigation import LinkSeen, Navigator, kinds_of, name_words, nearby, parents_of
+from sanderling.organise.navigation import PROMISING, LinkSeen, Navigator, kinds_of, name_words, nearby, parents_of
 
 SAMPLE = "https://shop.example/p/red-chair.html"
 
@@ -28,8 +28,8 @@ def test_what_was_found_teaches() -> None:
         navigator.learn(product(n), wanted=True)
         navigator.learn(other(n), wanted=False)
     assert navigator.score(product(9)) - navigator.score(other(9)) > before
-    assert navigator.is_promising(product(9))
-    assert not navigator.is_promising(other(9))
+    assert navigator.chance(product(9)) >= PROMISING
+    assert navigator.chance(other(9)) < PROMISING
 
 
 def test_a_link_without_what_all_wanted_links_have_is_not_promising() -> None:
@@ -39,7 +39,7 @@ def test_a_link_without_what_all_wanted_links_have_is_not_promising() -> None:
         navigator.learn(LinkSeen(f"https://shop.example/c/kind{n}.html", "Kinds"), wanted=False)
     strange = LinkSeen("https://shop.example/imprint.html", "Imprint")
     assert navigator.chance(strange) < navigator.chance(product(77))
-    assert not navigator.is_promising(strange)
+    assert navigator.chance(strange) < PROMISING
 
 
 def test_a_page_that_brings_many_promising_links_is_a_hub() -> None:
@@ -51,7 +51,7 @@ def test_a_page_that_brings_many_promising_links_is_a_hub() -> None:
         navigator.follow(other(len(name)), brought=0)
     another = LinkSeen("https://shop.example/c/tables.html", "tables")
     assert navigator.score(another) > 0.5 > navigator.score(other(9))
-    assert not navigator.is_promising(another)
+    assert navigator.chance(another) < PROMISING
 
 
 def test_a_kind_of_link_never_tried_is_worth_a_try_and_less_after_each() -> None:

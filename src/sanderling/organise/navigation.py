@@ -145,7 +145,3 @@ class Navigator:
         tokens = read_link(link, self.skip).tokens
         harvest = 1 - (1 - self.wanted.chance(tokens)) * (1 - self.leads.chance(tokens))
         return max(harvest, self.novelty(link))
-
-    def is_promising(self, link: LinkSeen) -> bool:
-        """A link that probably leads to a wanted page."""
-        return self.chance(link) >= PROMISING
