@@ -1,5 +1,6 @@
 """Stored answers of many kinds become documents, and hostile ones become nothing worse than nothing."""
 
+import gzip
 import io
 import zipfile
 
@@ -51,6 +52,16 @@ def test_plain_text_is_titled_by_its_first_line() -> None:
     page = read(b"Tide tables\n\nHigh water at noon.", "text/plain")
     assert page is not None
     assert (page.title, "noon" in page.body) == ("Tide tables", True)
+
+
+def test_plain_text_is_read_in_the_charset_it_declares() -> None:
+    page = read("Größe der Vögel".encode("latin-1"), "text/plain; charset=iso-8859-1")
+    assert page is not None
+    assert page.body == "Größe der Vögel"
+
+
+def test_a_packed_file_that_is_called_text_has_no_words() -> None:
+    assert read(gzip.compress(b"words " * 50, mtime=0), "text/plain") is None
 
 
 def test_office_files_give_their_words() -> None:

@@ -46,6 +46,7 @@ def test_other_files_are_shown_as_text_or_not_at_all() -> None:
     assert "&lt;script&gt;" in shown(b"<script>1</script>", "text/plain")
     assert "&lt;svg" in shown(b"<svg onload=1>", "application/xml")
     assert "3 bytes" in shown(b"abc", "application/zip")
+    assert "5 bytes" in shown(b"\x1f\x8b\x08\0\0", "text/plain")  # a server that does not know the type
 
 
 @pytest.mark.parametrize("body", [b"", b"\x00" * 100, b"<" * 10_000, b"<div>" * 3_000, b"<a href='http://[bad'>x</a>"])

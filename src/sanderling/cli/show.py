@@ -6,9 +6,9 @@ import time
 
 from sanderling.cli.frame import Call, print_json, say
 from sanderling.cli.times import as_of
-from sanderling.cli.versions import decoded
 from sanderling.pages.media import charset_of, is_html, mime_of
 from sanderling.pages.parse import parse
+from sanderling.pages.plain import is_text, plain_text
 from sanderling.pages.text import text
 from sanderling.store.collection import read_collection
 from sanderling.store.look import known_url, stored
@@ -63,6 +63,6 @@ def page_text(record: StoredRecord) -> str:
     mime, charset = mime_of(kind), charset_of(kind)
     if is_html(mime, record.body):
         return "\n".join(line for line in text(parse(record.body, charset)).splitlines() if line.strip())
-    if mime.startswith("text/") or not mime:
-        return decoded(record.body, charset)
-    return f"[{mime}, {len(record.body)} bytes]"
+    if (mime.startswith("text/") or not mime) and is_text(record.body):
+        return plain_text(record.body, charset)
+    return f"[{mime or 'no type'}, {len(record.body)} bytes]"

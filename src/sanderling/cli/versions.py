@@ -8,6 +8,7 @@ from sanderling.changes.report import Version, lined, version
 from sanderling.index.gather import document_of
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.media import charset_of, is_html, mime_of
+from sanderling.pages.plain import is_text, plain_text
 from sanderling.pages.text import MAX_TEXT
 from sanderling.store.collection import Collection
 from sanderling.store.read import StoredRecord, read_record
@@ -63,18 +64,10 @@ def _version(record: StoredRecord, attention: Attention) -> Version | None:
 def _words(record: StoredRecord, mime: str, charset: str) -> str:
     """The words of a document that is no page, line by line; empty if it has none that we can read."""
     if mime.startswith("text/") or mime.endswith(WRITTEN):
-        words = decoded(record.body, charset)
+        words = plain_text(record.body, charset) if is_text(record.body) else ""
         return _unfolded(words) if mime.endswith("json") else words
     document = document_of(record, "", 0.0)
     return document.body if document is not None else ""
-
-
-def decoded(body: bytes, charset: str) -> str:
-    """Read bytes as text; a charset nobody knows is taken for UTF-8."""
-    try:
-        return body.decode(charset or "utf-8", "replace")
-    except LookupError:
-        return body.decode("utf-8", "replace")
 
 
 def _unfolded(words: str) -> str:

@@ -11,6 +11,7 @@ from sanderling.index.aliases_links import Anchor, Redirect
 from sanderling.organise.normalise import normalise
 from sanderling.pages.media import charset_of, is_html, mime_of
 from sanderling.pages.parse import parse
+from sanderling.pages.plain import is_text, plain_text
 from sanderling.pages.text import text
 from sanderling.store.graph import unpack_links
 from sanderling.store.listing import pages, url_id
@@ -52,8 +53,8 @@ def page_texts(page: Stored) -> Iterator[Text]:
     mime = mime_of(kind)
     if is_html(mime, record.body):
         yield page.url, text(parse(record.body, charset_of(kind)))
-    elif mime.startswith("text/"):
-        yield page.url, joined(record.body)
+    elif mime.startswith("text/") and is_text(record.body):
+        yield page.url, joined(plain_text(record.body, charset_of(kind)).encode("utf-8", "replace"))
 
 
 def joined(body: bytes) -> bytes:

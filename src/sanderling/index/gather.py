@@ -16,6 +16,7 @@ from sanderling.pages.blocks import blocks
 from sanderling.pages.links import extract
 from sanderling.pages.media import charset_of, is_html, mime_of
 from sanderling.pages.parse import parse
+from sanderling.pages.plain import is_text, plain_text
 from sanderling.pages.robots_tag import robots_tag
 from sanderling.store.read import StoredRecord
 
@@ -55,7 +56,7 @@ def document_of(
     bare = Document(url, mime=mime or "text/html", site=site_of(url), changed_at=changed_at, visited_at=changed_at)
     if is_html(mime, record.body):
         return _page(record.body[:LARGEST_HTML], charset_of(declared), bare, head, languages or Languages())
-    read = _READERS.get(type_of(mime)) or (_plain if mime.startswith("text/") else None)
+    read = _READERS.get(type_of(mime)) or (_plain(charset_of(declared)) if mime.startswith("text/") else None)
     body = read(record.body).strip() if read else ""
     return _titled(bare, body) if body else None
 
@@ -101,8 +102,8 @@ def _titled(bare: Document, body: str) -> Document:
     )  # fmt: skip
 
 
-def _plain(body: bytes) -> str:
-    return body[: LARGEST_BODY * 4].decode("utf-8", "replace")
+def _plain(charset: str) -> Reader:
+    return lambda body: plain_text(body[: LARGEST_BODY * 4], charset) if is_text(body) else ""
 
 
 def _pdf(body: bytes) -> str:

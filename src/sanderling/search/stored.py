@@ -10,6 +10,7 @@ from html import escape
 from urllib.parse import quote, urljoin
 
 from sanderling.pages.parse import Element, is_html, parse
+from sanderling.pages.plain import is_text, plain_text
 from sanderling.search.window import Body
 
 DROPPED = (
@@ -114,11 +115,15 @@ def urljoin_safely(base: str, value: str) -> str:
 def _as_text(body: Body, nonce: str, *, scripts: bool) -> bytes:
     if body.mime in IMAGES:
         page = f'<img alt="" src="{kept(body.url, body.at)}">'
-    elif body.mime.startswith("text/") or body.mime in ("application/json", "application/xml"):
-        page = f"<pre>{escape(body.body[:LARGEST].decode('utf-8', 'replace'))}</pre>"
+    elif _is_written(body.mime) and is_text(body.body):
+        page = f"<pre>{escape(plain_text(body.body[:LARGEST], body.charset))}</pre>"
     else:
         page = f"<p>{escape(body.mime or 'a file')}, {len(body.body):,} bytes.</p>"
     return _with_head(page, "", nonce, scripts=scripts).encode("utf-8", "replace")
+
+
+def _is_written(mime: str) -> bool:
+    return mime.startswith("text/") or mime in ("application/json", "application/xml")
 
 
 def is_part(mime: str) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from sanderling.sources.encodings import encoding_of
+from sanderling.pages.encodings import encoding_of
 from sanderling.sources.entries import Entry, Kind, Limits, Problem, SitemapReport
 from sanderling.sources.feeds import looks_like_url
 from sanderling.sources.gather import BLANKS, LOC_LIMIT, Gatherer

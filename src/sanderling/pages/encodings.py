@@ -24,8 +24,13 @@ _WIDER = {  # what browsers read instead (WHATWG): files declare the narrow one 
 }
 # Names Python knows that are no encodings of web files, or that need a mark at the start which was not there.
 _REFUSED = frozenset(
-    ("utf-7", "utf-16", "utf-32", "idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined")
+    ("utf-7", "utf-16", "utf-32", "idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined")
 )
+
+
+def has_mark(head: bytes) -> bool:
+    """Say whether bytes begin with a byte order mark."""
+    return head.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
 
 
 def encoding_of(head: bytes, charset: str = "") -> str:

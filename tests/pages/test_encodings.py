@@ -2,7 +2,7 @@
 
 import pytest
 
-from sanderling.sources.encodings import encoding_of
+from sanderling.pages.encodings import encoding_of
 from sanderling.sources.sitemap import read_sitemap
 
 LIST = "<urlset><url><loc>http://x/é</loc></url></urlset>"

@@ -1,0 +1,29 @@
+"""Text without markup: whether bytes are text at all, and what they say."""
+
+import re
+
+from sanderling.pages.encodings import encoding_of, has_mark
+
+SNIFFED = 1445  # bytes at the beginning that tell (WHATWG, MIME sniffing, 7.2)
+_NOT_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]").search
+
+
+def is_text(body: bytes) -> bool:
+    """Say whether bytes that are called text can be: servers call files so whose type they do not know."""
+    return has_mark(body) or _NOT_TEXT(body, 0, SNIFFED) is None
+
+
+def plain_text(body: bytes, charset: str = "") -> str:
+    """Read bytes as text by their mark, the declared charset, UTF-8, else windows-1252; never fails."""
+    encoding = encoding_of(body[:SNIFFED], charset)
+    if encoding == "utf-8" and not charset and not _is_utf8(body):
+        encoding = "cp1252"
+    return body.decode(encoding, "replace").removeprefix("\ufeff")
+
+
+def _is_utf8(body: bytes) -> bool:
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        return fault.start > len(body) - 4  # a character was cut at the end
+    return True
