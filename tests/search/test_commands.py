@@ -32,6 +32,13 @@ def test_search_speaks_json_and_counts_from_one(world: World, capsys: pytest.Cap
     assert main(["search", "shore", "-C", str(world.folder), "--first", "0"]) == 4
 
 
+def test_a_word_to_leave_out_is_asked_for_in_quotes(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", "shore", "-gull", "-C", str(world.folder)]) == 4
+    assert "in quotes: 'tide -storm'" in capsys.readouterr().err
+    assert main(["search", "shore", "--frist", "1", "-C", str(world.folder)]) == 4
+    assert "did you mean --first" in capsys.readouterr().err
+
+
 def test_search_needs_a_collection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "x", "-C", str(tmp_path)]) == 4
     assert "there is no collection" in capsys.readouterr().err

@@ -134,6 +134,8 @@ def parse_call(argv: Sequence[str], commands: Mapping[str, str]) -> tuple[Call, 
     if unknown:
         flags = [flag for action in parser._actions for flag in action.option_strings]
         close = nearest(unknown[0].partition("=")[0], flags) if unknown[0].startswith("-") else ""
+        if not unknown[0].startswith("--"):
+            close = getattr(module, "DASHED", close)  # where a dash may begin something else than a flag
         raise UsageError(f"{unknown[0]!r} is not understood{close} (see {parser.prog} --help)")
     return read_call(args, getattr(module, "GROUPS", ())), module
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # the index is an optional part
     from sanderling.index.records import Hit, Piece, Results
 
 HELP = "Find stored pages. The index is brought up to date first, unless a crawl or a server is doing that already."
+DASHED = "; a question with such a word goes in quotes: 'tide -storm'"
 EXAMPLES = """\
 examples:
   sanderling search tide tables
