@@ -107,6 +107,21 @@ def test_a_host_that_asked_for_rest_has_it_in_the_next_run_too(tmp_path: Path) -
         assert site.hits["/"] == 1
 
 
+def test_of_complaints_that_come_together_the_longest_rest_is_granted(tmp_path: Path) -> None:
+    class Busy(Site):
+        together = threading.Barrier(2)
+
+        def answer(self, handler: BaseHTTPRequestHandler) -> None:
+            if handler.path in ("/a", "/b") and not self.hits[handler.path]:
+                self.together.wait(20)
+            super().answer(handler)
+
+    complaints = {"/a": Page(b"", 503), "/b": Page(b"", 429, {"Retry-After": "3600"})}
+    with Busy({"/": html("/a", "/b")} | complaints) as site:
+        assert go(tmp_path, site).finish_reason == "held"
+        assert (site.hits["/a"], site.hits["/b"]) == (1, 1)
+
+
 def test_a_slow_host_has_its_rest_whoever_asks_next(tmp_path: Path) -> None:
     """The migrant that saw how slow it is is gone: the next run has others."""
 

@@ -40,16 +40,22 @@ def treat_hosts(visits: Sequence[Visit], leases: Mapping[int, Lease], house: Hou
     """Rest after answers, hold after complaints, give up on hosts that are not there."""
     last: dict[int, float] = {}  # when the last answer came
     slow: dict[int, float] = {}  # the rest that slow answers earn
-    struck: set[int] = set()
+    worst: dict[int, Visit] = {}  # many failures at once are one: that which asks for the longest rest
     for visit in visits:
         if visit.outcome is Outcome.RETURNED or visit.reason is Reason.ROBOTS:
             continue
         host = leases[visit.id].host
         last[host] = max(last.get(host, 0.0), visit.at)
         slow[host] = max(slow.get(host, 0.0), rest_until(visit.at - visit.seconds, visit.seconds))
-        if host not in struck and _strikes(visit, host, house, now):  # many failures at once are one
-            struck.add(host)
+        if visit.outcome in (Outcome.RETRY, Outcome.FAILED):
+            worst[host] = max(worst.get(host, visit), visit, key=_complaint)
+    struck = {host for host, visit in worst.items() if _strikes(visit, host, house, now)}
     house.hosts.rest(last, house.queue.pace.delay_seconds, struck, slow)
+
+
+def _complaint(visit: Visit) -> tuple[bool, bool, float]:
+    seen = conduct(visit)
+    return seen.limited, seen.trouble, seen.retry_after
 
 
 def _strikes(visit: Visit, host: int, house: House, now: float) -> bool:
