@@ -1,6 +1,7 @@
 """Pages are taken out of a collection for good; nothing of them can be found, and nothing else is lost."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -283,6 +284,23 @@ def test_what_was_begun_by_name_is_finished_before_pages_go_by_age(
     assert not {"/letter", "/people/a", "/people/b"} & held(tmp_path)
     assert not is_unfinished(tmp_path)
     assert all(b"Albertine" not in record.body for record in records(tmp_path))
+
+
+def test_what_was_begun_by_age_is_finished_by_the_next_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with Site(site_pages()) as site:
+        crawl(site, tmp_path)
+        made_older(tmp_path, 100)
+        with monkeypatch.context() as patched:
+            patched.setattr("sanderling.store.forget.CHUNK", 1)
+            patched.setattr("sanderling.forgetting._complete", stop)
+            with pytest.raises(KeyboardInterrupt):
+                forget(tmp_path, Choice([f"{site.root}/people/*"], unseen=time.time() - 90 * 86_400))
+        assert main(["forget", "-C", str(tmp_path)]) == 0
+    assert held(tmp_path) == {"/", "/letter", "/twin0", "/twin1", "/twin2"}
+    assert (is_unfinished(tmp_path), banned(tmp_path)) == (False, [])
 
 
 def test_no_age_is_not_every_age(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

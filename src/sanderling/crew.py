@@ -51,7 +51,6 @@ class Parked(Struct, frozen=True):
     id: str
     place: str
     born: float
-    parked_at: float
     known: Known
 
 
@@ -173,17 +172,17 @@ class Crew:
         ready = [m for m, leaving in self.leaving.items()
                  if not self.roster.load(m) or now - leaving.since > PATIENCE]  # fmt: skip
         for migrant in ready:
-            self._complete(migrant, self.leaving.pop(migrant), now)
+            self._complete(migrant, self.leaving.pop(migrant))
         return ready
 
-    def _complete(self, migrant: str, leaving: Leaving, now: float) -> None:
+    def _complete(self, migrant: str, leaving: Leaving) -> None:
         known = self.roster.members[migrant].known()
         entry = self.register.find(migrant)
         self.roster.leave(migrant)
         self.engine.dispose(migrant)
         self.release(migrant)
         if leaving.move is Move.DEACTIVATE:
-            self._park(Parked(migrant, entry.place, entry.born, now, known))
+            self._park(Parked(migrant, entry.place, entry.born, known))
         self.register.move(migrant, leaving.move)
         if leaving.move in (Move.DISPATCH, Move.RETRACT):
             self.engine.create(name=migrant, place=leaving.place)

@@ -19,7 +19,7 @@ from sanderling.dedupe import schema as dedupe
 from sanderling.errors import CollectionError, MissingExtra
 from sanderling.frontier import schema as frontier
 from sanderling.index.beside import can_index
-from sanderling.leavers import UNFINISHED, Choice, chosen, keep_out
+from sanderling.leavers import UNFINISHED, Choice, begin, chosen, end
 from sanderling.migrants.briefed import FILE as KEPT
 from sanderling.migrants.briefed import is_kept
 from sanderling.organise.normalise import normalise
@@ -30,7 +30,7 @@ from sanderling.store import schema as store
 from sanderling.store.catalogue import Catalogue
 from sanderling.store.cdxj import Entry
 from sanderling.store.cdxj_index import drop, open_index, wipe
-from sanderling.store.collection import Collection, get_meta, open_collection, set_meta
+from sanderling.store.collection import Collection, get_meta, open_collection
 from sanderling.store.erase import erase
 from sanderling.store.forget import Forgetter, Terms, Work, done, pending
 from sanderling.store.offsite import POINTER
@@ -68,9 +68,7 @@ def forget(folder: Path, choice: Choice) -> Forgotten:
         migrate(db, {"refresh": refresh.MIGRATIONS})
         resumed = get_meta(db, UNFINISHED) == "1"
         with transaction(db):
-            set_meta(db, UNFINISHED, "1")
-            kept_out = keep_out(db, ()) if choice.is_by_age else keep_out(db, choice.patterns)
-        choices = [kept_out] * (resumed or not choice.is_by_age) + [choice] * choice.is_by_age
+            choices = begin(db, choice)
         left = pending(db)
         if left is not None:
             _complete(left, collection, archive, report, erased)
@@ -147,7 +145,7 @@ def _settle(collection: Collection, archive: Archive, erased: Erased, resumed: b
     open_index(collection.indexes, collection.archive, Catalogue(db).committed() | archive.lengths()).close()
     for path in collection.indexes.glob(STRUCTURE):
         path.unlink()
-    set_meta(db, UNFINISHED, "0")
+    end(db)
     if isinstance(db, sqlite3.Connection):
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

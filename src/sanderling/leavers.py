@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.json import decode, encode
 
 from sanderling.database import Connection
 from sanderling.home.offers import ARRIVALS
@@ -18,6 +19,7 @@ from sanderling.wanted import RULES
 
 OTHERS = "others"  # rules that no run has: what was skipped is judged again
 UNFINISHED = "forgetting"  # in the meta table, while it goes on
+BY_AGE = "forgetting_by_age"  # what was chosen so, with its times, while it goes on
 SHOWN = 5
 
 
@@ -82,6 +84,22 @@ def allow(folder: Path, patterns: Sequence[str]) -> list[str]:
         set_meta(collection.db, FORGOTTEN, json.dumps([one for one in known_ones if one not in patterns]))
         set_meta(collection.db, RULES, OTHERS)
         return [one for one in known_ones if one in patterns]
+
+
+def begin(db: Connection, choice: Choice) -> list[Choice]:
+    """Note that a forgetting begins; give all that is to be forgotten, what an earlier call left with it."""
+    by_age = decode(get_meta(db, BY_AGE, "[]"), type=list[Choice]) + [choice] * choice.is_by_age
+    kept_out = keep_out(db, () if choice.is_by_age else choice.patterns)
+    with_names = not choice.is_by_age or get_meta(db, UNFINISHED) == "1"
+    set_meta(db, UNFINISHED, "1")
+    set_meta(db, BY_AGE, encode(by_age).decode())
+    return [kept_out] * with_names + by_age
+
+
+def end(db: Connection) -> None:
+    """Note that all of it is forgotten."""
+    set_meta(db, UNFINISHED, "0")
+    set_meta(db, BY_AGE, "[]")
 
 
 def keep_out(db: Connection, patterns: Sequence[str]) -> Choice:

@@ -1,6 +1,7 @@
 """The first answer about a site, packed by a model of text."""
 
 import random
+import signal
 from collections.abc import Sequence
 from contextlib import closing
 
@@ -91,6 +92,15 @@ def test_a_decoder_that_dies_is_a_broken_stream_and_no_endless_wait() -> None:
         data = packer.pack(page(1)) + b"".join(packer.end())
         unpacker.decoder.kill()
         with pytest.raises(ValueError, match="the process that codes is gone"):
+            list(unpacker.unpack(data))
+
+
+def test_a_decoder_that_hangs_is_a_broken_stream_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "PATIENCE", 0.01)
+    with closing(ProsePacker()) as packer, closing(ProseUnpacker(2**24)) as unpacker:
+        data = packer.pack(page(1)) + b"".join(packer.end())
+        unpacker.decoder.process.send_signal(signal.SIGSTOP)
+        with pytest.raises(ValueError, match="hangs"):
             list(unpacker.unpack(data))
 
 

@@ -14,6 +14,7 @@ from sanderling.engines.hosts.slips import Slips
 from sanderling.engines.hosts.words import Words
 from sanderling.engines.wire import LENGTH
 
+PATIENCE = 300.0  # seconds a segment may take to be read: that of the slowest machine takes a few
 AHEAD = 2**22  # bytes of text that are being read before any are written out
 
 
@@ -113,9 +114,16 @@ class ProseUnpacker:
         while self.reading and (self.ahead > ahead or not self.reading[0].length or self.reading[0].text.done()):
             reading = self.reading.popleft()
             self.ahead -= reading.length
-            yield from self._written_out(reading.due, reading.text.result())
+            yield from self._written_out(reading.due, self._waited_for(reading.text))
         if self.over and not self.reading:
             self.close()
+
+    def _waited_for(self, text: Future[bytes]) -> bytes:
+        try:
+            return text.result(PATIENCE)
+        except TimeoutError:
+            self.decoder.kill()
+            raise ValueError("the process that reads hangs") from None
 
     def _written_out(self, ready: list[Due], short: bytes) -> Iterator[bytes]:
         at = 0
