@@ -110,6 +110,11 @@ def images(elements: Iterable[Element]) -> set[int]:
     return found
 
 
+def shown(tree: Document) -> set[int]:
+    """Hash the pictures, films, sounds and drawings of a page."""
+    return images(tree.find_all("img")) | played(tree) | drawn(tree)
+
+
 def played(tree: Document) -> set[int]:
     """Hash which films and sounds can be played, and which pictures are shown in their place."""
     found: set[int] = set()

@@ -2,8 +2,9 @@
 
 Most pages whose bytes differ have the tags they had: a time, a token, some words are others. Then links, images, looks
 and structure need no marks, for they are equal; words are marked only if they differ, with one reading of what is main
-content. Comparing these two small marks gives what comparing two full ones would. Where tags differ, a full mark of
-each version is made; that of the new one is kept for the next time.
+content. Where a tag seems to differ, the trees are compared, and what can see it is marked. Comparing two such small
+marks gives what comparing two full ones would. Where that takes more, a full mark of each version is made; that of the
+new one is kept for the next time.
 """
 
 import re
@@ -14,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sanderling.pages import assets, behaviour
+from sanderling.pages.branches import compare_trees
 from sanderling.pages.markup import Aside, Found, Markup, asides, is_sure, set_aside
 from sanderling.pages.parse import Document, parse
 from sanderling.pages.reworded import Pair, Version, compare_words
@@ -38,12 +40,15 @@ def marks_between(tree: Document, body: bytes, before: Before) -> dict[str, byte
     """Make the marks of a page that changed: `signature` is to be kept, `before` and `after` are to be compared."""
     if not before.body:
         return {"signature": write(sign(tree))}
-    pair = compare(tree, body, before)
+    pair, last = compare(tree, body, before), None
+    if pair is None:
+        last = parse(before.body, before.charset)
+        pair = compare_trees(last, tree)
     if pair is not None:
         found = {"before": write(pair.old), "after": write(pair.new)}
         return found | {"signature": b""} if before.is_marked and pair.old != pair.new else found
     found = {"signature": write(sign(tree))}
-    return found if before.is_marked else found | {"before": write(sign(parse(before.body, before.charset)))}
+    return found if before.is_marked or last is None else found | {"before": write(sign(last))}
 
 
 def compare(tree: Document, body: bytes, before: Before) -> Pair | None:

@@ -98,7 +98,7 @@ def brought(tree: Document, ignored: Pattern[str] | None = None) -> Brought:
         fingerprint.pack(skeleton),
         xxh3_64_intdigest(array("I", cosmetic).tobytes() + "\n".join(assets.dress(tree)).encode("utf-8", "replace")),
         assets.pack(assets.targets(tree)),
-        assets.pack(assets.images(tree.find_all("img")) | assets.played(tree) | assets.drawn(tree)),
+        assets.pack(assets.shown(tree)),
         assets.pack(behaviour.scripts(tree)),
         assets.pack(behaviour.handlers(tree)),
         assets.pack(behaviour.forms(tree)),
@@ -130,7 +130,7 @@ def sign_lines(tree: Document, attention: Attention = EVERYTHING) -> tuple[Signa
     lines = {place: body.lines[place] for place in compress(range(len(words.blocks)), words.blocks)}
     if there is None:
         return mark, lines
-    main_links, main_images = _main_assets(tree, body)
+    main_links, main_images = main_assets(tree, body)
     whole = replace(
         mark,
         outline=there.outline,
@@ -243,7 +243,7 @@ def _reduced(body: Blocks, place: int, block: bytes, ignored: Pattern[str] | Non
     return block if seen is line else squeeze(seen, unseen=UNSEEN + RARE)
 
 
-def _main_assets(tree: Document, body: Blocks) -> tuple[set[int], set[int]]:
+def main_assets(tree: Document, body: Blocks) -> tuple[set[int], set[int]]:
     """Hash links and images of the main content; undeclared, only links in paragraphs are sure to belong to it."""
     if body.declared:
         links = [link for part in body.declared for link in part.find_all("a")]

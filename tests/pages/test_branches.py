@@ -1,0 +1,153 @@
+"""Two trees, compared by the branches in which they differ."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from sanderling.changes.difference import Difference, difference
+from sanderling.pages.branches import compare_trees
+from sanderling.pages.parse import parse
+from sanderling.pages.signatures import sign
+
+WORDS = "Sanderlings run along the edge of the waves and pick up what the water leaves behind."
+PAGE = (
+    "<!doctype html><html><head><title>Birds</title><link rel=stylesheet href=/a.css><script>start();</script></head>"
+    f"<body class=day><nav id=top><a href=/>Home</a></nav><main><p class=first>{WORDS} <a href=/gull>on</a></p>"
+    f"<img src=/gull.png alt=gull><form action=/find><input name=q value=x><input type=hidden value=1></form>"
+    f"<div onclick='go(1)'><p>{WORDS}</p><pre>a\n b</pre></div><iframe src=/frame></iframe></main>"
+    f"<footer style='color: red'>Rendered in a hurry</footer></body></html>"
+)
+
+
+def told(old: str, new: str) -> Difference | None:
+    """What comparing branches tells, if anything; see that full marks tell the same."""
+    pair = compare_trees(parse(old.encode(), "utf-8"), parse(new.encode(), "utf-8"))
+    if pair is None:
+        return None
+    found = difference(pair.old, pair.new)
+    truth = difference(sign(parse(old.encode(), "utf-8")), sign(parse(new.encode(), "utf-8")))
+    assert found == (truth if truth.blocks else replace(truth, weight=found.weight))
+    return found
+
+
+def test_equal_trees_do_not_differ() -> None:
+    assert (
+        told(PAGE, PAGE.replace("<p class=first>", '<p  class="first">').replace("</p></div>", "</div>"))
+        == Difference()
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "assets"),
+    [
+        ("start();", "if (x) { stop([]); }", {"scripts"}),
+        ("<script>", "<script src=/b.js></script><script>", {"scripts"}),
+        ("href=/gull", "href=/tern", {"links", "main_links"}),
+        ("/gull.png", "/tern.png", {"images", "main_images"}),
+        ("go(1)", "stay(1)", {"handlers"}),
+        ("src=/frame", "src=/window", {"frames"}),
+        ("value=x", "value=y", {"forms"}),
+        ("action=/find", "action=/seek", {"forms"}),
+        ("type=hidden value=1", "type=hidden value=2", set()),
+        ("<nav id=top>", "<nav id=top data-time=1><!-- 1 -->", set()),
+        ("<head>", "<head>\n<meta name=x content=y>\n", set()),
+    ],
+)
+def test_what_differs_is_told_as_full_marks_would(old: str, new: str, assets: set[str]) -> None:
+    for found in (told(PAGE, PAGE.replace(old, new)), told(PAGE.replace(old, new), PAGE)):
+        assert found is not None
+        assert set(found.assets) == assets
+        assert not found.looks
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("class=day", "class=night"), ("color: red", "color: blue"), ("/a.css", "/b.css")]
+)
+def test_other_looks_are_told(old: str, new: str) -> None:
+    found = told(PAGE, PAGE.replace(old, new))
+    assert found is not None
+    assert found.looks
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("in a hurry", "slowly"),
+        ("<p class=first>", "<p>And this.</p><p class=first>"),
+        ("<nav id=top>", "<nav id=menu>"),
+        ("class=first", "class=sidebar"),
+        ("color: red", "display: none"),
+        ("<main>", "<main hidden>"),
+        ("a\n b", "a\n<!-- x --> b"),
+        ("value=x>", "value=x><select><option>a</select>"),
+        (">Birds<", ">Beasts<"),
+        ("</main>", "</main><template>more</template>"),
+    ],
+)
+def test_words_and_structure_take_full_marks(old: str, new: str) -> None:
+    assert told(PAGE, PAGE.replace(old, new)) is None
+    assert told(PAGE.replace(old, new), PAGE) is None
+
+
+def test_a_script_inside_a_field_is_read() -> None:
+    assert told("<select><option>a<b></select>", "<select><option>a<b><script>x</script></select>") is None
+
+
+def test_where_very_much_differs_full_marks_are_taken() -> None:
+    assert told("<i class=a></i>" * 600, "<i class=b></i>" * 600) is None
+    assert told("<i class=a></i>" * 60, "<i class=b></i>" * 60) is not None
+
+
+SCRAPS = st.lists(
+    st.sampled_from(
+        (
+            *(
+                "<b>",
+                "</b>",
+                "x",
+                "<!-- a -->",
+                "<script>a()</script>",
+                "<style>p{}</style>",
+                "</p>",
+                "</div>",
+                " ",
+                "\n",
+            ),
+            *(
+                "<p>",
+                "<td>",
+                "<table>",
+                "<i class=y>",
+                "<a href=/x>",
+                "<a href=/y>",
+                "</a>",
+                "<select><option>u",
+                "<svg>",
+            ),
+            *(
+                "<img src=/a.png alt=b>",
+                "<img src=/c.png>",
+                "<pre>",
+                "</pre>",
+                "<meta content=1>",
+                "<link rel=stylesheet>",
+            ),
+            *(
+                "<p style=display:none>",
+                "<div id=menu>",
+                "<div id=a1>",
+                "<form>",
+                "<input value=1>",
+                "<template>",
+                "<main>",
+            ),
+        )
+    ),
+    max_size=10,
+).map("".join)
+
+
+@given(start=SCRAPS, old=SCRAPS, new=SCRAPS, end=SCRAPS)
+def test_comparing_branches_is_never_wrong(start: str, old: str, new: str, end: str) -> None:
+    told(f"{WORDS}{start}{old}{end}<p>{WORDS}", f"{WORDS}{start}{new}{end}<p>{WORDS}")
