@@ -11,9 +11,13 @@
 What the *web* does wrong is never an exception: it is an `Outcome` with a `Reason` (records.py).
 """
 
+import errno
 import json
+import os
 import sys
 from urllib.parse import unquote
+
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class SanderlingError(Exception):
@@ -38,6 +42,12 @@ class DiskFull(SanderlingError):
     """No space left on the disk of the collection."""
 
     exit_code = 3
+
+
+def unwritten(what: object, error: OSError) -> SanderlingError:
+    """Make the error that says why something could not be written: for want of room, or what else it was."""
+    kind = DiskFull if error.errno in NO_ROOM else UsageError
+    return kind(f"cannot write {what}: {os.strerror(error.errno or 0)}")
 
 
 class MissingExtra(SanderlingError):

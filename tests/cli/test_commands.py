@@ -1,6 +1,7 @@
 """Every command as a person types it."""
 
 import csv
+import errno
 import io
 import json
 import os
@@ -321,6 +322,31 @@ def test_a_sitemap_is_written_and_can_be_read(
     report = read_sitemap([capfdbinary.readouterr().out])
     assert {entry.loc for entry in report.entries} == {f"{root}/", f"{root}/a"}
     assert all(entry.lastmod for entry in report.entries)
+
+
+def test_a_page_that_never_changed_is_as_old_as_its_server_says(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    dated = {"Content-Type": "text/html", "Last-Modified": "Tue, 14 Nov 2023 22:13:20 GMT"}
+    with Site({"/": Page(b"<p>old", headers=dated)}) as site:
+        main(["crawl", site.root, "-C", str(tmp_path), "--delay", "0", "--allow-private", "--no-sitemaps"])
+    capfdbinary.readouterr()
+    assert main(["sitemap", "-C", str(tmp_path)]) == 0
+    assert [entry.lastmod for entry in read_sitemap([capfdbinary.readouterr().out]).entries] == [1_700_000_000.0]
+
+
+@pytest.mark.parametrize("command", ["export -o", "export --format parquet -o", "sitemap -o"])
+def test_a_disk_without_room_for_what_is_written_out_is_a_full_disk(
+    crawled: tuple[str, str], command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr("sanderling.cli.export.os.replace", refuse)
+    monkeypatch.setattr("sanderling.cli.sitemap.Path.write_bytes", refuse)
+    assert main([*command.split(), str(tmp_path / "out"), "-C", crawled[1]]) == 3
+    assert not list(tmp_path.glob("*.part"))
 
 
 def test_the_history_of_a_page_is_told(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:

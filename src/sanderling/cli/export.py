@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from sanderling.cli.frame import Call, say
 from sanderling.cli.pages import as_object
-from sanderling.errors import MissingExtra, UsageError
+from sanderling.errors import MissingExtra, UsageError, unwritten
 from sanderling.store.collection import read_collection
 from sanderling.store.listing import pages
 
@@ -24,6 +24,7 @@ examples:
   sanderling export --format parquet -o pages.parquet
 """
 ROWS_PER_GROUP = 20_000
+PART = ".part"  # what a file is called until it is whole
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +41,8 @@ def run(call: Call) -> int:
             try:
                 count = _parquet(rows, call.args.output)
             except OSError as error:
-                raise UsageError(f"cannot write {call.args.output}: {os.strerror(error.errno or 0)}") from None
+                Path(call.args.output + PART).unlink(missing_ok=True)
+                raise unwritten(call.args.output, error) from None
         else:
             with _target(call.args.output) as file:
                 count = (_jsonl if call.args.format == "jsonl" else _csv)(rows, file)
@@ -53,13 +55,14 @@ def _target(name: str | None) -> Iterator[IO[str]]:
     if not name:
         yield sys.stdout
         return
-    part = Path(name + ".part")
+    part = Path(name + PART)
     try:
         with part.open("w", newline="", encoding="utf-8") as file:
             yield file
         os.replace(part, name)
     except OSError as error:
-        raise UsageError(f"cannot write {name}: {error.strerror}") from None
+        part.unlink(missing_ok=True)
+        raise unwritten(name, error) from None
 
 
 def _jsonl(rows: Iterator[dict[str, object]], file: IO[str]) -> int:
@@ -87,7 +90,7 @@ def _parquet(rows: Iterator[dict[str, object]], name: str | None) -> int:
         import pyarrow.parquet
     except ImportError:
         raise MissingExtra("export --format parquet", "parquet") from None
-    part, writer, count = name + ".part", None, 0
+    part, writer, count = name + PART, None, 0
     group: list[dict[str, object]] = []
 
     def write(group: list[dict[str, object]], writer: Any) -> Any:

@@ -7,13 +7,14 @@ from pathlib import Path
 
 from sanderling.cli.frame import Call, print_json, say
 from sanderling.cli.times import iso
-from sanderling.errors import UsageError
+from sanderling.clock import http_time
+from sanderling.errors import UsageError, unwritten
 from sanderling.organise.normalise import host_of
 from sanderling.sources.entries import Entry, Limits
 from sanderling.sources.write import write_sitemaps
 from sanderling.store.collection import Collection, read_collection
 from sanderling.store.history import change_class
-from sanderling.store.listing import pages
+from sanderling.store.listing import PageRow, pages
 from sanderling.store.look import known_url
 
 HELP = "Write a sitemap of the stored pages of a site: when each changed last, and how often it does."
@@ -52,7 +53,7 @@ def run(call: Call) -> int:
                 (folder / file.name).write_bytes(file.body)
                 say(call, f"{folder / file.name}")
         except OSError as error:
-            raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
+            raise unwritten(folder, error) from None
     return 0
 
 
@@ -77,4 +78,10 @@ def entries(collection: Collection, host: str) -> Iterator[Entry]:
     for row in pages(collection.db, "h.name = ? AND p.status = 200 AND p.noindex = 0", (host,)):
         if not row.canonical or row.canonical == row.url:
             frequency = change_class(row.first_seen, row.last_visit, row.visits, row.changes)
-            yield Entry(row.url, row.last_change, changefreq=frequency if row.visits > 1 else "")
+            yield Entry(row.url, _changed_at(row), changefreq=frequency if row.visits > 1 else "")
+
+
+def _changed_at(row: PageRow) -> float:
+    """When a page changed last: as we saw it, or before our first visit as its server says."""
+    said = http_time(row.last_modified) if not row.changes else None
+    return min(said, row.last_change) if said and said > 0 else row.last_change

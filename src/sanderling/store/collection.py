@@ -12,7 +12,7 @@ from typing import Self
 from sanderling.changes.schema import MIGRATIONS as CHANGES
 from sanderling.database import Connection, connect, is_current, migrate
 from sanderling.dedupe.schema import MIGRATIONS as DEDUPE
-from sanderling.errors import CollectionError
+from sanderling.errors import CollectionError, unwritten
 from sanderling.frontier.schema import MIGRATIONS as FRONTIER
 from sanderling.organise.normalise import SCHEME_VERSION
 from sanderling.store.schema import MIGRATIONS as STORE
@@ -104,7 +104,7 @@ def open_collection(folder: Path, store: str = "") -> Collection:
             (folder / name).mkdir(exist_ok=True)
     except OSError as error:
         os.close(lock)
-        raise CollectionError(f"cannot write a collection in {folder}: {error.strerror}") from None
+        raise unwritten(f"a collection in {folder}", error) from None
     except BaseException:
         os.close(lock)
         raise
@@ -117,7 +117,7 @@ def _take_lock(folder: Path) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
-        raise CollectionError(f"cannot write a collection in {folder}: {error.strerror}") from None
+        raise unwritten(f"a collection in {folder}", error) from None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -5,7 +5,6 @@ halves, so that the database is written while the disk is busy: `hand_over`, and
 leaves behind that was never committed is cut off by `repair` when the archive is opened again.
 """
 
-import errno
 import os
 import re
 import time
@@ -17,7 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from sanderling.clock import Clock, real
-from sanderling.errors import DiskFull
+from sanderling.errors import NO_ROOM, DiskFull
 from sanderling.migrants.pack import Algorithm, Exchange, Field, Packed
 from sanderling.store.warc_records import Original, Place, pack_revisit, pack_warcinfo
 from sanderling.store.warc_repair import Repair, repair
@@ -27,7 +26,6 @@ __all__ = ["Archive", "Original", "Place", "Repair", "open_archive", "repair"]
 ROLL_BYTES = 1_000_000_000  # what the WARC standard recommends, annex C
 WRITE_BYTES = 8_000_000  # held in memory before it is handed to the disk
 NAME = re.compile(r"sanderling-\d{14}-(\d{5,})\.warc\.gz")
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class Archive:
