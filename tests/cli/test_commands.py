@@ -314,6 +314,18 @@ def test_a_sitemap_is_checked(capsys: pytest.CaptureFixture[str]) -> None:
         assert found["problems"]
 
 
+def test_a_sitemap_is_checked_for_pages_it_may_not_speak_for(capsys: pytest.CaptureFixture[str]) -> None:
+    with Site({"/": html(), "/moved.xml": redirect("/a/map.txt")}) as site:
+        listed = f"{site.root}/a/in\n{site.root}/out\nhttp://other.example/\n".encode()
+        site.pages["/a/map.txt"] = Page(listed, headers={"Content-Type": "text/plain"})
+        main(["check", "sitemap", site.root + "/a/map.txt", "--allow-private", "--json"])
+        (found,) = lines(capsys)
+        assert (found["pages"], found["outside_its_folder"], found["of_other_hosts"]) == (3, 2, 1)
+        main(["check", "sitemap", site.root + "/moved.xml", "--allow-private", "--json"])
+        (found,) = lines(capsys)
+        assert (found["outcome"], found["location"]) == ("redirect", site.root + "/a/map.txt")
+
+
 def test_a_sitemap_is_written_and_can_be_read(
     crawled: tuple[str, str], capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:

@@ -15,7 +15,7 @@ from sanderling.migrants.guard import is_global, literal
 from sanderling.migrants.robots import deciding_line, rules_for
 from sanderling.organise.normalise import Spelling, host_of, hostname, normalise, registrable_domain, resolve, why_not
 from sanderling.organise.scope import Scope as ScopeKind
-from sanderling.organise.scope import admissible, scope_rule, verdict
+from sanderling.organise.scope import admissible, is_at_location, scope_rule, verdict
 from sanderling.organise.traps import trap_in
 from sanderling.pages.links import extract
 from sanderling.pages.parse import charset_of, is_html, parse
@@ -24,6 +24,7 @@ from sanderling.probe import Answer, ask, ask_robots
 from sanderling.records import Outcome, Reason, Robots, Role, Url
 from sanderling.request import Request, fetch_settings, read_seed
 from sanderling.settings import Fetching, Politeness, Scope
+from sanderling.sources.entries import Kind
 from sanderling.sources.sitemap import read_sitemap
 from sanderling.store.collection import exists, get_meta, read_collection
 from sanderling.store.listing import url_id
@@ -208,14 +209,18 @@ def check_sitemap(call: Call, raw: str) -> dict[str, object]:
     answer = ask(spelling, fetch_settings(_fetching(call)), Role.SITEMAP)
     found: dict[str, object] = {"url": spelling.url, "status": answer.status, "bytes": len(answer.body)}
     if answer.outcome is not Outcome.FETCHED:
-        return found | {"outcome": answer.outcome, "reason": answer.reason, "note": answer.note}
-    report = read_sitemap([answer.body])
+        return found | {
+            "outcome": answer.outcome, "reason": answer.reason, "note": answer.note, "location": answer.location
+        }  # fmt: skip
+    report = read_sitemap([answer.body], charset=charset_of(answer.content_type))
     spelled = [(entry, resolve(spelling.wire, entry.loc)) for entry in report.entries]
     foreign = sum(1 for _, target in spelled if target and not admissible(target.url, spelling.url))
+    elsewhere = sum(1 for _, target in spelled if target and not is_at_location(target.url, spelling.url))
     return found | {
         "kind": report.kind,
         "pages": len(report.entries),
         "of_other_hosts": foreign,
+        "outside_its_folder": elsewhere if report.kind in (Kind.URLSET, Kind.TEXT) else 0,
         "with_lastmod": sum(1 for entry in report.entries if entry.lastmod is not None),
         "problems": [f"{problem}: {count}" for problem, count in report.problems.items() if count],
         "sitemaps": [entry.loc for entry in report.sitemaps],
