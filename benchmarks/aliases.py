@@ -16,7 +16,8 @@ from pathlib import Path
 from lxml import etree, html
 
 from benchmarks.sites import SITES, unpacked
-from sanderling.index.aliases import Wanted, find_aliases, fold, gather
+from sanderling.index.aliases import find_aliases, gather
+from sanderling.index.aliases_mentions import Wanted, fold
 from sanderling.pages.parse import parse
 from sanderling.pages.text import text
 

@@ -20,8 +20,9 @@ from benchmarks.written import written
 from sanderling.clock import SimulatedClock
 from sanderling.frontier.pace import Pace
 from sanderling.records import Host, Itinerary, Outcome, Stop, Url, Visit, Vitals
+from sanderling.schedule.member import IN_HAND
 from sanderling.schedule.rivals import CHOOSERS, OWNING, WEIGHING, chooser
-from sanderling.schedule.roster import IN_HAND, Roster
+from sanderling.schedule.roster import Roster
 
 BATCH = Pace().batch
 UNBOUNDED = 10**6

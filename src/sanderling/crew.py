@@ -17,7 +17,8 @@ from msgspec import Struct
 from sanderling.clock import Clock, real
 from sanderling.errors import UsageError
 from sanderling.migrants.life import HOME, Entry, Life, Move, Register, after
-from sanderling.schedule.roster import Known, Roster
+from sanderling.schedule.member import Known
+from sanderling.schedule.roster import Roster
 
 PATIENCE = 20.0  # seconds a leaving migrant may need for what is in flight
 AUTO_SECONDS = 1.0  # between two looks at the size of the crew

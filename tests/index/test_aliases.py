@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.errors import UsageError
-from sanderling.index.aliases import Wanted, find_aliases, fold, mentions
+from sanderling.index.aliases import find_aliases
 from sanderling.index.aliases_cues import CUES, read_pattern, scanner
+from sanderling.index.aliases_mentions import Wanted, fold, mentions
 
 
 def found(text: str, *names: str, patterns: tuple[str, ...] = ()) -> set[tuple[str, str]]:

@@ -8,8 +8,8 @@ from threading import Thread
 import pytest
 
 from sanderling.cli import main
-from sanderling.index.aliases import Wanted
 from sanderling.index.aliases_links import Anchor, Redirect, anchor_mentions, redirect_mentions, words_of
+from sanderling.index.aliases_mentions import Wanted
 
 PAGES = {
     "/": "<title>Cities</title><p>Mumbai, also <b>known\nas</b> Bombay, is large. <a href='/mumbai'>Mumbai</a>"

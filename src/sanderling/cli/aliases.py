@@ -8,17 +8,11 @@ from pathlib import Path
 
 from sanderling.cli.frame import Call, print_json, print_rows, say, whole
 from sanderling.errors import MissingExtra, UsageError
-from sanderling.index.aliases import (
-    Alias,
-    Text,
-    Wanted,
-    add_mentions,
-    answer_for,
-    find_evidence,
-)
+from sanderling.index.aliases import Alias, Text, add_mentions, answer_for, find_evidence
 from sanderling.index.aliases_archive import joined, page_texts, stored_anchors, stored_pages, stored_redirects
 from sanderling.index.aliases_cues import CUES, read_pattern
 from sanderling.index.aliases_links import anchor_mentions, redirect_mentions
+from sanderling.index.aliases_mentions import Wanted
 from sanderling.index.beside import can_index
 from sanderling.store.collection import read_collection
 

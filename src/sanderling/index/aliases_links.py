@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from sanderling.index.aliases import Mention, Wanted, fold
+from sanderling.index.aliases_mentions import Mention, Wanted, fold
 
 LONGEST = 80
 ENDING = re.compile(r"\.\w{1,5}$")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from sanderling.index.aliases import fold
+from sanderling.index.aliases_mentions import fold
 from sanderling.index.question import Question, Term
 
 FILE = "aliases.json"  # beside the index: {name: [other names]}

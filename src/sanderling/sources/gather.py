@@ -4,13 +4,12 @@ import re
 from collections import Counter
 
 from sanderling.sources import extensions
-from sanderling.sources.changefreq import read_changefreq
 from sanderling.sources.dates import Moment, Precision, read_date
 from sanderling.sources.entries import Alternate, Entry, Image, Kind, Limits, News, Problem, Video
-from sanderling.sources.feeds import base_within, is_alternate, joined, looks_like_url, page_of
+from sanderling.sources.feeds import base_within, is_alternate, joined
 from sanderling.sources.markup import attributes, unescape
+from sanderling.sources.values import Values
 
-LOC_LIMIT = 8192  # characters; longer than any URL we would ask for
 FIELD_LIMIT = 65536
 BLANKS = " \t\r\n\f\v\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     map(chr, range(0x2000, 0x2010))
@@ -30,12 +29,6 @@ _PROSE = frozenset(
     ("content", "description", "summary", "encoded", "pagemap", "source")
 )  # with tags of their own inside
 _FEED_PROSE = _PROSE | {"image", "textinput"}  # with links of their own inside
-_DATES = {  # those of a change before those of the beginning
-    Kind.URLSET: ("lastmod",),
-    Kind.INDEX: ("lastmod",),
-    Kind.RSS: ("updated", "modified", "pubdate", "date", "published", "issued"),
-    Kind.ATOM: ("updated", "modified", "published", "issued", "created"),
-}
 _FEED_DATES = frozenset(("lastbuilddate", "pubdate", "updated", "date", "modified"))
 
 
@@ -236,17 +229,18 @@ class Gatherer:
         return True
 
     def _make(self, gathered: dict[str, str]) -> None:
-        loc = self._loc(gathered)
+        reader = Values(gathered, self.kind, self._problems)
+        loc = reader.loc(self._base)
         if not loc:
             return
-        moment = self._lastmod(gathered)
+        moment = reader.lastmod()
         self.found.append(
             Entry(
                 loc=loc,
                 lastmod=moment.at if moment else None,
                 lastmod_precision=moment.precision if moment else Precision.SECOND,
-                changefreq=self._changefreq(gathered.get("changefreq", "")),
-                priority=self._priority(gathered.get("priority", "")),
+                changefreq=reader.changefreq(),
+                priority=reader.priority(),
                 alternates=tuple(self._alternates),
                 images=tuple(self._images),
                 videos=tuple(self._videos),
@@ -254,36 +248,3 @@ class Gatherer:
                 mobile="mobile" in gathered,
             )
         )
-
-    def _loc(self, gathered: dict[str, str]) -> str:
-        loc = page_of(gathered, self._base) if self._is_feed else gathered.get("loc", "") or gathered.get("", "")
-        if not loc:
-            self._problems[Problem.NO_LOC] += 1
-        elif len(loc) > LOC_LIMIT or not (self._is_feed or looks_like_url(loc) or loc.startswith("/")):
-            self._problems[Problem.BAD_LOC] += 1
-            return ""
-        return loc
-
-    def _lastmod(self, gathered: dict[str, str]) -> Moment | None:
-        for name in _DATES[self.kind]:
-            if text := gathered.get(name, ""):
-                moment = read_date(text)
-                if moment:
-                    return moment
-                self._problems[Problem.BAD_DATE] += 1
-        return None
-
-    def _changefreq(self, text: str) -> str:
-        name = read_changefreq(text)
-        if text and not name:
-            self._problems[Problem.BAD_CHANGEFREQ] += 1
-        return name
-
-    def _priority(self, text: str) -> float | None:
-        if not text:
-            return None
-        number = extensions.number(text)
-        if number is not None and 0.0 <= number <= 1.0:
-            return number
-        self._problems[Problem.BAD_PRIORITY] += 1
-        return None

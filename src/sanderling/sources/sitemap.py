@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from sanderling.pages.encodings import encoding_of
 from sanderling.sources.entries import Entry, Kind, Limits, Problem, SitemapReport
 from sanderling.sources.feeds import looks_like_url
-from sanderling.sources.gather import BLANKS, LOC_LIMIT, Gatherer
+from sanderling.sources.gather import BLANKS, Gatherer
 from sanderling.sources.gunzip import Gunzip
 from sanderling.sources.jsonfeed import JsonFeed
 from sanderling.sources.markup import Scanner
+from sanderling.sources.values import LOC_LIMIT
 
 HEAD = 1024  # bytes that decide on encoding and kind
 STRIDE = 16 * 1024  # bytes scanned at a time; smaller pieces are put together first
