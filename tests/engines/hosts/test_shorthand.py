@@ -119,6 +119,20 @@ def test_a_dictionary_or_a_text_that_grows_too_much_is_refused() -> None:
             Words([b"<tag>", b"word"]).restore(code, 4000)
 
 
+def test_attributes_and_entities_are_words_too() -> None:
+    text = b'<a title="one &quot;two&quot;" href="/">' * 50
+    words = Words(choose(text))
+    assert {b' title="', b' href="', b"&quot;"} <= set(words.codes)
+    assert words.restore(words.shorten(text), 2**20) == text
+
+
+def test_tags_may_fill_all_the_room_there_is() -> None:
+    words, tag = Words([b"<%b>" % (b"x" * 30)]), b"<%b>" % (b"x" * 30)
+    assert words.restore(b"\x0e" * 100, 3200) == tag * 100
+    with pytest.raises(ValueError, match="grows"):
+        words.restore(b"\x0e" * 100, 3199)
+
+
 def test_a_tag_that_is_made_of_other_tags_is_none() -> None:
     chain = [b"<%b>" % (bytes((code + 1,)) * 40) for code in range(0x0E, 0x1E)]
     for code in (b"\x80", b"\x0e"):

@@ -1,4 +1,4 @@
-"""Words and tags of a site written as one or two bytes: fewer symbols for a model of text, and longer contexts.
+"""Words, tags and attributes of a site written as one or two bytes: fewer symbols for a model, longer contexts.
 
 The dictionary comes from the first pages of a site. A word with a capital is a mark and the word without. Words that
 end alike lie together: what can stand in one place of a sentence often ends alike. A character beyond ASCII is a word
@@ -23,7 +23,7 @@ LEADS = range(0xA8, 0x100)
 GROUP = 128  # words behind one lead
 
 TOKEN = re.compile(
-    rb'(</?[a-z0-9]+(?: class="[^"<>\x00-\x1f\x80-\xff]{0,40}")?>?|[A-Za-z]{2,}'
+    rb'(</?[a-z0-9]+(?: class="[^"<>\x00-\x1f\x80-\xff]{0,40}")?>?|&[a-z0-9#]{2,8};| [a-z]+="|[A-Za-z]{2,}'
     rb"|[\xc2-\xf4][\x80-\xbf]{1,3}|[\x80-\xff])"
 )
 CODE = re.compile(  # it begins with one set of bytes, for which the search is twice as fast
@@ -97,11 +97,16 @@ class Words:
     def _with_tags(self, text: bytes, room: int) -> bytes:
         if len(text.translate(None, self.unused)) < len(text):
             raise ValueError("a code without a word")
-        if sum(text.count(code) * (len(tag) - 1) for code, tag in self.tags) > room:
+        if self._growth(text, room) > room:
             raise ValueError("a text that grows too much")
         for code, tag in self.tags:
             text = text.replace(code, tag)
         return text
+
+    def _growth(self, text: bytes, room: int) -> int:
+        """How much longer tags make a text, at most; they are counted one by one only if that may be too much."""
+        most = (len(text) - len(text.translate(None, TAGS))) * LONGEST
+        return most if most <= room else sum(text.count(code) * (len(tag) - 1) for code, tag in self.tags)
 
 
 def _spelled(word: bytes) -> bytes:
