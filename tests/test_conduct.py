@@ -107,6 +107,13 @@ def test_a_host_that_asked_for_rest_has_it_in_the_next_run_too(tmp_path: Path) -
         assert site.hits["/"] == 1
 
 
+def test_a_robots_txt_that_asks_for_rest_has_it_too(tmp_path: Path) -> None:
+    with Site({"/": html(), "/robots.txt": Page(b"", 503, {"Retry-After": "3600"})}) as site:
+        assert go(tmp_path, site).finish_reason == "held"
+        assert go(tmp_path, site).finish_reason == "held"
+        assert site.hits == {"/robots.txt": 1}
+
+
 def test_of_complaints_that_come_together_the_longest_rest_is_granted(tmp_path: Path) -> None:
     class Busy(Site):
         together = threading.Barrier(2)

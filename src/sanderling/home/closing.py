@@ -41,8 +41,11 @@ def treat_hosts(visits: Sequence[Visit], leases: Mapping[int, Lease], house: Hou
     last: dict[int, float] = {}  # when the last answer came
     slow: dict[int, float] = {}  # the rest that slow answers earn
     worst: dict[int, Visit] = {}  # many failures at once are one: that which asks for the longest rest
+    asked: dict[int, float] = {}  # the rest that a robots.txt asked for which could not be had
     for visit in visits:
         if visit.outcome is Outcome.RETURNED or visit.reason is Reason.ROBOTS:
+            if visit.reason is Reason.ROBOTS_UNREACHABLE and visit.retry_after:
+                asked[leases[visit.id].host] = visit.retry_after
             continue
         host = leases[visit.id].host
         last[host] = max(last.get(host, 0.0), visit.at)
@@ -50,6 +53,8 @@ def treat_hosts(visits: Sequence[Visit], leases: Mapping[int, Lease], house: Hou
         if visit.outcome in (Outcome.RETRY, Outcome.FAILED):
             worst[host] = max(worst.get(host, visit), visit, key=_complaint)
     struck = {host for host, visit in worst.items() if _strikes(visit, host, house, now)}
+    for host, wait in asked.items():
+        house.hosts.hold(host, now + backoff(0, 0.0, wait), Reason.RATE_LIMITED)
     house.hosts.rest(last, house.queue.pace.delay_seconds, struck, slow)
 
 
