@@ -9,6 +9,7 @@ import pytest
 from tests.web import Page, Site, html, redirect
 
 from sanderling.changes import alerts
+from sanderling.changes.feed import feed_id
 from sanderling.cli import changes, main
 from sanderling.cli import versions as stored_versions
 
@@ -136,6 +137,15 @@ def test_changes_come_as_a_feed(kind: str, tag: str, crawled: Crawled, capsys: p
     root = xml.fromstring(capsys.readouterr().out)
     assert root.tag == tag
     assert "/words" in xml.tostring(root, encoding="unicode")
+
+
+def test_a_feed_has_a_name_wherever_it_is_asked_for(
+    crawled: Crawled, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(crawled.folder)
+    assert main(["changes", "--feed", "atom", "-C", "."]) == 0
+    assert f"<id>urn:sanderling:{crawled.folder.name}</id>" in capsys.readouterr().out
+    assert feed_id("my sites/ä") == "urn:sanderling:my%20sites%2F%C3%A4"
 
 
 def test_nobody_hears_of_a_change_twice(

@@ -3,12 +3,14 @@
 import re
 from pathlib import Path
 from urllib.parse import quote
+from xml.etree import ElementTree as xml
 
 import pytest
 from starlette.routing import Route
 from starlette.testclient import TestClient
 from tests.search.conftest import World
 
+from sanderling.changes.feed import ATOM
 from sanderling.search.app import api_routes, page_routes
 from sanderling.search.openapi import DESCRIPTION
 from sanderling.search.rooms import Rooms
@@ -72,6 +74,28 @@ def test_the_changed_page_has_a_history_and_can_be_compared(client: TestClient, 
     changed = client.get("/api/changes", params={"kind": "content"}).json()
     assert [c["url"] for c in changed] == [url]
     assert client.get("/api/changes", params={"kind": "media"}).json() == []
+
+
+def test_changes_can_be_subscribed_to(client: TestClient, world: World) -> None:
+    def found(**asked: str) -> list[str | None]:
+        answer = client.get("/changes.atom", params=asked)
+        assert answer.headers["Content-Type"].startswith("application/atom+xml")
+        feed = xml.fromstring(answer.text)
+        ids = [
+            feed.findtext(f"{{{ATOM}}}id"),
+            *(one.findtext(f"{{{ATOM}}}id") for one in feed.iter(f"{{{ATOM}}}entry")),
+        ]
+        assert all(id_ and re.fullmatch(r"(urn:sanderling:|http://)[!-~]+", id_) for id_ in ids)
+        return [link.get("href") for link in feed.iter(f"{{{ATOM}}}link")]
+
+    assert found() == found(kind="content") == [world.url("/tern")]
+    assert found(kind="media") == found(site="nowhere.example") == []
+    assert 'type="application/atom+xml"' in client.get("/changes").text
+
+
+def test_what_is_not_in_the_api_is_json_too(client: TestClient) -> None:
+    answer = client.get("/api/nothing")
+    assert (answer.status_code, answer.json()) == (404, {"error": "not found"})
 
 
 def test_only_the_present_is_found_unless_asked_otherwise(client: TestClient) -> None:

@@ -110,6 +110,7 @@ def watch(page: Any) -> list[str]:
 
 def test_search_filter_and_open(page: Any, world: World) -> None:
     page.goto("/")
+    page.locator("#q:focus").wait_for()  # it has the focus by itself, a moment after it is there
     page.keyboard.type("shore")
     page.keyboard.press("Enter")
     page.wait_for_url("**/?q=shore")

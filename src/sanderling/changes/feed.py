@@ -1,9 +1,10 @@
 """Changes as a feed: Atom 1.0 and RSS 2.0. Only changes that matter get in, and nothing of them but text."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from html import escape
+from urllib.parse import quote
 from xml.etree import ElementTree as xml
 
 from msgspec import Struct
@@ -46,25 +47,47 @@ def summary(change: Change) -> str:
     return "; ".join(parts)
 
 
-def atom(items: Iterable[Item], title: str, feed_id: str) -> str:
+class Entry(Struct, frozen=True):
+    """One entry of a feed."""
+
+    url: str
+    at: float
+    title: str  # of the page
+    kinds: tuple[str, ...]
+    summary: str
+    words: tuple[str, ...] = ()
+
+
+def atom(items: Iterable[Item], title: str, name: str) -> str:
     """Write an Atom feed, newest first."""
-    news = _news(items)
+    return atom_of(
+        [
+            Entry(item.url, item.at, item.title, tuple(item.change.kinds), summary(item.change), item.words)
+            for item in _news(items)
+        ],
+        title,
+        name,
+    )
+
+
+def atom_of(entries: Sequence[Entry], title: str, name: str) -> str:
+    """Write these entries as an Atom feed."""
     root = xml.Element("feed", {"xmlns": ATOM})
     _add(root, "title", title)
-    _add(root, "id", feed_id)
-    _add(root, "updated", _moment(max((item.at for item in news), default=0.0)).isoformat())
+    _add(root, "id", name)
+    _add(root, "updated", _moment(max((one.at for one in entries), default=0.0)).isoformat())
     _add(root, "generator", GENERATOR)
     _add(_add(root, "author"), "name", GENERATOR)
-    for item in news:
+    for one in entries:
         entry = _add(root, "entry")
-        _add(entry, "title", f"{item.title or item.url}: {', '.join(item.change.kinds)}")
-        _add(entry, "id", f"{item.url}#changed-{item.at:.6f}")
-        _add(entry, "updated", _moment(item.at).isoformat())
-        _add(entry, "link").set("href", _clean(item.url))
-        _add(entry, "summary", summary(item.change))
-        if item.words:
-            _add(entry, "content", "\n".join(item.words)).set("type", "text")
-        for kind in item.change.kinds:
+        _add(entry, "title", f"{one.title or one.url}: {', '.join(one.kinds)}")
+        _add(entry, "id", f"{one.url}#changed-{one.at:.6f}")
+        _add(entry, "updated", _moment(one.at).isoformat())
+        _add(entry, "link").set("href", _clean(one.url))
+        _add(entry, "summary", one.summary)
+        if one.words:
+            _add(entry, "content", "\n".join(one.words)).set("type", "text")
+        for kind in one.kinds:
             _add(entry, "category").set("term", kind)
     return _written(root)
 
@@ -87,6 +110,11 @@ def rss(items: Iterable[Item], title: str, link: str) -> str:
         for kind in item.change.kinds:
             _add(entry, "category", kind)
     return _written(root)
+
+
+def feed_id(name: str) -> str:
+    """Name the feed of a collection for good, as Atom wants it: an address that leads nowhere."""
+    return f"urn:sanderling:{quote(name, safe='')}"
 
 
 def _news(items: Iterable[Item]) -> list[Item]:

@@ -10,7 +10,7 @@ from msgspec import to_builtins
 
 from sanderling.changes.alerts import alert, open_sender
 from sanderling.changes.detect import Kind
-from sanderling.changes.feed import Item, atom, rss, summary
+from sanderling.changes.feed import Item, atom, feed_id, rss, summary
 from sanderling.changes.told import OVERLAP, Heard
 from sanderling.changes.told import read as read_heard
 from sanderling.changes.told import write as write_heard
@@ -69,7 +69,8 @@ def run(call: Call) -> int:
         return _send(call, found)
     if call.args.feed:
         write = atom if call.args.feed == "atom" else rss
-        feed = write(found, f"Changes in {call.collection.name}", f"urn:sanderling:{call.collection.name}")
+        name = call.collection.resolve().name
+        feed = write(found, f"Changes in {name}", feed_id(name))
         sys.stdout.flush()
         sys.stdout.buffer.write(feed.encode())
     elif call.json:

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -38,6 +38,7 @@ def page_routes() -> list[BaseRoute]:
         Route("/history", views.history_page),
         Route("/diff", views.diff_page),
         Route("/changes", views.changes_page),
+        Route("/changes.atom", views.changes_feed),
         Route("/due", views.due_page),
         Route("/dashboard", views.dashboard_page),
         Route("/stats", views.stats_page),
@@ -73,6 +74,8 @@ def api_routes() -> list[BaseRoute]:
 
 
 def _not_found(request: Request, _: Exception) -> Response:
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": "not found"}, 404)
     return render(request, "missing.html", {"what": request.url.path}, 404)
 
 

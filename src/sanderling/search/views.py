@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from sanderling.changes.difference import Action as Happened
+from sanderling.changes.feed import Entry, atom_of, feed_id
 from sanderling.changes.words import Mark
 from sanderling.feedback.briefs import briefs
 from sanderling.feedback.records import PIDS, Action, Event
@@ -143,15 +144,31 @@ def diff_page(request: Request) -> Response:
 @for_insiders
 def changes_page(request: Request) -> Response:
     """GET /changes: what changed, by kind, site and time."""
-    asked = request.query_params
-    kind = asked.get("kind", "") if asked.get("kind", "") in KINDS else ""
-    site, days = asked.get("site", "")[:200].strip().lower(), whole(request, "days", 3650)
+    kind, site, days = _chosen_changes(request)
     rooms, page = rooms_of(request), max(1, whole(request, "page", 1000))
     since = rooms.clock() - days * DAY if days else 0.0
     rows = rooms.window.changes(kind, site, since, (page - 1) * PER_PAGE, PER_PAGE + 1)
     about = {"rows": rows[:PER_PAGE], "more": len(rows) > PER_PAGE, "kinds": KINDS, "kind": kind, "site": site,
              "days": days, "page": page}  # fmt: skip
     return render(request, "changes.html", about)
+
+
+@for_insiders
+def changes_feed(request: Request) -> Response:
+    """GET /changes.atom: the newest changes of a kind and a site, to subscribe to."""
+    kind, site, _ = _chosen_changes(request)
+    rows = rooms_of(request).window.changes(kind, site, 0.0, 0, PER_PAGE)
+    entries = [Entry(row.url, row.at, row.title, row.kinds, f"significance {row.significance:.2f}") for row in rows]
+    about = " ".join(word for word in ("Changes", kind and f"({kind})", site and f"of {site}") if word)
+    body = atom_of(entries, about, feed_id(f"changes {kind} {site}"))
+    return Response(body, media_type="application/atom+xml")
+
+
+def _chosen_changes(request: Request) -> tuple[str, str, int]:
+    """The kind of changes, the site and the days the address asks about."""
+    asked = request.query_params
+    kind = asked.get("kind", "") if asked.get("kind", "") in KINDS else ""
+    return kind, asked.get("site", "")[:200].strip().lower(), whole(request, "days", 3650)
 
 
 @for_insiders
