@@ -16,10 +16,11 @@ from msgspec.structs import replace
 
 from sanderling.pages import assets, behaviour
 from sanderling.pages.branches import compare_trees
-from sanderling.pages.markup import Aside, Found, Markup, asides, is_sure, set_aside
+from sanderling.pages.markup import Aside, Found, Markup, asides, bare, is_sure, scripts, set_aside
 from sanderling.pages.parse import Document, parse
 from sanderling.pages.reworded import Pair, Version, compare_words
 from sanderling.pages.signatures import NOTHING, sign, write
+from sanderling.pages.spots import differ_unseen
 from sanderling.pages.stretch import apart, widened
 from sanderling.pages.tags import unlike
 
@@ -55,6 +56,8 @@ def compare(tree: Document, body: bytes, before: Before) -> Pair | None:
     """Compare a page with its last version by what differs; None if that takes full marks."""
     if (tree.encoding or "").lower() != before.charset:
         return None
+    if differ_unseen(tree, before.body, body):
+        return Pair(NOTHING, NOTHING)
     mine, yours = _with_plain_ends(before.body), _with_plain_ends(body)
     found = asides(yours)
     if found is None or not _is_as_said(tree, found):
@@ -62,10 +65,13 @@ def compare(tree: Document, body: bytes, before: Before) -> Pair | None:
     page, stretch = Found(yours, found), apart(mine, yours, found)
     there = stretch.found(page)
     last = asides(stretch.of(mine), like=there)
-    if last is None or (_is_more(last, there, stretch.of(mine)) and _may_move(tree, there.body)):
+    if last is None:
         return None
-    whole, old, new = set_aside(page), set_aside(Found(stretch.of(mine), last)), set_aside(there)
-    if (differing := unlike(old, new)) is None or not is_sure(whole.bare):
+    old, new = set_aside(Found(stretch.of(mine), last)), set_aside(there)
+    is_more = len(last) != len(there.asides) or len(old.pieces) != len(new.pieces)
+    if is_more and _may_move(tree, there.body):
+        return None
+    if (differing := unlike(old, new)) is None or not is_sure(bare(page)):
         return None
     pair: Pair | None = Pair(NOTHING, NOTHING)
     if differing.words:
@@ -75,7 +81,7 @@ def compare(tree: Document, body: bytes, before: Before) -> Pair | None:
         pair = Pair(
             replace(pair.old, looks=(1, 1)), replace(pair.new, looks=(2, 2))
         )  # that they differ is all that counts
-    return _with_scripts(pair, old, new, whole.scripts, before.charset) if pair and differing.scripts else pair
+    return _with_scripts(pair, old, new, scripts(page), before.charset) if pair and differing.scripts else pair
 
 
 def _with_plain_ends(body: bytes) -> bytes:
@@ -90,14 +96,9 @@ def _is_as_said(tree: Document, found: list[Aside]) -> bool:
     return not any("<" in element.text for tag in RAW for element in tree.find_all(tag))
 
 
-def _is_more(last: list[Aside], there: Found, old: bytes) -> bool:
-    """Did tags or comments come or go?"""
-    return len(last) != len(there.asides) or old.count(b"<") != there.body.count(b"<")
-
-
 def _may_move(tree: Document, stretch: bytes) -> bool:
     """Say whether a tag that comes or goes may do more than that, or be no tag."""
-    return RAW_TAG(stretch) is not None or any(tree.find(tag) is not None for tag in MOVING)
+    return any(tree.find(tag) is not None for tag in MOVING) or RAW_TAG(stretch) is not None
 
 
 def _with_scripts(pair: Pair, old: Markup, new: Markup, all_new: list[bytes], charset: str) -> Pair:

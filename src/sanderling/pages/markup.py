@@ -15,13 +15,11 @@ CLOSING = {
     b"<style": re.compile(rb"</(?i:style)").search,
 }
 HIDING = re.compile(rb"</?(?i:script)").search
-NOT_ANGLES = bytes(set(range(256)) - set(b"<>"))
+NO_BONES = bytes(set(range(256)) - set(b'<>"'))
 VALUE = rb"(?>\"[^\"]*+\"|'[^']*+'|[^\s\"'>]++)"
 TAG = re.compile(
     rb"/?[a-zA-Z][^\s/>\"'=]*+(?>[\s/]++[^\s\"'=>/]++(?>\s*+=\s*+" + VALUE + rb")?)*+[\s/]*+"
 ).fullmatch  # in one go, whatever stands there
-OPEN_QUOTE = re.compile(rb'<[a-zA-Z/][^<>"]*(?:"[^<>"]*"[^<>"]*)*"[^<>"]*>').search
-"""A tag with one quote too many. Groups that give nothing back (`*+`) match wrongly here in Python 3.11.2."""
 
 
 class Aside(Struct, frozen=True, gc=False):
@@ -94,22 +92,29 @@ def _end(body: bytes, mark: bytes, first: int) -> int:
 class Markup(Struct, frozen=True):
     """A stretch of a page without what is no markup."""
 
-    bare: bytes  # tags and words
+    pieces: list[bytes]  # tags, each with the words behind it; the first is words alone
     scripts: list[bytes]  # each with its tag, without its end
     styles: list[bytes]
 
 
 def set_aside(page: Found) -> Markup:
     """Take comments, scripts and style sheets out of a page; the tags of these stay."""
-    body, found = page.body, page.asides
-    starts, ends = [0, *[one.last for one in found]], [*[one.first for one in found], len(body)]
-    bare = b"".join([body[start:end] for start, end in zip(starts, ends, strict=True)])
-    scripts = [body[one.start : one.last] for one in found if one.mark == b"<script"]
-    return Markup(bare, scripts, [body[one.first : one.last] for one in found if one.mark == b"<style"])
+    styles = [page.body[one.first : one.last] for one in page.asides if one.mark == b"<style"]
+    return Markup(bare(page).split(b"<"), scripts(page), styles)
+
+
+def bare(page: Found) -> bytes:
+    """The tags and words of a page."""
+    starts, ends = [0, *[one.last for one in page.asides]], [*[one.first for one in page.asides], len(page.body)]
+    return b"".join([page.body[start:end] for start, end in zip(starts, ends, strict=True)])
+
+
+def scripts(page: Found) -> list[bytes]:
+    """The scripts of a page, each with its tag, without its end."""
+    return [page.body[one.start : one.last] for one in page.asides if one.mark == b"<script"]
 
 
 def is_sure(bare: bytes) -> bool:
-    """Say whether each angle that opens is closed before the next one opens, and no quote is left open."""
-    if b"<<" in bare.translate(None, NOT_ANGLES):
-        return False
-    return bare.count(b'"') % 2 == 0 or OPEN_QUOTE(bare) is None  # words may have quotes, too
+    """Say whether each angle that opens is closed before the next one opens, and no quote is left open in a tag."""
+    bones = bare.translate(None, NO_BONES).replace(b'""', b"")
+    return b"<<" not in bones and b'<"' not in bones

@@ -5,7 +5,8 @@ from msgspec import Struct
 from sanderling.pages.markup import Aside, Found
 
 AROUND = 400  # bytes on either side of what differs, that say to which line of text it belongs
-STEP = 256  # bytes compared at once, at first
+STRIDE = 4_096  # bytes compared at once, at first
+STEP = 256  # and at last
 
 
 class Stretch(Struct, frozen=True):
@@ -30,7 +31,7 @@ class Stretch(Struct, frozen=True):
 
 def apart(old: bytes, new: bytes, found: list[Aside]) -> Stretch:
     """Cut off what two versions begin and end with alike, at tags; `found` are the asides of the new one."""
-    same = _common_start(old, new)
+    same = common_start(old, new)
     return _whole(new, same, len(new) - _common_end(old, new, min(len(old), len(new)) - same), found)
 
 
@@ -50,21 +51,25 @@ def _whole(new: bytes, start: int, end: int, found: list[Aside]) -> Stretch:
     return Stretch(max(start, 0), len(new) - end if end >= 0 else 0)
 
 
-def _common_start(one: bytes, other: bytes) -> int:
-    """How many bytes two texts begin with alike."""
-    low, step, most = 0, STEP, min(len(one), len(other))
-    while step:
-        while low + step <= most and one[low : low + step] == other[low : low + step]:
-            low, step = low + step, 2 * step
+def common_start(one: bytes, other: bytes, mine: int = 0, yours: int = 0) -> int:
+    """How many bytes two texts begin with alike, from some place on in each."""
+    low, step, most = 0, STRIDE, min(len(one) - mine, len(other) - yours)
+    while low < most and one.startswith(other[yours + low : yours + low + step], mine + low):
+        low, step = low + step, 2 * step
+    while step > STEP:
         step //= 2
-    return low
+        if one.startswith(other[yours + low : yours + low + step], mine + low):
+            low += step
+    left, right = one[mine + low : mine + low + STEP], other[yours + low : yours + low + STEP]
+    bits = int.from_bytes(left, "little") ^ int.from_bytes(right, "little")
+    return min(low + ((bits & -bits).bit_length() - 1) // 8, most) if bits else most
 
 
 def _common_end(one: bytes, other: bytes, most: int) -> int:
     """How many bytes two texts end with alike, up to so many."""
     low, step, mine, yours = 0, STEP, len(one), len(other)
     while step:
-        while low + step <= most and one[mine - low - step : mine - low] == other[yours - low - step : yours - low]:
+        while low + step <= most and one.endswith(other[yours - low - step : yours - low], 0, mine - low):
             low, step = low + step, 2 * step
         step //= 2
     return low

@@ -42,28 +42,29 @@ class Unlike(Struct, frozen=True):
 
 def unlike(old: Markup, new: Markup) -> Unlike | None:
     """Say in what two stretches of markup may differ; None if a mark could see it in their tags."""
-    left, right = old.bare.split(b"<"), new.bare.split(b"<")
+    left, right = old.pieces, new.pieces
     scripts, styles = old.scripts != new.scripts, old.styles != new.styles
     if len(left) != len(right):
-        if left[0] != right[0] or len(left) - _unseen(old.bare) != len(right) - _unseen(new.bare):
+        if left[0] != right[0] or len(left) - _unseen(left) != len(right) - _unseen(right):
             return None
         mine = _flat(left[1:])
         return Unlike(False, scripts, styles) if mine is not None and mine == _flat(right[1:]) else None
     words = False
     for place in compress(count(), map(ne, left, right)):
-        before, after = _Part(left[place]), _Part(right[place])
+        before, after = Part(left[place]), Part(right[place])
         if not before.looks_like(after) or before.is_blank != after.is_blank:
             return None  # or blanks stand where words may not, and these would go elsewhere
         words |= before.words != after.words
     return Unlike(words, scripts, styles)
 
 
-def _unseen(markup: bytes) -> int:
+def _unseen(pieces: list[bytes]) -> int:
     """Count the tags that may come and go unseen."""
-    return markup.count(b"<meta") + markup.count(b"<link") + 2 * markup.count(b"<script")
+    starts = [piece[:4] for piece in pieces]
+    return starts.count(b"meta") + starts.count(b"link") + 2 * starts.count(b"scri")
 
 
-class _Part:
+class Part:
     """A tag and the words after it."""
 
     __slots__ = ("tag", "whole", "words")
@@ -72,18 +73,20 @@ class _Part:
         self.whole = whole
         self.tag, _, self.words = whole.partition(b">")
 
-    def looks_like(self, other: "_Part") -> bool:
+    def looks_like(self, other: "Part") -> bool:
         """Say whether a mark sees the same of two tags; that is sure if they differ in what it never sees."""
         if not self.is_sure or not other.is_sure:
             return False
-        if self.tag == other.tag or (self.is_simple and other.is_simple and self.unblind == other.unblind):
-            return True
-        return _seen(self.tag) == _seen(other.tag)
+        return self.hardly_differs_from(other) or seen(self.tag) == seen(other.tag)
+
+    def hardly_differs_from(self, other: "Part") -> bool:
+        """Say whether two tags differ, if at all, in what is never seen of any tag."""
+        return self.tag == other.tag or (self.is_simple and other.is_simple and self.unblind == other.unblind)
 
     @property
     def seen(self) -> bytes | None:
         """What a mark may see of the tag; None if it cannot be said."""
-        return _seen(self.tag) if self.is_sure else None
+        return seen(self.tag) if self.is_sure else None
 
     @property
     def is_simple(self) -> bool:
@@ -97,7 +100,13 @@ class _Part:
 
     @property
     def is_sure(self) -> bool:
-        return self.whole.count(b">") == 1 and TAG(self.tag) is not None
+        """Do the first angles around the tag belong to it, and to nothing else?"""
+        return self.whole.count(b">") == 1 and self.has_sure_tag
+
+    @property
+    def has_sure_tag(self) -> bool:
+        """Does it read like one tag?"""
+        return TAG(self.tag) is not None
 
     @property
     def is_blank(self) -> bool:
@@ -107,7 +116,7 @@ class _Part:
 def _flat(parts: list[bytes]) -> list[bytes] | None:
     """All that a mark may see of some tags, and the words between them; None if it cannot be said."""
     found, words = list[bytes](), b""
-    for part in map(_Part, parts):
+    for part in map(Part, parts):
         seen = part.seen
         if seen is None:
             return None
@@ -118,7 +127,7 @@ def _flat(parts: list[bytes]) -> list[bytes] | None:
     return [*found, words]
 
 
-def _seen(tag: bytes) -> bytes:
+def seen(tag: bytes) -> bytes:
     """Leave out of a tag what a mark never sees: tokens, what is written for scripts alone."""
     name, *rest = tag.split(None, 1)
     found = [(key.lower(), value) for key, value in ATTRIBUTE.findall(rest[0] if rest else b"")]

@@ -1,0 +1,167 @@
+"""The few spots at which two versions of a page differ, and whether any mark sees them: tokens, comments, data.
+
+Both versions are passed over in strides from one difference to the next, and the tags that hold these are laid side by
+side. That what looks like a tag is one, and no part of a script, a comment or a value, the tree bears witness to: it
+has as many such elements as there are such spots, and they hold what the last version has nowhere.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from html import unescape
+from itertools import compress, repeat
+from operator import eq
+
+from msgspec import Struct
+from turbohtml import Comment
+
+from sanderling.pages import behaviour
+from sanderling.pages.parse import Document, Element, Namespace, parse
+from sanderling.pages.stretch import common_start
+from sanderling.pages.tags import ATTRIBUTE, Part, seen
+
+MAX_SPOTS = 16
+AROUND = 24  # bytes on either side of where a value begins to differ
+SHORT = 1_000  # bytes of a spot that is remembered
+ENDS = {b"<script": b"</script>", b"<style": b"</style>"}
+CODE = (b"script", b"style")
+COMMENT = re.compile(rb"<!--(?!-?>)([^-]*(?:-[^-]+)*)-->([^<]*)").fullmatch
+
+
+def differ_unseen(tree: Document, old: bytes, new: bytes) -> bool:
+    """Say whether two versions differ in nothing but what no mark sees; False if that is not sure."""
+    spots: list[tuple[bytes, bytes]] = []
+    for before, after in _spots(old, new):
+        if len(spots) == MAX_SPOTS or not _may_be_unseen(before, after):
+            return False
+        spots.append((before, after))
+    claims: Counter[_Claim | None] = Counter(_claims(spots, tree.encoding or "utf-8"))
+    if any(claim is None or claim.fresh in old for claim in claims):
+        return False
+    return all(claim is not None and _count(tree, claim) == times for claim, times in claims.items())
+
+
+def _may_be_unseen(before: bytes, after: bytes) -> bool:
+    """Say whether only a tag differs, or what is behind it is no words; the cheap test first."""
+    if after.startswith((b"<!--", *ENDS)):
+        return before[:4] == after[:4]
+    return before.partition(b">")[2] == after.partition(b">")[2] and before[:2] == after[:2]
+
+
+def _claims(spots: list[tuple[bytes, bytes]], charset: str) -> "Iterator[_Claim | None]":
+    """Read spots, up to the first that may be seen."""
+    for before, after in spots:
+        claim = (_remembered if len(before) + len(after) <= SHORT else _claim)(before, after, charset)
+        yield claim
+        if claim is None:
+            return
+
+
+def _spots(old: bytes, new: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Find the tags at which two versions differ, each with what stands behind it."""
+    mine = yours = 0
+    while mine < len(old) and yours < len(new):
+        same = common_start(old, new, mine, yours)
+        mine, yours = mine + same, yours + same
+        if mine == len(old) and yours == len(new):
+            return
+        start = max(new.rfind(b"<", 0, yours), 0)
+        first, end = mine - (yours - start), next((ENDS[tag] for tag in ENDS if new.startswith(tag, start)), b"<")
+        mine, yours = _find(old, end, mine), _find(new, end, yours)
+        yield old[first:mine], new[start:yours]
+    if mine < len(old) or yours < len(new):
+        yield old[mine:], new[yours:]
+
+
+def _find(body: bytes, what: bytes, start: int) -> int:
+    """Where something stands; the end if it does not."""
+    at = body.find(what, start)
+    return at if at >= 0 else len(body)
+
+
+class _Claim(Struct, frozen=True):
+    """What a spot says it is."""
+
+    name: str  # of a tag; empty for a comment
+    values: frozenset[tuple[str, str]]  # its attributes, or what the comment says
+    longest: tuple[str, str]  # one of them, with a name if there is one
+    fresh: bytes  # what it was not in the last version
+
+
+def _claim(before: bytes, after: bytes, charset: str) -> _Claim | None:
+    """Read a spot; None if a mark may see how it differs from what it was."""
+    if after.startswith(b"<!--"):
+        old, new = COMMENT(before), COMMENT(after)
+        if old is None or new is None or old[2] != new[2]:
+            return None
+        text = ("", new[1].decode(charset, "replace"))
+        return _Claim("", frozenset((text,)), text, _fresh(old[1], new[1]))
+    one, other = Part(before[1:]), Part(after[1:])
+    if before[:1] != b"<" or after[:1] != b"<":
+        return None
+    if after.startswith(tuple(ENDS)):
+        return _claimed(one, other, charset) if _comes_to(one, other, charset) else None
+    return _claimed(one, other, charset) if one.words == other.words and one.looks_like(other) else None
+
+
+_remembered = lru_cache(maxsize=2_048)(_claim)  # a template changes alike on all its pages
+
+
+def _comes_to(old: Part, new: Part, charset: str) -> bool:
+    """Say whether two scripts or style sheets come to the same."""
+    if not old.has_sure_tag or not new.has_sure_tag or b"<!--" in old.words or b"<!--" in new.words:
+        return False
+    if old.words == new.words and old.hardly_differs_from(new):
+        return True
+    if seen(old.tag) != seen(new.tag) or new.tag.startswith(b"style"):
+        return False
+    mine, yours = (behaviour.scripts(parse(b"<" + some.whole + b"</script>", charset)) for some in (old, new))
+    return mine == yours
+
+
+def _claimed(old: Part, new: Part, charset: str) -> _Claim | None:
+    """Read a tag; None if it has nothing new to be known by."""
+    before, after = _attributes(old), _attributes(new)
+    fresh = [_fresh(before.get(key, b""), value) for key, value in after.items() if before.get(key) != value]
+    if not any(fresh):
+        return None
+    read = {key.decode(charset, "replace"): value.decode(charset, "replace") for key, value in after.items()}
+    values = {key: unescape(value) if key else value for key, value in read.items()}
+    name = new.tag.split(None, 1)[0].decode(charset, "replace").lower()
+    return _Claim(name, frozenset(values.items()), max(values.items(), key=_length), max(fresh, key=len))
+
+
+def _fresh(old: bytes, new: bytes) -> bytes:
+    """What a value has that it had not, with a little of what it had."""
+    at = common_start(old, new)
+    return new[max(at - AROUND, 0) : at + AROUND]
+
+
+def _length(item: tuple[str, str]) -> int:
+    return len(item[1]) if item[0] else 0
+
+
+def _attributes(part: Part) -> dict[bytes, bytes]:
+    """The attributes of a tag, and the code of a script without a name; of two of one name the first counts."""
+    found = ATTRIBUTE.findall(b"".join(part.tag.split(None, 1)[1:]))
+    read = {key.lower(): value[1:-1] if value[:1] in (b'"', b"'") else value for key, value in reversed(found)}
+    return read | {b"": part.words} if part.tag.startswith(CODE) else read
+
+
+def _count(tree: Document, claim: _Claim) -> int:
+    """Count the elements or comments that are what a spot says."""
+    key, value = claim.longest
+    if not claim.name:
+        found = tree.xpath("//comment()")
+        return sum(isinstance(node, Comment) and node.data == value for node in found) if isinstance(found, list) else 0
+    elements = tree.find_all(claim.name)
+    if key:
+        elements = list(compress(elements, map(eq, map(Element.attr, elements, repeat(key)), repeat(value))))
+    return sum(_values(element) == claim.values for element in elements if element.namespace is Namespace.HTML)
+
+
+def _values(element: Element) -> set[tuple[str, str]]:
+    """What a claim has of an element."""
+    found = {(key, element.attr(key) or "") for key in element.attrs}
+    return found | {("", element.text)} if element.tag in ("script", "style") else found

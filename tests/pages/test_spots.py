@@ -1,0 +1,105 @@
+"""The few spots at which two versions of a page differ."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sanderling.changes.difference import Difference, difference
+from sanderling.pages.parse import parse
+from sanderling.pages.signatures import sign
+from sanderling.pages.spots import MAX_SPOTS, differ_unseen
+
+WORDS = "Sanderlings run along the edge of the waves and pick up what the water leaves behind."
+PAGE = (
+    '<html><head><meta charset="utf-8"><title>Birds</title></head>'
+    f"<body><main><p>{WORDS}</p>HERE<p>{WORDS}</p></main></body></html>"
+)
+
+
+def are_alike(old: str, new: str) -> bool:
+    """Say whether nothing that a mark sees differs; where that is said, full marks are to say it too."""
+    before, after = old.encode(), new.encode()
+    alike = differ_unseen(parse(after, "utf-8"), before, after)
+    if alike:
+        found = difference(sign(parse(before, "utf-8")), sign(parse(after, "utf-8")))
+        assert found == Difference(weight=found.weight)
+    return alike
+
+
+UNSEEN = (
+    '<i data-time="%s" title="%s"></i>',
+    '<meta name="csrf-token" content="%s">',
+    '<form><input type="hidden" name="csrf" value="%s"></form>',
+    "<!-- made in %s ms -->",
+    "<script nonce='%s'>go(1 < 2)</script>",
+    '<script>var at = "%s"; if (1 < 2) go()</script>',
+    '<script src="/a.js?v=%s&amp;w=1"></script>',
+    '<style nonce="%s">p > b { color: red }</style>',
+    '<a href="/b?sid=%s">mail</a><a href="/b?sid=%s">mail</a>',
+    '<b title="Wei\u00df &amp; %s">x</b>',
+)
+
+
+@pytest.mark.parametrize("token", UNSEEN)
+def test_tokens_are_not_seen(token: str) -> None:
+    old, new = (PAGE.replace("HERE", token.replace("%s", number)) for number in ("1111", "22222"))
+    assert are_alike(old, new)
+    assert are_alike(new, old)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "<img alt='<i title=\"%s\">' src=/a.png>",
+        "<textarea><i title='%s'></i></textarea>",
+        "<textarea><i title='%s'></i></textarea><i title='11'></i><i title='22'></i>",
+        "<script>x = `<i title='%s'>`</script>",
+        "<p onclick='f(\"<meta content=%s>\")'>x</p>",
+        "<textarea><!-- %s --></textarea>",
+        "<title>a <!-- %s --></title>",
+        "<svg><script>%s</script></svg>",
+        "<i title='%s>x</i>",
+        "<p>Part %s</p>",
+        "<i class='a%s'></i>",
+        "<a href='/%s'>on</a>",
+        "<script src='/%s.js'></script>",
+        "<style>p { margin: %s }</style>",
+        "<!--%s-- >x-->",
+    ],
+)
+def test_what_is_seen_or_not_sure_is_left_to_others(odd: str) -> None:
+    old, new = (PAGE.replace("HERE", odd.replace("%s", number)) for number in ("11", "22"))
+    assert not are_alike(old, new)
+    assert not are_alike(new, old)
+
+
+def test_what_comes_or_goes_is_left_to_others() -> None:
+    assert not are_alike(PAGE, PAGE.replace("HERE", "HERE<meta content=1>"))
+    assert not are_alike(PAGE, PAGE + "<meta content=1>")
+    assert not are_alike(PAGE + "x", PAGE)
+    assert not are_alike("", PAGE)
+
+
+def test_a_page_that_differs_everywhere_is_left_to_others() -> None:
+    old, new = (PAGE.replace("HERE", f"<i title={number}></i>" * (MAX_SPOTS + 1)) for number in (1, 2))
+    assert not are_alike(old, new)
+
+
+SCRAPS = st.lists(
+    st.sampled_from(
+        (
+            *("<b>", "</b>", "x", "<!-- ", "-->", "--!>", "<script>", "</script>", "</SCRIPT>", "<style>", "</style>"),
+            *("'", '"', ">", "<", " ", "1", "2", "<p>", "<td>", "<i title=", "<i title='1'>", "<i title='2'>", "<svg>"),
+            *("<textarea>", "</textarea>", "<meta content=1>", "<meta content=2>", "<!-- 1 -->", "<!-- 2 -->", "&amp;"),
+            *("<script nonce=1>", "<script nonce=2>", "<i data-x='<b>'>", "<img alt='", "<title>", "</title>"),
+        )
+    ),
+    max_size=8,
+).map("".join)
+TOKENS = st.sampled_from(("1", "2", "1 ", "x", ""))
+
+
+@given(start=SCRAPS, spot=SCRAPS, end=SCRAPS, old=TOKENS, new=TOKENS)
+def test_what_is_called_unseen_is_never_seen(start: str, spot: str, end: str, old: str, new: str) -> None:
+    before, after = (f"{WORDS}{start}{spot.replace('1', token)}{end}<p>{WORDS}" for token in (old, new))
+    are_alike(before, after)
