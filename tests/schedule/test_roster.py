@@ -70,6 +70,18 @@ def test_the_slower_a_migrant_the_less_it_may_hold() -> None:
     assert [roster.room(name) for name in ("quick", "half", "snail")] == [16, 16, 16]
 
 
+def test_pages_that_take_longer_than_the_first_ones_make_nobody_slow() -> None:
+    roster = Roster(Ahp(), weighs=True)
+    for name, first in (("a", 1), ("b", 101)):
+        roster.join(name)
+        roster.give(name, trip(first, 60))
+        roster.take_back(name, [seen(first, 0.001)])
+        roster.hear(Vitals(name, 0.0))
+    for name, first in (("a", 2), ("b", 102)):
+        roster.take_back(name, [seen(first + n, 0.1) for n in range(59)])
+    assert (roster.room("a"), roster.room("b")) == (160, 160)
+
+
 def test_where_hosts_want_pauses_all_may_hold_the_same() -> None:
     roster = Roster(Ahp(), weighs=True)
     for name in ("quick", "snail"):

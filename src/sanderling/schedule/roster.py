@@ -72,7 +72,6 @@ class Roster:
         member.vitals, member.heard_at, member.spoke, member.silent = vitals, self.clock(), True, False
         for way in member.ways.values():
             way.shown = (way.latency, way.speed, way.visits)
-        self.quickest = min((m.page_seconds for m in self.members.values() if m.page_seconds), default=0.0)
 
     def miss(self, patience: float, listened_at: float) -> list[Member]:
         """Those who became silent: for that long they said nothing, up to when we last listened.
@@ -116,6 +115,8 @@ class Roster:
                 del member.held[host], member.news[host]
             if visit.seconds > 0:
                 member.measure(host, visit)
+        # Not only with heartbeats: the first pages of a crawl are quick, and later all would look slow beside them.
+        self.quickest = min((m.page_seconds for m in self.members.values() if m.page_seconds), default=0.0)
         if not member.stops:
             member.idle_since = self.clock()
 
