@@ -17,8 +17,8 @@ class Law(Insider):
     def __init__(self, trace: Trace) -> None:
         count = len(trace.pages)
         super().__init__(count)
-        self.quiet, self.changed = self.np.array(rates.quiet_table()), self.np.array(rates.changed_table())
-        self.value = self.np.array(rates.value_table(0.0))
+        tables = rates.quiet_table(), rates.changed_table(), rates.value_table(0.0)
+        self.quiet, self.changed, self.value = (self.np.array(_whole(table)) for table in tables)
         self.belief = self.np.tile(self._spread([page.rate for page in trace.pages]), (count, 1))
 
     def _spread(self, true: list[float]) -> Any:
@@ -44,3 +44,8 @@ class Law(Insider):
         np = self.np
         places = np.log(np.maximum(days, rates.SHORTEST) / rates.SHORTEST) * rates.STEPS + 0.5
         return np.minimum(places.astype(int), rates.SIZE - 1)
+
+
+def _whole(table: rates.Table) -> list[rates.Row]:
+    """All rows, in the order of the lattice."""
+    return [table[place] for place in range(rates.SIZE)]

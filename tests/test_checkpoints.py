@@ -2,13 +2,14 @@
 
 import shutil
 import sqlite3
+import time
 from pathlib import Path
 from threading import Event
 
 import pytest
 
 from sanderling import checkpoints
-from sanderling.checkpoints import LONGEST, SHORTEST, WANTED, grown, next_wait, write_back, written_back
+from sanderling.checkpoints import LONGEST, SHORTEST, WANTED, empty, grown, next_wait, write_back, written_back
 from sanderling.database import Connection, connect, transaction
 
 
@@ -97,3 +98,30 @@ def test_it_looks_as_often_as_there_is_something_to_do() -> None:
 def test_a_log_that_is_shorter_began_anew() -> None:
     assert grown(100, 250) == 150
     assert grown(9_000, 40) == 40
+
+
+def test_the_log_is_emptied_when_the_block_says_so_and_goes_on_after_that(tmp_path: Path) -> None:
+    writer, log = connect(tmp_path / "a.db"), tmp_path / "a.db-wal"
+    with written_back(tmp_path / "a.db") as empty_log:
+        fill(writer, 1000)
+        assert log.stat().st_size > 0
+        empty_log()
+        until = time.monotonic() + 60
+        while log.stat().st_size and time.monotonic() < until:
+            Event().wait(0.001)
+        assert rows_without_log(tmp_path / "a.db") == 1000
+        fill(writer, 10)
+    assert writer.execute("SELECT count(*) FROM a").fetchone()[0] == 1010
+    writer.close()
+
+
+def test_a_log_that_somebody_reads_is_written_back_and_not_emptied(tmp_path: Path) -> None:
+    writer, reader, beside = (connect(tmp_path / "a.db") for _ in range(3))
+    fill(writer, 1000)
+    with transaction(reader):
+        seen = reader.execute("SELECT count(*) FROM a").fetchone()[0]
+        empty(beside)
+    assert seen == 1000
+    assert rows_without_log(tmp_path / "a.db") == 1000
+    for db in (writer, reader, beside):
+        db.close()

@@ -60,11 +60,12 @@ T = TypeVar("T")
 @contextmanager
 def opened(folder: Path, request: Request, seeds: Sequence[Spelling], clock: Clock) -> Iterator[tuple[House, Request]]:
     """The rooms of a crawl into a folder, open until it ends; and the request, with the order that is remembered."""
-    with open_collection(folder, request.workers.store) as collection, written_back(folder / DATABASE):
+    with open_collection(folder, request.workers.store) as collection, written_back(folder / DATABASE) as write_back:
         request = msgspec.structs.replace(request, wish=remembered(collection.db, request.wish))
         far = reach(collection.db, request.limits.depth, [seed.url for seed in seeds], Random())
         house = open_house(collection, request, seeds, far.limit, clock)
         house.judge.begin_at(far.starts)
+        house.write_back = write_back
         with house.archive, closing(house.log):
             for repaired in house.archive.repairs:
                 house.log.note(repaired.told)

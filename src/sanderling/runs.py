@@ -9,7 +9,7 @@ import msgspec
 from sanderling.coordinator import Coordinator
 from sanderling.database import Connection, transaction
 from sanderling.dedupe import tally
-from sanderling.dedupe.twins import catch_up
+from sanderling.dedupe.twins import News, look_up, write_down
 from sanderling.ending import Finish
 from sanderling.errors import DiskFull
 from sanderling.frontier.orderings.memory import save
@@ -101,9 +101,14 @@ def keep_exactly(house: House, now: float) -> None:
 
 
 def note_end(house: House, run: int, finish: Finish, summary: object, now: float) -> None:
-    """Write down how a run ended, and close what it opened."""
+    """Write down how a run ended, and close what it opened; meanwhile the log of the database is written back."""
+    with transaction(house.db):
+        keep_exactly(house, now)
+    house.write_back()
+    news = look_up(house.db, house.rereads)
     with transaction(house.db):
         _write_end(house, run, finish, summary, now)
+        _note_duplicates(house, news)
     house.captures.close()
     if house.offsite:
         _send_away(house, house.offsite)
@@ -121,11 +126,9 @@ def _send_away(house: House, offsite: Offsite) -> None:
 def _write_end(house: House, run: int, finish: Finish, summary: object, now: float) -> None:
     db = house.db
     house.queue.release_all()
-    keep_exactly(house, now)
     house.graph.flush()
     house.diary.save()
     save(db, house.order_name, house.order, house.catalogue.next_visit - 1)
-    _note_duplicates(house)
     house.archive.close()
     for name, length in house.archive.lengths().items():
         house.catalogue.file_id(name, length)
@@ -142,7 +145,7 @@ def _write_end(house: House, run: int, finish: Finish, summary: object, now: flo
     )
 
 
-def _note_duplicates(house: House) -> None:
+def _note_duplicates(house: House, news: News) -> None:
     """Write down how many links were known, and pair the pages that read nearly the same."""
     counts, cache = house.counts, house.book.cache
     tally.add(
@@ -150,7 +153,7 @@ def _note_duplicates(house: House) -> None:
         {tally.LINKS: counts["links"], tally.NEW: counts["links_new"], tally.ASKED: cache.asked,
          tally.HITS: cache.hits, tally.EVICTED: cache.evicted},
     )  # fmt: skip
-    catch_up(house.db, house.rereads)
+    write_down(house.db, news)
 
 
 def summarise(house: House, finish: Finish, seconds: float) -> Summary:

@@ -1,13 +1,13 @@
 """Near duplicates of a collection, kept up to date."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from sanderling.database import Connection, transaction
-from sanderling.dedupe.twins import Pair, catch_up, near
+from sanderling.dedupe.twins import Pair, look_up, near, write_down
 from sanderling.pages.simhash import simhash
 from sanderling.store.collection import open_collection
 
@@ -39,9 +39,11 @@ def put(db: Connection, url: int, text: str, visit: int, duplicate_of: int = 0) 
     db.execute("INSERT INTO marks VALUES (?, 'simhash', ?)", (url, simhash(text).to_bytes(8, "big")))
 
 
-def look(db: Connection) -> int:
+def look(db: Connection, rereads: Mapping[int, int] | None = None) -> int:
+    news = look_up(db, rereads)
     with transaction(db):
-        return catch_up(db)
+        write_down(db, news)
+    return news.asked
 
 
 def test_pages_that_read_the_same_are_paired_with_the_one_met_first(db: Connection) -> None:
@@ -71,13 +73,11 @@ def test_a_page_that_reads_as_it_did_is_not_looked_up_again(db: Connection) -> N
     said = list(near(db))
     put(db, 1, TEXT, 3)
     put(db, 2, TEXT + "Also in summer.", 4)
-    with transaction(db):
-        assert catch_up(db, {1: 1, 2: 2}) == 0
+    assert look(db, {1: 1, 2: 2}) == 0
     assert list(near(db)) == said
     put(db, 1, TEXT, 5)
     put(db, 2, TEXT + "Also in summer.", 6)
-    with transaction(db):
-        assert catch_up(db, {1: 5}) == 2  # nobody looked when it came to read so
+    assert look(db, {1: 5}) == 2  # nobody looked when it came to read so
 
 
 def test_a_page_that_reads_otherwise_now_is_no_twin_any_more(db: Connection) -> None:

@@ -20,7 +20,6 @@ NEAR_NOW = (
     "SELECT n.url, n.twin, n.distance FROM near AS n JOIN pages AS p ON p.url = n.url"
     " WHERE p.status = 200 ORDER BY n.url"
 )
-CHUNK = 400
 
 
 class Pair(Struct, frozen=True):
@@ -31,31 +30,44 @@ class Pair(Struct, frozen=True):
     distance: int
 
 
-def catch_up(db: Connection, rereads: Mapping[int, int] | None = None) -> int:
-    """Look up the pages that came or changed since the last time; say how many. Call it in a transaction.
+class News(Struct, frozen=True):
+    """What a look-up found: pairs, whom an older pair is no longer said of, and up to which visit it knows."""
+
+    until: int
+    asked: int = 0
+    apart: list[int] = []
+    pairs: list[Pair] = []
+
+
+def look_up(db: Connection, rereads: Mapping[int, int] | None = None) -> News:
+    """Look up the pages that came or changed since the last time.
 
     `rereads` are pages that read as at the visit it names: what was said of them then still holds.
     """
     (until,) = db.execute("SELECT coalesce(max(visit), 0) FROM near_until").fetchone()
     (last,) = db.execute("SELECT coalesce(max(visit), 0) FROM pages").fetchone()
     if last <= until:
-        return 0
+        return News(until)
     same = {url for url, visit in (rereads or {}).items() if visit <= until}
     touched = {url for (url,) in db.execute("SELECT url FROM pages WHERE visit > ?", (until,))} - same
-    lonely = _forget(db, touched)
-    paired = {url for (url,) in db.execute("SELECT url FROM near")}
+    said = db.execute("SELECT url, twin FROM near").fetchall()
+    apart = {url for url, twin in said if url in touched or twin in touched}
+    paired = {url for url, _ in said} - apart
     index, asked = NearIndex(), list[tuple[int, int]]()
     for url, mark in db.execute(MARKS):
-        number = int.from_bytes(mark, "big")
-        if url in touched or url in lonely:
-            asked.append((url, number))
+        if url in touched or url in apart:
+            asked.append((url, int.from_bytes(mark, "big")))
         elif url not in paired:
-            index.add(url, number)
-    found = [(pair.url, pair.twin, pair.distance) for pair in _pairs(index, asked)]
-    db.executemany("INSERT INTO near VALUES (?, ?, ?)", found)
+            index.add(url, int.from_bytes(mark, "big"))
+    return News(last, len(asked), list(apart), list(_pairs(index, asked)))
+
+
+def write_down(db: Connection, news: News) -> None:
+    """Keep what a look-up found, in the transaction that is open."""
+    db.executemany("DELETE FROM near WHERE url = ?", [(url,) for url in news.apart])
+    db.executemany("INSERT INTO near VALUES (?, ?, ?)", [(pair.url, pair.twin, pair.distance) for pair in news.pairs])
     db.execute("DELETE FROM near_until")
-    db.execute("INSERT INTO near_until VALUES (?)", (last,))
-    return len(asked)
+    db.execute("INSERT INTO near_until VALUES (?)", (news.until,))
 
 
 def _pairs(index: NearIndex, asked: Iterable[tuple[int, int]]) -> Iterator[Pair]:
@@ -69,18 +81,6 @@ def _pairs(index: NearIndex, asked: Iterable[tuple[int, int]]) -> Iterator[Pair]
             yield Pair(url, twins[0].page, twins[0].distance)
         else:
             index.add(url, mark)
-
-
-def _forget(db: Connection, pages: Iterable[int]) -> set[int]:
-    """Take back what was said of these pages; give those that were said to read like them."""
-    lonely: set[int] = set()
-    wanted = sorted(pages)
-    for start in range(0, len(wanted), CHUNK):
-        part = wanted[start : start + CHUNK]
-        places = ",".join("?" * len(part))
-        lonely.update(url for (url,) in db.execute(f"SELECT url FROM near WHERE twin IN ({places})", part))
-        db.execute(f"DELETE FROM near WHERE url IN ({places}) OR twin IN ({places})", (*part, *part))
-    return lonely
 
 
 def near(db: Connection) -> Iterator[Pair]:

@@ -1,7 +1,7 @@
 """The open rooms of one crawl, and what its book says of a URL."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -65,6 +65,7 @@ class House(Struct):
     keeper: Keeper | None = None  # of a collection of limited size
     rereads: dict[int, int] = {}  # pages whose bytes changed and whose words did not, with the visit before
     learned: int = 0  # pages since waiting URLs were last moved by what was learned
+    write_back: Callable[[], None] = lambda: None  # has the log of the database emptied, and does not wait for that
 
 
 class UrlRow(Struct, frozen=True):

@@ -6,7 +6,7 @@ from sanderling.refresh.alone import PATIENCE, rate_of, why
 from sanderling.refresh.fixed import learn
 from sanderling.refresh.history import History
 from sanderling.refresh.policy import Assessment, Policy, View
-from sanderling.refresh.rates import DAY, Row
+from sanderling.refresh.rates import DAY, Table
 
 
 def value(rate: float, days: float) -> float:
@@ -34,7 +34,7 @@ def assess(history: History, view: View) -> Assessment:
     return due_at, max(value(rate, gone), view.price if gone >= longest else 0.0), 0
 
 
-def par(interval: float, table: list[Row]) -> float:  # noqa: ARG001  the seam of all policies
+def par(interval: float, table: Table) -> float:  # noqa: ARG001  the seam of all policies
     """What a visit to an unknown page wins after the mean interval."""
     return value(0.5 * DAY / interval, interval / DAY)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from sanderling.refresh.history import FIRST_INTERVAL, History, Look
 from sanderling.refresh.policy import Assessment, Policy, View
-from sanderling.refresh.rates import DAY, Row
+from sanderling.refresh.rates import DAY, Table
 
 ON_TIME = 0.9  # of the interval: a visit much earlier was ahead of its time and adjusts nothing
 
@@ -16,7 +16,7 @@ def assess(history: History, view: View) -> Assessment:
     return history.last + view.price * history.interval, max(view.now - history.last, 0.0) / history.interval, 0
 
 
-def par(interval: float, table: list[Row]) -> float:  # noqa: ARG001  the seam of all policies
+def par(interval: float, table: Table) -> float:  # noqa: ARG001  the seam of all policies
     """What the first interval is to be scaled by."""
     return interval / FIRST_INTERVAL
 

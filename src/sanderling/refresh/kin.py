@@ -19,18 +19,18 @@ class Kin(NamedTuple):
 @lru_cache(64)  # asked for twice or thrice in a row; what is kept longer only leaves holes in memory
 def kin_of(url: str) -> Kin:
     """Read the groups off a URL: `https://a/de/doc/list.html.fr` is of /de, /de/doc, *.fr and list.*"""
-    bare = url.partition("#")[0].partition("?")[0]
-    scheme, _, rest = bare.partition("://")
+    scheme, _, rest = url.partition("#")[0].partition("?")[0].partition("://")
     host, _, path = rest.partition("/")
-    *folders, name = path.rstrip("/").split("/")
-    stem, _, _ = name.partition(".")
-    ending = name.rpartition(".")[2] if "." in name else ""
-    places = _places(folders)
-    leaves = (places[-1] if places else "", f"*.{ending}", f"{stem}.*")
+    folders, slash, name = path.rstrip("/").rpartition("/")
+    stem, _, endings = name.partition(".")
+    places = _places(folders) if slash else ()
+    leaves = (places[-1] if places else "", f"*.{endings.rpartition('.')[2]}", f"{stem}.*")
     return Kin(f"{scheme}://{host}", places, leaves[1], leaves[2], leaves)
 
 
-def _places(folders: list[str]) -> tuple[str, ...]:
+@lru_cache(64)  # neighbours come together
+def _places(folder: str) -> tuple[str, ...]:
+    folders = folder.split("/")
     depth = len(folders)
     levels = (1, 2, depth) if depth > 2 else range(1, depth + 1)
     return tuple("/" + "/".join(folders[:level]) for level in levels)

@@ -6,7 +6,7 @@ from sanderling.refresh.alone import rate_of, why
 from sanderling.refresh.fixed import learn
 from sanderling.refresh.history import History
 from sanderling.refresh.policy import Assessment, Policy, View
-from sanderling.refresh.rates import DAY, Row
+from sanderling.refresh.rates import DAY, Table
 
 
 def crawl_rate(rate: float, price: float) -> float:
@@ -26,7 +26,7 @@ def assess(history: History, view: View) -> Assessment:
     return due_at, value(rate, max(view.now - history.last, 0.0) / DAY), 0
 
 
-def par(interval: float, table: list[Row]) -> float:  # noqa: ARG001  the seam of all policies
+def par(interval: float, table: Table) -> float:  # noqa: ARG001  the seam of all policies
     """The price at which an unknown page is visited after the mean interval."""
     return value(0.5 * DAY / interval, interval / DAY)
 

@@ -8,7 +8,7 @@ from sanderling.refresh import rates
 from sanderling.refresh.history import History, Look, observe
 from sanderling.refresh.phase import BEATS, align, is_quiet, narrow
 from sanderling.refresh.policy import Assessment, Policy, View
-from sanderling.refresh.rates import DAY, Row
+from sanderling.refresh.rates import DAY, Row, Table
 from sanderling.refresh.signals import dated, heard, unannounced, worth_announced
 from sanderling.refresh.sitemap import said_period
 from sanderling.refresh.trust import Trust
@@ -79,7 +79,7 @@ def in_words(days: float) -> str:
     return f"{minutes / 60:.0f} hours" if minutes < 2880 else f"{days:.0f} days"
 
 
-def par(interval: float, table: list[Row]) -> float:
+def par(interval: float, table: Table) -> float:
     """What a visit to an unknown page is worth after the mean interval."""
     return rates.dot(rates.WEB, table[rates.slot(interval / DAY)])
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from sanderling.refresh.history import History, Look
 from sanderling.refresh.kin import Kin
-from sanderling.refresh.rates import Row
+from sanderling.refresh.rates import Table
 from sanderling.refresh.site import Site
 
 
@@ -18,7 +18,7 @@ class View(Struct):
     kin: Kin
     price: float  # of one visit to this page: the price in force, times its cost, over its importance
     interval: float  # mean seconds between visits of a page that the budget allows
-    table: list[Row]  # worth of a visit by time and rate (rates.value_table)
+    table: Table  # worth of a visit by time and rate (rates.value_table)
     ripe: int = 0  # the note of the last assessment
 
 
@@ -34,4 +34,4 @@ class Policy(Struct, frozen=True):
     learn: Callable[[History, Look, View], History]
     assess: Callable[[History, View], Assessment]
     why: Callable[[History, View], str]  # in a few words
-    par: Callable[[float, list[Row]], float]  # the price at which an unknown page is due after this interval
+    par: Callable[[float, Table], float]  # the price at which an unknown page is due after this interval

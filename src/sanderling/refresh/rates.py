@@ -7,7 +7,7 @@ logarithmic lattice of times, so that one look costs a few products of 32 number
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from math import exp, expm1, log
 from operator import mul
@@ -33,6 +33,18 @@ _HALVES = struct.Struct(f"<{POINTS}e")
 Row = list[float]
 
 
+class Table(dict[int, Row]):
+    """Rows by place of the lattice, each worked out when it is first asked for: a crawl asks for few."""
+
+    def __init__(self, row_at: Callable[[int], Row]) -> None:
+        super().__init__()
+        self.row_at = row_at
+
+    def __missing__(self, place: int) -> Row:
+        row = self[place] = self.row_at(place)
+        return row
+
+
 def slot(days: float) -> int:
     """The place of a time on the lattice."""
     if days <= SHORTEST:
@@ -46,25 +58,25 @@ def time_at(place: int) -> float:
 
 
 @cache
-def quiet_table() -> list[Row]:
+def quiet_table() -> Table:
     """Chance of no change, by time and rate."""
-    return [[exp(-rate * time_at(place)) for rate in RATES] for place in range(SIZE)]
+    return Table(lambda place: [exp(-rate * time_at(place)) for rate in RATES])
 
 
 @cache
-def changed_table() -> list[Row]:
+def changed_table() -> Table:
     """Chance of at least one change, by time and rate."""
-    return [[-expm1(-rate * time_at(place)) for rate in RATES] for place in range(SIZE)]
+    return Table(lambda place: [-expm1(-rate * time_at(place)) for rate in RATES])
 
 
 @lru_cache(4)
-def value_table(age_weight: float) -> list[Row]:
+def value_table(age_weight: float) -> Table:
     """Worth of a visit, by time and rate: days of freshness won, and a little for the age of what is stale.
 
     V = (1 - (1 + x) e^-x) / rate and U = (x^2/2 + x e^-x - (1 - e^-x)) / rate^2 with x = rate * time: the marginal
     values of the two optimal schedules (Cho and Garcia-Molina; Olston and Pandey).
     """
-    return [[_value(rate, time_at(place), age_weight) for rate in RATES] for place in range(SIZE)]
+    return Table(lambda place: [_value(rate, time_at(place), age_weight) for rate in RATES])
 
 
 def _value(rate: float, days: float, age_weight: float) -> float:
@@ -104,7 +116,7 @@ def forgotten(days: float) -> float:
 
 def belief(evidence: Sequence[float], prior: Row) -> tuple[Row, float]:
     """What evidence and prior say together: the weight of each rate, and the sum of the weights."""
-    weights = list(map(mul, evidence, prior))
+    weights = prior if evidence is BLANK else list(map(mul, evidence, prior))
     total = sum(weights)
     return (weights, total) if total > 0 else (prior, sum(prior))
 
@@ -124,7 +136,7 @@ def dot(weights: Row, values: Row) -> float:
     return sum(map(mul, weights, values))  # type: ignore[no-any-return]
 
 
-def ripening(weights: Row, table: list[Row], price: float, guess: int) -> int:
+def ripening(weights: Row, table: Table, price: float, guess: int) -> int:
     """The first time, as a place of the lattice, at which a visit is worth its price; `guess` is where to begin."""
     low, high = _bracket(weights, table, price, guess)
     while high - low > 1:
@@ -136,7 +148,7 @@ def ripening(weights: Row, table: list[Row], price: float, guess: int) -> int:
     return high
 
 
-def _bracket(weights: Row, table: list[Row], price: float, guess: int) -> tuple[int, int]:
+def _bracket(weights: Row, table: Table, price: float, guess: int) -> tuple[int, int]:
     """A place below the price and one at or above it (or the ends of the lattice), by strides that double."""
     low, high, stride = guess - 1, guess, 1
     while high < SIZE - 1 and sum(map(mul, weights, table[high])) < price:

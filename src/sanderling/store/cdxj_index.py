@@ -46,17 +46,20 @@ class Index:
             number = 1 + max((int(path.stem[4:]) for path in _runs(self.folder)), default=0)
             _write(self.folder / f"run-{number:06d}.cdxj", sorted(self._waiting))
             self._waiting.clear()
+        self._write_covered()
+
+    def _write_covered(self) -> None:
         _write(self.folder / COVERED, [msgspec.json.encode(self._covered)])
 
     def close(self) -> None:
         """Merge everything into one sorted file."""
-        self.write_run()
-        runs = _runs(self.folder)
-        if not runs:
-            return
-        with contextlib.ExitStack() as stack:
-            parts = [stack.enter_context(path.open("rb")) for path in [*_index(self.folder), *runs]]
-            _write(self.folder / INDEX, _without_twins(heapq.merge(*parts)))
+        runs, waiting = _runs(self.folder), sorted(self._waiting)
+        if runs or waiting:
+            with contextlib.ExitStack() as stack:
+                parts = [stack.enter_context(path.open("rb")) for path in [*_index(self.folder), *runs]]
+                _write(self.folder / INDEX, _without_twins(heapq.merge(waiting, *parts)) if parts else waiting)
+            self._waiting.clear()
+        self._write_covered()
         for run in runs:
             run.unlink()
 
