@@ -21,6 +21,9 @@ NO_ROOM = frozenset(
      sqlite3.SQLITE_IOERR_SHMSIZE}
 )  # fmt: skip
 
+SIZES = (1, 8, 24, 48, 72, 96, 128, 160, 192, 224, 256, 320, 400)  # ids that one question names
+STATEMENTS = 512  # kept ready; each question of many ids is as many as there are sizes
+
 
 class Cursor(Protocol):
     """Rows that a statement gave."""
@@ -60,7 +63,9 @@ def _cannot_change(path: Path) -> bool:
 
 def _open(path: Path, mode: str) -> Connection:
     uri = f"file:{str(path).replace('?', '%3f').replace('#', '%23')}{mode}"
-    db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30, check_same_thread=False)
+    db = sqlite3.connect(
+        uri, uri=True, isolation_level=None, timeout=30, check_same_thread=False, cached_statements=STATEMENTS
+    )
     db.execute("PRAGMA foreign_keys=OFF")
     db.execute("PRAGMA temp_store=MEMORY")
     db.execute("PRAGMA mmap_size=0")
@@ -89,6 +94,14 @@ def transaction(db: Connection) -> Iterator[None]:
                 " Make room, then give the same command again: it resumes."
             ) from error
         raise
+
+
+def rows_of(db: Connection, question: str, ids: Sequence[int]) -> Iterator[Any]:
+    """Ask for the rows of some ids, `{}` in the question; some are named twice, so that few questions are prepared."""
+    for start in range(0, len(ids), SIZES[-1]):
+        part = list(ids[start : start + SIZES[-1]])
+        part += part[-1:] * (next(size for size in SIZES if size >= len(part)) - len(part))
+        yield from db.execute(question.format(",".join("?" * len(part))), part)
 
 
 def migrate(db: Connection, rooms: Mapping[str, Sequence[str]]) -> None:

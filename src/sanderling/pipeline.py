@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from sanderling.database import transaction
 from sanderling.home.closing import close_lease, count, keep_quota, treat_hosts
 from sanderling.home.filing import file_page, follow, keep_best, learn, learn_kept, promote
-from sanderling.home.house import House, rows_of
+from sanderling.home.house import House, url_rows
 from sanderling.home.maps import follow_maps, learn_robots
 from sanderling.home.offers import offer_links
 from sanderling.home.planning import note_changes, plan
@@ -46,7 +46,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     visits = house.notices.unmasked(held, latest, {visit.id: leases[visit.id].host for visit in held})
     stored = [visit for visit in visits if visit.outcome not in NO_LOOK]
     kept = [visit for visit in visits if visit.outcome is Outcome.KEPT]
-    rows = rows_of(house.db, [visit.id for visit in visits])
+    rows = url_rows(house.db, [visit.id for visit in visits])
     ids = offer_links([*stored, *kept], rows, house, now)
     if house.uses is not None:
         house.uses.follow(stored, {id_: row.depth for id_, row in rows.items()}, now)

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from sanderling.database import Connection
+from sanderling.database import Connection, rows_of
 from sanderling.records import Reason, State
 
-CHUNK = 400
 LOSSES = 5  # migrants lost over one URL before it is given up
 
 
@@ -48,15 +47,8 @@ def begin(db: Connection, leases: Sequence[Lease], migrant: str, now: float, unt
 def held(db: Connection, pairs: Sequence[tuple[int, int]]) -> dict[int, Lease]:
     """The leases that these (url, token) pairs still hold; a pair that is missing is fenced off."""
     wanted = set(pairs)  # not a dict: a late result may come in one batch with that of the new holder
-    found: dict[int, Lease] = {}
-    ids = list({url for url, _ in pairs})
-    for start in range(0, len(ids), CHUNK):
-        part = ids[start : start + CHUNK]
-        marks = ",".join("?" * len(part))
-        for row in db.execute(f"SELECT url, host, rank, token FROM leases WHERE url IN ({marks})", part):
-            if (row[0], row[3]) in wanted:
-                found[row[0]] = Lease(*row)
-    return found
+    rows = rows_of(db, "SELECT url, host, rank, token FROM leases WHERE url IN ({})", list({url for url, _ in pairs}))
+    return {row[0]: Lease(*row) for row in rows if (row[0], row[3]) in wanted}
 
 
 def finish(db: Connection, closings: Sequence[Closing]) -> None:

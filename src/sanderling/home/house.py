@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from sanderling.changes.ledger import Ledger
-from sanderling.database import Connection
+from sanderling.database import Connection, rows_of
 from sanderling.frontier.book import Book
 from sanderling.frontier.hosts import Hosts
 from sanderling.frontier.judge import Judge
@@ -84,13 +84,7 @@ class UrlRow(Struct, frozen=True):
         return self.source == Source.SEED or (self.depth == 0 and self.source == Source.REDIRECT)
 
 
-def rows_of(db: Connection, ids: Sequence[int]) -> dict[int, UrlRow]:
-    found = {}
-    for start in range(0, len(ids), 400):
-        part = ids[start : start + 400]
-        marks = ",".join("?" * len(part))
-        for row in db.execute(
-            f"SELECT id, depth, hops, attempts, via, wire, source FROM urls WHERE id IN ({marks})", part
-        ):
-            found[row[0]] = UrlRow(*row[1:])
-    return found
+def url_rows(db: Connection, ids: Sequence[int]) -> dict[int, UrlRow]:
+    """What the book says of these URLs."""
+    asked = "SELECT id, depth, hops, attempts, via, wire, source FROM urls WHERE id IN ({})"
+    return {row[0]: UrlRow(*row[1:]) for row in rows_of(db, asked, ids)}

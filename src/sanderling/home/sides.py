@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from sanderling.engines.worker import marks
 from sanderling.frontier.book import Entry
 from sanderling.home.filing import file_page, follow
-from sanderling.home.house import House, rows_of
+from sanderling.home.house import House, url_rows
 from sanderling.home.offers import offer_links
 from sanderling.home.planning import note_changes, plan
 from sanderling.migrants.line import door_of
@@ -90,7 +90,7 @@ def _patched(url: Url, body: bytes, side: Visit, old: Latest, original: str) -> 
 
 def _store(made: Sequence[Visit], latest: dict[int, Latest], house: House, now: float) -> list[Shelved]:
     """File the versions as visits of their pages."""
-    rows = rows_of(house.db, [visit.id for visit in made])
+    rows = url_rows(house.db, [visit.id for visit in made])
     ids = offer_links(made, rows, house, now)
     shelved = shelve(made, latest, {id_: row.wire for id_, row in rows.items()}, house.catalogue, house.archive)
     files = {name: house.catalogue.file_id(name, length) for name, length in house.archive.flush().items()}

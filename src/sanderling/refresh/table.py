@@ -4,17 +4,17 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from sanderling.database import Connection
+from sanderling.database import Connection, rows_of
 from sanderling.organise.scope import site_of
 from sanderling.refresh.history import begin, decode, encode
 from sanderling.refresh.lists import TRUSTED
 from sanderling.refresh.shelf import Row
 
-CHUNK = 400
 READ = (
     "SELECT d.url, h.name, u.path, d.state, d.due_at, d.planned_at, d.weight, d.ripe"
     " FROM due AS d JOIN urls AS u ON u.id = d.url JOIN hosts AS h ON h.id = u.host"
 )
+KNOWN = f"{READ} WHERE d.url IN ({{}}) AND length(d.state) > 0"
 WANTED = (
     f"{READ} LEFT JOIN told AS t ON t.url = d.url LEFT JOIN (SELECT host FROM lists WHERE {TRUSTED}) AS l"
     " ON l.host = u.host WHERE d.due_at <= ? AND (u.state = 'visited' OR (u.state = 'gone' AND t.url IS NOT NULL))"
@@ -51,13 +51,7 @@ class TableShelf:
 
     def find(self, ids: Sequence[int]) -> dict[int, Row]:
         """The rows of these pages, as far as there is something to know of them."""
-        found: dict[int, Row] = {}
-        for start in range(0, len(ids), CHUNK):
-            part = list(ids[start : start + CHUNK])
-            marks = ",".join("?" * len(part))
-            rows = self._read(f"{READ} WHERE d.url IN ({marks}) AND length(d.state) > 0", part)
-            found.update((row.id, row) for row in rows)
-        return found
+        return {row.id: row for row in map(_row, rows_of(self.db, KNOWN, ids))}
 
     def put(self, rows: Iterable[Row]) -> None:
         """Keep these rows, that are there already, as they are now."""
@@ -89,10 +83,12 @@ class TableShelf:
         return self._count
 
     def _read(self, sql: str, parameters: Sequence[Any]) -> list[Row]:
-        return [
-            Row(id_, address(name, path), decode(state) if state else UNKNOWN, due_at, planned_at, weight, ripe)
-            for id_, name, path, state, due_at, planned_at, weight, ripe in self.db.execute(sql, parameters)
-        ]
+        return list(map(_row, self.db.execute(sql, parameters)))
+
+
+def _row(read: Sequence[Any]) -> Row:
+    id_, name, path, state, due_at, planned_at, weight, ripe = read
+    return Row(id_, address(name, path), decode(state) if state else UNKNOWN, due_at, planned_at, weight, ripe)
 
 
 def address(name: str, path: str) -> str:

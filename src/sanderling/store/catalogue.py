@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from sanderling.database import Connection
+from sanderling.database import Connection, rows_of
 from sanderling.records import Outcome, Reason, Visit
 
 CHUNK = 400
@@ -88,6 +88,13 @@ TWIN = """
 """
 
 
+LATEST = (
+    "SELECT url, status, charset, digest, etag, last_modified, first_seen, last_visit, last_change, visits, changes,"
+    " misses, size, visit, links, duplicate_of FROM pages WHERE url IN ({})"
+)
+TWINS = f"SELECT d.prefix, v.digest, {TWIN} JOIN digests AS d ON d.visit = v.id WHERE d.prefix IN ({{}})"
+
+
 def prefix(digest: bytes) -> int:
     """The first 63 bits of a digest: enough to find a twin, never to prove it."""
     return int.from_bytes(digest[:8], "big") >> 1
@@ -102,33 +109,13 @@ class Catalogue:
 
     def latest(self, urls: Sequence[int]) -> dict[int, Latest]:
         """What is held of these pages."""
-        found = {}
-        for start in range(0, len(urls), CHUNK):
-            part = urls[start : start + CHUNK]
-            marks = ",".join("?" * len(part))
-            for row in self.db.execute(
-                "SELECT url, status, charset, digest, etag, last_modified, first_seen, last_visit, last_change, visits,"
-                f" changes, misses, size, visit, links, duplicate_of FROM pages WHERE url IN ({marks})",
-                part,
-            ):
-                found[row[0]] = Latest(*row)
-        return found
+        return {row[0]: Latest(*row) for row in rows_of(self.db, LATEST, urls)}
 
     def twins(self, digests: Sequence[bytes]) -> dict[bytes, Twin]:
         """Stored bodies with one of these digests; the first that was stored."""
         wanted = {prefix(digest): digest for digest in digests}
-        keys = list(wanted)
-        found = {}
-        for start in range(0, len(keys), CHUNK):
-            part = keys[start : start + CHUNK]
-            marks = ",".join("?" * len(part))
-            for row in self.db.execute(
-                f"SELECT d.prefix, v.digest, {TWIN} JOIN digests AS d ON d.visit = v.id WHERE d.prefix IN ({marks})",
-                part,
-            ):
-                if wanted[row[0]] == row[1]:
-                    found[row[1]] = Twin(*row[2:])
-        return found
+        rows = rows_of(self.db, TWINS, list(wanted))
+        return {row[1]: Twin(*row[2:]) for row in rows if wanted[row[0]] == row[1]}
 
     def marks(self, urls: Sequence[int], kind: str) -> dict[int, bytes]:
         """A mark of the last versions of some pages; those without one are left out."""

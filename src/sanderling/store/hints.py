@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sanderling.database import Connection
+from sanderling.database import Connection, rows_of
 from sanderling.records import Hint, Url
 
 CHUNK = 400
@@ -16,17 +16,11 @@ class Hints:
 
     def of(self, urls: Sequence[int]) -> dict[int, Hint]:
         """The hints of these pages."""
-        found = {}
-        for start in range(0, len(urls), CHUNK):
-            part = list(urls[start : start + CHUNK])
-            rows = self.db.execute(
-                "SELECT url, lastmod, whole_day, changefreq, priority FROM hints"
-                f" WHERE url IN ({','.join('?' * len(part))})",
-                part,
-            )
-            for url, lastmod, whole_day, changefreq, priority in rows:
-                found[url] = Hint(Url(""), "", lastmod, bool(whole_day), changefreq, priority)
-        return found
+        asked = "SELECT url, lastmod, whole_day, changefreq, priority FROM hints WHERE url IN ({})"
+        return {
+            url: Hint(Url(""), "", lastmod, bool(whole_day), changefreq, priority)
+            for url, lastmod, whole_day, changefreq, priority in rows_of(self.db, asked, urls)
+        }
 
     def newer(self, urls: Sequence[int]) -> dict[int, float]:
         """Those of these pages that are dated later than our last visit, and when; a whole day counts to its end."""

@@ -1,0 +1,34 @@
+"""Rows by many ids, a few questions prepared."""
+
+from pathlib import Path
+
+import pytest
+
+from sanderling.database import SIZES, connect, rows_of
+
+ASKED = "SELECT id FROM a WHERE id IN ({})"
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, SIZES[-1], SIZES[-1] + 1, 2 * SIZES[-1] + 7])
+def test_each_row_is_given_once_however_many_are_asked_for(tmp_path: Path, count: int) -> None:
+    db = connect(tmp_path / "a.db")
+    db.execute("CREATE TABLE a (id INTEGER PRIMARY KEY)")
+    db.executemany("INSERT INTO a VALUES (?)", [(id_,) for id_ in range(1000)])
+    asked = [*range(count), 5_000]  # the last is not there
+    assert [id_ for (id_,) in rows_of(db, ASKED, asked)] == list(range(count))
+    db.close()
+
+
+def test_questions_of_many_lengths_are_few() -> None:
+    class Remembers:
+        def __init__(self) -> None:
+            self.asked: set[str] = set()
+
+        def execute(self, sql: str, _ids: list[int]) -> list[object]:
+            self.asked.add(sql)
+            return []
+
+    db = Remembers()
+    for count in range(1, 1000):
+        list(rows_of(db, ASKED, range(count)))  # type: ignore[arg-type]
+    assert len(db.asked) == len(SIZES)
