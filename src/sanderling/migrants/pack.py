@@ -109,8 +109,7 @@ def pack_metadata(
     url: str, at: float, facts: Iterable[Field], response_id: str, algorithm: Algorithm = "sha256"
 ) -> Packed:
     """Pack what we know about a visit (via, hops, links ...) as a `metadata` record beside its answer."""
-    block = warc_fields(facts)
-    whole = label(algorithm, HASHES[algorithm](block).digest())
+    block, whole = _said(tuple(facts), algorithm)
     record_id = new_record_id()
     lines = (
         f"{opening('metadata', record_id, at, url)}"
@@ -118,6 +117,13 @@ def pack_metadata(
         "Content-Type: application/warc-fields\r\n"
     )
     return Packed(record_id, pack_record(lines, block), "", whole)
+
+
+@lru_cache(maxsize=1024)  # of most visits the same few things are said
+def _said(facts: tuple[Field, ...], algorithm: Algorithm) -> tuple[bytes, str]:
+    """Write the block of a metadata record, and its digest."""
+    block = warc_fields(facts)
+    return block, label(algorithm, HASHES[algorithm](block).digest())
 
 
 def pack_record(lines: str, block: bytes, rest: bytes = b"") -> bytes:
