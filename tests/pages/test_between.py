@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from sanderling.changes.difference import Difference, difference
 from sanderling.pages.between import Before, compare, marks_between
+from sanderling.pages.branches import compare_trees
 from sanderling.pages.parse import parse
 from sanderling.pages.reworded import Pair
 from sanderling.pages.signatures import read, sign, write
@@ -40,7 +41,7 @@ def in_full(old: bytes, new: bytes) -> Difference:
 
 def agree(old: bytes, new: bytes) -> bool:
     """Say whether comparing what differs was possible, and see that it gave what full marks give."""
-    pair = pair_of(old, new)
+    pair = pair_of(old, new) or compare_trees(parse(old), parse(new))
     if pair is None:
         return False
     found, truth = difference(pair.old, pair.new), in_full(old, new)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sanderling.changes.difference import Difference, difference
 from sanderling.pages.parse import parse
 from sanderling.pages.signatures import sign
-from sanderling.pages.spots import MAX_SPOTS, differ_unseen
+from sanderling.pages.spots import MAX_SPOTS, Sight, look
 
 WORDS = "Sanderlings run along the edge of the waves and pick up what the water leaves behind."
 PAGE = (
@@ -19,7 +19,7 @@ PAGE = (
 def are_alike(old: str, new: str) -> bool:
     """Say whether nothing that a mark sees differs; where that is said, full marks are to say it too."""
     before, after = old.encode(), new.encode()
-    alike = differ_unseen(parse(after, "utf-8"), before, after)
+    alike = look(parse(after, "utf-8"), before, after) is Sight.NOTHING
     if alike:
         found = difference(sign(parse(before, "utf-8")), sign(parse(after, "utf-8")))
         assert found == Difference(weight=found.weight)

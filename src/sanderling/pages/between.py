@@ -7,7 +7,6 @@ marks gives what comparing two full ones would. Where that takes more, a full ma
 new one is kept for the next time.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -20,13 +19,11 @@ from sanderling.pages.markup import Aside, Found, Markup, asides, bare, is_sure,
 from sanderling.pages.parse import Document, parse
 from sanderling.pages.reworded import Pair, Version, compare_words
 from sanderling.pages.signatures import NOTHING, sign, write
-from sanderling.pages.spots import differ_unseen
+from sanderling.pages.spots import Sight, look
 from sanderling.pages.stretch import apart, widened
 from sanderling.pages.tags import unlike
 
-MOVING = ("svg", "math", "colgroup", "option")  # what comes or goes inside them is elsewhere, or ends them
 RAW = ("title", "textarea", "xmp", "iframe", "noembed", "noframes", "plaintext")  # tags inside them are words
-RAW_TAG = re.compile(rb"</?(?i:" + "|".join(RAW).encode() + rb")\b").search
 
 
 class Before(Struct, frozen=True):
@@ -56,8 +53,9 @@ def compare(tree: Document, body: bytes, before: Before) -> Pair | None:
     """Compare a page with its last version by what differs; None if that takes full marks."""
     if (tree.encoding or "").lower() != before.charset:
         return None
-    if differ_unseen(tree, before.body, body):
-        return Pair(NOTHING, NOTHING)
+    sight = look(tree, before.body, body)
+    if sight is not Sight.WORDS:
+        return Pair(NOTHING, NOTHING) if sight is Sight.NOTHING else None
     mine, yours = _with_plain_ends(before.body), _with_plain_ends(body)
     found = asides(yours)
     if found is None or not _is_as_said(tree, found):
@@ -65,12 +63,9 @@ def compare(tree: Document, body: bytes, before: Before) -> Pair | None:
     page, stretch = Found(yours, found), apart(mine, yours, found)
     there = stretch.found(page)
     last = asides(stretch.of(mine), like=there)
-    if last is None:
+    if last is None or len(last) != len(there.asides):
         return None
     old, new = set_aside(Found(stretch.of(mine), last)), set_aside(there)
-    is_more = len(last) != len(there.asides) or len(old.pieces) != len(new.pieces)
-    if is_more and _may_move(tree, there.body):
-        return None
     if (differing := unlike(old, new)) is None or not is_sure(bare(page)):
         return None
     pair: Pair | None = Pair(NOTHING, NOTHING)
@@ -94,11 +89,6 @@ def _is_as_said(tree: Document, found: list[Aside]) -> bool:
     if any(len(tree.find_all(tag)) != said[mark] for tag, mark in (("script", b"<script"), ("style", b"<style"))):
         return False
     return not any("<" in element.text for tag in RAW for element in tree.find_all(tag))
-
-
-def _may_move(tree: Document, stretch: bytes) -> bool:
-    """Say whether a tag that comes or goes may do more than that, or be no tag."""
-    return any(tree.find(tag) is not None for tag in MOVING) or RAW_TAG(stretch) is not None
 
 
 def _with_scripts(pair: Pair, old: Markup, new: Markup, all_new: list[bytes], charset: str) -> Pair:

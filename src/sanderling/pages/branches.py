@@ -100,7 +100,11 @@ def _parts(old: Document, new: Document) -> set[Part]:
         if len(mine) != len(yours):
             return {Part.ALL}
         is_one = len(left) == len(right) == 1
-        pairs += ((old, new) for old, new in zip(mine, yours, strict=True) if is_one or _differ(old, new))
+        for before, after in zip(mine, yours, strict=True):
+            if isinstance(before, str) or isinstance(after, str):
+                found |= set() if _reads_alike(before, after) else {Part.ALL}
+            elif is_one or _differ(before, after):
+                pairs.append((before, after))
     return {Part.ALL}
 
 
@@ -123,28 +127,36 @@ def _differ(one: Node, other: Node) -> bool:
     return not one.equals(other)
 
 
-def _read(nodes: Sequence[Node], parent: Node, found: set[Part]) -> list[Node]:
-    """Leave out what may come and go, and note what of a mark sees it; blanks in a row are one."""
-    kept: list[Node] = []
-    loose = isinstance(parent, Element) and parent.tag in LOOSE
+def _read(nodes: Sequence[Node], parent: Node, found: set[Part]) -> list[Node | str]:
+    """Leave out what may come and go, and note what of a mark sees it; texts in a row are one."""
+    kept: list[Node | str] = []
     for node in nodes:
-        if isinstance(node, Element) and node.tag in LIGHT and node.namespace is Namespace.HTML:
+        if isinstance(node, Text):
+            words = kept.pop() if kept and isinstance(kept[-1], str) else ""
+            kept.append(f"{words}{node.data}")
+        elif isinstance(node, Element) and node.tag in LIGHT and node.namespace is Namespace.HTML:
             found |= LIGHT[node.tag]
         elif not isinstance(node, UNREAD):
-            is_more = not _is_blank(node) or not (loose or (kept and _is_blank(kept[-1])))
-            kept += [node] if is_more else []
-    return kept
+            kept.append(node)
+    is_loose = isinstance(parent, Element) and parent.tag in LOOSE
+    return [node for node in kept if not (isinstance(node, str) and _is_blank(node))] if is_loose else kept
 
 
-def _is_blank(node: Node) -> bool:
-    return isinstance(node, Text) and not node.data.strip(BLANKS)
+def _reads_alike(one: Node | str, other: Node | str) -> bool:
+    """Say whether two texts are the same; how long a blank is does not matter."""
+    if not isinstance(one, str) or not isinstance(other, str):
+        return False
+    return one == other or (_is_blank(one) and _is_blank(other))
+
+
+def _is_blank(words: str) -> bool:
+    return not words.strip(BLANKS)
 
 
 def _seen(old: Node, new: Node, found: set[Part]) -> bool:
     """Note which parts of a mark see that two nodes differ; say whether their attributes do."""
     if not isinstance(old, Element) or not isinstance(new, Element):
-        if type(old) is not type(new) or (isinstance(old, Text) and not (_is_blank(old) and _is_blank(new))):
-            found.add(Part.ALL)
+        found |= set() if type(old) is type(new) else {Part.ALL}
         return False
     if (old.tag, old.namespace) != (new.tag, new.namespace) or old.tag in VERBATIM:
         found.add(Part.ALL)

@@ -8,6 +8,7 @@ has as many such elements as there are such spots, and they hold what the last v
 import re
 from collections import Counter
 from collections.abc import Iterator
+from enum import Enum
 from functools import lru_cache
 from html import unescape
 from itertools import compress, repeat
@@ -26,27 +27,51 @@ AROUND = 24  # bytes on either side of where a value begins to differ
 SHORT = 1_000  # bytes of a spot that is remembered
 ENDS = {b"<script": b"</script>", b"<style": b"</style>"}
 CODE = (b"script", b"style")
+NAME = re.compile(rb"</?[a-zA-Z][^\s/>]*").match
 COMMENT = re.compile(rb"<!--(?!-?>)([^-]*(?:-[^-]+)*)-->([^<]*)").fullmatch
 
 
-def differ_unseen(tree: Document, old: bytes, new: bytes) -> bool:
-    """Say whether two versions differ in nothing but what no mark sees; False if that is not sure."""
+class Sight(Enum):
+    """What can be told of two versions from the spots at which they differ."""
+
+    NOTHING = "nothing that a mark sees differs"
+    WORDS = "words may, or what is in a tag"
+    TAGS = "a tag is another, or came or went"
+
+
+def look(tree: Document, old: bytes, new: bytes) -> Sight:
+    """Say in what two versions may differ for a mark."""
     spots: list[tuple[bytes, bytes]] = []
+    is_seen = False
     for before, after in _spots(old, new):
-        if len(spots) == MAX_SPOTS or not _may_be_unseen(before, after):
-            return False
+        if len(spots) == MAX_SPOTS:
+            return Sight.WORDS
+        if _name(before) != _name(after):
+            return Sight.TAGS
+        is_seen = is_seen or not _may_be_unseen(before, after)
         spots.append((before, after))
-    claims: Counter[_Claim | None] = Counter(_claims(spots, tree.encoding or "utf-8"))
-    if any(claim is None or claim.fresh in old for claim in claims):
-        return False
-    return all(claim is not None and _count(tree, claim) == times for claim, times in claims.items())
+    return Sight.WORDS if is_seen or not _are_unseen(spots, tree, old) else Sight.NOTHING
+
+
+def _name(spot: bytes) -> bytes:
+    """The name of a tag; a comment, and what is no tag, has none."""
+    found = NAME(spot)
+    return found[0] if found is not None else b""
 
 
 def _may_be_unseen(before: bytes, after: bytes) -> bool:
     """Say whether only a tag differs, or what is behind it is no words; the cheap test first."""
     if after.startswith((b"<!--", *ENDS)):
         return before[:4] == after[:4]
-    return before.partition(b">")[2] == after.partition(b">")[2] and before[:2] == after[:2]
+    return before.partition(b">")[2] == after.partition(b">")[2]
+
+
+def _are_unseen(spots: list[tuple[bytes, bytes]], tree: Document, old: bytes) -> bool:
+    """Say whether no mark sees what differs, and it is what it looks like."""
+    claims = Counter(_claims(spots, tree.encoding or "utf-8"))
+    if any(claim is None or claim.fresh in old for claim in claims):
+        return False
+    return all(claim is not None and _count(tree, claim) == times for claim, times in claims.items())
 
 
 def _claims(spots: list[tuple[bytes, bytes]], charset: str) -> "Iterator[_Claim | None]":

@@ -24,7 +24,6 @@ SEEN = frozenset(
         *(b"data-original", b"data-lazy-src", b"data-srcset", b"d", b"xlink:href"),
     )
 )  # attributes that a mark may see, of whichever tag; and all that begin with "on"
-UNSEEN = ([b"meta"], [b"link"], [b"script"], [b"/script"])  # tags that may come and go; scripts are compared apart
 ATTRIBUTE = re.compile(rb"([^\s=>\"'/]++)(?:\s*+=\s*+(" + VALUE + rb"))?")
 BLIND = re.compile(
     rb"\s(?:title|content|nonce|integrity|data-(?!src|original|lazy)[\w-]*|aria-[\w-]*)=\"[^\"]*\""
@@ -45,10 +44,7 @@ def unlike(old: Markup, new: Markup) -> Unlike | None:
     left, right = old.pieces, new.pieces
     scripts, styles = old.scripts != new.scripts, old.styles != new.styles
     if len(left) != len(right):
-        if left[0] != right[0] or len(left) - _unseen(left) != len(right) - _unseen(right):
-            return None
-        mine = _flat(left[1:])
-        return Unlike(False, scripts, styles) if mine is not None and mine == _flat(right[1:]) else None
+        return None
     words = False
     for place in compress(count(), map(ne, left, right)):
         before, after = Part(left[place]), Part(right[place])
@@ -56,12 +52,6 @@ def unlike(old: Markup, new: Markup) -> Unlike | None:
             return None  # or blanks stand where words may not, and these would go elsewhere
         words |= before.words != after.words
     return Unlike(words, scripts, styles)
-
-
-def _unseen(pieces: list[bytes]) -> int:
-    """Count the tags that may come and go unseen."""
-    starts = [piece[:4] for piece in pieces]
-    return starts.count(b"meta") + starts.count(b"link") + 2 * starts.count(b"scri")
 
 
 class Part:
@@ -82,11 +72,6 @@ class Part:
     def hardly_differs_from(self, other: "Part") -> bool:
         """Say whether two tags differ, if at all, in what is never seen of any tag."""
         return self.tag == other.tag or (self.is_simple and other.is_simple and self.unblind == other.unblind)
-
-    @property
-    def seen(self) -> bytes | None:
-        """What a mark may see of the tag; None if it cannot be said."""
-        return seen(self.tag) if self.is_sure else None
 
     @property
     def is_simple(self) -> bool:
@@ -113,27 +98,13 @@ class Part:
         return not self.words.strip()
 
 
-def _flat(parts: list[bytes]) -> list[bytes] | None:
-    """All that a mark may see of some tags, and the words between them; None if it cannot be said."""
-    found, words = list[bytes](), b""
-    for part in map(Part, parts):
-        seen = part.seen
-        if seen is None:
-            return None
-        if seen:
-            found += (words, seen)
-            words = b""
-        words += part.words
-    return [*found, words]
-
-
 def seen(tag: bytes) -> bytes:
     """Leave out of a tag what a mark never sees: tokens, what is written for scripts alone."""
     name, *rest = tag.split(None, 1)
     found = [(key.lower(), value) for key, value in ATTRIBUTE.findall(rest[0] if rest else b"")]
     small = name.lower()
     kept = [small, *(key + b"=" + value for key, value in _told(small, found))]
-    return b"" if kept in UNSEEN else b" ".join(kept)
+    return b" ".join(kept)
 
 
 def _told(name: bytes, attributes: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
