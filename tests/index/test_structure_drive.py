@@ -87,6 +87,20 @@ def test_how_a_title_ends_tells_the_kind_of_a_page() -> None:
     assert recogniser.agreement(namespace) > recogniser.agreement(other)
 
 
+def test_a_page_called_otherwise_than_the_sample_is_believed_less_though_it_is_built_the_same() -> None:
+    built = features(PRODUCT)
+    recogniser = Recogniser([Look(0, ROOT + "/a1.html", "Red Namespace Reference", built)])
+    first = Look(9, ROOT + "/a9.html", "Blue Class Reference", built)
+    before = recogniser.belief(first)
+    for n in range(4):
+        recogniser.show(Look(n, f"{ROOT}/a{n}2.html", f"Blue{n} Class Reference", built))
+    recogniser.show(Look(5, ROOT + "/", "Main Index", features(TEXT)))
+    assert recogniser.belief(first) < before / 2
+    less = features(structure(parse(CHROME.format("<div class=product></div>").encode())))
+    namesake = Look(9, ROOT + "/a9.html", "Green Namespace Reference", less)
+    assert recogniser.belief(namesake) > recogniser.belief(first)
+
+
 def test_the_same_pages_are_judged_the_same_and_move_the_same() -> None:
     def drive() -> tuple[dict[str, float], list[float]]:
         order = driven("/p/1.html")

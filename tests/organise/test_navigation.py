@@ -3,7 +3,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.organise.navigation import PROMISING, LinkSeen, Navigator, kinds_of, name_words, nearby, parents_of
+from sanderling.organise.navigation import (
+    ABOVE,
+    PROMISING,
+    LinkSeen,
+    Navigator,
+    kinds_of,
+    name_words,
+    nearby,
+    parents_of,
+)
 
 SAMPLE = "https://shop.example/p/red-chair.html"
 
@@ -84,6 +93,21 @@ def test_what_few_links_say_and_a_sample_too_brings_them_nearer() -> None:
     before = navigator.novelty(kin) / navigator.novelty(stranger)
     navigator.note_shown([LinkSeen(f"https://api.example/class{n}One.html") for n in range(50)])
     assert navigator.novelty(kin) / navigator.novelty(stranger) > before
+
+
+def test_a_link_called_as_the_wanted_pages_are_may_lead_to_their_list() -> None:
+    navigator = Navigator(["https://lib.example/a01729.html"])
+    named, other = (LinkSeen(f"https://lib.example/{name}.html", "List") for name in ("namespaces", "files"))
+    assert navigator.novelty(named) == navigator.novelty(other)
+    navigator.heed(["Namespace"])
+    assert navigator.novelty(named) > 2 * navigator.novelty(other)
+
+
+def test_the_directory_a_sample_is_in_is_tried_early_by_either_of_its_names() -> None:
+    navigator = Navigator(["https://lib.example/user/a01729.html"])
+    for url in ("https://lib.example/user/", "https://lib.example/user/index.html"):
+        assert navigator.score(LinkSeen(url)) >= ABOVE
+    assert navigator.score(LinkSeen("https://lib.example/admin/")) < ABOVE
 
 
 def test_numbers_are_near_each_other_at_several_distances() -> None:

@@ -154,4 +154,5 @@ class Driven(Ordering):
         look = Look(page.id, page.url, page.title, features(page.signature))
         if self.recogniser.show(look):
             self.matches[page.url] = self.recogniser.likeness(look)
+        self.navigator.heed(self.recogniser.called.words())
         return self.recogniser.belief(look)

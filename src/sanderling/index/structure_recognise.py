@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from math import exp, log
 
+from sanderling.index.structure_called import Called
 from sanderling.index.structure_templates import Model, learn
 from sanderling.index.structure_views import Look
 from sanderling.organise.navigation import name_words
@@ -24,6 +25,8 @@ EVEN, STEEP = 0.4, 12.0  # agreement at which a page is as likely wanted as not,
 WHEREABOUTS = ("depth:", "folder:", "top:", "within:")
 SLOTS = ("last", "lasts")  # places in which a site may name the kind of a page: the end of its title
 RARE = 1.0  # rarity that a word must have to count as much as likeness
+DOUBT_OF_NAMESAKE = 0.3  # what is left of doubt when a page is called as a sample is
+TRUST_IN_OTHERS = 0.4  # and of belief when it is called otherwise
 NEARNESS = 0.3  # weight of where a page lies: a crawl begins near the samples, so much lies there
 
 
@@ -57,6 +60,7 @@ class Recogniser:
         self.words: Counter[str] = Counter()  # of URLs and titles, and how many pages say them
         self.said = [say(look) for look in samples]
         self.heard = len(samples)
+        self.called = Called(look.title for look in samples)
         self.single: Counter[str] = Counter()  # pages that say in such a place what no other says, or nothing
         for said in self.said:
             self._hear(said)
@@ -68,6 +72,7 @@ class Recogniser:
             if all(look.url != sample.url for sample in self.samples):
                 self.heard += 1
                 self._hear(say(look))
+                self.called.hear(look.title)
             if len(self.looks) >= self.lesson:
                 self.study()
         self._count(look, False)
@@ -98,6 +103,14 @@ class Recogniser:
 
     def belief(self, look: Look) -> float:
         """How sure it is that a page is wanted, from 0 to 1."""
+        found = self._resemblance(look)
+        called = self.called.alike(look.title)
+        if called is None:
+            return found
+        return 1 - DOUBT_OF_NAMESAKE * (1 - found) if called else TRUST_IN_OTHERS * found
+
+    def _resemblance(self, look: Look) -> float:
+        """How sure it is by what a page is built of and what it says, whatever it is called."""
         graded = 1 / (1 + exp(-STEEP * (self.agreement(look) - EVEN)))
         if self.model is None or self.model.count < 2:
             return graded

@@ -8,7 +8,7 @@ one leads to; or, while we know little, the worth of trying something new.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import log
 from urllib.parse import urlsplit
@@ -24,6 +24,8 @@ START = 0.02  # chance of a link we know nothing about
 PROMISING = 0.5
 REMEMBERED = 65_536  # links whose words are kept
 EXPLORE = 0.1  # worth of a kind of link that was never tried
+NAMED = 3.0  # times as much if it is called as the wanted pages are
+ABOVE = 0.5  # worth of the directory that a sample is in
 PARENTS = 4  # directories above a sample that are looked at
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 MARK = re.compile(r"\b(?=(?:[a-z]*[0-9]){3})[a-z0-9]+\b", re.IGNORECASE)  # made for one element: `ga32db3d98`
@@ -59,7 +61,13 @@ def read_link(link: LinkSeen, skip: int = 0) -> Said:
     if link.source:
         source = url_tokens(link.source, skip)
         said += [f"from-{token}" for token in source if token.startswith(("name", "ends", "depth"))]
+    url += stems([*words, *WORDS.findall(path_of(link.url)[1].rpartition(".")[0])])
     return Said(tuple(dict.fromkeys(said)), tuple(dict.fromkeys(url)), tuple(kinds))
+
+
+def stems(words: Iterable[str]) -> list[str]:
+    """Words as a list and its entries both write them: `Namespaces` and `Namespace`."""
+    return [f"says:{word.lower().rstrip('s')}" for word in words if len(word) > 2]
 
 
 def nearby(name: str) -> list[str]:
@@ -106,6 +114,8 @@ class Navigator:
         self.near = dict.fromkeys((token for url in samples for token in read_link(LinkSeen(url), skip).url), 1.0)
         self.shown = dict.fromkeys(self.near, 0)  # links whose URLs say the same
         self.links = 0
+        self.heeded: set[str] = set()  # what links say that may lead to a list of wanted pages
+        self.above = {above[0] for url in samples if (above := parents_of(url))}
         for url in samples:
             self.learn(LinkSeen(url), 1.0, SAMPLE_WEIGHT / len(samples))
 
@@ -116,6 +126,14 @@ class Navigator:
     def follow(self, link: LinkSeen, brought: float, weight: float = 1.0) -> None:
         """Take in how many wanted pages the page behind a link leads to: one makes half of the two fetches good."""
         self.leads.learn(read_link(link, self.skip).tokens, brought / (brought + 1), weight)
+
+    def heed(self, words: Iterable[str]) -> None:
+        """Links that say one of these words are near to the samples: a list is often called like what is on it."""
+        for token in stems(words):
+            if token not in self.shown:
+                self.shown[token] = 0
+                self.heeded.add(token)
+                self.near[token] = log(self.links + 2)
 
     def note_tried(self, link: LinkSeen) -> None:
         """A link was followed."""
@@ -138,7 +156,10 @@ class Navigator:
         said = read_link(link, self.skip)
         new = sum(1 / (1 + self.tried[kind]) for kind in said.kinds) / len(said.kinds)
         near = sum(map(self.near.get, said.url, NOTHING)) / sum(self.near.values())
-        return EXPLORE * new * (0.5 + near)
+        worth = EXPLORE * new * (0.5 + near)
+        if not self.heeded.isdisjoint(said.url):
+            worth *= NAMED
+        return max(worth, ABOVE) if link.url.removesuffix("index.html") in self.above else worth
 
     def score(self, link: LinkSeen) -> float:
         """What following a link promises, in [0, 1]."""

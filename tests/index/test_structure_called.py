@@ -1,0 +1,63 @@
+"""What a page is called: as a sample is, or otherwise."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sanderling.index.structure_called import Called
+
+CLASSES = [f"lib: std::thing{name} Class Reference" for name in "abcdef"] + ["lib: Exceptions", "lib: Main Index"]
+
+
+def called(sample: str, *titles: str) -> Called:
+    found = Called([sample])
+    for title in titles:
+        found.hear(title)
+    return found
+
+
+def test_pages_called_otherwise_are_told_from_those_called_as_the_sample_is() -> None:
+    names = called("lib: std Namespace Reference", *CLASSES)
+    assert names.alike("lib: std::rel_ops Namespace Reference") is True
+    assert names.alike("lib: std::vector Class Reference") is False
+
+
+def test_a_word_put_into_a_name_makes_no_other_kind_of_it() -> None:
+    templates = [f"lib: std::other{name} Class Template Reference" for name in "abcdef"]
+    names = called("lib: std::vector Class Template Reference", *CLASSES, *templates, "lib: std Namespace Reference")
+    assert names.alike("lib: std::vector Class Reference") is not False
+
+
+def test_what_every_title_ends_in_is_no_name() -> None:
+    names = called(
+        "std Namespace Reference (Lib)", "Exceptions (Lib)", *(f"thing{n} Class Reference (Lib)" for n in "abcdef")
+    )
+    assert names.alike("rel_ops Namespace Reference (Lib)") is True
+    assert names.alike("vector Class Reference (Lib)") is False
+
+
+def test_a_title_of_another_form_says_nothing() -> None:
+    assert called("lib: std Namespace Reference", *CLASSES).alike("lib: Exceptions") is None
+
+
+def test_a_word_that_few_titles_end_in_names_no_kinds() -> None:
+    """They are about functions, and not of one kind."""
+    others = [f"About the {a}{b} thing" for a in "abcd" for b in "efghi"]
+    names = called(
+        "List Of SQLite Functions", "Some SQL Functions", "Other SQL Functions", "All SQL Functions", *others
+    )
+    assert names.alike("More SQL Functions") is None
+    assert names.words() == []
+
+
+def test_the_word_that_tells_the_kind_of_the_sample_is_known_when_others_are() -> None:
+    names = called("lib: std Namespace Reference")
+    assert names.words() == []
+    for title in CLASSES:
+        names.hear(title)
+    assert names.words() == ["Namespace"]
+
+
+@given(st.lists(st.text(max_size=40), max_size=30))
+def test_any_titles_can_be_heard(titles: list[str]) -> None:
+    names = called("a b", *titles)
+    assert {names.alike(title) for title in titles} <= {True, False, None}
