@@ -5,7 +5,7 @@ import threading
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-from tests.web import Page, Site, html, tree
+from tests.web import Page, Site, html, redirect, tree
 
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
@@ -43,6 +43,19 @@ def test_capitals_final_slashes_and_empty_values_make_different_pages(tmp_path: 
     with Site({"/": html(*paths)} | {path: html(text=path) for path in paths}) as site:
         assert go(tmp_path, site).pages == 1 + len(paths)
         assert all(site.hits[path] == 1 for path in paths)
+
+
+def test_a_page_that_redirects_to_another_spelling_of_itself_is_had(tmp_path: Path) -> None:
+    spelled = {"/%7Ejoe": redirect("/~joe"), "/~joe": html(text="joe"), "/caf%C3%A9": redirect("/caf%c3%a9", 301)}
+    turning = {"/%41": redirect("/A"), "/A": redirect("/%41")}
+    there = {"/": html("/%7Ejoe", "/caf%C3%A9", "/%41"), "/caf%c3%a9": html(text="coffee")}
+    with Site(there | spelled | turning) as site:
+        for _ in range(2):
+            go(tmp_path, site)
+            found = held(tmp_path)
+            assert (found["/~joe"].title, found["/caf%C3%A9"].title) == ("joe", "coffee")
+        assert (site.hits["/%7Ejoe"], site.hits["/~joe"], site.hits["/caf%c3%a9"]) == (1, 2, 2)
+        assert site.hits["/A"] + site.hits["/%41"] < 50  # it goes to and fro, and is given up
 
 
 def test_a_robots_txt_that_did_not_change_is_believed_again(tmp_path: Path) -> None:

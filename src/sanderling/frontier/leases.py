@@ -29,6 +29,7 @@ class Closing(Struct, frozen=True, gc=False):
     attempts: int = 0
     ready_at: float = 0.0  # for a URL that goes back: not before
     rank: float = 0.0
+    wire: str | None = None  # how it is asked for from now on; None: as before
 
 
 def begin(db: Connection, leases: Sequence[Lease], migrant: str, now: float, until: float) -> None:
@@ -57,6 +58,10 @@ def finish(db: Connection, closings: Sequence[Closing]) -> None:
     db.executemany(
         "UPDATE urls SET state = ?, reason = ?, note = ?, attempts = ? WHERE id = ?",
         [(str(c.state), str(c.reason), c.note, c.attempts, c.lease.url) for c in closings],
+    )
+    db.executemany(
+        "UPDATE urls SET wire = ?, hops = hops + 1 WHERE id = ?",
+        [(c.wire, c.lease.url) for c in closings if c.wire is not None],
     )
     again = [c for c in closings if c.state == State.QUEUED]
     db.executemany(

@@ -23,11 +23,14 @@ def close_lease(visit: Visit, lease: Lease, row: UrlRow, old: Latest | None, hou
     if visit.outcome is Outcome.GONE and old is not None and old.status == 200 and old.misses + 1 < LOOKS:
         return Closing(lease, State.VISITED, note="missing, to be looked at once more")
     if visit.outcome is Outcome.REDIRECT:
-        target = resolve(row.wire or visit.url, visit.location)
+        wire = row.wire or visit.url
+        target = resolve(wire, visit.location)
         if target is None:
             return Closing(lease, State.FAILED, Reason.REDIRECT_TO_NOWHERE, visit.location[:200])
-        if row.hops >= MAX_HOPS or (target.url == visit.url and target.wire == (row.wire or visit.url)):
+        if row.hops >= MAX_HOPS or target.wire == wire:
             return Closing(lease, State.FAILED, Reason.TOO_MANY_REDIRECTS, visit.location[:200])
+        if target.url == visit.url:  # the same page in the spelling its server likes
+            return Closing(lease, State.QUEUED, wire=target.wire_if_different)
     if closing.state is State.QUEUED and (given_up := house.judge.condemned.get(host_of(visit.url))):
         state = State.SKIPPED if given_up is Reason.ROBOTS_UNREACHABLE else State.FAILED
         return Closing(lease, state, given_up, visit.note, closing.attempts)
