@@ -92,7 +92,8 @@ def test_a_hostile_page_is_cut_and_cleaned(index: Index) -> None:
 def test_sites_types_and_suffixes_have_plain_names() -> None:
     assert site_of("https://user@Docs.Example.org:8443/a") == "docs.example.org:8443"
     assert suffixes("docs.example.org:8443") == ["docs.example.org:8443", "docs.example.org", "example.org", "org"]
-    assert suffixes("[::1]:80") == ["[::1]:80"]
+    assert suffixes("[::1]:80") == ["[::1]:80", "[::1]"]
+    assert suffixes("[::1]") == ["[::1]"]
     assert [type_of(m) for m in ("text/html; charset=x", "application/pdf", "image/png", "")] == [
         "html", "pdf", "png", "unknown"
     ]  # fmt: skip

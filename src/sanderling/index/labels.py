@@ -33,7 +33,7 @@ def site_of(url: str) -> str:
 def suffixes(site: str) -> list[str]:
     """A site and the domains it lies in: site:example.org finds docs.example.org."""
     if site.startswith("["):  # an IPv6 address lies in no domain
-        return [site]
+        return list(dict.fromkeys((site, site.partition("]")[0] + "]")))
     host = site.partition(":")[0]
     labels = host.split(".")
     found = [".".join(labels[i:]) for i in range(min(len(labels), 8))]
