@@ -13,19 +13,6 @@ def test_parts_that_hold_most_of_each_other_are_one_template_unless_a_feature_te
     assert alike(Pair(plain, {1: 1.0, 5: 0.9, 6: 0.9, 7: 0.9}, EVEN)) == 0.0
 
 
-def test_pages_with_the_same_kind_of_page_beside_them_are_one_template_though_some_have_less_on_them() -> None:
-    much, less = dict.fromkeys(range(1, 9), 1.0), {1: 1.0, 2: 1.0}
-    assert alike(Pair(much, less, EVEN, Company.SAME)) > 0
-    assert alike(Pair(much, less, EVEN)) == 0
-
-
-def test_a_kind_called_like_a_larger_one_with_less_on_it_is_of_its_template() -> None:
-    large, small = {1: 1.0, 2: 0.7, 3: 0.7, 4: 0.7, 5: 0.7}, {1: 1.0, 2: 0.05}
-    assert akin(Pair(small, large, EVEN), word=True) > 0
-    assert akin(Pair(small, large, EVEN), word=False) == 0
-    assert akin(Pair(small, large | {6: 1.0}, EVEN), word=True) == 0
-
-
 def test_kinds_without_a_word_in_common_are_one_only_if_they_share_most() -> None:
     large, small = {1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0, 5: 1.0}, {1: 1.0, 2: 1.0}
     assert akin(Pair(small, large, EVEN), word=False) == 0

@@ -3,8 +3,8 @@
 from msgspec.structs import replace
 
 from sanderling.index.structure_alike import Company
-from sanderling.index.structure_join import company, join, share_word
-from sanderling.index.structure_kinds import companions
+from sanderling.index.structure_join import company, join, parallel, share_word
+from sanderling.index.structure_series import companions
 from sanderling.index.structure_sets import gather
 from sanderling.index.structure_views import Look
 
@@ -35,3 +35,37 @@ def test_a_kind_that_file_names_name_is_joined_to_no_other() -> None:
     assert len(join([0b1111, 0b11110000], sets)) == 1
     kinds = {"name:x": sum(1 << n for n, look in enumerate(looks) if "x.html" in look.url)}
     assert len(join([0b1111, 0b11110000], replace(sets, kinds=kinds))) == 2
+
+
+def test_kinds_are_parallel_if_their_series_go_on_in_the_same_ways() -> None:
+    sets = replace(
+        gather([]),
+        kinds={"title-ends:Data Fields": 0b1, "title-ends:Globals": 0b10, "title-ends:Class Reference": 0b100},
+        series={
+            "title-ends:Data Fields": frozenset({"_vars"}),
+            "title-ends:Globals": frozenset({"_vars", "_func"}),
+            "title-ends:Class Reference": frozenset(),
+        },
+    )
+    assert parallel(0b1, 0b10, sets)
+    assert not parallel(0b1, 0b100, sets)
+    assert not parallel(0b1, 0b10, replace(sets, series={**sets.series, "title-ends:Globals": frozenset({"_func"})}))
+
+
+def test_parallel_kinds_without_a_word_in_common_are_joined() -> None:
+    looks = [
+        *(
+            Look(n, f"http://h/{base}{more}.html", title, frozenset(built))
+            for n, (base, title, built) in enumerate(
+                [("functions", "Data Fields", {1, 2, 5, 6, 3}), ("globals", "Globals", {1, 2, 5, 6, 4})]
+            )
+            for more in ("", "_vars", "_func")
+        ),
+        *(Look(n, f"http://h/{n}.html", f"n{n}x Class Reference", frozenset({1, 8, 9})) for n in range(6, 12)),
+    ]
+    sets = gather(looks)
+    kinds = {"title-ends:Data Fields": 0b111, "title-ends:Globals": 0b111000}
+    ways = frozenset({"_vars", "_func"})
+    apart = replace(sets, kinds=kinds, series={})
+    assert len(join(list(kinds.values()), apart)) == 2
+    assert len(join(list(kinds.values()), replace(apart, series=dict.fromkeys(kinds, ways)))) == 1

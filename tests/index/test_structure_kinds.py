@@ -1,6 +1,8 @@
 """Kinds of pages that a site names itself."""
 
-from sanderling.index.structure_kinds import explained
+from msgspec.structs import replace
+
+from sanderling.index.structure_kinds import SMALL, explained
 from sanderling.index.structure_sets import gather
 from sanderling.index.structure_split import divide
 from sanderling.index.structure_templates import learn
@@ -68,3 +70,53 @@ def test_one_page_is_a_kind_if_it_is_called_like_one() -> None:
     looks = [*site(), single]
     model = learn(looks)
     assert [look for look in looks if model.place(look) == model.place(single)] == [single]
+
+
+def small_site(*more: Look) -> list[Look]:
+    """So few pages of each kind that nothing is foretold."""
+    built = {"Struct Reference": {1, 2, 3}, "Directory Reference": {1, 4, 5}, "Source File": {1, 6, 7}}
+    named = [
+        Look(10 * kind + n, f"http://h/{kind}{n}.html", f"n{'abc'[n]}x {name}", frozenset(blocks))
+        for kind, (name, blocks) in enumerate(built.items())
+        for n in range(2 + (kind == 0))
+    ]
+    others = [Look(50 + n, f"http://h/o{n}.html", f"T{'abcdefghi'[n]}", frozenset({1, 20 + n})) for n in range(9)]
+    return [*named, *others, *more]
+
+
+def test_names_of_a_small_site_are_kinds_if_their_pages_are_kin() -> None:
+    names = {name.removeprefix("title-ends:") for name in gather(small_site()).kinds}
+    assert names == {"Struct Reference", "Directory Reference", "Source File"}
+
+
+def test_one_page_of_a_small_site_is_a_kind_if_its_name_ends_like_that_of_kin() -> None:
+    single = Look(90, "http://h/f.html", "f h File Reference", frozenset({1, 2}))
+    assert "title-ends:File Reference" in gather(small_site(single)).kinds
+
+
+def test_names_are_no_kinds_where_pages_of_most_are_not_kin() -> None:
+    words = ["Red Hat", "Blue Shoe", "Green Coat", "White Shirt"]
+    unlike = [
+        Look(90 + n, f"http://h/u{n}.html", f"{'abc'[n % 2]}y {words[n // 2]}", frozenset({1, 40 + n % 2, 41 + n % 2}))
+        for n in range(8)
+    ]
+    assert not gather(small_site(*unlike)).kinds
+
+
+def test_kin_are_not_looked_for_on_a_large_site() -> None:
+    others = [Look(100 + n, f"http://h/p{n}.html", f"T{n}", frozenset({1, 20 + n % 9})) for n in range(SMALL)]
+    assert not gather(small_site(*others)).kinds
+
+
+def test_a_stray_of_a_small_site_is_one_whatever_it_is_called() -> None:
+    assert gather(small_site()).believed == 0
+    assert gather(site()).believed == 3
+
+
+def test_a_title_that_all_pages_of_a_series_have_names_a_kind_of_few_pages() -> None:
+    pages = [
+        Look(200 + n, f"http://h/globals{more}", "Globals", frozenset({1, 30})) for n, more in enumerate(("", "_vars"))
+    ]
+    assert gather([*site(), *pages]).kinds["title-ends:Globals"].bit_count() == 2
+    apart = [replace(page, url=f"http://h/{'xy'[n]}") for n, page in enumerate(pages)]
+    assert "title-ends:Globals" not in gather([*site(), *apart]).kinds

@@ -45,12 +45,24 @@ def test_kinds_are_called_by_a_word_before_whose_name_titles_differ() -> None:
 
 
 def test_a_title_of_one_page_is_gone_on_after_if_a_dash_stands_between() -> None:
-    titles = read_titles(["L: Class Members", "L: Class Members - Functions", "L: Class Members - Variables"])
+    titles = read_titles(["L: Class Members", "L: Class Members - Functions", "L: Class Members - Variables", "L: X"])
     assert titles.kind("L: Class Members - Variables") == "title-ends:Class Members"
-    titles = read_titles(["org.site.core", "org.site.core.metric", "org.site.core.rule"])
+    titles = read_titles(["org.site.core", "org.site.core.metric", "org.site.core.rule", "com.site"])
     assert titles.kind("org.site.core.metric") == "title-ends:core metric"
 
 
 def test_kinds_are_called_by_a_word_that_a_name_of_two_pages_shares_with_a_frequent_one() -> None:
     assert "Members" in read_titles([*SITE, *["L: File Members"] * 2]).telling
     assert "Members" not in read_titles([*SITE, "L: File Members"]).telling
+
+
+def test_words_that_every_title_begins_with_are_no_part_of_it() -> None:
+    titles = read_titles([*(f"My Site: n{n} Class Reference" for n in "abc"), *["My Site: Globals"] * 2])
+    assert titles.opening == ("My", "Site")
+    assert titles.kind("My Site: Globals") == "title-ends:Globals"
+
+
+def test_one_word_names_a_kind_if_several_titles_are_that_word() -> None:
+    titles = read_titles(["Globals", "Globals", "Modules"])
+    assert titles.kind("Globals") == "title-ends:Globals"
+    assert titles.kind("Modules") is None

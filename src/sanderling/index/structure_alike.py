@@ -16,10 +16,8 @@ TOLD = 0.9  # ... unless some feature tells them apart this surely ...
 SAME = 0.8  # ... and they do not hold this much of each other's blocks
 MUTUAL = 0.6  # parts that share less but hold this much of each other's blocks are one template too ...
 APART = 0.97  # ... unless some feature tells them apart this surely
-LESS = 0.9  # a part this much contained in another with the same company has only less on it
 HALF = 0.5  # of one of two kinds with a word in common and the same company is in the other: they are one
 THIRD, HARDLY = 0.35, 0.6  # kinds with a word in common that share a third, and that no feature tells apart more surely
-CALLED, DOUBT = 0.95, 0.85  # a kind that holds so little else than a larger one, with a word in common
 
 
 class Company(Enum):
@@ -56,9 +54,7 @@ class Pair(Struct, frozen=True):
 def alike(pair: Pair) -> float:
     """How much two parts share, if it is enough to be one template; 0 if it is not."""
     shared, told = pair.shared, pair.told
-    least, most = sorted(pair.contained)
-    if pair.beside is Company.SAME and most >= LESS:
-        return shared
+    least = min(pair.contained)
     if shared >= ALIKE:
         return shared if least >= SAME or told <= TOLD else 0.0
     return shared if least >= MUTUAL and told <= APART else 0.0
@@ -72,9 +68,9 @@ def akin(pair: Pair, word: bool) -> float:
         return shared if same else 0.0
     if pair.beside is Company.SAME:
         return shared if same or max(pair.contained) >= HALF else 0.0
-    own = has_own_block(pair.large, pair.small)
-    if pair.beside is Company.OTHER and (own or has_own_block(pair.small, pair.large)):
+    if pair.beside is Company.OTHER and (
+        has_own_block(pair.large, pair.small) or has_own_block(pair.small, pair.large)
+    ):
         return 0.0
     hardly = pair.beside is Company.NONE and shared >= THIRD and told <= HARDLY
-    less = pair.contained[0] >= CALLED and told <= DOUBT and not own
-    return shared if same or hardly or less else 0.0
+    return shared if same or hardly else 0.0

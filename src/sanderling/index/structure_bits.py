@@ -15,6 +15,11 @@ def union(parts: Iterable[int]) -> int:
     return whole
 
 
+def members(pages: int) -> list[int]:
+    """The places of the pages of a set, in order."""
+    return [place for place, bit in enumerate(reversed(f"{pages:b}")) if bit == "1"]
+
+
 def entropy(share: float) -> float:
     """Bits in one answer to a yes-or-no question."""
     return -share * log2(share) - (1 - share) * log2(1 - share) if 0 < share < 1 else 0.0

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from sanderling.index.structure_alike import Company, Pair, akin, alike
 from sanderling.index.structure_bits import union
 from sanderling.index.structure_kinds import words_of
@@ -24,6 +26,8 @@ def join(parts: Sequence[int], sets: Sets) -> list[int]:
         small, large = sorted((a, b), key=lambda number: groups[number].bit_count())
         pair = Pair(profiles[small], profiles[large], sets.weight, company(groups[a], groups[b], sets.company))
         if groups[a] & titled and groups[b] & titled:
+            if parallel(groups[a], groups[b], sets):
+                return akin(replace(pair, beside=Company.SAME), True)
             return akin(pair, share_word(groups[a], groups[b], sets.kinds))
         return alike(pair)
 
@@ -57,3 +61,13 @@ def share_word(one: int, other: int, kinds: Mapping[str, int]) -> bool:
         {word for name, pages in kinds.items() if pages & part for word in words_of(name)} for part in (one, other)
     ]
     return not words[0].isdisjoint(words[1])
+
+
+def parallel(one: int, other: int, sets: Sets) -> bool:
+    """Pages of two parts are series that go on in the same ways: `functions_vars.html` and `globals_vars.html`."""
+    ways = [
+        frozenset[str]().union(*(ways for name, ways in sets.series.items() if sets.kinds[name] & part))
+        for part in (one, other)
+    ]
+    shared = len(ways[0] & ways[1])
+    return shared > 0 and shared >= MOSTLY * min(map(len, ways))

@@ -2,29 +2,32 @@
 
 Many sites write what kind of page it is at the end of the title ("... Class Reference", "... Member List") or at the
 beginning of the file name (`struct.Vec.html`, `fn.swap.html`). Where the few words that stand in one such place
-foretell most of how the pages are built, they are believed: pages that are called the same are not divided.
+foretell most of how the pages are built, they are believed: pages that are called the same are not divided. On a small
+site nothing foretells much; there names are believed if pages of most names are built like each other more than like
+any other page, and then every name that ends in a word such a name ends in is one.
 """
 
-import re
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from math import log
 
-from sanderling.index.structure_bits import entropy, union
+from sanderling.index.structure_bits import entropy, members, union
+from sanderling.index.structure_recurring import are_kin
+from sanderling.index.structure_series import series
 from sanderling.index.structure_titles import ENDS, LEAST, Titles
 from sanderling.index.structure_views import Look
 from sanderling.organise.tokens import url_tokens
 from sanderling.pages.structure import is_block
 
 FEWEST, MOST = 3, 64  # kinds: fewer are not worth naming, more are not kinds
+SMALL = 500  # pages; more than that tell by themselves which names are kinds
+KIN = 0.5  # share of names whose pages are built like each other more than like any other page
 RELATED = 32  # names of few pages
-COMPANY = 32  # kinds of pages that stand beside others
 CHANCE = 1 / log(2)  # bits a part gives of a block: twice what it is expected to where nothing is known
 TITLES_COVER, FILES_COVER = 0.33, 0.6  # share of pages that are named
 TITLES_EXPLAIN = 0.33  # share of the structure's information that the names give ...
 FILES_EXPLAIN = 0.62  # ... more of it if they are file names, which are addresses first
 RARE = 0.02  # share of pages that have, or lack, a block that counts
-SEPARATOR = re.compile(r"[-_.]")
 BEGINS = "begins:"
 
 
@@ -33,12 +36,19 @@ def named_kinds(looks: Sequence[Look], skip: int, said: Titles, had: Mapping[int
     best, found = 0.0, dict[str, int]()
     asked = ((TITLES_COVER, TITLES_EXPLAIN), (FILES_COVER, FILES_EXPLAIN))
     for place, (cover, needed) in zip(_places(looks, skip, said), asked, strict=True):
-        kinds = {name: pages for name, pages in place.items() if pages.bit_count() >= LEAST}
+        related = _related(place, said, [look.url for look in looks])
+        many = {name: pages for name, pages in place.items() if pages.bit_count() >= LEAST}
+        kinds = {name: pages for name, pages in many.items() if not _is_word(name) or name in related}
         if FEWEST <= len(kinds) <= MOST and sum(map(int.bit_count, kinds.values())) >= cover * len(looks):
             share = explained(list(kinds.values()), had, len(looks))
             if share >= max(best, needed):
-                best, found = share, kinds | _related(place, said.telling)
+                best, found = share, kinds | related
     return found
+
+
+def _is_word(name: str) -> bool:
+    """A title of one word may just be numbered: "Thing 17"."""
+    return name.startswith(ENDS) and " " not in name
 
 
 def _places(looks: Sequence[Look], skip: int, said: Titles) -> Sequence[Mapping[str, int]]:
@@ -54,28 +64,32 @@ def _places(looks: Sequence[Look], skip: int, said: Titles) -> Sequence[Mapping[
     return titles, names
 
 
-def _related(place: Mapping[str, int], telling: Collection[str]) -> dict[str, int]:
-    """Names of few pages that end in a word kinds are called by: "Union Reference" beside "Class Reference"."""
-    found = [(name, pages) for name, pages in place.items() if words_of(name)[-1] in telling]
+def _related(place: Mapping[str, int], said: Titles, urls: Sequence[str]) -> dict[str, int]:
+    """Names of few pages that end in a word kinds are called by ("Union Reference" beside "Class Reference"), or that
+    all pages of a series have as their title."""
+    whole = {name: pages for name, pages in place.items() if name.removeprefix(ENDS) in said.repeated}
+    ways = series(whole, urls)
+    found = [(name, pages) for name, pages in place.items() if words_of(name)[-1] in said.telling or ways.get(name)]
     return dict(sorted(found, key=lambda item: (-item[1].bit_count(), item[0]))[:RELATED])
+
+
+def called(looks: Sequence[Look], said: Titles) -> dict[str, int]:
+    """Names of kinds on a small site, where little foretells anything: most names must be borne by kin."""
+    place = _places(looks, 0, said)[0] if len(looks) <= SMALL else {}
+    asked = {name: pages for name, pages in place.items() if pages.bit_count() > 1}
+    if len(asked) > MOST:
+        return {}
+    kin = {name for name, pages in asked.items() if are_kin(members(pages), looks)}
+    if not kin or len(kin) < KIN * len(asked):
+        return {}
+    last = Counter(words_of(name)[-1] for name in place if " " in name)
+    proven = {words_of(name)[-1] for name in kin if last[words_of(name)[-1]] > 1}
+    return {name: pages for name, pages in place.items() if name in kin or words_of(name)[-1] in proven}
 
 
 def words_of(name: str) -> list[str]:
     """The words of a kind's name."""
     return name.removeprefix(ENDS).split()
-
-
-def companions(urls: Sequence[str]) -> dict[str, int]:
-    """Which pages have another beside them whose name goes on: `Foo.html` has `Foo-members.html`, by `-members`."""
-    stems = {url.rpartition(".")[0] or url: position for position, url in enumerate(urls)}
-    found: defaultdict[str, int] = defaultdict(int)
-    for stem in stems:
-        for part in SEPARATOR.finditer(stem, stem.rfind("/") + 1):
-            position = stems.get(stem[: part.start()])
-            if position is not None:
-                found[stem[part.start() :]] |= 1 << position
-    most = sorted(found.items(), key=lambda item: (-item[1].bit_count(), item[0]))[:COMPANY]
-    return {more: pages for more, pages in most if pages.bit_count() >= LEAST}
 
 
 def explained(parts: Sequence[int], had: Mapping[int, int], count: int) -> float:

@@ -27,7 +27,7 @@ def recurring(looks: Sequence[Look]) -> dict[str, int]:
         pages[name].append(position)
         homes[name].add("/".join(folders))
     usual = _usual(homes)
-    return {NAME + name: sum(1 << page for page in pages[name]) for name in usual if _are_kin(pages[name], looks)}
+    return {NAME + name: sum(1 << page for page in pages[name]) for name in usual if are_kin(pages[name], looks)}
 
 
 def _usual(homes: Mapping[str, Collection[str]]) -> list[str]:
@@ -41,7 +41,7 @@ def _usual(homes: Mapping[str, Collection[str]]) -> list[str]:
     return [name for name, having in served.items() if len(having) >= USUAL * len(folders)]
 
 
-def _are_kin(here: Sequence[int], looks: Sequence[Look]) -> bool:
+def are_kin(here: Sequence[int], looks: Sequence[Look]) -> bool:
     """Pages of a name are nearest to each other."""
     inside = set(here)
     others = Counter(look.features for position, look in enumerate(looks) if position not in inside)

@@ -6,9 +6,10 @@ from math import log
 
 from msgspec import Struct
 
-from sanderling.index.structure_kinds import companions, named_kinds
+from sanderling.index.structure_kinds import called, named_kinds
 from sanderling.index.structure_recurring import recurring
-from sanderling.index.structure_titles import Titles, read_titles
+from sanderling.index.structure_series import companions, series
+from sanderling.index.structure_titles import ENDS, Titles, read_titles
 from sanderling.index.structure_views import Look
 from sanderling.organise.tokens import common_depth, tokens
 from sanderling.pages.structure import is_block
@@ -27,7 +28,10 @@ class Sets(Struct, frozen=True):
     weight: Mapping[int, float]
     titles: Titles = Titles()
     kinds: Mapping[str, int] = {}  # pages of each kind that the site names
+    believed: int = 0  # so many of them, the first, are kinds whatever their pages are built like
     company: Mapping[str, int] = {}  # pages that have another beside them, by what its name has more
+
+    series: Mapping[str, frozenset[str]] = {}  # how names of pages go on within each kind
 
     @property
     def everything(self) -> int:
@@ -47,6 +51,8 @@ def gather(looks: Sequence[Look]) -> Sets:
             had[feature] |= bit
     kept = {feature: pages for feature, pages in had.items() if pages.bit_count() > 1}
     titles = read_titles([look.title for look in looks])
+    named = named_kinds(looks, skip, titles, kept)
+    kinds = named or recurring(looks) or called(looks, titles)
     return Sets(
         size=len(looks),
         skip=skip,
@@ -54,8 +60,10 @@ def gather(looks: Sequence[Look]) -> Sets:
         features=kept,
         weight={feature: log(len(looks) / pages.bit_count()) for feature, pages in kept.items()},
         titles=titles,
-        kinds=named_kinds(looks, skip, titles, kept) or recurring(looks),
+        kinds=kinds,
+        believed=sum(name.startswith(ENDS) for name in named),
         company=companions([look.url for look in looks]),
+        series=series(kinds, [look.url for look in looks]),
     )
 
 

@@ -12,7 +12,7 @@ from sanderling.index.structure_join import join
 from sanderling.index.structure_parts import folder_of, partition
 from sanderling.index.structure_sets import Sets, gather, profile
 from sanderling.index.structure_split import Fork, divide
-from sanderling.index.structure_titles import ENDS, Titles
+from sanderling.index.structure_titles import Titles
 from sanderling.index.structure_views import Look
 from sanderling.organise.tokens import common_depth, tokens
 from sanderling.pages.structure import is_block
@@ -123,7 +123,7 @@ def learn_site(looks: Sequence[Look]) -> Rules:
     )
     leaves = tuple(next((n for n, group in enumerate(groups) if part & group), 0) for part in parts)
     templates = templates or (Template(frozenset(), frozenset(), False),)
-    return Rules(sets.skip, tree, leaves, templates, sets.titles, sum(name.startswith(ENDS) for name in sets.kinds))
+    return Rules(sets.skip, tree, leaves, templates, sets.titles, sets.believed)
 
 
 def _template(sets: Sets, pages: int, shares: Mapping[int, float], others: Sequence[Mapping[int, float]]) -> Template:

@@ -1,6 +1,7 @@
 """How the titles of a site name the kinds of its pages: "Vec Class Reference", "Vec Member List".
 
-The last two words of a title are the name of a kind, after what all titles end in is taken off. Two habits of titles
+The last two words of a title are the name of a kind, after what all titles begin with and end in is taken off; the only
+word that is left, if it is left of several titles. Two habits of titles
 would give one kind several names, and are undone: a title that goes on after another ("Class Members - Functions" after
 "Class Members") is named like it, and a name with one word put in ("Class Template Reference") like the one without.
 """
@@ -23,6 +24,7 @@ LEAST = 4  # pages that bear a title, or a name, before it is known as one
 LONGEST = 8  # words of what all titles end in, or of a title after which others go on
 WAYS = 8  # titles that go on after one; more, and it is the name of the site
 PAIR = 2  # pages with a name that ends in the same word as another
+REPEATED = 2  # pages that bear the same title
 DIFFER = 0.5  # share of the titles with a name that are different before it
 VARIETY = 0.9  # share of the titles with a name that have the beginning of another before it
 COMMON = 0.9  # share of titles that end in a word which says nothing, as the name of the site
@@ -32,15 +34,17 @@ class Titles(Struct, frozen=True):
     """What the titles of a site have in common."""
 
     ending: tuple[str, ...] = ()  # words that nearly all end in, the last first
+    opening: tuple[str, ...] = ()  # words that nearly all begin with
     begun: frozenset[str] = frozenset()  # titles after which others go on
     varieties: frozenset[str] = frozenset()  # names before which the beginning of another name stands
     telling: frozenset[str] = frozenset()  # words that kinds are called by, like "Reference"
+    repeated: frozenset[str] = frozenset()  # names that several pages bear as their whole title
 
     def kind(self, title: str) -> str | None:
         """The name of a page's kind; None if its title is too short to have one."""
-        words = _beginning(_without(_words(title), self.ending), self.begun)
+        words = _beginning(_bare(_words(title), self.ending, self.opening), self.begun)
         if len(words) < 2:
-            return None
+            return ENDS + words[0] if words and words[0] in self.repeated else None
         name = _name(words)
         return ENDS + (_shorter(words) if len(words) > 2 and name in self.varieties else name)
 
@@ -49,9 +53,10 @@ def read_titles(titles: Sequence[str]) -> Titles:
     """Learn what the titles of a site have in common."""
     every = [_words(title) for title in titles]
     ending = common_ending(every)
-    bare = [_without(words, ending) for words in every]
+    opening = common_ending([_without(words, ending)[::-1] for words in every])
+    bare = [_bare(words, ending, opening) for words in every]
     begun = _begun(Counter(" ".join(words) for words in bare))
-    return _named(Titles(ending, begun), [_beginning(words, begun) for words in bare])
+    return _named(Titles(ending, opening, begun), [_beginning(words, begun) for words in bare])
 
 
 def _named(titles: Titles, every: Sequence[Sequence[str]]) -> Titles:
@@ -62,7 +67,9 @@ def _named(titles: Titles, every: Sequence[Sequence[str]]) -> Titles:
     varieties = frozenset(name for name, count in longer.items() if count >= VARIETY * counted[name])
     ways = Counter(_name(words) for words in {tuple(words) for words in every if len(words) > 2})
     differing = frozenset(name for name in names if ways[name] >= DIFFER * counted[name])
-    return replace(titles, varieties=varieties, telling=_telling(counted, differing))
+    whole = Counter(" ".join(words) for words in every if 0 < len(words) < 3)
+    repeated = frozenset(title for title, count in whole.items() if count >= REPEATED)
+    return replace(titles, varieties=varieties, telling=_telling(counted, differing), repeated=repeated)
 
 
 def _telling(counted: Mapping[str, int], differing: Iterable[str]) -> frozenset[str]:
@@ -123,6 +130,11 @@ def _without(words: Sequence[str], ending: Sequence[str]) -> Sequence[str]:
         if kept and words[kept - 1] == word:
             kept -= 1
     return words[:kept]
+
+
+def _bare(words: Sequence[str], ending: Sequence[str], opening: Sequence[str]) -> Sequence[str]:
+    """The words between those that all titles begin with and those they end in."""
+    return _without(_without(words, ending)[::-1], opening)[::-1]
 
 
 def _beginning(words: Sequence[str], begun: frozenset[str]) -> Sequence[str]:

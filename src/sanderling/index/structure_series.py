@@ -1,0 +1,47 @@
+"""File names that go on after others: `Foo-members.html` after `Foo.html`, `globals_vars.html` after `globals.html`.
+
+What goes on may be another kind of page, which then stands beside pages of one kind (`companions`), or the same kind: a
+series. Series of two kinds that go on in the same ways are likely one thing: lists of functions, lists of variables.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+
+from sanderling.index.structure_bits import members
+
+COMPANY = 32  # kinds of pages that stand beside others
+LEAST = 4  # pages that have such a page beside them
+SEPARATOR = re.compile(r"[-_.]")
+
+
+def companions(urls: Sequence[str]) -> dict[str, int]:
+    """Which pages have another beside them whose name goes on: `Foo.html` has `Foo-members.html`, by `-members`."""
+    stems = {_stem(url): position for position, url in enumerate(urls)}
+    found: defaultdict[str, int] = defaultdict(int)
+    for stem in stems:
+        for part in SEPARATOR.finditer(stem, stem.rfind("/") + 1):
+            position = stems.get(stem[: part.start()])
+            if position is not None:
+                found[stem[part.start() :]] |= 1 << position
+    most = sorted(found.items(), key=lambda item: (-item[1].bit_count(), item[0]))[:COMPANY]
+    return {more: pages for more, pages in most if pages.bit_count() >= LEAST}
+
+
+def series(kinds: Mapping[str, int], urls: Sequence[str]) -> dict[str, frozenset[str]]:
+    """How names go on within each kind, after the name of another page of the kind: `globals_vars.html` by `_vars`."""
+    stems = [_stem(url) for url in urls]
+    return {name: _goes_on({stems[at] for at in members(pages)}) for name, pages in kinds.items()}
+
+
+def _goes_on(stems: Collection[str]) -> frozenset[str]:
+    return frozenset(
+        stem[part.start() :]
+        for stem in stems
+        for part in SEPARATOR.finditer(stem, stem.rfind("/") + 1)
+        if stem[: part.start()] in stems
+    )
+
+
+def _stem(url: str) -> str:
+    return url.rpartition(".")[0] or url

@@ -1,0 +1,27 @@
+"""File names that go on after others."""
+
+from sanderling.index.structure_series import companions, series
+
+
+def urls(*names: str) -> list[str]:
+    return [f"http://h/{name}.html" for name in names]
+
+
+def test_a_page_has_beside_it_what_goes_on_after_its_name() -> None:
+    names = [f"c{n}{more}" for n in range(4) for more in ("", "-members")]
+    assert companions(urls(*names, "d-members")) == {"-members": 0b01010101}
+
+
+def test_what_stands_beside_few_pages_is_no_company() -> None:
+    assert companions(urls("a", "a-x", "b", "b-x", "c", "c-x")) == {}
+
+
+def test_a_series_goes_on_within_its_kind() -> None:
+    pages = urls("functions", "functions_vars", "globals", "globals_vars", "globals_vars_b", "alone")
+    kinds = {"Data Fields": 0b000011, "Globals": 0b011100, "Other": 0b100000}
+    found = series(kinds, pages)
+    assert found == {"Data Fields": {"_vars"}, "Globals": {"_vars", "_vars_b", "_b"}, "Other": frozenset()}
+
+
+def test_a_page_of_another_kind_begins_no_series() -> None:
+    assert series({"Source File": 0b10}, urls("a_8h", "a_8h_source")) == {"Source File": frozenset()}
