@@ -26,7 +26,8 @@ from sanderling.engines.wire import LENGTH
 NAME = "prose2"  # what both sides call this coding; one that reads otherwise has another name
 SAMPLE = 2**21  # bytes from which words are chosen
 SAMPLE_SECONDS = 1.5  # a slow site is not waited for
-SEGMENT = 2**18
+SEGMENT = 2**18  # bytes of pages, prepared
+FIRST_SEGMENT = 2**15  # the next are twice as long each: so the other side has something to read soon
 LONGEST = 2**22  # bytes of a page that is packed as text
 MOST_TEXT = 2**24  # bytes of a segment, and again when it is written out
 HEADER = struct.Struct("!II")
@@ -80,6 +81,7 @@ class ProsePacker:
         self.coding: deque[Future[bytes]] = deque()
         self.words: Words | None = None
         self.waiting: deque[Waiting] = deque()
+        self.most = FIRST_SEGMENT
         self.size = self.full = 0  # bytes that wait, prepared and as they came
         self.since = time.monotonic()
         self.said = bytearray()  # up to the limit of a memory
@@ -101,7 +103,7 @@ class ProsePacker:
     @property
     def _is_much(self) -> bool:
         """Does enough wait for a segment, or for choosing words? Pages that repeat each other are short, and many."""
-        most, longest = (SAMPLE, MOST_TEXT) if self.words is None else (SEGMENT, LONGEST)
+        most, longest = (SAMPLE, MOST_TEXT) if self.words is None else (self.most, LONGEST)
         return self.size >= most or self.full >= longest
 
     def flush(self) -> bytes:
@@ -115,7 +117,8 @@ class ProsePacker:
         while self.waiting or self.words is None:
             self._segment()
             yield self._coded(AHEAD)
-        yield self._coded(0)
+        while self.coding:
+            yield self._coded(len(self.coding) - 1)
         tail = self.coder.end()
         yield HEADER.pack(0, len(tail)) + tail
         self.close()
@@ -136,11 +139,12 @@ class ProsePacker:
         """Have the next messages that wait coded, and before the first of them the words."""
         words = self.words or self._choose()
         taken, size, full = list[Waiting](), 0, 0
-        while self.waiting and size < SEGMENT and full < LONGEST:  # with one page more it is below what is read at once
+        while self.waiting and size < self.most and full < LONGEST:  # with one page more, below what is read at once
             taken.append(self.waiting.popleft())
             self._remember(taken[-1].whole)
             size += taken[-1].size
             full += taken[-1].full
+        self.most = min(SEGMENT, 2 * self.most)
         self.size -= size
         self.full -= full
         pages = [one.page for one in taken if one.page is not None]

@@ -21,7 +21,7 @@ class Sender(threading.Thread):
     ) -> None:
         super().__init__(daemon=True, name="sender")
         self.found, self.packer, self.send = found, packer, send
-        self.gathered, self.since = bytearray(), time.monotonic()
+        self.gathered, self.since, self.enough = bytearray(), time.monotonic(), 1  # the first bytes go at once
         self.error: OSError | None = None
 
     def run(self) -> None:
@@ -44,7 +44,7 @@ class Sender(threading.Thread):
         late = time.monotonic() - self.since > SEND_SECONDS
         if late or isinstance(message, End):
             self.gathered += self.packer.flush()
-        if late or isinstance(message, End) or len(self.gathered) >= CHUNK:
+        if late or isinstance(message, End) or len(self.gathered) >= self.enough:
             self._send()
 
     def _end(self) -> None:
@@ -55,4 +55,5 @@ class Sender(threading.Thread):
     def _send(self) -> None:
         self.send(bytes(self.gathered))
         self.gathered.clear()
+        self.enough = CHUNK
         self.since = time.monotonic()
