@@ -8,7 +8,6 @@ nearest known one.
 import difflib
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -160,6 +159,8 @@ def gather(
 def _from_file(file: Path | None) -> list[tuple[str, object, str]]:
     if file is None:
         return []
+    import tomllib  # most commands have no such file
+
     try:
         content = tomllib.loads(file.read_text())
     except OSError as error:

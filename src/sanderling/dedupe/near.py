@@ -55,13 +55,13 @@ class NearIndex:
         slot = len(self.pages)
         self.marks.append(mark)
         self.pages.append(page)
-        for band, key in enumerate(_keys(mark)):
-            self.chains[band].append(self.heads[band][key])
-            self.heads[band][key] = slot
+        for head, chain, key in zip(self.heads, self.chains, _keys(mark), strict=True):
+            chain.append(head[key])
+            head[key] = slot
 
     def discard(self, page: int, mark: int) -> None:
         """Forget a page noted under this mark."""
-        for slot in self._chain(0, next(_keys(mark))):
+        for slot in self._chain(0, _keys(mark)[0]):
             if self.marks[slot] == mark and self.pages[slot] == page:
                 self.pages[slot] = GONE
                 self.gone += 1
@@ -82,6 +82,8 @@ class NearIndex:
                     if (marks[slot] ^ mark).bit_count() <= within:
                         seen.add(slot)
                     slot = chain[slot]
+        if not seen:
+            return []
         twins = [Twin(self.pages[slot], distance(marks[slot], mark)) for slot in seen if self.pages[slot] != GONE]
         return sorted(twins, key=lambda twin: (twin.distance, twin.page))
 
@@ -98,6 +100,7 @@ class NearIndex:
             self.add(page, mark)
 
 
-def _keys(mark: int) -> Iterator[int]:
-    for band in range(BANDS):
-        yield mark >> (WIDTH * band) & (SLOTS - 1)
+def _keys(mark: int) -> tuple[int, int, int, int]:
+    """The four bands of a mark."""
+    last = SLOTS - 1
+    return mark & last, mark >> WIDTH & last, mark >> 2 * WIDTH & last, mark >> 3 * WIDTH & last

@@ -45,11 +45,10 @@ def look_up(db: Connection, rereads: Mapping[int, int] | None = None) -> News:
     `rereads` are pages that read as at the visit it names: what was said of them then still holds.
     """
     (until,) = db.execute("SELECT coalesce(max(visit), 0) FROM near_until").fetchone()
-    (last,) = db.execute("SELECT coalesce(max(visit), 0) FROM pages").fetchone()
-    if last <= until:
+    came = dict(db.execute("SELECT url, visit FROM pages WHERE visit > ?", (until,)).fetchall())
+    if not came:
         return News(until)
-    same = {url for url, visit in (rereads or {}).items() if visit <= until}
-    touched = {url for (url,) in db.execute("SELECT url FROM pages WHERE visit > ?", (until,))} - same
+    touched = came.keys() - {url for url, visit in (rereads or {}).items() if visit <= until}
     said = db.execute("SELECT url, twin FROM near").fetchall()
     apart = {url for url, twin in said if url in touched or twin in touched}
     paired = {url for url, _ in said} - apart
@@ -59,7 +58,7 @@ def look_up(db: Connection, rereads: Mapping[int, int] | None = None) -> News:
             asked.append((url, int.from_bytes(mark, "big")))
         elif url not in paired:
             index.add(url, int.from_bytes(mark, "big"))
-    return News(last, len(asked), list(apart), list(_pairs(index, asked)))
+    return News(max(came.values()), len(asked), list(apart), list(_pairs(index, asked)))
 
 
 def write_down(db: Connection, news: News) -> None:
