@@ -22,6 +22,7 @@ from html.parser import HTMLParser
 from itertools import islice
 from operator import eq
 from pathlib import Path
+from statistics import median
 from typing import Any, TypeVar
 
 from isal import igzip
@@ -43,7 +44,12 @@ from sanderling.pages.text import dense, letters, text_mark
 Result = TypeVar("Result")
 Pairs = list[tuple[bytes, bytes]]
 DOCUMENT = Path("docs/changes.md")
-KINDS = {"same": "nothing that a mark sees differs", "words": "words differ", "full": "tags differ"}
+KINDS = {
+    "same": "nothing that a mark sees differs",
+    "some": "words, scripts, links or looks differ",
+    "full": "structure differs",
+}
+AIM = 0.25  # of parsing
 
 
 def main() -> int:
@@ -99,6 +105,7 @@ class Costs:
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
         self.times: Counter[str] = Counter()
+        self.shares: list[float] = []  # of each page that changed: what comparing it cost beside parsing it
 
     def take(self, name: str, work: Callable[..., Result], *things: Any) -> Result:
         """Do some work and note what it cost."""
@@ -107,6 +114,10 @@ class Costs:
         self.seconds[name] += time.process_time() - start
         self.times[name] += 1
         return result
+
+    def spent(self, *names: str) -> float:
+        """All the time spent on some work so far, in seconds."""
+        return sum(self.seconds[name] for name in names)
 
     def of(self, *names: str) -> float:
         """The mean time of some work, in seconds."""
@@ -146,10 +157,18 @@ def column(pairs: Pairs, traces: Path) -> dict[str, str]:
         made = f"{costs.of(kind) / costs.of(f'parse {kind}'):.0%} of {kinds[kind]}" if kinds[kind] else "-"
         cells[f"marks of both versions where {title}, beside parsing these pages"] = made
     cells["**other bytes for the first time, in all**"] = share(first)
+    cells["half of the pages with other bytes cost at most; share of them within the aim"] = _spread(costs.shares)
     cells["**other bytes later, in all**"] = share(later)
     for name, seconds in _visits(traces, first, later):
         cells[name] = share(seconds)
     return cells
+
+
+def _spread(shares: list[float]) -> str:
+    """The cost of the page in the middle, and how many meet the aim."""
+    if not shares:
+        return "-"
+    return f"{median(shares):.0%}; {sum(share <= AIM for share in shares) / len(shares):.0%}"
 
 
 def _compare(old: bytes, new: bytes, costs: Costs) -> str:
@@ -162,14 +181,17 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> str:
     if digests[0] == digests[1]:
         return "unchanged"
     charset = (parse(old).encoding or "").lower()
+    spent, marked = costs.spent("unpack", "marks", "verdict"), costs.spent("marks")
     body = costs.take("unpack", igzip.decompress, igzip.compress(old))
-    spent = costs.seconds["marks"]
     made = costs.take("marks", marks_between, _looked_at(tree), new, Before(body, charset))
-    kind = "full" if "signature" in made else "same" if made["before"] == made["after"] else "words"
-    costs.seconds[kind] += costs.seconds["marks"] - spent
+    kind = "full" if "signature" in made else "same" if made["before"] == made["after"] else "some"
+    costs.seconds[kind] += costs.spent("marks") - marked
     costs.times[kind] += 1
-    costs.take(f"parse {kind}", parse, new)
     costs.take("verdict", detect, made["before"], made.get("after") or made["signature"])
+    parsed = costs.spent(f"parse {kind}")
+    costs.take(f"parse {kind}", parse, new)
+    whole = costs.spent("unpack", "marks", "verdict") - spent
+    costs.shares.append(whole / max(costs.spent(f"parse {kind}") - parsed, 1e-9))
     costs.take("full mark", _mark, _looked_at(parse(new)))
     return kind
 
