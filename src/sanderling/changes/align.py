@@ -75,11 +75,14 @@ def _single(blocks: Sequence[int], gap: tuple[int, int]) -> dict[int, int]:
 
 
 def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Take the longest subsequence whose second parts rise."""
+    """Take the longest subsequence whose second parts rise; mostly all do."""
+    places = [yours for _, yours in pairs]
+    if places == sorted(places):
+        return pairs
     tops: list[int] = []
     at: list[int] = []
     below: list[int] = []
-    for index, (_, yours) in enumerate(pairs):
+    for index, yours in enumerate(places):
         pile = bisect_left(tops, yours)
         below.append(at[pile - 1] if pile else -1)
         if pile == len(tops):
