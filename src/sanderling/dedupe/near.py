@@ -3,21 +3,24 @@
 A mark is cut into four bands of 16 bits. Two marks that differ in at most seven bits have a band in which they differ
 in one bit at the most (7 < 4 x 2), so looking up each band as it is and with each single bit turned finds them all; of
 those eight bits apart it finds 95 %, of those nine bits apart 86 %. The chains are arrays, not dictionaries: 32 bytes a
-page, and one megabyte to start with (benchmarks/duplicates.py).
+page, and two megabytes to start with (benchmarks/duplicates.py). Where a chain begins is written down twice, by either
+byte of a band, so that all beginnings that differ in one bit of the other byte are read at once.
 """
 
 from array import array
 from collections.abc import Iterator
+from operator import itemgetter
 
 from msgspec import Struct
 
 from sanderling.pages.simhash import distance
 
 BANDS, WIDTH = 4, 16
-SLOTS = 1 << WIDTH
 NEAR = 9  # bits; the best between two versions of a page and two pages of a template, benchmarks/duplicates.py
 SURE = 7  # bits up to which nothing is missed
-FLIPS = (0, *(1 << bit for bit in range(WIDTH)))
+BYTES = range(256)
+TURNED = [itemgetter(*(byte ^ 1 << bit for bit in range(8))) for byte in BYTES]  # a byte with each single bit turned
+AROUND = [itemgetter(byte, *(byte ^ 1 << bit for bit in range(8))) for byte in BYTES]  # the same, and as it is
 GONE = 0
 MOST = 20_000  # marks compared for one look-up: a site of a million pages that read alike must not cost their square
 
@@ -35,7 +38,8 @@ class NearIndex:
     def __init__(self) -> None:
         self.marks = array("Q", [0])
         self.pages = array("Q", [GONE])
-        self.heads = [array("I", bytes(4 * SLOTS)) for _ in range(BANDS)]
+        self.heads = [[array("I", bytes(4 * len(BYTES))) for _ in BYTES] for _ in range(BANDS)]  # by the upper byte
+        self.heads_by_lower = [[array("I", bytes(4 * len(BYTES))) for _ in BYTES] for _ in range(BANDS)]
         self.chains = [array("I", [0]) for _ in range(BANDS)]
         self.gone = 0
 
@@ -45,7 +49,8 @@ class NearIndex:
     @property
     def bytes_used(self) -> int:
         """Add up the memory of all arrays."""
-        arrays = (self.marks, self.pages, *self.heads, *self.chains)
+        heads = (head for heads in (*self.heads, *self.heads_by_lower) for head in heads)
+        arrays = (self.marks, self.pages, *heads, *self.chains)
         return sum(one.buffer_info()[1] * one.itemsize for one in arrays)
 
     def add(self, page: int, mark: int) -> None:
@@ -55,13 +60,14 @@ class NearIndex:
         slot = len(self.pages)
         self.marks.append(mark)
         self.pages.append(page)
-        for head, chain, key in zip(self.heads, self.chains, _keys(mark), strict=True):
-            chain.append(head[key])
-            head[key] = slot
+        for band, (upper, lower) in enumerate(_keys(mark)):
+            head = self.heads[band][upper]
+            self.chains[band].append(head[lower])
+            head[lower] = self.heads_by_lower[band][lower][upper] = slot
 
     def discard(self, page: int, mark: int) -> None:
         """Forget a page noted under this mark."""
-        for slot in self._chain(0, _keys(mark)[0]):
+        for slot in self._chain(0, *_keys(mark)[0]):
             if self.marks[slot] == mark and self.pages[slot] == page:
                 self.pages[slot] = GONE
                 self.gone += 1
@@ -73,10 +79,14 @@ class NearIndex:
         """Find the pages whose marks differ in at most `within` bits, nearest first; up to `SURE` bits all of them."""
         if not mark:
             return []
-        flips = FLIPS if within >= BANDS else FLIPS[:1]
         marks, left, seen = self.marks, MOST, set()
-        for head, chain, key in zip(self.heads, self.chains, _keys(mark), strict=True):
-            for slot in filter(None, map(head.__getitem__, map(key.__xor__, flips))):  # most are empty
+        for band, (upper, lower) in enumerate(_keys(mark)):
+            chain, head = self.chains[band], self.heads[band][upper]
+            if within >= BANDS:
+                starts = AROUND[lower](head) + TURNED[upper](self.heads_by_lower[band][lower])
+            else:
+                starts = (head[lower],)
+            for slot in filter(None, starts):  # most are empty
                 while slot and left:
                     left -= 1
                     if (marks[slot] ^ mark).bit_count() <= within:
@@ -87,8 +97,8 @@ class NearIndex:
         twins = [Twin(self.pages[slot], distance(marks[slot], mark)) for slot in seen if self.pages[slot] != GONE]
         return sorted(twins, key=lambda twin: (twin.distance, twin.page))
 
-    def _chain(self, band: int, key: int) -> Iterator[int]:
-        slot = self.heads[band][key]
+    def _chain(self, band: int, upper: int, lower: int) -> Iterator[int]:
+        slot = self.heads[band][upper][lower]
         while slot:
             yield slot
             slot = self.chains[band][slot]
@@ -100,7 +110,7 @@ class NearIndex:
             self.add(page, mark)
 
 
-def _keys(mark: int) -> tuple[int, int, int, int]:
-    """The four bands of a mark."""
-    last = SLOTS - 1
-    return mark & last, mark >> WIDTH & last, mark >> 2 * WIDTH & last, mark >> 3 * WIDTH & last
+def _keys(mark: int) -> list[tuple[int, int]]:
+    """The bands of a mark, each as its upper and its lower byte."""
+    parts = mark.to_bytes(BANDS * WIDTH // 8, "little")
+    return list(zip(parts[1::2], parts[::2], strict=True))
