@@ -22,7 +22,7 @@ from sanderling.pages.parse import Document, Element, Namespace, parse
 from sanderling.pages.stretch import common_start
 from sanderling.pages.tags import ATTRIBUTE, Part, seen
 
-MAX_SPOTS = 16
+MAX_SPOTS = 10  # where more differ, laying both versions side by side costs no more
 AROUND = 24  # bytes on either side of where a value begins to differ
 SHORT = 1_000  # bytes of a spot that is remembered
 ENDS = {b"<script": b"</script>", b"<style": b"</style>"}
