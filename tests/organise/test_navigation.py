@@ -86,6 +86,13 @@ def test_a_class_that_was_made_for_one_element_does_not_part_a_list() -> None:
     assert one != far
 
 
+def test_every_other_row_of_a_table_belongs_to_the_same_list() -> None:
+    stripes = ("tbody>tr.even>td", "tbody>tr.odd>td", "tbody>tr.even-row-color>td", "tbody>tr>td")
+    assert len({kinds_of(LinkSeen(SAMPLE, "", SAMPLE, place))[-1] for place in stripes}) == 1
+    events = LinkSeen(SAMPLE, "", SAMPLE, "tbody>tr.event>td")
+    assert kinds_of(events)[-1].endswith("tr.event>td")
+
+
 def test_what_few_links_say_and_a_sample_too_brings_them_nearer() -> None:
     navigator = Navigator(["https://api.example/namespaceOne.html"])
     kin = LinkSeen("https://api.example/namespaceTwo.html", place="ul>li")

@@ -29,6 +29,7 @@ ABOVE = 0.5  # worth of the directory that a sample is in
 PARENTS = 4  # directories above a sample that are looked at
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 MARK = re.compile(r"\b(?=(?:[a-z]*[0-9]){3})[a-z0-9]+\b", re.IGNORECASE)  # made for one element: `ga32db3d98`
+STRIPE = re.compile(r"\.(?:[\w-]*-)?(?:even|odd)(?:-[\w-]*)?(?=[.>]|$)")  # every other row of a table: `tr.even`
 NUMBERED = re.compile(r"^(.*?)([0-9]{3,})[^0-9]*$")
 
 
@@ -88,7 +89,7 @@ def kinds_of(link: LinkSeen, skip: int = 0) -> list[str]:
     form = re.sub(r"[0-9]+", "#", re.sub(r"[A-Za-z]{2,}", "w", name))
     found = [f"form:{len(folders[skip:])}/{form}"]
     if link.place:
-        place = MARK.sub(lambda mark: f"#{len(mark[0])}", link.place)
+        place = MARK.sub(lambda mark: f"#{len(mark[0])}", STRIPE.sub("", link.place))
         found.append(f"place:{place}")
         if link.source:
             found.append(f"list:{link.source}>{place}")
