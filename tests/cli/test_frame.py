@@ -36,3 +36,10 @@ def test_an_empty_table_is_said_in_words(capsys: pytest.CaptureFixture[str]) -> 
     print_rows([], ("one", "two"), "nothing is due")
     seen = capsys.readouterr()
     assert (seen.out, seen.err) == ("one  two\n", "nothing is due\n")
+
+
+@pytest.mark.parametrize("flag", [["changes", "--min-significance"], ["like", "https://a.example/", "--threshold"]])
+def test_a_share_lies_between_0_and_1(flag: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    for wrong in ("7", "-0.1", "nan", "much"):
+        assert main([*flag, wrong]) == 4
+        assert f"{wrong!r} is no number from 0 to 1" in capsys.readouterr().err

@@ -15,7 +15,7 @@ from sanderling.changes.told import OVERLAP, Heard
 from sanderling.changes.told import read as read_heard
 from sanderling.changes.told import write as write_heard
 from sanderling.cli.diff import NOTHING_WATCHED, read_attention
-from sanderling.cli.frame import Call, print_json, print_rows, say, whole
+from sanderling.cli.frame import Call, print_json, print_rows, say, share, whole
 from sanderling.cli.news import chosen, fates, others
 from sanderling.cli.times import iso, moment, short
 from sanderling.errors import UsageError
@@ -43,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """What only this command takes."""
     parser.add_argument("--since", metavar="TIME", help="2026-11-15, 7d, 2h; last: since the last alert")
     parser.add_argument("--kind", action="append", metavar="KIND", help=f"one of {', '.join(Kind)} (repeatable)")
-    parser.add_argument("--min-significance", type=float, default=0.0, metavar="X", help="from 0 to 1")
+    parser.add_argument("--min-significance", type=share, default=0.0, metavar="X", help="from 0 to 1")
     parser.add_argument("--url", metavar="PATTERN", help="only URLs like this: * stands for anything")
     parser.add_argument("--words", action="store_true", help="also the words that came and went")
     parser.add_argument("--noise", action="store_true", help="also pages that differ in nothing that matters")

@@ -174,6 +174,17 @@ def whole(text: str) -> int:
     return int(text)
 
 
+def share(text: str) -> float:
+    """A number from 0 to 1, as an argument."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0.0 <= number <= 1.0:  # nor is what is no number
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 1")
+    return number
+
+
 def print_json(value: object) -> None:
     """One object on one line."""
     narrow = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")  # then every letter is spelled in ASCII

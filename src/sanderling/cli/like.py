@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from random import Random
 
 from sanderling.alike import Found, body_of, find_stored
-from sanderling.cli.frame import Call, print_json, say, whole
+from sanderling.cli.frame import Call, print_json, say, share, whole
 from sanderling.cli.progress import show_progress, stop_on_signals
 from sanderling.cli.refresh import remembered
 from sanderling.cli.seeds import warn_without_contact
@@ -53,7 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stored", action="store_true", help="only look among the stored pages")
     parser.add_argument("--limit", dest="most", type=whole, metavar="N", help=f"at most so many (web: {LIMIT})")
     parser.add_argument("--fetches", type=whole, metavar="N", help="pages to fetch at most (default: twice the limit)")
-    parser.add_argument("--threshold", type=float, metavar="X", help="only at least this similar, from 0 to 1")
+    parser.add_argument("--threshold", type=share, metavar="X", help="only at least this similar, from 0 to 1")
     parser.add_argument("--exact", action="store_true", help="compare whole trees (Simple Tree Matching); slower")
     parser.add_argument("--watch", action="store_true", help="stay and report those that appear later, until Ctrl-C")
     parser.add_argument("--export", choices=("csv", "json"), help="print the fields of the pages found as a table")
@@ -139,9 +139,6 @@ def _of_web(page: Found) -> Found:
 
 
 def _check(call: Call) -> None:
-    threshold = call.args.threshold
-    if threshold is not None and not 0 <= threshold <= 1:
-        raise UsageError(f"--threshold {threshold:g} cannot be: a similarity lies between 0 and 1")
     if bool(call.args.url) == call.args.briefs:
         raise UsageError("give a sample page, or --briefs for what users of the search page asked for")
     if call.args.most is not None and call.args.most < 1:
