@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from benchmarks.sites import SITES, options_of
 from benchmarks.written import put
-from sanderling.engines.hosts.coder import BEHIND, Coder, Decoder
+from sanderling.engines.hosts.coder import BEHIND, ORDER, Coder, Decoder
 from sanderling.engines.hosts.letter import Letter, Message, Packer, Page, Unpacker, Wanted
 from sanderling.engines.hosts.local import open_site
 from sanderling.engines.hosts.prose import ProsePacker, framed
@@ -84,8 +84,8 @@ def measure(messages: Sequence[Message]) -> list[Packed]:
         timed("zstd 22, one stream", lambda: zstd.compress(whole, options=ULTRA), widely),
         timed("xz 9, 64 MB", lambda: lzma.compress(whole, lzma.FORMAT_XZ, filters=FILTERS), lzma.decompress),
         timed("brotli 11, 16 MB", lambda: brotli.compress(whole, quality=11, lgwin=24), brotli.decompress),
-        timed("PPMd 16 alone", lambda: coded(whole), lambda data: Decoder().decode(data + bytes(BEHIND), len(whole))),
-        timed("**small**: PPMd 16 behind shorthand", lambda: small(messages), read_small),
+        timed(f"PPMd {ORDER} alone", lambda: coded(whole), lambda data: decoded(data, len(whole))),
+        timed(f"**small**: PPMd {ORDER} behind shorthand", lambda: small(messages), read_small),
     ]  # fmt: skip
 
 
@@ -117,6 +117,11 @@ def coded(whole: bytes) -> bytes:
     """By the model alone."""
     coder = Coder()
     return coder.encode(whole) + coder.end()
+
+
+def decoded(data: bytes, length: int) -> bytes:
+    """What the other side does with it."""
+    return Decoder().decode(data + bytes(BEHIND), length)
 
 
 def learned(each: Sequence[bytes]) -> Packed:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
-ORDER = 16
+ORDER = 12  # measured on documentation sites: 16 saves 0.5 to 1 % of the bytes in a tenth more time
 MODEL_BYTES = 256 * 2**20
 SLICE = 2**14  # bytes coded at once, however badly
 READ = 2**15  # bytes read at once: the library's first buffer

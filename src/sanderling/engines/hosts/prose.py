@@ -23,7 +23,7 @@ from sanderling.engines.hosts.slips import Slips, as_list, is_plain
 from sanderling.engines.hosts.words import Words, choose
 from sanderling.engines.wire import LENGTH
 
-NAME = "prose2"  # what both sides call this coding; one that reads otherwise has another name
+NAME = "prose3"  # what both sides call this coding; one that reads otherwise has another name
 SAMPLE = 2**21  # bytes from which words are chosen
 SAMPLE_SECONDS = 1.5  # a slow site is not waited for
 SEGMENT = 2**18  # bytes of pages, prepared
