@@ -69,7 +69,6 @@ class Packed(Struct, frozen=True):
     record_id: str  # without the angle brackets
     member: bytes
     payload_digest: str = ""
-    block_digest: str = ""
     head: bytes = b""  # status line and headers as they stand in the record
 
 
@@ -89,7 +88,7 @@ def pack_response(seen: Exchange, algorithm: Algorithm = "sha256") -> Packed:
         f"WARC-Payload-Digest: {payload}\r\nWARC-Block-Digest: {whole}\r\n"
         "Content-Type: application/http;msgtype=response\r\n"
     )
-    return Packed(record_id, pack_record(lines, head, seen.body), payload, whole, head)
+    return Packed(record_id, pack_record(lines, head, seen.body), payload, head)
 
 
 def pack_request(seen: Exchange, response_id: str, algorithm: Algorithm = "sha256") -> Packed:
@@ -102,7 +101,7 @@ def pack_request(seen: Exchange, response_id: str, algorithm: Algorithm = "sha25
         f"WARC-Concurrent-To: <{response_id}>\r\nWARC-Block-Digest: {whole}\r\n"
         "Content-Type: application/http;msgtype=request\r\n"
     )
-    return Packed(record_id, pack_record(lines, block), "", whole, block)
+    return Packed(record_id, pack_record(lines, block), head=block)
 
 
 def pack_metadata(
@@ -116,7 +115,7 @@ def pack_metadata(
         f"WARC-Concurrent-To: <{response_id}>\r\nWARC-Block-Digest: {whole}\r\n"
         "Content-Type: application/warc-fields\r\n"
     )
-    return Packed(record_id, pack_record(lines, block), "", whole)
+    return Packed(record_id, pack_record(lines, block))
 
 
 @lru_cache(maxsize=1024)  # of most visits the same few things are said

@@ -80,4 +80,4 @@ def pack_revisit(seen: Exchange, original: Original, algorithm: Algorithm, recor
         ("Content-Type", "application/http;msgtype=response"),
     ]
     lines = opening("revisit", record_id, seen.at, seen.url) + header_lines(fields)
-    return Packed(record_id, pack_record(lines, head), original.payload_digest, whole, head)
+    return Packed(record_id, pack_record(lines, head), original.payload_digest, head)
