@@ -15,7 +15,7 @@ from sanderling.database import Connection, connect
 
 WANTED = 3_000  # pages of the log that are worth a look
 FIRST, SHORTEST, LONGEST = 1.0, 0.2, 30.0  # seconds between two looks
-MOMENT = 50  # milliseconds: so long others may be waited for, and may wait for us, when the log is emptied
+MOMENT = 50  # milliseconds: so long others are waited for when the log is emptied
 
 
 @contextmanager
@@ -54,6 +54,7 @@ def write_back(db: Connection) -> int:
 
 def empty(db: Connection) -> None:
     """Write back all of the log and let it begin anew; where somebody writes or reads for long, as much as can be."""
+    write_back(db)  # first what keeps nobody waiting: emptying keeps out who commits for as long as it takes
     db.execute(f"PRAGMA busy_timeout={MOMENT}")
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

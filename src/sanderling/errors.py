@@ -13,7 +13,6 @@ What the *web* does wrong is never an exception: it is an `Outcome` with a `Reas
 
 import errno
 import json
-import os
 import sys
 from urllib.parse import unquote
 
@@ -47,7 +46,7 @@ class DiskFull(SanderlingError):
 def unwritten(what: object, error: OSError) -> SanderlingError:
     """Make the error that says why something could not be written: for want of room, or what else it was."""
     kind = DiskFull if error.errno in NO_ROOM else UsageError
-    return kind(f"cannot write {what}: {os.strerror(error.errno or 0)}")
+    return kind(f"cannot write {what}: {error.strerror or error}")
 
 
 class MissingExtra(SanderlingError):

@@ -72,7 +72,8 @@ def test_changes_can_be_chosen(crawled: Crawled, capsys: pytest.CaptureFixture[s
     for flags, count in (
         (("--kind", "content"), 1),
         (("--kind", "media"), 0),
-        (("--min-significance", "1.01"), 0),
+        (("--noise",), 2),
+        (("--noise", "--min-significance", "0.5"), 1),
         (("--url", "*/words"), 1),
         (("--url", "*/clock"), 0),
         (("--since", "1d"), 1),

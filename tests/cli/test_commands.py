@@ -13,6 +13,7 @@ from tests.web import Page, Site, html, redirect
 from sanderling.cli import COMMANDS, main
 from sanderling.cli.frame import command_module
 from sanderling.cli.seeds import read_seed_file
+from sanderling.errors import unwritten
 from sanderling.given import known
 from sanderling.sources.sitemap import read_sitemap
 
@@ -359,6 +360,21 @@ def test_a_disk_without_room_for_what_is_written_out_is_a_full_disk(
     monkeypatch.setattr("sanderling.cli.sitemap.Path.write_bytes", refuse)
     assert main([*command.split(), str(tmp_path / "out"), "-C", crawled[1]]) == 3
     assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize("command", ["export -o", "export --format parquet -o"])
+def test_a_place_that_cannot_be_written_to_is_one_sentence(
+    crawled: tuple[str, str], command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pyarrow")
+    (tmp_path / "taken.part").mkdir()
+    for name in ("x" * 252, "taken"):
+        assert main([*command.split(), str(tmp_path / name), "-C", crawled[1]]) == 4
+        assert capsys.readouterr().err.count("cannot write") == 1
+
+
+def test_an_error_without_a_number_says_what_it_says() -> None:
+    assert str(unwritten("x", OSError("no such thing"))) == "cannot write x: no such thing"
 
 
 def test_the_history_of_a_page_is_told(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,6 +34,15 @@ def test_a_character_cut_at_the_end_is_no_other_encoding() -> None:
     assert plain_text(WORDS.encode()[:-1]) == WORDS[:-1] + "\ufffd"
 
 
+def test_a_foreign_letter_at_the_end_is_not_taken_for_one_that_was_cut() -> None:
+    assert plain_text("caf\xe9".encode("latin-1")) == "caf\xe9"
+
+
+def test_wide_text_is_text_where_its_server_says_so() -> None:
+    assert is_text("words".encode("utf-16-le"), "utf-16le")
+    assert not is_text(gzip.compress(b"words", mtime=0), "utf-8")
+
+
 @pytest.mark.parametrize("body", [gzip.compress(b"words", mtime=0), b"\x89PNG\r\n\x1a\n", "words".encode("utf-16-le")])
 def test_what_a_server_calls_text_may_be_none(body: bytes) -> None:
     assert not is_text(body)

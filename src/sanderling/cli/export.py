@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -41,7 +41,7 @@ def run(call: Call) -> int:
             try:
                 count = _parquet(rows, call.args.output)
             except OSError as error:
-                Path(call.args.output + PART).unlink(missing_ok=True)
+                _drop(Path(call.args.output + PART))
                 raise unwritten(call.args.output, error) from None
         else:
             with _target(call.args.output) as file:
@@ -61,8 +61,14 @@ def _target(name: str | None) -> Iterator[IO[str]]:
             yield file
         os.replace(part, name)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        _drop(part)
         raise unwritten(name, error) from None
+
+
+def _drop(part: Path) -> None:
+    """Leave no half file behind; where none could be begun, there is none."""
+    with suppress(OSError):
+        part.unlink()
 
 
 def _jsonl(rows: Iterator[dict[str, object]], file: IO[str]) -> int:

@@ -63,6 +63,6 @@ def page_text(record: StoredRecord) -> str:
     mime, charset = mime_of(kind), charset_of(kind)
     if is_html(mime, record.body):
         return "\n".join(line for line in text(parse(record.body, charset)).splitlines() if line.strip())
-    if (mime.startswith("text/") or not mime) and is_text(record.body):
+    if (mime.startswith("text/") or not mime) and is_text(record.body, charset):
         return plain_text(record.body, charset)
     return f"[{mime or 'no type'}, {len(record.body)} bytes]"

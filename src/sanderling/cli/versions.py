@@ -64,7 +64,7 @@ def _version(record: StoredRecord, attention: Attention) -> Version | None:
 def _words(record: StoredRecord, mime: str, charset: str) -> str:
     """The words of a document that is no page, line by line; empty if it has none that we can read."""
     if mime.startswith("text/") or mime.endswith(WRITTEN):
-        words = plain_text(record.body, charset) if is_text(record.body) else ""
+        words = plain_text(record.body, charset) if is_text(record.body, charset) else ""
         return _unfolded(words) if mime.endswith("json") else words
     document = document_of(record, "", 0.0)
     return document.body if document is not None else ""

@@ -53,7 +53,7 @@ def page_texts(page: Stored) -> Iterator[Text]:
     mime = mime_of(kind)
     if is_html(mime, record.body):
         yield page.url, text(parse(record.body, charset_of(kind)))
-    elif mime.startswith("text/") and is_text(record.body):
+    elif mime.startswith("text/") and is_text(record.body, charset_of(kind)):
         yield page.url, joined(plain_text(record.body, charset_of(kind)).encode("utf-8", "replace"))
 
 

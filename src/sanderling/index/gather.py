@@ -103,7 +103,7 @@ def _titled(bare: Document, body: str) -> Document:
 
 
 def _plain(charset: str) -> Reader:
-    return lambda body: plain_text(body[: LARGEST_BODY * 4], charset) if is_text(body) else ""
+    return lambda body: plain_text(body[: LARGEST_BODY * 4], charset) if is_text(body, charset) else ""
 
 
 def _pdf(body: bytes) -> str:

@@ -5,12 +5,13 @@ import re
 from sanderling.pages.encodings import encoding_of, has_mark
 
 SNIFFED = 1445  # bytes at the beginning that tell (WHATWG, MIME sniffing, 7.2)
+WIDE = frozenset({"utf-16-le", "utf-16-be"})  # encodings whose letters hold zeros
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]").search
 
 
-def is_text(body: bytes) -> bool:
+def is_text(body: bytes, charset: str = "") -> bool:
     """Say whether bytes that are called text can be: servers call files so whose type they do not know."""
-    return has_mark(body) or _NOT_TEXT(body, 0, SNIFFED) is None
+    return has_mark(body) or encoding_of(b"", charset) in WIDE or _NOT_TEXT(body, 0, SNIFFED) is None
 
 
 def plain_text(body: bytes, charset: str = "") -> str:
@@ -25,5 +26,6 @@ def _is_utf8(body: bytes) -> bool:
     try:
         body.decode("utf-8")
     except UnicodeDecodeError as fault:
-        return fault.start > len(body) - 4  # a character was cut at the end
+        # a character may be cut at the end; where it would be the only foreign one, the text is in another encoding
+        return fault.start > len(body) - 4 and not body[: fault.start].isascii()
     return True

@@ -115,7 +115,7 @@ def urljoin_safely(base: str, value: str) -> str:
 def _as_text(body: Body, nonce: str, *, scripts: bool) -> bytes:
     if body.mime in IMAGES:
         page = f'<img alt="" src="{kept(body.url, body.at)}">'
-    elif _is_written(body.mime) and is_text(body.body):
+    elif _is_written(body.mime) and is_text(body.body, body.charset):
         page = f"<pre>{escape(plain_text(body.body[:LARGEST], body.charset))}</pre>"
     else:
         page = f"<p>{escape(body.mime or 'a file')}, {len(body.body):,} bytes.</p>"
