@@ -5,6 +5,7 @@ import threading
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
+import pytest
 from tests.web import Page, Site, html, redirect, tree
 
 from sanderling.session import Request, Summary, crawl
@@ -13,12 +14,14 @@ from sanderling.store.collection import read_collection
 from sanderling.store.listing import PageRow, pages
 
 
-def go(folder: Path, *sites: Site, limit: int = 0, sitemaps: bool = False, delay: float = 0.0) -> Summary:
+def go(
+    folder: Path, *sites: Site, limit: int = 0, sitemaps: bool = False, delay: float = 0.0, backoff: float = 0.2
+) -> Summary:
     request = Request(
         tuple(site.root + "/" for site in sites),
         scope=Scope(sitemaps=sitemaps),
         limits=Limits(limit=limit),
-        politeness=Politeness(delay=delay, backoff=0.2),
+        politeness=Politeness(delay=delay, backoff=backoff),
         fetching=Fetching(allow_private=True),
         workers=Workers(migrants=1),
     )
@@ -127,7 +130,10 @@ def test_a_robots_txt_that_asks_for_rest_has_it_too(tmp_path: Path) -> None:
         assert site.hits == {"/robots.txt": 1}
 
 
-def test_of_complaints_that_come_together_the_longest_rest_is_granted(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("asked", "backoff"), [("3600", 0.2), ("1", 3600.0)])
+def test_of_complaints_that_come_together_the_longest_rest_is_granted(
+    asked: str, backoff: float, tmp_path: Path
+) -> None:
     class Busy(Site):
         together = threading.Barrier(2)
 
@@ -136,9 +142,9 @@ def test_of_complaints_that_come_together_the_longest_rest_is_granted(tmp_path: 
                 self.together.wait(20)
             super().answer(handler)
 
-    complaints = {"/a": Page(b"", 503), "/b": Page(b"", 429, {"Retry-After": "3600"})}
+    complaints = {"/a": Page(b"", 503), "/b": Page(b"", 429, {"Retry-After": asked})}
     with Busy({"/": html("/a", "/b")} | complaints) as site:
-        assert go(tmp_path, site).finish_reason == "held"
+        assert go(tmp_path, site, backoff=backoff).finish_reason == "held"
         assert (site.hits["/a"], site.hits["/b"]) == (1, 1)
 
 

@@ -183,6 +183,17 @@ def test_robots_out_of_reach_are_tried_three_times(db: Connection) -> None:
     assert [hosts.learn_robots(silence, 1, 0) for _ in range(3)] == [True, True, False]
 
 
+def test_a_host_that_asked_for_rest_has_it_though_its_robots_txt_cannot_be_had(db: Connection) -> None:
+    add(db, "http://a/1")
+    hosts = Hosts(db)
+    hosts.hold(1, 3600, Reason.RATE_LIMITED)
+    while hosts.learn_robots(Robots(Host("http://a"), 0, b"", 0, 0), 1, 0):  # asked for before the host complained
+        pass
+    hosts.condemn(1, Reason.ROBOTS_UNREACHABLE, State.SKIPPED)
+    hosts.pardon()
+    assert db.execute("SELECT open_at FROM hosts").fetchone() == (3600,)
+
+
 def queued(db: Connection, ranks: dict[str, float]) -> None:
     """Queue URLs with these ranks; their hosts are ready."""
     Book(db).add([Entry(Candidate(Url(url), rank=rank), State.QUEUED) for url, rank in ranks.items()], 0)

@@ -103,9 +103,9 @@ class Hosts:
             )
             return True
         row = self.db.execute(
-            "UPDATE hosts SET robots_status = ?, robots_tries = robots_tries + 1, robots_until = 0, hold = ?"
+            "UPDATE hosts SET robots_status = ?, robots_tries = robots_tries + 1, robots_until = 0"
             " WHERE name = ? RETURNING id, robots_tries",
-            (robots.status, Reason.ROBOTS_UNREACHABLE, robots.host),
+            (robots.status, robots.host),
         ).fetchone()
         if row is None:
             return True

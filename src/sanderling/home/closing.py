@@ -43,37 +43,33 @@ def treat_hosts(visits: Sequence[Visit], leases: Mapping[int, Lease], house: Hou
     """Rest after answers, hold after complaints, give up on hosts that are not there."""
     last: dict[int, float] = {}  # when the last answer came
     slow: dict[int, float] = {}  # the rest that slow answers earn
-    worst: dict[int, Visit] = {}  # many failures at once are one: that which asks for the longest rest
+    failed: dict[int, list[Visit]] = {}  # many failures at once are one
     asked: dict[int, float] = {}  # the rest that a robots.txt asked for which could not be had
     for visit in visits:
+        host = leases[visit.id].host
         if visit.outcome is Outcome.RETURNED or visit.reason is Reason.ROBOTS:
             if visit.reason is Reason.ROBOTS_UNREACHABLE and visit.retry_after:
-                asked[leases[visit.id].host] = visit.retry_after
+                asked[host] = max(asked.get(host, 0.0), visit.retry_after)
             continue
-        host = leases[visit.id].host
         last[host] = max(last.get(host, 0.0), visit.at)
         slow[host] = max(slow.get(host, 0.0), rest_until(visit.at - visit.seconds, visit.seconds))
         if visit.outcome in (Outcome.RETRY, Outcome.FAILED):
-            worst[host] = max(worst.get(host, visit), visit, key=_complaint)
-    struck = {host for host, visit in worst.items() if _strikes(visit, host, house, now)}
+            failed.setdefault(host, []).append(visit)
+    struck = {host for host, seen in failed.items() if _strikes(seen, host, house, now)}
     for host, wait in asked.items():
         house.hosts.hold(host, now + backoff(0, 0.0, wait), Reason.RATE_LIMITED)
     house.hosts.rest(last, house.queue.pace.delay_seconds, struck, slow)
 
 
-def _complaint(visit: Visit) -> tuple[bool, bool, float]:
-    seen = conduct(visit)
-    return seen.limited, seen.trouble, seen.retry_after
-
-
-def _strikes(visit: Visit, host: int, house: House, now: float) -> bool:
+def _strikes(visits: Sequence[Visit], host: int, house: House, now: float) -> bool:
     """Leave a host alone that complains or could not be reached; False if all is well."""
-    seen = conduct(visit)
-    if not seen.limited and not seen.trouble:
+    limited = [visit for visit in visits if conduct(visit).limited]
+    seen = limited or [visit for visit in visits if conduct(visit).trouble]
+    if not seen:
         return False
-    strikes = house.hosts.strike(host)
-    if seen.limited:
-        wait = backoff(strikes - 1, house.backoff_seconds, seen.retry_after)
+    visit, strikes = seen[0], house.hosts.strike(host)
+    if limited:  # one that does not say for how long may mean longer than one that does
+        wait = max(backoff(strikes - 1, house.backoff_seconds, one.retry_after) for one in limited)
         house.hosts.hold(host, now + wait, Reason.RATE_LIMITED)
         house.log.note(f"{visit.url} asks us to slow down ({visit.status}); its host rests {wait:.0f} s")
     elif strikes >= CONDEMN_AFTER:
