@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from sanderling.index.structure_kinds import SMALL, explained
+from sanderling.index.structure_kinds import MOST, SMALL, explained
 from sanderling.index.structure_sets import gather
 from sanderling.index.structure_split import divide
 from sanderling.index.structure_templates import learn
@@ -92,6 +92,17 @@ def test_names_of_a_small_site_are_kinds_if_their_pages_are_kin() -> None:
 def test_one_page_of_a_small_site_is_a_kind_if_its_name_ends_like_that_of_kin() -> None:
     single = Look(90, "http://h/f.html", "f h File Reference", frozenset({1, 2}))
     assert "title-ends:File Reference" in gather(small_site(single)).kinds
+
+
+def test_single_pages_of_a_small_site_are_no_kinds_if_there_are_too_many_of_them() -> None:
+    words = [f"{a}{b}q" for a in "abcdefgh" for b in "abcdefghi"]
+    singles = [
+        Look(90 + n, f"http://h/s{n}.html", f"s {word} Reference", frozenset({1, 100 + n}))
+        for n, word in enumerate(words)
+    ]
+    assert len(gather(small_site(*singles[: MOST - 3])).kinds) == MOST
+    names = {name.removeprefix("title-ends:") for name in gather(small_site(*singles)).kinds}
+    assert names == {"Struct Reference", "Directory Reference", "Source File"}
 
 
 def test_names_are_no_kinds_where_pages_of_most_are_not_kin() -> None:

@@ -74,7 +74,8 @@ def _related(place: Mapping[str, int], said: Titles, urls: Sequence[str]) -> dic
 
 
 def called(looks: Sequence[Look], said: Titles) -> dict[str, int]:
-    """Names of kinds on a small site, where little foretells anything: most names must be borne by kin."""
+    """Names of kinds on a small site, where little foretells anything: most names must be borne by kin. Where more
+    are found than are kinds, single pages name none."""
     place = _places(looks, 0, said)[0] if len(looks) <= SMALL else {}
     asked = {name: pages for name, pages in place.items() if pages.bit_count() > 1}
     if len(asked) > MOST:
@@ -84,7 +85,8 @@ def called(looks: Sequence[Look], said: Titles) -> dict[str, int]:
         return {}
     last = Counter(words_of(name)[-1] for name in place if " " in name)
     proven = {words_of(name)[-1] for name in kin if last[words_of(name)[-1]] > 1}
-    return {name: pages for name, pages in place.items() if name in kin or words_of(name)[-1] in proven}
+    found = {name: pages for name, pages in place.items() if name in kin or words_of(name)[-1] in proven}
+    return found if len(found) <= MOST else {name: pages for name, pages in found.items() if name in asked}
 
 
 def words_of(name: str) -> list[str]:
