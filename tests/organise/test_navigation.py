@@ -1,5 +1,6 @@
 """Navigation patterns: which links lead to wanted pages."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -102,11 +103,22 @@ def test_what_few_links_say_and_a_sample_too_brings_them_nearer() -> None:
     assert navigator.novelty(kin) / navigator.novelty(stranger) > before
 
 
-def test_a_link_called_as_the_wanted_pages_are_may_lead_to_their_list() -> None:
+@pytest.mark.parametrize(
+    ("entry", "entries"),
+    [
+        ("Namespace", "namespaces"),
+        ("Class", "classes"),
+        ("Property", "properties"),
+        ("Library", "libraries"),
+        ("Index", "indexes"),
+        ("Database", "databases"),
+    ],
+)
+def test_a_link_called_as_the_wanted_pages_are_may_lead_to_their_list(entry: str, entries: str) -> None:
     navigator = Navigator(["https://lib.example/a01729.html"])
-    named, other = (LinkSeen(f"https://lib.example/{name}.html", "List") for name in ("namespaces", "files"))
+    named, other = (LinkSeen(f"https://lib.example/{name}.html", "List") for name in (entries, "files"))
     assert navigator.novelty(named) == navigator.novelty(other)
-    navigator.heed(["Namespace"])
+    navigator.heed([entry])
     assert navigator.novelty(named) > 2 * navigator.novelty(other)
 
 

@@ -28,6 +28,7 @@ NAMED = 3.0  # times as much if it is called as the wanted pages are
 ABOVE = 0.5  # worth of the directory that a sample is in
 PARENTS = 4  # directories above a sample that are looked at
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+INFLECTION = re.compile(r"(?:ie|y|e)?(?:(?<!s)s)?$")  # what one and many differ in: `-y` and `-ies`, `-e` and `-es`
 MARK = re.compile(r"\b(?=(?:[a-z]*[0-9]){3})[a-z0-9]+\b", re.IGNORECASE)  # made for one element: `ga32db3d98`
 STRIPE = re.compile(r"\.(?:[\w-]*-)?(?:even|odd)(?:-[\w-]*)?(?=[.>]|$)")  # every other row of a table: `tr.even`
 NUMBERED = re.compile(r"^(.*?)([0-9]{3,})[^0-9]*$")
@@ -67,8 +68,8 @@ def read_link(link: LinkSeen, skip: int = 0) -> Said:
 
 
 def stems(words: Iterable[str]) -> list[str]:
-    """Words as a list and its entries both write them: `Namespaces` and `Namespace`."""
-    return [f"says:{word.lower().rstrip('s')}" for word in words if len(word) > 2]
+    """What words have in common as a list and as its entries write them: `Classes` and `Class`, `Types` and `Type`."""
+    return [f"says:{INFLECTION.sub('', word.lower())}" for word in words if len(word) > 2]
 
 
 def nearby(name: str) -> list[str]:
