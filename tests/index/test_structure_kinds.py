@@ -126,7 +126,8 @@ def test_a_stray_of_a_small_site_is_one_whatever_it_is_called() -> None:
 
 def test_a_title_that_all_pages_of_a_series_have_names_a_kind_of_few_pages() -> None:
     pages = [
-        Look(200 + n, f"http://h/globals{more}", "Globals", frozenset({1, 30})) for n, more in enumerate(("", "_vars"))
+        Look(200 + n, f"http://docs.h/globals{more}", "Globals", frozenset({1, 30}))
+        for n, more in enumerate(("", "_vars"))
     ]
     assert gather([*site(), *pages]).kinds["title-ends:Globals"].bit_count() == 2
     apart = [replace(page, url=f"http://h/{'xy'[n]}") for n, page in enumerate(pages)]

@@ -4,7 +4,7 @@ from sanderling.index.structure_series import companions, series
 
 
 def urls(*names: str) -> list[str]:
-    return [f"http://h/{name}.html" for name in names]
+    return [f"http://docs.example.org/{name}.html" for name in names]
 
 
 def test_a_page_has_beside_it_what_goes_on_after_its_name() -> None:
@@ -25,3 +25,10 @@ def test_a_series_goes_on_within_its_kind() -> None:
 
 def test_a_page_of_another_kind_begins_no_series() -> None:
     assert series({"Source File": 0b10}, urls("a_8h", "a_8h_source")) == {"Source File": frozenset()}
+
+
+def test_names_without_an_ending_go_on_too_whatever_dots_the_host_has() -> None:
+    names = [f"c{n}{more}" for n in range(4) for more in ("", "-members")]
+    pages = [f"https://docs.example.org/{name}" for name in names]
+    assert companions(pages) == {"-members": 0b01010101}
+    assert series({"All": 0b11}, pages) == {"All": {"-members"}}

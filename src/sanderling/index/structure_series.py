@@ -44,4 +44,6 @@ def _goes_on(stems: Collection[str]) -> frozenset[str]:
 
 
 def _stem(url: str) -> str:
-    return url.rpartition(".")[0] or url
+    """A URL without the ending of its file name, if it has one; the dots of the host are no endings."""
+    folder, slash, name = url.rpartition("/")
+    return folder + slash + (name.rpartition(".")[0] or name)
