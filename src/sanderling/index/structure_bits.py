@@ -16,8 +16,13 @@ def union(parts: Iterable[int]) -> int:
 
 
 def members(pages: int) -> list[int]:
-    """The places of the pages of a set, in order."""
-    return [place for place, bit in enumerate(reversed(f"{pages:b}")) if bit == "1"]
+    """The places of the pages of a set, in order; pages that are not in it are not asked for."""
+    found = []
+    while pages:
+        first = pages & -pages
+        found.append(first.bit_length() - 1)
+        pages ^= first
+    return found
 
 
 def entropy(share: float) -> float:
