@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from sanderling.changes.difference import Difference, difference
-from sanderling.pages.branches import compare_trees
+from sanderling.pages.branches import MAX_WORK, compare_trees
 from sanderling.pages.parse import parse
 from sanderling.pages.signatures import sign
 
@@ -22,7 +22,7 @@ PAGE = (
 
 def told(old: str, new: str) -> Difference | None:
     """What comparing branches tells, if anything; see that full marks tell the same."""
-    pair = compare_trees(parse(old.encode(), "utf-8"), parse(new.encode(), "utf-8"))
+    pair = compare_trees(parse(old.encode(), "utf-8"), parse(new.encode(), "utf-8"), len(old))
     if pair is None:
         return None
     found = difference(pair.old, pair.new)
@@ -52,6 +52,8 @@ def test_equal_trees_do_not_differ() -> None:
         ("type=hidden value=1", "type=hidden value=2", set()),
         ("<nav id=top>", "<nav id=top data-time=1><!-- 1 -->", set()),
         ("<head>", "<head>\n<meta name=x content=y>\n", set()),
+        ("<head>", "<head><link rel=preload href=/b.css onload='use(this)'>", {"handlers"}),
+        ("<script>", "<script onload='go()'></script><script>", {"handlers"}),
     ],
 )
 def test_what_differs_is_told_as_full_marks_would(old: str, new: str, assets: set[str]) -> None:
@@ -62,7 +64,14 @@ def test_what_differs_is_told_as_full_marks_would(old: str, new: str, assets: se
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("class=day", "class=night"), ("color: red", "color: blue"), ("/a.css", "/b.css")]
+    ("old", "new"),
+    [
+        ("class=day", "class=night"),
+        ("color: red", "color: blue"),
+        ("/a.css", "/b.css"),
+        ("<head>", "<head><script type=application/ld+json class=graph></script>"),
+        ("<head>", "<head><meta style='display: none'>"),
+    ],
 )
 def test_other_looks_are_told(old: str, new: str) -> None:
     found = told(PAGE, PAGE.replace(old, new))
@@ -92,6 +101,21 @@ def test_words_and_structure_take_full_marks(old: str, new: str) -> None:
 
 def test_a_script_inside_a_field_is_read() -> None:
     assert told("<select><option>a<b></select>", "<select><option>a<b><script>x</script></select>") is None
+
+
+def test_a_large_page_is_not_passed_over_again_and_again() -> None:
+    old, new = (parse(f"<div><div><i class={name}></i></div></div>".encode(), "utf-8") for name in "ab")
+    assert compare_trees(old, new, 100) is not None
+    assert compare_trees(old, new, MAX_WORK) is None
+
+
+def test_texts_in_a_row_are_one() -> None:
+    texts = "x<!---->" * 1000
+    found = told(f"<i class=a></i>{texts}<i class=a></i>", f"<i class=b></i>{texts}<!-- -->x<i class=b></i>")
+    assert found is None
+    found = told(f"<i class=a></i>{texts}<i class=a></i>", f"<i class=b></i>{texts}<!-- --><i class=b></i>")
+    assert found is not None
+    assert found.looks
 
 
 def test_where_very_much_differs_full_marks_are_taken() -> None:

@@ -36,6 +36,7 @@ def test_a_character_cut_at_the_end_is_no_other_encoding() -> None:
 
 def test_a_foreign_letter_at_the_end_is_not_taken_for_one_that_was_cut() -> None:
     assert plain_text("caf\xe9".encode("latin-1")) == "caf\xe9"
+    assert plain_text("Gr\xf6\xdfe".encode("latin-1"), "nobody-knows") == "Gr\xf6\xdfe"
 
 
 def test_wide_text_is_text_where_its_server_says_so() -> None:

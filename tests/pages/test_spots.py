@@ -35,7 +35,8 @@ UNSEEN = (
     '<script>var at = "%s"; if (1 < 2) go()</script>',
     '<script src="/a.js?v=%s&amp;w=1"></script>',
     '<style nonce="%s">p > b { color: red }</style>',
-    '<a href="/b?sid=%s">mail</a><a href="/b?sid=%s">mail</a>',
+    '<div data-x="%s">mail</div><div data-x="%s">mail</div>',
+    '<a href="/b?sid=%s">mail</a>',
     '<b title="Wei\u00df &amp; %s">x</b>',
 )
 
@@ -65,12 +66,28 @@ def test_tokens_are_not_seen(token: str) -> None:
         "<script src='/%s.js'></script>",
         "<style>p { margin: %s }</style>",
         "<!--%s-- >x-->",
+        '<script type="application/json">{"a":"</script ><p>Gone %s</p>"}</script>',
+        "<textarea>a <i title='app%s'> b</textarea><i title='&#97;pp%s'></i>",
+        "<textarea>a <i title='%s' lang='eeeee'> b</textarea><i lang='eeeee' title='%s'></i>",
+        "<p><i title='%s'>x<p>y<textarea><i title='%s'></textarea>",
+        '<a href="/b?sid=%s">mail</a><a href="/b?sid=%s">mail</a>',  # the parser may have made the second
     ],
 )
 def test_what_is_seen_or_not_sure_is_left_to_others(odd: str) -> None:
     old, new = (PAGE.replace("HERE", odd.replace("%s", number)) for number in ("11", "22"))
     assert not are_alike(old, new)
     assert not are_alike(new, old)
+
+
+@pytest.mark.parametrize("charset", ["tis-620", "x-mac-cyrillic", "iso-8859-8-i"])
+def test_a_charset_that_only_the_parser_knows_is_left_to_others(charset: str) -> None:
+    old, new = (f"<meta charset={charset}><p>x</p><i title={number}></i>".encode() for number in (11, 22))
+    assert look(parse(new, ""), old, new) is Sight.WORDS
+
+
+def test_a_script_that_ended_elsewhere_is_left_to_others() -> None:
+    data = '<script type="application/json">{"a":"%s"}</script>'
+    assert not are_alike(data % "</script ><p>Old visible words</p>", data % "bcd")
 
 
 def test_what_comes_or_goes_is_left_to_others() -> None:
@@ -91,6 +108,14 @@ SCRAPS = st.lists(
             *("<b>", "</b>", "x", "<!-- ", "-->", "--!>", "<script>", "</script>", "</SCRIPT>", "<style>", "</style>"),
             *("'", '"', ">", "<", " ", "1", "2", "<p>", "<td>", "<i title=", "<i title='1'>", "<i title='2'>", "<svg>"),
             *("<textarea>", "</textarea>", "<meta content=1>", "<meta content=2>", "<!-- 1 -->", "<!-- 2 -->", "&amp;"),
+            *(
+                "</script >",
+                "<script type=a/json>",
+                "<i title='&#49;'>",
+                "<i title='&#50;'>",
+                "<i lang=x title=1>",
+                "</i>",
+            ),
             *("<script nonce=1>", "<script nonce=2>", "<i data-x='<b>'>", "<img alt='", "<title>", "</title>"),
         )
     ),

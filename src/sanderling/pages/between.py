@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from sanderling.pages import assets, behaviour
 from sanderling.pages.branches import compare_trees
 from sanderling.pages.markup import Aside, Found, Markup, asides, bare, is_sure, scripts, set_aside
-from sanderling.pages.parse import Document, parse
+from sanderling.pages.parse import Document, Namespace, parse
 from sanderling.pages.reworded import Pair, Version, compare_words
 from sanderling.pages.signatures import NOTHING, sign, write
 from sanderling.pages.spots import Sight, look
@@ -41,7 +41,7 @@ def marks_between(tree: Document, body: bytes, before: Before) -> dict[str, byte
     pair, last = compare(tree, body, before), None
     if pair is None:
         last = parse(before.body, before.charset)
-        pair = compare_trees(last, tree)
+        pair = compare_trees(last, tree, max(len(body), len(before.body)))
     if pair is not None:
         found = {"before": write(pair.old), "after": write(pair.new)}
         return found | {"signature": b""} if before.is_marked and pair.old != pair.new else found
@@ -86,8 +86,10 @@ def _with_plain_ends(body: bytes) -> bytes:
 def _is_as_said(tree: Document, found: list[Aside]) -> bool:
     """Say whether a tree has the scripts and style sheets that its markup says, and no tags that are words."""
     said = Counter(one.mark for one in found)
-    if any(len(tree.find_all(tag)) != said[mark] for tag, mark in (("script", b"<script"), ("style", b"<style"))):
-        return False
+    for tag, mark in (("script", b"<script"), ("style", b"<style")):
+        there = tree.find_all(tag)
+        if len(there) != said[mark] or any(one.namespace is not Namespace.HTML for one in there):
+            return False
     return not any("<" in element.text for tag in RAW for element in tree.find_all(tag))
 
 

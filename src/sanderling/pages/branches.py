@@ -6,7 +6,7 @@ a class, the target of a link. Equal branches are passed over by the parser, who
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from itertools import compress, count, islice, starmap
+from itertools import compress, count, groupby, islice, starmap
 
 from msgspec.structs import replace
 from turbohtml import Comment, Doctype, Node, Text
@@ -18,6 +18,7 @@ from sanderling.pages.reworded import Pair
 from sanderling.pages.signatures import NOTHING, Signature, main_assets
 
 MAX_PAIRS = 500  # elements that are looked into; where more differ, full marks cost little more
+MAX_WORK = 200_000_000  # bytes passed over for all of them, if each held the whole page
 UNREAD = (Comment, Doctype)
 BLANKS = " \t\r\n\f"
 VERBATIM = ("pre", "textarea", "template", "option", "title")  # where blanks or scripts are read, or nothing is
@@ -43,9 +44,9 @@ BY_TAG = {
     ("a", "href"): Part.LINKS,
     ("link", "href"): Part.LOOKS,
     ("link", "rel"): Part.LOOKS,
-    ("use", "href"): Part.IMAGES,
     ("script", "src"): Part.SCRIPTS,
     ("script", "type"): Part.SCRIPTS,
+    ("use", "href"): Part.IMAGES,
     ("input", "type"): Part.FORMS,
     **dict.fromkeys(behaviour.FRAMES.items(), Part.FRAMES),
     **{(tag, "src"): Part.IMAGES for tag in ("img", "video", "audio", "source")},
@@ -58,9 +59,9 @@ BY_NAME = {
 }
 
 
-def compare_trees(old: Document, new: Document) -> Pair | None:
-    """Mark what differs between two trees; None if their words or structure may."""
-    parts = set[Part]() if old.equals(new) else _parts(old, new)
+def compare_trees(old: Document, new: Document, size: int) -> Pair | None:
+    """Mark what differs between two trees of pages up to such a size; None if their words or structure may."""
+    parts = set[Part]() if old.equals(new) else _parts(old, new, min(MAX_PAIRS, MAX_WORK // max(size, 1)))
     if Part.ALL in parts:
         return None
     return Pair(_marked(old, parts), _marked(new, parts))
@@ -87,11 +88,11 @@ MADE: dict[Part, Callable[[Document], set[int]]] = {
 }
 
 
-def _parts(old: Document, new: Document) -> set[Part]:
-    """Name the parts of a mark that may see how two trees differ."""
+def _parts(old: Document, new: Document, most: int) -> set[Part]:
+    """Name the parts of a mark that may see how two trees differ, looking into so many elements at most."""
     found: set[Part] = set()
     pairs: list[tuple[Node, Node]] = [(old, new)]
-    for _ in range(MAX_PAIRS):
+    for _ in range(most):
         if not pairs or Part.ALL in found:
             return found
         one, other = pairs.pop()
@@ -129,17 +130,22 @@ def _differ(one: Node, other: Node) -> bool:
 
 def _read(nodes: Sequence[Node], parent: Node, found: set[Part]) -> list[Node | str]:
     """Leave out what may come and go, and note what of a mark sees it; texts in a row are one."""
+    read = [node for node in nodes if not isinstance(node, UNREAD) and not _is_light(node, found)]
     kept: list[Node | str] = []
-    for node in nodes:
-        if isinstance(node, Text):
-            words = kept.pop() if kept and isinstance(kept[-1], str) else ""
-            kept.append(f"{words}{node.data}")
-        elif isinstance(node, Element) and node.tag in LIGHT and node.namespace is Namespace.HTML:
-            found |= LIGHT[node.tag]
-        elif not isinstance(node, UNREAD):
-            kept.append(node)
+    for is_text, row in groupby(read, lambda node: isinstance(node, Text)):
+        some = list(row)
+        kept += ["".join(node.data for node in some if isinstance(node, Text))] if is_text else some
     is_loose = isinstance(parent, Element) and parent.tag in LOOSE
     return [node for node in kept if not (isinstance(node, str) and _is_blank(node))] if is_loose else kept
+
+
+def _is_light(node: Node, found: set[Part]) -> bool:
+    """Say whether a node may come and go; note what sees it: what it is for, how it is dressed, what it listens to."""
+    if not isinstance(node, Element) or node.tag not in LIGHT or node.namespace is not Namespace.HTML:
+        return False
+    found |= LIGHT[node.tag] | {Part.LOOKS for name in node.attrs if name in ("class", "style")}
+    found |= {Part.HANDLERS for name in node.attrs if name.startswith("on")}
+    return True
 
 
 def _reads_alike(one: Node | str, other: Node | str) -> bool:

@@ -39,10 +39,10 @@ def encoding_of(head: bytes, charset: str = "") -> str:
         if head.startswith(mark):
             return name
     declared = _DECLARED.match(head)
-    return (_known(declared[1].decode()) if declared else "") or _known(charset) or "utf-8"
+    return (codec_of(declared[1].decode()) if declared else "") or codec_of(charset) or "utf-8"
 
 
-def _known(label: str) -> str:
+def codec_of(label: str) -> str:
     """Give the codec for a label; nothing if there is none that a file could be in."""
     try:
         info = codecs.lookup(label)

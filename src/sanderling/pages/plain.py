@@ -2,7 +2,7 @@
 
 import re
 
-from sanderling.pages.encodings import encoding_of, has_mark
+from sanderling.pages.encodings import codec_of, encoding_of, has_mark
 
 SNIFFED = 1445  # bytes at the beginning that tell (WHATWG, MIME sniffing, 7.2)
 WIDE = frozenset({"utf-16-le", "utf-16-be"})  # encodings whose letters hold zeros
@@ -11,13 +11,13 @@ _NOT_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]").search
 
 def is_text(body: bytes, charset: str = "") -> bool:
     """Say whether bytes that are called text can be: servers call files so whose type they do not know."""
-    return has_mark(body) or encoding_of(b"", charset) in WIDE or _NOT_TEXT(body, 0, SNIFFED) is None
+    return has_mark(body) or codec_of(charset) in WIDE or _NOT_TEXT(body, 0, SNIFFED) is None
 
 
 def plain_text(body: bytes, charset: str = "") -> str:
     """Read bytes as text by their mark, the declared charset, UTF-8, else windows-1252; never fails."""
     encoding = encoding_of(body[:SNIFFED], charset)
-    if encoding == "utf-8" and not charset and not _is_utf8(body):
+    if encoding == "utf-8" and not codec_of(charset) and not _is_utf8(body):
         encoding = "cp1252"
     return body.decode(encoding, "replace").removeprefix("\ufeff")
 

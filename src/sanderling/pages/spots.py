@@ -5,6 +5,7 @@ side. That what looks like a tag is one, and no part of a script, a comment or a
 has as many such elements as there are such spots, and they hold what the last version has nowhere.
 """
 
+import codecs
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -27,6 +28,9 @@ AROUND = 24  # bytes on either side of where a value begins to differ
 SHORT = 1_000  # bytes of a spot that is remembered
 ENDS = {b"<script": b"</script>", b"<style": b"</style>"}
 CODE = (b"script", b"style")
+REPEATED = ("a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u")
+"""Tags that a parser may open anew where they were left open."""
+ODD = re.compile(rb"<(?:!--|/script)", re.IGNORECASE).search  # in a script: it may end elsewhere
 NAME = re.compile(rb"</?[a-zA-Z][^\s/>]*").match
 COMMENT = re.compile(rb"<!--(?!-?>)([^-]*(?:-[^-]+)*)-->([^<]*)").fullmatch
 
@@ -68,10 +72,23 @@ def _may_be_unseen(before: bytes, after: bytes) -> bool:
 
 def _are_unseen(spots: list[tuple[bytes, bytes]], tree: Document, old: bytes) -> bool:
     """Say whether no mark sees what differs, and it is what it looks like."""
-    claims = Counter(_claims(spots, tree.encoding or "utf-8"))
+    charset = tree.encoding or "utf-8"
+    claims = list(_claims(spots, charset)) if _can_read(charset) else [None]
     if any(claim is None or claim.fresh in old for claim in claims):
         return False
-    return all(claim is not None and _count(tree, claim) == times for claim, times in claims.items())
+    times = Counter(claim.is_there for claim in claims if claim)
+    if any(more > 1 and name in REPEATED for (name, _), more in times.items()):
+        return False
+    return all(_count(tree, claim) == times[claim.is_there] for claim in set(claims) if claim)
+
+
+def _can_read(charset: str) -> bool:
+    """Say whether a charset is known here; the parser knows some more."""
+    try:
+        codecs.lookup(charset)
+    except LookupError:
+        return False
+    return True
 
 
 def _claims(spots: list[tuple[bytes, bytes]], charset: str) -> "Iterator[_Claim | None]":
@@ -113,6 +130,11 @@ class _Claim(Struct, frozen=True):
     longest: tuple[str, str]  # one of them, with a name if there is one
     fresh: bytes  # what it was not in the last version
 
+    @property
+    def is_there(self) -> tuple[str, frozenset[tuple[str, str]]]:
+        """What the tree is asked for; other spellings of it ask for the same."""
+        return self.name, self.values
+
 
 def _claim(before: bytes, after: bytes, charset: str) -> _Claim | None:
     """Read a spot; None if a mark may see how it differs from what it was."""
@@ -135,7 +157,7 @@ _remembered = lru_cache(maxsize=2_048)(_claim)  # a template changes alike on al
 
 def _comes_to(old: Part, new: Part, charset: str) -> bool:
     """Say whether two scripts or style sheets come to the same."""
-    if not old.has_sure_tag or not new.has_sure_tag or b"<!--" in old.words or b"<!--" in new.words:
+    if not old.has_sure_tag or not new.has_sure_tag or ODD(old.words) or ODD(new.words):
         return False
     if old.words == new.words and old.hardly_differs_from(new):
         return True

@@ -15,6 +15,7 @@ from sanderling.pages.blocks import sounds_like_furniture
 from sanderling.pages.markup import TAG, VALUE, Markup
 from sanderling.pages.stamps import steady
 
+LAST = (b"/body", b"/html")
 DRESS = (b"class", b"style", b"role", b"hidden")
 SEEN = frozenset(
     (
@@ -48,10 +49,17 @@ def unlike(old: Markup, new: Markup) -> Unlike | None:
     words = False
     for place in compress(count(), map(ne, left, right)):
         before, after = Part(left[place]), Part(right[place])
-        if not before.looks_like(after) or before.is_blank != after.is_blank:
-            return None  # or blanks stand where words may not, and these would go elsewhere
+        if not before.looks_like(after) or _stand_elsewhere(before, after):
+            return None
         words |= before.words != after.words
     return Unlike(words, scripts, styles)
+
+
+def _stand_elsewhere(before: "Part", after: "Part") -> bool:
+    """Say whether a parser may put words or blanks elsewhere: words where only blanks were, blanks behind the end."""
+    if before.is_blank != after.is_blank:
+        return True
+    return before.tag[:5].lower() in LAST and bool(before.words) != bool(after.words)
 
 
 class Part:

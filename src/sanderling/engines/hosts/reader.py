@@ -11,7 +11,7 @@ from sanderling.engines.hosts.memory import MOST
 from sanderling.engines.hosts.prose import APART, HEADER, JOINT, MOST_TEXT, framed
 from sanderling.engines.hosts.shorthand import Shorthand
 from sanderling.engines.hosts.slips import Slips
-from sanderling.engines.hosts.words import Words
+from sanderling.engines.hosts.words import MOST_WORDS, Words
 from sanderling.engines.wire import LENGTH
 
 PATIENCE = 300.0  # seconds a segment may take to be read: that of the slowest machine takes a few
@@ -145,7 +145,7 @@ class ProseUnpacker:
     def _messages(self, short: bytes) -> list[Message]:
         """The messages of a segment; the first of all are the words."""
         if self.words is None:
-            self.words = Words(short.split(JOINT)[:-1] if short != JOINT else ())
+            self.words = Words(short.split(JOINT, MOST_WORDS + 1)[:-1] if short != JOINT else ())
             return []
         return self.slips.read(*self.shorthand.read(self.words, short, MOST_TEXT))
 
