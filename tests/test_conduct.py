@@ -61,6 +61,26 @@ def test_a_page_that_redirects_to_another_spelling_of_itself_is_had(tmp_path: Pa
         assert site.hits["/A"] + site.hits["/%41"] < 50  # it goes to and fro, and is given up
 
 
+def test_a_redirect_to_another_spelling_of_a_page_is_no_version_of_it(tmp_path: Path) -> None:
+    liked, other = {"/~joe": html(text="joe"), "/%7Ejoe": redirect("/~joe")}, {"/~joe": redirect("/%7Ejoe")}
+    with Site({"/": html("/%7Ejoe")} | liked) as site:
+        for spelled in (liked, other | {"/%7Ejoe": html(text="joe")}, other | {"/%7Ejoe": redirect("/~joe")}):
+            site.pages.update(spelled)
+            go(tmp_path, site)
+            joe = held(tmp_path)["/~joe"]
+            assert (joe.status, joe.changes, joe.title) == (200, 0, "joe")
+            with read_collection(tmp_path) as collection:
+                assert "redirect" not in {outcome for (outcome,) in collection.db.execute("SELECT outcome FROM visits")}
+        assert site.hits["/~joe"] > 10  # in the end it went to and fro
+
+
+def test_hops_of_earlier_crawls_do_not_count(tmp_path: Path) -> None:
+    with Site({"/": html("/%7Ejoe"), "/~joe": html(text="joe"), "/%7Ejoe": redirect("/~joe")}) as site:
+        go(tmp_path, site)
+    with read_collection(tmp_path) as collection:
+        assert collection.db.execute("SELECT max(hops) FROM urls").fetchone() == (0,)
+
+
 def test_a_robots_txt_that_did_not_change_is_believed_again(tmp_path: Path) -> None:
     with Site(tree(20)) as site:
         site.pages["/robots.txt"] = Page(b"User-agent: *\nDisallow: /none", headers={"Content-Type": "text/plain"})

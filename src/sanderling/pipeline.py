@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from sanderling.database import transaction
 from sanderling.home.closing import close_lease, count, keep_quota, treat_hosts
 from sanderling.home.filing import file_page, follow, keep_best, learn, learn_kept, promote
+from sanderling.home.hops import led, respelled
 from sanderling.home.house import House, url_rows
 from sanderling.home.maps import follow_maps, learn_robots
 from sanderling.home.offers import offer_links
@@ -44,9 +45,11 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     latest = house.catalogue.latest([visit.id for visit in held if visit.outcome not in NO_LOOK])
     held = behind_notices(held, latest, house.catalogue.mark)
     visits = house.notices.unmasked(held, latest, {visit.id: leases[visit.id].host for visit in held})
-    stored = [visit for visit in visits if visit.outcome not in NO_LOOK]
-    kept = [visit for visit in visits if visit.outcome is Outcome.KEPT]
     rows = url_rows(house.db, [visit.id for visit in visits])
+    visits = [led(visit, rows[visit.id]) for visit in visits]
+    looks = [visit for visit in visits if visit.outcome not in NO_LOOK]
+    stored = [visit for visit in looks if respelled(visit, rows[visit.id]) is None]
+    kept = [visit for visit in visits if visit.outcome is Outcome.KEPT]
     ids = offer_links([*stored, *kept], rows, house, now)
     if house.uses is not None:
         house.uses.follow(stored, {id_: row.depth for id_, row in rows.items()}, now)

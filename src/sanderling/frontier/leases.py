@@ -30,6 +30,7 @@ class Closing(Struct, frozen=True, gc=False):
     ready_at: float = 0.0  # for a URL that goes back: not before
     rank: float = 0.0
     wire: str | None = None  # how it is asked for from now on; None: as before
+    hops: int | None = None  # redirects that led here; None: as before
 
 
 def begin(db: Connection, leases: Sequence[Lease], migrant: str, now: float, until: float) -> None:
@@ -59,10 +60,10 @@ def finish(db: Connection, closings: Sequence[Closing]) -> None:
         "UPDATE urls SET state = ?, reason = ?, note = ?, attempts = ? WHERE id = ?",
         [(str(c.state), str(c.reason), c.note, c.attempts, c.lease.url) for c in closings],
     )
-    db.executemany(
-        "UPDATE urls SET wire = ?, hops = hops + 1 WHERE id = ?",
-        [(c.wire, c.lease.url) for c in closings if c.wire is not None],
-    )
+    wires = [(c.wire, c.lease.url) for c in closings if c.wire is not None]
+    db.executemany("UPDATE urls SET wire = ? WHERE id = ?", wires)
+    hops = [(c.hops, c.lease.url) for c in closings if c.hops is not None]
+    db.executemany("UPDATE urls SET hops = ? WHERE id = ?", hops)
     again = [c for c in closings if c.state == State.QUEUED]
     db.executemany(
         "INSERT INTO queue (host, rank, url, ready_at) VALUES (?, ?, ?, ?)",

@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from sanderling.frontier.closing import MAX_HOPS, close, conduct
+from sanderling.frontier.closing import close, conduct
 from sanderling.frontier.hosts import CONDEMN_AFTER, backoff
 from sanderling.frontier.leases import Closing, Lease
+from sanderling.home.hops import respelled
 from sanderling.home.house import House, UrlRow
 from sanderling.migrants.line import rest_until
-from sanderling.organise.normalise import host_of, resolve
+from sanderling.organise.normalise import host_of
 from sanderling.records import Outcome, Reason, Role, State, Visit
-from sanderling.store.catalogue import LOOKS, Filed, Latest
+from sanderling.store.catalogue import LOOKS, STILL_THERE, Filed, Latest
 
 TROUBLE_SHARE = 12  # a host that cannot be reached rests a twelfth of what one that complains does
 
@@ -22,20 +23,15 @@ def close_lease(visit: Visit, lease: Lease, row: UrlRow, old: Latest | None, hou
         return Closing(lease, State.QUEUED)
     if visit.outcome is Outcome.GONE and old is not None and old.status == 200 and old.misses + 1 < LOOKS:
         return Closing(lease, State.VISITED, note="missing, to be looked at once more")
-    if visit.outcome is Outcome.REDIRECT:
-        wire = row.wire or visit.url
-        target = resolve(wire, visit.location)
-        if target is None:
-            return Closing(lease, State.FAILED, Reason.REDIRECT_TO_NOWHERE, visit.location[:200])
-        if row.hops >= MAX_HOPS or target.wire == wire:
-            return Closing(lease, State.FAILED, Reason.TOO_MANY_REDIRECTS, visit.location[:200])
-        if target.url == visit.url:  # the same page in the spelling its server likes
-            return Closing(lease, State.QUEUED, wire=target.wire_if_different)
+    if (wire := respelled(visit, row)) is not None:
+        return Closing(lease, State.QUEUED, wire=wire, hops=row.hops + 1)
     if closing.state is State.QUEUED and (given_up := house.judge.condemned.get(host_of(visit.url))):
         state = State.SKIPPED if given_up is Reason.ROBOTS_UNREACHABLE else State.FAILED
         return Closing(lease, state, given_up, visit.note, closing.attempts)
     if closing.state is State.FAILED and old is not None and old.status == 200:
         return replace(closing, state=State.VISITED)  # trouble is no change: what we hold stays
+    if row.hops and visit.role is Role.PAGE and visit.outcome in STILL_THERE:  # sitemaps count how deep they nest
+        return replace(closing, hops=0)
     return closing
 
 

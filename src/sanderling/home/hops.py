@@ -1,0 +1,28 @@
+"""Where a redirect leads: to another page, to another spelling of the same one, or nowhere."""
+
+from msgspec.structs import replace
+
+from sanderling.frontier.closing import MAX_HOPS
+from sanderling.home.house import UrlRow
+from sanderling.organise.normalise import resolve
+from sanderling.records import Outcome, Reason, Visit
+
+
+def led(visit: Visit, row: UrlRow) -> Visit:
+    """A redirect that leads nowhere, or round and round, is a failure and no version of a page."""
+    if visit.outcome is not Outcome.REDIRECT:
+        return visit
+    wire = row.wire or visit.url
+    target = resolve(wire, visit.location)
+    if target is not None and row.hops < MAX_HOPS and target.wire != wire:
+        return visit
+    reason = Reason.REDIRECT_TO_NOWHERE if target is None else Reason.TOO_MANY_REDIRECTS
+    return replace(visit, outcome=Outcome.FAILED, reason=reason, note=visit.location[:200])
+
+
+def respelled(visit: Visit, row: UrlRow) -> str | None:
+    """How a server likes a page to be asked for that redirects to itself; None: it does not."""
+    if visit.outcome is not Outcome.REDIRECT:
+        return None
+    target = resolve(row.wire or visit.url, visit.location)
+    return target.wire_if_different if target is not None and target.url == visit.url else None
