@@ -94,6 +94,15 @@ def test_one_page_of_a_small_site_is_a_kind_if_its_name_ends_like_that_of_kin() 
     assert "title-ends:File Reference" in gather(small_site(single)).kinds
 
 
+def test_titles_of_one_word_that_are_numbered_name_no_kind_on_a_small_site() -> None:
+    chairs, alike = (
+        [Look(90 + n, f"http://h/c{n}.html", title.format(n), frozenset({1, 8, 9})) for n in range(4)]
+        for title in ("Chair {}", "Chair")
+    )
+    assert "title-ends:Chair" not in gather(small_site(*chairs)).kinds
+    assert "title-ends:Chair" in gather(small_site(*alike)).kinds
+
+
 def test_single_pages_of_a_small_site_are_no_kinds_if_there_are_too_many_of_them() -> None:
     words = [f"{a}{b}q" for a in "abcdefgh" for b in "abcdefghi"]
     singles = [

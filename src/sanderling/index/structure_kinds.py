@@ -7,6 +7,7 @@ site nothing foretells much; there names are believed if pages of most names are
 any other page, and then every name that ends in a word such a name ends in is one.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from math import log
@@ -16,7 +17,7 @@ from sanderling.index.structure_recurring import are_kin
 from sanderling.index.structure_series import series
 from sanderling.index.structure_titles import ENDS, LEAST, Titles
 from sanderling.index.structure_views import Look
-from sanderling.organise.tokens import url_tokens
+from sanderling.organise.tokens import MAX_TEXT, url_tokens
 from sanderling.pages.structure import is_block
 
 FEWEST, MOST = 3, 64  # kinds: fewer are not worth naming, more are not kinds
@@ -29,6 +30,7 @@ TITLES_EXPLAIN = 0.33  # share of the structure's information that the names giv
 FILES_EXPLAIN = 0.62  # ... more of it if they are file names, which are addresses first
 RARE = 0.02  # share of pages that have, or lack, a block that counts
 BEGINS = "begins:"
+NUMBER = re.compile(r"[0-9]+")
 
 
 def named_kinds(looks: Sequence[Look], skip: int, said: Titles, had: Mapping[int, int]) -> dict[str, int]:
@@ -49,6 +51,11 @@ def named_kinds(looks: Sequence[Look], skip: int, said: Titles, had: Mapping[int
 def _is_word(name: str) -> bool:
     """A title of one word may just be numbered: "Thing 17"."""
     return name.startswith(ENDS) and " " not in name
+
+
+def _are_numbered(pages: int, looks: Sequence[Look]) -> bool:
+    """The titles of pages have different numbers."""
+    return len({tuple(NUMBER.findall(looks[at].title[:MAX_TEXT])) for at in members(pages)}) > 1
 
 
 def _places(looks: Sequence[Look], skip: int, said: Titles) -> Sequence[Mapping[str, int]]:
@@ -77,6 +84,7 @@ def called(looks: Sequence[Look], said: Titles) -> dict[str, int]:
     """Names of kinds on a small site, where little foretells anything: most names must be borne by kin. Where more
     are found than are kinds, single pages name none."""
     place = _places(looks, 0, said)[0] if len(looks) <= SMALL else {}
+    place = {name: pages for name, pages in place.items() if not (_is_word(name) and _are_numbered(pages, looks))}
     asked = {name: pages for name, pages in place.items() if pages.bit_count() > 1}
     if len(asked) > MOST:
         return {}
