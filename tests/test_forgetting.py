@@ -2,7 +2,9 @@
 
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.web import Page, Site, html
@@ -298,9 +300,68 @@ def test_what_was_begun_by_age_is_finished_by_the_next_call(tmp_path: Path, monk
             patched.setattr("sanderling.forgetting._complete", stop)
             with pytest.raises(KeyboardInterrupt):
                 forget(tmp_path, Choice([f"{site.root}/people/*"], unseen=time.time() - 90 * 86_400))
-        assert main(["forget", "-C", str(tmp_path)]) == 0
+        assert main(["forget", "--yes", "-C", str(tmp_path)]) == 0
     assert held(tmp_path) == {"/", "/letter", "/twin0", "/twin1", "/twin2"}
     assert (is_unfinished(tmp_path), banned(tmp_path)) == (False, [])
+
+
+@pytest.fixture
+def cut_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A collection of seven old pages; to forget them by age was cut short after the first."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with Site(site_pages()) as site:
+        crawl(site, tmp_path)
+        made_older(tmp_path, 100)
+        with monkeypatch.context() as patched:
+            patched.setattr("sanderling.store.forget.CHUNK", 1)
+            patched.setattr("sanderling.forgetting._complete", stop)
+            with pytest.raises(KeyboardInterrupt):
+                forget(tmp_path, Choice(unseen=time.time() - 90 * 86_400))
+        yield site.root
+    assert len(records(tmp_path)) > 0  # whatever came after: none is damaged
+
+
+def counted(capsys: pytest.CaptureFixture[str], *arguments: str) -> int:
+    """The pages that a call speaks of."""
+    capsys.readouterr()
+    assert main(["forget", *arguments, "--json"]) == 0
+    return int(json.loads(capsys.readouterr().out)["pages"])
+
+
+def test_an_age_that_was_cut_short_takes_nothing_with_a_name(
+    cut_short: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = ["-C", str(tmp_path)]
+    assert counted(capsys, f"{cut_short}/letter", "--dry-run", *at) == 1
+    assert counted(capsys, f"{cut_short}/letter", "--yes", *at) == 1
+    assert len(held(tmp_path)) == 5
+    assert main(["forget", *at]) == 4  # the rest is asked about
+    assert counted(capsys, "--dry-run", *at) == counted(capsys, "--yes", *at) == 5
+    assert (held(tmp_path), is_unfinished(tmp_path)) == (set(), False)
+
+
+def test_another_age_takes_the_place_of_one_that_was_cut_short(
+    cut_short: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert counted(capsys, "--not-seen", "200d", "--yes", "-C", str(tmp_path)) == 0
+    assert (len(held(tmp_path)), is_unfinished(tmp_path)) == (6, False)
+
+
+@pytest.mark.parametrize("way_out", ["--undo", "no"])
+def test_one_may_think_better_of_an_age_that_was_cut_short(
+    way_out: str, cut_short: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if way_out == "no":
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
+        monkeypatch.setattr("builtins.input", lambda _: "n")
+    assert counted(capsys, *(["--undo"] if way_out == "--undo" else []), "-C", str(tmp_path)) == 0
+    assert (len(held(tmp_path)), is_unfinished(tmp_path)) == (6, False)
+    assert main(["forget", "-C", str(tmp_path)]) == 4
+    gone = {f"{cut_short}{path}" for path in site_pages()} - {f"{cut_short}{path}" for path in held(tmp_path)}
+    assert gone.isdisjoint(record.url for record in records(tmp_path))  # what has begun to go is finished
 
 
 def test_no_age_is_not_every_age(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -61,7 +61,7 @@ class Erased(Struct):
 
 
 def forget(folder: Path, choice: Choice) -> Forgotten:
-    """Forget what is meant, and finish what an earlier call left."""
+    """Forget what is meant, and finish what an earlier call left (what it left by age, if nothing else is meant)."""
     report, erased = Forgotten(), Erased()
     with open_collection(folder) as collection, _opened(collection) as archive:
         db = collection.db
@@ -76,6 +76,9 @@ def forget(folder: Path, choice: Choice) -> Forgotten:
         for one in choices:
             _forget(one, collection, archive, report, erased)
         _settle(collection, archive, erased, resumed)
+        end(db, choice)
+        if isinstance(db, sqlite3.Connection):
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         report.copies = (archive.folder / POINTER).read_text().strip() if (archive.folder / POINTER).is_file() else ""
     return report
 
@@ -145,9 +148,6 @@ def _settle(collection: Collection, archive: Archive, erased: Erased, resumed: b
     open_index(collection.indexes, collection.archive, Catalogue(db).committed() | archive.lengths()).close()
     for path in collection.indexes.glob(STRUCTURE):
         path.unlink()
-    end(db)
-    if isinstance(db, sqlite3.Connection):
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _place(entry: Entry) -> tuple[str, int]:

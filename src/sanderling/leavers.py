@@ -35,6 +35,11 @@ class Choice(Struct, frozen=True):
         """Is it by when a page was last there?"""
         return self.gone is not None or self.unseen is not None
 
+    @property
+    def is_named(self) -> bool:
+        """Does it say what? If not, it means what an earlier call left."""
+        return bool(self.patterns) or self.is_by_age
+
 
 class Meant(Struct, frozen=True):
     """What would be forgotten."""
@@ -47,7 +52,8 @@ class Meant(Struct, frozen=True):
 def meant(folder: Path, choice: Choice) -> Meant:
     """Say what would be forgotten, and change nothing."""
     with read_collection(folder) as collection:
-        ids = chosen(collection.db, choice)
+        choices = [choice] if choice.is_named else [Choice(_kept_out(collection.db)), *_left(collection.db)]
+        ids = list(dict.fromkeys(url for one in choices for url in chosen(collection.db, one)))
         wanted = set(ids)
         pages = sum(url in wanted for (url,) in collection.db.execute("SELECT url FROM pages"))
         return Meant(len(ids), pages, list(urls_of(collection.db, ids[:SHOWN]).values()))
@@ -67,44 +73,71 @@ def chosen(db: Connection, choice: Choice) -> list[int]:
 def banned(folder: Path) -> list[str]:
     """The patterns of what is forgotten, and stays out."""
     with read_collection(folder) as collection:
-        found: list[str] = json.loads(get_meta(collection.db, FORGOTTEN, "[]"))
-        return found
+        return _kept_out(collection.db)
 
 
 def is_unfinished(folder: Path) -> bool:
     """Was a forgetting cut short?"""
     with read_collection(folder) as collection:
-        return get_meta(collection.db, UNFINISHED) == "1"
+        return get_meta(collection.db, UNFINISHED) == "1" or bool(_left(collection.db))
+
+
+def has_ages_left(folder: Path) -> bool:
+    """Was a forgetting of pages by age cut short?"""
+    with read_collection(folder) as collection:
+        return bool(_left(collection.db))
+
+
+def leave_ages(folder: Path) -> None:
+    """Keep the pages that were chosen by age in a call that was cut short."""
+    with open_collection(folder) as collection:
+        set_meta(collection.db, BY_AGE, "[]")
 
 
 def allow(folder: Path, patterns: Sequence[str]) -> list[str]:
     """Let the next crawl fetch again what these patterns kept out; say which of them did."""
     with open_collection(folder) as collection:
-        known_ones: list[str] = json.loads(get_meta(collection.db, FORGOTTEN, "[]"))
+        known_ones = _kept_out(collection.db)
         set_meta(collection.db, FORGOTTEN, json.dumps([one for one in known_ones if one not in patterns]))
         set_meta(collection.db, RULES, OTHERS)
         return [one for one in known_ones if one in patterns]
 
 
 def begin(db: Connection, choice: Choice) -> list[Choice]:
-    """Note that a forgetting begins; give all that is to be forgotten, what an earlier call left with it."""
-    by_age = decode(get_meta(db, BY_AGE, "[]"), type=list[Choice]) + [choice] * choice.is_by_age
+    """Note that a forgetting begins; give all that is to be forgotten.
+
+    Names that an earlier call left stay out anyway, and go with any call. Ages that it left go only if nothing else is
+    said: a new age takes their place, and beside names they wait.
+    """
+    by_age = [choice] if choice.is_by_age else _left(db)
     kept_out = keep_out(db, () if choice.is_by_age else choice.patterns)
     with_names = not choice.is_by_age or get_meta(db, UNFINISHED) == "1"
     set_meta(db, UNFINISHED, "1")
     set_meta(db, BY_AGE, encode(by_age).decode())
-    return [kept_out] * with_names + by_age
+    return [kept_out] * with_names + by_age * (choice.is_by_age or not choice.is_named)
 
 
-def end(db: Connection) -> None:
+def end(db: Connection, choice: Choice) -> None:
     """Note that all of it is forgotten."""
     set_meta(db, UNFINISHED, "0")
-    set_meta(db, BY_AGE, "[]")
+    if choice.is_by_age or not choice.is_named:
+        set_meta(db, BY_AGE, "[]")
+
+
+def _left(db: Connection) -> list[Choice]:
+    """What was chosen by age in a call that was cut short."""
+    return decode(get_meta(db, BY_AGE, "[]"), type=list[Choice])
+
+
+def _kept_out(db: Connection) -> list[str]:
+    """The patterns of what stays out."""
+    found: list[str] = json.loads(get_meta(db, FORGOTTEN, "[]"))
+    return found
 
 
 def keep_out(db: Connection, patterns: Sequence[str]) -> Choice:
     """From now on, nothing like these patterns is fetched; what all patterns mean is to be forgotten."""
-    every = list(dict.fromkeys([*json.loads(get_meta(db, FORGOTTEN, "[]")), *patterns]))
+    every = list(dict.fromkeys([*_kept_out(db), *patterns]))
     set_meta(db, FORGOTTEN, json.dumps(every))
     _drop_seeds(db, every)
     return Choice(every)

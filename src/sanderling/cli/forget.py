@@ -11,7 +11,7 @@ from sanderling.cli.frame import Call, print_json, print_rows, say
 from sanderling.cli.times import moment
 from sanderling.errors import UsageError
 from sanderling.forgetting import Forgotten, forget
-from sanderling.leavers import Choice, Meant, allow, banned, is_unfinished, meant
+from sanderling.leavers import Choice, Meant, allow, banned, has_ages_left, is_unfinished, leave_ages, meant
 from sanderling.organise.forgotten import ANY, read_pattern
 from sanderling.store.collection import read_collection
 from sanderling.store.look import known_url
@@ -31,6 +31,7 @@ examples:
   sanderling forget --list                                        what is kept out
   sanderling forget --undo 'https://example.org/people/*'         the next crawl may fetch it again
   sanderling forget                                               finish what was cut short
+  sanderling forget --undo                                        or leave the rest of it, if it was by age
 """
 
 
@@ -56,16 +57,30 @@ def run(call: Call) -> int:
                 "pages chosen by age are not kept out: --gone and --not-seen do not go with --list, --undo"
             )
         return _list(call) if call.args.list else _undo(call, list(choice.patterns))
-    is_named = bool(choice.patterns) or choice.is_by_age
-    if not is_named and not is_unfinished(call.collection):
+    if not choice.is_named and not is_unfinished(call.collection):
         raise UsageError("say what to forget: sanderling forget https://example.org/page, or --gone 30d")
     found = meant(call.collection, choice)
     if call.args.dry_run:
         _tell(call, found)
         return 0
-    if is_named and not call.args.yes and not (choice.is_by_age and not found.urls):
-        _ask(call, found)
+    if not call.args.yes and _is_asked_about(call, choice, found) and not _agrees(call, found):
+        if choice.is_named:
+            raise UsageError("nothing was forgotten")
+        return _leave(call)
     return _report(call, forget(call.collection, choice))
+
+
+def _is_asked_about(call: Call, choice: Choice, found: Meant) -> bool:
+    """Names that were left by an earlier call were agreed to; an age may mean nothing."""
+    if choice.is_by_age or not choice.is_named:
+        return found.urls > 0 and (choice.is_by_age or has_ages_left(call.collection))
+    return True
+
+
+def _leave(call: Call) -> int:
+    """Keep what was chosen by age and is still here; what has begun to go is finished."""
+    leave_ages(call.collection)
+    return _report(call, forget(call.collection, Choice()))
 
 
 def _choice(call: Call) -> Choice:
@@ -109,6 +124,8 @@ def _list(call: Call) -> int:
 
 
 def _undo(call: Call, patterns: list[str]) -> int:
+    if not patterns and has_ages_left(call.collection):
+        return _leave(call)
     if not patterns:
         raise UsageError("say what may come back: sanderling forget --undo URL|PATTERN (--list names them)")
     undone = allow(call.collection, patterns)
@@ -139,13 +156,13 @@ def _tell(call: Call, found: Meant) -> None:
         print(f"  and {found.urls - len(found.some):,} more")
 
 
-def _ask(call: Call, found: Meant) -> None:
+def _agrees(call: Call, found: Meant) -> bool:
     """Nothing goes without a yes."""
     if not sys.stdin.isatty():
         raise UsageError("what is forgotten is gone for good; say --yes where nobody can be asked")
     args = call.args
     aged = [f"{flag} {age}" for flag, age in (("--gone", args.gone), ("--not-seen", args.not_seen)) if age]
-    what = f"{plain(', '.join([*aged, *args.url]))} ({_counted(found.pages, found.urls)})"
+    named = plain(", ".join([*aged, *args.url])) or "the rest of what was cut short"
+    what = f"{named} ({_counted(found.pages, found.urls)})"
     answer = input(f"forget {what} in {call.collection}, for good? [y/N] ")
-    if answer.strip().lower() not in ("y", "yes"):
-        raise UsageError("nothing was forgotten")
+    return answer.strip().lower() in ("y", "yes")
