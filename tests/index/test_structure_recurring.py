@@ -1,5 +1,10 @@
 """Kinds of pages that have one file name in directory after directory."""
 
+from collections.abc import Sequence
+
+import pytest
+
+from sanderling.index import structure_recurring
 from sanderling.index.structure_recurring import recurring
 from sanderling.index.structure_templates import learn
 from sanderling.index.structure_views import Look
@@ -51,6 +56,19 @@ def test_a_name_whose_pages_are_built_like_others_names_no_kind() -> None:
         Look(n, f"http://h/d{n // 3}/{'abx'[n % 3] if n % 3 < 2 else n}", "", frozenset({1, n})) for n in range(12)
     ]
     assert not recurring(looks)
+
+
+def test_of_a_site_in_two_languages_few_names_are_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Sequence[int]] = []
+
+    def kin(here: Sequence[int], _looks: Sequence[Look]) -> bool:
+        asked.append(here)
+        return False
+
+    monkeypatch.setattr(structure_recurring, "are_kin", kin)
+    urls = [f"http://h/{language}/p{n}" for language in ("en", "fr") for n in range(300)]
+    assert not recurring([Look(n, url, "", frozenset({n})) for n, url in enumerate(urls)])
+    assert len(asked) == structure_recurring.MOST
 
 
 def test_no_pages_have_no_kinds() -> None:

@@ -6,6 +6,7 @@ are built like each other more than like any other page.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from heapq import nlargest
 
 from sanderling.index.structure_views import Look
 from sanderling.organise.tokens import path_of
@@ -13,6 +14,7 @@ from sanderling.pages.structure import likeness
 
 NAME = "name:"
 USUAL = 0.5  # share of directories that have a page of the name, or lie in one that has
+MOST = 64  # names that are looked into: where a site stands there in two languages, all its names recur
 ASKED = 8  # pages of a name whose nearest page is looked for
 NEARER = 1  # other pages that may be nearer: the one that tells of them all
 
@@ -26,7 +28,7 @@ def recurring(looks: Sequence[Look]) -> dict[str, int]:
         name = file.rpartition(".")[0] or file
         pages[name].append(position)
         homes[name].add("/".join(folders))
-    usual = _usual(homes)
+    usual = nlargest(MOST, _usual(homes), key=lambda name: len(pages[name]))
     return {NAME + name: sum(1 << page for page in pages[name]) for name in usual if are_kin(pages[name], looks)}
 
 
