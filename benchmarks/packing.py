@@ -20,6 +20,7 @@ from msgspec import Struct
 from benchmarks.sites import SITES, options_of
 from benchmarks.written import put
 from sanderling.engines.hosts.coder import BEHIND, ORDER, Coder, Decoder
+from sanderling.engines.hosts.gate import Gate
 from sanderling.engines.hosts.letter import Letter, Message, Packer, Page, Unpacker, Wanted
 from sanderling.engines.hosts.local import open_site
 from sanderling.engines.hosts.prose import ProsePacker, framed
@@ -71,7 +72,7 @@ def pages_of(root: Path) -> list[Message]:
     site = Site("http://site.example", root=str(root))
     now = time.time()
     letter = Letter("key", "host", Host(site.site), now, now + 3600, b"nonce", (Wanted("/"),), whole=True)
-    return list(Walk(letter, site, open_site(site, "sanderling")).messages())
+    return list(Walk(letter, Gate(site), open_site(site, "sanderling")).messages())
 
 
 def measure(messages: Sequence[Message]) -> list[Packed]:

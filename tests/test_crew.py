@@ -272,6 +272,14 @@ def test_migrants_that_cannot_begin_end_the_crawl_and_no_page_is_blamed(
     assert (again.summary.finish_reason, again.summary.pages, again.summary.failed) == ("done", 5, 0)
 
 
+def test_a_matrix_that_contradicts_itself_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    wrong = Scheduling(criteria=("load", "cpu", "memory"), judgements=("1 9 1/9", "1/9 1 9", "9 1/9 1"))
+    for scheduling in (wrong, Scheduling(sets=("sometimes",))):
+        with pytest.raises(UsageError):
+            crawl(tmp_path / "c", Request(seeds=("http://127.0.0.1:1/",), scheduling=scheduling))
+    assert not (tmp_path / "c").exists()
+
+
 def test_auto_creates_migrants_when_the_queue_grows(tmp_path: Path) -> None:
     clock = Hurried()
     with Gated(star(500)) as site, running(site, tmp_path, Workers(migrants=AUTO), clock) as crew:

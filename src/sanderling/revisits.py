@@ -27,6 +27,7 @@ from sanderling.refresh.diary import Diary
 from sanderling.refresh.lists import Lists
 from sanderling.request import Request, budget_of, policy_named
 from sanderling.runs import note_end, note_start
+from sanderling.schedule.plan import roster
 from sanderling.store.collection import exists, read_collection, set_meta
 from sanderling.store.listing import urls_of
 from sanderling.wanted import queue_everything
@@ -71,6 +72,7 @@ def refresh(
     """Visit pages again; sitemaps and feeds first, for they tell what is worth a visit."""
     if not exists(folder):
         raise CollectionError(f"there is no collection in {folder}; make one with: sanderling crawl URL -C {folder}")
+    roster(request.scheduling)  # or say what is wrong
     counts, begun = Counter[str](), False
     limits = request.limits
 

@@ -26,6 +26,7 @@ from sanderling.quarters import open_engine, prepare_engine, put_in_charge
 from sanderling.records import Outcome
 from sanderling.request import Request, Summary, depth_limit, read_seed
 from sanderling.runs import begin_run, end_run, pages_of
+from sanderling.schedule.plan import roster
 from sanderling.store.collection import exists
 
 __all__ = ["Request", "Summary", "crawl"]
@@ -46,6 +47,7 @@ def crawl(
     depth_limit(request.limits.depth)  # or say what is wrong
     wish = read_wish(request.order, is_new=not exists(folder))
     scope_rule((), ScopeKind(request.scope.scope), request.scope.include, request.scope.exclude)  # or say what is wrong
+    roster(request.scheduling)  # or say what is wrong
     request = msgspec.structs.replace(request, wish=wish)
     limits, counts = request.limits, Counter[str]()
     give_large_blocks_back()

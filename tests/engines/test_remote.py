@@ -1,19 +1,21 @@
 """Crawling with the eyes of a host beside the web server: the same pages, the same records, far fewer bytes."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from typing import Literal
 
 import pytest
+from msgspec.structs import replace
 from tests.engines.hosts.guest import serving
 from tests.web import Page as WebPage
 from tests.web import Site as Web
 from tests.web import html, redirect, tree
 
 from sanderling.engines.hosts import walk
-from sanderling.engines.hosts.letter import Message, Page
+from sanderling.engines.hosts.letter import End, Letter, Message, Page, Rules, Wanted, new_nonce
 from sanderling.engines.hosts.local import Seen
 from sanderling.engines.hosts.memory import Recall
 from sanderling.engines.hosts.post import Address, Failed, Post, Sent
@@ -21,7 +23,7 @@ from sanderling.engines.hosts.rules import Site
 from sanderling.engines.remote import RemoteTrip
 from sanderling.errors import UsageError
 from sanderling.migrants.settings import FetchSettings
-from sanderling.records import Host, Itinerary, Stop, Url
+from sanderling.records import Host, Itinerary, Robots, Stop, Url
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
 from sanderling.store.collection import read_collection
@@ -102,6 +104,75 @@ def test_a_host_that_lies_about_its_pages_is_found_out(tmp_path: Path, monkeypat
         assert (summary.pages, summary.failed) == (9, 1)
         with failed_pages(tmp_path / "near") as failed:
             assert failed == {web.root + "/p3": "digest_mismatch"}
+
+
+def lies(change: Callable[[Message], list[Message]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a host say something else than it saw."""
+    honest = walk.Walk._report
+
+    def lie(self: walk.Walk, seen: Seen) -> Iterator[Message]:
+        for message in honest(self, seen):
+            yield from change(message)
+
+    monkeypatch.setattr(walk.Walk, "_report", lie)
+
+
+def aged(message: Message) -> list[Message]:
+    return [replace(message, at=-(2**62), took=2**62)] if isinstance(message, Page) else [message]
+
+
+def repeated(message: Message) -> list[Message]:
+    return [message, message, *([replace(message, where=at) for at in (-1, 99, "no", "/" + "x" * 10**6)])] \
+        if isinstance(message, Page) else [message]  # fmt: skip
+
+
+def ruled(message: Message) -> list[Message]:
+    if not isinstance(message, Page):
+        return [message]
+    return [Rules(Robots(Host("http://other.example"), 200, b"User-agent: *\nDisallow: /", 0.0, 1e9)), message]
+
+
+@pytest.mark.parametrize("change", [aged, repeated, ruled])
+def test_what_a_host_says_beside_its_pages_does_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Message], list[Message]]
+) -> None:
+    lies(change, monkeypatch)
+    with Web(tree(6)) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        summary = go(web, tmp_path / "near", address)
+        assert (summary.finish_reason, summary.pages, summary.failed) == ("done", 6, 0)
+
+
+def test_rules_without_a_time_do_not_stop_a_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Web(tree(6)) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        rules = Rules(Robots(Host(web.root), 200, b"", math.nan, math.nan))
+        lies(lambda message: [rules, message], monkeypatch)
+        assert go(web, tmp_path / "near", address).pages == 6
+
+
+def test_what_follows_the_end_of_an_answer_is_not_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def end_often(self: walk.Walk) -> Iterator[Message]:
+        yield from honest(self)
+        yield End()
+        yield End(-5, 10**9)
+
+    honest = walk.Walk.messages
+    monkeypatch.setattr(walk.Walk, "messages", end_often)
+    with Web(tree(6)) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        summary = go(web, tmp_path / "near", address)
+        assert (summary.pages, summary.failed) == (6, 0)
+        lost = [
+            line for line in (tmp_path / "near" / "logs" / "migrants.log").read_text().splitlines() if " lose " in line
+        ]
+        assert not lost
+
+
+def test_a_letter_that_waited_is_issued_when_it_is_sent(tmp_path: Path) -> None:
+    with Web(tree(2)) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        post = Post(address)
+        old = Letter(post.sender, address.receiver, Host(web.root), 0.0, 120.0, new_nonce(), (Wanted("/"),))
+        post.outbox.put(Sent(old, {}))
+        assert isinstance(post.inbox.get(timeout=30)[1], Page)
+        post.close()
 
 
 def test_a_site_the_host_does_not_speak_for_is_fetched_from_home(tmp_path: Path) -> None:

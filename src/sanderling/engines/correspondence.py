@@ -18,6 +18,7 @@ from sanderling.engines.hosts.post import Address, Failed, News, Post, Sent
 from sanderling.organise.normalise import host_of
 from sanderling.records import Brief, Host, Itinerary, Stop, Url
 
+OVERHEAD = 1000  # bytes a page costs beside its words
 KEPT_BYTES = 256 * 2**20  # pages the host found before we asked for them
 PATIENCE_SECONDS = 300.0  # a host that goes away may come back within this time
 LONGEST_WAIT = 15.0  # seconds between two letters to a host that does not answer
@@ -44,9 +45,9 @@ class Correspondence:
 
     def __init__(self, address: Address, agent: str, clock: Clock) -> None:
         self._address, self._agent, self._clock = address, agent, clock
-        self._post = Post(address)
+        self._post = Post(address, clock)
         self._sites: set[Host] = set()
-        self._letters: list[Sent] = []
+        self._letters: dict[bytes, Sent] = {}  # not answered to the end yet, by nonce
         self._whole: Sent | None = None  # the letter for a whole site
         self._asked: dict[Url, Stop] = {}  # stops that it should bring
         self._early: OrderedDict[Url, Brought] = OrderedDict()  # came before they were asked for
@@ -90,7 +91,7 @@ class Correspondence:
         )  # fmt: skip
         sent = Sent(letter, dict(enumerate(stops)))
         self._whole = sent if whole else self._whole
-        self._letters.append(sent)
+        self._letters[letter.nonce] = sent
         self._post.outbox.put(sent)
 
     def write_again(self) -> None:
@@ -102,9 +103,11 @@ class Correspondence:
             self.write(letter.site, again.stops, False, letter.robots, letter.brief)
 
     def read(self, timeout: float) -> News | None:
-        """The next message, if one comes within this time."""
+        """The next message, if one comes within this time; what follows the end of an answer is not heard."""
         try:
             news = self._post.inbox.get(timeout=timeout) if timeout else self._post.inbox.get_nowait()
+            while news[0].letter.nonce not in self._letters:
+                news = self._post.inbox.get_nowait()
         except Post.EMPTY:
             return None
         if not isinstance(news[1], Failed):
@@ -122,19 +125,20 @@ class Correspondence:
         where = brought.page.where
         if not isinstance(where, str) or sent is not self._whole or not where.startswith("/"):
             return
+        self._take_early(Url(sent.letter.site + where))  # one that is sent twice is kept once
         self._early[Url(sent.letter.site + where)] = brought
-        self._early_bytes += len(brought.page.body)
+        self._early_bytes += _weight(brought.page)
         while self._early_bytes > KEPT_BYTES:
-            self._early_bytes -= len(self._early.popitem(last=False)[1].page.body)
+            self._early_bytes -= _weight(self._early.popitem(last=False)[1].page)
 
     def _take_early(self, url: Url) -> Brought | None:
         early = self._early.pop(url, None)
-        self._early_bytes -= len(early.page.body) if early is not None else 0
+        self._early_bytes -= _weight(early.page) if early is not None else 0
         return early
 
     def end(self, sent: Sent) -> None:
         """A letter was answered; what the whole site did not bring is asked for by name."""
-        self._letters.remove(sent)
+        del self._letters[sent.letter.nonce]
         if sent is self._whole:
             self._whole = None
             asked, self._asked = list(self._asked.values()), {}
@@ -143,7 +147,7 @@ class Correspondence:
 
     def fail(self, sent: Sent, failed: Failed) -> list[Stop]:
         """A letter was not answered: it is written again later, or its stops are given up and come back."""
-        self._letters.remove(sent)
+        del self._letters[sent.letter.nonce]
         stops = list(sent.open.values())
         if sent is self._whole:
             self._whole = None
@@ -160,8 +164,8 @@ class Correspondence:
 
     def abandon(self) -> list[Stop]:
         """Wait for nothing any more: everything that was asked for comes back."""
-        stops = [stop for sent in self._letters for stop in sent.open.values()]
-        for sent in self._letters:
+        stops = [stop for sent in self._letters.values() for stop in sent.open.values()]
+        for sent in self._letters.values():
             sent.open.clear()
         stops += [*self._asked.values(), *(stop for again in self._again for stop in again.stops)]
         self._asked.clear()
@@ -174,5 +178,9 @@ class Correspondence:
 
 
 def brought_by(sent: Sent, page: Page, size: int) -> Brought:
-    """A page with its time by our clock."""
-    return Brought(page, size, sent.letter.issued + page.at / MOMENT)
+    """A page with its time by our clock; it was not looked at before we asked."""
+    return Brought(page, size, sent.letter.issued + max(0.0, page.at / MOMENT))
+
+
+def _weight(page: Page) -> int:
+    return len(page.body) + len(page.head) + len(str(page.where)) + OVERHEAD

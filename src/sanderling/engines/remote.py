@@ -9,14 +9,12 @@ import time
 from collections import deque
 from collections.abc import Iterable
 
-from msgspec.structs import replace
-
 from sanderling.clock import Clock, real
 from sanderling.engines.checks import Checks
 from sanderling.engines.correspondence import Brought, Correspondence, brought_by
+from sanderling.engines.hosts.hearing import missed_said, rules_said, told_said
 from sanderling.engines.hosts.letter import CHECK, End, Message, Missed, Page, Rules, Unlike
 from sanderling.engines.hosts.post import Address, Failed, Sent
-from sanderling.migrants.brief import told
 from sanderling.migrants.briefed import open_buffer
 from sanderling.migrants.line import door_of
 from sanderling.migrants.observe import Marks, Observer, untried
@@ -107,12 +105,12 @@ class RemoteTrip:
             case Missed():
                 stop = self._stop_of(sent, message.where)
                 if stop is not None:
-                    self._turn_away([stop], message.outcome, message.reason, message.note)
+                    self._turn_away([stop], *missed_said(message))
             case Unlike():
                 self._unlike(sent, message)
             case Rules():
                 if message.robots.host == sent.letter.site:
-                    self._robots.append(message.robots)
+                    self._robots.append(rules_said(message, self._clock()))
             case End():
                 self._end(sent)
             case Failed():
@@ -137,8 +135,7 @@ class RemoteTrip:
         stop = self._stop_of(sent, message.where) if sent.letter.brief is not None else None
         if stop is not None and self._buffer is not None:
             self._buffer.forget(stop.id)
-            visit = told(message.visit, f"{self._address.url} has it")
-            self._visits.append(replace(visit, id=stop.id, token=stop.token, url=stop.url, at=self._clock()))
+            self._visits.append(told_said(message, stop, self._clock(), f"{self._address.url} has it"))
         elif stop is not None:
             self._turn_away([stop], Outcome.RETRY, Reason.BROKEN_RESPONSE, "the host did not bring it")
 

@@ -216,6 +216,60 @@ def test_a_folder_of_files_is_read_and_nothing_outside_it(tmp_path: Path) -> Non
         assert Missed(3, Outcome.SKIPPED, Reason.ROBOTS) in found
 
 
+BEHIND = (
+    "//private/a.html",
+    "/x/..%2fprivate/a.html",
+    "/%2Fprivate/a.html",
+    "/x/..%5Cprivate/a.html",
+    "/private%2Fa.html",
+)
+
+
+@pytest.mark.parametrize("path", BEHIND)
+def test_no_other_spelling_leads_to_what_the_owner_keeps_back(tmp_path: Path, path: str) -> None:
+    root = tmp_path / "www"
+    (root / "private").mkdir(parents=True)
+    (root / "private" / "a.html").write_text("secret")
+    (root / "x").symlink_to(root / "private")
+    files = Site("http://www.example", root=str(root), not_paths=("/private/",))
+    with (
+        Web({"/": html()}) as web,
+        serving(tmp_path / "host", files, Site(web.root, not_paths=("/private/",))) as address,
+    ):
+        stops = (Wanted(path), Wanted("/x/a.html"))
+        for site in (web.root, "http://www.example"):
+            first, *rest = messages(address, letter(address, site, stops=stops))
+            assert isinstance(first, Missed)
+            assert first.reason is Reason.EXCLUDED
+            assert not any(b"secret" in m.body for m in rest if isinstance(m, Page))
+        assert set(web.hits) == {"/robots.txt", "/x/a.html"}
+
+
+def test_what_is_sent_to_the_web_server_is_spelled_anew(tmp_path: Path) -> None:
+    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root)) as address:
+        messages(address, letter(address, web.root, stops=(Wanted("/a\r\nX: 1\r\n\r\nGET /b"),)))
+        assert set(web.hits) == {"/robots.txt", "/aX:%201GET%20/b"}
+        assert refused(address, letter(address, web.root, agent="x\r\nCookie: 1")) == "unreadable"
+        assert refused(address, letter(address, web.root, agent="x" * 1000)) == "unreadable"
+
+
+def test_who_has_not_sent_a_letter_yet_takes_nobodys_place(tmp_path: Path) -> None:
+    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root), guests=1) as address:
+        host, _, port = address.receiver.partition(":")
+        with socket.create_connection((host, int(port)), timeout=30) as slow:
+            slow.sendall(f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n".encode() + b"x")
+            assert isinstance(messages(address, letter(address, web.root))[-1], End)
+
+
+@pytest.mark.parametrize("length", ["\u00b2", "-1", "1" * 5000, "1_0", ""])
+def test_a_length_that_is_none_is_refused(tmp_path: Path, length: str) -> None:
+    with serving(tmp_path, Site(SITE)) as address:
+        host, _, port = address.receiver.partition(":")
+        with socket.create_connection((host, int(port)), timeout=30) as sock:
+            sock.sendall(f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n".encode("latin-1"))
+            assert b'{"refused": "unreadable"}' in sock.makefile("rb").read()
+
+
 @contextmanager
 def staying(address: Address, site: str) -> Iterator[Callable[[], list[Message]]]:
     """Send a letter that stays; what it tells next is waited for."""

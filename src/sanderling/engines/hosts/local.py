@@ -103,7 +103,6 @@ class ByFiles:
         self.door = door_of(Host(site.site))
         self.stops: list[Stop] = []
         self.robots: Robots | None = None
-        self.pause = 1 / site.pages_per_second if site.pages_per_second else 0.0
 
     def accept(self, stops: Sequence[Stop]) -> None:
         """Queue some pages."""
@@ -123,7 +122,6 @@ class ByFiles:
                 seen.append(self._look(stop))
             else:
                 seen.append(Seen(untried(stop, Outcome.SKIPPED, Reason.ROBOTS, time.time())))
-            time.sleep(self.pause)
         return seen, news
 
     def close(self) -> None:
@@ -148,6 +146,8 @@ class ByFiles:
         url = stop.wire or stop.url
         start = time.monotonic()
         file = self._file(url[len(self.site.site) :])
+        if file is not None and not self.site.admits("/" + file.relative_to(self.root).as_posix()):
+            file = None  # another name of a page that is not to be seen
         body, status, stamp = b"not here\n", b"404 Not Found", time.time()
         try:
             if file is not None and file.stat().st_size <= self.settings.max_body:

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from sanderling.clock import Clock, real
 from sanderling.engines.hosts import prose
 from sanderling.engines.hosts.address import TIMEOUT as TIMEOUT
 from sanderling.engines.hosts.address import Address as Address
@@ -89,8 +90,8 @@ class Post:
 
     EMPTY = queue.Empty
 
-    def __init__(self, address: Address) -> None:
-        self.address = address
+    def __init__(self, address: Address, clock: Clock = real) -> None:
+        self.address, self.clock = address, clock
         self.key = read_key(Path(address.key_file))
         self.sender = public_of(self.key)
         self.outbox: queue.Queue[Sent | None] = queue.Queue()
@@ -145,7 +146,9 @@ class Post:
             self._hang_up()
 
     def _ask(self, sent: Sent, recall: Recall) -> http.client.HTTPResponse:
-        """Send a letter; the first on a connection says what we remember."""
+        """Send a letter, issued now: it may have waited. The first on a connection says what we remember."""
+        now, lives = self.clock(), sent.letter.expires - sent.letter.issued
+        sent.letter = msgspec.structs.replace(sent.letter, issued=now, expires=now + lives)
         if self.link is None:
             self.link, self.packer = self.address.connect(), Packer()
             self.memory = recall.content()

@@ -1,11 +1,13 @@
 """What the owner of a host allows, and the check of a letter against it. Pure: every refusal has a name."""
 
+import posixpath
 import re
 import time
 import tomllib
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
+from urllib.parse import unquote
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +19,8 @@ from sanderling.records import Host
 
 SKEW_SECONDS = 60.0  # clocks differ
 LONGEST_SECONDS = 86400.0  # a letter that claims to live longer is refused; nonces are remembered as long as it lives
+LONGEST_AGENT = 300  # characters
+TWO_WAYS = re.compile(r"%|\\|//|/\.")  # a server may read such a path as another one
 
 
 class Refusal(StrEnum):
@@ -52,8 +56,16 @@ class Site(Struct, frozen=True, forbid_unknown_fields=True):
     pack: Literal["auto", "small", "fast"] = "auto"  # a first answer: auto is small where the web server compresses
 
     def admits(self, path: str) -> bool:
-        """May this path be looked at?"""
-        return path.startswith(self.paths) and not (self.not_paths and path.startswith(self.not_paths))
+        """May this path be looked at, as it is spelled and as a web server may read it?"""
+        spellings = (path, as_read(path)) if TWO_WAYS.search(path) else (path,)
+        return all(one.startswith(self.paths) and not one.startswith(self.not_paths) for one in spellings)
+
+
+def as_read(path: str) -> str:
+    """A path as many web servers read it: decoded, slashes merged, dots resolved; `/a/..%2fb` is `/b`."""
+    name = unquote(path.partition("?")[0]).replace("\\", "/")
+    plain = posixpath.normpath("/" + name.lstrip("/"))
+    return plain + "/" if name.endswith("/") and plain != "/" else plain
 
 
 class Owner(Struct, frozen=True, forbid_unknown_fields=True):
@@ -122,6 +134,8 @@ def refusal(letter: Letter, signer: str, owner: Owner, nonces: Nonces, now: floa
     """Say why a letter whose signature is good is still not obeyed; None if it is."""
     if letter.sender != signer:
         return Refusal.BAD_SIGNATURE
+    if len(letter.agent) > LONGEST_AGENT or not (letter.agent.isascii() and letter.agent.isprintable()):
+        return Refusal.UNREADABLE
     if letter.receiver != owner.name:
         return Refusal.OTHER_RECEIVER
     if letter.issued > now + SKEW_SECONDS:

@@ -2,6 +2,7 @@
 
 import json
 import queue
+import re
 import socket
 import ssl
 import sys
@@ -15,6 +16,7 @@ import msgspec
 
 from sanderling.clock import Clock, real
 from sanderling.engines.hosts import prose
+from sanderling.engines.hosts.gate import Gate
 from sanderling.engines.hosts.keys import is_signed, read_senders
 from sanderling.engines.hosts.letter import (
     CODING_HEADER,
@@ -37,6 +39,7 @@ from sanderling.errors import UsageError
 
 IDLE_SECONDS = 300.0  # a guest that says nothing for so long is shown out
 AHEAD = 256  # messages found and not yet packed
+LENGTH = re.compile(r"[0-9]{1,15}")
 STATUS = {Refusal.TOO_LARGE: 413, Refusal.UNREADABLE: 400, Refusal.TRUNCATED: 400, Refusal.BUSY: 503}
 
 
@@ -60,6 +63,7 @@ class Service(ThreadingHTTPServer):
         self.clock = clock
         self.nonces = Nonces(clock())
         self.memories = Memories(folder / "memories")
+        self.gates = {site.site: Gate(site, clock) for site in owner.site}
         self.checking = threading.Lock()
         self.guests = threading.BoundedSemaphore(owner.guests)
         host, _, port = owner.listen.rpartition(":")
@@ -127,20 +131,21 @@ class Guest(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Obey one letter, or say why not."""
-        if not self.server.guests.acquire(blocking=False):
-            return self._refuse(Refusal.BUSY)
         try:
             letter = self._letter()
-            self.log_message("%s letter from %s for %s", "obeyed", letter.sender[:12], letter.site)
-            return self._obey(letter)
         except Refused as refused:
             return self._refuse(refused.why)
+        if not self.server.guests.acquire(blocking=False):  # only now: a stranger takes nobody's place
+            return self._refuse(Refusal.BUSY)
+        try:
+            self.log_message("obeyed letter from %s for %s", letter.sender[:12], letter.site)
+            return self._obey(letter)
         finally:
             self.server.guests.release()
 
     def _letter(self) -> Letter:
         length = self.headers.get("Content-Length", "")
-        if self.path != PATH or not length.isdigit():
+        if self.path != PATH or not LENGTH.fullmatch(length):
             raise Refused(Refusal.UNREADABLE)
         if int(length) > self.server.owner.max_letter:
             raise Refused(Refusal.TOO_LARGE)
@@ -164,7 +169,7 @@ class Guest(BaseHTTPRequestHandler):
         way = (site.site, letter.agent, letter.brief is not None)
         if way not in self.open:
             self.open[way] = open_site(site, letter.agent, letter.brief is not None)
-        self._stream(Walk(letter, site, self.open[way]), packer)
+        self._stream(Walk(letter, self.server.gates[site.site], self.open[way]), packer)
         if isinstance(packer, prose.ProsePacker):
             self.said = bytes(packer.said)
         if self.is_first:
@@ -188,7 +193,7 @@ class Guest(BaseHTTPRequestHandler):
 
     def _is_prose(self, letter: Letter, site: Site) -> bool:
         able = letter.whole and prose.NAME in letter.codings and not letter.watch_seconds and prose.is_here()
-        return able and is_small(site, letter.stops[0].path if letter.stops else "/")
+        return able and is_small(site, next((stop.path for stop in letter.stops if site.admits(stop.path)), "/"))
 
     def _stream(self, walk: Walk, packer: Packer | prose.ProsePacker) -> None:
         """Walk on while what was found is packed and sent: neither waits for the other unless it is far ahead."""

@@ -4,24 +4,27 @@ import time
 from collections import deque
 from collections.abc import Iterator
 
+from sanderling.engines.hosts.gate import Gate
 from sanderling.engines.hosts.letter import CHECK, CUT, MOMENT, End, Letter, Message, Missed, Page, Rules, Unlike
 from sanderling.engines.hosts.local import Local, Seen
-from sanderling.engines.hosts.rules import Site
+from sanderling.engines.hosts.rules import Refusal
 from sanderling.migrants.brief import matches, told
 from sanderling.organise.normalise import host_of, normalise, split
 from sanderling.records import Outcome, Reason, Stop, Url, Visit
 
 AT_ONCE = 64  # stops in the hands of the local migrant
+LEAST_SECONDS = 0.1  # between two looks, however often they are asked for
 
 
 class Walk:
     """Carries out one letter; its messages come as they are found."""
 
-    def __init__(self, letter: Letter, site: Site, local: Local) -> None:
+    def __init__(self, letter: Letter, gate: Gate, local: Local) -> None:
         self.letter = letter
-        self.site = site
+        self.gate = gate
+        self.site = gate.site
         self.local = local
-        self.limit = min(site.max_pages, letter.limit or site.max_pages)
+        self.limit = min(self.site.max_pages, letter.limit or self.site.max_pages)
         self.paths: list[str] = []  # as sent, by stop id
         self.names: list[str] = []  # as normalised, by stop id
         self.known: list[bytes] = []  # cut digests, by stop id
@@ -37,10 +40,12 @@ class Walk:
         yield from self._look()
         yield End(self.pages, self.same)  # and one after every further look: so the other side knows that we live
         until = min(time.time() + self.letter.watch_seconds, self.letter.expires)
-        while time.time() + self.letter.every_seconds < until:
-            time.sleep(self.letter.every_seconds)
-            self.waiting.extend(self._stop(id_) for id_ in range(len(self.paths)))
-            yield from self._look()
+        every = max(LEAST_SECONDS, self.letter.every_seconds)
+        while time.time() + every < until:
+            time.sleep(every)
+            if self.gate.is_open():
+                self.waiting.extend(self._stop(id_) for id_ in range(len(self.paths)))
+                yield from self._look()
             yield End(self.pages, self.same)
 
     def _line_up(self) -> Iterator[Missed]:
@@ -51,7 +56,7 @@ class Walk:
                 yield Missed(place, Outcome.SKIPPED, Reason.BAD_URL)
                 continue
             name = split(spelling.url)[1]
-            id_ = self._enter(wanted.path, name, wanted.known)
+            id_ = self._enter(split(spelling.wire)[1], name, wanted.known)
             if self.site.admits(name) and place < self.limit:
                 self.waiting.append(self._stop(id_))
             else:
@@ -71,10 +76,15 @@ class Walk:
 
     def _look(self) -> Iterator[Message]:
         while self.waiting or self.in_hand:
-            if self.waiting and self.in_hand < AT_ONCE:
-                batch = [self.waiting.popleft() for _ in range(min(len(self.waiting), AT_ONCE - self.in_hand))]
-                self.in_hand += len(batch)
-                self.local.accept(batch)
+            if not self.gate.is_open():
+                yield from self._put_off()
+            count = self.gate.admit(min(len(self.waiting), AT_ONCE - self.in_hand))
+            if count:
+                self.in_hand += count
+                self.local.accept([self.waiting.popleft() for _ in range(count)])
+            elif not self.in_hand:
+                self.gate.wait()
+                continue
             seen, robots = self.local.work()
             self.in_hand -= len(seen)
             if self.letter.robots:
@@ -82,10 +92,19 @@ class Walk:
             for item in seen:
                 yield from self._report(item)
 
+    def _put_off(self) -> Iterator[Missed]:
+        """The hours are over: what was not looked at yet has to be asked for again."""
+        while self.waiting:
+            id_ = self.waiting.popleft().id
+            yield Missed(self._where(id_), Outcome.RETRY, Reason.HOST_REFUSED, Refusal.CLOSED)
+
+    def _where(self, id_: int) -> int | str:
+        return id_ if id_ < len(self.letter.stops) else self.names[id_]
+
     def _report(self, seen: Seen) -> Iterator[Message]:
         """Say what is new; what is as it was known costs nothing."""
         visit, id_ = seen.visit, seen.visit.id
-        where: int | str = id_ if id_ < len(self.letter.stops) else self.names[id_]
+        where = self._where(id_)
         self.pages += 1
         if self.letter.whole:
             self._follow(visit)
