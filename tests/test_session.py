@@ -370,6 +370,10 @@ def test_what_a_rule_kept_out_is_asked_for_when_it_is_taken_back(tmp_path: Path)
 
 def test_seeds_and_depths_that_cannot_be_get_a_sentence() -> None:
     assert read_seed("Example.org").url == "https://example.org/"
+    assert read_seed("localhost:8000/a").url == "http://localhost:8000/a"
+    assert read_seed("127.0.0.1").url == "http://127.0.0.1/"
+    assert read_seed("[::1]:80").url == "http://[::1]/"
+    assert read_seed("localhost.example").url == "https://localhost.example/"
     with pytest.raises(UsageError, match="only http and https"):
         read_seed("ftp://example.org/")
     for text in ("/path", "mailto:me@example.org", "", "http://"):

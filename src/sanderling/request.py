@@ -33,6 +33,7 @@ from sanderling.settings import (
 )
 
 SECRET = ("--basic-auth", "--header", "--store", "--proxy")  # flags whose values may hold a password
+AT_HOME = re.compile(r"(localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\])([:/]|$)", re.IGNORECASE).match
 FAST_CONNECTIONS = 16  # to one host, where no pause is asked for
 
 
@@ -74,9 +75,9 @@ class Summary(Struct, frozen=True, omit_defaults=True):
 
 
 def read_seed(text: str) -> Spelling:
-    """Spell a seed; a bare host name means https."""
+    """Spell a seed; a bare host name means https, this machine and plain addresses mean http."""
     raw = text.strip()
-    spelling = normalise(raw if "://" in raw else f"https://{raw}")
+    spelling = normalise(raw if "://" in raw else f"{'http' if AT_HOME(raw) else 'https'}://{raw}")
     if spelling is None or ("://" not in raw and (raw.startswith("/") or "@" in raw.partition("/")[0])):
         why = {Reason.SCHEME: "only http and https are crawled", Reason.TOO_LONG: "it is too long"}
         raise UsageError(f"{text!r} cannot be crawled: {why.get(why_not(raw), 'it is no URL')}")

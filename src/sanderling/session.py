@@ -24,12 +24,13 @@ from sanderling.organise.scope import Scope as ScopeKind
 from sanderling.organise.scope import scope_rule
 from sanderling.quarters import open_engine, prepare_engine, put_in_charge
 from sanderling.records import Outcome
-from sanderling.request import Request, Summary, depth_limit, read_seed
+from sanderling.request import Request, Summary, budget_of, depth_limit, fetch_settings, policy_named, read_seed
 from sanderling.runs import begin_run, end_run, pages_of
 from sanderling.schedule.plan import roster
-from sanderling.store.collection import exists
+from sanderling.store.collection import check_store, exists
+from sanderling.store.offsite import reach
 
-__all__ = ["Request", "Summary", "crawl"]
+__all__ = ["Request", "Summary", "checked", "crawl"]
 
 
 def crawl(
@@ -43,12 +44,8 @@ def crawl(
     clock: Clock = real,
 ) -> Summary:
     """Crawl into a collection; the same request again goes on where this one stopped."""
+    request = checked(request, is_new=not exists(folder))
     seeds = [read_seed(text) for text in request.seeds]
-    depth_limit(request.limits.depth)  # or say what is wrong
-    wish = read_wish(request.order, is_new=not exists(folder))
-    scope_rule((), ScopeKind(request.scope.scope), request.scope.include, request.scope.exclude)  # or say what is wrong
-    roster(request.scheduling)  # or say what is wrong
-    request = msgspec.structs.replace(request, wish=wish)
     limits, counts = request.limits, Counter[str]()
     give_large_blocks_back()
     look_for_cycles_seldom()
@@ -69,6 +66,22 @@ def crawl(
             return end_run(house, run, finish, coordinator, clock())
 
     return outlast(request.workers.store if engine is None else "", attempt)
+
+
+def checked(request: Request, is_new: bool) -> Request:
+    """Read all that was asked for, or say what is wrong with it, before anything is opened, written or deleted."""
+    for text in request.seeds:
+        read_seed(text)
+    depth_limit(request.limits.depth)
+    scope_rule((), ScopeKind(request.scope.scope), request.scope.include, request.scope.exclude)
+    policy_named(request.revisit.policy)
+    budget_of(request)
+    fetch_settings(request)
+    roster(request.scheduling)
+    check_store(request.workers.store)
+    if request.workers.archive:
+        reach(request.workers.archive)
+    return msgspec.structs.replace(request, wish=read_wish(request.order, is_new=is_new))
 
 
 def _counted(counts: Counter[str]) -> int:

@@ -12,7 +12,7 @@ from tests.web import Page, Site, html, redirect
 
 from sanderling.cli import COMMANDS, main
 from sanderling.cli.frame import command_module
-from sanderling.cli.seeds import read_seed_file
+from sanderling.cli.seeds import read_seed_file, read_seeds
 from sanderling.errors import unwritten
 from sanderling.given import known
 from sanderling.sources.sitemap import read_sitemap
@@ -97,6 +97,17 @@ def test_a_seed_file_may_come_from_any_editor_and_its_wrong_lines_are_named(
     file.write_text("http://a.example/\nnot a url\n")
     assert main(["crawl", "--seed-file", str(file), "-C", str(tmp_path / "c")]) == 4
     assert "line 2" in capsys.readouterr().err
+
+
+def test_what_is_said_behind_a_seed_is_no_part_of_it(tmp_path: Path) -> None:
+    file = tmp_path / "seeds.txt"
+    file.write_text("http://a.example/#top  # the old one\nb.example\t# bare\n  # nothing\n")
+    assert read_seed_file(str(file)) == ["http://a.example/#top", "b.example"]
+
+
+def test_a_dash_among_the_seeds_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"http://b.example/\nhttp://c.example/\n")))
+    assert read_seeds(["http://a.example/", "-"], None) == tuple(f"http://{name}.example/" for name in "abc")
 
 
 def test_a_crawl_that_brings_nothing_home_says_why_and_returns_9(
@@ -409,6 +420,32 @@ def test_clean_never_deletes_without_a_yes(
         assert site.hits["/"] == 1
         assert main(["crawl", *common, "--clean", "--yes"]) == 0
         assert (tmp_path / "mine.txt").read_text() == "keep me"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["ftp://x/"], ["--depth", "deep"], ["--include", "*.html"], ["--order", "best"], ["--policy", "none"],
+        ["--budget", "much"], ["--proxy", "none"], ["--header", "none"], ["--sets", "none"], ["--criteria", "none"],
+        ["--judgements", "none"], ["--store", "mysql://x"], ["--like-text", "none"],
+    ],
+    ids=lambda words: words[0],
+)  # fmt: skip
+def test_a_slip_of_the_pen_beside_clean_costs_nothing(
+    wrong: list[str], crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    root, folder = crawled
+    assert main(["crawl", root + "/", *wrong, "-C", folder, "--clean", "--yes", "--allow-private"]) == 4
+    capsys.readouterr()
+    assert main(["pages", "-C", folder, "--json"]) == 0
+    assert len(lines(capsys)) == 2
+
+
+def test_a_store_that_is_none_is_not_remembered(tmp_path: Path) -> None:
+    with Site({"/": html()}) as site:
+        line = ["crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0", "--allow-private", "--migrants", "1"]
+        assert main([*line, "--store", "mysql://x"]) == 4
+        assert main(line) == 0
 
 
 def test_who_lost_a_part_of_the_archive_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,14 +10,14 @@ import msgspec
 from sanderling.cli.beside import company
 from sanderling.cli.frame import EXIT_FAILED, Call, print_json, say
 from sanderling.cli.progress import CODES, show_progress, size_text, stop_on_signals
-from sanderling.cli.seeds import read_seed_file, warn_of_credentials, warn_without_contact
+from sanderling.cli.seeds import read_seeds, warn_of_credentials, warn_without_contact
 from sanderling.coordinator import Coordinator
 from sanderling.ending import Finish
 from sanderling.engines.parking import parked
 from sanderling.errors import UsageError
 from sanderling.records import Reason
 from sanderling.request import without_secrets
-from sanderling.session import Request, Summary, crawl
+from sanderling.session import Request, Summary, checked, crawl
 from sanderling.settings import (
     Fetching,
     Limits,
@@ -56,7 +56,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(call: Call) -> int:
     """Crawl, show progress, print the summary."""
     request = Request(
-        seeds=(*call.args.url, *read_seed_file(call.args.seed_file)),
+        seeds=read_seeds(call.args.url, call.args.seed_file),
         scope=call.settings(Scope),
         limits=call.settings(Limits),
         order=call.settings(Order),
@@ -73,14 +73,16 @@ def run(call: Call) -> int:
             raise UsageError(f"--{name.replace('_', '-')} is empty; leave it out, or see sanderling crawl --help")
     if not request.seeds and (call.args.clean or not exists(call.collection)):
         raise UsageError("say what to crawl: sanderling crawl https://example.org/")
-    if call.args.clean and exists(call.collection):
-        clean(call)
-    with (
-        parked(request.workers.park, call.collection),
-        show_progress(call) as shown,
-        company(call, lambda crew: started(call, request, crew), shown) as (begin, look),
-    ):
-        summary = crawl(call.collection, request, on_start=begin, on_tick=look)
+    if call.args.clean:
+        checked(request, is_new=True)  # a slip of the pen must not cost what is there
+    with parked(request.workers.park, call.collection):
+        if call.args.clean and exists(call.collection):
+            clean(call)
+        with (
+            show_progress(call) as shown,
+            company(call, lambda crew: started(call, request, crew), shown) as (begin, look),
+        ):
+            summary = crawl(call.collection, request, on_start=begin, on_tick=look)
     report(call, summary)
     empty = came_back_empty(summary) and (tell_why(call) or summary.failed > 0)
     if summary.finish_reason == Finish.DISK and call.json:

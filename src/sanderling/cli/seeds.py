@@ -2,6 +2,8 @@
 
 import re
 import sys
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 from sanderling.cli.frame import Call, say
@@ -10,11 +12,12 @@ from sanderling.migrants.guard import is_global, literal
 from sanderling.organise.normalise import host_of, hostname
 from sanderling.request import Request, read_seed
 
+COMMENT = re.compile(r"(^|\s)#.*")  # no URL has a space in it
 CONTACT = re.compile(r"https?://|@")  # in a user agent: it says already where we are to be reached
 
 
 def read_seed_file(name: str | None) -> list[str]:
-    """One URL per line; blank lines and lines that begin with # do not count."""
+    """One URL per line; blank lines and what follows a # at the beginning or behind a space do not count."""
     if not name:
         return []
     try:
@@ -23,14 +26,20 @@ def read_seed_file(name: str | None) -> list[str]:
         raise UsageError(f"cannot read the seed file {name}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UsageError(f"the seed file {name} is no text in UTF-8") from None
-    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
-    seeds = [(number, line) for number, line in lines if line and not line.startswith("#")]
+    lines = [(number, COMMENT.sub("", line).strip()) for number, line in enumerate(text.splitlines(), 1)]
+    seeds = [(number, line) for number, line in lines if line]
     for number, line in seeds:
         try:
             read_seed(line)
         except UsageError as error:
             raise UsageError(f"{name}, line {number}: {error}") from None
     return [line for _, line in seeds]
+
+
+def read_seeds(urls: Sequence[str], file: str | None) -> tuple[str, ...]:
+    """The URLs of a command line and of a seed file; - among the first is a file too: standard input."""
+    named = [read_seed_file("-") if url == "-" else [url] for url in urls]
+    return tuple(chain(*named, read_seed_file(file)))
 
 
 def warn_of_credentials(call: Call, request: Request) -> None:

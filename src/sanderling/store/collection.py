@@ -12,7 +12,7 @@ from typing import Self
 from sanderling.changes.schema import MIGRATIONS as CHANGES
 from sanderling.database import Connection, connect, is_current, migrate
 from sanderling.dedupe.schema import MIGRATIONS as DEDUPE
-from sanderling.errors import CollectionError, unwritten
+from sanderling.errors import CollectionError, UsageError, unwritten
 from sanderling.frontier.schema import MIGRATIONS as FRONTIER
 from sanderling.organise.normalise import SCHEME_VERSION
 from sanderling.store.schema import MIGRATIONS as STORE
@@ -70,13 +70,27 @@ def open_database(folder: Path, store: str = "", *, read_only: bool = False) -> 
     if store and not known:
         if (folder / DATABASE).is_file():
             raise CollectionError(f"{folder} keeps its catalogue in SQLite; use another -C for {hide_password(store)}")
-        (folder / STORE_FILE).touch(mode=0o600)
-        (folder / STORE_FILE).write_text(store)
+        return _first_time(folder, store, read_only)
     elif store and store != known:
         raise CollectionError(f"{folder} belongs to another store: {hide_password(known)}")
     if store or known:
         return _shared(store or known, read_only)
     return connect(folder / DATABASE, read_only=read_only)
+
+
+def _first_time(folder: Path, store: str, read_only: bool) -> Connection:
+    """The store of a new collection; it is remembered once it has answered, so that a slip of the pen is not."""
+    check_store(store)
+    db = _shared(store, read_only)
+    (folder / STORE_FILE).touch(mode=0o600)
+    (folder / STORE_FILE).write_text(store)
+    return db
+
+
+def check_store(store: str) -> None:
+    """Say what is wrong with the address of a store; none is fine."""
+    if store and not store.startswith(("postgresql://", "postgres://")):
+        raise UsageError(f"{store!r} is no store; write postgresql://user@host/database")
 
 
 def _shared(store: str, read_only: bool) -> Connection:
