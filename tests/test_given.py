@@ -42,6 +42,12 @@ def test_broken_and_missing_files_are_named(tmp_path: Path) -> None:
         gather({}, {}, broken)
 
 
+def test_a_file_may_come_from_any_editor(tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_bytes(b"\xef\xbb\xbflimit = 5\r\n")
+    assert gather({}, {}, file) == {"limit": 5}
+
+
 def test_units_are_what_people_write() -> None:
     assert (duration("90"), duration("1.5h"), duration("2d")) == (90, 5400, 172800)
     assert (duration("250ms"), duration("1h30m"), duration("1d2h")) == (0.25, 5400, 93600)

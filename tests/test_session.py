@@ -1,5 +1,6 @@
 """The whole crawler, with real migrants in real processes, against a real server on loopback."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from sanderling.organise import dust
 from sanderling.request import depth_limit, fetch_settings, read_seed, without_secrets
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
-from sanderling.store.collection import open_collection, read_collection
+from sanderling.store.collection import get_meta, open_collection, read_collection
 from sanderling.store.graph import sources_of
 from sanderling.store.listing import PageRow, pages, skipped, url_id
 from sanderling.store.look import stored
@@ -381,9 +382,32 @@ def test_seeds_and_depths_that_cannot_be_get_a_sentence() -> None:
             read_seed(text)
     with pytest.raises(UsageError, match="is no proxy"):
         fetch_settings(Request((), fetching=Fetching(proxy="ftp://x")))
+    with pytest.raises(UsageError, match="keep no page"):
+        fetch_settings(Request((), fetching=Fetching(max_body=0)))
     with pytest.raises(UsageError):
         depth_limit("deep")
     assert (depth_limit("3"), depth_limit("-1"), depth_limit("poisson:10")) == (3, -1, 19)
+
+
+def test_hosts_are_spelled_as_migrants_do() -> None:
+    names = ("https://Example.org/", "b\u00fccher.example:8443", "[::1]:443", "10.0.0.1")
+    assert fetch_settings(Request((), fetching=Fetching(insecure_host=names))).insecure_hosts == (
+        "example.org", "xn--bcher-kva.example:8443", "::1:443", "10.0.0.1",
+    )  # fmt: skip
+    asked = fetch_settings(Request((), fetching=Fetching(basic_auth=("http://A.example=me:a=b/c",))))
+    assert asked.basic_auth == {"a.example": "me:a=b/c"}
+    for wrong in ("", "https://a.example/path", "a b", "me@a.example"):
+        with pytest.raises(UsageError, match="is no host"):
+            fetch_settings(Request((), fetching=Fetching(insecure_host=(wrong,))))
+
+
+def test_no_password_of_a_proxy_is_kept_for_later_runs(tmp_path: Path) -> None:
+    with Site({}) as proxy:
+        door = proxy.root.replace("://", "://me:pw@")
+        crawl(tmp_path, Request(("http://a.example/",), fetching=Fetching(proxy=door), workers=Workers(migrants=1)))
+    with read_collection(tmp_path) as collection:
+        kept = get_meta(collection.db, "settings")
+        assert json.loads(kept)["proxy"] == proxy.root
 
 
 def test_one_collection_has_one_writer(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from sanderling.errors import UsageError
 from sanderling.settings import AUTO, GROUPS
 
 ENVIRONMENT = "SANDERLING_"
-RESERVED = frozenset({"suites", "traces", "settings", "collection"})  # names in the environment that are no settings
+RESERVED = frozenset({"suites", "traces", "settings"})  # names in the environment that are no settings
 
 G = TypeVar("G", bound=Struct)
 
@@ -162,7 +162,7 @@ def _from_file(file: Path | None) -> list[tuple[str, object, str]]:
     import tomllib  # most commands have no such file
 
     try:
-        content = tomllib.loads(file.read_text())
+        content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(f"cannot read the settings file {file}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -14,7 +14,7 @@ from sanderling.given import nearest
 from sanderling.migrants.settings import FetchSettings
 from sanderling.ordering import Wish
 from sanderling.organise.depth import read_depth
-from sanderling.organise.normalise import Spelling, normalise, why_not
+from sanderling.organise.normalise import Spelling, host_of, hostname, normalise, why_not
 from sanderling.records import Reason
 from sanderling.refresh.budget import Budget, parse_budget
 from sanderling.refresh.policies import POLICIES
@@ -34,6 +34,7 @@ from sanderling.settings import (
 
 SECRET = ("--basic-auth", "--header", "--store", "--proxy")  # flags whose values may hold a password
 AT_HOME = re.compile(r"(localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\])([:/]|$)", re.IGNORECASE).match
+NAMED_HOST = re.compile(r"(?:https?://)?([^/@\s]+?)(:\d+)?/?").fullmatch
 FAST_CONNECTIONS = 16  # to one host, where no pause is asked for
 
 
@@ -125,7 +126,9 @@ def fetch_settings(request: Request) -> FetchSettings:
         host, equals, secret = item.partition("=")
         if not equals or ":" not in secret:
             raise UsageError("--basic-auth wants HOST=USER:PASSWORD")
-        auth[host] = secret
+        auth[_host("--basic-auth", host)] = secret
+    if not fetching.max_body:
+        raise UsageError("--max-body 0 would keep no page at all; leave it out for 20MB")
     return FetchSettings(
         user_agent=agent,
         headers=fetching.header,
@@ -133,13 +136,22 @@ def fetch_settings(request: Request) -> FetchSettings:
         cookies=fetching.cookies,
         proxy=fetching.proxy,
         allow_private=fetching.allow_private,
-        insecure_hosts=fetching.insecure_host,
+        insecure_hosts=tuple(_host("--insecure-host", name) for name in fetching.insecure_host),
         timeout=fetching.timeout,
         max_body=fetching.max_body,
         digest=fetching.digest,
         resources=fetching.resources,
         topic=request.wish.topic,
     )
+
+
+def _host(flag: str, text: str) -> str:
+    """The name of a host as migrants spell it, with the port if one was given."""
+    found = NAMED_HOST(text.strip())
+    spelling = normalise(f"http://{found[1]}/") if found else None
+    if not found or spelling is None:
+        raise UsageError(f"{flag}: {text!r} is no host; write example.org or example.org:8443")
+    return hostname(host_of(spelling.url)) + (found[2] or "")
 
 
 def pace_of(request: Request) -> Pace:

@@ -1,6 +1,7 @@
 """How a run begins and how it ends: old leases, a new session, what is written down; the summary."""
 
 import json
+import re
 import time
 from collections.abc import Sequence
 
@@ -60,6 +61,7 @@ def _kept_settings(request: Request) -> str:
     kept: dict[str, object] = {}
     for group in (request.scope, request.limits, request.politeness, request.fetching, request.workers):
         kept |= msgspec.to_builtins(group)
+    kept["proxy"] = re.sub(r"://[^/@]*@", "://", request.fetching.proxy)  # without it, we must not go round it
     secret = {"basic_auth", "header", "limit", "time_limit", "size_limit", "store", "park"}
     return json.dumps({name: value for name, value in kept.items() if name not in secret})
 

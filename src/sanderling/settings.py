@@ -157,6 +157,12 @@ class Watching(Struct, frozen=True):
     watch_text: Annotated[Texts, Meta(description="regular expression of lines that alone count (repeatable)")] = ()
 
 
+class Keeping(Struct, frozen=True):
+    """Where things are kept."""
+
+    collection: Annotated[Text, Meta(description="folder of the collection, -C for short")] = "collection"
+
+
 GROUPS: list[type[Struct]] = [
     Scope,
     Limits,
@@ -169,5 +175,6 @@ GROUPS: list[type[Struct]] = [
     Revisit,
     Searching,
     Watching,
+    Keeping,
 ]
 """Every group of settings; a room that has its own adds it here."""

@@ -13,6 +13,7 @@ from tests.web import Page, Site, html, redirect
 from sanderling.cli import COMMANDS, main
 from sanderling.cli.frame import command_module
 from sanderling.cli.seeds import read_seed_file, read_seeds
+from sanderling.database import Connection
 from sanderling.errors import unwritten
 from sanderling.given import known
 from sanderling.sources.sitemap import read_sitemap
@@ -190,6 +191,23 @@ def test_a_stored_redirect_says_where_it_leads(crawled: tuple[str, str], capsys:
     root, folder = crawled
     assert main(["show", f"{root}/old", "-C", folder]) == 0
     assert f"{root}/old leads to /a (status 302)" in capsys.readouterr().err
+
+
+def test_a_page_that_never_came_has_no_versions(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", "http://elsewhere.example/", "-C", crawled[1]]) == 4
+    assert "no version of http://elsewhere.example/ is stored" in capsys.readouterr().err
+
+
+def test_rules_that_find_no_room_are_one_sentence(
+    crawled: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fill(db: Connection, _rules: object) -> None:
+        db.execute("PRAGMA max_page_count = 1")
+        db.execute("INSERT INTO blobs VALUES ('much', zeroblob(10000000))")
+
+    monkeypatch.setattr("sanderling.cli.dust.save", fill)
+    assert main(["dust", "--use", "-C", crawled[1]]) == 3
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_links_go_both_ways(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:

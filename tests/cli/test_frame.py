@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from sanderling.cli import main
-from sanderling.cli.frame import MEASURED, print_rows
+from sanderling.cli.frame import MEASURED, WIDEST, print_rows
+from sanderling.cli.progress import can_move
 
 
 def test_a_table_lines_its_columns_up(capsys: pytest.CaptureFixture[str]) -> None:
@@ -24,6 +25,41 @@ def test_a_long_table_begins_before_its_end_is_known(capsys: pytest.CaptureFixtu
 
     print_rows(rows(), ("one", "two"))
     assert capsys.readouterr().out.endswith("much longer  z\n")
+
+
+def test_one_long_cell_does_not_push_the_others_away(capsys: pytest.CaptureFixture[str]) -> None:
+    print_rows([("x" * 500, "a"), ("b", "c")], ("one", "two"))
+    assert capsys.readouterr().out.splitlines()[2] == "b" + " " * (WIDEST + 1) + "c"
+
+
+def test_the_collection_and_the_file_of_settings_may_be_set_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def asked(*words: str) -> str:
+        assert main(["status", *words]) == 4
+        return capsys.readouterr().err.partition(";")[0].rpartition(" ")[2]
+
+    assert asked() == "collection"
+    Path("sanderling.toml").write_text('collection = "named"\n')
+    Path("other.toml").write_text('collection = "another"\n')
+    assert asked() == "named"
+    monkeypatch.setenv("SANDERLING_SETTINGS", "other.toml")
+    assert asked() == "another"
+    assert asked("--settings", "sanderling.toml") == "named"
+    monkeypatch.setenv("SANDERLING_COLLECTION", "mine")
+    assert asked() == "mine"
+    assert asked("-C", "his") == "his"
+
+
+@pytest.mark.parametrize(("term", "moves"), [("xterm", True), ("dumb", False)])
+def test_a_terminal_that_cannot_write_over_a_line_gets_lines(
+    term: str, moves: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert can_move() is moves
 
 
 def test_at_most_so_many_is_a_number_of_things(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

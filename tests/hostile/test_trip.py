@@ -115,6 +115,7 @@ def test_a_drip_under_the_idle_limit_ends_with_the_whole_time(server: HostileSer
 def test_an_endless_bomb_is_left_at_the_limit(server: HostileServer) -> None:
     visit = visit_all(server, "/endless-bomb", settings=FetchSettings(allow_private=True, max_body=100_000))
     assert [(seen.outcome, seen.reason) for seen in visit.values()] == [(Outcome.SKIPPED, Reason.TOO_LARGE)]
+    assert all(seen.note.startswith("more than ") for seen in visit.values())
 
 
 def test_what_could_be_read_was_read(server: HostileServer) -> None:

@@ -82,6 +82,8 @@ def _replaced(collection: Collection, url: int) -> str:
 
 
 def _pair(asked: list[str], found: list[Stored], url: str, replaced: str) -> tuple[Stored, Stored]:
+    if not found:
+        raise UsageError(f"no version of {url} is stored; sanderling explain says what became of it")
     if len(found) < 2:
         raise UsageError(f"there is only one version of {url}; it did not change since it was first seen{replaced}")
     if not asked:

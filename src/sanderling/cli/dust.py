@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from msgspec import to_builtins
 
 from sanderling.cli.frame import Call, print_json, print_rows, say
+from sanderling.database import transaction
 from sanderling.errors import UsageError
 from sanderling.organise.dust import NAMES, Kind, Page, Rule, learn, load, said, save
 from sanderling.store.collection import Collection, open_collection, read_collection
@@ -55,10 +56,16 @@ def run(call: Call) -> int:
         with open_collection(call.collection) as collection:
             sites = {rule.site for rule in rules}
             kept = [rule for rule in load(collection.db) if rule.site not in sites or not rule.agreed]
-            save(collection.db, [*kept, *rules])
+            _save(collection, [*kept, *rules])
         say(call, f"rules in use: {len(rules)}")
     _print(call, rules)
     return 0
+
+
+def _save(collection: Collection, rules: list[Rule]) -> None:
+    """All of it or nothing; a disk without room for it is named."""
+    with transaction(collection.db):
+        save(collection.db, rules)
 
 
 def _pages(collection: Collection) -> Iterator[Page]:
@@ -86,7 +93,7 @@ def _add(call: Call) -> int:
     with open_collection(call.collection) as collection:
         known = {(rule.site, rule.kind, rule.name) for rule in rules}
         kept = [rule for rule in load(collection.db) if (rule.site, rule.kind, rule.name) not in known]
-        save(collection.db, [*kept, *rules])
+        _save(collection, [*kept, *rules])
     say(call, f"rules in use: {len(rules)}")
     _print(call, rules)
     return 0
@@ -96,7 +103,7 @@ def _forget(call: Call) -> int:
     with open_collection(call.collection) as collection:
         rules = load(collection.db)
         kept = [rule for rule in rules if not _is_wanted(call.args.forget, rule.site)]
-        save(collection.db, kept)
+        _save(collection, kept)
     say(call, f"{len(rules) - len(kept)} rules taken back, {len(kept)} left")
     return 0
 

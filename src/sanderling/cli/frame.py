@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
@@ -13,7 +14,8 @@ from msgspec import Struct
 
 import sanderling
 from sanderling.errors import UsageError
-from sanderling.given import Setting, gather, group_from, nearest, settings_of
+from sanderling.given import ENVIRONMENT, Setting, gather, group_from, nearest, settings_of
+from sanderling.settings import Keeping
 from sanderling.terminal import plain
 
 EXIT_OK = 0
@@ -27,6 +29,7 @@ EXIT_TIME = 15
 EXIT_HELD = 18  # hosts asked us to come back much later
 
 MEASURED = 1000  # rows of a table that are looked at before the first is printed
+WIDEST = 60  # letters of a column: one long cell does not push what follows out of sight for all others
 WITH_VALUE = ("-C", "--collection", "--settings")  # flags of every command that a word follows
 
 G = TypeVar("G", bound=Struct)
@@ -152,11 +155,12 @@ def _command_first(argv: Sequence[str], commands: Mapping[str, str]) -> Sequence
 
 def read_call(args: argparse.Namespace, groups: Sequence[type[Struct]] = ()) -> Call:
     """Merge flags, environment and file into one call; a flag is a setting only where its group is the command's."""
-    own = {setting.name for group in groups for setting in settings_of(group)}
+    own = {setting.name for group in (*groups, Keeping) for setting in settings_of(group)}
     flags = {name: value for name, value in vars(args).items() if name in own}
-    file = Path(args.settings) if args.settings else Path("sanderling.toml")
-    found = gather(flags, file=file if args.settings or file.is_file() else None)
-    collection = Path(args.collection or "collection")
+    named = args.settings or os.environ.get(f"{ENVIRONMENT}SETTINGS", "")
+    file = Path(named or "sanderling.toml")
+    found = gather(flags, file=file if named or file.is_file() else None)
+    collection = Path(group_from(Keeping, found).collection or "collection")
     return Call(args, found, collection, args.json, args.quiet, args.verbose)
 
 
@@ -198,7 +202,7 @@ def print_rows(rows: Iterable[Sequence[object]], header: Sequence[str], none: st
     """
     text = (tuple("" if cell is None else plain(cell) for cell in row) for row in rows)
     seen = [tuple(header), *islice(text, MEASURED)]
-    widths = [max(len(row[column]) for row in seen) for column in range(len(header) - 1)]
+    widths = [min(WIDEST, max(len(row[column]) for row in seen)) for column in range(len(header) - 1)]
     for row in chain(seen, text):
         print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]))
     if len(seen) == 1:

@@ -1,5 +1,6 @@
 """What a person sees and may do while a crawl runs: a line that moves, Ctrl-C, and the code it ends with."""
 
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -41,7 +42,7 @@ class show_progress:
     def __init__(self, call: Call) -> None:
         self.silent = call.quiet
         self.last = 0.0
-        self.bar = live_bar() if sys.stderr.isatty() and not call.quiet and not call.verbose else None
+        self.bar = live_bar() if can_move() and not call.quiet and not call.verbose else None
 
     def __enter__(self) -> Callable[[Progress], None]:
         if self.bar is not None:
@@ -60,13 +61,19 @@ class show_progress:
             print(f"crawled {one_line(progress)}", file=sys.stderr, flush=True)
 
 
+def can_move() -> bool:
+    """Is somebody looking, at something that can write over a line?"""
+    return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
+
+
 def live_bar() -> "Bar":
     """A line that moves; what draws it is loaded only for a terminal."""
     from rich.console import Console
     from rich.progress import Progress as Bar
     from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    moving = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    spinner = "dots" if (sys.stderr.encoding or "").lower().startswith("utf") else "line"
+    moving = (SpinnerColumn(spinner), TextColumn("{task.description}"), TimeElapsedColumn())
     bar = Bar(*moving, console=Console(stderr=True), transient=True)
     bar.add_task("starting", total=None)
     return bar

@@ -43,6 +43,13 @@ OUTCOMES = {
 }
 """How a visit ends for a reason; for any other it may be tried again."""
 
+OWN_NOTES = {
+    Reason.TOO_LARGE: "more than {limit} bytes",
+    Reason.TOO_MANY_HEADERS: "more headers than are read",
+    Reason.MEDIA_TYPE: "no type that is kept",
+}
+"""What to say of transfers we ended: curl only knows that we took no more."""
+
 
 class Verdict(Struct, frozen=True):
     """How a visit ended, as far as the head tells."""
@@ -62,7 +69,7 @@ def fault(reply: Reply) -> Verdict | None:
     if reply.crowded:
         return Verdict(Outcome.RETURNED, note="too many large bodies at once")
     if reply.why:
-        return Verdict(OUTCOMES.get(reply.why, Outcome.FAILED), reply.why, reply.note)
+        return Verdict(OUTCOMES.get(reply.why, Outcome.FAILED), reply.why, _note(reply.why, reply))
     if reply.error == pycurl.E_OK:
         return None
     reason = Reason.CONNECT if NO_TUNNEL in reply.note else FAULTS.get(reply.error, Reason.BROKEN_RESPONSE)
@@ -72,7 +79,11 @@ def fault(reply: Reply) -> Verdict | None:
         reply.error == pycurl.E_PEER_FAILED_VERIFICATION
     ):  # tomorrow's certificate may be better, the next minute's is not
         return Verdict(Outcome.FAILED, reason, reply.note)
-    return Verdict(OUTCOMES.get(reason, Outcome.RETRY), reason, reply.note)
+    return Verdict(OUTCOMES.get(reason, Outcome.RETRY), reason, _note(reason, reply))
+
+
+def _note(reason: Reason, reply: Reply) -> str:
+    return OWN_NOTES[reason].format(limit=reply.ask.max_body) if reason in OWN_NOTES else reply.note
 
 
 def judge(status: int, fields: Fields, url: str, now: float, asked_if_changed: bool) -> Verdict:

@@ -94,10 +94,12 @@ class Observer:
     def _read_body(self, stop: Stop, reply: Reply, fields: Fields, facts: Facts, at: float) -> Verdict:
         """Decode and digest a body, then read it and pack it, unless it is the one we know."""
         coding = text(fields.get(b"content-encoding", b""))
-        body, reason = decoded(reply.body, coding, self._settings.max_body_of(stop.role))
+        limit = self._settings.max_body_of(stop.role)
+        body, reason = decoded(reply.body, coding, limit)
+        if reason is Reason.TOO_LARGE:
+            return Verdict(Outcome.SKIPPED, reason, f"more than {limit} bytes, content coding {coding[:50]!r} removed")
         if reason:
-            outcome = Outcome.SKIPPED if reason is Reason.TOO_LARGE else Outcome.FAILED
-            return Verdict(outcome, reason, f"content coding {coding[:50]!r}")
+            return Verdict(Outcome.FAILED, reason, f"content coding {coding[:50]!r}")
         digest = self._describe(body, fields, facts, at)
         if digest == stop.digest:
             facts["head"] = stored_head(b"".join(reply.lines), len(reply.body))
