@@ -79,7 +79,8 @@ def fault(reply: Reply) -> Verdict | None:
         reply.error == pycurl.E_PEER_FAILED_VERIFICATION
     ):  # tomorrow's certificate may be better, the next minute's is not
         return Verdict(Outcome.FAILED, reason, reply.note)
-    return Verdict(OUTCOMES.get(reason, Outcome.RETRY), reason, _note(reason, reply))
+    note = _note(reason, reply) if reason is Reason.TOO_LARGE else reply.note
+    return Verdict(OUTCOMES.get(reason, Outcome.RETRY), reason, note)
 
 
 def _note(reason: Reason, reply: Reply) -> str:
