@@ -71,7 +71,7 @@ def open_database(folder: Path, store: str = "", *, read_only: bool = False) -> 
         if (folder / DATABASE).is_file():
             raise CollectionError(f"{folder} keeps its catalogue in SQLite; use another -C for {hide_password(store)}")
         return _first_time(folder, store, read_only)
-    elif store and store != known:
+    if store and store != known:
         raise CollectionError(f"{folder} belongs to another store: {hide_password(known)}")
     if store or known:
         return _shared(store or known, read_only)
