@@ -155,7 +155,8 @@ def _command_first(argv: Sequence[str], commands: Mapping[str, str]) -> Sequence
 
 def read_call(args: argparse.Namespace, groups: Sequence[type[Struct]] = ()) -> Call:
     """Merge flags, environment and file into one call; a flag is a setting only where its group is the command's."""
-    own = {setting.name for group in (*groups, Keeping) for setting in settings_of(group)}
+    every: list[type[Struct]] = [*groups, Keeping]
+    own = {setting.name for group in every for setting in settings_of(group)}
     flags = {name: value for name, value in vars(args).items() if name in own}
     named = args.settings or os.environ.get(f"{ENVIRONMENT}SETTINGS", "")
     file = Path(named or "sanderling.toml")
