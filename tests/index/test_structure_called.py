@@ -57,7 +57,26 @@ def test_the_word_that_tells_the_kind_of_the_sample_is_known_when_others_are() -
     assert names.words() == ["Namespace"]
 
 
+def test_pages_that_name_no_kind_are_told_from_those_that_do_if_the_sample_names_none() -> None:
+    names = called("lib: Iterators", *CLASSES, "lib: std Namespace Reference")
+    assert names.is_unnamed("lib: Sorting") is True
+    assert names.is_unnamed("lib: std::vector Class Reference") is False
+    assert names.is_unnamed("lib: Foo Union Reference") is False
+
+
+def test_who_names_no_kind_cannot_be_told_while_kinds_are_not_named_or_the_sample_names_one() -> None:
+    assert called("lib: Iterators", *CLASSES).is_unnamed("lib: Sorting") is None
+    named = called("lib: std Namespace Reference", *CLASSES)
+    assert named.is_unnamed("lib: Sorting") is None
+
+
+def test_a_title_that_several_pages_bear_is_not_unnamed() -> None:
+    names = called("lib: Iterators", *CLASSES, "lib: std Namespace Reference", "lib: Member List", "lib: Member List")
+    assert names.is_unnamed("lib: Member List") is None
+
+
 @given(st.lists(st.text(max_size=40), max_size=30))
 def test_any_titles_can_be_heard(titles: list[str]) -> None:
     names = called("a b", *titles)
     assert {names.alike(title) for title in titles} <= {True, False, None}
+    assert {names.is_unnamed(title) for title in titles} <= {True, False, None}

@@ -160,3 +160,16 @@ def test_a_page_without_a_name_is_nearer_to_another_than_one_of_a_kind_that_is_n
     for number in range(2, 10):
         known.show(look(number, f"name{number} Class Reference"))
     assert known.agreement(look(20, "Further Reading")) > known.agreement(look(21, "other Class Reference"))
+
+
+def test_odds_and_ends_are_believed_by_a_sample_that_names_no_kind_unless_another_site_made_them() -> None:
+    known = Recogniser([Look(0, ROOT + "/ideas.html", "Main Ideas", features(PRODUCT))])
+    book = features(structure(parse(b"<nav class=book><ol class=parts></ol></nav><section class=chapter></section>")))
+    for number, kind in enumerate(["Class", "Namespace"] * 3, 1):
+        known.show(Look(number, f"{ROOT}/{number}.html", f"name{number} {kind} Reference", features(LISTING)))
+        known.show(Look(10 + number, f"{ROOT}/book/{number}.html", f"On thing{'abcdefg'[number]}", book))
+    odd = Look(20, ROOT + "/reading.html", "Further Reading", features(TEXT))
+    foreign = Look(21, odd.url, odd.title, book)
+    named = Look(22, odd.url, "other Class Reference", features(TEXT))
+    assert known.belief(odd) >= 0.5
+    assert max(known.belief(foreign), known.belief(named)) < known.belief(odd) / 2

@@ -1,7 +1,8 @@
 """What a page is called: as a sample is, or otherwise, where a site names the kinds of its pages in their titles.
 
 "Vec Class Reference" and "std Namespace Reference" end in the same word and are of two kinds. While few pages are known
-that says more than what they are built of: the page of a large namespace is built like that of a class.
+that says more than what they are built of: the page of a large namespace is built like that of a class. Pages that name
+no kind among others that do are odds and ends, whatever they are built of; people take them for one kind.
 """
 
 from collections import Counter
@@ -12,6 +13,7 @@ from sanderling.index.structure_titles import ENDS, Titles, read_titles
 SHARE = 0.25  # of all titles, before the word they end in is believed to stand for kinds
 OTHERS = 2  # pages of other names that end in the same word, before a name says anything
 SEVERAL = 3  # pages of one name before it is that of another kind
+NAMING = 4  # titles that end in one word, before it can be told who names no kind
 AGAIN = 1.1  # growth until all titles are read again
 MOST = 2_000  # titles that are read
 
@@ -55,6 +57,22 @@ class Called:
         if name in self.names:
             return True if self._is_one_of_several(name) else None
         return False if self.counted[name] >= SEVERAL else None
+
+    def is_unnamed(self, title: str) -> bool | None:
+        """Whether a page names no kind, where no sample does and others do; None if that cannot be told."""
+        ends = self._kinds_end_in()
+        if not ends or any(self.counted[name] > 1 or _end(name) in ends for name in self.names):
+            return None
+        name = self.titles.kind(title)
+        if name is not None and _end(name) in ends:
+            return False
+        return True if name is None or self.counted[name] <= 1 else None
+
+    def _kinds_end_in(self) -> set[str]:
+        """Words that so many titles end in, with several names before, that kinds must be called by them."""
+        several = Counter(map(_end, self.counted))
+        least = max(NAMING, SHARE * len(self.heard))
+        return {end for end, count in self.ends.items() if count >= least and several[end] > 1}
 
     def _is_believed(self, end: str) -> bool:
         """So many titles end in this word, a sample's too, that it must stand for kinds of pages."""

@@ -27,6 +27,8 @@ SLOTS = ("last", "lasts")  # places in which a site may name the kind of a page:
 RARE = 1.0  # rarity that a word must have to count as much as likeness
 DOUBT_OF_NAMESAKE = 0.3  # what is left of doubt when a page is called as a sample is
 TRUST_IN_OTHERS = 0.4  # and of belief when it is called otherwise
+DOUBT_OF_UNNAMED = 0.5  # what is left of doubt when a page names no kind, like the samples, and others do
+BESIDE = 0.4  # share of what the smaller of two pages is built of that is on both, if one site made them
 NEARNESS = 0.3  # weight of where a page lies: a crawl begins near the samples, so much lies there
 
 
@@ -72,7 +74,8 @@ class Recogniser:
             if all(look.url != sample.url for sample in self.samples):
                 self.heard += 1
                 self._hear(say(look))
-                self.called.hear(look.title)
+                if self._is_beside(look):
+                    self.called.hear(look.title)
             if len(self.looks) >= self.lesson:
                 self.study()
         self._count(look, False)
@@ -105,9 +108,17 @@ class Recogniser:
         """How sure it is that a page is wanted, from 0 to 1."""
         found = self._resemblance(look)
         called = self.called.alike(look.title)
-        if called is None:
-            return found
-        return 1 - DOUBT_OF_NAMESAKE * (1 - found) if called else TRUST_IN_OTHERS * found
+        unnamed = self.called.is_unnamed(look.title) if self._is_beside(look) else None
+        if called is False or unnamed is False:
+            return TRUST_IN_OTHERS * found
+        return 1 - (DOUBT_OF_NAMESAKE if called else DOUBT_OF_UNNAMED if unnamed else 1.0) * (1 - found)
+
+    def _is_beside(self, look: Look) -> bool:
+        """Whether a page has what surrounds a sample: if not it may be of another site at the same address."""
+        return any(
+            len(look.features & sample.features) >= BESIDE * min(len(look.features), len(sample.features))
+            for sample in self.samples
+        )
 
     def _resemblance(self, look: Look) -> float:
         """How sure it is by what a page is built of and what it says, whatever it is called."""
