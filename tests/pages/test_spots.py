@@ -3,11 +3,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from sanderling.changes.difference import Difference, difference
+from sanderling.changes.difference import difference
+from sanderling.pages.branches import compare_texts
 from sanderling.pages.parse import parse
-from sanderling.pages.signatures import sign
-from sanderling.pages.spots import MAX_SPOTS, Sight, look
+from sanderling.pages.signatures import sign, write
+from sanderling.pages.spots import MAX_SPOTS, told
 
 WORDS = "Sanderlings run along the edge of the waves and pick up what the water leaves behind."
 PAGE = (
@@ -17,13 +19,16 @@ PAGE = (
 
 
 def are_alike(old: str, new: str) -> bool:
-    """Say whether nothing that a mark sees differs; where that is said, full marks are to say it too."""
+    """Say whether nothing that a mark sees differs; where that is said, or only texts, full marks are to say it too."""
     before, after = old.encode(), new.encode()
-    alike = look(parse(after, "utf-8"), before, after) is Sight.NOTHING
-    if alike:
-        found = difference(sign(parse(before, "utf-8")), sign(parse(after, "utf-8")))
-        assert found == Difference(weight=found.weight)
-    return alike
+    tree = parse(after, "utf-8")
+    texts = told(tree, before, after)
+    if texts is not None:
+        pair, truth = compare_texts(tree, texts), difference(sign(parse(before, "utf-8")), sign(parse(after, "utf-8")))
+        found = difference(pair.old, pair.new)
+        assert found == (truth if truth.blocks else replace(truth, weight=found.weight))
+        assert write(sign(tree)) == write(sign(parse(after, "utf-8")))
+    return texts == []
 
 
 UNSEEN = (
@@ -37,6 +42,7 @@ UNSEEN = (
     '<style nonce="%s">p > b { color: red }</style>',
     '<div data-x="%s">mail</div><div data-x="%s">mail</div>',
     '<a href="/b?sid=%s">mail</a>',
+    '<a href="/b?sid=%s">mail</a><p><a href="/b?sid=%s">mail</a>',
     '<b title="Wei\u00df &amp; %s">x</b>',
 )
 
@@ -70,7 +76,8 @@ def test_tokens_are_not_seen(token: str) -> None:
         "<textarea>a <i title='app%s'> b</textarea><i title='&#97;pp%s'></i>",
         "<textarea>a <i title='%s' lang='eeeee'> b</textarea><i lang='eeeee' title='%s'></i>",
         "<p><i title='%s'>x<p>y<textarea><i title='%s'></textarea>",
-        '<a href="/b?sid=%s">mail</a><a href="/b?sid=%s">mail</a>',  # the parser may have made the second
+        '<p><a href="/b?sid=%s">mail<p>and <a href="/b?sid=%s">mail</a>',  # the parser may have made the second
+        "<p><b title='%s'>x<p>y<textarea><b title='%s'>x</b></textarea>",
     ],
 )
 def test_what_is_seen_or_not_sure_is_left_to_others(odd: str) -> None:
@@ -82,12 +89,62 @@ def test_what_is_seen_or_not_sure_is_left_to_others(odd: str) -> None:
 @pytest.mark.parametrize("charset", ["tis-620", "x-mac-cyrillic", "iso-8859-8-i"])
 def test_a_charset_that_only_the_parser_knows_is_left_to_others(charset: str) -> None:
     old, new = (f"<meta charset={charset}><p>x</p><i title={number}></i>".encode() for number in (11, 22))
-    assert look(parse(new, ""), old, new) is Sight.WORDS
+    assert told(parse(new, ""), old, new) is None
 
 
 def test_a_script_that_ended_elsewhere_is_left_to_others() -> None:
     data = '<script type="application/json">{"a":"%s"}</script>'
     assert not are_alike(data % "</script ><p>Old visible words</p>", data % "bcd")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "<p>Part %s</p>",
+        "<b>x</b> Part %s",
+        "<br>Part %s &amp; all",
+        "<pre> Part\n  %s</pre>",
+        "<p data-x='%s'>a</p><p>Part %s</p><i>Part %s</i>",
+        "<ul><li><a href=/a>Part %s</a><li><a href=/b>Part %s</a></ul>",
+        "<p>Part %s</p><p>Part %s</p>",
+    ],
+)
+def test_words_between_the_same_tags_are_found_in_the_tree(words: str) -> None:
+    old, new = (PAGE.replace("HERE", words.replace("%s", number)) for number in ("11:11 $", "22:22:22"))
+    found = told(parse(new.encode(), "utf-8"), old.encode(), new.encode())
+    assert found
+    assert {swap.before.replace("11:11 $", "22:22:22") for swap in found} == {swap.node.data for swap in found}
+    assert not are_alike(old, new)
+    assert not are_alike(new, old)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "<title>Part %s</title>",
+        "<select><option>Part %s</select>",
+        "<template><p>Part %s</p></template>",
+        "<!-- <p>Part %s -->",
+        "<textarea><p>Part %s</textarea>",
+        "<p title='<p>Part %s'>x</p>",
+        "<p>Part %s &lt; all < 3</p>",
+        "<script>x = '<p>Part %s'</script>",
+        "<p>Part %s</p><textarea><p>Part %s</textarea>",
+        "<p>Part %s</p><p>Part 22</p>",
+    ],
+)
+def test_words_that_are_none_or_seen_in_other_ways_are_left_to_others(words: str) -> None:
+    old, new = (PAGE.replace("HERE", words.replace("%s", number)) for number in ("11", "22"))
+    if not words.startswith(("<!--", "<script")):  # whose data no mark sees
+        assert not told(parse(new.encode(), "utf-8"), old.encode(), new.encode())
+    are_alike(old, new)
+    are_alike(new, old)
+
+
+def test_words_that_took_the_place_of_none_are_left_to_others() -> None:
+    for before, after in (("", "Part"), (" ", "Part"), ("Part", "\nPart"), ("Part", "Part ")):
+        old, new = (PAGE.replace("HERE", f"<b>{words}</b>").encode() for words in (before, after))
+        assert told(parse(new, "utf-8"), old, new) is None
 
 
 def test_what_comes_or_goes_is_left_to_others() -> None:
@@ -115,6 +172,7 @@ SCRAPS = st.lists(
                 "<i title='&#50;'>",
                 "<i lang=x title=1>",
                 "</i>",
+                "<i title='1'>x</i>",
             ),
             *("<script nonce=1>", "<script nonce=2>", "<i data-x='<b>'>", "<img alt='", "<title>", "</title>"),
         )

@@ -171,9 +171,9 @@ class _Names(dict[str, str]):
 _names = _Names()
 
 
-def looks(tree: Document, names: list[str]) -> tuple[int, int]:
+def looks(tree: Document) -> tuple[int, int]:
     """Hash classes, inline styles and style sheets: in order, and as a set."""
-    classes = list(map(_names.__getitem__, names))
+    classes = list(map(_names.__getitem__, values(tree.select("[class]"), "class")))
     styles = values(tree.select("[style]"), "style")
     sheets = [steady(link.attr("href") or "") for link in tree.find_all("link") if _is_sheet(link)]
     sheets += [str(digest([element.text])) for element in tree.find_all("style")]

@@ -1,29 +1,19 @@
 """The marks by which two versions of a page are compared, made of what differs alone.
 
-Most pages whose bytes differ have the tags they had: a time, a token, some words are others. Then links, images, looks
-and structure need no marks, for they are equal; words are marked only if they differ, with one reading of what is main
-content. Where a tag seems to differ, the trees are compared, and what can see it is marked. Comparing two such small
-marks gives what comparing two full ones would. Where that takes more, a full mark of each version is made; that of the
-new one is kept for the next time.
+Most pages whose bytes differ have the tags they had: a time, a token, some words are others. Where only tokens differ,
+that is seen at once. Else the trees are compared, and only the parts of a mark are made, of both versions, that can see
+how they differ. Comparing two such small marks gives what comparing two full ones would. A full mark is made where the
+last version is not at hand.
 """
 
-from collections import Counter
-from collections.abc import Iterable
-
 from msgspec import Struct
-from msgspec.structs import replace
 
-from sanderling.pages import assets, behaviour
-from sanderling.pages.branches import compare_trees
-from sanderling.pages.markup import Aside, Found, Markup, asides, bare, is_sure, scripts, set_aside
-from sanderling.pages.parse import Document, Namespace, parse
-from sanderling.pages.reworded import Pair, Version, compare_words
-from sanderling.pages.signatures import NOTHING, sign, write
-from sanderling.pages.spots import Sight, look
-from sanderling.pages.stretch import apart, widened
-from sanderling.pages.tags import unlike
-
-RAW = ("title", "textarea", "xmp", "iframe", "noembed", "noframes", "plaintext")  # tags inside them are words
+from sanderling.pages.branches import Spots, compare_texts, compare_trees
+from sanderling.pages.parse import Document, parse
+from sanderling.pages.reworded import Pair
+from sanderling.pages.signatures import sign, write
+from sanderling.pages.spots import told
+from sanderling.pages.stretch import common_end, common_start
 
 
 class Before(Struct, frozen=True):
@@ -38,72 +28,27 @@ def marks_between(tree: Document, body: bytes, before: Before) -> dict[str, byte
     """Make the marks of a page that changed: `signature` is to be kept, `before` and `after` are to be compared."""
     if not before.body:
         return {"signature": write(sign(tree))}
-    pair, last = compare(tree, body, before), None
-    if pair is None:
-        last = parse(before.body, before.charset)
-        pair = compare_trees(last, tree, max(len(body), len(before.body)))
-    if pair is not None:
-        found = {"before": write(pair.old), "after": write(pair.new)}
-        return found | {"signature": b""} if before.is_marked and pair.old != pair.new else found
-    found = {"signature": write(sign(tree))}
-    return found if before.is_marked or last is None else found | {"before": write(sign(last))}
+    pair = compare(tree, body, before)
+    found = {"before": write(pair.old), "after": write(pair.new)}
+    return found | {"signature": b""} if before.is_marked and pair.old != pair.new else found
 
 
-def compare(tree: Document, body: bytes, before: Before) -> Pair | None:
-    """Compare a page with its last version by what differs; None if that takes full marks."""
-    if (tree.encoding or "").lower() != before.charset:
-        return None
-    sight = look(tree, before.body, body)
-    if sight is not Sight.WORDS:
-        return Pair(NOTHING, NOTHING) if sight is Sight.NOTHING else None
-    mine, yours = _with_plain_ends(before.body), _with_plain_ends(body)
-    found = asides(yours)
-    if found is None or not _is_as_said(tree, found):
-        return None
-    page, stretch = Found(yours, found), apart(mine, yours, found)
-    there = stretch.found(page)
-    last = asides(stretch.of(mine), like=there)
-    if last is None or len(last) != len(there.asides):
-        return None
-    old, new = set_aside(Found(stretch.of(mine), last)), set_aside(there)
-    if (differing := unlike(old, new)) is None or not is_sure(bare(page)):
-        return None
-    pair: Pair | None = Pair(NOTHING, NOTHING)
-    if differing.words:
-        wide = widened(yours, stretch, found)
-        pair = compare_words(tree, Version(before.body, before.charset, wide.of(mine)), wide.of(yours))
-    if pair and differing.styles:
-        pair = Pair(
-            replace(pair.old, looks=(1, 1)), replace(pair.new, looks=(2, 2))
-        )  # that they differ is all that counts
-    return _with_scripts(pair, old, new, scripts(page), before.charset) if pair and differing.scripts else pair
+def compare(tree: Document, body: bytes, before: Before) -> Pair:
+    """Compare a page with its last version by what differs."""
+    texts = told(tree, before.body, body) if (tree.encoding or "").lower() == before.charset else None
+    if texts is not None:
+        return compare_texts(tree, texts)
+    last = parse(before.body, before.charset, positions=True)
+    return compare_trees(last, tree, max(len(body), len(before.body)), _spots(before.body, body))
 
 
-def _with_plain_ends(body: bytes) -> bytes:
-    return body.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in body else body
+def _spots(old: bytes, new: bytes) -> Spots:
+    """Find the first and the last place at which two bodies differ."""
+    start = common_start(old, new)
+    end = len(old) - common_end(old, new, min(len(old), len(new)) - start)
+    line = old.count(b"\n", 0, start) + 1
+    return Spots((line, _column(old, start)), (line + old.count(b"\n", start, end), _column(old, end)))
 
 
-def _is_as_said(tree: Document, found: list[Aside]) -> bool:
-    """Say whether a tree has the scripts and style sheets that its markup says, and no tags that are words."""
-    said = Counter(one.mark for one in found)
-    for tag, mark in (("script", b"<script"), ("style", b"<style")):
-        there = tree.find_all(tag)
-        if len(there) != said[mark] or any(one.namespace is not Namespace.HTML for one in there):
-            return False
-    return not any("<" in element.text for tag in RAW for element in tree.find_all(tag))
-
-
-def _with_scripts(pair: Pair, old: Markup, new: Markup, all_new: list[bytes], charset: str) -> Pair:
-    """Add the scripts of both versions, unless those that differ come to the same."""
-    gone, came = (Counter(one.scripts) - Counter(other.scripts) for one, other in ((old, new), (new, old)))
-    mine, yours = (behaviour.scripts(_only(some.elements(), charset)) for some in (gone, came))
-    if mine == yours:
-        return pair
-    stay = behaviour.scripts(_only((Counter(all_new) - came).elements(), charset))
-    return Pair(
-        replace(pair.old, scripts=assets.pack(mine | stay)), replace(pair.new, scripts=assets.pack(yours | stay))
-    )
-
-
-def _only(scripts: Iterable[bytes], charset: str) -> Document:
-    return parse(b"".join(script + b"</script>" for script in scripts), charset)
+def _column(body: bytes, at: int) -> int:
+    return at - body.rfind(b"\n", 0, at) - 1

@@ -7,7 +7,9 @@ rule knows a site.
 
 import re
 from bisect import bisect_left, bisect_right
-from itertools import accumulate, compress
+from collections.abc import Iterable
+from itertools import accumulate, compress, repeat
+from operator import itemgetter
 
 from msgspec import Struct
 from turbohtml import PlainText
@@ -48,6 +50,8 @@ CONCEALED = '[hidden],[style*="display:none"],[style*="display: none"]'
 APART = ("navigation", "dialog")  # roles whose links are not of the text
 TELLING = ("cookie", "consent", "onetrust", "newsletter", "advert", "breadcrumb")  # wherever in a name
 ENDINGS = ("banner", "popup", "modal", "promo", "sidebar", "footer", "navbar", "menu", "menubar")  # of a word of a name
+SIGNS = tuple(map(str.encode, (*TELLING, *ENDINGS)))
+NO_LETTERS = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz\n"))
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 WORD = re.compile(r"[a-z]+")
 NEVER = frozenset(("html", "body", "main", "h1", "h2", "h3", "h4", "h5", "h6", "th", "td"))
@@ -62,37 +66,50 @@ class Blocks(Struct, frozen=True):
     main: bytes  # one byte for each line: 1 for main content, 0 for furniture
     verbatim: bytes  # the same: 1 for program text and the like, in which a time is no stamp
     veiled: bytes  # the same: 1 for what is there and not shown
-    declared: list[Element]  # the main part, if the page says which that is and can be believed
-    furniture: list[Element]  # elements known by their class names not to be content
-    roles: list[Element]  # elements that say themselves that they are not of the text
-    classes: list[str]  # class attributes of all elements, in order
+    said: "Said | None"  # None if nobody asked the page itself
+    is_believed: bool = False  # in which part is the main one
     linked: frozenset[int] = frozenset()  # lines with links, where these decide about main content
     margin: int = 0  # letters that may come and go before another line could be main content
 
 
+class Said(Struct, frozen=True):
+    """What a page says of its parts."""
+
+    main: list[Element]
+    furniture: list[Element]  # known by their class names not to be content; unread where there is a main part
+    roles: list[tuple[str, Element]]
+
+    @property
+    def apart(self) -> list[Element]:
+        """The elements that say themselves that they are not of the text."""
+        return [element for role, element in self.roles if role in APART]
+
+
+def said(tree: Document) -> Said:
+    """Find the parts of a page that it names."""
+    roles = [(element.attr("role") or "", element) for element in tree.select("[role]")[:MAX_NAMED]]
+    main = [*tree.find_all("main"), *(element for role, element in roles if role == "main")]
+    return Said(main, [] if main else _hinted(tree), roles)
+
+
 def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     """Cut a page into blocks of text; the tree is left as it was."""
-    roles = [(element.attr("role") or "", element) for element in tree.select("[role]")[:MAX_NAMED]]
-    declared = [*tree.find_all("main"), *(element for role, element in roles if role == "main")]
-    classed = tree.select("[class]")
-    classes = values(classed, "class")
-    hinted = [] if declared else _hinted(tree, classed, classes)
-    named = [(LABELS[role], [element]) for role, element in roles if role in LABELS]
+    parts = said(tree)
+    named = [(LABELS[role], [element]) for role, element in parts.roles if role in LABELS]
     veiled = tree.select(CONCEALED)
-    named += [(HINTED, hinted), (HIDDEN, veiled), (VEILED, veiled)]
+    named += [(HINTED, parts.furniture), (HIDDEN, veiled), (VEILED, veiled)]
     named += [(HIDDEN, tree.select(selector)) for selector in attention.ignore]
     named += [(WATCHED, tree.select(selector)) for selector in attention.watch]
     named = [(label, elements[:MAX_NAMED]) for label, elements in named if elements]
-    lines, spans = _render(tree, named, LANDMARKS if declared else LANDMARKS | LINKS)
+    lines, spans = _render(tree, named, LANDMARKS if parts.main else LANDMARKS | LINKS)
     areas = _Areas(lines, spans)
-    apart = [element for role, element in roles if role in APART]
     verbatim, unseen = bytes(areas.cover(VERBATIM)), bytes(areas.cover(VEILED))
     if attention.is_narrow:
-        return Blocks(lines, _watched(areas, lines, attention), verbatim, unseen, [], hinted, apart, classes)
-    main, believed = areas.main()
-    linked, margin = frozenset(areas.linked), int(areas.margin)
-    said = declared if believed else []
-    return Blocks(lines, main, verbatim, unseen, said, hinted, apart, classes, linked, margin)
+        return Blocks(lines, _watched(areas, lines, attention), verbatim, unseen, parts)
+    main, is_believed = areas.main()
+    return Blocks(
+        lines, main, verbatim, unseen, parts, is_believed, linked=frozenset(areas.linked), margin=int(areas.margin)
+    )
 
 
 def _render(
@@ -150,15 +167,24 @@ def sounds_like_furniture(name: str) -> bool:
     return _known[name]
 
 
-def _hinted(tree: Document, classed: list[Element], classes: list[str]) -> list[Element]:
+def _hinted(tree: Document) -> list[Element]:
     """Find the elements whose class or id sounds like furniture."""
-    found = list(compress(classed, map(_known.__getitem__, classes)))
-    found += _with_id(tree.select("[id]"))
+    found = [element for name in ("class", "id") for element in _telling(tree.select(f"[{name}]"), name)]
     return [element for element in dict.fromkeys(found) if element.tag not in NEVER]
 
 
-def _with_id(elements: list[Element]) -> list[Element]:
-    return list(compress(elements, map(_known.__getitem__, values(elements, "id"))))
+def _telling(elements: list[Element], name: str) -> Iterable[Element]:
+    """Choose the elements whose attribute of this name sounds like furniture; classes are few, most ids are new."""
+    names = values(elements, name)
+    if name == "id" and not _may_tell(names):
+        return ()
+    return compress(elements, map(_known.__getitem__, names))
+
+
+def _may_tell(names: list[str]) -> bool:
+    """Say whether one of many names may sound like furniture: the letters of such a name are there."""
+    letters = "\n".join(names).lower().encode("utf-8", "replace").translate(None, NO_LETTERS)
+    return any(map(letters.__contains__, SIGNS))
 
 
 class _Areas:
@@ -170,8 +196,8 @@ class _Areas:
         ends = list(accumulate(map(AND_ITS_END, self.lengths)))
         self.spans: dict[str, list[tuple[int, int]]] = {}
         self.linked: dict[int, int] = {}  # letters of a line inside links
-        for start, end, name in spans:
-            first = bisect_right(ends, start)
+        firsts = map(bisect_right, repeat(ends), map(itemgetter(0), spans))
+        for first, (start, end, name) in zip(firsts, spans, strict=True):
             if name == LINK:
                 self.linked[first] = self.linked.get(first, 0) + end - start
             else:

@@ -1,33 +1,40 @@
 """The branches in which two trees differ, and the parts of a mark that can see it.
 
-Where the words and the tags that are read stay what they were, only those parts are made, of both versions: a script,
-a class, the target of a link. Equal branches are passed over by the parser, whole.
+Equal branches are passed over by the parser, whole. Only the parts of a mark that can see the others are made, of both
+versions: most changed pages have a few other words, or another script, and all else as it was.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from enum import StrEnum
-from itertools import compress, count, groupby, islice, starmap
+from itertools import compress, count, islice
 
+from msgspec import Struct
 from msgspec.structs import replace
 from turbohtml import Comment, Doctype, Node, Text
 
 from sanderling.pages import assets, behaviour
-from sanderling.pages.blocks import blocks, sounds_like_furniture
-from sanderling.pages.parse import Document, Element, Namespace, values
-from sanderling.pages.reworded import Pair
-from sanderling.pages.signatures import NOTHING, Signature, main_assets
+from sanderling.pages.blocks import TAGS, Blocks, blocks, said, sounds_like_furniture
+from sanderling.pages.fingerprint import UNSEEN
+from sanderling.pages.parse import Document, Element, Namespace
+from sanderling.pages.reworded import Pair, compare_blocks, page_before
+from sanderling.pages.signatures import FURNITURE, NOTHING, main_assets, skeleton
+from sanderling.pages.swaps import Swap, as_it_was
 
-MAX_PAIRS = 500  # elements that are looked into; where more differ, full marks cost little more
+MAX_ELEMENTS = 500  # that are looked into; where more differ, all parts are made
 MAX_WORK = 200_000_000  # bytes passed over for all of them, if each held the whole page
+MAX_KINDS = 10_000  # of elements, remembered; a site uses the same ones on every page
+TOLD_BY_VALUE = ("id", "class", "style")
 UNREAD = (Comment, Doctype)
 BLANKS = " \t\r\n\f"
-VERBATIM = ("pre", "textarea", "template", "option", "title")  # where blanks or scripts are read, or nothing is
 LOOSE = ("html", "head")  # where blanks never are
 
 
 class Part(StrEnum):
-    """A part of a mark."""
+    """A part of a mark, or what makes one."""
 
+    WORDS = "words"
+    STRUCTURE = "structure"  # tags, so that other words may be main content too
+    DRESS = "dress"  # of old pages, in attributes
     LOOKS = "looks"
     LINKS = "links"
     IMAGES = "images"
@@ -35,9 +42,12 @@ class Part(StrEnum):
     HANDLERS = "handlers"
     FORMS = "forms"
     FRAMES = "frames"
-    ALL = "all"  # words or structure among them
+    TITLE = "title"
 
 
+ALL = frozenset(Part)
+SHOWN = frozenset((Part.LINKS, Part.IMAGES))
+READ = frozenset((Part.WORDS, Part.STRUCTURE))
 LIGHT = {"script": {Part.SCRIPTS}, "style": {Part.LOOKS}, "link": {Part.LOOKS}, "meta": set[Part]()}
 """Tags that may come and go, and what of a mark sees them."""
 BY_TAG = {
@@ -55,27 +65,81 @@ BY_NAME = {
     **dict.fromkeys(("srcset", "alt", "width", "height", "poster", "d", "xlink:href", *assets.LAZY[1:]), Part.IMAGES),
     **dict.fromkeys(("method", "action", "name", "value", "placeholder", "checked", "selected"), Part.FORMS),
     **dict.fromkeys(("class", "style"), Part.LOOKS),
-    **dict.fromkeys(("role", "hidden", *assets.DRESSES), Part.ALL),
+    **dict.fromkeys(assets.DRESSES, Part.DRESS),
 }
+DECIDING = {*FURNITURE, *(tag for tags in TAGS.values() for tag in tags)} - {"pre", "textarea"}
+"""Tags that say what is main content."""
+OWN: dict[str, Set[Part]] = {
+    **LIGHT,
+    **dict.fromkeys(("input", "option", "textarea"), frozenset((Part.FORMS,))),
+    "title": {Part.TITLE},
+    **dict.fromkeys((*DECIDING, "template"), ALL),
+}  # what of a mark sees that such a tag is there at all
+INSIDE: dict[str, Set[Part]] = {
+    "pre": {Part.WORDS},
+    "textarea": {Part.WORDS},
+    "option": {Part.WORDS, Part.FORMS},
+    "title": {Part.WORDS, Part.TITLE},
+    "template": ALL,
+    "script": {Part.SCRIPTS},
+    "style": {Part.LOOKS},
+}  # what sees any difference inside such a tag: blanks and scripts are read there, or nothing is
 
 
-def compare_trees(old: Document, new: Document, size: int) -> Pair | None:
-    """Mark what differs between two trees of pages up to such a size; None if their words or structure may."""
-    parts = set[Part]() if old.equals(new) else _parts(old, new, min(MAX_PAIRS, MAX_WORK // max(size, 1)))
-    if Part.ALL in parts:
-        return None
-    return Pair(_marked(old, parts), _marked(new, parts))
+class Spots(Struct, frozen=True):
+    """Line and column of the old version at which the first and the last difference seem to be; a hint, no more."""
+
+    first: tuple[int, int]
+    last: tuple[int, int]
 
 
-def _marked(tree: Document, parts: set[Part]) -> Signature:
-    """Make some parts of a mark."""
+NOWHERE = Spots((0, 0), (0, 0))
+MISSING = (1 << 62, 0)  # where a node is that has no place in the body: text, and what the parser added
+
+
+def compare_trees(old: Document, new: Document, size: int, spots: Spots = NOWHERE) -> Pair:
+    """Mark what differs between two trees of pages up to such a size, maybe at these spots."""
+    found = _look(old, new, spots, min(MAX_ELEMENTS, MAX_WORK // max(size, 1)))
+    parts = found.parts
+    left, right = _marked(old, parts), _marked(new, parts)
+    words, last, page = Pair(NOTHING, NOTHING), None, None
+    if parts & READ or (parts & SHOWN and said(new).main):
+        page = last = blocks(new)
+    if page is not None and parts & READ:
+        last = blocks(old) if Part.STRUCTURE in parts else page_before(old, page, found.texts)
+        words = compare_blocks(last, page)
+    if parts & SHOWN or _is_believed(last) != _is_believed(page):
+        left |= _main(old, last if last is not page else None, _is_believed(last))
+        right |= _main(new, page, _is_believed(page))
+    return Pair(replace(words.old, **left), replace(words.new, **right))
+
+
+def compare_texts(tree: Document, texts: list[Swap]) -> Pair:
+    """Mark what differs between a tree and what it was when some of its texts were others."""
+    if not texts:
+        return Pair(NOTHING, NOTHING)
+    page, pieces = blocks(tree), [(swap.before, swap.node.data) for swap in texts]
+    with as_it_was(texts):
+        last = page_before(tree, page, pieces)
+    words = compare_blocks(last, page)
+    if last.is_believed == page.is_believed:
+        return words
+    left, right = _main(tree, page, last.is_believed), _main(tree, page, page.is_believed)
+    return Pair(replace(words.old, **left), replace(words.new, **right))
+
+
+def _is_believed(page: Blocks | None) -> bool:
+    return page is not None and page.is_believed
+
+
+def _marked(tree: Document, parts: set[Part]) -> dict[str, object]:
+    """Make some parts of a mark, but for the words."""
     found: dict[str, object] = {part: assets.pack(MADE[part](tree)) for part in parts if part in MADE}
     if Part.LOOKS in parts:
-        found["looks"] = assets.looks(tree, values(tree.select("[class]"), "class"))
-    if Part.LINKS in parts or Part.IMAGES in parts:
-        links, images = main_assets(tree, blocks(tree))
-        found |= {"main_links": assets.pack(links), "main_images": assets.pack(images)}
-    return replace(NOTHING, **found)
+        found["looks"] = assets.looks(tree)
+    if Part.STRUCTURE in parts or Part.DRESS in parts:
+        found["outline"], found["cosmetic"] = skeleton(tree)
+    return found
 
 
 MADE: dict[Part, Callable[[Document], set[int]]] = {
@@ -85,43 +149,161 @@ MADE: dict[Part, Callable[[Document], set[int]]] = {
     Part.HANDLERS: behaviour.handlers,
     Part.FORMS: behaviour.forms,
     Part.FRAMES: behaviour.frames,
+    Part.TITLE: assets.titled,
 }
 
 
-def _parts(old: Document, new: Document, most: int) -> set[Part]:
-    """Name the parts of a mark that may see how two trees differ, looking into so many elements at most."""
-    found: set[Part] = set()
-    pairs: list[tuple[Node, Node]] = [(old, new)]
-    for _ in range(most):
-        if not pairs or Part.ALL in found:
-            return found
-        one, other = pairs.pop()
-        left, right = _between(one.children, other.children, may_be_alike=_seen(one, other, found))
-        mine, yours = _read(left, one, found), _read(right, other, found)
-        if len(mine) != len(yours):
-            return {Part.ALL}
-        is_one = len(left) == len(right) == 1
-        for before, after in zip(mine, yours, strict=True):
-            if isinstance(before, str) or isinstance(after, str):
-                found |= set() if _reads_alike(before, after) else {Part.ALL}
-            elif is_one or _differ(before, after):
-                pairs.append((before, after))
-    return {Part.ALL}
+def _main(tree: Document, page: Blocks | None, is_believed: bool) -> dict[str, object]:
+    """Make the parts of a mark that see links and images of the main content."""
+    links, images = main_assets(tree, (page and page.said) or said(tree), is_believed)
+    return {"main_links": assets.pack(links), "main_images": assets.pack(images)}
 
 
-def _between(
-    left: Sequence[Node], right: Sequence[Node], *, may_be_alike: bool
-) -> tuple[Sequence[Node], Sequence[Node]]:
-    """Leave out what two rows of branches begin and end with alike; they differ, unless they may be alike."""
+class _Found:
+    """What was found so far in looking at where two trees differ."""
+
+    def __init__(self, most: int) -> None:
+        self.parts: set[Part] = set()  # of a mark, that see it
+        self.texts: list[tuple[str, str]] = []  # as they were, and as they are
+        self.left = most  # elements that may still be looked at
+
+    @property
+    def is_over(self) -> bool:
+        """Say whether nothing can be added."""
+        return self.left <= 0 or len(self.parts) == len(ALL)
+
+    def changed(self, before: Node | str, after: Node | str) -> None:
+        """Note what sees that one node stands in the place of another."""
+        if isinstance(before, str) and isinstance(after, str):
+            self.parts.add(Part.WORDS)
+            self.texts.append((before, after))
+        else:
+            self.went(before)
+            self.came(after)
+
+    def went(self, node: Node | str) -> None:
+        """Note what sees that a node is gone."""
+        self._moved(node, (node, "") if isinstance(node, str) else None)
+
+    def came(self, node: Node | str) -> None:
+        """Note what sees that a node is new."""
+        self._moved(node, ("", node) if isinstance(node, str) else None)
+
+    def _moved(self, node: Node | str, texts: tuple[str, str] | None) -> None:
+        self.parts.add(Part.WORDS)
+        self.texts += [texts] if texts else []
+        if isinstance(node, Element):
+            for element in islice(node.iter_elements(include_self=True), max(self.left, 0)):
+                self.left -= 1
+                self._add(element)
+
+    def _add(self, element: Element) -> None:
+        names = tuple(element.attrs)
+        self.parts |= _kinds[element.tag, names]
+        for name in names:
+            if name in TOLD_BY_VALUE:
+                self.parts |= _seen_by(name, element.tag, "", element.attr(name) or "")
+
+
+class _Kinds(dict[tuple[str, tuple[str, ...]], Set[Part]]):
+    """What of a mark sees that an element with such attributes is there, whatever their values; remembered."""
+
+    def __missing__(self, kind: tuple[str, tuple[str, ...]]) -> Set[Part]:
+        if len(self) >= MAX_KINDS:
+            self.clear()
+        tag, names = kind
+        parts = set(OWN.get(tag, frozenset())).union(*(_seen_by(name, tag, "", "") for name in names))
+        value = self[kind] = parts if tag in UNSEEN else parts | {Part.STRUCTURE}
+        return value
+
+
+_kinds = _Kinds()
+
+
+class _Fork(Struct, frozen=True):
+    """Two nodes that may differ, and whether the first and the last spot at which the bodies do seems to be inside."""
+
+    old: Node
+    new: Node
+    has_first: bool = False
+    has_last: bool = False
+
+
+def _look(old: Document, new: Document, spots: Spots, most: int) -> _Found:
+    """Find how two trees differ, looking into so many elements at most; beyond that, in everything."""
+    found = _Found(most)
+    forks = [_Fork(old, new, spots is not NOWHERE, spots is not NOWHERE)]
+    while forks and not found.is_over:
+        fork = forks.pop()
+        found.left -= 1
+        _seen(fork.old, fork.new, found.parts)
+        branch = _branch(fork, spots)
+        mine, yours = _read(branch.left, fork.old, found.parts), _read(branch.right, fork.new, found.parts)
+        is_one = len(branch.left) == len(branch.right) == 1
+        for before, after in _paired(mine, yours, found):
+            if not _is_pair(before, after):
+                found.changed(before, after)
+            elif isinstance(before, Node) and isinstance(after, Node) and (is_one or _differ(before, after)):
+                forks.append(_Fork(before, after, before is branch.first, before is branch.last))
+    if found.is_over:
+        found.parts = set(ALL)
+    return found
+
+
+def _paired(mine: list[Node | str], yours: list[Node | str], found: _Found) -> Iterable[tuple[Node | str, Node | str]]:
+    """Lay nodes side by side; where there are more in one version, all of them came or went."""
+    if len(mine) == len(yours):
+        return zip(mine, yours, strict=True)
+    for node in mine:
+        found.went(node)
+    for node in yours:
+        found.came(node)
+    return ()
+
+
+def _is_pair(one: Node | str, other: Node | str) -> bool:
+    """Say whether two nodes are one that may have changed inside; texts are if they read alike."""
+    if isinstance(one, Element) and isinstance(other, Element):
+        return (one.tag, one.namespace) == (other.tag, other.namespace)
+    return isinstance(one, str) and isinstance(other, str) and _reads_alike(one, other)
+
+
+class _Branch(Struct, frozen=True):
+    """The children of two nodes that may differ, and those of the old one in which the first and the last spot are."""
+
+    left: Sequence[Node]
+    right: Sequence[Node]
+    first: Node | None
+    last: Node | None
+
+
+def _branch(fork: _Fork, spots: Spots) -> _Branch:
+    """Leave out what the children of two nodes begin and end with alike.
+
+    What seems to hold a spot is not compared: that would pass over all before the spot again, for each node around it.
+    """
+    left, right = fork.old.children, fork.new.children
     most = min(len(left), len(right))
-    ends = zip(reversed(left), reversed(right), strict=False)
-    last = most if may_be_alike or len(left) != len(right) else max(most - 1, 0)  # which must differ if no other does
-    tail = next(compress(count(), starmap(_differ, islice(ends, last))), last)
-    left, right = left[: len(left) - tail], right[: len(right) - tail]
-    if len(left) == len(right) == 1:
-        return left, right
-    start = next(compress(count(), map(_differ, left, right)), min(len(left), len(right)))
-    return left[start:], right[start:]
+    first = _holder(left, spots.first) if fork.has_first else None
+    last = _holder(left, spots.last) if fork.has_last else None
+    until = most if last is None else min(most, len(left) - 1 - last)
+    tail = next(compress(count(), map(_differ, islice(reversed(left), until), reversed(right))), until)
+    until = most - tail if first is None else min(most - tail, first)
+    start = next(compress(count(), map(_differ, islice(left, until), right)), until)
+    return _Branch(
+        left[start : len(left) - tail],
+        right[start : len(right) - tail],
+        None if first is None else left[first],
+        None if last is None else left[last],
+    )
+
+
+def _holder(nodes: Sequence[Node], spot: tuple[int, int]) -> int | None:
+    """Number the node in which a spot seems to be: the last element that begins before it."""
+    places = count(len(nodes) - 1, -1)
+    return next(
+        (n for n, node in zip(places, reversed(nodes), strict=False) if (node.position or MISSING) <= spot), None
+    )
 
 
 def _differ(one: Node, other: Node) -> bool:
@@ -130,11 +312,15 @@ def _differ(one: Node, other: Node) -> bool:
 
 def _read(nodes: Sequence[Node], parent: Node, found: set[Part]) -> list[Node | str]:
     """Leave out what may come and go, and note what of a mark sees it; texts in a row are one."""
-    read = [node for node in nodes if not isinstance(node, UNREAD) and not _is_light(node, found)]
     kept: list[Node | str] = []
-    for is_text, row in groupby(read, lambda node: isinstance(node, Text)):
-        some = list(row)
-        kept += ["".join(node.data for node in some if isinstance(node, Text))] if is_text else some
+    for node in nodes:
+        if isinstance(node, Text):
+            if kept and isinstance(kept[-1], str):
+                kept[-1] += node.data
+            else:
+                kept.append(node.data)
+        elif not isinstance(node, UNREAD) and not _is_light(node, found):
+            kept.append(node)
     is_loose = isinstance(parent, Element) and parent.tag in LOOSE
     return [node for node in kept if not (isinstance(node, str) and _is_blank(node))] if is_loose else kept
 
@@ -148,10 +334,8 @@ def _is_light(node: Node, found: set[Part]) -> bool:
     return True
 
 
-def _reads_alike(one: Node | str, other: Node | str) -> bool:
+def _reads_alike(one: str, other: str) -> bool:
     """Say whether two texts are the same; how long a blank is does not matter."""
-    if not isinstance(one, str) or not isinstance(other, str):
-        return False
     return one == other or (_is_blank(one) and _is_blank(other))
 
 
@@ -159,28 +343,24 @@ def _is_blank(words: str) -> bool:
     return not words.strip(BLANKS)
 
 
-def _seen(old: Node, new: Node, found: set[Part]) -> bool:
-    """Note which parts of a mark see that two nodes differ; say whether their attributes do."""
+def _seen(old: Node, new: Node, found: set[Part]) -> None:
+    """Note which parts of a mark see that two nodes differ, but for what is inside."""
     if not isinstance(old, Element) or not isinstance(new, Element):
-        found |= set() if type(old) is type(new) else {Part.ALL}
-        return False
-    if (old.tag, old.namespace) != (new.tag, new.namespace) or old.tag in VERBATIM:
-        found.add(Part.ALL)
+        return
+    found |= INSIDE.get(old.tag, frozenset())
     before, after = old.attrs, new.attrs
-    other = [name for name in {*before, *after} if before.get(name) != after.get(name)]
-    found.update(part for name in other if (part := _part(name, old, new)) is not None)
-    return bool(other)
+    for name in {name for name in (*before, *after) if before.get(name) != after.get(name)}:
+        if name != "value" or not old.attr("type") == new.attr("type") == "hidden":
+            found |= _seen_by(name, old.tag, old.attr(name) or "", new.attr(name) or "")
 
 
-def _part(name: str, old: Element, new: Element) -> Part | None:
-    """Name the part of a mark that sees another value of an attribute; None if none does."""
-    before, after = old.attr(name) or "", new.attr(name) or ""
+def _seen_by(name: str, tag: str, before: str, after: str) -> frozenset[Part]:
+    """Name the parts of a mark that see another value of an attribute."""
     if name in ("id", "class") and sounds_like_furniture(before) != sounds_like_furniture(after):
-        return Part.ALL
-    if name == "style" and "display" in before + after:
-        return Part.ALL
-    if name == "value" and old.attr("type") == new.attr("type") == "hidden":
-        return None
+        return ALL
+    if name in ("role", "hidden") or (name == "style" and "display" in before + after):
+        return ALL
     if name.startswith("on"):
-        return Part.HANDLERS
-    return BY_TAG.get((old.tag, name)) or BY_NAME.get(name)
+        return frozenset((Part.HANDLERS,))
+    part = BY_TAG.get((tag, name)) or BY_NAME.get(name)
+    return frozenset((part,)) if part is not None else frozenset()

@@ -17,18 +17,19 @@ _META_CHARSET = re.compile(rb"<meta[^>]*?charset", re.IGNORECASE).search
 __all__ = ["Document", "Element", "Namespace", "charset_of", "is_html", "parse", "values"]
 
 
-def parse(body: bytes, charset: str = "") -> Document:
+def parse(body: bytes, charset: str = "", positions: bool = False) -> Document:
     """Parse a page as a browser would: byte order mark, then the declared charset, then what the page says itself.
 
-    Trees that a page hangs into the shadow of its own stay templates, so that their links are found.
+    With `positions` elements know where in the body they begin. Trees that a page hangs into the shadow of its own stay
+    templates, so that their links are found.
     """
     charset = charset or (_of_xml(body) if body.startswith(b"<?xml") else "")
     if charset and not body.startswith((b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")):
         try:
-            return turbohtml.parse(body, encoding=charset, positions=False, allow_declarative_shadow_roots=False)
+            return turbohtml.parse(body, encoding=charset, positions=positions, allow_declarative_shadow_roots=False)
         except LookupError:  # a charset nobody knows is no declaration
             pass
-    return turbohtml.parse(body, detect_encoding=True, positions=False, allow_declarative_shadow_roots=False)
+    return turbohtml.parse(body, detect_encoding=True, positions=positions, allow_declarative_shadow_roots=False)
 
 
 def _of_xml(body: bytes) -> str:

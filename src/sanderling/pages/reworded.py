@@ -1,35 +1,35 @@
-"""The words of two versions of a page whose tags are the same.
+"""The words of two versions of a page: the lines that differ are read of both, all others once.
 
-Which lines differ is read off a stretch of the page around what differs, if that is small, or else off all of the last
-version. Lines that come to the same without their stamps need no more. For others the new version is read as a whole,
-and the last one is what it would be with the lines it had.
+Where the tags are the same, the last version is what the new one would be with the lines it had, unless so much text
+came or went that other lines could be main content.
 """
 
-from itertools import compress, count
+from collections.abc import Sequence
+from itertools import accumulate, compress, count
 from operator import ne
 
 from msgspec import Struct
 from msgspec.structs import replace
+from xxhash import xxh3_64_intdigest
 
-from sanderling.pages import assets, behaviour
-from sanderling.pages.blocks import CONCEALED, PROSE, Blocks, blocks
-from sanderling.pages.parse import Document, parse
+from sanderling.pages.blocks import PROSE, Blocks, blocks
+from sanderling.pages.parse import Document
 from sanderling.pages.signatures import (
+    MAX_LINES,
     NOTHING,
     Signature,
     Words,
-    is_clock,
+    hashed,
+    places_of,
     read_words,
-    reduced,
     text_of,
     weigh,
     worded,
 )
-from sanderling.pages.text import text
+from sanderling.pages.text import squeeze, text
 
-FAR = (b"<t", b"<option", b"<col", b"<caption", b"<noscript", b"<svg", b"<math", b"<pre", b"<select")
-"""Tags that a stretch of a page makes no sense of by itself, or whose words marks see: cells, titles and the like."""
-FEW = 16_384  # bytes of a stretch that is read by itself
+FEW = 4_000  # letters that are added up; reading a page costs less than many more
+LETTERS = tuple(xxh3_64_intdigest(bytes([letter])) for letter in range(256))
 
 
 class Pair(Struct, frozen=True):
@@ -39,109 +39,117 @@ class Pair(Struct, frozen=True):
     new: Signature
 
 
-class Version(Struct, frozen=True):
-    """A version of a page, and the stretch of it in which it differs from another."""
+def page_before(old: Document, page: Blocks, texts: list[tuple[str, str]]) -> Blocks:
+    """Cut the last version of a page with the same tags into blocks, as it is cut itself if that is sure.
 
-    body: bytes
-    charset: str
-    stretch: bytes
-
-
-Lines = list[tuple[str, str]]
-"""Those that differ: as they were, and as they are."""
-
-
-def compare_words(tree: Document, old: Version, new: bytes) -> Pair | None:
-    """Mark the words of both versions; None if other lines could be main content in one than in the other.
-
-    `new` is the stretch of the new version.
+    `texts` are the pieces that differ, as they were and as they are.
     """
-    near = _nearby(old, new) if tree.find("template") is None else None  # its words are nowhere
-    if near is not None and _are_stamped(near, tree):
-        return Pair(*(replace(NOTHING, text=text_of(list(lines))) for lines in zip(*near, strict=True)))
-    page = blocks(tree)
-    before = None if near is None else _placed(near, page.lines)
-    if before is not None:
-        return _marked(page, before)
-    last = parse(old.body, old.charset)
-    lines = text(last).split("\n")
+    last = None if _may_stand_elsewhere(texts) else _as_before(page, text(old).split("\n"))
+    return last or blocks(old)
+
+
+def _may_stand_elsewhere(texts: list[tuple[str, str]]) -> bool:
+    """Say whether a piece came or went, or letters from one to another: no line may show it, but a link is longer."""
+    if any(bool(old.strip()) != bool(new.strip()) for old, new in texts):
+        return True
+    if len(texts) < 2 or sum(len(old) + len(new) for old, new in texts) > FEW:
+        return len(texts) > 1
+    drifts = [_sum(new) - _sum(old) for old, new in texts]
+    return len({0, *accumulate(drifts)}) <= len(drifts)
+
+
+def _sum(words: str) -> int:
+    """Add the letters up, in whatever order they stand."""
+    return sum(map(LETTERS.__getitem__, squeeze(words)))
+
+
+def _as_before(page: Blocks, lines: list[str]) -> Blocks | None:
+    """A page with the lines it had; None if others of them could be main content."""
     if len(lines) != len(page.lines):
         return None
-    pair = _marked(page, {place: lines[place] for place in compress(count(), map(ne, lines, page.lines))})
-    return pair and Pair(_with_fields(pair.old, last), _with_fields(pair.new, tree))
-
-
-def _with_fields(mark: Signature, tree: Document) -> Signature:
-    """Add what else of the words of a page a mark has."""
-    return replace(mark, forms=assets.pack(behaviour.forms(tree)), title=assets.pack(assets.titled(tree)))
-
-
-def _nearby(old: Version, new: bytes) -> Lines | None:
-    """Read the lines that differ off a stretch; None if it does not say."""
-    if max(len(old.stretch), len(new)) > FEW or any(map(new.lower().__contains__, FAR)):
-        return None
-    left, right = (text(parse(stretch, old.charset)).split("\n") for stretch in (old.stretch, new))
-    there = list(compress(count(), right))
-    if len(left) != len(right) or len(there) < 3:
-        return None
-    changed = list(compress(count(), map(ne, left, right)))
-    if not changed or changed[0] <= there[0] or changed[-1] >= there[-1]:  # where lines are cut
-        return None
-    return [(left[place], right[place]) for place in changed]
-
-
-def _are_stamped(lines: Lines, tree: Document) -> bool:
-    """Say whether lines come to the same without their stamps, and leave main content what it is."""
-    if any(len(old) != len(new) or is_clock(old) or is_clock(new) for old, new in lines):
-        return False
-    if any(tree.find(tag) is not None for tag in ("pre", "textarea", "template")) or tree.select(CONCEALED):
-        return False
-    return all(reduced(old, False) == reduced(new, False) for old, new in lines)
-
-
-def _placed(near: Lines, lines: list[str]) -> dict[int, str] | None:
-    """Find lines in a page, each by its number as it was; None unless each is there once."""
-    before = {new: old for old, new in near}
-    there = [(place, line) for place, line in enumerate(lines) if line in before]
-    if not len(there) == len(before) == len(near):
-        return None
-    return {place: before[line] for place, line in there}
-
-
-def _marked(page: Blocks, before: dict[int, str]) -> Pair | None:
-    """Mark the words of a page, and those it had before in some of its lines."""
-    if not before or not _is_steady(page, before):
-        return Pair(NOTHING, NOTHING) if not before else None
-    lines, words = list(page.lines), read_words(page)
-    for place, line in before.items():
-        lines[place] = line
-    if max(before) >= len(words.blocks) or any(is_clock(lines[n]) or is_clock(page.lines[n]) for n in before):
-        both = (weigh(read_words(replace(page, lines=all_)), all_) for all_ in (lines, page.lines))
-        return Pair(*map(worded, both))
-    span = slice(min(before), max(before) + 1)
-    last = list(words.blocks)
-    for place, line in before.items():
-        last[place] = reduced(line, bool(page.verbatim[place]))
-    new = _weighed(replace(words, text=text_of(page.lines[span])), page.lines, before)
-    old = _weighed(replace(words, blocks=last, text=text_of(lines[span])), lines, before)
-    return Pair(worded(old), worded(new))
-
-
-def _weighed(words: Words, lines: list[str], wanted: dict[int, str]) -> Words:
-    """Weigh some lines; all others are the same in both versions."""
-    some = Words(0, [], bytes(words.places[place] for place in wanted), bytes(words.main[place] for place in wanted))
-    places = bytearray(words.places)
-    for place, value in zip(wanted, weigh(some, [lines[place] for place in wanted]).places, strict=True):
-        places[place] = value
-    return replace(words, places=bytes(places))
-
-
-def _is_steady(page: Blocks, before: dict[int, str]) -> bool:
-    """Say whether lines of other lengths leave main content what it is."""
     drift = 0
-    for place, line in before.items():
-        old, new = len(line), len(page.lines[place])
+    for place in compress(count(), map(ne, lines, page.lines)):
+        old, new = len(lines[place]), len(page.lines[place])
         if place in page.linked or (old >= PROSE) != (new >= PROSE):
-            return False
+            return None
         drift += abs(old - new)
-    return 2 * drift < page.margin or not drift
+    return replace(page, lines=lines, said=None) if 2 * drift < page.margin or not drift else None
+
+
+def compare_blocks(old: Blocks, new: Blocks) -> Pair:
+    """Mark the words of two versions whose blocks are known."""
+    if old.lines == new.lines and old.verbatim == new.verbatim and _show_alike(old, new):
+        return Pair(NOTHING, NOTHING)
+    return _spliced(old, new) or Pair(_marked(old), _marked(new))
+
+
+def _show_alike(old: Blocks, new: Blocks) -> bool:
+    """Say whether the same lines are shown."""
+    return (old.main, old.veiled) == (new.main, new.veiled) or not (1 in old.veiled or 1 in new.veiled)
+
+
+def _marked(page: Blocks) -> Signature:
+    return worded(weigh(read_words(page), page.lines))
+
+
+class _Cut(Struct, frozen=True):
+    """The lines between those that two versions begin and end with alike."""
+
+    start: int
+    tail: int  # lines behind them
+
+    def of(self, page: Blocks) -> Blocks:
+        """These lines of one version."""
+        end = len(page.lines) - self.tail
+        rows = {name: getattr(page, name)[self.start : end] for name in ("lines", "main", "verbatim", "veiled")}
+        return replace(page, **rows)
+
+    def around(self, rows: bytes) -> tuple[bytes, bytes]:
+        """What is before and behind them."""
+        return rows[: self.start], rows[len(rows) - self.tail :]
+
+
+def _cut(old: list[str], new: list[str]) -> _Cut:
+    start = _common(old, new)
+    return _Cut(start, min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - start))
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many lines two texts begin with alike."""
+    return next(compress(count(), map(ne, one, other)), min(len(one), len(other)))
+
+
+def _spliced(old: Blocks, new: Blocks) -> Pair | None:
+    """Mark two versions, reading once what both begin and end with; None if one line there decides about another."""
+    cut = _cut(old.lines, new.lines)
+    mine, yours = cut.of(old), cut.of(new)
+    if max(len(old.lines), len(new.lines)) >= MAX_LINES or cut.around(old.verbatim) != cut.around(new.verbatim):
+        return None
+    read, part = read_words(new), read_words(mine)
+    end = len(read.blocks) - cut.tail
+    if part.clocks or any(cut.start <= place < end for place in read.clocks):
+        return None
+    row = read.blocks[: cut.start], read.blocks[cut.start : end], read.blocks[end:]
+    head, middle, tail = map(hashed, row)
+    gone = part.blocks[: len(mine.lines)]  # no lines read as an empty one
+    last = Words(part.text, [*row[0], *gone, *row[2]], places_of(old), old.main)
+    now = replace(read, text=text_of(yours.lines))
+    if _may_be_unveiled(old, new, cut, [*gone, *row[1]], set(compress(read.blocks, new.veiled))):
+        last, now = weigh(last, old.lines), weigh(now, new.lines)
+    else:
+        last, now = _weighed(last, mine, cut), _weighed(now, yours, cut)
+    return Pair(worded(last, row=head + hashed(gone) + tail), worded(now, row=head + middle + tail))
+
+
+def _may_be_unveiled(old: Blocks, new: Blocks, cut: _Cut, other: list[bytes], veiled: set[bytes]) -> bool:
+    """Say whether one version may show what the other has and does not show; `other` are the blocks that differ."""
+    if cut.around(old.veiled) != cut.around(new.veiled) or cut.around(old.main) != cut.around(new.main):
+        return 1 in old.veiled or 1 in new.veiled
+    return 1 in cut.of(old).veiled or 1 in cut.of(new).veiled or not veiled.isdisjoint(other)
+
+
+def _weighed(words: Words, part: Blocks, cut: _Cut) -> Words:
+    """Weigh some lines; all others are the same in both versions."""
+    some = weigh(Words(0, [], part.main, part.main), part.lines)
+    before, behind = cut.around(words.places)
+    return replace(words, places=before + some.places + behind)

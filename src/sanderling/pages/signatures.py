@@ -8,6 +8,7 @@ only. All text is hashed without blanks, that of blocks without stamps too.
 
 import re
 from array import array
+from collections.abc import Set
 from itertools import compress
 from re import Pattern
 
@@ -17,7 +18,7 @@ from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
 from sanderling.pages import assets, behaviour, fingerprint
 from sanderling.pages.attention import EVERYTHING, Attention
-from sanderling.pages.blocks import Blocks, blocks
+from sanderling.pages.blocks import Blocks, Said, blocks, said
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import reduce
 from sanderling.pages.text import RARE, UNSEEN, squeeze
@@ -29,6 +30,7 @@ NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
 MAIN, VEILED = 1, 4  # of a block's place in the page
 TIMETABLE = 4  # bare times of day that make a timetable; fewer are clocks
 MAX_CLOCK = 7
+MAX_SIZE = 65_535  # of a block, in a mark
 CLOCK = re.compile(rb"\d{1,2}[:.h]\d\d(?:[ap]m)?", re.IGNORECASE).fullmatch
 FURNITURE = ("nav", "header", "footer", "aside", "noscript", "dialog")
 PROSE_LINKS = "p a[href]"
@@ -91,12 +93,17 @@ class Brought(Struct, frozen=True):
     title: bytes = b""
 
 
+def skeleton(tree: Document) -> tuple[bytes, int]:
+    """Read the skeleton of a page, packed, and hash what only changes looks in it."""
+    outline, cosmetic = fingerprint.pruned(tree)
+    dress = "\n".join(assets.dress(tree)).encode("utf-8", "replace")
+    return fingerprint.pack(outline), xxh3_64_intdigest(array("I", cosmetic).tobytes() + dress)
+
+
 def brought(tree: Document, ignored: Pattern[str] | None = None) -> Brought:
     """Read what a page brings along; before its blocks, for the parser finds tags at once until a tree is touched."""
-    skeleton, cosmetic = fingerprint.pruned(tree)
     return Brought(
-        fingerprint.pack(skeleton),
-        xxh3_64_intdigest(array("I", cosmetic).tobytes() + "\n".join(assets.dress(tree)).encode("utf-8", "replace")),
+        *skeleton(tree),
         assets.pack(assets.targets(tree)),
         assets.pack(assets.shown(tree)),
         assets.pack(behaviour.scripts(tree)),
@@ -130,12 +137,12 @@ def sign_lines(tree: Document, attention: Attention = EVERYTHING) -> tuple[Signa
     lines = {place: body.lines[place] for place in compress(range(len(words.blocks)), words.blocks)}
     if there is None:
         return mark, lines
-    main_links, main_images = main_assets(tree, body)
+    main_links, main_images = main_assets(tree, body.said or said(tree), body.is_believed)
     whole = replace(
         mark,
         outline=there.outline,
         cosmetic=there.cosmetic,
-        looks=assets.looks(tree, body.classes),
+        looks=assets.looks(tree),
         links=there.links,
         main_links=assets.pack(main_links),
         images=there.images,
@@ -156,15 +163,29 @@ class Words(Struct, frozen=True):
     blocks: list[bytes]  # of each line: without blanks and stamps; may be empty
     places: bytes  # of each line
     main: bytes
+    clocks: Set[int] = frozenset()  # lines that are a bare time of day: all of them decide what each is
 
 
 def read_words(body: Blocks, ignored: Pattern[str] | None = None) -> Words:
     """Read the words of a page whose blocks are known."""
-    whole, reduced = _reduce(body, ignored)
-    main = places = body.main[: len(reduced)]
-    if 1 in body.veiled:
-        places = bytes(place or veil * VEILED for place, veil in zip(places, body.veiled, strict=False))
-    return Words(whole, reduced, places, main)
+    raw = squeeze("\n".join(body.lines), unseen=UNSEEN + RARE)
+    lines = raw.split(b"\n", MAX_LINES)
+    numbered = _numbers(raw) if ignored is None else lines
+    places = list(compress(range(min(len(lines), MAX_LINES)), numbered))
+    clocks = {place for place in places if len(lines[place]) <= MAX_CLOCK and CLOCK(lines[place])}
+    timetable = clocks if len(clocks) >= TIMETABLE else ()
+    for place in places:
+        lines[place] = _reduced(body, place, lines[place], ignored, place in timetable)
+    some = slice(len(lines))
+    return Words(_whole(raw, numbered), lines, places_of(body)[some], body.main[some], clocks)
+
+
+def places_of(body: Blocks) -> bytes:
+    """Say of each line whether it is main content, or not shown."""
+    if 1 not in body.veiled:
+        return body.main
+    main, veiled = (int.from_bytes(rows, "little") for rows in (body.main, body.veiled))
+    return (main | (veiled & ~main) * VEILED).to_bytes(len(body.main), "little")
 
 
 def weigh(words: Words, lines: list[str]) -> Words:
@@ -175,36 +196,37 @@ def weigh(words: Words, lines: list[str]) -> Words:
     return replace(words, places=places)
 
 
-def worded(words: Words, attention: int = 0) -> Signature:
-    """Write the mark of a page of which only the words count."""
-    shown = list(filter(None, words.blocks))
-    sizes = [min(len(block), 65535) for block in shown]
+class Hashed(Struct, frozen=True):
+    """Some blocks as a mark has them, but for the empty ones."""
+
+    keys: "array[int]"
+    sizes: "array[int]"
+
+    def __add__(self, other: "Hashed") -> "Hashed":
+        return Hashed(self.keys + other.keys, self.sizes + other.sizes)
+
+
+def hashed(blocks: list[bytes]) -> Hashed:
+    """Hash some blocks."""
+    shown = list(filter(None, blocks))
+    sizes = list(map(len, shown))
+    if max(sizes, default=0) > MAX_SIZE:
+        sizes = [min(size, MAX_SIZE) for size in sizes]
+    return Hashed(array("I", map(xxh32_intdigest, shown)), array("H", sizes))
+
+
+def worded(words: Words, attention: int = 0, row: Hashed | None = None) -> Signature:
+    """Write the mark of a page of which only the words count; `row` are its blocks, if they are hashed already."""
+    row = row or hashed(words.blocks)
     return replace(
         NOTHING,
         attention=attention,
         text=words.text,
-        keys=array("I", map(xxh32_intdigest, shown)).tobytes(),
-        sizes=array("H", sizes).tobytes(),
+        keys=row.keys.tobytes(),
+        sizes=row.sizes.tobytes(),
         places=bytes(compress(words.places, words.blocks)),
-        weight=sum(compress(sizes, compress(words.main, words.blocks))),
+        weight=sum(compress(row.sizes, compress(words.main, words.blocks))),
     )
-
-
-def _reduce(body: Blocks, ignored: Pattern[str] | None) -> tuple[int, list[bytes]]:
-    """Hash the whole text, however it is cut into lines, and the numbers of each line.
-
-    And give each line without blanks, stamps and what a user ignores, empty ones too.
-    """
-    raw = squeeze("\n".join(body.lines), unseen=UNSEEN + RARE)
-    lines = raw.split(b"\n", MAX_LINES)
-    numbered = _numbers(raw) if ignored is None else lines
-    whole = _whole(raw, numbered)
-    places = list(compress(range(min(len(lines), MAX_LINES)), numbered))
-    clocks = {place for place in places if len(lines[place]) <= MAX_CLOCK and CLOCK(lines[place])}
-    timetable = clocks if len(clocks) >= TIMETABLE else ()
-    for place in places:
-        lines[place] = _reduced(body, place, lines[place], ignored, place in timetable)
-    return whole, lines
 
 
 def _numbers(raw: bytes) -> list[bytes]:
@@ -221,20 +243,6 @@ def _whole(raw: bytes, numbered: list[bytes]) -> int:
     return xxh3_64_intdigest(raw.translate(None, b"\n") + b"\n".join(filter(None, numbered)))
 
 
-def is_clock(line: str) -> bool:
-    """Say whether a line is a bare time of day: all lines decide whether it is one of a timetable."""
-    return CLOCK("".join(line.split()).encode("utf-8", "replace")) is not None
-
-
-def reduced(line: str, is_verbatim: bool) -> bytes:
-    """A line as it is hashed: without blanks and, unless it is verbatim, without stamps."""
-    block = squeeze(line, unseen=UNSEEN + RARE)
-    if is_verbatim or not block.translate(None, NO_DIGITS):
-        return block
-    seen = reduce(line)
-    return block if seen is line else squeeze(seen, unseen=UNSEEN + RARE)
-
-
 def _reduced(body: Blocks, place: int, block: bytes, ignored: Pattern[str] | None, told: bool) -> bytes:
     """Take stamps and what a user ignores out of a block; the times of a timetable are told, not stamped."""
     line = body.lines[place]
@@ -243,16 +251,16 @@ def _reduced(body: Blocks, place: int, block: bytes, ignored: Pattern[str] | Non
     return block if seen is line else squeeze(seen, unseen=UNSEEN + RARE)
 
 
-def main_assets(tree: Document, body: Blocks) -> tuple[set[int], set[int]]:
+def main_assets(tree: Document, parts: Said, is_believed: bool) -> tuple[set[int], set[int]]:
     """Hash links and images of the main content; undeclared, only links in paragraphs are sure to belong to it."""
-    if body.declared:
-        links = [link for part in body.declared for link in part.find_all("a")]
-        return assets.places(links), assets.images(image for part in body.declared for image in part.find_all("img"))
+    if is_believed:
+        links = [link for part in parts.main for link in part.find_all("a")]
+        return assets.places(links), assets.images(image for part in parts.main for image in part.find_all("img"))
     inside = tree.select(PROSE_LINKS)
     if not inside:
         return set(), set()
     outside: set[Element] = set()
     areas = [area for tag in FURNITURE for area in tree.find_all(tag)]
-    for area in (*areas, *body.roles, *body.furniture):
+    for area in (*areas, *parts.apart, *parts.furniture):
         outside.update(area.find_all("a"))
     return assets.places(link for link in inside if link not in outside), set()

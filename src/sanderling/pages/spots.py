@@ -1,4 +1,4 @@
-"""The few spots at which two versions of a page differ, and whether any mark sees them: tokens, comments, data.
+"""The few spots at which two versions of a page differ: tokens, comments, data, which no mark sees, and words.
 
 Both versions are passed over in strides from one difference to the next, and the tags that hold these are laid side by
 side. That what looks like a tag is one, and no part of a script, a comment or a value, the tree bears witness to: it
@@ -9,18 +9,19 @@ import codecs
 import re
 from collections import Counter
 from collections.abc import Iterator
-from enum import Enum
 from functools import lru_cache
 from html import unescape
 from itertools import compress, repeat
 from operator import eq
 
 from msgspec import Struct
+from msgspec.structs import replace
 from turbohtml import Comment
 
 from sanderling.pages import behaviour
 from sanderling.pages.parse import Document, Element, Namespace, parse
 from sanderling.pages.stretch import common_start
+from sanderling.pages.swaps import Spoken, Swap, spoken, swaps
 from sanderling.pages.tags import ATTRIBUTE, Part, seen
 
 MAX_SPOTS = 10  # where more differ, laying both versions side by side costs no more
@@ -30,37 +31,30 @@ ENDS = {b"<script": b"</script>", b"<style": b"</style>"}
 CODE = (b"script", b"style")
 REPEATED = ("a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u")
 """Tags that a parser may open anew where they were left open."""
+LONGEST_END = 9  # bytes of an end tag of these
+Spot = tuple[bytes, bytes, bytes]
+"""A tag and what stands behind it as it was, as it is, and how the next tag begins."""
 ODD = re.compile(rb"<(?:!--|/script)", re.IGNORECASE).search  # in a script: it may end elsewhere
-NAME = re.compile(rb"</?[a-zA-Z][^\s/>]*").match
 COMMENT = re.compile(rb"<!--(?!-?>)([^-]*(?:-[^-]+)*)-->([^<]*)").fullmatch
 
 
-class Sight(Enum):
-    """What can be told of two versions from the spots at which they differ."""
+def told(tree: Document, old: bytes, new: bytes) -> list[Swap] | None:
+    """Find the texts in which two versions differ, if nothing else does that a mark sees; None if that is not sure.
 
-    NOTHING = "nothing that a mark sees differs"
-    WORDS = "words may, or what is in a tag"
-    TAGS = "a tag is another, or came or went"
-
-
-def look(tree: Document, old: bytes, new: bytes) -> Sight:
-    """Say in what two versions may differ for a mark."""
-    spots: list[tuple[bytes, bytes]] = []
-    is_seen = False
-    for before, after in _spots(old, new):
-        if len(spots) == MAX_SPOTS:
-            return Sight.WORDS
-        if _name(before) != _name(after):
-            return Sight.TAGS
-        is_seen = is_seen or not _may_be_unseen(before, after)
-        spots.append((before, after))
-    return Sight.WORDS if is_seen or not _are_unseen(spots, tree, old) else Sight.NOTHING
-
-
-def _name(spot: bytes) -> bytes:
-    """The name of a tag; a comment, and what is no tag, has none."""
-    found = NAME(spot)
-    return found[0] if found is not None else b""
+    The tree is that of the new version.
+    """
+    tokens: list[Spot] = []
+    words: list[Spoken] = []
+    for before, after, behind in _spots(old, new):
+        if len(tokens) + len(words) == MAX_SPOTS:
+            return None
+        if _may_be_unseen(before, after):
+            tokens.append((before, after, behind))
+        elif (piece := spoken(before, after)) is not None:
+            words.append(piece)
+        else:
+            return None
+    return swaps(tree, words, old) if _are_unseen(tokens, tree, old) else None
 
 
 def _may_be_unseen(before: bytes, after: bytes) -> bool:
@@ -70,14 +64,14 @@ def _may_be_unseen(before: bytes, after: bytes) -> bool:
     return before.partition(b">")[2] == after.partition(b">")[2]
 
 
-def _are_unseen(spots: list[tuple[bytes, bytes]], tree: Document, old: bytes) -> bool:
+def _are_unseen(spots: list[Spot], tree: Document, old: bytes) -> bool:
     """Say whether no mark sees what differs, and it is what it looks like."""
     charset = tree.encoding or "utf-8"
     claims = list(_claims(spots, charset)) if _can_read(charset) else [None]
     if any(claim is None or claim.fresh in old for claim in claims):
         return False
     times = Counter(claim.is_there for claim in claims if claim)
-    if any(more > 1 and name in REPEATED for (name, _), more in times.items()):
+    if any(claim and claim.may_be_repeated and times[claim.is_there] > 1 for claim in claims):
         return False
     return all(_count(tree, claim) == times[claim.is_there] for claim in set(claims) if claim)
 
@@ -91,16 +85,16 @@ def _can_read(charset: str) -> bool:
     return True
 
 
-def _claims(spots: list[tuple[bytes, bytes]], charset: str) -> "Iterator[_Claim | None]":
+def _claims(spots: list[Spot], charset: str) -> "Iterator[_Claim | None]":
     """Read spots, up to the first that may be seen."""
-    for before, after in spots:
-        claim = (_remembered if len(before) + len(after) <= SHORT else _claim)(before, after, charset)
+    for before, after, behind in spots:
+        claim = (_remembered if len(before) + len(after) <= SHORT else _claim)(before, after, charset, behind)
         yield claim
         if claim is None:
             return
 
 
-def _spots(old: bytes, new: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _spots(old: bytes, new: bytes) -> Iterator[Spot]:
     """Find the tags at which two versions differ, each with what stands behind it."""
     mine = yours = 0
     while mine < len(old) and yours < len(new):
@@ -111,9 +105,9 @@ def _spots(old: bytes, new: bytes) -> Iterator[tuple[bytes, bytes]]:
         start = max(new.rfind(b"<", 0, yours), 0)
         first, end = mine - (yours - start), next((ENDS[tag] for tag in ENDS if new.startswith(tag, start)), b"<")
         mine, yours = _find(old, end, mine), _find(new, end, yours)
-        yield old[first:mine], new[start:yours]
+        yield old[first:mine], new[start:yours], new[yours : yours + LONGEST_END]
     if mine < len(old) or yours < len(new):
-        yield old[mine:], new[yours:]
+        yield old[mine:], new[yours:], b""
 
 
 def _find(body: bytes, what: bytes, start: int) -> int:
@@ -129,6 +123,7 @@ class _Claim(Struct, frozen=True):
     values: frozenset[tuple[str, str]]  # its attributes, or what the comment says
     longest: tuple[str, str]  # one of them, with a name if there is one
     fresh: bytes  # what it was not in the last version
+    may_be_repeated: bool = False  # by the parser
 
     @property
     def is_there(self) -> tuple[str, frozenset[tuple[str, str]]]:
@@ -136,7 +131,7 @@ class _Claim(Struct, frozen=True):
         return self.name, self.values
 
 
-def _claim(before: bytes, after: bytes, charset: str) -> _Claim | None:
+def _claim(before: bytes, after: bytes, charset: str, behind: bytes) -> _Claim | None:
     """Read a spot; None if a mark may see how it differs from what it was."""
     if after.startswith(b"<!--"):
         old, new = COMMENT(before), COMMENT(after)
@@ -149,7 +144,11 @@ def _claim(before: bytes, after: bytes, charset: str) -> _Claim | None:
         return None
     if after.startswith(tuple(ENDS)):
         return _claimed(one, other, charset) if _comes_to(one, other, charset) else None
-    return _claimed(one, other, charset) if one.words == other.words and one.looks_like(other) else None
+    if one.words != other.words or not one.looks_like(other):
+        return None
+    claim = _claimed(one, other, charset)
+    is_left_open = claim is not None and claim.name in REPEATED and not behind.startswith(f"</{claim.name}>".encode())
+    return replace(claim, may_be_repeated=True) if claim and is_left_open else claim
 
 
 _remembered = lru_cache(maxsize=2_048)(_claim)  # a template changes alike on all its pages

@@ -5,7 +5,8 @@ price beside a clock is content.
 """
 
 import re
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 
 MAX_STAMPED = 160  # characters of a line that may have a stamp; a long paragraph with a time in it is content
 MAX_COUNTED = 60  # the same for counters
@@ -84,6 +85,7 @@ SECRETS = frozenset(
 )
 LONG = re.compile(r"[\w-]{12}")
 WORD = re.compile(r"[^\W\d_]+")
+NO_WORDS = {code: " " for code in range(128) if not chr(code).isalpha()}  # of ASCII
 HEX = re.compile(r"[0-9a-f]{8,}|\d{5,}", re.IGNORECASE)
 
 
@@ -92,11 +94,22 @@ def reduce(line: str) -> str:
     return _reduced(line) if len(line) <= MAX_STAMPED else line
 
 
-@lru_cache(maxsize=8_192)  # a site repeats its stamps on every page
-def _reduced(line: str) -> str:
+@cache
+def _moments() -> Callable[[str, set[str]], str]:
     from sanderling.pages.moments import without_moments  # its patterns take long to make, and a first crawl asks none
 
-    words = set(WORD.findall(line.lower()))
+    return without_moments
+
+
+def _words(line: str) -> set[str]:
+    """The words of a line, small; without an expression where all its letters are English ones."""
+    small = line.lower()
+    return set(small.translate(NO_WORDS).split() if small.isascii() else WORD.findall(small))
+
+
+@lru_cache(maxsize=8_192)  # a site repeats its stamps on every page
+def _reduced(line: str) -> str:
+    words = _words(line)
     left = line
     if not CLUES.isdisjoint(words):
         for clues, pattern in STAMPS:
@@ -105,7 +118,7 @@ def _reduced(line: str) -> str:
         left = CLAIM.sub(_kept, left)
     elif "前" in line:
         left = LATER.sub("", left)
-    left = without_moments(left, words)
+    left = _moments()(left, words)
     if len(line) <= MAX_COUNTED and not COUNTS.isdisjoint(words):
         left = LIST.sub(_kept, COUNT.sub("", left))
     return _without_token(left) if len(line) <= MAX_LABELLED and LONG.search(left) else left
@@ -121,9 +134,16 @@ def _kept(match: re.Match[str]) -> str:
 
 def _without_token(line: str) -> str:
     """Take out a token that has its line for itself; one inside a sentence, and the checksum of a file, is content."""
+    if any(map(_is_plain, line.split())):
+        return line
     rest = SECRET.sub("", line)
     mine = rest != line and SECRETS.issuperset(WORD.findall(rest.lower()))
     return rest if mine and not SUM.fullmatch(line) else line
+
+
+def _is_plain(word: str) -> bool:
+    """Say whether a word of a line is sure to be no token, nor the name of one."""
+    return word.isalpha() and word.isascii() and word.lower() not in SECRETS
 
 
 def steady(reference: str) -> str:

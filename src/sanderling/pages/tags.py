@@ -1,21 +1,16 @@
-"""The tags of two versions of a page, laid side by side: are they the same but for what no mark sees?
-
-What is left of both is read tag by tag. Equal tags in one order make equal trees but for the words.
-"""
+"""A tag of two versions of a page, laid side by side: is it the same but for what no mark sees?"""
 
 import re
 from html import unescape
-from itertools import compress, count
-from operator import ne
-
-from msgspec import Struct
 
 from sanderling.pages.assets import picture, target
 from sanderling.pages.blocks import sounds_like_furniture
-from sanderling.pages.markup import TAG, VALUE, Markup
 from sanderling.pages.stamps import steady
 
-LAST = (b"/body", b"/html")
+VALUE = rb"(?>\"[^\"]*+\"|'[^']*+'|[^\s\"'>]++)"
+TAG = re.compile(
+    rb"/?[a-zA-Z][^\s/>\"'=]*+(?>[\s/]++[^\s\"'=>/]++(?>\s*+=\s*+" + VALUE + rb")?)*+[\s/]*+"
+).fullmatch  # in one go, whatever stands there
 DRESS = (b"class", b"style", b"role", b"hidden")
 SEEN = frozenset(
     (
@@ -30,36 +25,6 @@ BLIND = re.compile(
     rb"\s(?:title|content|nonce|integrity|data-(?!src|original|lazy)[\w-]*|aria-[\w-]*)=\"[^\"]*\""
 ).sub  # what no mark sees
 ODD_QUOTE = re.compile(rb"=\"(?:[\s/]|$)").search  # it may be the end of a value that has a name in it
-
-
-class Unlike(Struct, frozen=True):
-    """What two versions with the same tags may differ in."""
-
-    words: bool
-    scripts: bool
-    styles: bool = False
-
-
-def unlike(old: Markup, new: Markup) -> Unlike | None:
-    """Say in what two stretches of markup may differ; None if a mark could see it in their tags."""
-    left, right = old.pieces, new.pieces
-    scripts, styles = old.scripts != new.scripts, old.styles != new.styles
-    if len(left) != len(right):
-        return None
-    words = False
-    for place in compress(count(), map(ne, left, right)):
-        before, after = Part(left[place]), Part(right[place])
-        if not before.looks_like(after) or _stand_elsewhere(before, after):
-            return None
-        words |= before.words != after.words
-    return Unlike(words, scripts, styles)
-
-
-def _stand_elsewhere(before: "Part", after: "Part") -> bool:
-    """Say whether a parser may put words or blanks elsewhere: words where only blanks were, blanks behind the end."""
-    if before.is_blank != after.is_blank:
-        return True
-    return before.tag[:5].lower() in LAST and bool(before.words) != bool(after.words)
 
 
 class Part:
@@ -100,10 +65,6 @@ class Part:
     def has_sure_tag(self) -> bool:
         """Does it read like one tag?"""
         return TAG(self.tag) is not None
-
-    @property
-    def is_blank(self) -> bool:
-        return not self.words.strip()
 
 
 def seen(tag: bytes) -> bytes:

@@ -12,8 +12,8 @@ LAID_OUT = (
 )
 HIDDEN = ("script", "style", "template", "noscript")
 BLANKS = b" \t\r\x0b\x0c"
-UNSEEN = tuple(map(str.encode, "\u00a0\u200b"))  # each costs a search; what else is not seen hardly ever comes and goes
-RARE = tuple(map(str.encode, "\u202f\u2009\u3000\u00ad"))
+UNSEEN = "\u00a0\u200b"  # each costs a search; what else is not seen hardly ever comes and goes
+RARE = "\u202f\u2009\u3000\u00ad"
 MAX_TEXT = 4_000_000  # characters of one page that are looked at
 
 
@@ -58,17 +58,17 @@ def dense(words: str, blanks: bytes = BLANKS + b"\n") -> bytes:
 
 def text_mark(letters: bytes) -> bytes:
     """Hash the visible text of a page, given as `dense` writes it: eight bytes that say whether to look closer."""
-    return xxh3_64_digest(_seen(letters, UNSEEN))
-
-
-def squeeze(words: str, unseen: tuple[bytes, ...] = UNSEEN) -> bytes:
-    """Remove blanks of every kind but line ends."""
-    return _seen(dense(words, BLANKS), unseen)
-
-
-def _seen(letters: bytes, unseen: tuple[bytes, ...]) -> bytes:
-    """Remove blanks that Unicode has besides."""
     if not letters.isascii():
+        for blank in UNSEEN:
+            letters = letters.replace(blank.encode(), b"")
+    return xxh3_64_digest(letters)
+
+
+def squeeze(words: str, unseen: str = UNSEEN) -> bytes:
+    """Remove blanks of every kind but line ends."""
+    letters = dense(words, BLANKS)
+    if not words.isascii():
         for blank in unseen:
-            letters = letters.replace(blank, b"")
+            if blank in words:  # one letter is found sooner than the bytes it is written in
+                letters = letters.replace(blank.encode(), b"")
     return letters
