@@ -24,7 +24,7 @@ from sanderling.revisits import Mode, refresh
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Limits, Order, Politeness, Scope, Workers
 from sanderling.standing import standing
-from sanderling.store.collection import open_collection, read_collection
+from sanderling.store.collection import exists, open_collection, read_collection
 from sanderling.store.listing import pages, skipped, url_id
 from sanderling.store.look import known_url, stored
 from sanderling.store.read import StoredRecord, walk
@@ -158,7 +158,7 @@ def test_a_refresh_outlasts_a_database_that_goes_away(tmp_path: Path, server: st
         site.pages.update({f"/p{n}": html("/", text=f"page {n} has other words now") for n in range(1, 300)})
         before = sum(site.hits.values())
         with cut_at(server, site, (before + 60, before + 150)):
-            summary = refresh(tmp_path, request_of(site, store), Mode.ALL)
+            summary = refresh(tmp_path, request_of(site, ""), Mode.ALL)  # the folder knows its store
         assert (summary.finish_reason, summary.due) == ("done", 300)
         with read_collection(tmp_path) as collection:
             assert collection.db.execute("SELECT count(*) FROM changes").fetchone()[0] == 299
@@ -198,9 +198,19 @@ def test_a_collection_stays_with_its_store(tmp_path: Path, store: str) -> None:
         open_collection(tmp_path / "a", store)
 
 
-def test_a_database_that_is_not_there_gets_a_sentence() -> None:
-    with pytest.raises(StoreUnavailable, match="cannot be reached"):
-        connect("postgresql://nobody@127.0.0.1:1/none")
+def test_a_store_stays_with_the_folder_that_holds_its_archive(tmp_path: Path, store: str) -> None:
+    with Site(tree(3)) as site:
+        go(site, tmp_path / "a", store)
+        with pytest.raises(CollectionError, match="holds the collection of another folder"):
+            go(site, tmp_path / "b", store)
+        assert not exists(tmp_path / "b")
+        assert go(site, tmp_path / "a", "").not_modified == 3
+
+
+def test_a_database_that_is_not_there_gets_a_sentence_at_once_and_nothing_is_made(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="cannot be reached"), Site(tree(1)) as site:
+        go(site, tmp_path / "c", "postgresql://nobody@127.0.0.1:1/none")
+    assert not (tmp_path / "c").exists()
     with pytest.raises(UsageError, match="no store"):
         connect("mysql://x")
 

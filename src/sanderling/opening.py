@@ -45,7 +45,7 @@ from sanderling.request import Request, budget_of, fetch_settings, pace_of, poli
 from sanderling.settings import Scope
 from sanderling.store.catalogue import Catalogue
 from sanderling.store.cdxj_index import open_index
-from sanderling.store.collection import DATABASE, Collection, get_meta, open_collection, set_meta
+from sanderling.store.collection import DATABASE, Collection, exists, get_meta, open_collection, set_meta, store_of
 from sanderling.store.crawl_log import CrawlLog
 from sanderling.store.graph import Graph
 from sanderling.store.hints import Hints
@@ -169,19 +169,24 @@ def _budget(db: Connection) -> PatternBudget:
     return budget
 
 
-def outlast(store: str, attempt: Callable[[], T]) -> T:
-    """Do it. A shared database may go away and return meanwhile: then what was not committed is done again."""
+def outlast(folder: Path, store: str, attempt: Callable[[], T]) -> T:
+    """Do it. A shared database may go away and return meanwhile: then what was not committed is done again.
+
+    That of a new collection has to be there: its address may be mistyped.
+    """
+    if store and not exists(folder):
+        _wait_for(store, 0.0)
     while True:
         try:
             return attempt()
         except StoreUnavailable:
-            if not store:
+            if not store_of(folder):
                 raise
-            _wait_for(store)
+            _wait_for(store_of(folder))
 
 
-def _wait_for(store: str) -> None:
+def _wait_for(store: str, seconds: float | None = None) -> None:
     """Wait until a shared database is back, or say that it is gone for good."""
     from sanderling import postgres
 
-    postgres.connect(store, postgres.PATIENCE_SECONDS).close()
+    postgres.connect(store, postgres.PATIENCE_SECONDS if seconds is None else seconds).close()

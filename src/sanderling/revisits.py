@@ -92,7 +92,7 @@ def refresh(
             finish = coordinator.run(on_tick)
             return _end(house, run, finish, time.monotonic() - coordinator.started, clock())
 
-    return outlast(request.workers.store if engine is None else "", attempt)
+    return outlast(folder, request.workers.store, attempt) if engine is None else attempt()
 
 
 def _instruct(coordinator: Coordinator, refill: Refill, mode: Mode) -> None:

@@ -65,7 +65,7 @@ def crawl(
             _write_schedule(folder / "logs", coordinator)
             return end_run(house, run, finish, coordinator, clock())
 
-    return outlast(request.workers.store if engine is None else "", attempt)
+    return outlast(folder, request.workers.store, attempt) if engine is None else attempt()
 
 
 def checked(request: Request, is_new: bool) -> Request:

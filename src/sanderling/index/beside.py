@@ -11,7 +11,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from sanderling.engines.quiet import unheard
-from sanderling.errors import CollectionError
+from sanderling.errors import CollectionError, StoreUnavailable
 
 WAIT_SECONDS = 5.0  # before following is tried again, where somebody else does it now
 POLITE = 10  # on a busy machine the index gets a tenth of what a worker of the crawl gets, and catches up later
@@ -47,7 +47,7 @@ def keep_following(folder: Path, parent: int) -> None:
     while not over():
         try:
             follow(folder, over)
-        except CollectionError:
+        except (CollectionError, StoreUnavailable):
             if signal.sigtimedwait([signal.SIGTERM], WAIT_SECONDS):  # it takes the signal: the handler is not called
                 return
 
@@ -75,7 +75,7 @@ def catch_up_soon(folder: Path, say: Callable[[str], None], seconds: float = LAS
 
     try:
         follower = open_follower(folder)
-    except CollectionError:  # nothing was stored, or a server keeps the index
+    except (CollectionError, StoreUnavailable):  # nothing was stored, or a server keeps the index
         return 0
     until = time.monotonic() + seconds
     try:

@@ -64,9 +64,14 @@ def exists(folder: Path) -> bool:
     return (folder / DATABASE).is_file() or (folder / STORE_FILE).is_file()
 
 
+def store_of(folder: Path) -> str:
+    """The PostgreSQL a collection was made with; empty for SQLite, or where there is none yet."""
+    return (folder / STORE_FILE).read_text().strip() if (folder / STORE_FILE).is_file() else ""
+
+
 def open_database(folder: Path, store: str = "", *, read_only: bool = False) -> Connection:
     """The database of a collection: the SQLite file in its folder, or the PostgreSQL it was made with."""
-    known = (folder / STORE_FILE).read_text().strip() if (folder / STORE_FILE).is_file() else ""
+    known = store_of(folder)
     if store and not known:
         if (folder / DATABASE).is_file():
             raise CollectionError(f"{folder} keeps its catalogue in SQLite; use another -C for {hide_password(store)}")
@@ -111,9 +116,15 @@ def open_collection(folder: Path, store: str = "") -> Collection:
     """Open a collection to write, making it if there is none."""
     lock = _take_lock(folder)
     try:
+        is_new = not exists(folder)
         db = open_database(folder, store)
-        migrate(db, ROOMS)
-        _check_scheme(db, folder)
+        try:
+            migrate(db, ROOMS)
+            _check_files(db, folder, is_new)
+            _check_scheme(db, folder)
+        except BaseException:
+            db.close()
+            raise
         for name in ("archive", "indexes", "logs"):
             (folder / name).mkdir(exist_ok=True)
     except OSError as error:
@@ -171,6 +182,14 @@ def remove_collection(folder: Path) -> None:
             (folder / (DATABASE + suffix)).unlink(missing_ok=True)
     finally:
         os.close(lock)
+
+
+def _check_files(db: Connection, folder: Path, is_new: bool) -> None:
+    """A database belongs to the folder that holds its archive: two crawls must not be mixed."""
+    if is_new and db.execute("SELECT 1 FROM files LIMIT 1").fetchone():
+        store = hide_password(store_of(folder))
+        (folder / STORE_FILE).unlink(missing_ok=True)
+        raise CollectionError(f"{store} holds the collection of another folder: use that one, or an empty database")
 
 
 def _check_scheme(db: Connection, folder: Path) -> None:
