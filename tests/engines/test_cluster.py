@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from tests.web import Page, Site, tree
 
 from sanderling.coordinator import Coordinator
 from sanderling.engines.cluster import Cluster
-from sanderling.errors import EngineUnavailable
 from sanderling.migrants.settings import FetchSettings
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
@@ -109,13 +109,27 @@ def no_tokens() -> Iterator[None]:
         os.environ["RAY_AUTH_MODE"] = before
 
 
+def patiently(begin: Callable[[], Any]) -> Any:
+    """Ray gives up after half a minute, however busy the machine is: then it is asked again."""
+    deadline = time.monotonic() + 300
+    while True:
+        try:
+            return begin()
+        except Exception:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
+
+
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Any]:
     """A head and two more nodes on this machine, each with a label of its own."""
     pytest.importorskip("ray")
     utils = pytest.importorskip("ray.cluster_utils")
-    cluster = utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    near = [cluster.add_node(num_cpus=1, resources={f"near{n}": 1}) for n in range(2)]
+    head = {"num_cpus": 1, "include_dashboard": False}
+    cluster = patiently(lambda: utils.Cluster(initialize_head=True, head_node_args=head))
+    labels = [{f"near{n}": 1} for n in range(2)]
+    near = [patiently(partial(cluster.add_node, wait=False, num_cpus=1, resources=label)) for label in labels]
     cluster.wait_for_nodes(300)
     yield cluster, near
     cluster.shutdown()
@@ -124,7 +138,9 @@ def nodes() -> Iterator[Any]:
 def test_a_node_that_dies_loses_nothing(tmp_path: Path, nodes: Any) -> None:
     cluster, near = nodes
     with Patient(tree(PAGES)) as site:
-        crawling = Crawling(site, tmp_path, Cluster(PATIENT, cluster.address, ("near0", "near1")))
+        engine = Cluster(PATIENT, cluster.address, ("near0", "near1"))
+        patiently(engine.open)
+        crawling = Crawling(site, tmp_path, engine)
         try:
             crawling.wait(site.half.is_set)
             cluster.remove_node(near[1], allow_graceful=False)
@@ -196,14 +212,7 @@ def head() -> Iterator[Head]:
 def test_a_head_that_dies_and_returns_loses_nothing(tmp_path: Path, head: Head) -> None:
     with Patient(tree(PAGES)) as site:
         engine = Cluster(PATIENT, head.address)
-        deadline = time.monotonic() + 300
-        while True:
-            try:
-                engine.open()
-                break
-            except EngineUnavailable:
-                assert time.monotonic() < deadline
-                time.sleep(0.2)
+        patiently(engine.open)
         crawling = Crawling(site, tmp_path, engine)
         try:
             crawling.wait(site.half.is_set)

@@ -1,6 +1,7 @@
 """Crawling with the eyes of a host beside the web server: the same pages, the same records, far fewer bytes."""
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -173,6 +174,25 @@ def test_a_letter_that_waited_is_issued_when_it_is_sent(tmp_path: Path) -> None:
         post.outbox.put(Sent(old, {}))
         assert isinstance(post.inbox.get(timeout=30)[1], Page)
         post.close()
+
+
+@pytest.mark.parametrize("ahead", [-50.0, 50.0])
+def test_clocks_may_differ_by_a_minute(tmp_path: Path, ahead: float) -> None:
+    with Web(tree(5)) as web, serving(tmp_path / "host", Site(web.root), clock=lambda: time.time() + ahead) as address:
+        asked = time.time()
+        assert go(web, tmp_path / "near", address).pages == 5
+        with read_collection(tmp_path / "near") as collection:
+            seen = [at for (at,) in collection.db.execute("SELECT at FROM visits")]
+        assert asked <= min(seen) <= max(seen) <= time.time(), "pages bear our times"
+
+
+@pytest.mark.parametrize(("ahead", "why"), [(-200.0, "from the future"), (400.0, "expired")])
+def test_clocks_that_differ_by_more_are_a_named_failure(tmp_path: Path, ahead: float, why: str) -> None:
+    with Web(tree(5)) as web, serving(tmp_path / "host", Site(web.root), clock=lambda: time.time() + ahead) as address:
+        assert go(web, tmp_path / "near", address).failed == 1
+    with read_collection(tmp_path / "near") as collection:
+        (note,) = collection.db.execute("SELECT note FROM urls").fetchone()
+    assert note == f"refused: {why} (do the clocks of both machines agree?)"
 
 
 def test_a_site_the_host_does_not_speak_for_is_fetched_from_home(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sanderling.clock import Clock, real
 from sanderling.engines.hosts.keys import allow, new_key
 from sanderling.engines.hosts.post import Address
 from sanderling.engines.hosts.rules import Owner, Site
@@ -19,12 +20,12 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(folder: Path, *sites: Site, **more: int) -> Iterator[Address]:
+def serving(folder: Path, *sites: Site, clock: Clock = real, **more: int) -> Iterator[Address]:
     """A host for these sites that admits one guest."""
     folder.mkdir(exist_ok=True)
     name = f"127.0.0.1:{free_port()}"
     allow(folder / "senders", new_key(folder / "guest.key"), "guest")
-    service = Service(Owner(name, sites, name, **more), folder)  # type: ignore[arg-type]
+    service = Service(Owner(name, sites, name, **more), folder, clock)  # type: ignore[arg-type]
     thread = threading.Thread(target=service.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:

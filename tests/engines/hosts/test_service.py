@@ -92,6 +92,14 @@ def test_refusals_have_names(tmp_path: Path) -> None:
         assert refused(address, letter(address, sender="somebody else")) == "bad signature"
 
 
+def test_a_letter_of_a_later_version_is_read_as_far_as_it_is_known(tmp_path: Path) -> None:
+    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root)) as address:
+        later = msgspec.to_builtins(letter(address, web.root), builtin_types=(bytes,)) | {"invented": [1, 2, 3]}
+        status, body = post(address, packed(later))
+        assert status == 200
+        assert [type(DECODER.decode(part)) for part in Unpacker(2**24).unpack(body)] == [Page, End]
+
+
 def test_a_stranger_is_refused(tmp_path: Path) -> None:
     with serving(tmp_path, Site(SITE)) as address:
         new_key(tmp_path / "stranger.key")

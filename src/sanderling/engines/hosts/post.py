@@ -37,6 +37,7 @@ from sanderling.records import Reason, Stop
 WAITING = 256  # messages read ahead; then the connection waits
 LARGE = 2**18  # bytes of a page that count as one more message
 PASSING = (Refusal.BUSY, Refusal.CLOSED, Refusal.EARLIER)  # refusals that end by themselves
+UNTIMELY = (Refusal.EXPIRED, Refusal.NOT_YET)  # a letter is issued when it is sent: clocks differ
 READ = 64 * 1024
 FAREWELL_SECONDS = 3.0
 MAX_MESSAGE = 80 * 2**20
@@ -134,7 +135,8 @@ class Post:
         answer = self._ask(sent, recall)
         if answer.status != 200:
             why = _refusal(answer)
-            self._put(sent, Failed(Reason.HOST_REFUSED, f"refused: {why}", why not in PASSING))
+            hint = " (do the clocks of both machines agree?)" if why in UNTIMELY else ""
+            self._put(sent, Failed(Reason.HOST_REFUSED, f"refused: {why}{hint}", why not in PASSING))
             self._hang_up()
             return
         known = not first or self._begin(sent.letter, answer)
