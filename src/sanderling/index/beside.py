@@ -2,16 +2,18 @@
 
 import contextlib
 import importlib.util
-import multiprocessing
 import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sanderling.engines.quiet import unheard
 from sanderling.errors import CollectionError, StoreUnavailable
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
 
 WAIT_SECONDS = 5.0  # before following is tried again, where somebody else does it now
 POLITE = 10  # on a busy machine the index gets a tenth of what a worker of the crawl gets, and catches up later
@@ -23,8 +25,10 @@ def can_index() -> bool:
     return importlib.util.find_spec("tantivy") is not None
 
 
-def start_following(folder: Path) -> BaseProcess:
+def start_following(folder: Path) -> "BaseProcess":
     """Keep the index up to date until the process is told to end, or its parent is gone."""
+    import multiprocessing  # a crawl without an index does without
+
     spawn = multiprocessing.get_context("spawn")
     process = spawn.Process(target=keep_following, args=(folder, os.getpid()), daemon=True, name="index")
     with unheard():

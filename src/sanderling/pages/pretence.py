@@ -6,6 +6,7 @@ may also be just that; only who knew it with other words can tell.
 
 import re
 from enum import StrEnum
+from functools import cache
 
 from sanderling.pages.parse import Document
 from sanderling.pages.text import text
@@ -69,20 +70,19 @@ LOGIN = {
 SIGNS = re.compile("|".join({**MISSING_PAGE, **DOWN, **ASKED, **LOGIN}))
 
 
-def _any_of(*notices: dict[str, str], first: str = "") -> re.Pattern[str]:
+def _any_of(*notices: dict[str, str], first: str = "") -> str:
     every = [pattern for kinds in notices for pattern in kinds.values()]
-    return re.compile("|".join([first, *every] if first else every), re.IGNORECASE)
+    return "|".join([first, *every] if first else every)
 
 
 MISSING = _any_of(MISSING_PAGE)
 MISSING_TITLE = _any_of(MISSING_PAGE, first=r"^\W*404\b")
 HIDING = _any_of(DOWN, ASKED)
 ASKING_WHO = _any_of(LOGIN)
-PARKED = re.compile(
+PARKED = (
     r"\bdomain (name )?(is|may be|could be) (for sale|parked|available for purchase)\b|\bbuy this domain\b"
     r"|\bthis domain (has expired|is parked)\b|\bparked (free|domain)\b|\bdomain parking\b"
-    r"|\bhugedomains\b|\bsedo ?domain parking\b",
-    re.IGNORECASE,
+    r"|\bhugedomains\b|\bsedo ?domain parking\b"
 )
 PASSWORD = 'input[type="password" i]'
 LONGEST = 4000  # characters of so few words
@@ -100,9 +100,9 @@ def pretence(title: str, words: str) -> Pretence | None:
     """Say what a page pretends; None for one that is what it seems. Only short pages are suspected."""
     if not is_short(words):
         return None
-    if PARKED.search(title) or PARKED.search(words):
+    if _says(PARKED, title) or _says(PARKED, words):
         return Pretence.PARKED
-    return Pretence.SOFT_404 if MISSING_TITLE.search(title) and MISSING.search(words) else None
+    return Pretence.SOFT_404 if _says(MISSING_TITLE, title) and _says(MISSING, words) else None
 
 
 def pretended(tree: Document, letters: str) -> Pretence | None:
@@ -113,18 +113,30 @@ def pretended(tree: Document, letters: str) -> Pretence | None:
     title = found.text if found is not None else ""
     heads = (title, head.text if head is not None else "")
     hinted = SIGNS.search("\n".join(heads).lower()) is not None
-    if (hinted and MISSING_TITLE.search(title)) or "domain" in letters.lower():
+    if (hinted and _says(MISSING_TITLE, title)) or "domain" in letters.lower():
         said = pretence(title, text(tree))
         if said is not None:
             return said
-    return Pretence.OUTAGE if hinted and (any(map(HIDING.search, heads)) or _asks_who(tree, heads)) else None
+    return (
+        Pretence.OUTAGE if hinted and (any(_says(HIDING, head) for head in heads) or _asks_who(tree, heads)) else None
+    )
 
 
 def _asks_who(tree: Document, heads: tuple[str, str]) -> bool:
     """Say whether a page is headed as a login and has a field for a password."""
-    return any(map(ASKING_WHO.search, heads)) and tree.select_one(PASSWORD) is not None
+    return any(_says(ASKING_WHO, head) for head in heads) and tree.select_one(PASSWORD) is not None
 
 
 def is_short(words: str) -> bool:
     """Are there so few words that a notice may be all there is?"""
     return len(words) <= LONGEST and len(words.split(None, SHORT)) <= SHORT
+
+
+def _says(notices: str, words: str) -> bool:
+    return _made(notices).search(words) is not None
+
+
+@cache
+def _made(pattern: str) -> re.Pattern[str]:
+    """Make a pattern when it is first asked for: most crawls need one or none of them."""
+    return re.compile(pattern, re.IGNORECASE)

@@ -49,13 +49,13 @@ LISTED = rf"(\b(?:{'|'.join(COUNTED)})\s*[:(]\s*|\bviewed\s+){WHOLE}{NOT_MONEY}|
 TOKEN = (
     r"\b(?=[\w-]*\d)(?:[0-9a-f]{12,}|[0-9a-f]{8}-[0-9a-f-]{13,}|(?<!\.)\d{12,}(?!\.)|(?=(?:[\w-]*\d){4})[\w-]{20,})\b"
 )
-SUM = re.compile(r"\W*[0-9a-f]{40}(?:[0-9a-f]{24}|[0-9a-f]{56}|[0-9a-f]{88})?\W*", re.IGNORECASE)
+SUM = r"\W*[0-9a-f]{40}(?:[0-9a-f]{24}|[0-9a-f]{56}|[0-9a-f]{88})?\W*"
 
 PAST = ("il", "vor", "hace", "há", "fa", "geleden", "sedan", "siden", "temu", "sitten", "назад", "önce", "atrás")
 SPENDING = ("generated", "rendered", "served", "loaded", "executed", "built", "took", "elapsed", "uptime")
 ISSUED = ("request", "trace", "ray", "incident", "session", "build", "transaction", "error", "revision", "reference")
 STAMPS = tuple(
-    (frozenset(clues), re.compile(pattern, re.IGNORECASE))
+    (frozenset(clues), pattern)
     for clues, pattern in (
         (("ago",), AGO),
         (PAST, GONE),
@@ -66,10 +66,6 @@ STAMPS = tuple(
     )
 )  # each pattern with words one of which it needs: looking for the words is much cheaper
 CLUES = frozenset(clue for clues, _ in STAMPS for clue in clues)
-LATER = re.compile(EARLIER)
-CLAIM = re.compile(CLAIMED, re.IGNORECASE)
-COUNT = re.compile(COUNTER, re.IGNORECASE)
-LIST = re.compile(LISTED, re.IGNORECASE)
 COUNTS = frozenset(
     (
         "viewed",
@@ -79,7 +75,6 @@ COUNTS = frozenset(
         *(word[:-2] for word in COUNTED if "?" in word),
     )
 )
-SECRET = re.compile(TOKEN, re.IGNORECASE)
 SECRETS = frozenset(
     ("csrf", "token", "nonce", "session", "sid", "id", "uuid", "guid", "request", "trace", "ray", "key")
 )
@@ -113,18 +108,24 @@ def _reduced(line: str) -> str:
     left = line
     if not CLUES.isdisjoint(words):
         for clues, pattern in STAMPS:
-            left = left if clues.isdisjoint(words) else pattern.sub(_kept, left)
+            left = left if clues.isdisjoint(words) else _made(pattern).sub(_kept, left)
     if "©" in line:
-        left = CLAIM.sub(_kept, left)
+        left = _made(CLAIMED).sub(_kept, left)
     elif "前" in line:
-        left = LATER.sub("", left)
+        left = _made(EARLIER).sub("", left)
     left = _moments()(left, words)
     if len(line) <= MAX_COUNTED and not COUNTS.isdisjoint(words):
-        left = LIST.sub(_kept, COUNT.sub("", left))
+        left = _made(LISTED).sub(_kept, _made(COUNTER).sub("", left))
     return _without_token(left) if len(line) <= MAX_LABELLED and LONG.search(left) else left
 
 
 forget = _reduced.cache_clear
+
+
+@cache
+def _made(pattern: str) -> re.Pattern[str]:
+    """Make a pattern when it is first asked for: all of them take long, and a first crawl asks for none."""
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def _kept(match: re.Match[str]) -> str:
@@ -136,9 +137,9 @@ def _without_token(line: str) -> str:
     """Take out a token that has its line for itself; one inside a sentence, and the checksum of a file, is content."""
     if any(map(_is_plain, line.split())):
         return line
-    rest = SECRET.sub("", line)
+    rest = _made(TOKEN).sub("", line)
     mine = rest != line and SECRETS.issuperset(WORD.findall(rest.lower()))
-    return rest if mine and not SUM.fullmatch(line) else line
+    return rest if mine and not _made(SUM).fullmatch(line) else line
 
 
 def _is_plain(word: str) -> bool:

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sanderling.clock import http_time
 from sanderling.database import Connection
-from sanderling.publisher.reader import question
-from sanderling.publisher.times import read_time, w3c_exact
 from sanderling.records import Visit
 
 MOST_PARTS = 200  # pages of one answer that are followed
@@ -64,6 +62,8 @@ class Lists:
 
     def first_question(self, address: str, host: int, visit: Visit) -> str:
         """Ask for all since the oldest page we hold of a host, by the clock of the server that gave this visit."""
+        from sanderling.publisher.times import w3c_exact  # few sites offer a list
+
         row = self.db.execute(
             "SELECT min(p.last_visit) FROM pages AS p JOIN urls AS u ON u.id = p.url"
             " WHERE u.host = ? AND u.role = 'page'",
@@ -71,7 +71,7 @@ class Lists:
         ).fetchone()
         oldest = min(visit.at, row[0] if row[0] is not None else visit.at)
         since = oldest - visit.seconds - MARGIN + server_time(visit) - visit.at
-        return question(address, w3c_exact(max(0, int(since * 1000))))
+        return _question(address, w3c_exact(max(0, int(since * 1000))))
 
     # Answers
 
@@ -88,7 +88,7 @@ class Lists:
         self._keep(told, sure, now)
         if following and parts + 1 >= MOST_PARTS:
             return self.lose(visit, now)
-        wire = following or question(visit.url, until)
+        wire = following or _question(visit.url, until)
         self.db.execute("UPDATE urls SET wire = ? WHERE id = ?", (wire, visit.id))
         self.db.execute(
             "UPDATE lists SET parts = ?, until = ?, heard = ?, asked_at = ?, sampled = 0, sure = ? WHERE url = ?",
@@ -177,8 +177,16 @@ class Lists:
         self.db.executemany("DELETE FROM told WHERE url = ?", [(url,) for url in urls])
 
 
+def _question(address: str, since: str) -> str:
+    from sanderling.publisher.reader import question  # few sites offer a list
+
+    return question(address, since)
+
+
 def is_answer(visit: Visit) -> bool:
     """Is this a list of changes, with a time to ask from the next time?"""
+    from sanderling.publisher.times import read_time
+
     return len(visit.list_until) < 64 and read_time(visit.list_until) is not None
 
 

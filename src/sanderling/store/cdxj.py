@@ -6,6 +6,7 @@
 import calendar
 import time
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -77,6 +78,11 @@ def entry_for(record: StoredRecord) -> Entry | None:
 
 def timestamp(at: float) -> str:
     """Fourteen digits, to the second."""
+    return _whole_second(int(at))
+
+
+@lru_cache(maxsize=64)  # a batch has few of them
+def _whole_second(at: int) -> str:
     return time.strftime("%Y%m%d%H%M%S", time.gmtime(at))
 
 

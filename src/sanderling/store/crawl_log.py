@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
@@ -57,7 +58,12 @@ class CrawlLog:
 
 def _stamp(at: float) -> str:
     whole = int(at)
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(whole))}.{int((at - whole) * 1000):03d}Z"
+    return f"{_whole_second(whole)}.{int((at - whole) * 1000):03d}Z"
+
+
+@lru_cache(maxsize=64)  # a batch has few of them
+def _whole_second(at: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at))
 
 
 def _line(visit: Visit, depth: int) -> str:

@@ -17,17 +17,17 @@ EASY_PATH = re.compile(r"(?:/[a-zA-Z0-9!$&'*+,:;=@_~-][a-zA-Z0-9!$&'*+,:;=@._~-]
 EASY_QUERY = re.compile(r"[!-$&-~]*")
 SAFE = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
 PORTS = {"http": "80", "https": "443"}
-PATH_SESSIONS = [
-    re.compile(r"(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)/)([^?]+\.aspx.*)", re.I),
-    re.compile(r"(.*/)(?:\([0-9a-z]{24}\)/)([^?]+\.aspx.*)", re.I),
-]
-QUERY_SESSIONS = [
-    re.compile(r"(.*)(?:jsessionid=[0-9a-z]{32})(?:&(.*))?", re.I),
-    re.compile(r"(.*)(?:phpsessid=[0-9a-z]{32})(?:&(.*))?", re.I),
-    re.compile(r"(.*)(?:sid=[0-9a-z]{32})(?:&(.*))?", re.I),
-    re.compile(r"(.*)(?:ASPSESSIONID[a-z]{8}=[a-z]{24})(?:&(.*))?", re.I),
-    re.compile(r"(.*)(?:cfid=[^&]+&cftoken=[^&]+)(?:&(.*))?", re.I),
-]
+PATH_SESSIONS = (
+    r"(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)/)([^?]+\.aspx.*)",
+    r"(.*/)(?:\([0-9a-z]{24}\)/)([^?]+\.aspx.*)",
+)
+QUERY_SESSIONS = (  # few URLs have one; the patterns are made when the first is met
+    r"(.*)(?:jsessionid=[0-9a-z]{32})(?:&(.*))?",
+    r"(.*)(?:phpsessid=[0-9a-z]{32})(?:&(.*))?",
+    r"(.*)(?:sid=[0-9a-z]{32})(?:&(.*))?",
+    r"(.*)(?:ASPSESSIONID[a-z]{8}=[a-z]{24})(?:&(.*))?",
+    r"(.*)(?:cfid=[^&]+&cftoken=[^&]+)(?:&(.*))?",
+)
 
 
 def surt(url: str) -> str:
@@ -57,7 +57,7 @@ def _path(path: str) -> str:
         path = _escape(_without_dots(_unescape(path)))
     path = path.lower()
     for pattern in PATH_SESSIONS:
-        if ".aspx" in path and (found := pattern.fullmatch(path)):
+        if ".aspx" in path and (found := re.fullmatch(pattern, path, re.I)):
             path = found[1] + found[2]
     return path[:-1] if path.endswith("/") and len(path) > 1 else path
 
@@ -68,7 +68,7 @@ def _query(query: str) -> str:
         query = _escape(_unescape(query))
     if "id=" in query.lower() or "sessionid" in query.lower() or "cftoken=" in query.lower():
         for pattern in QUERY_SESSIONS:
-            if found := pattern.fullmatch(query):
+            if found := re.fullmatch(pattern, query, re.I):
                 query = found[1] + (found[2] or "")
     if len(query) < 2:
         return query.lower()

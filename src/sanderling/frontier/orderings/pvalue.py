@@ -7,7 +7,6 @@ Links of a page not parsed yet are guessed by the median of its host (organise/p
 
 from collections import Counter
 from collections.abc import Sequence
-from statistics import median_low
 
 from sanderling.frontier.order import ARRANGED, Finding, Lesson, LinksOf, Ordering
 from sanderling.organise.normalise import host_of
@@ -43,6 +42,8 @@ class Pvalue(Ordering):
         return turns
 
     def _median(self, host: Host) -> int | None:
+        from statistics import median_low  # few crawls ask for this ordering
+
         counts = self.counts.get(host)
         return median_low(counts) if counts else None
 
