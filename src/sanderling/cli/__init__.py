@@ -4,12 +4,16 @@
 and `run(call) -> exit code`. Only the module of the command that was asked for is imported.
 """
 
+import atexit
 import errno
 import os
 import sys
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
+from typing import NoReturn
 
 from sanderling.cli.frame import EXIT_DISK, EXIT_INTERRUPTED, parse_call
 from sanderling.errors import SanderlingError
@@ -47,11 +51,19 @@ COMMANDS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; the command this process was started for ends the process."""
+    code = obey(sys.argv[1:] if argv is None else argv)
+    if argv is None and threading.active_count() == 1 and not sys.getprofile():
+        _leave(code)
+    return code
+
+
+def obey(argv: Sequence[str]) -> int:
     """Run one command; say what went wrong in one sentence and return the exit code that says it too."""
     ready_streams()
     try:
         with modules_stay():
-            call, module = parse_call(sys.argv[1:] if argv is None else argv, COMMANDS)
+            call, module = parse_call(argv, COMMANDS)
         code: int = module.run(call)
         sys.stdout.flush()
         return code
@@ -79,6 +91,15 @@ def ready_streams() -> None:
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 as long as we live
         elif isinstance(stream, TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")
+
+
+def _leave(code: int) -> NoReturn:
+    """End at once: all is closed, and to take a large house apart object by object would only take time."""
+    atexit._run_exitfuncs()
+    with suppress(OSError):  # nobody listens any more
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def _let_go() -> None:
