@@ -14,6 +14,7 @@ from sanderling.changes.ledger import Ledger
 from sanderling.checkpoints import written_back
 from sanderling.clock import Clock
 from sanderling.database import Connection, migrate, transaction
+from sanderling.dedupe.twins import Pairing
 from sanderling.errors import StoreUnavailable, UsageError
 from sanderling.frontier.book import Book
 from sanderling.frontier.hosts import Hosts
@@ -103,6 +104,7 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
         agent=fetch_settings(request).agent_token,
         use_maps=request.scope.sitemaps,
         catalogue=catalogue,
+        pairing=Pairing(db),
         graph=_open_graph(db),
         archive=archive,
         captures=open_index(collection.indexes, collection.archive, catalogue.committed()),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sanderling.database import transaction
 from sanderling.home.closing import close_lease, count, keep_quota, treat_hosts
-from sanderling.home.filing import file_page, follow, keep_best, learn, learn_kept, promote
+from sanderling.home.filing import file_page, follow, keep_best, learn, learn_kept, pair, promote
 from sanderling.home.hops import led, respelled
 from sanderling.home.house import House, url_rows
 from sanderling.home.maps import follow_maps, learn_robots
@@ -67,6 +67,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     plan(shelved, latest, note_changes(shelved, latest, house), house, now)
     house.diary.inherit(moves(stored, latest, wires, ids))
     house.catalogue.file(filed, latest, house.session)
+    pair(filed, latest, house)
     patched = bring_sides(stored, house, now)
     closings = [close_lease(visit, leases[visit.id], rows[visit.id], latest.get(visit.id), house) for visit in visits]
     house.queue.finish(closings)

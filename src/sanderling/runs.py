@@ -107,7 +107,7 @@ def note_end(house: House, run: int, finish: Finish, summary: object, now: float
     with transaction(house.db):
         keep_exactly(house, now)
     house.write_back()
-    news = look_up(house.db, house.rereads)
+    news = house.pairing.found(house.catalogue.next_visit - 1) or look_up(house.db, house.rereads)
     with transaction(house.db):
         _write_end(house, run, finish, summary, now)
         _note_duplicates(house, news)

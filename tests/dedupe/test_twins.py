@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from sanderling.database import Connection, transaction
-from sanderling.dedupe.twins import Pair, look_up, near, write_down
+from sanderling.dedupe.twins import Pair, Pairing, look_up, near, write_down
 from sanderling.pages.simhash import simhash
 from sanderling.store.collection import open_collection
 
@@ -96,3 +96,34 @@ def test_copies_to_the_byte_and_empty_pages_are_left_out(db: Connection) -> None
     put(db, 4, "", 4)
     look(db)
     assert list(near(db)) == []
+
+
+def marked(*texts: str) -> list[tuple[int, bytes]]:
+    return [(url, simhash(text).to_bytes(8, "big")) for url, text in enumerate(texts, 1)]
+
+
+def test_a_first_crawl_finds_while_pages_come_what_a_look_up_finds_at_its_end(db: Connection) -> None:
+    texts = TEXT, OTHER, TEXT + "Also in summer.", prose(3), OTHER, TEXT
+    pairing = Pairing(db)
+    pairing.take(marked(*texts)[:2])
+    pairing.take(marked(*texts)[2:])
+    for url, text in enumerate(texts, 1):
+        put(db, url, text, url)
+    news = look_up(db)
+    assert pairing.found(6) == news
+    assert len(news.pairs) == 3
+
+
+def test_a_crawl_of_pages_that_were_there_before_leaves_it_to_a_look_up(db: Connection) -> None:
+    put(db, 1, TEXT, 1)
+    pairing = Pairing(db)
+    pairing.take(marked(OTHER, TEXT)[1:])
+    assert pairing.found(2) is None
+
+
+def test_a_page_that_comes_again_leaves_all_to_a_look_up(db: Connection) -> None:
+    pairing = Pairing(db)
+    pairing.take(marked(TEXT, TEXT))
+    pairing.give_up()
+    pairing.take(marked(OTHER))
+    assert pairing.found(3) is None

@@ -1,10 +1,11 @@
-"""Which stored pages read nearly like another one: brought up to date when a run ends, not while it fetches.
+"""Which stored pages read nearly like another one.
 
 The migrants left the marks (simhash). Pages that are new or changed since the last time are looked up among the
-originals: pages that did not read like any before them. One that reads like an original is paired with it.
+originals: pages that did not read like any before them. One that reads like an original is paired with it. A first
+crawl does so while pages come; any other when it ends, since only then is it known what changed.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -37,6 +38,30 @@ class News(Struct, frozen=True):
     asked: int = 0
     apart: list[int] = []
     pairs: list[Pair] = []
+
+
+class Pairing:
+    """Pairs the pages of a first crawl while they come: at its end nothing else is done meanwhile."""
+
+    def __init__(self, db: Connection) -> None:
+        is_first = db.execute("SELECT 1 FROM pages LIMIT 1").fetchone() is None
+        self._index = NearIndex() if is_first else None
+        self._pairs: list[Pair] = []
+        self._asked = 0
+
+    def take(self, marks: Sequence[tuple[int, bytes]]) -> None:
+        """Look new pages up, each with its mark."""
+        if self._index is not None:
+            self._asked += len(marks)
+            self._pairs += _pairs(self._index, [(url, int.from_bytes(mark, "big")) for url, mark in marks])
+
+    def give_up(self) -> None:
+        """A page came that was there before: what was said of it may no longer hold."""
+        self._index, self._pairs = None, []
+
+    def found(self, until: int) -> News | None:
+        """What was found, up to this visit; None if all must be looked up."""
+        return None if self._index is None else News(until, self._asked, [], self._pairs)
 
 
 def look_up(db: Connection, rereads: Mapping[int, int] | None = None) -> News:

@@ -52,6 +52,14 @@ def file_page(item: Shelved, files: Mapping[str, int], kept: Followed, old: Late
     return Filed(visit, item.changed, *where, item.record, item.payload, item.twin, links, count)
 
 
+def pair(filed: Sequence[Filed], latest: Mapping[int, Latest], house: House) -> None:
+    """Look pages up that nobody knew, whether they read like another."""
+    if latest or house.keeper is not None:
+        house.pairing.give_up()
+    plain = [item.visit for item in filed if item.visit.status == 200 and item.twin is None]
+    house.pairing.take([(visit.id, visit.marks["simhash"]) for visit in plain if "simhash" in visit.marks])
+
+
 def learn(
     shelved: Iterable[tuple[Shelved, Followed]], rows: Mapping[int, UrlRow], leases: Mapping[int, Lease],
     ids: Mapping[Url, int], house: House,

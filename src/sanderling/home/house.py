@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from sanderling.changes.ledger import Ledger
 from sanderling.database import Connection, rows_of
+from sanderling.dedupe.twins import Pairing
 from sanderling.frontier.book import Book
 from sanderling.frontier.hosts import Hosts
 from sanderling.frontier.judge import Judge
@@ -49,6 +50,7 @@ class House(Struct):
     sides: Sides
     notices: Notices
     catalogue: Catalogue
+    pairing: Pairing
     graph: Graph
     archive: Archive
     captures: Index

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from sanderling.engines.worker import marks
 from sanderling.frontier.book import Entry
-from sanderling.home.filing import file_page, follow
+from sanderling.home.filing import file_page, follow, pair
 from sanderling.home.house import House, url_rows
 from sanderling.home.offers import offer_links
 from sanderling.home.planning import note_changes, plan
@@ -99,6 +99,7 @@ def _store(made: Sequence[Visit], latest: dict[int, Latest], house: House, now: 
              for item, links in zip(shelved, followed, strict=True)]  # fmt: skip
     plan(shelved, latest, note_changes(shelved, latest, house), house, now)
     house.catalogue.file(filed, latest, house.session)
+    pair(filed, latest, house)
     for item in shelved:
         house.counts[item.visit.outcome] += 1
         house.counts["unchanged"] += item.visit.outcome is Outcome.FETCHED and not item.changed

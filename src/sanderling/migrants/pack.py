@@ -16,12 +16,8 @@ from msgspec import Struct
 
 try:
     from isal.isal_zlib import compress
-
-    FAST = 0  # isal compresses even then, with a code that is ready-made
 except ImportError:  # no wheel for this machine: the same bytes inside, three times the work
     from zlib import compress
-
-    FAST = 1
 
 Field = tuple[str, str]
 Algorithm = Literal["sha256", "sha1"]
@@ -30,7 +26,6 @@ Truncated = Literal["", "length", "time", "disconnect", "unspecified"]
 ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 LETTERS = ALPHABET + bytes(256 - len(ALPHABET))
 LEVEL = 1
-SHORT = 1000  # bytes of a record for which a code of its own costs more than all the rest of its compression
 CRLF = "\r\n"
 HASHES = {"sha256": hashlib.sha256, "sha1": hashlib.sha1}
 GZIP = 31  # window of 32 KB, with gzip header and trailer
@@ -133,8 +128,7 @@ def _said(facts: tuple[Field, ...], algorithm: Algorithm) -> tuple[bytes, str]:
 def pack_record(lines: str, block: bytes, rest: bytes = b"") -> bytes:
     """Write one record as one gzip member; `Content-Length` is added here. A large block may come in two parts."""
     head = f"WARC/1.1\r\n{lines}Content-Length: {len(block) + len(rest)}\r\n\r\n".encode("utf-8", "replace")
-    record = b"".join((head, block, rest, b"\r\n\r\n"))
-    member: bytes = compress(record, LEVEL if len(record) > SHORT else FAST, GZIP)
+    member: bytes = compress(b"".join((head, block, rest, b"\r\n\r\n")), LEVEL, GZIP)
     return member
 
 
