@@ -17,6 +17,7 @@ SAME = 0.8  # ... and they do not hold this much of each other's blocks
 MUTUAL = 0.6  # parts that share less but hold this much of each other's blocks are one template too ...
 APART = 0.97  # ... unless some feature tells them apart this surely
 HALF = 0.5  # of one of two kinds with a word in common and the same company is in the other: they are one
+NEARLY = 0.45  # shared by two kinds with a word in common that no feature tells apart for certain
 THIRD, HARDLY = 0.35, 0.6  # kinds with a word in common that share a third, and that no feature tells apart more surely
 
 
@@ -72,5 +73,5 @@ def akin(pair: Pair, word: bool) -> float:
         has_own_block(pair.large, pair.small) or has_own_block(pair.small, pair.large)
     ):
         return 0.0
-    hardly = pair.beside is Company.NONE and shared >= THIRD and told <= HARDLY
-    return shared if same or hardly else 0.0
+    hardly = (shared >= THIRD and told <= HARDLY) or (shared >= NEARLY and told <= TOLD)
+    return shared if same or (hardly and pair.beside is Company.NONE) else 0.0

@@ -26,9 +26,9 @@ def join(parts: Sequence[int], sets: Sets) -> list[int]:
         small, large = sorted((a, b), key=lambda number: groups[number].bit_count())
         pair = Pair(profiles[small], profiles[large], sets.weight, company(groups[a], groups[b], sets.company))
         if groups[a] & titled and groups[b] & titled:
-            if parallel(groups[a], groups[b], sets):
-                return akin(replace(pair, beside=Company.SAME), True)
-            return akin(pair, share_word(groups[a], groups[b], sets.kinds))
+            word = share_word(groups[a], groups[b], sets.kinds)
+            lists = are_lists(groups[a], groups[b], sets) and akin(replace(pair, beside=Company.SAME), True)
+            return lists or akin(pair, word)
         return alike(pair)
 
     pairs = {(a, b): near(a, b) for a in groups for b in groups if a < b}
@@ -63,11 +63,7 @@ def share_word(one: int, other: int, kinds: Mapping[str, int]) -> bool:
     return not words[0].isdisjoint(words[1])
 
 
-def parallel(one: int, other: int, sets: Sets) -> bool:
-    """Pages of two parts are series that go on in the same ways: `functions_vars.html` and `globals_vars.html`."""
-    ways = [
-        frozenset[str]().union(*(ways for name, ways in sets.series.items() if sets.kinds[name] & part))
-        for part in (one, other)
-    ]
-    shared = len(ways[0] & ways[1])
-    return shared > 0 and shared >= MOSTLY * min(map(len, ways))
+def are_lists(one: int, other: int, sets: Sets) -> bool:
+    """Both parts are lists that go on in other files under one title: `functions_vars.html`, `globals_enum.html`."""
+    listed = [sets.kinds[name] for name, ways in sets.series.items() if ways and name.removeprefix(ENDS) in sets.titles.repeated]
+    return all(any(part & pages for pages in listed) for part in (one, other))

@@ -24,12 +24,17 @@ def recurring(looks: Sequence[Look]) -> dict[str, int]:
     pages: defaultdict[str, list[int]] = defaultdict(list)
     homes: defaultdict[str, set[str]] = defaultdict(set)
     for position, look in enumerate(looks):
-        folders, file, _ = path_of(look.url)
-        name = file.rpartition(".")[0] or file
+        name = stem(look.url)
         pages[name].append(position)
-        homes[name].add("/".join(folders))
+        homes[name].add("/".join(path_of(look.url)[0]))
     usual = nlargest(MOST, _usual(homes), key=lambda name: len(pages[name]))
     return {NAME + name: sum(1 << page for page in pages[name]) for name in usual if are_kin(pages[name], looks)}
+
+
+def stem(url: str) -> str:
+    """The name of a file without its ending."""
+    name = path_of(url)[1]
+    return name.rpartition(".")[0] or name
 
 
 def _usual(homes: Mapping[str, Collection[str]]) -> list[str]:

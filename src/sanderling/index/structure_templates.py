@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from sanderling.index.structure_join import join
+from sanderling.index.structure_odd import set_apart
 from sanderling.index.structure_parts import folder_of, partition
 from sanderling.index.structure_sets import Sets, gather, profile
 from sanderling.index.structure_split import Fork, divide
@@ -116,6 +117,10 @@ def learn_site(looks: Sequence[Look]) -> Rules:
     sets = gather(looks)
     tree, parts = divide(sets)
     groups = join(parts, sets)
+    for name, pages in set_apart(groups, sets, looks).items():
+        tree = Fork(name, len(parts), tree)
+        groups = [*(group & ~pages for group in groups), pages]
+        parts = [*(part & ~pages for part in parts), pages]
     profiles = [profile(sets, group) for group in groups]
     templates = tuple(
         _template(sets, group, profiles[number], [p for other, p in enumerate(profiles) if other != number])

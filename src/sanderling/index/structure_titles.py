@@ -27,7 +27,7 @@ PAIR = 2  # pages with a name that ends in the same word as another
 REPEATED = 2  # pages that bear the same title
 DIFFER = 0.5  # share of the titles with a name that are different before it
 VARIETY = 0.9  # share of the titles with a name that have the beginning of another before it
-COMMON = 0.9  # share of titles that end in a word which says nothing, as the name of the site
+COMMON = 0.97  # share of titles that end in a word which says nothing, as the name of the site
 
 
 class Titles(Struct, frozen=True):
