@@ -28,7 +28,8 @@ def recurring(looks: Sequence[Look]) -> dict[str, int]:
         pages[name].append(position)
         homes[name].add("/".join(path_of(look.url)[0]))
     usual = nlargest(MOST, _usual(homes), key=lambda name: len(pages[name]))
-    return {NAME + name: sum(1 << page for page in pages[name]) for name in usual if are_kin(pages[name], looks)}
+    kinds = [name for name in usual if are_kin(pages[name], looks) and are_one(pages[name], looks)]
+    return {NAME + name: sum(1 << page for page in pages[name]) for name in kinds}
 
 
 def stem(url: str) -> str:
@@ -50,9 +51,29 @@ def _usual(homes: Mapping[str, Collection[str]]) -> list[str]:
 
 def are_kin(here: Sequence[int], looks: Sequence[Look]) -> bool:
     """Pages of a name are nearest to each other."""
+    others = _others(here, looks)
+    return all(_at_home(position, here, looks, others) for position in _asked(here))
+
+
+def are_one(here: Sequence[int], looks: Sequence[Look]) -> bool:
+    """Most pages of a name are nearer to each other than half of the other pages are: they are not of two kinds."""
+    rest, asked = [*_others(here, looks)], _asked(here)
+    return all(_is_near(looks[page].features, [looks[p].features for p in asked if p != page], rest) for page in asked)
+
+
+def _is_near(own: frozenset[int], kin: Sequence[frozenset[int]], rest: Sequence[frozenset[int]]) -> bool:
+    near, far = (sorted(likeness(own, other) for other in others) for others in (kin, rest))
+    return not near or not far or near[len(near) // 4] >= far[len(far) // 2]
+
+
+def _asked(here: Sequence[int]) -> Sequence[int]:
+    """Some of the pages; an odd step, for a page and one that tells of it often take turns."""
+    return here[:: -(-len(here) // ASKED) | 1]
+
+
+def _others(here: Sequence[int], looks: Sequence[Look]) -> Counter[frozenset[int]]:
     inside = set(here)
-    others = Counter(look.features for position, look in enumerate(looks) if position not in inside)
-    return all(_at_home(position, here, looks, others) for position in here[:: -(-len(here) // ASKED)])
+    return Counter(look.features for position, look in enumerate(looks) if position not in inside)
 
 
 def _at_home(position: int, here: Sequence[int], looks: Sequence[Look], others: Mapping[frozenset[int], int]) -> bool:
