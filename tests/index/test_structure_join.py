@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from sanderling.index.structure_alike import Company
-from sanderling.index.structure_join import company, join, parallel, share_word
+from sanderling.index.structure_join import are_told_of, company, join, share_word
 from sanderling.index.structure_series import companions
 from sanderling.index.structure_sets import gather
 from sanderling.index.structure_views import Look
@@ -37,22 +37,7 @@ def test_a_kind_that_file_names_name_is_joined_to_no_other() -> None:
     assert len(join([0b1111, 0b11110000], replace(sets, kinds=kinds))) == 2
 
 
-def test_kinds_are_parallel_if_their_series_go_on_in_the_same_ways() -> None:
-    sets = replace(
-        gather([]),
-        kinds={"title-ends:Data Fields": 0b1, "title-ends:Globals": 0b10, "title-ends:Class Reference": 0b100},
-        series={
-            "title-ends:Data Fields": frozenset({"_vars"}),
-            "title-ends:Globals": frozenset({"_vars", "_func"}),
-            "title-ends:Class Reference": frozenset(),
-        },
-    )
-    assert parallel(0b1, 0b10, sets)
-    assert not parallel(0b1, 0b100, sets)
-    assert not parallel(0b1, 0b10, replace(sets, series={**sets.series, "title-ends:Globals": frozenset({"_func"})}))
-
-
-def test_parallel_kinds_without_a_word_in_common_are_joined() -> None:
+def test_lists_in_several_files_are_joined_without_a_word_in_common() -> None:
     looks = [
         *(
             Look(n, f"http://h/{base}{more}.html", title, frozenset(built))
@@ -65,7 +50,27 @@ def test_parallel_kinds_without_a_word_in_common_are_joined() -> None:
     ]
     sets = gather(looks)
     kinds = {"title-ends:Data Fields": 0b111, "title-ends:Globals": 0b111000}
-    ways = frozenset({"_vars", "_func"})
-    apart = replace(sets, kinds=kinds, series={})
+    apart = replace(sets, kinds=kinds, lists=0)
     assert len(join(list(kinds.values()), apart)) == 2
-    assert len(join(list(kinds.values()), replace(apart, series=dict.fromkeys(kinds, ways)))) == 1
+    assert len(join(list(kinds.values()), replace(apart, lists=0b111111))) == 1
+
+
+def test_parts_are_told_of_if_pages_of_a_third_part_tell_of_most_of_both() -> None:
+    one, other, third = 0b11, 0b1100, 0b11110000
+    assert are_told_of({one: 0b110000, other: 0b1000000}, [one, other, third])
+    assert not are_told_of({one: 0b110000, other: 0}, [one, other, third])
+    assert not are_told_of({one: 0b110000, other: 0b10}, [one, other, third])
+
+
+def test_kinds_of_classes_that_one_kind_of_page_tells_of_are_one_template() -> None:
+    built = {"types": {1, 2, 3}, "words": {1, 2, 3, 4, 5, 6, 7}}
+    looks = [
+        Look(0, f"http://h/{folder}/{below}{n}.html", "", frozenset({1, 9} if below else features))
+        for folder, features in built.items()
+        for below in ("", "use/")
+        for n in range(4)
+    ]
+    sets = gather(looks)
+    parts = [0b1111, 0b111100000000, 0b1111000011110000]
+    assert join(parts, sets) == [0b111100001111, 0b1111000011110000]
+    assert len(join(parts, replace(sets, tellers={}))) == 3

@@ -58,6 +58,18 @@ def test_a_name_whose_pages_are_built_like_others_names_no_kind() -> None:
     assert not recurring(looks)
 
 
+def test_a_name_that_two_kinds_of_pages_bear_names_none() -> None:
+    looks = packages(5)
+    alias = [
+        Look(
+            90 + 2 * n + below, f"http://h/p{n}/{'use/' * below}Alias.html", "", frozenset({1, 8} if below else {1, 6})
+        )
+        for n in range(5)
+        for below in (0, 1)
+    ]
+    assert recurring([*looks, *alias]).keys() == {"name:summary", "name:tree"}
+
+
 def test_of_a_site_in_two_languages_few_names_are_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Sequence[int]] = []
 

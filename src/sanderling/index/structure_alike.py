@@ -61,6 +61,11 @@ def alike(pair: Pair) -> float:
     return shared if least >= MUTUAL and told <= APART else 0.0
 
 
+def served_alike(pair: Pair) -> float:
+    """The same for two parts that one kind of page tells of: half of one must be in the other."""
+    return pair.shared if max(pair.contained) >= HALF else 0.0
+
+
 def akin(pair: Pair, word: bool) -> float:
     """The same for two kinds that titles name, with a word in common or without: more is asked for."""
     shared, told = pair.shared, pair.told

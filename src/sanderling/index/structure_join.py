@@ -1,11 +1,11 @@
 """Join the parts of a site that look alike: a site that is divided by what URLs and titles say is divided too far."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from sanderling.index.structure_alike import Company, Pair, akin, alike
-from sanderling.index.structure_bits import union
+from sanderling.index.structure_alike import Company, Pair, akin, alike, served_alike
+from sanderling.index.structure_bits import members, union
 from sanderling.index.structure_kinds import words_of
 from sanderling.index.structure_recurring import NAME
 from sanderling.index.structure_sets import Sets, profile
@@ -18,23 +18,27 @@ def join(parts: Sequence[int], sets: Sets) -> list[int]:
     """Join parts that look alike, the most alike first."""
     groups = {number: part for number, part in enumerate(parts) if part}
     profiles = {number: profile(sets, part) for number, part in groups.items()}
+    told = {number: _telling(part, sets.tellers) for number, part in groups.items()}
     settled, titled = (union(pages for name, pages in sets.kinds.items() if name.startswith(p)) for p in (NAME, ENDS))
 
     def near(a: int, b: int) -> float:
-        if (groups[a] | groups[b]) & settled:
+        one, other = groups[a], groups[b]
+        if (one | other) & settled:
             return 0.0
         small, large = sorted((a, b), key=lambda number: groups[number].bit_count())
-        pair = Pair(profiles[small], profiles[large], sets.weight, company(groups[a], groups[b], sets.company))
-        if groups[a] & titled and groups[b] & titled:
-            word = share_word(groups[a], groups[b], sets.kinds)
-            lists = are_lists(groups[a], groups[b], sets) and akin(replace(pair, beside=Company.SAME), True)
-            return lists or akin(pair, word)
-        return alike(pair)
+        pair = Pair(profiles[small], profiles[large], sets.weight, company(one, other, sets.company))
+        served = replace(pair, beside=Company.SAME)
+        if one & titled and other & titled:
+            lists = akin(served, True) if one & sets.lists and other & sets.lists else 0.0
+            return lists or akin(pair, share_word(one, other, sets.kinds))
+        told_of = are_told_of({one: told[a], other: told[b]}, groups.values())
+        return alike(pair) or (served_alike(served) if told_of else 0.0)
 
     pairs = {(a, b): near(a, b) for a in groups for b in groups if a < b}
     while pairs and (closest := max(pairs, key=pairs.__getitem__)) and pairs[closest] > 0:
         kept, gone = closest
         groups[kept] |= groups.pop(gone)
+        told[kept] |= told.pop(gone)
         profiles[kept] = profile(sets, groups[kept])
         pairs = {pair: likeness for pair, likeness in pairs.items() if gone not in pair}
         for pair in pairs:
@@ -63,7 +67,15 @@ def share_word(one: int, other: int, kinds: Mapping[str, int]) -> bool:
     return not words[0].isdisjoint(words[1])
 
 
-def are_lists(one: int, other: int, sets: Sets) -> bool:
-    """Both parts are lists that go on in other files under one title: `functions_vars.html`, `globals_enum.html`."""
-    listed = [sets.kinds[name] for name, ways in sets.series.items() if ways and name.removeprefix(ENDS) in sets.titles.repeated]
-    return all(any(part & pages for pages in listed) for part in (one, other))
+def are_told_of(telling: Mapping[int, int], groups: Iterable[int]) -> bool:
+    """Pages of a third part tell of most pages of two parts."""
+    return any(
+        all((group & tell).bit_count() >= MOSTLY * part.bit_count() for part, tell in telling.items())
+        for group in groups
+        if group not in telling
+    )
+
+
+def _telling(part: int, tellers: Mapping[int, int]) -> int:
+    """The pages that tell of the pages of a part, as a set."""
+    return union(1 << tellers[page] for page in members(part) if page in tellers) if tellers else 0

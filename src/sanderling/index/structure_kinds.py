@@ -75,8 +75,8 @@ def _related(place: Mapping[str, int], said: Titles, urls: Sequence[str]) -> dic
     """Names of few pages that end in a word kinds are called by ("Union Reference" beside "Class Reference"), or that
     all pages of a series have as their title."""
     whole = {name: pages for name, pages in place.items() if name.removeprefix(ENDS) in said.repeated}
-    ways = series(whole, urls)
-    found = [(name, pages) for name, pages in place.items() if words_of(name)[-1] in said.telling or ways.get(name)]
+    lists = series(whole, urls)
+    found = [(name, pages) for name, pages in place.items() if words_of(name)[-1] in said.telling or name in lists]
     return dict(sorted(found, key=lambda item: (-item[1].bit_count(), item[0]))[:RELATED])
 
 

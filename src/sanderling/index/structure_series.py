@@ -1,7 +1,7 @@
 """File names that go on after others: `Foo-members.html` after `Foo.html`, `globals_vars.html` after `globals.html`.
 
 What goes on may be another kind of page, which then stands beside pages of one kind (`companions`), or the same kind: a
-series. Series of two kinds that go on in the same ways are likely one thing: lists of functions, lists of variables.
+series, as a list in several files. Another kind of page may also stand in a directory below (`tellers`).
 """
 
 import re
@@ -28,18 +28,28 @@ def companions(urls: Sequence[str]) -> dict[str, int]:
     return {more: pages for more, pages in most if pages.bit_count() >= LEAST}
 
 
-def series(kinds: Mapping[str, int], urls: Sequence[str]) -> dict[str, frozenset[str]]:
-    """How names go on within each kind, after the name of another page of the kind: `globals_vars.html` by `_vars`."""
+def series(kinds: Mapping[str, int], urls: Sequence[str]) -> frozenset[str]:
+    """Kinds within which a name goes on after that of another page of the kind: `globals_vars.html`."""
     stems = [_stem(url) for url in urls]
-    return {name: _goes_on({stems[at] for at in members(pages)}) for name, pages in kinds.items()}
+    return frozenset(name for name, pages in kinds.items() if _goes_on({stems[at] for at in members(pages)}))
 
 
-def _goes_on(stems: Collection[str]) -> frozenset[str]:
-    return frozenset(
-        stem[part.start() :]
-        for stem in stems
-        for part in SEPARATOR.finditer(stem, stem.rfind("/") + 1)
-        if stem[: part.start()] in stems
+def tellers(urls: Sequence[str]) -> dict[int, int]:
+    """The page of the same name in a directory below, which tells of a page: `class-use/Foo.html` of `Foo.html`."""
+    places = {url: position for position, url in enumerate(urls)}
+    found: defaultdict[str, dict[int, int]] = defaultdict(dict)
+    for url, teller in places.items():
+        folder, _, name = url.rpartition("/")
+        above, _, below = folder.rpartition("/")
+        position = places.get(f"{above}/{name}")
+        if position is not None:
+            found[below][position] = teller
+    return max(found.values(), key=len, default={})
+
+
+def _goes_on(stems: Collection[str]) -> bool:
+    return any(
+        stem[: part.start()] in stems for stem in stems for part in SEPARATOR.finditer(stem, stem.rfind("/") + 1)
     )
 
 

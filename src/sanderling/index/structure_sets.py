@@ -6,9 +6,10 @@ from math import log
 
 from msgspec import Struct
 
+from sanderling.index.structure_bits import union
 from sanderling.index.structure_kinds import called, named_kinds
 from sanderling.index.structure_recurring import recurring
-from sanderling.index.structure_series import companions, series
+from sanderling.index.structure_series import companions, series, tellers
 from sanderling.index.structure_titles import ENDS, Titles, read_titles
 from sanderling.index.structure_views import Look
 from sanderling.organise.tokens import common_depth, tokens
@@ -30,8 +31,8 @@ class Sets(Struct, frozen=True):
     kinds: Mapping[str, int] = {}  # pages of each kind that the site names
     believed: int = 0  # so many of them, the first, are kinds whatever their pages are built like
     company: Mapping[str, int] = {}  # pages that have another beside them, by what its name has more
-
-    series: Mapping[str, frozenset[str]] = {}  # how names of pages go on within each kind
+    tellers: Mapping[int, int] = {}  # the page that tells of a page, in a directory below
+    lists: int = 0  # pages of kinds that are lists: under one title, in several files
 
     @property
     def everything(self) -> int:
@@ -53,6 +54,8 @@ def gather(looks: Sequence[Look]) -> Sets:
     titles = read_titles([look.title for look in looks])
     named = named_kinds(looks, skip, titles, kept)
     kinds = named or recurring(looks) or called(looks, titles)
+    titled = {name: pages for name, pages in kinds.items() if name.removeprefix(ENDS) in titles.repeated}
+    urls = [look.url for look in looks]
     return Sets(
         size=len(looks),
         skip=skip,
@@ -62,8 +65,9 @@ def gather(looks: Sequence[Look]) -> Sets:
         titles=titles,
         kinds=kinds,
         believed=sum(name.startswith(ENDS) for name in named),
-        company=companions([look.url for look in looks]),
-        series=series(kinds, [look.url for look in looks]),
+        company=companions(urls),
+        tellers=tellers(urls),
+        lists=union(kinds[name] for name in series(titled, urls)),
     )
 
 
