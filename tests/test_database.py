@@ -1,10 +1,12 @@
-"""Rows by many ids, a few questions prepared."""
+"""Rows by many ids, a few questions prepared; a full disk has a name."""
 
+import sqlite3
 from pathlib import Path
 
 import pytest
 
-from sanderling.database import SIZES, connect, rows_of
+from sanderling.database import SIZES, connect, needing_room, rows_of, transaction
+from sanderling.errors import DiskFull
 
 ASKED = "SELECT id FROM a WHERE id IN ({})"
 
@@ -32,3 +34,17 @@ def test_questions_of_many_lengths_are_few() -> None:
     for count in range(1, 1000):
         list(rows_of(db, ASKED, range(count)))  # type: ignore[arg-type]
     assert len(db.asked) == len(SIZES)
+
+
+def test_a_full_disk_is_named_in_a_transaction_and_outside_one(tmp_path: Path) -> None:
+    db = connect(tmp_path / "a.db")
+    db.execute("CREATE TABLE a (content BLOB)")
+    db.execute("PRAGMA max_page_count = 4")
+    with pytest.raises(DiskFull, match="it resumes"), transaction(db):
+        db.execute("INSERT INTO a VALUES (zeroblob(100000))")
+    assert not db.in_transaction
+    with pytest.raises(DiskFull, match="it resumes"), needing_room():
+        db.execute("INSERT INTO a VALUES (zeroblob(100000))")
+    with pytest.raises(sqlite3.OperationalError, match="no such table"), needing_room():
+        db.execute("SELECT * FROM b")
+    db.close()

@@ -79,21 +79,31 @@ def _open(path: Path, mode: str) -> Connection:
 
 
 @contextmanager
-def transaction(db: Connection) -> Iterator[None]:
-    """All of it or nothing; a full disk is named as such."""
+def needing_room() -> Iterator[None]:
+    """Name a full disk as such; to look something up may need room too."""
     try:
-        db.execute("BEGIN IMMEDIATE")
         yield
-        db.execute("COMMIT")
-    except BaseException as error:
-        if db.in_transaction and not isinstance(error, StoreUnavailable):
-            db.execute("ROLLBACK")
-        if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode in NO_ROOM:
-            raise DiskFull(
-                "no space left for the database; what was stored before stays readable."
-                " Make room, then give the same command again: it resumes."
-            ) from error
-        raise
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode not in NO_ROOM:
+            raise
+        raise DiskFull(
+            "no space left for the database; what was stored before stays readable."
+            " Make room, then give the same command again: it resumes."
+        ) from error
+
+
+@contextmanager
+def transaction(db: Connection) -> Iterator[None]:
+    """All of it or nothing."""
+    with needing_room():
+        try:
+            db.execute("BEGIN IMMEDIATE")
+            yield
+            db.execute("COMMIT")
+        except BaseException as error:
+            if db.in_transaction and not isinstance(error, StoreUnavailable):
+                db.execute("ROLLBACK")
+            raise
 
 
 def rows_of(db: Connection, question: str, ids: Sequence[int]) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sanderling.coordinator import Coordinator
-from sanderling.database import Connection, transaction
+from sanderling.database import Connection, needing_room, transaction
 from sanderling.dedupe import tally
 from sanderling.dedupe.twins import News, look_up, write_down
 from sanderling.ending import Finish
@@ -107,7 +107,8 @@ def note_end(house: House, run: int, finish: Finish, summary: object, now: float
     with transaction(house.db):
         keep_exactly(house, now)
     house.write_back()
-    news = house.pairing.found(house.catalogue.next_visit - 1) or look_up(house.db, house.rereads)
+    with needing_room():
+        news = house.pairing.found(house.catalogue.next_visit - 1) or look_up(house.db, house.rereads)
     with transaction(house.db):
         _write_end(house, run, finish, summary, now)
         _note_duplicates(house, news)

@@ -110,7 +110,8 @@ def fill(parser: argparse.ArgumentParser, module: Any) -> None:
     for group in getattr(module, "GROUPS", ()):
         section = parser.add_argument_group((group.__doc__ or "").strip().rstrip(".").lower())
         for setting in settings_of(group):
-            add_setting(section, setting)
+            if setting.name in getattr(module, "ONLY", (setting.name,)):  # what else is in the group is not for it
+                add_setting(section, setting)
     add_common(parser)
 
 

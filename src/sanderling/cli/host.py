@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import math
 import re
 import signal
 import sys
@@ -16,6 +17,7 @@ from sanderling.engines.hosts.post import TIMEOUT, Address, Failed, Post, Sent
 from sanderling.engines.hosts.rules import read_owner
 from sanderling.engines.hosts.service import Service
 from sanderling.errors import UsageError
+from sanderling.given import duration
 from sanderling.memory import look_for_cycles_seldom
 from sanderling.organise.normalise import host_of, normalise, split
 from sanderling.settings import Workers
@@ -27,7 +29,7 @@ examples:
   sanderling host allow crawler.key.pub --name Anna     the owner's side: adds it to ./senders
   sanderling host run host.toml                         the owner's side: serve
   sanderling crawl https://www.example.org/ --via https://www.example.org:8443 --key crawler.key
-  sanderling host watch https://www.example.org/ --via https://www.example.org:8443 --key crawler.key --for 3600
+  sanderling host watch https://www.example.org/ --via https://www.example.org:8443 --key crawler.key --for 1h
 
 host.toml:
   name = "www.example.org:8443"       # what senders call this host
@@ -43,6 +45,7 @@ host.toml:
   pack = "auto"                       # a first answer: small, fast, or small where the web server compresses
 """
 GROUPS = (Workers,)
+ONLY = ("via", "key", "via_ca")
 ORDERS = ("run", "keygen", "allow", "watch")
 
 
@@ -53,9 +56,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default="", help="whose key it is (allow)")
     parser.add_argument("--senders", default="senders", metavar="FILE", help="where to add it (allow; default senders)")
     parser.add_argument(
-        "--for", dest="seconds", type=float, default=3600.0, metavar="SECONDS", help="how long to watch"
+        "--for", dest="seconds", type=positive, default=3600.0, metavar="TIME", help="how long to watch (default 1h)"
     )
-    parser.add_argument("--every", type=float, default=60.0, metavar="SECONDS", help="between two looks (watch)")
+    parser.add_argument(
+        "--every", type=positive, default=60.0, metavar="TIME", help="between two looks (watch; default 1m)"
+    )
+
+
+def positive(text: str) -> float:
+    """A time that passes, as an argument."""
+    try:
+        seconds = duration(text)
+    except ValueError as wrong:
+        raise argparse.ArgumentTypeError(str(wrong)) from None
+    if not 0.0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time that passes")
+    return seconds
 
 
 def run(call: Call) -> int:

@@ -4,6 +4,7 @@ import random
 import signal
 from collections.abc import Sequence
 from contextlib import closing
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -108,6 +109,30 @@ def test_after_the_words_were_chosen_what_waits_comes_in_small_parts() -> None:
     with closing(ProsePacker()) as packer:
         parts = [packer.pack(page(n)) for n in range(300)]
     assert max(map(len, parts)) < sum(map(len, parts)) / 3
+
+
+def test_the_first_segments_are_short_so_that_reading_begins_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prose, "SEGMENT", 4 * prose.FIRST_SEGMENT)
+    packer = ProsePacker()
+    data = b"".join([packer.pack(page(n)) for n in range(300)]) + b"".join(packer.end())
+    lengths, at = list[int](), 0
+    while at < len(data):
+        length, coded = prose.HEADER.unpack_from(data, at)
+        lengths.append(length)
+        at += prose.HEADER.size + coded
+    _, first, second, third, fourth, *_ = lengths  # the words come before all
+    assert 1.5 * first < second < 3 * first
+    assert 1.5 * second < third < 3 * second
+    assert fourth < 1.5 * third
+
+
+def test_the_process_that_codes_asks_for_large_pages_beside_what_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.arena_max=1")
+    with closing(coder.FarCoder()) as far:
+        far.encode(b"x")  # it is there
+        told = Path(f"/proc/{far.process.pid}/environ").read_bytes()  # in parts, once they were read
+    assert b"arena_max=1" in told
+    assert b"glibc.malloc.hugetlb=1" in told
 
 
 def test_many_small_segments_that_hardly_cost_a_byte_go_through() -> None:
