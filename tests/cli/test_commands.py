@@ -6,6 +6,7 @@ import io
 import json
 import os
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tests.web import Page, Site, html, redirect
@@ -177,6 +178,18 @@ def test_a_page_is_shown(crawled: tuple[str, str], capsys: pytest.CaptureFixture
     assert main(["show", f"{root}/unknown", "-C", folder]) == 4
     assert main(["show", "http://elsewhere.example/", "-C", folder]) == 4
     assert "out_of_scope" in capsys.readouterr().err
+
+
+def test_a_page_that_was_confirmed_is_shown_as_it_came(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = Page("Caf\u00e9".encode("latin-1"), headers={"Content-Type": "text/plain; charset=iso-8859-1"}, etag=True)
+    with Site({"/": words}) as site:
+        line = [site.root + "/", "-C", str(tmp_path)]
+        for _ in range(2):
+            assert main(["crawl", *line, "--delay", "0", "--allow-private", "--migrants", "1", "--quiet"]) == 0
+        assert main(["show", *line, "--json"]) == 0
+    (shown,) = lines(capsys)
+    assert (shown["status"], shown["text"]) == (200, "Caf\u00e9")
+    assert ["Content-Type", "text/plain; charset=iso-8859-1"] in cast(list[list[str]], shown["headers"])
 
 
 def test_a_stored_page_is_found_without_its_scheme(

@@ -24,8 +24,8 @@ def known_url(collection: Collection, text: str) -> tuple[int, str]:
 
 STORED = """
     FROM visits AS v JOIN files AS f ON f.id = v.file
-    WHERE v.url = ? AND v.length > 0 AND v.outcome IN ('fetched', 'not_modified', 'redirect')
-"""
+    WHERE v.url = ? AND v.length > 0 AND v.outcome IN ('fetched', 'redirect')
+"""  # a 304 only says that the answer before it still holds: it need not name type and charset again
 
 
 def stored(collection: Collection, url: int, key: str, before: float | None = None) -> StoredRecord:
