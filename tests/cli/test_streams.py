@@ -2,15 +2,18 @@
 
 import json
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from tests.web import Site, html
+from tests.web import Site, html, tree
 
 from sanderling.cli import main
+from sanderling.store.collection import read_collection
+from sanderling.store.listing import pages
 
 BEFORE, AFTER = "Gr\u00fc\u00dfe aus K\u00f6ln", "Gr\u00fc\u00dfe aus \u6771\u4eac und von anderswo"
 
@@ -69,3 +72,27 @@ def test_a_full_disk_is_one_sentence(folder: Path) -> None:
 def test_nobody_has_to_listen(folder: Path) -> None:
     done = run(folder, "pages", to=">&-")
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("to", ["2> /dev/full", "2>&1 > /dev/null | head -1"], ids=["full", "left"])
+def test_a_crawl_goes_on_when_nobody_takes_what_it_tells(to: str, tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    with Site(tree(200)) as site:
+        done = run(tmp_path, "crawl", site.root + "/", "--delay", "0", "--allow-private", "-vv", "--no-index", to=to)
+        assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr
+    with read_collection(tmp_path) as collection:
+        (finish,) = collection.db.execute("SELECT finish_reason FROM runs").fetchone()
+        assert (finish, len(list(pages(collection.db)))) == ("done", 200)
+
+
+def test_a_terminal_that_is_closed_ends_a_crawl_as_ctrl_c_does(tmp_path: Path) -> None:
+    with Site(tree(400)) as site:
+        line = ["crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0.01", "--allow-private", "--no-index"]
+        child, terminal = pty.fork()
+        if not child:
+            os.execv(sys.executable, [sys.executable, "-m", "sanderling", *line])
+        while b" waiting" not in os.read(terminal, 65536):  # it is at work
+            pass
+        os.close(terminal)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 11

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn, TextIO, cast
 
 from sanderling.cli.frame import EXIT_DISK, EXIT_INTERRUPTED, parse_call
 from sanderling.errors import SanderlingError
@@ -76,9 +76,11 @@ def obey(argv: Sequence[str]) -> int:
         _let_go()
         return 0
     except OSError as error:
-        if error.errno != errno.ENOSPC or error.filename is not None:
+        if error.errno not in (errno.ENOSPC, errno.EIO) or error.filename is not None:
             raise
         _let_go()
+        if error.errno == errno.EIO:  # the terminal was closed
+            return EXIT_INTERRUPTED
         print("sanderling: what was asked for could not be written: the disk is full", file=sys.stderr)
         return EXIT_DISK
 
@@ -91,6 +93,29 @@ def ready_streams() -> None:
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 as long as we live
         elif isinstance(stream, TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")
+    if not isinstance(sys.stderr, Untroubled):
+        sys.stderr = cast(TextIO, Untroubled(sys.stderr))
+
+
+class Untroubled:
+    """A stream for what is told beside results: a crawl goes on when its listener left or its log found no room."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write as far as it can be written."""
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Hand over what can be handed over."""
+        with suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def _leave(code: int) -> NoReturn:
