@@ -15,6 +15,7 @@ from msgspec import Struct
 from turbohtml import PlainText
 
 from sanderling.pages.attention import EVERYTHING, Attention
+from sanderling.pages.core import BOXES, Core, find_core
 from sanderling.pages.parse import Document, Element, values
 from sanderling.pages.text import MAX_TEXT, loosen, tighten
 
@@ -29,7 +30,7 @@ LINKED = 0.8  # share of a line inside links that makes it a bare link
 
 MARK = "sanderling"  # attribute set on elements while the text is rendered
 MAIN, HIDDEN, OUTSIDE, LANDMARK, HINTED = "main", "hidden", "outside", "landmark", "hinted"
-LINK, WATCHED, VERBATIM, VEILED = "link", "watched", "verbatim", "veiled"
+LINK, WATCHED, VERBATIM, VEILED, BOX, TITLE = "link", "watched", "verbatim", "veiled", "box", "title"
 ROLES = {
     MAIN: ("main",),
     HIDDEN: ("dialog", "alertdialog", "alert", "tooltip"),
@@ -45,6 +46,7 @@ TAGS = {
 }
 LANDMARKS = {tag: [label] for label, tags in TAGS.items() for tag in tags}
 LINKS = {"a": [LINK], "button": [LINK]}
+PARTS = {"h1": [TITLE]} | {tag: [BOX] for tag in BOXES}
 LABELS = {role: label for label, roles in ROLES.items() for role in roles}
 CONCEALED = '[hidden],[style*="display:none"],[style*="display: none"]'
 APART = ("navigation", "dialog")  # roles whose links are not of the text
@@ -69,6 +71,8 @@ class Blocks(Struct, frozen=True):
     said: "Said | None"  # None if nobody asked the page itself
     is_believed: bool = False  # in which part is the main one
     linked: frozenset[int] = frozenset()  # lines with links, where these decide about main content
+    menus: frozenset[str] = frozenset()  # lines of bare links beside the text
+    core: Core | None = None  # the part with nearly all of the text, if the page declares none
     margin: int = 0  # letters that may come and go before another line could be main content
 
 
@@ -101,14 +105,15 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     named += [(HIDDEN, tree.select(selector)) for selector in attention.ignore]
     named += [(WATCHED, tree.select(selector)) for selector in attention.watch]
     named = [(label, elements[:MAX_NAMED]) for label, elements in named if elements]
-    lines, spans = _render(tree, named, LANDMARKS if parts.main else LANDMARKS | LINKS)
+    lines, spans = _render(tree, named, LANDMARKS if parts.main else LANDMARKS | LINKS | PARTS)
     areas = _Areas(lines, spans)
     verbatim, unseen = bytes(areas.cover(VERBATIM)), bytes(areas.cover(VEILED))
     if attention.is_narrow:
         return Blocks(lines, _watched(areas, lines, attention), verbatim, unseen, parts)
     main, is_believed = areas.main()
+    linked, menus = frozenset(areas.linked), frozenset(lines[place] for place in areas.menus)
     return Blocks(
-        lines, main, verbatim, unseen, parts, is_believed, linked=frozenset(areas.linked), margin=int(areas.margin)
+        lines, main, verbatim, unseen, parts, is_believed, linked, menus, core=areas.core, margin=int(areas.margin)
     )
 
 
@@ -196,12 +201,16 @@ class _Areas:
         ends = list(accumulate(map(AND_ITS_END, self.lengths)))
         self.spans: dict[str, list[tuple[int, int]]] = {}
         self.linked: dict[int, int] = {}  # letters of a line inside links
-        firsts = map(bisect_right, repeat(ends), map(itemgetter(0), spans))
-        for first, (start, end, name) in zip(firsts, spans, strict=True):
+        self.boxes = [(start, end) for start, end, name in spans if name == BOX]
+        known = [span for span in spans if span[2] != BOX] if self.boxes else spans
+        firsts = map(bisect_right, repeat(ends), map(itemgetter(0), known))
+        for first, (start, end, name) in zip(firsts, known, strict=True):
             if name == LINK:
                 self.linked[first] = self.linked.get(first, 0) + end - start
             else:
                 self.spans.setdefault(name, []).append((first, bisect_left(ends, end, first) + 1))
+        self.is_hub, self.menus = False, list[int]()
+        self.core: Core | None = None
         self.hidden = self.cover(HIDDEN)
         self.prose = [length if length >= PROSE else 0 for length in self.lengths]
         if HIDDEN in self.spans:
@@ -221,8 +230,21 @@ class _Areas:
             if not self._is_at_most(sum(compress(self.prose, declared)), BELIEVED * rest):
                 _paint(declared, self.hidden, 0)
                 return bytes(declared), True
-        _paint(furniture, self._menus(furniture))
-        return bytes(furniture.translate(OPPOSITE)), False
+        menus = self._menus(furniture)
+        self.menus = list(compress(range(len(menus)), menus))
+        _paint(furniture, menus)
+        main = furniture.translate(OPPOSITE)
+        return bytes(main if self.is_hub else self._in_core(main)), False
+
+    def _in_core(self, main: bytearray) -> bytearray:
+        """Leave out what stands outside of the core of a page."""
+        self.core, margin = find_core(self.lengths, main, self.boxes)
+        self.margin = min(self.margin, margin)
+        if self.core is not None:
+            above = [line for line, _ in self.spans.get(TITLE, ()) if line < self.core.first]
+            for part in self.core.beside(above[-1] if above else self.core.first):
+                main[part] = bytes(part.stop - part.start)
+        return main
 
     def cover(self, label: str, most: float = 0.0) -> bytearray:
         """Paint the lines inside spans of a label; spans with more than `most` prose are left out."""
@@ -264,7 +286,8 @@ class _Areas:
         """Leave out the large menus of a page that consists of links: those are its content."""
         sizes = [sum(map(self.lengths.__getitem__, menu)) for menu in menus]
         inside, outside = sum(sizes), sum(self.lengths) - sum(compress(self.lengths, furniture))
-        if not self._is_at_most(HUB * outside, inside):
+        self.is_hub = self._is_at_most(HUB * outside, inside)
+        if not self.is_hub:
             return menus
         return [menu for menu, size in zip(menus, sizes, strict=True) if not self._is_at_most(LARGE * inside, size)]
 

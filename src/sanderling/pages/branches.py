@@ -103,14 +103,14 @@ def compare_trees(old: Document, new: Document, size: int, spots: Spots = NOWHER
     parts = found.parts
     left, right = _marked(old, parts), _marked(new, parts)
     words, last, page = Pair(NOTHING, NOTHING), None, None
-    if parts & READ or (parts & SHOWN and said(new).main):
+    if parts & READ or parts & SHOWN:
         page = last = blocks(new)
     if page is not None and parts & READ:
         last = blocks(old) if Part.STRUCTURE in parts else page_before(old, page, found.texts)
         words = compare_blocks(last, page)
-    if parts & SHOWN or _is_believed(last) != _is_believed(page):
-        left |= _main(old, last if last is not page else None, _is_believed(last))
-        right |= _main(new, page, _is_believed(page))
+    if page is not None and last is not None and (parts & SHOWN or _is_elsewhere(last, page)):
+        left |= _main(old, last if last is not page else replace(page, said=None))
+        right |= _main(new, page)
     return Pair(replace(words.old, **left), replace(words.new, **right))
 
 
@@ -121,15 +121,15 @@ def compare_texts(tree: Document, texts: list[Swap]) -> Pair:
     page, pieces = blocks(tree), [(swap.before, swap.node.data) for swap in texts]
     with as_it_was(texts):
         last = page_before(tree, page, pieces)
+        left = _main(tree, last) if _is_elsewhere(last, page) else {}
+    right = _main(tree, page) if left else {}
     words = compare_blocks(last, page)
-    if last.is_believed == page.is_believed:
-        return words
-    left, right = _main(tree, page, last.is_believed), _main(tree, page, page.is_believed)
     return Pair(replace(words.old, **left), replace(words.new, **right))
 
 
-def _is_believed(page: Blocks | None) -> bool:
-    return page is not None and page.is_believed
+def _is_elsewhere(last: Blocks, page: Blocks) -> bool:
+    """Say whether the main content of a page may be another part of it than that of the last version."""
+    return last.is_believed != page.is_believed or last.core is not page.core
 
 
 def _marked(tree: Document, parts: set[Part]) -> dict[str, object]:
@@ -153,9 +153,9 @@ MADE: dict[Part, Callable[[Document], set[int]]] = {
 }
 
 
-def _main(tree: Document, page: Blocks | None, is_believed: bool) -> dict[str, object]:
+def _main(tree: Document, page: Blocks) -> dict[str, object]:
     """Make the parts of a mark that see links and images of the main content."""
-    links, images = main_assets(tree, (page and page.said) or said(tree), is_believed)
+    links, images = main_assets(tree, page.said or said(tree), page)
     return {"main_links": assets.pack(links), "main_images": assets.pack(images)}
 
 

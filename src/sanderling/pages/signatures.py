@@ -19,12 +19,13 @@ from xxhash import xxh3_64_intdigest, xxh32_intdigest
 from sanderling.pages import assets, behaviour, fingerprint
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.blocks import Blocks, Said, blocks, said
+from sanderling.pages.core import element_of
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import reduce
 from sanderling.pages.text import RARE, UNSEEN, squeeze
 from sanderling.pages.worth import weighed
 
-VERSION = 13
+VERSION = 14
 MAX_LINES = 80_000  # half of them empty; all that follow are one
 NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
 MAIN, VEILED = 1, 4  # of a block's place in the page
@@ -137,7 +138,7 @@ def sign_lines(tree: Document, attention: Attention = EVERYTHING) -> tuple[Signa
     lines = {place: body.lines[place] for place in compress(range(len(words.blocks)), words.blocks)}
     if there is None:
         return mark, lines
-    main_links, main_images = main_assets(tree, body.said or said(tree), body.is_believed)
+    main_links, main_images = main_assets(tree, body.said or said(tree), body)
     whole = replace(
         mark,
         outline=there.outline,
@@ -251,16 +252,28 @@ def _reduced(body: Blocks, place: int, block: bytes, ignored: Pattern[str] | Non
     return block if seen is line else squeeze(seen, unseen=UNSEEN + RARE)
 
 
-def main_assets(tree: Document, parts: Said, is_believed: bool) -> tuple[set[int], set[int]]:
-    """Hash links and images of the main content; undeclared, only links in paragraphs are sure to belong to it."""
-    if is_believed:
+def main_assets(tree: Document, parts: Said, body: Blocks) -> tuple[set[int], set[int]]:
+    """Hash links and images of the main content; undeclared, those of the core that are not of its furniture."""
+    if body.is_believed:
         links = [link for part in parts.main for link in part.find_all("a")]
         return assets.places(links), assets.images(image for part in parts.main for image in part.find_all("img"))
-    inside = tree.select(PROSE_LINKS)
-    if not inside:
+    core = None if body.core is None else element_of(body.core, tree, body.lines)
+    links = tree.select(PROSE_LINKS) if core is None else core.find_all("a")
+    images = [] if core is None else [image for image in core.find_all("img") if image.closest("a") is None]
+    if not links and not images:
         return set(), set()
-    outside: set[Element] = set()
     areas = [area for tag in FURNITURE for area in tree.find_all(tag)]
-    for area in (*areas, *parts.apart, *parts.furniture):
-        outside.update(area.find_all("a"))
-    return assets.places(link for link in inside if link not in outside), set()
+    areas += [*parts.apart, *parts.furniture]
+    return assets.places(_of_text(links, areas, body)), assets.images(_outside(images, areas, "img"))
+
+
+def _of_text(links: list[Element], areas: list[Element], body: Blocks) -> list[Element]:
+    """Leave out the links of furniture and of menus."""
+    left = _outside(links, areas, "a")
+    return [link for link in left if " ".join(link.text.split()) not in body.menus] if body.menus else left
+
+
+def _outside(elements: list[Element], areas: list[Element], tag: str) -> list[Element]:
+    """Leave out what is inside some areas."""
+    inside = {element for area in areas for element in area.find_all(tag)} if elements else set()
+    return [element for element in elements if element not in inside]

@@ -10,6 +10,7 @@ LAID_OUT = (
     *("table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"),
     *("ul", "ol", "fieldset", "legend"),
 )
+CELLS = ("td", "th")  # may hold all of a page
 HIDDEN = ("script", "style", "template", "noscript")
 BLANKS = b" \t\r\x0b\x0c"
 UNSEEN = "\u00a0\u200b"  # each costs a search; what else is not seen hardly ever comes and goes
@@ -32,8 +33,8 @@ def loosen(tree: Document) -> list[tuple[Element, str]]:
     leave out what stands in a list and is no item.
     """
     changed = [(element, tag) for tag in LAID_OUT for element in tree.find_all(tag)]
-    for element, _ in changed:
-        element.tag = "div"
+    for element, tag in changed:
+        element.tag = "div" if tag in CELLS else "address"  # which is laid out alike, and no part of a page
     return changed
 
 
