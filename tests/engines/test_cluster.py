@@ -19,6 +19,7 @@ from tests.web import Page, Site, tree
 
 from sanderling.coordinator import Coordinator
 from sanderling.engines.cluster import Cluster
+from sanderling.errors import EngineUnavailable
 from sanderling.migrants.settings import FetchSettings
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
@@ -226,6 +227,12 @@ def test_a_head_that_dies_and_returns_loses_nothing(tmp_path: Path, head: Head) 
         assert (crawling.summary.finish_reason, crawling.summary.pages) == ("done", PAGES)
         assert "was lost" in (tmp_path / "logs" / "crawl.log").read_text()
         check(tmp_path, site)
+
+
+def test_a_label_that_no_node_has_gets_a_sentence(nodes: Any) -> None:
+    cluster, _ = nodes
+    with pytest.raises(EngineUnavailable, match="no node has the label 'near-mars'"):
+        Cluster(PATIENT, cluster.address, ("near0", "near-mars")).open()
 
 
 def test_a_cluster_that_is_not_there_gets_a_sentence(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ class Cluster:
     def __init__(self, settings: FetchSettings, address: str = "local", labels: tuple[str, ...] = ()) -> None:
         if find_spec("ray") is None:
             raise MissingExtra("--engine ray", "cluster")
-        self.join = Join(address, msgspec.msgpack.encode(settings))
+        self.join = Join(address, msgspec.msgpack.encode(settings), labels)
         self.labels = labels
         self.homes: dict[str, str] = {}  # where each migrant lives
         self.heard: dict[str, Vitals] = {}
@@ -150,13 +150,14 @@ class Cluster:
         self.try_at = now + PAUSE_SECONDS
         if line.ready:
             self.lost_at = now
+            self.join = msgspec.structs.replace(self.join, labels=())  # those nodes may be lost too
             self.held.clear()
             lost = [Lost(migrant) for migrant in self.homes]
             self.homes.clear()
             self.heard.clear()
             return [*lost]
         if not self.lost_at:
-            raise EngineUnavailable(f"no Ray cluster at {self.join.address}: {note}")
+            raise EngineUnavailable(f"no Ray cluster at {self.join.address} that we could use: {note}")
         if now - self.lost_at > PATIENCE_SECONDS:
             raise EngineUnavailable(
                 f"the Ray cluster at {self.join.address} went away and did not return: {note}."

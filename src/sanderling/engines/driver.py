@@ -11,6 +11,8 @@ import socket
 import sys
 import threading
 import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -30,6 +32,7 @@ class Join(Struct, frozen=True, tag=True):
 
     address: str
     settings: bytes
+    labels: tuple[str, ...] = ()  # each must be that of a node
 
 
 class Create(Struct, frozen=True, tag=True):
@@ -93,6 +96,7 @@ class Driver:
         self.orders: dict[str, list[bytes]] = {}
         self.turns: dict[Any, str] = {}
         self.idle_since: dict[str, float] = {}
+        self.homes: dict[str, str] = {}  # the nodes of those who were put near a label
 
     def run(self) -> None:
         """Work until told to leave or until the coordinator is gone."""
@@ -123,18 +127,19 @@ class Driver:
 
     def _create(self, migrant: str, place: str) -> None:
         options: dict[str, Any] = {"num_cpus": 0, "max_restarts": 0, "max_concurrency": 1}
-        options["scheduling_strategy"] = self._strategy(place)
+        options["scheduling_strategy"] = self._strategy(migrant, place)
         self.actors[migrant] = self.ray.remote(Migrant).options(**options).remote(migrant, self.settings)
         self.orders[migrant] = []
         self._start_turn(migrant)
 
-    def _strategy(self, place: str) -> Any:
+    def _strategy(self, migrant: str, place: str) -> Any:
         """A living node with this label; anywhere, if there is none any more."""
-        for node in self.ray.nodes() if place else ():
-            if node["Alive"] and place in node["Resources"]:
-                affinity = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
-                return affinity(node_id=node["NodeID"], soft=False)  # else a busy node loses it to another
-        return "SPREAD"
+        node = node_near(self.ray.nodes(), place, Counter(self.homes.values())) if place else ""
+        if not node:
+            return "SPREAD"
+        self.homes[migrant] = node
+        affinity = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+        return affinity(node_id=node, soft=False)  # else a busy node loses it to another
 
     def _start_turn(self, migrant: str) -> None:
         orders, self.orders[migrant] = self.orders[migrant], []
@@ -171,7 +176,7 @@ class Driver:
                 self._start_turn(migrant)
 
     def _forget(self, migrant: str) -> None:
-        for table in (self.actors, self.orders, self.idle_since):
+        for table in (self.actors, self.orders, self.idle_since, self.homes):
             table.pop(migrant, None)
 
     def _say(self, news: News) -> None:
@@ -187,7 +192,13 @@ def say(sock: socket.socket, news: News) -> None:
         sock.setblocking(False)
 
 
-def join(address: str) -> Any:
+def node_near(nodes: Sequence[Mapping[str, Any]], place: str, housed: Counter[str]) -> str:
+    """The living node with this label that houses the fewest; empty if there is none."""
+    near = [node["NodeID"] for node in nodes if node["Alive"] and place in node["Resources"]]
+    return min(near, key=lambda node: (housed[node], node), default="")
+
+
+def join(address: str, labels: Sequence[str]) -> Any:
     """Connect to a cluster, or start one on this machine ("local")."""
     host, colon, port = address.rpartition(":")
     if colon and port.isdigit():  # Ray itself would try for a minute
@@ -196,6 +207,12 @@ def join(address: str) -> Any:
     import ray.util.scheduling_strategies
 
     ray.init(address=address, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    nodes: Callable[[], Sequence[Mapping[str, Any]]] = ray.nodes
+    for label in labels:
+        if not node_near(nodes(), label, Counter()):
+            raise ValueError(
+                f"no node has the label {label!r}; ray start --resources '{{\"{label}\": 1}}' gives it one"
+            )
     return ray
 
 
@@ -218,7 +235,7 @@ def main() -> None:
     body = sock.recv(int.from_bytes(header, "big"), socket.MSG_WAITALL)
     order = msgspec.msgpack.decode(body, type=Join)
     try:
-        ray = join(order.address)
+        ray = join(order.address, order.labels)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError, OSError) as error:
         say(sock, Failed((str(error).strip().splitlines() or [type(error).__name__])[0]))
         return
