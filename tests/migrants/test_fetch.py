@@ -355,6 +355,25 @@ class TestWhoWeAre:
         bring_home(made)
         assert server.requests[-1].headers.get("cookie") == sent
 
+    @pytest.mark.parametrize(("cookies", "asked"), [(False, 1), (True, 2)])
+    def test_a_page_that_gives_a_cookie_and_leads_to_itself_is_asked_for_once_more(
+        self, road: Road, cookies: bool, asked: int
+    ) -> None:
+        def door(guest: Guest) -> None:
+            if guest.request.headers.get("cookie") == "tide=high":
+                page(guest)
+            else:
+                guest.answer(b"", "Set-Cookie: tide=high", "Location: /a", status="302 Found")
+
+        server = road.server(
+            {"/a": door, "/b": lambda g: g.answer(b"", "Set-Cookie: x=y", "Location: /b", status="302 F")}
+        )
+        made = road.trip(FetchSettings(allow_private=True, cookies=cookies))
+        made.accept(itinerary(server, "/a", "/b"))
+        seen = [visit.outcome for visit in bring_home(made).visits]
+        assert seen == [Outcome.FETCHED if cookies else Outcome.REDIRECT, Outcome.REDIRECT]
+        assert (server.paths.count("/a"), server.paths.count("/b")) == (asked, asked)
+
 
 class TestLimits:
     """What comes is measured while it comes."""

@@ -6,7 +6,7 @@ import pycurl
 from msgspec import Struct
 
 from sanderling.clock import http_time
-from sanderling.migrants.head import Fields
+from sanderling.migrants.head import Fields, read_head
 from sanderling.migrants.transfer import Reply
 from sanderling.organise.normalise import resolve
 from sanderling.records import Outcome, Reason
@@ -108,6 +108,14 @@ def _redirect(status: int, fields: Fields, url: str) -> Verdict:
     if target is None:
         return Verdict(Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE, f"status {status} to {text(raw)[:200]!r}")
     return Verdict(Outcome.REDIRECT, location=target.wire)
+
+
+def wants_cookie(reply: Reply) -> bool:
+    """Tell whether an answer gives a cookie and leads to the very URL that was asked for."""
+    status, fields = read_head(reply.lines)
+    if not 300 <= status < 400 or b"set-cookie" not in fields:
+        return False
+    return _redirect(status, fields, reply.ask.url).location == reply.ask.url
 
 
 def _refusal(status: int, fields: Fields, now: float) -> Verdict:

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from msgspec import Struct
 
 from sanderling.clock import Clock, real
-from sanderling.migrants.answer import conditions
+from sanderling.migrants.answer import conditions, wants_cookie
 from sanderling.migrants.briefed import open_buffer
 from sanderling.migrants.fetch import Fetcher
 from sanderling.migrants.guard import is_global, literal, may_name, only_global
@@ -59,6 +59,7 @@ class Trip:
         self._visits: list[Visit] = []
         self._robots: list[Robots] = []
         self._load = 0
+        self._welcomed: set[int] = set()  # stops that were given a cookie and sent round once
         self._buffer = open_buffer(settings.keep)
 
     @property
@@ -197,7 +198,11 @@ class Trip:
         errand.line.rest(errand.started, reply.seconds, settings.latency_factor, settings.max_latency_delay)
         if errand.stop is None:
             self._finish_robots(errand.line, reply, errand.started)
+        elif settings.cookies and errand.stop.id not in self._welcomed and wants_cookie(reply):
+            self._welcomed.add(errand.stop.id)
+            errand.line.stops.appendleft(errand.stop)  # once more, with the cookie, as a browser would
         else:
+            self._welcomed.discard(errand.stop.id)
             self._finish_stop(errand.line, errand.stop, reply)
         self._line_up(errand.line)
 
