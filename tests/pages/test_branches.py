@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from sanderling.changes.difference import Difference, difference
-from sanderling.pages.branches import MAX_WORK, compare_trees
+from sanderling.pages.branches import compare_trees
+from sanderling.pages.forks import MAX_WORK
 from sanderling.pages.parse import parse
 from sanderling.pages.signatures import sign
 

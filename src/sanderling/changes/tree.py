@@ -101,9 +101,10 @@ def _compare(old: Tags, old_depths: bytes, new: Tags, new_depths: bytes, cosmeti
     start = max(0, start - 1)  # the last tag that is the same may have other children
     before, after = _kinds(old, old_depths, start, end), _kinds(new, new_depths, start, end)
     added, removed = after - before, before - after
+    came, went = _names(added), _names(removed)
     levels = tuple(
-        Level(level, old_depths.count(level), new_depths.count(level), _names(added, level), _names(removed, level))
-        for level in sorted({level for level, _, _ in (*added, *removed)})
+        Level(level, old_depths.count(level), new_depths.count(level), came.get(level, ()), went.get(level, ()))
+        for level in sorted({*came, *went})
     )
     is_major = any(inner for _, _, inner in (*added, *removed))
     return Structure(Verdict.MAJOR if is_major else Verdict.MINOR, levels, cosmetic, reordered=not levels)
@@ -138,6 +139,9 @@ def _kinds(tags: Tags, depths: bytes, start: int, end: int) -> Kinds:
     return Counter(zip(stretch, tags[start:stop], inner, strict=False))
 
 
-def _names(kinds: Kinds, level: int) -> tuple[str, ...]:
-    found = [tag for place, tag, _ in kinds.elements() if place == level]
-    return tuple(sorted(tag if isinstance(tag, str) else KNOWN[tag] for tag in found))
+def _names(kinds: Kinds) -> dict[int, tuple[str, ...]]:
+    """The tags of some nodes by their level."""
+    found: dict[int, list[str]] = {}
+    for level, tag, _ in kinds.elements():
+        found.setdefault(level, []).append(tag if isinstance(tag, str) else KNOWN[tag])
+    return {level: tuple(sorted(tags)) for level, tags in found.items()}

@@ -175,8 +175,8 @@ def looks(tree: Document) -> tuple[int, int]:
     """Hash classes, inline styles and style sheets: in order, and as a set."""
     classes = list(map(_names.__getitem__, values(tree.select("[class]"), "class")))
     styles = values(tree.select("[style]"), "style")
-    sheets = [steady(link.attr("href") or "") for link in tree.find_all("link") if _is_sheet(link)]
-    sheets += [str(digest([element.text])) for element in tree.find_all("style")]
+    found = (sheet(element) for tag in ("link", "style") for element in tree.find_all(tag))
+    sheets = [one for one in found if one is not None]
     return digest([*classes, *styles, *sheets]), digest(sorted({*classes, *styles, *sheets}))
 
 
@@ -189,5 +189,9 @@ def dress(tree: Document) -> Iterator[str]:
                 yield f"{tag} {dress}"
 
 
-def _is_sheet(link: Element) -> bool:
-    return "stylesheet" in (link.attr("rel") or "").lower().split()
+def sheet(element: Element) -> str | None:
+    """Spell which style sheet an element is, or refers to; None if it is none."""
+    if element.tag == "style":
+        return str(digest([element.text]))
+    is_sheet = element.tag == "link" and "stylesheet" in (element.attr("rel") or "").lower().split()
+    return steady(element.attr("href") or "") if is_sheet else None

@@ -1,6 +1,7 @@
 """What a page can do: scripts, event handlers, forms and frames; each as a set of short hashes."""
 
 import re
+from collections.abc import Iterable
 
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
@@ -33,9 +34,14 @@ VALUES = b"0123456789. \t\r\n\f"  # in code: numbers and blanks
 
 
 def scripts(tree: Document) -> set[int]:
+    """Hash the scripts of a page."""
+    return keys(tree.find_all("script"))
+
+
+def keys(scripts: Iterable[Element]) -> set[int]:
     """Hash external scripts by their name, inline ones by the bones of their code: data in them may change."""
     found = set()
-    for element in tree.find_all("script"):
+    for element in scripts:
         source = element.attr("src")
         if source:
             found.add(key(steady(source)))

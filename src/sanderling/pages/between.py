@@ -8,12 +8,15 @@ last version is not at hand.
 
 from msgspec import Struct
 
-from sanderling.pages.branches import Spots, compare_texts, compare_trees
+from sanderling.pages.branches import compare_texts, compare_trees
+from sanderling.pages.forks import NOWHERE, Spots
 from sanderling.pages.parse import Document, parse
 from sanderling.pages.reworded import Pair
 from sanderling.pages.signatures import sign, write
 from sanderling.pages.spots import told
 from sanderling.pages.stretch import common_end, common_start
+
+LONG = 100_000  # bytes
 
 
 class Before(Struct, frozen=True):
@@ -43,7 +46,9 @@ def compare(tree: Document, body: bytes, before: Before) -> Pair:
 
 
 def _spots(old: bytes, new: bytes) -> Spots:
-    """Find the first and the last place at which two bodies differ."""
+    """Find the first and the last place at which two bodies differ, unless counting lines costs more than it saves."""
+    if len(old) > LONG:
+        return NOWHERE
     start = common_start(old, new)
     end = len(old) - common_end(old, new, min(len(old), len(new)) - start)
     line = old.count(b"\n", 0, start) + 1

@@ -48,7 +48,7 @@ LANDMARKS = {tag: [label] for label, tags in TAGS.items() for tag in tags}
 LINKS = {"a": [LINK], "button": [LINK]}
 PARTS = {"h1": [TITLE]} | {tag: [BOX] for tag in BOXES}
 LABELS = {role: label for label, roles in ROLES.items() for role in roles}
-CONCEALED = '[hidden],[style*="display:none"],[style*="display: none"]'
+MARKED = '[role],[hidden],[style*="display:none"],[style*="display: none"]'
 APART = ("navigation", "dialog")  # roles whose links are not of the text
 TELLING = ("cookie", "consent", "onetrust", "newsletter", "advert", "breadcrumb")  # wherever in a name
 ENDINGS = ("banner", "popup", "modal", "promo", "sidebar", "footer", "navbar", "menu", "menubar")  # of a word of a name
@@ -82,6 +82,7 @@ class Said(Struct, frozen=True):
     main: list[Element]
     furniture: list[Element]  # known by their class names not to be content; unread where there is a main part
     roles: list[tuple[str, Element]]
+    veiled: list[Element]  # there and not shown
 
     @property
     def apart(self) -> list[Element]:
@@ -91,17 +92,23 @@ class Said(Struct, frozen=True):
 
 def said(tree: Document) -> Said:
     """Find the parts of a page that it names."""
-    roles = [(element.attr("role") or "", element) for element in tree.select("[role]")[:MAX_NAMED]]
+    marked = tree.select(MARKED)  # one look at all elements
+    roles = [(role, element) for element in marked if (role := element.attr("role"))][:MAX_NAMED]
+    veiled = [element for element in marked if _is_veiled(element)]
     main = [*tree.find_all("main"), *(element for role, element in roles if role == "main")]
-    return Said(main, [] if main else _hinted(tree), roles)
+    return Said(main, [] if main else _hinted(tree), roles, veiled)
+
+
+def _is_veiled(element: Element) -> bool:
+    style = element.attr("style") or ""
+    return "display:none" in style or "display: none" in style or element.attr("hidden") is not None
 
 
 def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     """Cut a page into blocks of text; the tree is left as it was."""
     parts = said(tree)
     named = [(LABELS[role], [element]) for role, element in parts.roles if role in LABELS]
-    veiled = tree.select(CONCEALED)
-    named += [(HINTED, parts.furniture), (HIDDEN, veiled), (VEILED, veiled)]
+    named += [(HINTED, parts.furniture), (HIDDEN, parts.veiled), (VEILED, parts.veiled)]
     named += [(HIDDEN, tree.select(selector)) for selector in attention.ignore]
     named += [(WATCHED, tree.select(selector)) for selector in attention.watch]
     named = [(label, elements[:MAX_NAMED]) for label, elements in named if elements]

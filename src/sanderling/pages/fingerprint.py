@@ -2,6 +2,7 @@
 
 import zlib
 from itertools import islice
+from operator import attrgetter
 
 from msgspec import Struct
 from xxhash import xxh3_64_intdigest
@@ -83,6 +84,7 @@ COSMETIC_IN_ORDER = sorted(COSMETIC)
 KEPT = tuple(tag for tag in KNOWN if tag not in SKIPPED)
 OTHER = 255  # the code of a tag that HTML does not know
 SMALL = 4_096  # bytes of a skeleton that is not worth compressing
+TAG, PARENT = attrgetter("tag"), attrgetter("parent")
 PLAIN, SHRUNK = b"\0", b"\1"
 
 
@@ -104,9 +106,8 @@ class Fingerprint(Struct, frozen=True, array_like=True):
 def outline(tree: Document, elements: list[Element], skipped: frozenset[str] = frozenset()) -> Outline:
     """Take the skeleton of a page from its elements in document order; tags left out hand what is inside them up."""
     above: list[object] = [tree]
-    tags, depths = [], []
-    for element in elements:
-        parent = element.parent
+    depths = []
+    for element, parent in zip(elements, map(PARENT, elements), strict=True):
         if parent is not above[-1]:
             while isinstance(parent, Element) and parent.tag in skipped:
                 parent = parent.parent
@@ -114,12 +115,11 @@ def outline(tree: Document, elements: list[Element], skipped: frozenset[str] = f
                 above.pop()
             if not above:  # inside a template: its content hangs on nothing that was seen
                 above = [tree, parent]
-        tags.append(element.tag)
         depths.append(len(above))
         above.append(element)
     if len(depths) and max(depths) > MAX_DEPTH:
         depths = [min(depth, MAX_DEPTH) for depth in depths]
-    return Outline(tags, bytes(depths))
+    return Outline(list(map(TAG, elements)), bytes(depths))
 
 
 def pruned(tree: Document) -> tuple[Outline, list[int]]:

@@ -125,7 +125,7 @@ def _spliced(old: Blocks, new: Blocks) -> Pair | None:
     mine, yours = cut.of(old), cut.of(new)
     if max(len(old.lines), len(new.lines)) >= MAX_LINES or cut.around(old.verbatim) != cut.around(new.verbatim):
         return None
-    read, part = read_words(new), read_words(mine)
+    read, part = read_words(new, is_part=True), read_words(mine)
     end = len(read.blocks) - cut.tail
     if part.clocks or any(cut.start <= place < end for place in read.clocks):
         return None

@@ -167,8 +167,8 @@ class Words(Struct, frozen=True):
     clocks: Set[int] = frozenset()  # lines that are a bare time of day: all of them decide what each is
 
 
-def read_words(body: Blocks, ignored: Pattern[str] | None = None) -> Words:
-    """Read the words of a page whose blocks are known."""
+def read_words(body: Blocks, ignored: Pattern[str] | None = None, *, is_part: bool = False) -> Words:
+    """Read the words of a page whose blocks are known; the whole text is hashed unless only parts of it count."""
     raw = squeeze("\n".join(body.lines), unseen=UNSEEN + RARE)
     lines = raw.split(b"\n", MAX_LINES)
     numbered = _numbers(raw) if ignored is None else lines
@@ -178,7 +178,8 @@ def read_words(body: Blocks, ignored: Pattern[str] | None = None) -> Words:
     for place in places:
         lines[place] = _reduced(body, place, lines[place], ignored, place in timetable)
     some = slice(len(lines))
-    return Words(_whole(raw, numbered), lines, places_of(body)[some], body.main[some], clocks)
+    whole = 0 if is_part else _whole(raw, numbered)
+    return Words(whole, lines, places_of(body)[some], body.main[some], clocks)
 
 
 def places_of(body: Blocks) -> bytes:
