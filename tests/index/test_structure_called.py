@@ -57,6 +57,15 @@ def test_the_word_that_tells_the_kind_of_the_sample_is_known_when_others_are() -
     assert names.words() == ["Namespace"]
 
 
+def test_a_crawl_that_finds_hardly_anything_but_wanted_pages_does_not_forget_what_they_are_called() -> None:
+    names = called("lib: std Namespace Reference", *CLASSES)
+    for first in "abcdefgh":
+        for second in "klmnopqr":
+            names.hear(f"lib: {first}{second} Namespace Reference", wanted=True)
+    assert names.words() == ["Namespace"]
+    assert names.alike("lib: std::rel_ops Namespace Reference") is True
+
+
 def test_pages_that_name_no_kind_are_told_from_those_that_do_if_the_sample_names_none() -> None:
     names = called("lib: Iterators", *CLASSES, "lib: std Namespace Reference")
     assert names.is_unnamed("lib: Sorting") is True

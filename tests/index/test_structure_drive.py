@@ -1,7 +1,9 @@
 """Driving a crawl towards pages of one kind."""
 
+from collections.abc import Sequence
+
 from sanderling.frontier.order import Finding, Lesson
-from sanderling.index.structure_drive import Driven
+from sanderling.index.structure_drive import RANKS, Driven
 from sanderling.index.structure_leads import Arrival
 from sanderling.index.structure_recognise import Recogniser
 from sanderling.index.structure_views import Look
@@ -173,3 +175,21 @@ def test_odds_and_ends_are_believed_by_a_sample_that_names_no_kind_unless_anothe
     named = Look(22, odd.url, "other Class Reference", features(TEXT))
     assert known.belief(odd) >= 0.5
     assert max(known.belief(foreign), known.belief(named)) < known.belief(odd) / 2
+
+
+def test_a_list_that_is_called_like_the_kind_of_the_sample_is_tried_though_no_page_links_to_it() -> None:
+    sample = Look(0, ROOT + "/a0.html", "red Box Reference", features(PRODUCT))
+    order = Driven(Recogniser([sample]), Navigator([sample.url]))
+    asked: dict[Url, int] = {}
+
+    def let_wait(urls: Sequence[str]) -> dict[Url, int]:
+        asked.update({Url(url): 90 + number for number, url in enumerate(urls)})
+        return {Url(url): asked[Url(url)] for url in urls}
+
+    order.let_wait = let_wait
+    for number in range(1, 8):
+        title = "Main Ideas" if number == 1 else f"name{number} Class Reference"
+        order.note(Arrival(number, f"{ROOT}/b{number}.html", title, TEXT, []))
+        order.gains()
+    assert list(asked) == [ROOT + "/boxes.html"]
+    assert order.ranks[ROOT + "/boxes.html"] <= RANKS / 2

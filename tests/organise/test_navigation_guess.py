@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.organise.navigation_guess import Guesses, step_between
+from sanderling.organise.navigation_guess import Guesses, list_beside, step_between
 
 HOST = "https://shop.example"
 
@@ -75,3 +75,10 @@ def test_any_two_urls_have_a_step_that_leads_from_one_to_the_other_or_none(one: 
     source, target = f"{HOST}/{one}", f"{HOST}/{other}"
     step = step_between(source, target)
     assert step is None or step.take(source) is not None
+
+
+def test_a_list_beside_a_page_is_called_by_the_word_for_several_and_ends_as_the_page_does() -> None:
+    assert list_beside("http://site/api/a17.html", "Concept") == "http://site/api/concepts.html"
+    assert list_beside("http://site/api/a17.html", "Class") == "http://site/api/classes.html"
+    assert list_beside("http://site/api/a17.html", "Directory") == "http://site/api/directories.html"
+    assert list_beside("http://site/shop/17", "Day") == "http://site/shop/days"

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from sanderling.index.structure_titles import ENDS, Titles, read_titles
+from sanderling.organise.tokens import MAX_TEXT, WORD
 
 SHARE = 0.25  # of all titles, before the word they end in is believed to stand for kinds
 OTHERS = 2  # pages of other names that end in the same word, before a name says anything
@@ -24,10 +25,15 @@ class Called:
     def __init__(self, samples: Iterable[str]) -> None:
         self.samples = list(samples)
         self.heard = list(self.samples)
+        self.sought = len(self.samples)  # titles of wanted pages
         self._read()
 
-    def hear(self, title: str) -> None:
-        """Take in the title of another page."""
+    def hear(self, title: str, wanted: bool = False) -> None:
+        """Take in the title of another page. Wanted pages are sought: no more of them are heard than of others."""
+        namesake = wanted and any(_tail(title) == _tail(sample) for sample in self.samples)
+        if namesake and 2 * self.sought > len(self.heard):
+            return
+        self.sought += namesake
         if len(self.heard) < MOST:
             self.heard.append(title)
             if len(self.heard) >= AGAIN * self.known:
@@ -89,3 +95,7 @@ class Called:
 
 def _end(name: str) -> str:
     return name.rpartition(" ")[2]
+
+
+def _tail(title: str) -> list[str]:
+    return WORD.findall(title[-MAX_TEXT:])[-2:]

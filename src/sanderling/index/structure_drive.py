@@ -12,6 +12,7 @@ from sanderling.index.structure_leads import REMEMBERED, Arrival, Leads
 from sanderling.index.structure_recognise import EARLY, Recogniser
 from sanderling.index.structure_views import Look
 from sanderling.organise.navigation import LinkSeen, Navigator
+from sanderling.organise.navigation_guess import list_beside
 from sanderling.pages.structure import features
 from sanderling.records import Brief, Url
 
@@ -96,8 +97,16 @@ class Driven(Ordering):
 
     def _guessed(self) -> dict[int, float]:
         """Let URLs wait that no page has shown and that probably are wanted."""
-        new = self.let_wait(self.leads.guesses.venture())
+        new = self.let_wait([*self.leads.guesses.venture(), *self._lists()])
         return {id_: RANKS - self.place(url, id_) for url, id_ in new.items()}
+
+    def _lists(self) -> list[str]:
+        """Where lists may be that are called like the kind of the samples; they are worth a visit, linked to or not."""
+        words = self.recogniser.called.words()
+        places = [list_beside(look.url, word) for look in self.recogniser.samples for word in words]
+        new = [url for url in places if url not in self.navigator.above and url not in self.leads.kinds]
+        self.navigator.above.update(new)
+        return new
 
     def _moved(self) -> dict[int, float]:
         """Score again what stands in front, and in turn some of the rest."""

@@ -69,17 +69,18 @@ class Recogniser:
 
     def show(self, look: Look) -> bool:
         """Take a page in, and say whether it is wanted."""
+        new = all(look.url != sample.url for sample in self.samples)
         if len(self.looks) < MOST:
             self.looks.append(look)
-            if all(look.url != sample.url for sample in self.samples):
+            if new:
                 self.heard += 1
                 self._hear(say(look))
-                if self._is_beside(look):
-                    self.called.hear(look.title)
             if len(self.looks) >= self.lesson:
                 self.study()
         self._count(look, False)
         wanted = self.wants(look)
+        if new and self._is_beside(look):
+            self.called.hear(look.title, wanted)
         if wanted:
             self.others -= 1
             self.common.subtract(look.features)

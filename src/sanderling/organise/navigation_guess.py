@@ -3,12 +3,13 @@
 Where every wanted page has a hub of its own (`a/index.html` leads to `a/reviews.html`, `Foo.html` to
 `Foo-members.html`), half of all fetches go to hubs. When the same step led from hubs to wanted pages twice, it is taken
 from hubs that still wait, those first whose URLs are like those it led from. A guess that is not there costs a fetch:
-few are ventured until some have come true.
+few are ventured until some have come true. And a list is often called like what is on it: `concepts.html`.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from msgspec import Struct
 
@@ -65,6 +66,19 @@ def step_between(source: str, target: str) -> Step | None:
     if stem and other.startswith(stem):
         return Step(leave, enter, depth, dot + ending, other[len(stem) :], False)
     return Step(leave, enter, depth, name, other, True)
+
+
+def list_beside(sample: str, word: str) -> str:
+    """Where a list of pages of a kind may be, beside one of them: `concepts.html`, if they are called concepts."""
+    name = urlsplit(sample).path.rpartition("/")[2]
+    return urljoin(sample, many(word.lower()) + (f".{name.rpartition('.')[2]}" if "." in name else ""))
+
+
+def many(word: str) -> str:
+    """The word for several: `classes` of `class`, `directories` of `directory`."""
+    if re.search(r"[^aeiou]y$", word):
+        return word[:-1] + "ies"
+    return word + ("es" if re.search(r"(?:s|x|z|ch|sh)$", word) else "s")
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:
