@@ -52,6 +52,8 @@ def connect(path: Path, *, read_only: bool = False) -> Connection:
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode in NO_ROOM:
             raise DiskFull(f"no space left for {path}; make room, then give the same command again") from None
+        if not os.access(path.parent, os.W_OK):
+            raise CollectionError(f"{path} cannot be opened: {path.parent} cannot be written to") from None
         raise CollectionError(f"{path} cannot be opened: {error}; use another -C, or --clean to start over") from None
 
 

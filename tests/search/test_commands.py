@@ -1,6 +1,7 @@
 """The two commands: search in the terminal, and serve, started and stopped as a person would."""
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -12,6 +13,8 @@ import pytest
 from tests.search.conftest import World
 
 from sanderling.cli import main
+from sanderling.database import connect
+from sanderling.errors import CollectionError
 from sanderling.search.login import Door
 
 RUN = "import sys; from sanderling.cli import main; sys.exit(main())"
@@ -71,3 +74,22 @@ def test_a_port_that_is_taken_is_said_so(world: World, capsys: pytest.CaptureFix
         port = str(taken.getsockname()[1])
         assert main(["serve", "-C", str(world.folder), "--port", port]) == 4
     assert "cannot serve on 127.0.0.1" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
+def test_an_index_on_a_disk_that_cannot_be_written_to_is_searched(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["search", "gull", "-C", str(world.folder)]) == 0
+    mounted = subprocess.run(["mount", "--bind", "-o", "ro", str(world.folder), str(tmp_path)], check=False)
+    if mounted.returncode:
+        pytest.skip("nothing can be mounted here")
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(tmp_path)], check=True)
+        capsys.readouterr()
+        assert main(["search", "gull", "-C", str(tmp_path)]) == 0
+        assert world.url("/gull") in capsys.readouterr().out
+        with pytest.raises(CollectionError, match="cannot be written to"):
+            connect(tmp_path / "another.db")
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)

@@ -46,7 +46,7 @@ def run(call: Call) -> int:
     if call.args.first < 1 or call.args.start < 1:
         raise UsageError("--first and --from count from 1")
     read_collection(call.collection).close()
-    if not call.args.no_update:
+    if not call.args.no_update and os.access(call.collection, os.W_OK):
         _update(call)
     began = time.perf_counter()
     results = _search(call)
@@ -82,7 +82,8 @@ def _search(call: Call) -> "Results":
     index = open_index(call.collection / "index", write=False)
     if index is None:
         return Results(text, 0)
-    taught = Taught(open_log(call.collection)) if (call.collection / DATABASE).exists() else nothing_learned
+    has_log = (call.collection / DATABASE).exists() and os.access(call.collection, os.W_OK)
+    taught = Taught(open_log(call.collection)) if has_log else nothing_learned
     return Finder(index, taught, widen=Also(call.collection / "index")).search(
         Ask(text, args.start - 1, args.first, args.explain, False, now=time.time())
     )

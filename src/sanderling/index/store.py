@@ -1,7 +1,11 @@
 """The index on disk: pages are replaced one by one, never wiped; a commit names the batch it holds."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from weakref import finalize
 
 import msgspec
 import tantivy
@@ -119,13 +123,32 @@ def open_index(folder: Path, *, write: bool) -> Index | None:
     places = [folder / f"v{VERSION}" / name for name in ("now", "past")]
     if not write and not all((place / "meta.json").exists() for place in places):
         return None
+    if not write and not all(os.access(place, os.W_OK) for place in places):
+        return _open_mirrored(folder, places)
     for place in places:
         place.mkdir(parents=True, exist_ok=True)
+    return _open(folder, places, write)
+
+
+def _open(folder: Path, places: Sequence[Path], write: bool) -> Index:
     try:
         now, past = (tantivy.Index(schema(), path=str(place)) for place in places)
         return Index(now, past, write=write)
     except ValueError as problem:
         raise CollectionError(f"the index in {folder} cannot be opened: {problem}") from problem
+
+
+def _open_mirrored(folder: Path, places: Sequence[Path]) -> Index:
+    """Open an index as links in a folder of ours: tantivy wants to lock even what it only reads."""
+    mirror = Path(mkdtemp(prefix="sanderling-"))
+    for place in places:
+        (mirror / place.name).mkdir()
+        for file in place.iterdir():
+            if file.suffix != ".lock":
+                (mirror / place.name / file.name).symlink_to(file.resolve())
+    index = _open(folder, [mirror / place.name for place in places], write=False)
+    finalize(index, rmtree, mirror, ignore_errors=True)
+    return index
 
 
 def version_key(changed_at: float, url: str) -> str:
