@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from sanderling.changes.difference import difference
-from sanderling.pages.branches import compare_texts
+from sanderling.pages.branches import compare_spots
 from sanderling.pages.parse import parse
 from sanderling.pages.signatures import sign, write
-from sanderling.pages.spots import MAX_SPOTS, told
+from sanderling.pages.spots import MAX_SPOTS, Told, told
 
 WORDS = "Sanderlings run along the edge of the waves and pick up what the water leaves behind."
 PAGE = (
@@ -22,13 +22,13 @@ def are_alike(old: str, new: str) -> bool:
     """Say whether nothing that a mark sees differs; where that is said, or only texts, full marks are to say it too."""
     before, after = old.encode(), new.encode()
     tree = parse(after, "utf-8")
-    texts = told(tree, before, after)
-    if texts is not None:
-        pair, truth = compare_texts(tree, texts), difference(sign(parse(before, "utf-8")), sign(parse(after, "utf-8")))
+    seen = told(tree, before, after)
+    if seen is not None:
+        pair, truth = compare_spots(tree, seen), difference(sign(parse(before, "utf-8")), sign(parse(after, "utf-8")))
         found = difference(pair.old, pair.new)
         assert found == (truth if truth.blocks else replace(truth, weight=found.weight))
         assert write(sign(tree)) == write(sign(parse(after, "utf-8")))
-    return texts == []
+    return seen == Told()
 
 
 UNSEEN = (
@@ -113,7 +113,8 @@ def test_words_between_the_same_tags_are_found_in_the_tree(words: str) -> None:
     old, new = (PAGE.replace("HERE", words.replace("%s", number)) for number in ("11:11 $", "22:22:22"))
     found = told(parse(new.encode(), "utf-8"), old.encode(), new.encode())
     assert found
-    assert {swap.before.replace("11:11 $", "22:22:22") for swap in found} == {swap.node.data for swap in found}
+    assert found.texts
+    assert {swap.before.replace("11:11 $", "22:22:22") for swap in found.texts} == {s.node.data for s in found.texts}
     assert not are_alike(old, new)
     assert not are_alike(new, old)
 
@@ -136,9 +137,21 @@ def test_words_between_the_same_tags_are_found_in_the_tree(words: str) -> None:
 def test_words_that_are_none_or_seen_in_other_ways_are_left_to_others(words: str) -> None:
     old, new = (PAGE.replace("HERE", words.replace("%s", number)) for number in ("11", "22"))
     if not words.startswith(("<!--", "<script")):  # whose data no mark sees
-        assert not told(parse(new.encode(), "utf-8"), old.encode(), new.encode())
+        assert told(parse(new.encode(), "utf-8"), old.encode(), new.encode()) is None
     are_alike(old, new)
     are_alike(new, old)
+
+
+@pytest.mark.parametrize("code", ["<script>go%s()</script>", "<script src='/%s.js'></script><p>Part %s</p>"])
+def test_other_scripts_are_told_and_those_that_stay(code: str) -> None:
+    page = PAGE.replace("HERE", f"<script>stay()</script>{code}")
+    old, new = (page.replace("%s", word) for word in ("Alpha", "Beta"))
+    found = told(parse(new.encode(), "utf-8"), old.encode(), new.encode())
+    assert found
+    assert len(found.gone) == len(found.came) == len(found.stay) == 1
+    assert found.gone != found.came
+    assert not are_alike(old, new)
+    assert not are_alike(new, old)
 
 
 def test_words_that_took_the_place_of_none_are_left_to_others() -> None:

@@ -1,14 +1,14 @@
 """The marks by which two versions of a page are compared, made of what differs alone.
 
-Most pages whose bytes differ have the tags they had: a time, a token, some words are others. Where only tokens differ,
-that is seen at once. Else the trees are compared, and only the parts of a mark are made, of both versions, that can see
-how they differ. Comparing two such small marks gives what comparing two full ones would. A full mark is made where the
-last version is not at hand.
+Most pages whose bytes differ have the tags they had: a time, a token, some words are others. Where that is so at a few
+spots, it is seen at once. Else the trees are compared, and only the parts of a mark that can see how they differ are
+made, of both versions. Comparing two such small marks gives what comparing two full ones would. A full mark is made
+where the last version is not at hand.
 """
 
 from msgspec import Struct
 
-from sanderling.pages.branches import compare_texts, compare_trees
+from sanderling.pages.branches import compare_spots, compare_trees
 from sanderling.pages.forks import NOWHERE, Spots
 from sanderling.pages.parse import Document, parse
 from sanderling.pages.reworded import Pair
@@ -38,9 +38,9 @@ def marks_between(tree: Document, body: bytes, before: Before) -> dict[str, byte
 
 def compare(tree: Document, body: bytes, before: Before) -> Pair:
     """Compare a page with its last version by what differs."""
-    texts = told(tree, before.body, body) if (tree.encoding or "").lower() == before.charset else None
-    if texts is not None:
-        return compare_texts(tree, texts)
+    found = told(tree, before.body, body) if (tree.encoding or "").lower() == before.charset else None
+    if found is not None:
+        return compare_spots(tree, found)
     last = parse(before.body, before.charset, positions=True)
     return compare_trees(last, tree, max(len(body), len(before.body)), _spots(before.body, body))
 

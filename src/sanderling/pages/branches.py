@@ -13,6 +13,7 @@ from sanderling.pages.forks import NOWHERE, Found, Part, Spots, look
 from sanderling.pages.parse import Document
 from sanderling.pages.reworded import Pair, compare_blocks, page_before
 from sanderling.pages.signatures import NOTHING, main_assets, skeleton
+from sanderling.pages.spots import Told
 from sanderling.pages.swaps import Swap, as_it_was
 
 SHOWN = frozenset((Part.LINKS, Part.IMAGES))
@@ -38,10 +39,17 @@ def compare_trees(old: Document, new: Document, size: int, spots: Spots = NOWHER
     return Pair(replace(words.old, **left), replace(words.new, **right))
 
 
-def compare_texts(tree: Document, texts: list[Swap]) -> Pair:
-    """Mark what differs between a tree and what it was when some of its texts were others."""
-    if not texts:
-        return Pair(NOTHING, NOTHING)
+def compare_spots(tree: Document, told: Told) -> Pair:
+    """Mark what differs between a tree and what it was when some of its texts and scripts were others."""
+    words = _swapped(tree, told.texts) if told.texts else Pair(NOTHING, NOTHING)
+    if told.gone == told.came:
+        return words
+    gone, came = (assets.pack(keys | told.stay) for keys in (told.gone, told.came))
+    return Pair(replace(words.old, scripts=gone), replace(words.new, scripts=came))
+
+
+def _swapped(tree: Document, texts: list[Swap]) -> Pair:
+    """Mark the words of a tree, and those it had."""
     page, pieces = blocks(tree), [(swap.before, swap.node.data) for swap in texts]
     with as_it_was(texts):
         last = page_before(tree, page, pieces)

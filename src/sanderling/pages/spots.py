@@ -16,7 +16,7 @@ from operator import eq
 
 from msgspec import Struct
 from msgspec.structs import replace
-from turbohtml import Comment
+from turbohtml import Comment, Node
 
 from sanderling.pages import behaviour
 from sanderling.pages.parse import Document, Element, Namespace, parse
@@ -38,10 +38,19 @@ ODD = re.compile(rb"<(?:!--|/script)", re.IGNORECASE).search  # in a script: it 
 COMMENT = re.compile(rb"<!--(?!-?>)([^-]*(?:-[^-]+)*)-->([^<]*)").fullmatch
 
 
-def told(tree: Document, old: bytes, new: bytes) -> list[Swap] | None:
-    """Find the texts in which two versions differ, if nothing else does that a mark sees; None if that is not sure.
+class Told(Struct, frozen=True):
+    """In what two versions differ: texts, and scripts by their keys; `stay` are those of the others."""
 
-    The tree is that of the new version.
+    texts: list[Swap] = []
+    gone: frozenset[int] = frozenset()
+    came: frozenset[int] = frozenset()
+    stay: frozenset[int] = frozenset()
+
+
+def told(tree: Document, old: bytes, new: bytes) -> Told | None:
+    """Find the texts and scripts in which two versions differ, if nothing else does that a mark sees.
+
+    None if that is not sure. The tree is that of the new version.
     """
     tokens: list[Spot] = []
     words: list[Spoken] = []
@@ -54,7 +63,21 @@ def told(tree: Document, old: bytes, new: bytes) -> list[Swap] | None:
             words.append(piece)
         else:
             return None
-    return swaps(tree, words, old) if _are_unseen(tokens, tree, old) else None
+    claims = _believed(tokens, tree, old)
+    texts = None if claims is None else swaps(tree, words, old)
+    return None if claims is None or texts is None else _told(tree, texts, [one for one in claims if one.is_seen])
+
+
+def _told(tree: Document, texts: list[Swap], scripts: "list[_Claim]") -> Told:
+    """Tell of texts, and of scripts that come to others than they did."""
+    if not scripts:
+        return Told(texts)
+    new = {node for claim in scripts for node in _like(tree, claim)}
+    stay = behaviour.keys(element for element in tree.find_all("script") if element not in new)
+    gone, came = (
+        frozenset[int]().union(*keys) for keys in zip(*((one.gone, one.came) for one in scripts), strict=True)
+    )
+    return Told(texts, gone, came, frozenset(stay))
 
 
 def _may_be_unseen(before: bytes, after: bytes) -> bool:
@@ -64,16 +87,15 @@ def _may_be_unseen(before: bytes, after: bytes) -> bool:
     return before.partition(b">")[2] == after.partition(b">")[2]
 
 
-def _are_unseen(spots: list[Spot], tree: Document, old: bytes) -> bool:
-    """Say whether no mark sees what differs, and it is what it looks like."""
+def _believed(spots: list[Spot], tree: Document, old: bytes) -> "list[_Claim] | None":
+    """Read spots; None if a mark may see of one what is not told, or if one is not what it looks like."""
     charset = tree.encoding or "utf-8"
     claims = list(_claims(spots, charset)) if _can_read(charset) else [None]
-    if any(claim is None or claim.fresh in old for claim in claims):
-        return False
-    times = Counter(claim.is_there for claim in claims if claim)
-    if any(claim and claim.may_be_repeated and times[claim.is_there] > 1 for claim in claims):
-        return False
-    return all(_count(tree, claim) == times[claim.is_there] for claim in set(claims) if claim)
+    sure = [claim for claim in claims if claim is not None and claim.fresh not in old]
+    times = Counter(claim.is_there for claim in sure)
+    if len(sure) < len(claims) or any(claim.may_be_repeated and times[claim.is_there] > 1 for claim in sure):
+        return None
+    return sure if all(len(_like(tree, claim)) == times[claim.is_there] for claim in set(sure)) else None
 
 
 def _can_read(charset: str) -> bool:
@@ -124,11 +146,18 @@ class _Claim(Struct, frozen=True):
     longest: tuple[str, str]  # one of them, with a name if there is one
     fresh: bytes  # what it was not in the last version
     may_be_repeated: bool = False  # by the parser
+    gone: frozenset[int] = frozenset()  # what a script came to
+    came: frozenset[int] = frozenset()  # and comes to
 
     @property
     def is_there(self) -> tuple[str, frozenset[tuple[str, str]]]:
         """What the tree is asked for; other spellings of it ask for the same."""
         return self.name, self.values
+
+    @property
+    def is_seen(self) -> bool:
+        """Say whether it is a script that comes to another than it did."""
+        return self.gone != self.came
 
 
 def _claim(before: bytes, after: bytes, charset: str, behind: bytes) -> _Claim | None:
@@ -143,7 +172,9 @@ def _claim(before: bytes, after: bytes, charset: str, behind: bytes) -> _Claim |
     if before[:1] != b"<" or after[:1] != b"<":
         return None
     if after.startswith(tuple(ENDS)):
-        return _claimed(one, other, charset) if _comes_to(one, other, charset) else None
+        codes = _codes(one, other, charset)
+        claim = None if codes is None else _claimed(one, other, charset)
+        return claim if claim is None or codes is None else replace(claim, gone=codes[0], came=codes[1])
     if one.words != other.words or not one.looks_like(other):
         return None
     claim = _claimed(one, other, charset)
@@ -154,16 +185,16 @@ def _claim(before: bytes, after: bytes, charset: str, behind: bytes) -> _Claim |
 _remembered = lru_cache(maxsize=2_048)(_claim)  # a template changes alike on all its pages
 
 
-def _comes_to(old: Part, new: Part, charset: str) -> bool:
-    """Say whether two scripts or style sheets come to the same."""
+def _codes(old: Part, new: Part, charset: str) -> tuple[frozenset[int], frozenset[int]] | None:
+    """Say what two scripts or style sheets come to; nothing if that is the same, None if it is not sure, or seen."""
     if not old.has_sure_tag or not new.has_sure_tag or ODD(old.words) or ODD(new.words):
-        return False
+        return None
     if old.words == new.words and old.hardly_differs_from(new):
-        return True
+        return frozenset(), frozenset()
     if seen(old.tag) != seen(new.tag) or new.tag.startswith(b"style"):
-        return False
+        return None
     mine, yours = (behaviour.scripts(parse(b"<" + some.whole + b"</script>", charset)) for some in (old, new))
-    return mine == yours
+    return frozenset(mine), frozenset(yours)
 
 
 def _claimed(old: Part, new: Part, charset: str) -> _Claim | None:
@@ -195,16 +226,18 @@ def _attributes(part: Part) -> dict[bytes, bytes]:
     return read | {b"": part.words} if part.tag.startswith(CODE) else read
 
 
-def _count(tree: Document, claim: _Claim) -> int:
-    """Count the elements or comments that are what a spot says."""
+def _like(tree: Document, claim: _Claim) -> list[Node]:
+    """Find the elements or comments that are what a spot says."""
     key, value = claim.longest
     if not claim.name:
         found = tree.xpath("//comment()")
-        return sum(isinstance(node, Comment) and node.data == value for node in found) if isinstance(found, list) else 0
+        return (
+            [one for one in found if isinstance(one, Comment) and one.data == value] if isinstance(found, list) else []
+        )
     elements = tree.find_all(claim.name)
     if key:
         elements = list(compress(elements, map(eq, map(Element.attr, elements, repeat(key)), repeat(value))))
-    return sum(_values(element) == claim.values for element in elements if element.namespace is Namespace.HTML)
+    return [one for one in elements if one.namespace is Namespace.HTML and _values(one) == claim.values]
 
 
 def _values(element: Element) -> set[tuple[str, str]]:
