@@ -74,10 +74,14 @@ def _places(looks: Sequence[Look], skip: int, said: Titles) -> Sequence[Mapping[
 def _related(place: Mapping[str, int], said: Titles, urls: Sequence[str]) -> dict[str, int]:
     """Names of few pages that end in a word kinds are called by ("Union Reference" beside "Class Reference"), or that
     all pages of a series have as their title."""
-    whole = {name: pages for name, pages in place.items() if name.removeprefix(ENDS) in said.repeated}
-    lists = series(whole, urls)
+    lists = _lists(place, said, urls)
     found = [(name, pages) for name, pages in place.items() if words_of(name)[-1] in said.telling or name in lists]
     return dict(sorted(found, key=lambda item: (-item[1].bit_count(), item[0]))[:RELATED])
+
+
+def _lists(place: Mapping[str, int], said: Titles, urls: Sequence[str]) -> frozenset[str]:
+    """Names that all pages of a series have as their title."""
+    return series({name: pages for name, pages in place.items() if name.removeprefix(ENDS) in said.repeated}, urls)
 
 
 def called(looks: Sequence[Look], said: Titles) -> dict[str, int]:
@@ -93,7 +97,10 @@ def called(looks: Sequence[Look], said: Titles) -> dict[str, int]:
         return {}
     last = Counter(words_of(name)[-1] for name in place if " " in name)
     proven = {words_of(name)[-1] for name in kin if last[words_of(name)[-1]] > 1}
-    found = {name: pages for name, pages in place.items() if name in kin or words_of(name)[-1] in proven}
+    lists = _lists(place, said, [look.url for look in looks])
+    found = {
+        name: pages for name, pages in place.items() if name in kin or name in lists or words_of(name)[-1] in proven
+    }
     return found if len(found) <= MOST else {name: pages for name, pages in found.items() if name in asked}
 
 

@@ -16,6 +16,7 @@ NAME = "name:"
 USUAL = 0.5  # share of directories that have a page of the name, or lie in one that has
 MOST = 64  # names that are looked into: where a site stands there in two languages, all its names recur
 ASKED = 8  # pages of a name whose nearest page is looked for
+REST = 256  # other pages they are compared with
 NEARER = 1  # other pages that may be nearer: the one that tells of them all
 
 
@@ -57,7 +58,8 @@ def are_kin(here: Sequence[int], looks: Sequence[Look]) -> bool:
 
 def are_one(here: Sequence[int], looks: Sequence[Look]) -> bool:
     """Most pages of a name are nearer to each other than half of the other pages are: they are not of two kinds."""
-    rest, asked = [*_others(here, looks)], _asked(here)
+    others, asked = [*_others(here, looks)], _asked(here)
+    rest = others[:: -(-len(others) // REST) or 1]
     return all(_is_near(looks[page].features, [looks[p].features for p in asked if p != page], rest) for page in asked)
 
 
