@@ -25,8 +25,8 @@ def test_kinds_with_a_word_in_common_and_the_same_kind_of_page_beside_them_are_o
     assert akin(Pair(small, large, EVEN, Company.NONE), word=True) == 0
 
 
-def test_kinds_with_different_company_are_two_if_one_has_a_block_of_its_own() -> None:
-    small, large = {1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0}, {1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0, 5: 0.9}
+def test_kinds_with_different_company_are_two_however_much_they_share() -> None:
+    small, large = {1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0}, {1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0, 5: 0.5}
     assert akin(Pair(small, large, EVEN, Company.NONE), word=True) > 0
     assert akin(Pair(small, large, EVEN, Company.OTHER), word=True) == 0
 

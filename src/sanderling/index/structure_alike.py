@@ -9,7 +9,7 @@ from enum import Enum
 
 from msgspec import Struct
 
-from sanderling.index.structure_sets import containment, distance, has_own_block, overlap
+from sanderling.index.structure_sets import containment, distance, overlap
 
 ALIKE = 0.55  # parts whose profiles share this much are one template ...
 TOLD = 0.9  # ... unless some feature tells them apart this surely ...
@@ -74,9 +74,7 @@ def akin(pair: Pair, word: bool) -> float:
         return shared if same else 0.0
     if pair.beside is Company.SAME:
         return shared if same or max(pair.contained) >= HALF else 0.0
-    if pair.beside is Company.OTHER and (
-        has_own_block(pair.large, pair.small) or has_own_block(pair.small, pair.large)
-    ):
+    if pair.beside is Company.OTHER:
         return 0.0
     hardly = (shared >= THIRD and told <= HARDLY) or (shared >= NEARLY and told <= TOLD)
     return shared if same or (hardly and pair.beside is Company.NONE) else 0.0
