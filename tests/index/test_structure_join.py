@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from sanderling.index.structure_alike import Company
-from sanderling.index.structure_join import are_told_of, company, join, share_word
+from sanderling.index.structure_join import are_told_of, company, is_named_kind, join, share_word
 from sanderling.index.structure_series import companions
 from sanderling.index.structure_sets import gather
 from sanderling.index.structure_views import Look
@@ -74,3 +74,12 @@ def test_kinds_of_classes_that_one_kind_of_page_tells_of_are_one_template() -> N
     parts = [0b1111, 0b111100000000, 0b1111000011110000]
     assert join(parts, sets) == [0b111100001111, 0b1111000011110000]
     assert len(join(parts, replace(sets, tellers={}))) == 3
+
+
+def test_a_kind_that_titles_name_is_not_joined_to_pages_without_a_name_unless_they_are_many_more() -> None:
+    many, few, titled = 0b1111111111110000, 0b11110000, 0b1111
+    assert is_named_kind(titled, few, titled)
+    assert is_named_kind(few, titled, titled)
+    assert not is_named_kind(0b1, many, titled)
+    assert not is_named_kind(few, 0b1100000000, titled)
+    assert not is_named_kind(0b11, 0b1100, titled)

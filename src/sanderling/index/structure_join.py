@@ -11,6 +11,7 @@ from sanderling.index.structure_recurring import NAME
 from sanderling.index.structure_sets import Sets, profile
 from sanderling.index.structure_titles import ENDS
 
+MINOR = 0.2  # a kind that titles name has so many pages for each without a name, or may be of those
 MOSTLY = 0.5  # share of pages that have the same kind of page beside them
 
 
@@ -23,7 +24,7 @@ def join(parts: Sequence[int], sets: Sets) -> list[int]:
 
     def near(a: int, b: int) -> float:
         one, other = groups[a], groups[b]
-        if (one | other) & settled:
+        if (one | other) & settled or (sets.believed and is_named_kind(one, other, titled)):
             return 0.0
         small, large = sorted((a, b), key=lambda number: groups[number].bit_count())
         pair = Pair(profiles[small], profiles[large], sets.weight, company(one, other, sets.company))
@@ -45,6 +46,12 @@ def join(parts: Sequence[int], sets: Sets) -> list[int]:
             if kept in pair:
                 pairs[pair] = near(*pair)
     return list(groups.values())
+
+
+def is_named_kind(one: int, other: int, titled: int) -> bool:
+    """One of two parts is a kind that titles name, the other pages without a name, and not many more."""
+    named, rest = (one, other) if one & titled else (other, one)
+    return bool(named & titled) and not rest & titled and named.bit_count() >= MINOR * rest.bit_count()
 
 
 def company(one: int, other: int, beside: Mapping[str, int]) -> Company:
