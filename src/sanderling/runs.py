@@ -4,6 +4,7 @@ import json
 import re
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 
@@ -87,6 +88,7 @@ def end_run(house: House, run: int, finish: Finish, coordinator: Coordinator, no
     try:
         with transaction(house.db):
             keep_exactly(house, now)
+        house.write_back()
         summary = summarise(house, finish, time.monotonic() - coordinator.started)
         note_end(house, run, finish, msgspec.to_builtins(summary), now)
     except DiskFull:
@@ -107,12 +109,14 @@ def note_end(house: House, run: int, finish: Finish, summary: object, now: float
     with transaction(house.db):
         keep_exactly(house, now)
     house.write_back()
-    with needing_room():
-        news = house.pairing.found(house.catalogue.next_visit - 1) or look_up(house.db, house.rereads)
-    with transaction(house.db):
-        _write_end(house, run, finish, summary, now)
-        _note_duplicates(house, news)
-    house.captures.close()
+    with ThreadPoolExecutor(1) as meanwhile:
+        captures = meanwhile.submit(house.captures.close)
+        with needing_room():
+            news = house.pairing.found(house.catalogue.next_visit - 1) or look_up(house.db, house.rereads)
+        with transaction(house.db):
+            _write_end(house, run, finish, summary, now)
+            _note_duplicates(house, news)
+    captures.result()
     if house.offsite:
         _send_away(house, house.offsite)
 

@@ -127,3 +127,13 @@ def test_a_page_that_comes_again_leaves_all_to_a_look_up(db: Connection) -> None
     pairing.give_up()
     pairing.take(marked(OTHER))
     assert pairing.found(3) is None
+
+
+def test_a_crawl_that_grows_large_leaves_all_to_a_look_up(db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sanderling.dedupe.twins.SMALL", 1)
+    pairing = Pairing(db)
+    pairing.take(marked(TEXT, TEXT))
+    assert pairing.found(2) is not None
+    pairing.take(marked(TEXT, TEXT, OTHER)[2:])
+    pairing.take(marked(TEXT, TEXT, OTHER, prose(3))[3:])
+    assert pairing.found(4) is None

@@ -2,7 +2,7 @@
 
 The migrants left the marks (simhash). Pages that are new or changed since the last time are looked up among the
 originals: pages that did not read like any before them. One that reads like an original is paired with it. A first
-crawl does so while pages come; any other when it ends, since only then is it known what changed.
+crawl does so while pages come, as long as they are few; any other when it ends: only then is known what changed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,6 +13,7 @@ from sanderling.database import Connection
 from sanderling.dedupe.near import BANDS, NEAR, NearIndex
 
 MANY = 300_000  # pages from which only those at most three bits apart are sure to be found: look-ups must stay cheap
+SMALL = 20_000  # originals among which pages are looked up while they come; among more it would slow the crawl down
 MARKS = (
     "SELECT m.url, m.value FROM marks AS m JOIN pages AS p ON p.url = m.url"
     " WHERE m.kind = 'simhash' AND p.status = 200 AND p.duplicate_of = 0 ORDER BY m.url"
@@ -50,13 +51,15 @@ class Pairing:
         self._asked = 0
 
     def take(self, marks: Sequence[tuple[int, bytes]]) -> None:
-        """Look new pages up, each with its mark."""
+        """Look new pages up, each with its mark; a crawl that grows large leaves it to its end after all."""
+        if self._index is not None and len(self._index) > SMALL:
+            self.give_up()
         if self._index is not None:
             self._asked += len(marks)
             self._pairs += _pairs(self._index, [(url, int.from_bytes(mark, "big")) for url, mark in marks])
 
     def give_up(self) -> None:
-        """A page came that was there before: what was said of it may no longer hold."""
+        """Leave all to a look-up at the end, as where a page came again: what was said of it may no longer hold."""
         self._index, self._pairs = None, []
 
     def found(self, until: int) -> News | None:
