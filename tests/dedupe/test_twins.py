@@ -135,5 +135,4 @@ def test_a_crawl_that_grows_large_leaves_all_to_a_look_up(db: Connection, monkey
     pairing.take(marked(TEXT, TEXT))
     assert pairing.found(2) is not None
     pairing.take(marked(TEXT, TEXT, OTHER)[2:])
-    pairing.take(marked(TEXT, TEXT, OTHER, prose(3))[3:])
-    assert pairing.found(4) is None
+    assert pairing.found(3) is None

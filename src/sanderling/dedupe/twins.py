@@ -13,7 +13,7 @@ from sanderling.database import Connection
 from sanderling.dedupe.near import BANDS, NEAR, NearIndex
 
 MANY = 300_000  # pages from which only those at most three bits apart are sure to be found: look-ups must stay cheap
-SMALL = 20_000  # originals among which pages are looked up while they come; among more it would slow the crawl down
+SMALL = 20_000  # pages that are looked up while they come; among more it would slow the crawl down
 MARKS = (
     "SELECT m.url, m.value FROM marks AS m JOIN pages AS p ON p.url = m.url"
     " WHERE m.kind = 'simhash' AND p.status = 200 AND p.duplicate_of = 0 ORDER BY m.url"
@@ -52,7 +52,7 @@ class Pairing:
 
     def take(self, marks: Sequence[tuple[int, bytes]]) -> None:
         """Look new pages up, each with its mark; a crawl that grows large leaves it to its end after all."""
-        if self._index is not None and len(self._index) > SMALL:
+        if self._asked > SMALL:
             self.give_up()
         if self._index is not None:
             self._asked += len(marks)
