@@ -21,6 +21,15 @@ def test_each_row_is_given_once_however_many_are_asked_for(tmp_path: Path, count
     db.close()
 
 
+@pytest.mark.parametrize("name", ["a b", "a%20b", "a%3fb", "a?b", "a#b", "\u00e4&mode=ro"])
+def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    connect(tmp_path / name / "a.db").close()
+    connect(tmp_path / name / "a.db", read_only=True).close()
+    assert (tmp_path / name / "a.db").is_file()
+    assert [folder.name for folder in tmp_path.iterdir()] == [name]
+
+
 def test_questions_of_many_lengths_are_few() -> None:
     class Remembers:
         def __init__(self) -> None:

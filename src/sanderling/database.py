@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import quote_from_bytes
 
 from sanderling.errors import CollectionError, DiskFull, StoreUnavailable
 
@@ -64,7 +65,7 @@ def _cannot_change(path: Path) -> bool:
 
 
 def _open(path: Path, mode: str) -> Connection:
-    uri = f"file:{str(path).replace('?', '%3f').replace('#', '%23')}{mode}"
+    uri = f"file:{quote_from_bytes(os.fsencode(path))}{mode}"
     db = sqlite3.connect(
         uri, uri=True, isolation_level=None, timeout=30, check_same_thread=False, cached_statements=STATEMENTS
     )

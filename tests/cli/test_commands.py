@@ -318,7 +318,9 @@ def test_check_heeds_robots_txt_and_headers(tmp_path: Path, capsys: pytest.Captu
         assert (page["noindex"], page["nofollow"]) == (True, True)
 
 
-@pytest.mark.parametrize("url", ["http://2130706433/", "http://[::1]/", "http://169.254.169.254/latest/"])
+@pytest.mark.parametrize(
+    "url", ["http://2130706433/", "http://[::1]/", "http://169.254.169.254/latest/", "http://localhost:80/"]
+)
 def test_check_knows_which_addresses_are_refused(url: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     main(["check", "url", url, "--json", "-C", str(tmp_path / "none")])
     main(["check", "url", url, "--json", "-C", str(tmp_path / "none"), "--allow-private"])

@@ -14,7 +14,7 @@ from tests.search.conftest import World
 
 from sanderling.cli import main
 from sanderling.database import connect
-from sanderling.errors import CollectionError
+from sanderling.errors import CollectionError, DiskFull
 from sanderling.search.login import Door
 
 RUN = "import sys; from sanderling.cli import main; sys.exit(main())"
@@ -74,6 +74,19 @@ def test_a_port_that_is_taken_is_said_so(world: World, capsys: pytest.CaptureFix
         port = str(taken.getsockname()[1])
         assert main(["serve", "-C", str(world.folder), "--port", port]) == 4
     assert "cannot serve on 127.0.0.1" in capsys.readouterr().err
+
+
+def test_a_disk_without_room_for_news_of_the_index_is_searched_as_it_is(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise DiskFull("no space left")
+
+    monkeypatch.setattr("sanderling.index.follow.catch_up", full)
+    assert main(["search", "gull", "-C", str(world.folder)]) == 0
+    told = capsys.readouterr()
+    assert world.url("/gull") in told.out
+    assert "no space left; the index is searched as it is" in told.err
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -170,6 +171,16 @@ def test_an_index_somebody_deleted_comes_back(tmp_path: Path) -> None:
     (tmp_path / "indexes" / "index.cdxj").unlink()
     open_index(tmp_path / "indexes", tmp_path / "archive", committed).close()
     assert all_entries(tmp_path / "indexes") == by_key(entries)
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: data + b"x", lambda data: b"\0" * len(data)])
+def test_an_index_that_was_damaged_is_read_again(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    indexes, archive = tmp_path / "indexes", tmp_path / "archive"
+    entries, committed = batch(archive, {}, range(20))
+    open_index(indexes, archive, committed).close()
+    (indexes / "index.cdxj").write_bytes(damage((indexes / "index.cdxj").read_bytes()))
+    open_index(indexes, archive, committed).close()
+    assert all_entries(indexes) == by_key(entries)
 
 
 def test_a_place_in_the_index_leads_to_the_page(tmp_path: Path) -> None:

@@ -123,8 +123,10 @@ def _seeds(call: Call, spelling: Spelling) -> list[Url]:
 
 def _guarded(call: Call, spelling: Spelling) -> Reason:
     """An address that is written out can be judged here; what a name leads to is seen when it is resolved."""
-    address = literal(hostname(host_of(spelling.url)))
-    refused = address is not None and not is_global(address) and not call.settings(Fetching).allow_private
+    name = hostname(host_of(spelling.url))
+    address = literal(name)
+    private = name.rstrip(".").endswith("localhost") if address is None else not is_global(address)
+    refused = private and not call.settings(Fetching).allow_private
     return Reason.PRIVATE_ADDRESS if refused else Reason.NONE
 
 

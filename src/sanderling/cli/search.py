@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sanderling.cli.frame import Call, print_json, say, whole
 from sanderling.cli.times import iso
-from sanderling.errors import CollectionError, MissingExtra, UsageError
+from sanderling.errors import CollectionError, DiskFull, MissingExtra, UsageError
 from sanderling.store.collection import read_collection
 
 if TYPE_CHECKING:  # the index is an optional part
@@ -65,6 +65,8 @@ def _update(call: Call) -> None:
 
     try:
         catch_up(call.collection, lambda behind: say(call, f"indexing, {behind:,} visits to go") if behind else None)
+    except DiskFull as error:
+        say(call, f"{error}; the index is searched as it is")
     except CollectionError as error:
         if "LockBusy" not in str(error):
             raise

@@ -77,7 +77,8 @@ def open_index(folder: Path, archive: Path, committed: Mapping[str, int], run_li
     """Open the index and bring it to what is committed: no capture missing, none that is not there."""
     folder.mkdir(parents=True, exist_ok=True)
     covered = _read_covered(folder)
-    if any(length > committed.get(name, 0) for name, length in covered.items()):
+    too_much = any(length > committed.get(name, 0) for name, length in covered.items())
+    if too_much or not all(map(_is_whole, _files(folder))):
         covered = {}
         for path in _files(folder):
             path.unlink()
@@ -143,8 +144,19 @@ def _without_twins(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _key(line: bytes) -> bytes:
-    """URL key and time."""
-    return line[: line.index(b" ", line.index(b" ") + 1)]
+    """URL key and time; all of a line that is none of ours."""
+    end = line.find(b" ", line.find(b" ") + 1)
+    return line[:end] if end >= 0 else line
+
+
+def _is_whole(path: Path) -> bool:
+    """Does a file end as we end it, and begin with a line of ours? Others may have cut it, or written into it."""
+    with path.open("rb") as file:
+        first, size = file.readline(), file.seek(0, os.SEEK_END)
+        if not size:
+            return True
+        file.seek(-1, os.SEEK_END)
+        return file.read() == b"\n" and first.count(b" ") >= 2
 
 
 def _runs(folder: Path) -> list[Path]:
