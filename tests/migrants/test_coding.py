@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.migrants.coding import PIECE, Decoder, Problem, decoder_for
+from sanderling.migrants.coding import Decoder, Problem, decoder_for
+from sanderling.migrants.codings import PIECE
 
 if sys.version_info >= (3, 14):
     from compression import zstd

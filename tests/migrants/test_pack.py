@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
+from sanderling.migrants.framing import stored_head
 from sanderling.migrants.pack import (
     Exchange,
     Packed,
     pack_metadata,
     pack_request,
     pack_response,
-    stored_head,
     warc_date,
     writable,
 )

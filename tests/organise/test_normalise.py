@@ -13,7 +13,6 @@ from sanderling.organise.normalise import (
     host_of,
     hostname,
     normalise,
-    registrable_domain,
     resolve,
     resolve_all,
     split,
@@ -154,22 +153,6 @@ def test_a_url_parts_into_host_and_path() -> None:
     assert host_of("https://x.org/?/") == "https://x.org"
     assert hostname("http://[::1]:80") == "::1"
     assert hostname("http://x.org:81") == "x.org"
-
-
-@pytest.mark.parametrize(
-    ("host", "domain"),
-    [
-        ("https://www.example.co.uk", "example.co.uk"),
-        ("https://a.b.github.io:8443", "b.github.io"),
-        ("http://localhost", "localhost"),
-        ("http://127.0.0.1:8000", "127.0.0.1"),
-        ("http://[::1]", "::1"),
-        ("www.example.org", "example.org"),
-        ("com", "com"),
-    ],
-)
-def test_a_registrable_domain_is_what_one_owner_registered(host: str, domain: str) -> None:
-    assert registrable_domain(host) == domain
 
 
 # What a link may be made of: the characters where rules meet, not all of Unicode.

@@ -13,7 +13,8 @@ from sanderling.errors import UsageError
 from sanderling.frontier.hosts import Hosts
 from sanderling.migrants.guard import is_global, literal
 from sanderling.migrants.robots import deciding_line, rules_for
-from sanderling.organise.normalise import Spelling, host_of, hostname, normalise, registrable_domain, resolve, why_not
+from sanderling.organise.domain import registrable_domain
+from sanderling.organise.normalise import Spelling, host_of, hostname, normalise, resolve, why_not
 from sanderling.organise.scope import Scope as ScopeKind
 from sanderling.organise.scope import admissible, is_at_location, scope_rule, verdict
 from sanderling.organise.traps import trap_in

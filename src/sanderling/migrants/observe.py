@@ -11,8 +11,9 @@ from sanderling.migrants.body import decoded
 from sanderling.migrants.fetch import request_headers
 from sanderling.migrants.focus import promise_of, relevance
 from sanderling.migrants.follow import links_of, pointers_of, uses_of, with_leads
+from sanderling.migrants.framing import stored_head
 from sanderling.migrants.head import Fields, media_type, read_head
-from sanderling.migrants.pack import Exchange, pack_metadata, pack_request, pack_response, stored_head
+from sanderling.migrants.pack import Exchange, pack_metadata, pack_request, pack_response
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Reply
 from sanderling.organise.normalise import resolve

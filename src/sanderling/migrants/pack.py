@@ -9,10 +9,11 @@ import re
 import time
 from collections.abc import Iterable
 from functools import lru_cache
-from http import HTTPStatus
 from typing import Literal
 
 from msgspec import Struct
+
+from sanderling.migrants.framing import closed, stored_head
 
 try:
     from isal.isal_zlib import compress
@@ -29,14 +30,8 @@ LEVEL = 1
 CRLF = "\r\n"
 HASHES = {"sha256": hashlib.sha256, "sha1": hashlib.sha1}
 GZIP = 31  # window of 32 KB, with gzip header and trailer
-FRAMING = {b"transfer-encoding", b"content-length"}
 PROTOCOLS = {b"HTTP/2": "h2", b"HTTP/3": "h3"}
-REASONS = {b"%d" % status: status.phrase.encode() for status in HTTPStatus}
-RENAMED = b"X-Crawler-"  # what Common Crawl and StormCrawler put before a header that is no longer true
 UNWRITABLE = re.compile(r"[\x00-\x20\x7f]")
-VISIBLE = re.compile(rb"[!-~]")  # a line without any looks empty to some readers
-PLAIN = re.compile(rb"(?:[!-~][^\n]*\r\n)+\r\n")
-CONTENT_LENGTH = re.compile(rb"\ncontent-length:[ \t]*(\d{1,19})[ \t]*(?=\r\n[^ \t])")
 
 
 def _spreading() -> list[tuple[int, int, int]]:
@@ -93,7 +88,7 @@ def pack_response(seen: Exchange, algorithm: Algorithm = "sha256") -> Packed:
 
 def pack_request(seen: Exchange, response_id: str, algorithm: Algorithm = "sha256") -> Packed:
     """Pack what we asked as a `request` record beside its answer; `seen.head` and `.body` are the request's."""
-    block = _closed(seen.head) + seen.body
+    block = closed(seen.head) + seen.body
     whole = label(algorithm, HASHES[algorithm](block).digest())
     record_id = new_record_id()
     lines = (
@@ -194,58 +189,3 @@ def base32(digest: bytes) -> str:
 def writable(text: str) -> str:
     """Percent-encode what would break a header line."""
     return UNWRITABLE.sub(lambda m: f"%{ord(m[0]):02X}", text)
-
-
-def stored_head(head: bytes, length: int) -> bytes:
-    """Make a received head true to the stored body; nothing else in it changes.
-
-    The client removes transfer coding, so `Transfer-Encoding` and a `Content-Length` that does not fit are renamed
-    and the real length is added.
-    """
-    head = readable_head(head)
-    lower = head.lower()
-    said = CONTENT_LENGTH.search(lower)
-    true = said is not None and int(said[1]) == length and lower.count(b"\ncontent-length") == 1
-    return head if true and b"\ntransfer-encoding" not in lower else _rewritten(head, length)
-
-
-def readable_head(head: bytes) -> bytes:
-    """Give a head the form every reader knows: HTTP/2 has no status line, and gets that of HTTP/1.1."""
-    head = _closed(_last_head(head))
-    return head if head.startswith(b"HTTP/1.") else _status_line(head)
-
-
-def _rewritten(head: bytes, length: int) -> bytes:
-    """Rename the lines that are no longer true and add the length that is."""
-    status, *lines = head[:-4].split(b"\r\n")
-    kept = [RENAMED + line if _is_framing(line) else line for line in lines]
-    return b"\r\n".join([status, *kept, b"Content-Length: %d" % length, b"", b""])
-
-
-def _is_framing(line: bytes) -> bool:
-    """Say whether a header line speaks of how long the body is on the wire."""
-    return line.partition(b":")[0].strip().lower() in FRAMING
-
-
-def _status_line(head: bytes) -> bytes:
-    """Give `HTTP/2 200` the form `HTTP/1.1 200 OK`; a head without any status line gets one."""
-    first, _, rest = head.partition(b"\r\n")
-    if not first.startswith(b"HTTP/"):
-        return b"HTTP/1.0 200 OK\r\n" + head
-    words = first.split(None, 2)
-    code = words[1] if len(words) > 1 and words[1].isdigit() else b"200"
-    return b"HTTP/1.1 " + code + b" " + (words[2] if len(words) > 2 else REASONS.get(code, b"Unknown")) + b"\r\n" + rest
-
-
-def _last_head(head: bytes) -> bytes:
-    """Drop interim answers (100 Continue, a proxy's CONNECT) that came before the real one."""
-    start = head.rfind(b"\r\n\r\nHTTP/")
-    return head if start < 0 else head[start + 4 :]
-
-
-def _closed(head: bytes) -> bytes:
-    """Let lines end in CRLF and the only empty one be the last: trailers that came after the body join the head."""
-    if PLAIN.fullmatch(head):
-        return head
-    lines = [line.rstrip() for line in head.split(b"\n")]
-    return b"".join([line + b"\r\n" for line in lines if VISIBLE.search(line)]) + b"\r\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sanderling.migrants.answer import text
 from sanderling.migrants.body import decoded
-from sanderling.migrants.coding import inflater
+from sanderling.migrants.codings import inflater
 from sanderling.migrants.head import read_head
 from sanderling.migrants.pack import GZIP
 from sanderling.records import Kept, Reason

@@ -12,8 +12,8 @@ from functools import lru_cache
 
 import ada_url
 from msgspec import Struct
-from publicsuffixlist import PublicSuffixList
 
+from sanderling.organise.encoding import in_encoding
 from sanderling.records import Host, Reason, Url
 
 SCHEME_VERSION = 1  # of the key; a change of rules below is a new number and a migration of every stored key
@@ -51,16 +51,6 @@ _ABSOLUTE = re.compile(rf"(https?://[a-z0-9.\-]++(?::[0-9]{{1,5}})?)(/(?:{_PATH}
 
 _SCHEME = re.compile(r"[\s\x00-\x1f]*([A-Za-z][A-Za-z0-9+.\-]*):").match
 _TRIPLET = re.compile(r"%([0-9A-Fa-f]{2})")
-_QUERY_BYTES = frozenset(range(0x21, 0x7F)) - frozenset(b"\"#<>'")
-_CODECS = {  # of encodings that browsers and Python call differently, or know differently well
-    "shift_jis": "cp932",
-    "euc-kr": "cp949",
-    "big5": "big5hkscs",
-    "windows-874": "cp874",
-    "iso-8859-8-i": "iso-8859-8",
-    "x-mac-cyrillic": "mac-cyrillic",
-}
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _MALFORMED = re.compile(r"%(?![0-9A-Fa-f]{2})").search
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -72,7 +62,7 @@ def normalise(raw: str) -> Spelling | None:
 
 def resolve(base: str, raw: str, encoding: str = "utf-8") -> Spelling | None:
     """Spell a link as found on the page `base`; the page's encoding is that of the link's query, as in browsers."""
-    return _join(_taken_apart(base), _in_encoding(raw, encoding))
+    return _join(_taken_apart(base), in_encoding(raw, encoding, RAW_LIMIT))
 
 
 def resolve_all(base: str, raws: Iterable[str], encoding: str = "utf-8") -> list[Spelling | None]:
@@ -80,7 +70,7 @@ def resolve_all(base: str, raws: Iterable[str], encoding: str = "utf-8") -> list
     page = _taken_apart(base)
     if encoding.lower().startswith("utf"):
         return [_join(page, raw) for raw in raws]
-    return [_join(page, raw if raw.isascii() else _in_encoding(raw, encoding)) for raw in raws]
+    return [_join(page, raw if raw.isascii() else in_encoding(raw, encoding, RAW_LIMIT)) for raw in raws]
 
 
 def beginning(base: str, raw: str) -> Url | None:
@@ -165,27 +155,6 @@ def _taken_apart(base: str) -> _Base | None:
     return _Base(spelling.wire, path[: path.rindex("/") + 1], spelling)
 
 
-def _in_encoding(raw: str, encoding: str) -> str:
-    """Escape the query in the encoding of its page; the parser would take UTF-8, which old servers do not expect."""
-    if raw.isascii() or "?" not in raw or len(raw) > RAW_LIMIT or encoding.lower().startswith("utf"):
-        return raw
-    rest, number_sign, fragment = raw.partition("#")
-    path, mark, query = rest.partition("?")
-    return path + mark + _NOT_ASCII.sub(lambda found: _escaped(found[0], encoding), query) + number_sign + fragment
-
-
-def _escaped(text: str, encoding: str) -> str:
-    try:
-        encoded = text.encode(_CODECS.get(encoding.lower(), encoding))
-        return "".join(chr(byte) if byte in _QUERY_BYTES else f"%{byte:02X}" for byte in encoded)
-    except UnicodeEncodeError:
-        if len(text) > 1:
-            return "".join(_escaped(char, encoding) for char in text)
-        return f"%26%23{ord(text)}%3B"
-    except LookupError:
-        return text
-
-
 def _parse(raw: str, base: str = "") -> str | None:
     """Parse by WHATWG; None where the standard says failure."""
     if len(raw) > RAW_LIMIT:
@@ -239,17 +208,3 @@ def hostname(host: str) -> str:
     """Give the bare name or address in a Host, without scheme, port and brackets."""
     authority = host.partition("//")[2]
     return authority[1:].partition("]")[0] if authority.startswith("[") else authority.partition(":")[0]
-
-
-@lru_cache(maxsize=4096)
-def registrable_domain(host: str) -> str:
-    """Give the domain one owner registered (`example.co.uk`); an address or a single label stands for itself."""
-    name = hostname(host) if "//" in host else host
-    if ":" in name or name.rpartition(".")[2].isdigit():
-        return name
-    return _suffixes().privatesuffix(name) or name
-
-
-@lru_cache(maxsize=1)
-def _suffixes() -> PublicSuffixList:
-    return PublicSuffixList()

@@ -13,7 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sanderling.errors import UsageError
-from sanderling.organise.normalise import LENGTH_LIMIT, host_of, registrable_domain, split
+from sanderling.organise.domain import registrable_domain
+from sanderling.organise.normalise import LENGTH_LIMIT, host_of, split
 from sanderling.records import Host, Reason, Url
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from sanderling import __version__
+from sanderling.migrants.framing import readable_head
 from sanderling.migrants.pack import (
     Algorithm,
     Exchange,
@@ -16,7 +17,6 @@ from sanderling.migrants.pack import (
     new_record_id,
     opening,
     pack_record,
-    readable_head,
     warc_date,
     warc_fields,
     writable,

@@ -13,9 +13,9 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from sanderling.engines.hosts.rules import Site
+from sanderling.migrants.framing import stored_head
 from sanderling.migrants.line import door_of
 from sanderling.migrants.observe import Facts, Known, Marks, Observer, no_marks, untried
-from sanderling.migrants.pack import stored_head
 from sanderling.migrants.robots import rules_for
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Ask, Door, Reply

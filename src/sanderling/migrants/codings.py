@@ -1,0 +1,186 @@
+"""The content codings of the web, one by one: coded bytes in, pieces out.
+
+No piece is large, whatever the coded bytes ask for; what the pieces come to is for others to watch.
+"""
+
+import sys
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, Protocol
+
+import brotli
+
+inflater: Any = zlib
+try:
+    from isal import isal_zlib
+
+    inflater = isal_zlib
+except ImportError:  # no wheel for this machine: twice the work
+    pass
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+BROKEN: tuple[type[Exception], ...] = (inflater.error, brotli.error, zstd.ZstdError)
+
+PIECE = 64 * 1024  # bytes decoded at a time
+ZSTD_WINDOW_LOG = 23  # 8 MiB, all that RFC 9659 lets a server ask for
+TRAILER = 8  # checksum and length at the end of a gzip stream
+GZIP_MAGIC = b"\x1f\x8b"
+ZSTD_STARTS = b"\x28\x50\x51\x52\x53\x54\x55\x56\x57\x58\x59\x5a\x5b\x5c\x5d\x5e\x5f"  # of frames, skippable ones too
+
+
+class Stage(Protocol):
+    """One coding."""
+
+    def push(self, data: bytes) -> Iterator[bytes]:
+        """Decode some bytes, in pieces."""
+
+    def end(self) -> Iterator[bytes]:
+        """Decode what was held back."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether the stream came to its own end."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether the bytes were not coded at all."""
+
+
+class Inflate:
+    """gzip (one member after another) and deflate (with and without its header).
+
+    The last eight bytes are held back: they may be the checksum, and its failure must not cost any text.
+    """
+
+    def __init__(self, opened: Callable[[bytes], Any]) -> None:
+        self._opened = opened
+        self._stream: Any = None
+        self._held = b""
+        self._is_over = False  # a whole stream was read; what follows is rubbish
+        self.is_plain = False  # it is not coded at all
+
+    @property
+    def is_complete(self) -> bool:
+        return self.is_plain or self._is_over or (self._stream is not None and self._stream.eof)
+
+    def push(self, data: bytes) -> Iterator[bytes]:
+        held = self._held + data
+        ready = max(len(held) - TRAILER, 0)
+        self._held = held[ready:]
+        return self._decode(held[:ready], held) if ready else iter(())
+
+    def end(self) -> Iterator[bytes]:
+        held, self._held = self._held, b""
+        return self._decode(held, held) if held else iter(())
+
+    def _decode(self, data: bytes, start: bytes) -> Iterator[bytes]:
+        if self._stream is None and not self.is_plain:
+            self._stream = self._opened(start)
+            self.is_plain = self._stream is None
+        if self.is_plain:
+            yield data
+            return
+        while data and not self._is_over:
+            if self._stream.eof:
+                self._is_over = self._opened is not _gzip or data[:1] != GZIP_MAGIC[:1]
+                self._stream = _gzip(GZIP_MAGIC)
+            else:
+                data = yield from self._inflate(data)
+
+    def _inflate(self, data: bytes) -> Generator[bytes, None, bytes]:
+        """Push bytes through the stream in pieces; return those that come after its end."""
+        while True:
+            piece = self._stream.decompress(data, PIECE)
+            data = self._stream.unconsumed_tail
+            if piece:
+                yield piece
+            if self._stream.eof:
+                return bytes(self._stream.unused_data)
+            if not data and len(piece) < PIECE:
+                return b""
+
+
+def _gzip(start: bytes) -> Any:
+    return inflater.decompressobj(31) if start.startswith(GZIP_MAGIC) else None
+
+
+def _deflate(start: bytes) -> Any:
+    """Open what is called deflate: zlib as the standard says, or raw as some servers send it."""
+    has_header = len(start) > 1 and start[0] & 0x0F == 8 and (start[0] * 256 + start[1]) % 31 == 0
+    return inflater.decompressobj(15 if has_header else -15)
+
+
+class Brotli:
+    """br."""
+
+    is_plain = False
+
+    def __init__(self) -> None:
+        self._stream: Any = brotli.Decompressor()
+
+    @property
+    def is_complete(self) -> bool:
+        return bool(self._stream.is_finished())
+
+    def push(self, data: bytes) -> Iterator[bytes]:
+        while not self.is_complete:
+            piece = self._stream.process(data, output_buffer_limit=PIECE // 2)  # it may give twice that
+            data = b""
+            if not piece:
+                return  # `can_accept_more_data` says yes while there is still output waiting
+            yield piece
+
+    def end(self) -> Iterator[bytes]:
+        return iter(())
+
+
+class Zstd:
+    """zstd, one frame after another, with no larger window than the standard allows on the web."""
+
+    is_plain = False
+
+    def __init__(self) -> None:
+        self._stream = _zstd()
+        self._is_over = False
+
+    @property
+    def is_complete(self) -> bool:
+        return self._is_over or self._stream.eof
+
+    def push(self, data: bytes) -> Iterator[bytes]:
+        while data and not self._is_over:
+            if self._stream.eof:
+                self._is_over = data[0] not in ZSTD_STARTS
+                self._stream = _zstd()
+            else:
+                data = yield from self._decode(data)
+
+    def _decode(self, data: bytes) -> Generator[bytes, None, bytes]:
+        """Push bytes through the frame in pieces; return those that come after its end."""
+        while True:
+            piece = self._stream.decompress(data, PIECE)
+            data = b""
+            if piece:
+                yield piece
+            if self._stream.eof or self._stream.needs_input:
+                return self._stream.unused_data
+
+    def end(self) -> Iterator[bytes]:
+        return iter(())
+
+
+def _zstd() -> zstd.ZstdDecompressor:
+    return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW_LOG})
+
+
+CODINGS: dict[str, Callable[[], Stage]] = {
+    "gzip": lambda: Inflate(_gzip),
+    "x-gzip": lambda: Inflate(_gzip),
+    "deflate": lambda: Inflate(_deflate),
+    "br": Brotli,
+    "zstd": Zstd,
+}
