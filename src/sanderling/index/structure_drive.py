@@ -11,7 +11,7 @@ from sanderling.frontier.order import Finding, Lesson, Ordering
 from sanderling.index.structure_leads import REMEMBERED, Arrival, Leads
 from sanderling.index.structure_recognise import EARLY, Recogniser
 from sanderling.index.structure_views import Look
-from sanderling.organise.navigation import LinkSeen, Navigator
+from sanderling.organise.navigation import CALLED, LinkSeen, Navigator
 from sanderling.organise.navigation_guess import list_beside
 from sanderling.pages.structure import features
 from sanderling.records import Brief, Url
@@ -22,6 +22,7 @@ NOTICED = 0.01  # a change of rank that is told
 IN_FRONT, SOME = 1_000, 500  # waiting URLs that are scored again each time
 HUB = 2  # wanted pages that a page led to before it is called home
 FEATURES = 2_000  # that a brief speaks of
+LISTS = 3  # that are asked for by what they may be called
 NONE = -1  # no feature of any page
 AGAIN = 1.2  # growth until the brief is written again
 
@@ -48,6 +49,7 @@ class Driven(Ordering):
         self.urls: dict[int, str] = {}
         self.leads = Leads(navigator, [look.url for look in recogniser.samples])
         self.ranks: dict[str, float] = {}
+        self.lists: dict[str, None] = {}  # that were asked for because they may be called like the kind of the samples
         self.turn = 0
         self.kept: set[int] = set()  # pages that migrants keep
         self.led: Counter[str] = Counter()  # wanted pages that each page led to
@@ -104,8 +106,9 @@ class Driven(Ordering):
         """Where lists may be that are called like the kind of the samples; they are worth a visit, linked to or not."""
         words = self.recogniser.called.words()
         places = [list_beside(look.url, word) for look in self.recogniser.samples for word in words]
-        new = [url for url in places if url not in self.navigator.above and url not in self.leads.kinds]
-        self.navigator.above.update(new)
+        new = [url for url in dict.fromkeys(places) if url not in self.lists][: LISTS - len(self.lists)]
+        self.lists |= dict.fromkeys(new)
+        self.navigator.hoped |= dict.fromkeys(new, CALLED)
         return new
 
     def _moved(self) -> dict[int, float]:

@@ -26,6 +26,7 @@ REMEMBERED = 65_536  # links whose words are kept
 EXPLORE = 0.1  # worth of a kind of link that was never tried
 NAMED = 3.0  # times as much if it is called as the wanted pages are
 ABOVE = 0.5  # worth of the directory that a sample is in
+CALLED = 0.9  # worth of a list that is called like the kind of the samples
 PARENTS = 4  # directories above a sample that are looked at
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 INFLECTION = re.compile(r"(?:ie|y|e)?(?:(?<!s)s)?$")  # what one and many differ in: `-y` and `-ies`, `-e` and `-es`
@@ -117,7 +118,7 @@ class Navigator:
         self.shown = dict.fromkeys(self.near, 0)  # links whose URLs say the same
         self.links = 0
         self.heeded: set[str] = set()  # what links say that may lead to a list of wanted pages
-        self.above = {above[0] for url in samples if (above := parents_of(url))}
+        self.hoped = {above[0]: ABOVE for url in samples if (above := parents_of(url))}  # URLs worth a visit anyway
         for url in samples:
             self.learn(LinkSeen(url), 1.0, SAMPLE_WEIGHT / len(samples))
 
@@ -161,7 +162,7 @@ class Navigator:
         worth = EXPLORE * new * (0.5 + near)
         if not self.heeded.isdisjoint(said.url):
             worth *= NAMED
-        return max(worth, ABOVE) if link.url.removesuffix("index.html") in self.above else worth
+        return max(worth, self.hoped.get(link.url.removesuffix("index.html"), 0.0))
 
     def score(self, link: LinkSeen) -> float:
         """What following a link promises, in [0, 1]."""
