@@ -20,6 +20,7 @@ MAX_KINDS = 10_000  # of elements, remembered; a site uses the same ones on ever
 TOLD_BY_VALUE = ("id", "class", "style")
 UNREAD = (Comment, Doctype)
 BLANKS = " \t\r\n\f"
+NO_LOOK = (None, None, None)
 LOOSE = ("html", "head")  # where blanks never are
 
 
@@ -126,7 +127,7 @@ class Found:
         """Note what sees that other scripts, style sheets and the like are there."""
         self.gone += [element for element in old if element.tag == "script"]
         self.come += [element for element in new if element.tag == "script"]
-        if list(map(_look_of, old)) != list(map(_look_of, new)):
+        if _looks(old) != _looks(new):
             self.parts.add(Part.LOOKS)
         if any(name.startswith("on") for element in (*old, *new) for name in element.attrs):
             self.parts.add(Part.HANDLERS)
@@ -291,9 +292,10 @@ def _read(nodes: Sequence[Node], parent: Node) -> _Row:
     return _Row(kept, lights)
 
 
-def _look_of(element: Element) -> tuple[str | None, ...]:
-    """What a mark sees of the looks of a script, a style sheet and the like."""
-    return element.attr("class"), element.attr("style"), assets.sheet(element)
+def _looks(elements: list[Element]) -> list[tuple[str | None, ...]]:
+    """What a mark sees of the looks of scripts, style sheets and the like."""
+    found = ((one.attr("class"), one.attr("style"), assets.sheet(one)) for one in elements)
+    return [look for look in found if look != NO_LOOK]
 
 
 def _reads_alike(one: str, other: str) -> bool:

@@ -1,0 +1,73 @@
+"""Where two trees differ, and which parts of a mark can see it."""
+
+import pytest
+
+from sanderling.pages.forks import ALL, MAX_ELEMENTS, NOWHERE, Part, Spots, look
+from sanderling.pages.parse import parse
+
+PAGE = (
+    "<html><head><title>Birds</title><link rel=stylesheet href=/a.css><script>start();</script></head>"
+    "<body><div><p class=first>Gulls <a href=/gull>on</a></p><img src=/gull.png><p>Terns</p></div>"
+    "<pre>a\n b</pre><p>Waders</p></body></html>"
+)
+
+
+def parts(old: str, new: str, spots: Spots = NOWHERE) -> set[Part]:
+    mine, yours = (parse(page.encode(), "utf-8", positions=True) for page in (old, new))
+    return look(mine, yours, len(old), spots).parts
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "seen"),
+    [
+        ("Terns", "Skuas", {Part.WORDS}),
+        ("<p>Terns", "<p data-x=1><!-- x -->Terns", set()),
+        ("a\n b", "a\n  b", {Part.WORDS}),
+        ("/gull>", "/tern>", {Part.LINKS}),
+        ("/gull.png", "/tern.png", {Part.IMAGES}),
+        ("class=first", "class=last", {Part.LOOKS}),
+        ("<p>Terns", "<p>Skuas</p><p>Terns", {Part.WORDS, Part.STRUCTURE}),
+        ("<p>Terns</p>", "<h2>Terns</h2>", {Part.WORDS, Part.STRUCTURE}),
+        ("<p>Terns", "<p><a href=/b>Skuas</a></p><p>Terns", {Part.WORDS, Part.STRUCTURE, Part.LINKS}),
+        ("<p>Terns", "<p onclick='go()'>Terns", {Part.HANDLERS}),
+        (">Birds<", ">Beasts<", {Part.WORDS, Part.TITLE}),
+        ("<p>Terns", "<aside>x</aside><p>Terns", ALL),
+        ("<p>Terns", "<p hidden>Terns", ALL),
+        ("<p>Terns", "<p id=menu>Terns", ALL),
+        ("/a.css", "/b.css", {Part.LOOKS}),
+        ("/a.css", "/a.css?v=2", set()),
+        ("<head>", "<head><meta name=x><link rel=next href=/n>", set()),
+    ],
+)
+def test_only_the_parts_that_see_a_difference_are_named(old: str, new: str, seen: set[Part]) -> None:
+    other = PAGE.replace(old, new)
+    assert parts(PAGE, other) == seen
+    assert parts(other, PAGE) == seen
+
+
+def test_scripts_that_differ_are_listed() -> None:
+    old, new = (parse(page.encode(), "utf-8") for page in (PAGE, PAGE.replace("start", "stop")))
+    found = look(old, new, len(PAGE))
+    assert [script.text for script in found.gone] == ["start();"]
+    assert [script.text for script in found.come] == ["stop();"]
+    assert not found.parts
+
+
+def test_what_only_moved_on_is_not_looked_into() -> None:
+    rows = "".join(f"<div><img src=/{number}.png></div>" for number in range(50))
+    page = f"<main>{rows}</main><p>End</p>"
+    for new in (f"<main><p>New</p>{rows}<p>Last</p></main><p>End.</p>", f"<main>{rows[33:]}</main><p>End.</p>"):
+        assert Part.FORMS not in parts(page, new)
+    assert Part.IMAGES not in parts(page, f"<main><p>New</p>{rows}<p>Last</p></main><p>End.</p>")
+
+
+def test_where_very_much_differs_everything_does() -> None:
+    old, new = ("".join(f"<p>{word}</p>" for _ in range(MAX_ELEMENTS + 1)) for word in ("a", "b"))
+    assert parts(old, new) == ALL
+
+
+@pytest.mark.parametrize("line", [1, 3, 99])
+def test_a_hint_that_is_wrong_does_no_harm(line: int) -> None:
+    page = "<div>\n<p>Gulls</p>\n<p>Terns</p>\n</div>\n<p>Waders</p>"
+    assert parts(page, page.replace("Terns", "Skuas"), Spots((line, 0), (line, 9))) == {Part.WORDS}
+    assert parts(page, page, Spots((line, 0), (line, 9))) == set()

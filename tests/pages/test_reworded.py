@@ -1,0 +1,43 @@
+"""The words of two versions of a page, read once where they are the same."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from sanderling.changes.difference import difference
+from sanderling.pages.blocks import blocks
+from sanderling.pages.parse import parse
+from sanderling.pages.reworded import compare_blocks
+from sanderling.pages.signatures import read_words, weigh, worded
+
+PROSE = "Sanderlings run along the edge of the waves and pick up what the water leaves behind."
+LINES = st.lists(
+    st.sampled_from(
+        (
+            *(f"<p>{PROSE}</p>", f"<p hidden>{PROSE}</p>", "<p>10:15</p>", "<p>11:45</p>", "<p>$ 5</p>"),
+            *("<p hidden>$ 5</p>", "<p>Sold out</p>", "<p>3 hours ago</p>", "<pre>10:15\n $ 5</pre>"),
+            *("<p>Rendered in 3 ms</p>", "<p>Gulls</p>"),
+            *("<ul><li><a href=/a>A</a><li><a href=/b>B</a><li><a href=/c>C</a><li><a href=/d>D</a></ul>", "<hr>"),
+        )
+    ),
+    max_size=9,
+)  # fmt: skip
+
+
+@given(start=LINES, old=LINES, new=LINES, end=LINES)
+def test_words_read_once_are_told_apart_as_those_read_twice(
+    start: list[str], old: list[str], new: list[str], end: list[str]
+) -> None:
+    pages = [blocks(parse("".join((*start, *middle, *end)).encode(), "utf-8")) for middle in (old, new)]
+    pair, full = compare_blocks(*pages), [worded(weigh(read_words(page), page.lines)) for page in pages]
+    found, truth = difference(pair.old, pair.new), difference(*full)
+    assert found == (truth if truth.blocks else replace(truth, weight=found.weight))
+
+
+def test_a_time_that_makes_a_timetable_is_told_though_it_stands_elsewhere() -> None:
+    times = "".join(f"<p>1{hour}:15</p>" for hour in range(3))
+    old, new = (
+        blocks(parse(f"{times}<p>{PROSE}</p>{more}".encode(), "utf-8")) for more in ("<p>x</p>", "<p>14:15</p>")
+    )
+    pair = compare_blocks(old, new)
+    assert len(difference(pair.old, pair.new).blocks) > 1
