@@ -32,6 +32,7 @@ from benchmarks.histories import DAY, traces_in
 from benchmarks.written import put
 from sanderling.changes.detect import detect
 from sanderling.migrants.follow import links_of
+from sanderling.pages import stamps
 from sanderling.pages.between import Before, marks_between
 from sanderling.pages.links import extract
 from sanderling.pages.parse import Document, parse
@@ -129,9 +130,13 @@ def column(pairs: Pairs, traces: Path) -> dict[str, str]:
     costs, kinds = Costs(), Counter[str]()
     for old, new in pairs:
         kinds[_compare(old, new, costs)] += 1
+    stamps.forget()
+    for old, new in pairs:
+        if old != new:
+            _compare_marked(old, new, costs)
     others = list(_others(pairs))
     size = sum(len(new) for _, new in pairs) / len(pairs) / 1024
-    whole = costs.of("unpack", "marks", "verdict")
+    first, later = costs.of("unpack", "marks", "verdict"), costs.of("unpack", "marks later", "verdict")
 
     def share(seconds: float) -> str:
         return f"{seconds / costs.of('parse'):.1%}, {seconds / costs.of('read'):.1%}"
@@ -152,9 +157,10 @@ def column(pairs: Pairs, traces: Path) -> dict[str, str]:
     for kind, title in KINDS.items():
         made = f"{costs.of(kind) / costs.of(f'parse {kind}'):.0%} of {kinds[kind]}" if kinds[kind] else "-"
         cells[f"marks of both versions where {title}, beside parsing these pages"] = made
-    cells["**other bytes, in all**"] = share(whole)
+    cells["**other bytes for the first time, in all**"] = share(first)
     cells["half of the pages with other bytes cost at most; share of them within the aim"] = _spread(costs.shares)
-    for name, seconds in _visits(traces, whole):
+    cells["**other bytes later, in all**"] = share(later)
+    for name, seconds in _visits(traces, first, later):
         cells[name] = share(seconds)
     return cells
 
@@ -179,10 +185,11 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> str:
     spent, marked = costs.spent("unpack", "marks", "verdict"), costs.spent("marks")
     body = costs.take("unpack", igzip.decompress, igzip.compress(old))
     made = costs.take("marks", marks_between, _looked_at(tree), new, Before(body, charset))
-    kind = _kind(made["before"], made["after"])
+    after = made.get("after") or made["signature"]
+    kind = _kind(made["before"], after)
     costs.seconds[kind] += costs.spent("marks") - marked
     costs.times[kind] += 1
-    costs.take("verdict", detect, made["before"], made["after"])
+    costs.take("verdict", detect, made["before"], after)
     parsed = costs.spent(f"parse {kind}")
     costs.take(f"parse {kind}", parse, new)
     whole = costs.spent("unpack", "marks", "verdict") - spent
@@ -195,6 +202,12 @@ def _kind(before: bytes, after: bytes) -> str:
     if before == after:
         return "same"
     return "some" if read(before).outline == read(after).outline else "tags"
+
+
+def _compare_marked(old: bytes, new: bytes, costs: Costs) -> None:
+    """The same for a page whose last version has a full mark, if it ever needed one."""
+    charset = (parse(old).encoding or "").lower()
+    costs.take("marks later", marks_between, _looked_at(parse(new)), new, Before(old, charset, is_marked=True))
 
 
 def _looked_at(tree: Document) -> Document:
@@ -238,14 +251,17 @@ def _mean(work: Callable[[Any], object], bodies: list[Any]) -> float:
     return (time.process_time() - start) / len(bodies)
 
 
-def _visits(folder: Path, whole: float) -> Iterator[tuple[str, float]]:
+def _visits(folder: Path, first: float, later: float) -> Iterator[tuple[str, float]]:
     """What comparing costs at each of the daily visits of real sites, by the histories of their content."""
     for name in traces_in(folder):
-        looks = changed = 0
+        looks = changed = fresh = 0
         for life in histories.read(folder, name).pages:
+            days = {moment // DAY for moment in life.times if life.born < moment < life.died}
             looks += max(1, int((life.died - life.born) // DAY))
-            changed += len({moment // DAY for moment in life.times if life.born < moment < life.died})
-        yield f"a daily visit, changes as in {name} ({changed / looks:.2%} of the visits)", changed * whole / looks
+            changed += len(days)
+            fresh += bool(days)
+        spent = fresh * first + (changed - fresh) * later
+        yield f"a daily visit, changes as in {name} ({changed / looks:.2%} of the visits)", spent / looks
 
 
 if __name__ == "__main__":

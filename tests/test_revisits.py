@@ -11,6 +11,7 @@ from tests.web import Page, Site, html, redirect, tree
 
 from sanderling.cli import main
 from sanderling.errors import CollectionError, UsageError
+from sanderling.pages.signatures import is_current
 from sanderling.refresh.history import decode
 from sanderling.revisits import Mode, refresh
 from sanderling.session import Request, crawl
@@ -40,18 +41,21 @@ def test_a_page_with_another_clock_is_unchanged(tmp_path: Path) -> None:
         assert (seen.visited, seen.not_modified, seen.unchanged, seen.changed) == (4, 3, 1, 0)
 
 
-def test_a_changed_page_is_compared_with_the_one_in_the_archive_and_no_mark_of_it_is_kept(tmp_path: Path) -> None:
+def test_a_restless_page_is_compared_by_its_words_and_gets_no_full_mark_until_its_tags_differ(tmp_path: Path) -> None:
     text = "".join(f"<p>{WORDS} Paragraph {number} of many.</p>" for number in range(30))
     with Site(texts(1)) as site:
         crawl(tmp_path, request(site))
+        marked = []
         for visit, tags in enumerate(("", "", "", "<hr>", "<p>News.</p>", "<p>News.</p>")):
             said = f"{text}{tags}<p>Generated on 2026-03-0{visit + 1} at 08:15:0{visit}.</p>"
             site.pages["/p0"] = Page(f"<title>Birds</title>{said}".encode())
             seen = go(site, tmp_path, Mode.ALL)
             assert seen.changed == (visit in (0, 3, 4))
             with closing(read_collection(tmp_path)) as collection:
-                rows = collection.db.execute("SELECT kind FROM marks WHERE url > 1").fetchall()
-            assert {kind for (kind,) in rows}.isdisjoint(("before", "after", "signature"))
+                rows = collection.db.execute("SELECT kind, value FROM marks WHERE url > 1").fetchall()
+            assert {kind for kind, _ in rows}.isdisjoint(("before", "after"))
+            marked.append([is_current(value) for kind, value in rows if kind == "signature"])
+        assert marked == [[True], [False], [False], [True], [True], [False]]
 
 
 def test_a_notice_in_the_place_of_a_page_is_an_outage_and_no_change(

@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from sanderling.changes.difference import Difference, difference
 from sanderling.pages.between import Before, compare, marks_between
 from sanderling.pages.branches import compare_trees
+from sanderling.pages.forks import look
 from sanderling.pages.parse import parse
 from sanderling.pages.reworded import Pair
-from sanderling.pages.signatures import read, sign, write
+from sanderling.pages.signatures import NOTHING, read, sign, write
 
 TEXT = "Sanderlings run along the edge of the waves and pick up what the water leaves behind, number {0}."
 
@@ -34,6 +35,11 @@ def pair_of(old: bytes, new: bytes) -> Pair:
     return compare(parse(new), new, Before(old, "utf-8"))
 
 
+def _by_trees(old: bytes, new: bytes) -> Pair:
+    last, tree = parse(old), parse(new)
+    return compare_trees(last, tree, look(last, tree, len(new)))
+
+
 def in_full(old: bytes, new: bytes) -> Difference:
     """How two versions differ by their full marks."""
     return difference(sign(parse(old)), sign(parse(new)))
@@ -42,7 +48,9 @@ def in_full(old: bytes, new: bytes) -> Difference:
 def agree(old: bytes, new: bytes) -> Difference:
     """How two versions differ by what differs; see that full marks give the same."""
     truth = in_full(old, new)
-    for pair in (pair_of(old, new), compare_trees(parse(old), parse(new), len(new))):
+    for pair in (pair_of(old, new), _by_trees(old, new)):
+        if pair.new.outline != NOTHING.outline:
+            assert pair.new == sign(parse(new))
         found = difference(pair.old, pair.new)
         assert found == (truth if truth.blocks else replace(truth, weight=found.weight))
     return truth
@@ -161,9 +169,14 @@ def test_line_ends_make_no_difference() -> None:
     assert pair.old == pair.new
 
 
-def test_a_full_mark_is_made_where_the_last_version_is_not_at_hand_and_given_up_when_it_is_out_of_date() -> None:
-    words = PAGE.replace(b"number 7", b"numeral 7")
-    assert marks_between(parse(words), words, Before(b"")) == {"signature": write(sign(parse(words)))}
+def test_a_full_mark_is_made_once_and_given_up_when_it_is_out_of_date() -> None:
+    words, tags = PAGE.replace(b"number 7", b"numeral 7"), PAGE.replace(b"<h2>", b"<h3>")
+    full = write(sign(parse(tags)))
+    assert marks_between(parse(tags), tags, Before(b"")) == {"signature": full}
+    first = marks_between(parse(tags), tags, Before(PAGE, "utf-8"))
+    assert first["signature"] == full
+    assert set(first) == {"before", "signature"}
+    assert marks_between(parse(tags), tags, Before(PAGE, "utf-8", is_marked=True)) == {"signature": full}
     assert set(marks_between(parse(words), words, Before(PAGE, "utf-8"))) == {"before", "after"}
     assert marks_between(parse(words), words, Before(PAGE, "utf-8", is_marked=True))["signature"] == b""
     token = PAGE.replace(b"<nav>", b"<nav data-time='1'>")

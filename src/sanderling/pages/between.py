@@ -2,14 +2,15 @@
 
 Most pages whose bytes differ have the tags they had: a time, a token, some words are others. Where that is so at a few
 spots, it is seen at once. Else the trees are compared, and only the parts of a mark that can see how they differ are
-made, of both versions. Comparing two such small marks gives what comparing two full ones would. A full mark is made
-where the last version is not at hand.
+made, of both versions. Comparing two such small marks gives what comparing two full ones would. Where tags came or went
+the mark of the new version is a full one, and kept: at the next such change one mark is enough. So it is where the last
+version is not at hand.
 """
 
 from msgspec import Struct
 
 from sanderling.pages.branches import compare_spots, compare_trees
-from sanderling.pages.forks import NOWHERE, Spots
+from sanderling.pages.forks import NOWHERE, Found, Part, Spots, look
 from sanderling.pages.parse import Document, parse
 from sanderling.pages.reworded import Pair
 from sanderling.pages.signatures import sign, write
@@ -31,18 +32,39 @@ def marks_between(tree: Document, body: bytes, before: Before) -> dict[str, byte
     """Make the marks of a page that changed: `signature` is to be kept, `before` and `after` are to be compared."""
     if not before.body:
         return {"signature": write(sign(tree))}
-    pair = compare(tree, body, before)
-    found = {"before": write(pair.old), "after": write(pair.new)}
-    return found | {"signature": b""} if before.is_marked and pair.old != pair.new else found
+    pair = _at_spots(tree, body, before)
+    if pair is None:
+        last, found = _forks(tree, body, before)
+        if Part.STRUCTURE in found.parts and before.is_marked:
+            return {"signature": write(sign(tree))}
+        pair = compare_trees(last, tree, found)
+        if Part.STRUCTURE in found.parts:
+            return {"before": write(pair.old), "signature": write(pair.new)}
+    marks = {"before": write(pair.old), "after": write(pair.new)}
+    return marks | {"signature": b""} if before.is_marked and pair.old != pair.new else marks
 
 
 def compare(tree: Document, body: bytes, before: Before) -> Pair:
     """Compare a page with its last version by what differs."""
-    found = told(tree, before.body, body) if (tree.encoding or "").lower() == before.charset else None
-    if found is not None:
-        return compare_spots(tree, found)
+    pair = _at_spots(tree, body, before)
+    if pair is not None:
+        return pair
+    last, found = _forks(tree, body, before)
+    return compare_trees(last, tree, found)
+
+
+def _at_spots(tree: Document, body: bytes, before: Before) -> Pair | None:
+    """Compare two versions that differ at a few spots; None if they differ in more."""
+    if (tree.encoding or "").lower() != before.charset:
+        return None
+    found = told(tree, before.body, body)
+    return None if found is None else compare_spots(tree, found)
+
+
+def _forks(tree: Document, body: bytes, before: Before) -> tuple[Document, Found]:
+    """Parse the last version of a page, and find where it differs."""
     last = parse(before.body, before.charset, positions=True)
-    return compare_trees(last, tree, max(len(body), len(before.body)), _spots(before.body, body))
+    return last, look(last, tree, max(len(body), len(before.body)), _spots(before.body, body))
 
 
 def _spots(old: bytes, new: bytes) -> Spots:

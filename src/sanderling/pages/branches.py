@@ -3,13 +3,13 @@
 Most changed pages have a few other words, or another script, and all else as it was.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 from msgspec.structs import replace
 
 from sanderling.pages import assets, behaviour
 from sanderling.pages.blocks import Blocks, blocks, said
-from sanderling.pages.forks import NOWHERE, Found, Part, Spots, look
+from sanderling.pages.forks import ALL, Found, Part
 from sanderling.pages.parse import Document
 from sanderling.pages.reworded import Pair, compare_blocks, page_before
 from sanderling.pages.signatures import NOTHING, main_assets, skeleton
@@ -17,25 +17,35 @@ from sanderling.pages.spots import Told
 from sanderling.pages.swaps import Swap, as_it_was
 
 SHOWN = frozenset((Part.LINKS, Part.IMAGES))
-READ = frozenset((Part.WORDS, Part.STRUCTURE))
 
 
-def compare_trees(old: Document, new: Document, size: int, spots: Spots = NOWHERE) -> Pair:
-    """Mark what differs between two trees of pages up to such a size, maybe at these spots."""
-    found = look(old, new, size, spots)
+def compare_trees(old: Document, new: Document, found: Found) -> Pair:
+    """Mark what differs between two trees, given where they do; if tags do, the new mark is a full one, to be kept."""
+    if Part.STRUCTURE in found.parts:
+        return _in_full(old, new, found.parts)
     parts = found.parts
     left, right = _marked(old, parts), _marked(new, parts)
     if Part.SCRIPTS not in parts and found.gone + found.come:
         left["scripts"], right["scripts"] = _scripts(new, found)
-    words, last, page = Pair(NOTHING, NOTHING), None, None
-    if parts & READ or parts & SHOWN:
-        page = last = blocks(new)
-    if page is not None and parts & READ:
-        last = blocks(old) if Part.STRUCTURE in parts else page_before(old, page, found.texts)
-        words = compare_blocks(last, page)
-    if page is not None and last is not None and (parts & SHOWN or _is_elsewhere(last, page)):
-        left |= _main(old, last if last is not page else replace(page, said=None))
+    if not parts & (SHOWN | {Part.WORDS}):
+        return Pair(replace(NOTHING, **left), replace(NOTHING, **right))
+    page = blocks(new)
+    last = page_before(old, page, found.texts) if Part.WORDS in parts else replace(page, said=None)
+    words = compare_blocks(last, page)
+    if parts & SHOWN or _is_elsewhere(last, page):
+        left |= _main(old, last)
         right |= _main(new, page)
+    return Pair(replace(words.old, **left), replace(words.new, **right))
+
+
+def _in_full(old: Document, new: Document, parts: Set[Part]) -> Pair:
+    """Mark a version in full, and the last one as it with what differs."""
+    right = _marked(new, ALL)
+    left = right | _marked(old, parts | {Part.SCRIPTS})
+    last, page = blocks(old), blocks(new)
+    words = compare_blocks(last, page, is_kept=True)
+    right |= _main(new, page)
+    left |= _main(old, last)
     return Pair(replace(words.old, **left), replace(words.new, **right))
 
 
@@ -66,7 +76,7 @@ def _is_elsewhere(last: Blocks, page: Blocks) -> bool:
     return last.is_believed != page.is_believed or last.core is not page.core or bool(last.menus or page.menus)
 
 
-def _marked(tree: Document, parts: set[Part]) -> dict[str, object]:
+def _marked(tree: Document, parts: Set[Part]) -> dict[str, object]:
     """Make some parts of a mark, but for the words."""
     found: dict[str, object] = {part: assets.pack(MADE[part](tree)) for part in parts if part in MADE}
     if Part.LOOKS in parts:

@@ -76,11 +76,12 @@ def _as_before(page: Blocks, lines: list[str]) -> Blocks | None:
     return replace(page, lines=lines, said=None) if 2 * drift < page.margin or not drift else None
 
 
-def compare_blocks(old: Blocks, new: Blocks) -> Pair:
-    """Mark the words of two versions whose blocks are known."""
-    if old.lines == new.lines and old.verbatim == new.verbatim and _show_alike(old, new):
+def compare_blocks(old: Blocks, new: Blocks, *, is_kept: bool = False) -> Pair:
+    """Mark the words of two versions whose blocks are known; all of those of the new one, if its mark is kept."""
+    alike = old.lines == new.lines and old.verbatim == new.verbatim and _show_alike(old, new)
+    if alike and not is_kept:
         return Pair(NOTHING, NOTHING)
-    return _spliced(old, new) or Pair(_marked(old), _marked(new))
+    return _spliced(old, new, is_kept) or Pair(_marked(old), _marked(new))
 
 
 def _show_alike(old: Blocks, new: Blocks) -> bool:
@@ -119,13 +120,13 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
     return next(compress(count(), map(ne, one, other)), min(len(one), len(other)))
 
 
-def _spliced(old: Blocks, new: Blocks) -> Pair | None:
+def _spliced(old: Blocks, new: Blocks, is_kept: bool) -> Pair | None:
     """Mark two versions, reading once what both begin and end with; None if one line there decides about another."""
     cut = _cut(old.lines, new.lines)
     mine, yours = cut.of(old), cut.of(new)
     if max(len(old.lines), len(new.lines)) >= MAX_LINES or cut.around(old.verbatim) != cut.around(new.verbatim):
         return None
-    read, part = read_words(new, is_part=True), read_words(mine)
+    read, part = read_words(new, is_part=not is_kept), read_words(mine)
     end = len(read.blocks) - cut.tail
     if part.clocks or any(cut.start <= place < end for place in read.clocks):
         return None
@@ -134,22 +135,28 @@ def _spliced(old: Blocks, new: Blocks) -> Pair | None:
     gone = part.blocks[: len(mine.lines)]  # no lines read as an empty one
     last = Words(part.text, [*row[0], *gone, *row[2]], places_of(old), old.main)
     now = replace(read, text=text_of(yours.lines))
-    if _may_be_unveiled(old, new, cut, [*gone, *row[1]], set(compress(read.blocks, new.veiled))):
+    other = {*gone, *row[1]} - {b""}
+    if is_kept or _may_be_unveiled(old, new, cut, other, set(compress(read.blocks, new.veiled))):
         last, now = weigh(last, old.lines), weigh(now, new.lines)
     else:
-        last, now = _weighed(last, mine, cut), _weighed(now, yours, cut)
+        last, now = _weighed(last, old.lines, other), _weighed(now, new.lines, other)
+    if is_kept:  # of the last version only whether it was another text counts
+        last, now = replace(last, text=read.text ^ (last.text != now.text)), replace(now, text=read.text)
     return Pair(worded(last, row=head + hashed(gone) + tail), worded(now, row=head + middle + tail))
 
 
-def _may_be_unveiled(old: Blocks, new: Blocks, cut: _Cut, other: list[bytes], veiled: set[bytes]) -> bool:
+def _may_be_unveiled(old: Blocks, new: Blocks, cut: _Cut, other: set[bytes], veiled: set[bytes]) -> bool:
     """Say whether one version may show what the other has and does not show; `other` are the blocks that differ."""
     if cut.around(old.veiled) != cut.around(new.veiled) or cut.around(old.main) != cut.around(new.main):
         return 1 in old.veiled or 1 in new.veiled
     return 1 in cut.of(old).veiled or 1 in cut.of(new).veiled or not veiled.isdisjoint(other)
 
 
-def _weighed(words: Words, part: Blocks, cut: _Cut) -> Words:
-    """Weigh some lines; all others are the same in both versions."""
-    some = weigh(Words(0, [], part.main, part.main), part.lines)
-    before, behind = cut.around(words.places)
-    return replace(words, places=before + some.places + behind)
+def _weighed(words: Words, lines: list[str], other: set[bytes]) -> Words:
+    """Weigh the blocks that differ, wherever they stand: beside one like it, either may be said to be new."""
+    wanted = [place for place, block in enumerate(words.blocks) if block in other]
+    some = bytes(map(words.main.__getitem__, wanted))
+    places = bytearray(words.places)
+    for place, value in zip(wanted, weigh(Words(0, [], some, some), [lines[n] for n in wanted]).places, strict=True):
+        places[place] = value
+    return replace(words, places=bytes(places))
