@@ -120,6 +120,16 @@ def test_a_crawl_that_brings_nothing_home_says_why_and_returns_9(
     assert "--allow-private" in told
 
 
+def test_who_is_asked_for_a_password_or_a_cookie_hears_how_to_give_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with Site({"/": Page(b"who?", 401), "/round": redirect("/round")}) as site:
+        for path, advice in (("/", "--basic-auth HOST=USER:PASSWORD"), ("/round", "--cookies")):
+            line = ["crawl", site.root + path, "-C", str(tmp_path / path[1:]), "--delay", "0", "--migrants", "1"]
+            assert main([*line, "--allow-private"]) == 9
+            assert advice in capsys.readouterr().err
+
+
 def test_a_crawl_that_is_turned_away_says_so_even_where_pages_are_stored(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

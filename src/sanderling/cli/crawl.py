@@ -99,6 +99,8 @@ ADVICE = {
     Reason.PRIVATE_ADDRESS: "--allow-private lets us in",
     Reason.ROBOTS: "its robots.txt keeps us out",
     "certificate": "--insecure-host HOST does without a valid one",
+    "status 401": "--basic-auth HOST=USER:PASSWORD logs in",
+    Reason.TOO_MANY_REDIRECTS: "a site that wants its cookies back gets them with --cookies",
     "wrong version number": "does it speak plain http? Then say http://",
     Reason.FORGOTTEN: "sanderling forget --undo lets it in again",
     Reason.OUT_OF_SCOPE: "--scope any goes there, or name it as a seed",
