@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -288,18 +289,26 @@ def test_what_was_begun_by_name_is_finished_before_pages_go_by_age(
     assert all(b"Albertine" not in record.body for record in records(tmp_path))
 
 
-def test_what_was_begun_by_age_is_finished_by_the_next_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@contextmanager
+def stopped_after_the_first(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Press Ctrl-C after one page was forgotten."""
+
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
+    with monkeypatch.context() as patched:
+        patched.setattr("sanderling.store.forget.CHUNK", 1)
+        patched.setattr("sanderling.forgetting._complete", stop)
+        with pytest.raises(KeyboardInterrupt):
+            yield
+
+
+def test_what_was_begun_by_age_is_finished_by_the_next_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Site(site_pages()) as site:
         crawl(site, tmp_path)
         made_older(tmp_path, 100)
-        with monkeypatch.context() as patched:
-            patched.setattr("sanderling.store.forget.CHUNK", 1)
-            patched.setattr("sanderling.forgetting._complete", stop)
-            with pytest.raises(KeyboardInterrupt):
-                forget(tmp_path, Choice([f"{site.root}/people/*"], unseen=time.time() - 90 * 86_400))
+        with stopped_after_the_first(monkeypatch):
+            forget(tmp_path, Choice([f"{site.root}/people/*"], unseen=time.time() - 90 * 86_400))
         assert main(["forget", "--yes", "-C", str(tmp_path)]) == 0
     assert held(tmp_path) == {"/", "/letter", "/twin0", "/twin1", "/twin2"}
     assert (is_unfinished(tmp_path), banned(tmp_path)) == (False, [])
@@ -309,17 +318,11 @@ def test_what_was_begun_by_age_is_finished_by_the_next_call(tmp_path: Path, monk
 def cut_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A collection of seven old pages; to forget them by age was cut short after the first."""
 
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
     with Site(site_pages()) as site:
         crawl(site, tmp_path)
         made_older(tmp_path, 100)
-        with monkeypatch.context() as patched:
-            patched.setattr("sanderling.store.forget.CHUNK", 1)
-            patched.setattr("sanderling.forgetting._complete", stop)
-            with pytest.raises(KeyboardInterrupt):
-                forget(tmp_path, Choice(unseen=time.time() - 90 * 86_400))
+        with stopped_after_the_first(monkeypatch):
+            forget(tmp_path, Choice(unseen=time.time() - 90 * 86_400))
         yield site.root
     assert len(records(tmp_path)) > 0  # whatever came after: none is damaged
 

@@ -4,5 +4,7 @@ A raw string comes in; a `Url` (the key), its wire spelling and a verdict (in sc
 
     normalise.py   one spelling per URL            dust.py       what makes no difference on a site, learned or said
     scope.py       what belongs to a crawl         traps.py      what one URL tells of a trap
-    budget.py      what only many URLs tell
+    domain.py      who registered a name           budget.py     what only many URLs tell
+
+Which page is worth more: `coverage.py`, `popularity.py`, `pvalue.py`, `relevance.py`, `navigation.py`, `depth.py`.
 """

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from base64 import b16encode, b32encode, b64encode, urlsafe_b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO, Protocol
 
 from msgspec import Struct
@@ -204,7 +204,7 @@ def _read_body(record: Parsed, block: Block, cap: int) -> None:
     record.size -= block.short
 
 
-def _lines(readline: "Readline") -> Iterator[bytes]:
+def _lines(readline: Callable[[], bytes]) -> Iterator[bytes]:
     """Header lines up to and with the empty one."""
     total = 0
     while line := readline():
@@ -214,13 +214,6 @@ def _lines(readline: "Readline") -> Iterator[bytes]:
         yield line
         if not line.strip():
             return
-
-
-class Readline(Protocol):
-    """A stream's method of that name."""
-
-    def __call__(self) -> bytes:
-        """Return the next line."""
 
 
 def _split_fields(lines: list[bytes]) -> list[Field]:
