@@ -38,7 +38,7 @@ from sanderling.engines.hosts.letter import (
 from sanderling.engines.hosts.post import Address
 from sanderling.engines.hosts.reader import ProseUnpacker
 from sanderling.engines.hosts.rules import Owner, Site, is_open, read_owner
-from sanderling.engines.hosts.service import Service
+from sanderling.engines.hosts.service import CALLERS, Service
 from sanderling.errors import UsageError
 from sanderling.records import Host, Outcome, Reason
 
@@ -267,6 +267,19 @@ def test_who_has_not_sent_a_letter_yet_takes_nobodys_place(tmp_path: Path) -> No
         with socket.create_connection((host, int(port)), timeout=30) as slow:
             slow.sendall(f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n".encode() + b"x")
             assert isinstance(messages(address, letter(address, web.root))[-1], End)
+
+
+def test_callers_who_say_nothing_do_not_fill_the_house(tmp_path: Path) -> None:
+    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root), guests=1) as address:
+        host, _, port = address.receiver.partition(":")
+        idle = [socket.create_connection((host, int(port)), timeout=30) for _ in range(CALLERS)]
+        with socket.create_connection((host, int(port)), timeout=30) as late:
+            assert late.recv(1) == b"", "it is closed at once"
+        for caller in idle:
+            caller.shutdown(socket.SHUT_WR)
+            assert caller.recv(1) == b"", "it was seen out"
+            caller.close()
+        assert isinstance(messages(address, letter(address, web.root))[-1], End)
 
 
 @pytest.mark.parametrize("length", ["\u00b2", "-1", "1" * 5000, "1_0", ""])

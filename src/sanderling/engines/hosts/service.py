@@ -38,6 +38,7 @@ from sanderling.engines.hosts.walk import Walk
 from sanderling.errors import UsageError
 
 IDLE_SECONDS = 300.0  # a guest that says nothing for so long is shown out
+CALLERS = 8  # connections for each guest there may be; more are closed at once
 AHEAD = 256  # messages found and not yet packed
 LENGTH = re.compile(r"[0-9]{1,15}")
 STATUS = {Refusal.TOO_LARGE: 413, Refusal.UNREADABLE: 400, Refusal.TRUNCATED: 400, Refusal.BUSY: 503}
@@ -66,6 +67,7 @@ class Service(ThreadingHTTPServer):
         self.gates = {site.site: Gate(site, clock) for site in owner.site}
         self.checking = threading.Lock()
         self.guests = threading.BoundedSemaphore(owner.guests)
+        self.callers = set[object]()  # whoever is connected, with a letter or without
         host, _, port = owner.listen.rpartition(":")
         if not port.isdigit():
             raise UsageError(f"listen = {owner.listen!r}: write an address and a port, 0.0.0.0:8443")
@@ -78,6 +80,18 @@ class Service(ThreadingHTTPServer):
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(folder / owner.certificate, folder / (owner.private_key or owner.certificate))
             self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
+
+    def verify_request(self, request: object, _client: object) -> bool:
+        """Let nobody fill the house by standing in the door."""
+        is_room = len(self.callers) < CALLERS * self.owner.guests
+        if is_room:
+            self.callers.add(request)
+        return is_room
+
+    def shutdown_request(self, request: Any) -> None:
+        """See a caller out."""
+        self.callers.discard(request)
+        super().shutdown_request(request)
 
     def handle_error(self, *_: Any) -> None:
         """A guest that leaves in the middle is no news."""
