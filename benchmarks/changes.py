@@ -2,6 +2,7 @@
 
 python -m benchmarks.changes mutations FOLDER ...   pages below the folders, each changed in known ways
 python -m benchmarks.changes live                   consecutive fetches of live pages (suites/change-ota)
+python -m benchmarks.changes disguised              the same without names, landmarks and roles
 python -m benchmarks.changes versions OLD NEW       two versions of a site; --truth content_changes.json --pair N
 """
 
@@ -13,15 +14,17 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from benchmarks.disguises import DISGUISES, Names
 from benchmarks.mutations import KINDS, NOISE, Mutation
 from sanderling.changes.detect import Change, Kind, detect, judge
 from sanderling.changes.difference import difference
 from sanderling.changes.noise import Noise
 from sanderling.pages.between import Before, marks_between
-from sanderling.pages.parse import parse
+from sanderling.pages.parse import Document, parse
 from sanderling.pages.signatures import read as unpack
 
 Result = TypeVar("Result")
@@ -30,7 +33,7 @@ Result = TypeVar("Result")
 def main() -> int:
     """Run one of the measures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("measure", choices=("mutations", "live", "versions"))
+    parser.add_argument("measure", choices=("mutations", "live", "disguised", "versions"))
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--pages", type=int, default=300, help="pages looked at (default 300)")
     parser.add_argument("--seed", type=int, default=1)
@@ -99,16 +102,32 @@ def _mutated(path: Path, seed: int) -> Iterator[tuple[Mutation, Change]]:
 
 def live(args: argparse.Namespace) -> None:
     """Consecutive fetches of live pages: did the main content change?"""
+    _score(args, "live pages", lambda body, _: body)
+
+
+def disguised(args: argparse.Namespace) -> None:
+    """The same, without what pages say of their parts: how far do we lean on it?"""
+    for title, disguise in DISGUISES.items():
+        _score(args, title, partial(_disguised, disguise))
+
+
+def _disguised(disguise: Callable[[Document, Names], None], body: bytes, names: Names) -> bytes:
+    tree = parse(body)
+    disguise(tree, names)
+    return tree.html.encode()
+
+
+def _score(args: argparse.Namespace, title: str, change: Callable[[bytes, Names], bytes]) -> None:
     folder = _live(args)
     score: Counter[tuple[bool, bool]] = Counter()
     for line in (folder / "pairs.jsonl").read_text().splitlines():
-        pair = json.loads(line)
-        old, new = (gzip.decompress((folder / pair[side]).read_bytes()) for side in ("old", "new"))
+        pair, names = json.loads(line), Names()
+        old, new = (change(gzip.decompress((folder / pair[side]).read_bytes()), names) for side in ("old", "new"))
         said = Kind.CONTENT in compared(old, new).kinds
         score[pair["main_content_changed"], said] += 1
         if args.verbose and said != pair["main_content_changed"]:
             print(f"  {pair['page']} {pair['old']} {pair['new']}: we say {said}", file=sys.stderr)
-    _print_score("live pages", score)
+    _print_score(title, score)
 
 
 def _live(args: argparse.Namespace) -> Path:

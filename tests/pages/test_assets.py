@@ -5,7 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.pages.assets import picture
+from sanderling.pages.assets import picture, places
+from sanderling.pages.parse import parse
 
 BUILT = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}|\d{9,}", re.IGNORECASE)  # what is meant; slow on long runs
 
@@ -18,3 +19,14 @@ def test_tokens_leave_the_name_of_a_picture(name: str) -> None:
 def test_a_long_run_of_letters_is_read_once() -> None:
     run = "A" * 2_000_000
     assert picture(run) == run  # in no time: what looked ahead from each letter took hours
+
+
+def test_a_picture_is_the_same_on_each_of_many_hosts() -> None:
+    assert picture("https://i0.wp.example/a/gull.png?w=3") == picture("//i2.wp.example/a/gull.png?w=6")
+    assert picture("https://a.example/gull.png") != picture("https://b.example/gull.png")
+    assert picture("/12/gull.png") != picture("/13/gull.png")
+
+
+def test_an_address_to_write_to_is_a_place_and_a_mail_to_nobody_is_none() -> None:
+    tree = parse(b"<a href='mailto:a@b.example?subject=x'>a</a><a href='mailto:?body=y'>b</a>")
+    assert places(tree.find_all("a")) == places(parse(b"<a href='mailto:a@b.example'>c</a>").find_all("a")) != set()

@@ -40,6 +40,10 @@ from sanderling.pages.stamps import reduce, steady
         ("$300 \u00b7 12 reviews", "$300 \u00b7 13 reviews"),
         ("12 guests online", "1,013 guests online"),
         ("Rating: 4.5", "Rating: 4.6"),
+        ("4 min read", "12 min read"),
+        ("Reading time: 4 minutes", "Reading time: 5 minutes"),
+        ("Lesezeit: ca. 4 Min.", "Lesezeit: ca. 7 Min."),
+        ("Updated over 2 weeks ago", "Updated over 3 weeks ago"),
     ],
 )
 def test_stamps_are_taken_out(old: str, new: str) -> None:
@@ -58,6 +62,8 @@ def test_stamps_are_taken_out(old: str, new: str) -> None:
         "Psalm 23:4",
         "java.lang.String",
         "no digits at all",
+        "Anything booked more than 3 days ago is final.",
+        "It takes 60 votes to change the rules.",
         "Applications must be received by 17:00 on 5 May 2027.",
         "Deadline: 5 May 2027, 17:00",
         "Regulation 12 as modified on 5 May 2027 applies",

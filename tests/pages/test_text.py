@@ -1,7 +1,7 @@
 """The visible text of a page."""
 
 from sanderling.pages.parse import parse
-from sanderling.pages.text import text
+from sanderling.pages.text import spelled, text
 
 
 def lines(markup: str) -> list[str]:
@@ -30,3 +30,16 @@ def test_reading_leaves_the_tree_as_it_was() -> None:
     before = tree.html
     text(tree)
     assert tree.html == before
+
+
+def test_what_reads_the_same_is_spelled_the_same() -> None:
+    assert spelled("The \u201ccarrier\u201d isn\u2019t\u2026") == spelled('The "carrier" isn\'t...')
+    assert spelled("Cafe\u0301 \u2014 open") == spelled("Caf\u00e9 - open")
+    assert spelled("Fees \u00b6\n# Refunds\nBaggage#") == spelled("Fees\nRefunds\nBaggage")
+    assert spelled("a#b") != spelled("ab")
+    assert spelled("60 \u20ac") != spelled("60 $")
+
+
+def test_lines_are_spelled_each_for_itself() -> None:
+    lines = ["## a", "#", "b #", "c\u2013d", "", "\u0301e#"]
+    assert spelled("\n".join(lines)).split(b"\n") == [spelled(line) for line in lines]

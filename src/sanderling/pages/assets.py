@@ -18,6 +18,8 @@ DRESSED, DRESSES = ("body", "font", "table"), ("bgcolor", "background", "color",
 LAZY = ("src", "data-src", "data-original", "data-lazy-src", "srcset", "data-srcset")
 CHOSEN = re.compile(r"[?&;](?:id|file|src|url|img|image|photo|picture|pic|path)=[^&#;]*", re.IGNORECASE)
 RUN = re.compile(r"[0-9a-f]{8,}", re.IGNORECASE)  # of a picture's name
+ELSEWHERE = ("https://", "http://", "//")
+NO_NUMBERS = dict.fromkeys(range(48, 58))  # of a host: one of many that serve the same pictures
 LONG_NUMBER = 9  # digits; shorter numbers are the picture's own
 SESSION = re.compile(
     r";jsessionid=[^?#]*|(?<=[?&])(?:_|t|ts|v|ver|sid|phpsessid|session_?id|token|csrf\w*|nonce|hash|utm_\w+|[gf]clid|"
@@ -79,7 +81,7 @@ class _Places(dict[str, int]):
         if len(self) >= MAX_NAMES:
             self.clear()
         place = steady_place(href)
-        nowhere = not place or place.startswith(("javascript:", "data:", "mailto:"))
+        nowhere = not place or place == "mailto:" or place.startswith(("javascript:", "data:"))
         value = self[href] = 0 if nowhere else key(place)
         return value
 
@@ -145,7 +147,9 @@ def picture(source: str) -> str:
     source = source.strip().split(None, 1)[0] if source.strip() else ""
     place, _, query = source.partition("#")[0].partition("?")
     chosen = "".join(CHOSEN.findall(f"?{query}")) if query else ""
-    return f"{RUN.sub(_unless_named, place).rpartition('//')[2]}{chosen}"
+    _, _, rest = RUN.sub(_unless_named, place).rpartition("//")
+    host, slash, path = rest.partition("/")
+    return f"{host.translate(NO_NUMBERS) if place.startswith(ELSEWHERE) else host}{slash}{path}{chosen}"
 
 
 def _unless_named(run: re.Match[str]) -> str:

@@ -21,10 +21,11 @@ from sanderling.pages.text import MAX_TEXT, loosen, tighten
 
 LAYOUT = PlainText(layout="strict", bullet="")
 PROSE = 40  # characters from which a line counts as prose
-BELIEVED = 0.8  # share of the prose outside furniture that makes a declared main part believable
+BELIEVED = 0.6  # share of the prose outside furniture that makes a declared main part believable
 MOST = 0.4  # a landmark or banner with more of the prose than this is not furniture
 RUN = 4  # bare links in a row that make a menu
 HUB = 0.5  # a page with more of its text than this in menus is a list of links, and those are its content
+TOLD = 0.1  # unless more of its text than this is prose
 LARGE = 0.2  # share of the text in menus that makes one of them large
 LINKED = 0.8  # share of a line inside links that makes it a bare link
 
@@ -128,12 +129,12 @@ def _render(
     tree: Document, named: list[tuple[str, list[Element]]], tags: dict[str, list[str]]
 ) -> tuple[list[str], list[tuple[int, int, str]]]:
     """Render the text, and say which of it each landmark and each named element covers."""
+    cells = loosen(tree)
     rules = {tag: labels for tag, labels in tags.items() if tree.find(tag) is not None}  # each rule costs, tree-wide
     for label, elements in named:
         rules[f"#{MARK}={label}"] = [label]
         for element in elements:
             element.attrs[MARK] = f"{element.attr(MARK) or ''} {label}"
-    cells = loosen(tree)
     try:
         text, spans = tree.to_annotated_text(rules, LAYOUT)
     finally:
@@ -293,7 +294,10 @@ class _Areas:
         """Leave out the large menus of a page that consists of links: those are its content."""
         sizes = [sum(map(self.lengths.__getitem__, menu)) for menu in menus]
         inside, outside = sum(sizes), sum(self.lengths) - sum(compress(self.lengths, furniture))
-        self.is_hub = self._is_at_most(HUB * outside, inside)
+        told = sum(compress(self.prose, furniture.translate(OPPOSITE))) - sum(
+            self.prose[n] for menu in menus for n in menu
+        )
+        self.is_hub = self._is_at_most(HUB * outside, inside) and self._is_at_most(told, TOLD * outside)
         if not self.is_hub:
             return menus
         return [menu for menu, size in zip(menus, sizes, strict=True) if not self._is_at_most(LARGE * inside, size)]

@@ -22,7 +22,7 @@ from sanderling.pages.blocks import Blocks, Said, blocks, said
 from sanderling.pages.core import element_of
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import reduce
-from sanderling.pages.text import RARE, UNSEEN, squeeze
+from sanderling.pages.text import spelled
 from sanderling.pages.worth import weighed
 
 VERSION = 14
@@ -169,7 +169,7 @@ class Words(Struct, frozen=True):
 
 def read_words(body: Blocks, ignored: Pattern[str] | None = None, *, is_part: bool = False) -> Words:
     """Read the words of a page whose blocks are known; the whole text is hashed unless only parts of it count."""
-    raw = squeeze("\n".join(body.lines), unseen=UNSEEN + RARE)
+    raw = spelled("\n".join(body.lines))
     lines = raw.split(b"\n", MAX_LINES)
     numbered = _numbers(raw) if ignored is None else lines
     places = list(compress(range(min(len(lines), MAX_LINES)), numbered))
@@ -237,7 +237,7 @@ def _numbers(raw: bytes) -> list[bytes]:
 
 def text_of(lines: list[str]) -> int:
     """Hash some lines, however they are cut."""
-    raw = squeeze("\n".join(lines), unseen=UNSEEN + RARE)
+    raw = spelled("\n".join(lines))
     return _whole(raw, _numbers(raw))
 
 
@@ -250,7 +250,7 @@ def _reduced(body: Blocks, place: int, block: bytes, ignored: Pattern[str] | Non
     line = body.lines[place]
     seen = line if ignored is None else ignored.sub("", line)
     seen = seen if told or body.verbatim[place] else reduce(seen)
-    return block if seen is line else squeeze(seen, unseen=UNSEEN + RARE)
+    return block if seen is line else spelled(seen)
 
 
 def main_assets(tree: Document, parts: Said, body: Blocks) -> tuple[set[int], set[int]]:

@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 
 MAX_STAMPED = 160  # characters of a line that may have a stamp; a long paragraph with a time in it is content
 MAX_COUNTED = 60  # the same for counters
+SAID = 6  # words of a counter at most, if it ends like a sentence
 MAX_LABELLED = 80  # the same for tokens
 
 SPANS = (
@@ -18,7 +19,14 @@ SPANS = (
     *("secondes?", "heures?", "jours?", "semaines?", "mois", "ans?", "segundos?", "minutos?", "horas?", "días?"),
     *("dias?", "semanas?", "mes(?:es)?", "años?", "anos?"),
 )
-AGO = rf"\b(?:\d+|an?|one|few|a few)\s*(?:{'|'.join(SPANS)})\.?\s+ago\b"
+AGO = rf"(?<!than )(?<!least )(?<!within )\b(?:\d+|an?|one|few|a few)\s*(?:{'|'.join(SPANS)})\.?\s+ago\b"
+DONE = "updated|modified|edited|posted|published|created|active|seen|checked|reviewed|asked|answered"
+LATELY = rf"(\b(?:{DONE})\W{{1,3}})(?:about|over|almost|nearly|more than|less than)\s+"
+LATELY += rf"\d+\s*(?:{'|'.join(SPANS)})\.?\s+ago\b"
+READING = r"\b\d+(?:\s*[-–]\s*\d+)?[\s-]*min(?:ute)?s?\.?[\s-]+(?:to\s+)?"
+READING += r"(?:read|reading|lesezeit|de lecture|de lectura|de leitura|di lettura)\b|(\b(?:reading time|read time|"
+READING += r"lesezeit|temps de lecture|tiempo de lectura|tempo di lettura|tempo de leitura)\W{1,3})"
+READING += r"(?:ca\.?\s*|about\s*|~\s*)?\d+\s*min\w*\.?"
 GONE = rf"\b(?:il y a|vor|hace|há)\s+\d+\s+(?:{'|'.join(SPANS)})\b"
 GONE += r"|\b\d+\s+\w+\.?\s+(?:fa|geleden|sedan|siden|temu|sitten|назад|önce|atrás)\b"
 EARLIER = r"\d+\s*(?:秒|分|分钟|時間|小时|日|天)前"
@@ -51,13 +59,16 @@ TOKEN = (
 )
 SUM = r"\W*[0-9a-f]{40}(?:[0-9a-f]{24}|[0-9a-f]{56}|[0-9a-f]{88})?\W*"
 
+READ = ("read", "reading", "lesezeit", "lecture", "lectura", "lettura", "leitura")
 PAST = ("il", "vor", "hace", "há", "fa", "geleden", "sedan", "siden", "temu", "sitten", "назад", "önce", "atrás")
 SPENDING = ("generated", "rendered", "served", "loaded", "executed", "built", "took", "elapsed", "uptime")
 ISSUED = ("request", "trace", "ray", "incident", "session", "build", "transaction", "error", "revision", "reference")
 STAMPS = tuple(
     (frozenset(clues), pattern)
     for clues, pattern in (
+        (("ago",), LATELY),
         (("ago",), AGO),
+        (READ, READING),
         (PAST, GONE),
         (("found",), HELPFUL),
         (SPENDING, SPENT),
@@ -114,12 +125,17 @@ def _reduced(line: str) -> str:
     elif "前" in line:
         left = _made(EARLIER).sub("", left)
     left = _moments()(left, words)
-    if len(line) <= MAX_COUNTED and not COUNTS.isdisjoint(words):
+    if len(line) <= MAX_COUNTED and not COUNTS.isdisjoint(words) and not _is_sentence(line):
         left = _made(LISTED).sub(_kept, _made(COUNTER).sub("", left))
     return _without_token(left) if len(line) <= MAX_LABELLED and LONG.search(left) else left
 
 
 forget = _reduced.cache_clear
+
+
+def _is_sentence(line: str) -> bool:
+    """Say whether a line tells something: what is counted in it is no counter."""
+    return line.rstrip().endswith((".", ";", "。")) and len(line.split()) > SAID
 
 
 @cache

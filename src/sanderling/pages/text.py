@@ -1,5 +1,7 @@
 """What a person reads on a page: its visible words, one block (paragraph, cell, item, heading) to a line."""
 
+from unicodedata import normalize
+
 from turbohtml import PlainText
 from xxhash import xxh3_64_digest
 
@@ -14,7 +16,13 @@ CELLS = ("td", "th")  # may hold all of a page
 HIDDEN = ("script", "style", "template", "noscript")
 BLANKS = b" \t\r\x0b\x0c"
 UNSEEN = "\u00a0\u200b"  # each costs a search; what else is not seen hardly ever comes and goes
-RARE = "\u202f\u2009\u3000\u00ad"
+RARE = "\u202f\u2009\u3000\u00ad\u200c\u200d\u200e\u200f\u2060\ufeff\u00b6"  # a pilcrow marks a link to a heading
+ALIKE = {  # what platforms and editors set for one another
+    **dict.fromkeys("\u2018\u2019\u201b\u02bc", b"'"),
+    **dict.fromkeys("\u201c\u201d\u201e\u201f", b'"'),
+    **dict.fromkeys("\u2010\u2011\u2013\u2014\u2212", b"-"),
+    "\u2026": b"...",
+}
 MAX_TEXT = 4_000_000  # characters of one page that are looked at
 
 
@@ -73,3 +81,20 @@ def squeeze(words: str, unseen: str = UNSEEN) -> bytes:
             if blank in words:  # one letter is found sooner than the bytes it is written in
                 letters = letters.replace(blank.encode(), b"")
     return letters
+
+
+def spelled(words: str) -> bytes:
+    """Spell a text in one of the ways that read the same: no blanks, plain quotes, dashes and dots, letters in one."""
+    letters = squeeze(words, unseen=UNSEEN + RARE)
+    if not words.isascii():
+        for letter, plain in ALIKE.items():
+            if letter in words:
+                letters = letters.replace(letter.encode(), plain)
+        if b"\xcc" in letters or b"\xcd" in letters:  # marks that go with the letter before
+            letters = normalize("NFC", letters.decode()).encode()
+    return _without_hashes(letters) if b"#" in letters else letters
+
+
+def _without_hashes(letters: bytes) -> bytes:
+    """Take a hash off the ends of lines: it marks a link to a heading."""
+    return (b"\n%b\n" % letters).replace(b"\n#", b"\n").replace(b"#\n", b"\n")[1:-1]

@@ -1,0 +1,289 @@
+"""What a person who watches a page wants to hear of, and what not: cases from the platforms of the web."""
+
+# ruff: noqa: E501 - a case reads best on one line
+
+import re
+from dataclasses import replace
+
+import pytest
+from tests.changes.whole_pages import BUILDERS, CLAUSES, Builder, Page, semantic, soup
+
+from sanderling.changes.detect import Change, Kind, detect
+from sanderling.pages.between import Before, marks_between
+from sanderling.pages.parse import parse
+from sanderling.pages.signatures import sign, write
+
+RELATED = "<h3>Related articles</h3><ul>{0}</ul>"
+ITEM = "<li><a href='/{0}'>{1}</a></li>"
+FIRST = "".join(ITEM.format(n, t) for n, t in enumerate(("Lost tickets", "Fares for groups", "Dogs on board", "Fog")))
+SECOND = "".join(
+    ITEM.format(n, t) for n, t in enumerate(("Winter timetable", "Lost tickets", "Refunds", "Wheelchairs"))
+)
+COOKIES = """<div id="{0}"><div><p>We use cookies to make our site work, to measure how it is used and to show you
+advertising. You can accept all of them or choose.</p><button>Settings</button><button>Reject</button>
+<button>Accept all</button></div></div>"""
+CHOICES = """<div><h2>Privacy centre</h2><p>When you visit any site, it may store or retrieve information on your
+browser, mostly in the form of cookies. Because we respect your rights, you can choose not to allow some of them.</p>
+<h3>Strictly necessary</h3><p>These are needed for the site to work and cannot be switched off in our systems.</p>
+<h3>Performance</h3><p>These let us count visits and sources of traffic, so that we can measure what we do.</p>
+<button>Confirm my choices</button></div>"""
+PROMO = "<div><p>{0}</p><a href='/sale'>{1}</a></div>"
+TESTIMONIAL = "<div class='quote'><p>{0}</p><p>{1}</p></div>"
+
+Case = tuple[str, str, str, str]
+
+NOISE: tuple[Case, ...] = (
+    # tokens
+    ("a nonce", "head", '<script nonce="a81b">var s={"nonce":"4f1c"}</script>',
+     '<script nonce="c93d">var s={"nonce":"b77e"}</script>'),
+    ("a comment of a cache", "end", "<!-- Cached 2026-05-01 10:00 by Supercache in 0.31 s -->",
+     "<!-- Cached 2026-05-02 11:20 by Supercache in 0.18 s -->"),
+    ("a form's build id", "foot",
+     '<form><input type="hidden" name="form_build_id" value="form-Xa1"><input name="q" placeholder="Search"></form>',
+     '<form><input type="hidden" name="form_build_id" value="form-Zb2"><input name="q" placeholder="Search"></form>'),
+    ("a build id and data for scripts", "end",
+     '<script id="__NEXT_DATA__" type="application/json">{"buildId":"k1Jx","props":{"views":12}}</script>'
+     '<script src="/_next/static/k1Jx/_buildManifest.js"></script>',
+     '<script id="__NEXT_DATA__" type="application/json">{"buildId":"p9Qz","props":{"views":18}}</script>'
+     '<script src="/_next/static/p9Qz/_buildManifest.js"></script>'),
+    ("hydration data", "end", "<script>window.__NUXT__=(function(a,b){return {d:a}}(1,'x'))</script>",
+     "<script>window.__NUXT__=(function(a,b,c){return {d:a,e:c}}(2,'y',3))</script>"),
+    ("random ids", "within",
+     '<div><button id="acc-91f" aria-controls="pan-91f">More</button><div id="pan-91f">All of it.</div></div>',
+     '<div><button id="acc-c07" aria-controls="pan-c07">More</button><div id="pan-c07">All of it.</div></div>'),
+    ("hashed class names", "within", '<div class="css-1q2w3e sc-aXZVg"><span class="hJkL">A word.</span></div>',
+     '<div class="css-9o8i7u sc-bYcUh"><span class="qWeR">A word.</span></div>'),
+    ("an obfuscated address", "within",
+     '<p>Write to <a href="/cdn-cgi/l/email-protection#a1b2c3" data-cfemail="a1b2c3">[email&#160;protected]</a>.</p>',
+     '<p>Write to <a href="/cdn-cgi/l/email-protection#77e8d9" data-cfemail="77e8d9">[email&#160;protected]</a>.</p>'),
+    ("a challenge script", "end", "<script>(function(){window.__CF$cv={r:'8a1',t:'MTc='}})();</script>",
+     "<script>(function(){window.__CF$cv={r:'9b2',t:'MTg='}})();</script>"),
+    ("a tracking pixel", "end", '<img src="https://t.example/p.gif?r=123" width="1" height="1" alt="">',
+     '<img src="https://t.example/p.gif?r=987" width="1" height="1" alt="">'),
+    ("a tracking pixel that came", "end", "", '<noscript><img src="https://t.example/tr?id=1" width="1"></noscript>'),
+    ("other languages named in the head", "head", '<link rel="alternate" hreflang="de" href="/de">',
+     '<link rel="alternate" hreflang="de" href="/de"><link rel="alternate" hreflang="fr" href="/fr">'),
+    ("data about the page", "head", '<script type="application/ld+json">{"dateModified":"2026-05-01"}</script>',
+     '<script type="application/ld+json">{"dateModified":"2026-05-09"}</script>'),
+    ("a session in links", "within", '<p>See the <a href="/fares?sid=19af">fares</a> first.</p>',
+     '<p>See the <a href="/fares?sid=77be">fares</a> first.</p>'),
+    # counters and times
+    ("how many found it helpful", "after", "<div><p>Was this article helpful?</p><span>12 out of 34 found this helpful</span></div>",
+     "<div><p>Was this article helpful?</p><span>13 out of 36 found this helpful</span></div>"),
+    ("reading time", "before", "<p>4 min read</p>", "<p>5 min read</p>"),
+    ("reading time with a dot", "before", "<span>Reading time: 4 minutes</span>", "<span>Reading time: 5 minutes</span>"),
+    ("days since the last update", "before", "<p>Last updated 3 days ago</p>", "<p>Last updated 4 days ago</p>"),
+    ("a date of update alone", "before", "<p>Last updated: 5 May 2026</p>", "<p>Last updated: 9 May 2026</p>"),
+    ("a year of copyright", "foot", "<p>© 2025 Harbour Company</p>", "<p>© 2026 Harbour Company</p>"),
+    ("a year of copyright of all rights", "end", "<p>Copyright 2025 Harbour Company. All rights reserved.</p>",
+     "<p>Copyright 2026 Harbour Company. All rights reserved.</p>"),
+    ("votes", "after", "<div><span>128</span> <span>likes</span></div>", "<div><span>131</span> <span>likes</span></div>"),
+    ("comments", "after", "<h3>3 Comments</h3>", "<h3>5 Comments</h3>"),
+    ("people who read now", "side", "<p>41 people are reading this</p>", "<p>57 people are reading this</p>"),
+    ("a stock ticker", "top", "<div><span>HRBR</span> <span>12.41</span> <span>+0.3%</span></div>",
+     "<div><span>HRBR</span> <span>12.57</span> <span>+1.1%</span></div>"),
+    ("a count of jobs", "foot", "<a href='/jobs'>Jobs (14)</a>", "<a href='/jobs'>Jobs (17)</a>"),
+    ("the weather", "top", "<span>Harbour 14°C</span>", "<span>Harbour 17°C</span>"),
+    ("today", "top", "<span>Friday, 1 May 2026</span>", "<span>Saturday, 2 May 2026</span>"),
+    ("items in the cart", "top", "<a href='/cart'>Cart (0)</a>", "<a href='/cart'>Cart (2)</a>"),
+    # furniture that rotates
+    ("related articles aside", "side", RELATED.format(FIRST), RELATED.format(SECOND)),
+    ("recently viewed", "side", "", "<h3>Recently viewed articles</h3><ul>" + FIRST + "</ul>"),
+    ("a promotion bar", "top", PROMO.format("Summer sale: two for one on all island trips this week", "Book now"),
+     PROMO.format("Free parking at the harbour for everybody in August", "Find out more")),
+    ("a promotion bar that came", "top", "",
+     PROMO.format("Free parking at the harbour for everybody in the month of August", "Find out more")),
+    ("an announcement", "top", "", "<div role='alert'><p>Boats to the northern islands run late today.</p></div>"),
+    ("an announcement without a role", "top", "", "<div><div><p>Boats to the northern islands run late because of the strong wind.</p></div></div>"),
+    ("a new entry in the menu", "top", "<ul>" + FIRST + "</ul>", "<ul>" + FIRST + ITEM.format(9, "Gift cards") + "</ul>"),
+    ("another social network", "foot", "<ul>" + FIRST + "</ul>", "<ul>" + FIRST + ITEM.format(9, "Bluesky") + "</ul>"),
+    ("one more link in a row of links", "foot", "<p><a href='/a'>Facebook</a> <a href='/b'>Instagram</a></p>",
+     "<p><a href='/a'>Facebook</a> <a href='/b'>Instagram</a> <a href='/c'>TikTok</a></p>"),
+    ("another testimonial", "side", TESTIMONIAL.format("The crossing was calm and the crew could not do enough.", "A. Reed"),
+     TESTIMONIAL.format("We came for a day, stayed for a week and will be back soon.", "B. Lund")),
+    ("a login", "top", "<a href='/login'>Log in</a> <a href='/register'>Register</a>", "<span>Hello, guest</span>"),
+    ("a currency", "top", "<button>EUR €</button>", "<button>USD $</button>"),
+    ("one more language", "foot", "<select><option>English</option><option>Deutsch</option></select>",
+     "<select><option>English</option><option>Deutsch</option><option>Polski</option></select>"),
+    ("headlines of the news", "side", RELATED.format("".join(f"<li><a href='/n{n}'>{t}</a></li>" for n, t in enumerate(
+        ("New boat for the northern islands arrives in spring", "Harbour wall to be raised by half a metre",
+         "Students travel free on all Sundays of May", "A seal takes a rest on the pier and stays")))),
+     RELATED.format("".join(f"<li><a href='/m{n}'>{t}</a></li>" for n, t in enumerate(
+        ("Council votes for a second slipway by the church", "Students travel free on all Sundays of May",
+         "Fog keeps the fleet in the harbour for two days", "Old lighthouse opens its doors to visitors"))))),
+    ("an advertisement", "side", "<div class='ad-slot'><a href='https://ads.example/1'>Boots for every weather</a></div>",
+     "<div class='ad-slot'><a href='https://ads.example/2'>Win a week in the sun</a></div>"),
+    # consent, chats, apps
+    ("a banner of consent at the end", "end", "", COOKIES.format("cookie-banner")),
+    ("a banner of consent with a name that says nothing", "end", "", COOKIES.format("x77")),
+    ("a banner of consent at the top", "top", "", COOKIES.format("x78")),
+    ("a centre of consent", "end", "", '<div id="onetrust-consent-sdk">' + COOKIES.format("q2") + CHOICES + "</div>"),
+    ("a chat", "end", "", "<div class='launcher'><button>Chat with us</button><p>Hello! How can we help you today?</p></div>"),
+    ("an app", "top", "", "<div><span>Get our app</span><a href='/app'>Open</a></div>"),
+    ("a newsletter", "end", "", "<div class='c1'><h3>Stay in the loop</h3><p>Sign up and hear of offers before everybody else does.</p><form><input name='e' placeholder='E-mail'><button>Sign up</button></form></div>"),
+    ("a note for those without scripts", "top", "<noscript>Please enable JavaScript to use all of this site.</noscript>", ""),
+    ("a skip link", "top", "", "<a href='#content'>Skip to content</a>"),
+    # buttons and anchors amid the text
+    ("a permalink at a heading", "within", "<h2 id='r'>Refunds</h2>",
+     "<h2 id='r'>Refunds<a class='headerlink' href='#r'>¶</a></h2>"),
+    ("a hash at a heading", "within", "<h2 id='r'>Refunds</h2>", "<h2 id='r'><a href='#r'>#</a> Refunds</h2>"),
+    ("a tooltip's title", "within", "<p>A <abbr title='International Maritime Organization'>IMO</abbr> rule.</p>",
+     "<p>A <abbr title='The International Maritime Organization'>IMO</abbr> rule.</p>"),
+    ("an open accordion", "within", "<details><summary>Dogs</summary><p>Dogs travel free.</p></details>",
+     "<details open><summary>Dogs</summary><p>Dogs travel free.</p></details>"),
+    ("a lazy picture", "within", '<p><img src="/a.jpg" alt="a pier"></p>',
+     '<p><img loading="lazy" src="data:image/gif;base64,R0" data-src="/a.jpg" alt="a pier"></p>'),
+    ("a picture on another server of the same", "within", '<p><img src="https://cdn1.x.example/i/a.jpg?w=300" alt="a pier"></p>',
+     '<p><img src="https://cdn2.x.example/i/a.jpg?w=640" alt="a pier"></p>'),
+    # the same words in other clothes
+    ("curly quotes", "within", '<p>The "carrier" isn\'t liable.</p>', "<p>The “carrier” isn’t liable.</p>"),
+    ("blanks that do not break", "within", "<p>A fee of 30 euros.</p>", "<p>A fee of 30&nbsp;euros.</p>"),
+    ("soft hyphens", "within", "<p>Transportation company</p>", "<p>Trans&shy;portation com&shy;pany</p>"),
+    ("letters of no width", "within", "<p>Transportation company</p>", "<p>Trans\u200bportation\u2060 com\ufeffpany\u200d</p>"),
+    ("chances to break", "within", "<p>harbour@company.example</p>", "<p>harbour@<wbr>company.<wbr>example</p>"),
+    ("dashes", "within", "<p>Open May – June</p>", "<p>Open May - June</p>"),
+    ("dots", "within", "<p>And so on...</p>", "<p>And so on…</p>"),
+    ("a composed letter", "within", "<p>Café on board</p>", "<p>Cafe\u0301 on board</p>"),
+    ("breaks for paragraphs", "within", "<p>One rule.<br><br>Another rule.</p>", "<p>One rule.</p><p>Another rule.</p>"),
+    ("a list for paragraphs", "within", "<p>One rule.</p><p>Another rule.</p>", "<ul><li>One rule.</li><li>Another rule.</li></ul>"),
+    ("a table for a list of terms", "within", "<dl><dt>Fee</dt><dd>It is due at once.</dd></dl>",
+     "<table><tr><td>Fee</td><td>It is due at once.</td></tr></table>"),
+    ("another level of heading", "within", "<h2>Refunds</h2>", "<h3>Refunds</h3>"),
+    ("an accordion", "within", "<h2>Refunds</h2><p>None is given.</p>",
+     "<details><summary>Refunds</summary><div><p>None is given.</p></div></details>"),
+    ("bold words", "within", "<p>No fare is paid back.</p>", "<p>No fare is <b>paid</b> back.</p>"),
+    ("a number of a note", "within", "<p>A rule.<sup id='fnref:1'><a href='#fn:1'>1</a></sup></p>",
+     "<p>A rule.<sup id='fnref:9'><a href='#fn:9'>1</a></sup></p>"),
+)  # fmt: skip
+
+NEWS: tuple[Case, ...] = (
+    ("a number in a clause", "within", "<p>Claims are made within 14 days of the journey.</p>",
+     "<p>Claims are made within 10 days of the journey.</p>"),
+    ("a date of effect", "before", "<p>Effective date: 1 May 2026</p>", "<p>Effective date: 1 June 2026</p>"),
+    ("a date of effect in a sentence", "within", "<p>These terms are effective as of May 1, 2026.</p>",
+     "<p>These terms are effective as of June 1, 2026.</p>"),
+    ("a company's name", "within", "<p>Harbour Ltd is the carrier.</p>", "<p>Harbour Holdings Ltd is the carrier.</p>"),
+    ("an address", "within", "<p>Harbour Ltd<br>12 Quay Street<br>Port</p>", "<p>Harbour Ltd<br>14 Pier Road<br>Port</p>"),
+    ("a not that went", "within", "<p>We will not share it with others.</p>", "<p>We will share it with others.</p>"),
+    ("a new item", "within", "<ul><li>Dogs</li><li>Cats</li></ul>", "<ul><li>Dogs</li><li>Cats</li><li>Parrots</li></ul>"),
+    ("another target of a clause", "within", "<p>The <a href='/fares-2025'>table of fares</a> is part of it.</p>",
+     "<p>The <a href='/fares-2026'>table of fares</a> is part of it.</p>"),
+    ("a cell", "within", "<table><tr><th>Adult</th><td>12.50</td></tr><tr><th>Child</th><td>6.00</td></tr></table>",
+     "<table><tr><th>Adult</th><td>13.50</td></tr><tr><th>Child</th><td>6.00</td></tr></table>"),
+    ("a price", "within", "<p>Day ticket: €25</p>", "<p>Day ticket: €27</p>"),
+    ("an e-mail address", "within", "<p>Contact: <a href='mailto:a@h.example'>a@h.example</a></p>",
+     "<p>Contact: <a href='mailto:b@h.example'>b@h.example</a></p>"),
+    ("an e-mail address behind the same words", "within", "<p>You may <a href='mailto:a@h.example'>write to us</a>.</p>",
+     "<p>You may <a href='mailto:b@h.example'>write to us</a>.</p>"),
+    ("words in details", "within", "<details><summary>Dogs</summary><p>Dogs travel free.</p></details>",
+     "<details><summary>Dogs</summary><p>Dogs pay half.</p></details>"),
+    ("words in a list of terms", "within", "<dl><dt>Carrier</dt><dd>the ship</dd></dl>", "<dl><dt>Carrier</dt><dd>the owner</dd></dl>"),
+    ("words in program text", "within", "<pre>retention = 30</pre>", "<pre>retention = 60</pre>"),
+    ("words in a quotation", "within", "<blockquote>All fares are final.</blockquote>", "<blockquote>No fares are final.</blockquote>"),
+    ("the last line", "after", "<p>Signed at Port.</p>", "<p>Signed at Bay.</p>"),
+    ("a new last line", "after", "", "<p>Passengers of the night boat board an hour before it leaves.</p>"),
+    ("a new short last line", "after", "", "<p>Written in Port.</p>"),
+    ("a new first line", "before", "", "<p>A new version of these terms takes hold on the first of June.</p>"),
+    ("words in Japanese", "within", "<p>予約の取消は出発の二日前まで無料です。</p>", "<p>予約の取消は出発の三日前まで無料です。</p>"),
+    ("words in Arabic", "within", "<p>الإلغاء مجاني قبل يومين من المغادرة.</p>", "<p>الإلغاء مجاني قبل ثلاثة أيام من المغادرة.</p>"),
+    ("words in Thai", "within", "<p>ยกเลิกฟรีก่อนออกเดินทางสองวัน</p>", "<p>ยกเลิกฟรีก่อนออกเดินทางสามวัน</p>"),
+    ("a cookie listed in the text", "within", "<table><tr><td>_ga</td><td>2 years</td></tr></table>",
+     "<table><tr><td>_ga</td><td>2 years</td></tr><tr><td>_fbp</td><td>3 months</td></tr></table>"),
+    ("how long a cookie stays", "within", "<table><tr><td>_ga</td><td>Analytics</td><td>2 years</td></tr></table>",
+     "<table><tr><td>_ga</td><td>Analytics</td><td>1 year</td></tr></table>"),
+    ("a heading", "within", "<h2>Refunds</h2>", "<h2>Refunds and exchanges</h2>"),
+    ("a new section", "within", "", "<h2>Drones</h2><p>Drones stay switched off while the boat is in the harbour.</p>"),
+    ("a phone number", "within", "<p>Phone: +49 30 123456</p>", "<p>Phone: +49 30 654321</p>"),
+    ("a version", "before", "<p>Version 3.1</p>", "<p>Version 3.2</p>"),
+    ("hours", "within", "<p>Office open 9:00-17:00</p>", "<p>Office open 9:00-16:00</p>"),
+    ("a partner in a list of links", "within",
+     "<p>Our partners are:</p><ul><li><a href='https://a.example'>Alpha</a></li><li><a href='https://b.example'>Beta</a></li></ul>",
+     "<p>Our partners are:</p><ul><li><a href='https://a.example'>Alpha</a></li><li><a href='https://b.example'>Beta</a></li>"
+     "<li><a href='https://c.example'>Gamma</a></li></ul>"),
+    ("a percentage", "within", "<p>Interest of 5 % a year is due.</p>", "<p>Interest of 8 % a year is due.</p>"),
+    ("a share of votes in a clause", "within", "<p>It takes 60 votes to change the rules.</p>", "<p>It takes 70 votes to change the rules.</p>"),
+    ("days in a clause", "within", "<p>Anything booked more than 3 days ago is final.</p>", "<p>Anything booked more than 5 days ago is final.</p>"),
+)  # fmt: skip
+
+
+def verdict(old: str, new: str) -> Change:
+    """Compare two versions as a migrant does; and see that full marks say the same."""
+    mine, yours = old.encode(), new.encode()
+    made = marks_between(parse(yours), yours, Before(mine, (parse(mine).encoding or "").lower()))
+    change = detect(made["before"], made.get("after") or made["signature"])
+    full = detect(write(sign(parse(mine))), write(sign(parse(yours))))
+    assert (change.kinds, change.counts) == (full.kinds, full.counts)
+    return change
+
+
+def built(builder: Builder, case: Case) -> Change:
+    _, part, old, new = case
+    return verdict(builder(Page().with_part(part, old)), builder(Page().with_part(part, new)))
+
+
+def names(page: str, prefix: str) -> str:
+    """Name all classes anew, as a build does."""
+    return re.sub(r"class=(['\"])([^'\"]*)\1", lambda found: f'class="{prefix}{len(found[2])}"', page)
+
+
+@pytest.mark.parametrize("builder", BUILDERS)
+@pytest.mark.parametrize("case", NOISE, ids=[case[0] for case in NOISE])
+def test_nobody_hears_of(case: Case, builder: Builder) -> None:
+    assert Kind.CONTENT not in built(builder, case).kinds
+
+
+@pytest.mark.parametrize("builder", BUILDERS)
+@pytest.mark.parametrize("case", NEWS, ids=[case[0] for case in NEWS])
+def test_one_hears_of(case: Case, builder: Builder) -> None:
+    assert Kind.CONTENT in built(builder, case).kinds
+
+
+@pytest.mark.parametrize("builder", BUILDERS)
+def test_blanks_names_and_spellings_never_matter(builder: Builder) -> None:
+    page = builder(Page())
+    others = (
+        page.replace("><", ">\n    <"),
+        re.sub(r"\s*\n\s*", "\n", page).replace("<p>", "<p>\n   "),
+        page.replace("parent's", "parent&#8217;s").replace("don't", "don&rsquo;t"),
+        page.replace("ä", "&auml;").replace("©", "&copy;"),
+    )
+    assert all(Kind.CONTENT not in verdict(page, other).kinds for other in others)
+    assert Kind.CONTENT not in verdict(names(page, "css-1a"), names(page, "css-9z")).kinds
+
+
+@pytest.mark.parametrize("builder", BUILDERS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        (*CLAUSES[:4], CLAUSES[7], *CLAUSES[4:7], *CLAUSES[8:]),
+        CLAUSES[:-1],
+        (*CLAUSES, "Nobody boards without a ticket, however small the island is."),
+        tuple(clause.replace("seven years", "ten years") for clause in CLAUSES),
+    ],
+    ids=["moved", "removed", "added", "changed"],
+)
+def test_one_hears_of_a_clause(text: tuple[str, ...], builder: Builder) -> None:
+    assert Kind.CONTENT in verdict(builder(Page()), builder(Page(text=text))).kinds
+
+
+def test_a_new_date_and_another_clause_are_heard_together() -> None:
+    for builder in BUILDERS:
+        old = Page(before="<p>Last updated: 5 May 2026</p>", within="<p>It costs 5 euros.</p>")
+        new = Page(before="<p>Last updated: 9 June 2026</p>", within="<p>It costs 6 euros.</p>")
+        assert verdict(builder(old), builder(new)).counts == {"changed": 1}
+
+
+def test_the_shortest_and_the_longest_page_are_heard() -> None:
+    assert Kind.CONTENT in verdict("<p>Closed until May.</p>", "<p>Closed until June.</p>").kinds
+    long = tuple(f"{number}. {clause}" for number in range(100) for clause in CLAUSES)
+    other = tuple(clause.replace("seven", "ten") if clause.startswith("50.") else clause for clause in long)
+    for builder in (semantic, soup):
+        assert verdict(builder(Page(text=long)), builder(Page(text=other))).counts == {"changed": 1}
+
+
+def test_a_text_that_is_a_small_part_of_its_page_is_heard_and_the_large_menu_is_not() -> None:
+    links = "".join(f"<div><a href='/{n}'>Entry number {n} of the menu of this site</a></div>" for n in range(200))
+    old = Page(text=CLAUSES[:4], top=links)
+    assert Kind.CONTENT in verdict(soup(old), soup(replace(old, text=(*CLAUSES[:3], CLAUSES[5])))).kinds
+    other = replace(old, top=links.replace("number 77", "sixty-six and eleven"))
+    assert Kind.CONTENT not in verdict(soup(old), soup(other)).kinds
