@@ -41,6 +41,11 @@ def test_navigation_and_footers_are_no_columns() -> None:
     assert not any("footer" in field.xpath or "nav" in field.xpath for field in fields())
 
 
+def test_a_label_that_is_another_on_each_page_is_no_column() -> None:
+    pages = [product(*good, extra=f"<ul><li><dl><dt>{label}</dt></dl></ul>") for good, label in zip(GOODS, "abcd")]
+    assert not {"a", "b", "c", "d"} & {value for page in pages for value in read(page, induce(pages))}
+
+
 def test_a_field_is_found_on_a_page_that_was_not_learned_from() -> None:
     page = product("Bench", "€ 75.00", "2025-01-01", "Ash", extra="<p class=note>New!</p>")
     row = dict(zip([field.name for field in fields()], read(page, fields()), strict=True))

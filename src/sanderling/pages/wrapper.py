@@ -20,7 +20,9 @@ SHARE = 0.6  # of the pages that have a field
 VARIED = 0.3  # different values over pages
 LONGEST = 500  # characters of a value
 DEEPEST = 8
-SKIPPED = frozenset(("script", "style", "noscript", "template", "option", "button", "svg", "nav", "footer", "head"))
+SKIPPED = frozenset(
+    ("script", "style", "noscript", "template", "option", "button", "svg", "nav", "footer", "head", "dt")
+)  # what is no text of the page, or the same on all, or only the label of a value
 KINDS = (
     ("price", re.compile(r"^(?:[$€£¥]\s?\d[\d.,]*|\d[\d.,]*\s?(?:[$€£¥]|EUR|USD|GBP))$")),
     ("date", re.compile(r"^(?:\d{4}-\d\d-\d\d|\d{1,2}[./ ]\w+[./ ]\d{4}|\w+ \d{1,2},? \d{4})\b.{0,20}$")),
