@@ -24,7 +24,7 @@ Key = TypeVar("Key")
 
 DEEPEST = 100  # questions asked of a page
 LEAST = 4  # pages on either side of a split
-NAMELESS = 0.35  # share of pages without a name where kinds have one: so few are one kind, the other pages
+NAMELESS = 0.5  # share of pages without a name where kinds have one: so few are one kind, the other pages
 MARGIN_BITS = 7.0  # evidence beyond what the best of so many pairs shows by chance
 CONTAINED = 0.92  # a part this much contained in the other has only less on it, unless the views surely agree
 CONTAINED_BITS = 60.0  # more evidence is asked of a part the more it is contained in the other
