@@ -141,3 +141,12 @@ def test_a_title_that_all_pages_of_a_series_have_names_a_kind_of_few_pages() -> 
     assert gather([*site(), *pages]).kinds["title-ends:Globals"].bit_count() == 2
     apart = [replace(page, url=f"http://h/{'xy'[n]}") for n, page in enumerate(pages)]
     assert "title-ends:Globals" not in gather([*site(), *apart]).kinds
+
+
+def test_a_list_of_a_small_site_is_a_kind_if_its_pages_are_alike() -> None:
+    for built, is_kind in (({1, 2, 30}, True), ({1, 31, 32}, False)):
+        pages = [
+            Look(90 + n, f"http://h/globals{more}.html", "Globals", frozenset(blocks))
+            for n, (more, blocks) in enumerate((("", {1, 2}), ("_vars", built)))
+        ]
+        assert ("title-ends:Globals" in gather(small_site(*pages)).kinds) is is_kind

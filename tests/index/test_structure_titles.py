@@ -20,6 +20,11 @@ def test_words_that_every_title_ends_in_name_nothing() -> None:
     assert titles.kind("") is None
 
 
+def test_a_word_that_the_titles_of_one_large_kind_end_in_is_not_the_name_of_the_site() -> None:
+    titles = read_titles([*(f"s{n}x Struct Reference" for n in range(95)), *(f"f{n}x Source File" for n in range(5))])
+    assert titles.kind("a Struct Reference") == "title-ends:Struct Reference"
+
+
 def test_a_title_that_goes_on_after_another_is_named_like_it() -> None:
     titles = read_titles(SITE)
     assert titles.kind("L: Class Members - Functions") == "title-ends:Class Members"

@@ -18,11 +18,12 @@ from sanderling.index.structure_series import series
 from sanderling.index.structure_titles import ENDS, LEAST, Titles
 from sanderling.index.structure_views import Look
 from sanderling.organise.tokens import MAX_TEXT, url_tokens
-from sanderling.pages.structure import is_block
+from sanderling.pages.structure import is_block, likeness
 
 FEWEST, MOST = 3, 64  # kinds: fewer are not worth naming, more are not kinds
 SMALL = 500  # pages; more than that tell by themselves which names are kinds
 KIN = 0.5  # share of names whose pages are built like each other more than like any other page
+HALF = 0.5  # of what two pages of a list are built of
 RELATED = 32  # names of few pages
 CHANCE = 1 / log(2)  # bits a part gives of a block: twice what it is expected to where nothing is known
 TITLES_COVER, FILES_COVER = 0.33, 0.6  # share of pages that are named
@@ -84,6 +85,12 @@ def _lists(place: Mapping[str, int], said: Titles, urls: Sequence[str]) -> froze
     return series({name: pages for name, pages in place.items() if name.removeprefix(ENDS) in said.repeated}, urls)
 
 
+def _are_alike(pages: int, looks: Sequence[Look]) -> bool:
+    """Pages have half of what they are built of in common with the first of them."""
+    first, *others = (looks[at].features for at in members(pages))
+    return all(likeness(first, other) >= HALF for other in others)
+
+
 def called(looks: Sequence[Look], said: Titles) -> dict[str, int]:
     """Names of kinds on a small site, where little foretells anything: most names must be borne by kin. Where more
     are found than are kinds, single pages name none."""
@@ -97,7 +104,7 @@ def called(looks: Sequence[Look], said: Titles) -> dict[str, int]:
         return {}
     last = Counter(words_of(name)[-1] for name in place if " " in name)
     proven = {words_of(name)[-1] for name in kin if last[words_of(name)[-1]] > 1}
-    lists = _lists(place, said, [look.url for look in looks])
+    lists = {name for name in _lists(place, said, [look.url for look in looks]) if _are_alike(place[name], looks)}
     found = {
         name: pages for name, pages in place.items() if name in kin or name in lists or words_of(name)[-1] in proven
     }
