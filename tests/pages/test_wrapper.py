@@ -42,7 +42,10 @@ def test_navigation_and_footers_are_no_columns() -> None:
 
 
 def test_a_label_that_is_another_on_each_page_is_no_column() -> None:
-    pages = [product(*good, extra=f"<ul><li><dl><dt>{label}</dt></dl></ul>") for good, label in zip(GOODS, "abcd")]
+    pages = [
+        product(*good, extra=f"<ul><li><dl><dt>{label}</dt></dl></ul>")
+        for good, label in zip(GOODS, "abcd", strict=True)
+    ]
     assert not {"a", "b", "c", "d"} & {value for page in pages for value in read(page, induce(pages))}
 
 
