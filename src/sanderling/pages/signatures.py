@@ -25,7 +25,7 @@ from sanderling.pages.stamps import reduce
 from sanderling.pages.text import spelled
 from sanderling.pages.worth import weighed
 
-VERSION = 14
+VERSION = 15
 MAX_LINES = 80_000  # half of them empty; all that follow are one
 NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
 MAIN, VEILED = 1, 4  # of a block's place in the page
