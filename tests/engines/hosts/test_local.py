@@ -5,8 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
-from sanderling.engines.hosts.local import is_small
+import pytest
+
+from sanderling.engines.hosts.local import ByHttp, is_small
 from sanderling.engines.hosts.rules import Site
+from sanderling.records import Itinerary, Stop, Url
 
 
 @contextmanager
@@ -39,6 +42,16 @@ def test_a_first_answer_is_packed_small_where_the_web_server_compresses() -> Non
     with answering("") as (site, _):
         assert not is_small(Site(site), "/")
     assert not is_small(Site(site), "/"), "nobody answers any more"
+
+
+def test_pages_that_were_let_in_do_not_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gate counts them; a second pause here would halve what the owner allows."""
+    local = ByHttp(Site("http://127.0.0.1:9", pages_per_second=0.001, connections=3), "sanderling")
+    taken: list[Itinerary] = []
+    monkeypatch.setattr(local.trip, "accept", taken.append)
+    local.accept([Stop(1, 0, Url("http://127.0.0.1:9/"))])
+    assert (taken[0].delay_seconds, taken[0].connections) == (0.0, 3)
+    local.close()
 
 
 def test_the_owner_may_say_how_an_answer_is_packed() -> None:

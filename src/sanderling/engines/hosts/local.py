@@ -74,13 +74,11 @@ class ByHttp:
     def __init__(self, site: Site, agent: str, marks: Marks = no_marks) -> None:
         self.site = site
         self.trip = PlainTrip(settings_for(agent), marks)
-        self.delay = 1 / site.pages_per_second if site.pages_per_second else 0.0
 
     def accept(self, stops: Sequence[Stop]) -> None:
-        """Queue some pages."""
-        connections = 1 if self.delay else self.site.connections
-        self.trip.accept(Itinerary(Host(self.site.site), tuple(stops), (self.site.address,), None, self.delay,
-                                   connections))  # fmt: skip
+        """Queue some pages; they come as fast as the gate lets them in, so there is no pause between them."""
+        self.trip.accept(Itinerary(Host(self.site.site), tuple(stops), (self.site.address,), None, 0.0,
+                                   self.site.connections))  # fmt: skip
 
     def work(self) -> tuple[list[Seen], list[Robots]]:
         """What came within a moment."""
