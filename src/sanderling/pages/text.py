@@ -18,10 +18,10 @@ BLANKS = b" \t\r\x0b\x0c"
 UNSEEN = "\u00a0\u200b"  # each costs a search; what else is not seen hardly ever comes and goes
 RARE = "\u202f\u2009\u3000\u00ad\u200c\u200d\u200e\u200f\u2060\ufeff\u00b6"  # a pilcrow marks a link to a heading
 ALIKE = {  # what platforms and editors set for one another
-    **dict.fromkeys("\u2018\u2019\u201b\u02bc", b"'"),
-    **dict.fromkeys("\u201c\u201d\u201e\u201f", b'"'),
-    **dict.fromkeys("\u2010\u2011\u2013\u2014\u2212", b"-"),
-    "\u2026": b"...",
+    **dict.fromkeys("\u2018\u2019\u201b\u02bc", "'"),
+    **dict.fromkeys("\u201c\u201d\u201e\u201f", '"'),
+    **dict.fromkeys("\u2010\u2011\u2013\u2014\u2212", "-"),
+    "\u2026": "...",
 }
 MAX_TEXT = 4_000_000  # characters of one page that are looked at
 
@@ -85,13 +85,12 @@ def squeeze(words: str, unseen: str = UNSEEN) -> bytes:
 
 def spelled(words: str) -> bytes:
     """Spell a text in one of the ways that read the same: no blanks, plain quotes, dashes and dots, letters in one."""
+    is_plain = words.isascii()
+    for letter, plain in () if is_plain else ALIKE.items():
+        words = words.replace(letter, plain)
     letters = squeeze(words, unseen=UNSEEN + RARE)
-    if not words.isascii():
-        for letter, plain in ALIKE.items():
-            if letter in words:
-                letters = letters.replace(letter.encode(), plain)
-        if b"\xcc" in letters or b"\xcd" in letters:  # marks that go with the letter before
-            letters = normalize("NFC", letters.decode()).encode()
+    if not is_plain and (b"\xcc" in letters or b"\xcd" in letters):  # marks that go with the letter before
+        letters = normalize("NFC", letters.decode()).encode()
     return _without_hashes(letters) if b"#" in letters else letters
 
 
