@@ -112,7 +112,7 @@ def note_end(house: House, run: int, finish: Finish, summary: object, now: float
     with ThreadPoolExecutor(1) as meanwhile:
         captures = meanwhile.submit(house.captures.close)
         with needing_room():
-            news = house.pairing.found(house.catalogue.next_visit - 1) or look_up(house.db, house.rereads)
+            news = house.pairing.found(house.db) or look_up(house.db, house.rereads)
         with transaction(house.db):
             _write_end(house, run, finish, summary, now)
             _note_duplicates(house, news)

@@ -96,3 +96,13 @@ def test_a_terminal_that_is_closed_ends_a_crawl_as_ctrl_c_does(tmp_path: Path) -
             pass
         os.close(terminal)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 11
+
+
+def test_a_disk_that_fails_is_no_closed_terminal() -> None:
+    code = (
+        "import errno, sys; from sanderling import cli; from sanderling.cli import settings\n"
+        "def fail(call): raise OSError(errno.EIO, 'Input/output error')\n"
+        "settings.run = fail; sys.exit(cli.main(['settings']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (done.returncode, b"the disk fails" in done.stderr) == (3, True), done.stderr

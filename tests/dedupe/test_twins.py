@@ -110,7 +110,7 @@ def test_a_first_crawl_finds_while_pages_come_what_a_look_up_finds_at_its_end(db
     for url, text in enumerate(texts, 1):
         put(db, url, text, url)
     news = look_up(db)
-    assert pairing.found(6) == news
+    assert pairing.found(db) == news
     assert len(news.pairs) == 3
 
 
@@ -118,21 +118,42 @@ def test_a_crawl_of_pages_that_were_there_before_leaves_it_to_a_look_up(db: Conn
     put(db, 1, TEXT, 1)
     pairing = Pairing(db)
     pairing.take(marked(OTHER, TEXT)[1:])
-    assert pairing.found(2) is None
+    assert pairing.found(db) is None
+
+
+def test_pages_that_came_and_were_not_stored_leave_all_to_a_look_up(db: Connection) -> None:
+    pairing = Pairing(db)
+    pairing.take(marked(TEXT, TEXT, OTHER))
+    put(db, 1, TEXT, 1)
+    put(db, 2, TEXT, 2)
+    assert pairing.found(db) is None
+
+
+def test_a_page_whose_original_is_gone_reads_like_none(db: Connection) -> None:
+    put(db, 1, TEXT, 1)
+    put(db, 2, TEXT, 2)
+    look(db)
+    db.execute("UPDATE pages SET status = 404 WHERE url = 1")
+    assert list(near(db)) == []
 
 
 def test_a_page_that_comes_again_leaves_all_to_a_look_up(db: Connection) -> None:
     pairing = Pairing(db)
     pairing.take(marked(TEXT, TEXT))
+    put(db, 1, TEXT, 1)
+    put(db, 2, TEXT, 2)
+    assert pairing.found(db) is not None
     pairing.give_up()
     pairing.take(marked(OTHER))
-    assert pairing.found(3) is None
+    assert pairing.found(db) is None
 
 
 def test_a_crawl_that_grows_large_leaves_all_to_a_look_up(db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sanderling.dedupe.twins.SMALL", 1)
     pairing = Pairing(db)
     pairing.take(marked(TEXT, TEXT))
-    assert pairing.found(2) is not None
+    for url in (1, 2):
+        put(db, url, TEXT, url)
+    assert pairing.found(db) is not None
     pairing.take(marked(TEXT, TEXT, OTHER)[2:])
-    assert pairing.found(3) is None
+    assert pairing.found(db) is None

@@ -53,7 +53,7 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; the command this process was started for ends the process."""
     code = obey(sys.argv[1:] if argv is None else argv)
-    if argv is None and threading.active_count() == 1 and not sys.getprofile():
+    if argv is None and threading.active_count() == 1 and not (sys.getprofile() or sys.gettrace()):
         _leave(code)
     return code
 
@@ -78,10 +78,12 @@ def obey(argv: Sequence[str]) -> int:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EIO) or error.filename is not None:
             raise
-        _let_go()
-        if error.errno == errno.EIO:  # the terminal was closed
+        if error.errno == errno.EIO and _is_closed(sys.stdout.fileno()):
+            _let_go()
             return EXIT_INTERRUPTED
-        print("sanderling: what was asked for could not be written: the disk is full", file=sys.stderr)
+        _let_go()
+        why = "the disk is full" if error.errno == errno.ENOSPC else "the disk fails"
+        print(f"sanderling: what was asked for could not be written: {why}", file=sys.stderr)
         return EXIT_DISK
 
 
@@ -125,6 +127,15 @@ def _leave(code: int) -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code)
+
+
+def _is_closed(terminal: int) -> bool:
+    """Say whether a terminal was closed; a disk that fails gives the same error."""
+    try:
+        os.write(terminal, b"")
+    except OSError:
+        return True
+    return False
 
 
 def _let_go() -> None:

@@ -18,9 +18,13 @@ MARKS = (
     "SELECT m.url, m.value FROM marks AS m JOIN pages AS p ON p.url = m.url"
     " WHERE m.kind = 'simhash' AND p.status = 200 AND p.duplicate_of = 0 ORDER BY m.url"
 )
+MARKED = (
+    "SELECT count(*) FROM marks AS m JOIN pages AS p ON p.url = m.url"
+    " WHERE m.kind = 'simhash' AND p.status = 200 AND p.duplicate_of = 0"
+)
 NEAR_NOW = (
     "SELECT n.url, n.twin, n.distance FROM near AS n JOIN pages AS p ON p.url = n.url"
-    " WHERE p.status = 200 ORDER BY n.url"
+    " JOIN pages AS t ON t.url = n.twin WHERE p.status = 200 AND t.status = 200 ORDER BY n.url"
 )
 
 
@@ -62,9 +66,12 @@ class Pairing:
         """Leave all to a look-up at the end, as where a page came again: what was said of it may no longer hold."""
         self._index, self._pairs = None, []
 
-    def found(self, until: int) -> News | None:
-        """What was found, up to this visit; None if all must be looked up."""
-        return None if self._index is None else News(until, self._asked, [], self._pairs)
+    def found(self, db: Connection) -> News | None:
+        """What was found; None if all must be looked up, as where pages came that were not stored after all."""
+        if self._index is None or db.execute(MARKED).fetchone() != (self._asked,):
+            return None
+        (until,) = db.execute("SELECT coalesce(max(visit), 0) FROM pages").fetchone()
+        return News(until, self._asked, [], self._pairs)
 
 
 def look_up(db: Connection, rereads: Mapping[int, int] | None = None) -> News:
