@@ -117,18 +117,19 @@ def learn_site(looks: Sequence[Look]) -> Rules:
     sets = gather(looks)
     tree, parts = divide(sets)
     groups = join(parts, sets)
-    for name, pages in set_apart(groups, sets, looks).items():
-        tree = Fork(name, len(parts), tree)
-        groups = [*(group & ~pages for group in groups), pages]
-        parts = [*(part & ~pages for part in parts), pages]
+    leaves = [next((n for n, group in enumerate(groups) if part & group), 0) for part in parts]
+    for apart in set_apart(groups, sets, looks):
+        for name in apart.names:
+            tree = Fork(name, len(leaves), tree)
+        leaves.append(len(groups))
+        groups = [*(group & ~apart.pages for group in groups), apart.pages]
     profiles = [profile(sets, group) for group in groups]
     templates = tuple(
         _template(sets, group, profiles[number], [p for other, p in enumerate(profiles) if other != number])
         for number, group in enumerate(groups)
     )
-    leaves = tuple(next((n for n, group in enumerate(groups) if part & group), 0) for part in parts)
     templates = templates or (Template(frozenset(), frozenset(), False),)
-    return Rules(sets.skip, tree, leaves, templates, sets.titles, sets.believed)
+    return Rules(sets.skip, tree, tuple(leaves), templates, sets.titles, sets.believed)
 
 
 def _template(sets: Sets, pages: int, shares: Mapping[int, float], others: Sequence[Mapping[int, float]]) -> Template:
