@@ -230,6 +230,8 @@ BEHIND = (
     "/%2Fprivate/a.html",
     "/x/..%5Cprivate/a.html",
     "/private%2Fa.html",
+    "/y/..;/private/a.html",
+    "/private;v=1/a.html",
 )
 
 
@@ -251,6 +253,38 @@ def test_no_other_spelling_leads_to_what_the_owner_keeps_back(tmp_path: Path, pa
             assert first.reason is Reason.EXCLUDED
             assert not any(b"secret" in m.body for m in rest if isinstance(m, Page))
         assert set(web.hits) == {"/robots.txt", "/x/a.html"}
+
+
+@pytest.mark.parametrize("path", BEHIND)
+def test_a_letter_that_stays_is_never_shown_what_the_owner_keeps_back(tmp_path: Path, path: str) -> None:
+    stops = (Wanted(path), Wanted("/public/1"), Wanted("/admin"), Wanted("/public/2"), Wanted("http://[/"))
+    with Web({"/public/1": html("/public/3"), "/private/a.html": html()}) as web:
+        site = Site(web.root, paths=("/public/",), not_paths=("/private/",), max_pages=1)
+        with serving(tmp_path, site) as address, staying(address, web.root, stops=stops) as more:
+            found: list[Message] = []
+            while sum(isinstance(m, End) for m in found) < 3:
+                found += more()
+        told = {m.where: m.reason for m in found if isinstance(m, Missed)}
+        excluded = Reason.EXCLUDED
+        assert told == {0: excluded, 2: excluded, 3: excluded, 4: Reason.BAD_URL}
+        assert [m.where for m in found if isinstance(m, Page)] == [1]
+        assert set(web.hits) == {"/robots.txt", "/public/1"}
+
+
+def test_links_between_files_are_followed_inside_the_folder(tmp_path: Path) -> None:
+    root = tmp_path / "www"
+    for folder in ("docs/v5", "private", "other"):
+        (root / folder).mkdir(parents=True)
+        (root / folder / "a.html").write_text(f"<p>{folder}</p>")
+    (root / "docs" / "current").symlink_to("v5")
+    (root / "docs" / "current" / "index.html").symlink_to("a.html")
+    (root / "docs" / "hidden").symlink_to("../private")
+    site = Site("http://www.example", root=str(root), paths=("/docs/",), not_paths=("/private/",))
+    paths = ("/docs/current/a.html", "/docs/current/", "/docs/hidden/a.html")
+    with serving(tmp_path / "host", site) as address:
+        found = messages(address, letter(address, site.site, stops=tuple(map(Wanted, paths))))
+    assert {m.where: m.body for m in found if isinstance(m, Page)} == dict.fromkeys((0, 1), b"<p>docs/v5</p>")
+    assert [(m.where, m.reason) for m in found if isinstance(m, Missed)] == [(2, Reason.EXCLUDED)]
 
 
 def test_what_is_sent_to_the_web_server_is_spelled_anew(tmp_path: Path) -> None:
@@ -292,10 +326,12 @@ def test_a_length_that_is_none_is_refused(tmp_path: Path, length: str) -> None:
 
 
 @contextmanager
-def staying(address: Address, site: str) -> Iterator[Callable[[], list[Message]]]:
+def staying(
+    address: Address, site: str, stops: tuple[Wanted, ...] = (Wanted("/"),)
+) -> Iterator[Callable[[], list[Message]]]:
     """Send a letter that stays; what it tells next is waited for."""
     key = read_key(Path(address.key_file))
-    body = packed(letter(address, site, whole=True, watch_seconds=60.0, every_seconds=0.1))
+    body = packed(letter(address, site, stops=stops, whole=True, watch_seconds=60.0, every_seconds=0.1))
     link = http.client.HTTPConnection(urlsplit(address.url).netloc, timeout=30)
     link.request("POST", PATH, body, {KEY_HEADER: public_of(key), SIGNATURE_HEADER: sign(key, body)})
     answer, unpacker = link.getresponse(), Unpacker(2**24)

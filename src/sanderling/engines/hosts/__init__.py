@@ -2,7 +2,7 @@
 
 letter.py   what is sent: the itinerary with sender, receiver, site, expiry and nonce, signed; and what comes back
 keys.py     Ed25519 keys: who may send
-rules.py    what the owner allows: senders, sites, paths, hours, rates; every refusal has a name
+rules.py    what the owner allows: senders, sites, paths, hours, rates; every refusal has a name; see spellings.py
 gate.py     hours and rates of one site, for all guests together
 local.py    the site as seen from its own machine: by HTTP on loopback, or as a folder of files
 walk.py     one errand: look at pages, follow links if the whole site is wanted, keep what is new

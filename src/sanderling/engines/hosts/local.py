@@ -135,8 +135,8 @@ class ByFiles:
         """The file of a path, if it is one and inside the folder."""
         try:
             file = (self.root / unquote(path.partition("?")[0]).lstrip("/")).resolve()
-            file = file / "index.html" if file.is_dir() else file
-            return file if file.is_relative_to(self.root) and file.resolve() == file and file.is_file() else None
+            file = (file / "index.html").resolve() if file.is_dir() else file
+            return file if file.is_relative_to(self.root) and file.is_file() else None
         except (OSError, ValueError):
             return None
 
@@ -144,8 +144,9 @@ class ByFiles:
         url = stop.wire or stop.url
         start = time.monotonic()
         file = self._file(url[len(self.site.site) :])
-        if file is not None and not self.site.admits("/" + file.relative_to(self.root).as_posix()):
-            file = None  # another name of a page that is not to be seen
+        if file is not None and self.site.hides("/" + file.relative_to(self.root).as_posix()):
+            note = "another name of a page that the owner keeps back"
+            return Seen(untried(stop, Outcome.SKIPPED, Reason.EXCLUDED, time.time(), note))
         body, status, stamp = b"not here\n", b"404 Not Found", time.time()
         try:
             if file is not None and file.stat().st_size <= self.settings.max_body:

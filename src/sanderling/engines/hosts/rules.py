@@ -1,18 +1,17 @@
 """What the owner of a host allows, and the check of a letter against it. Pure: every refusal has a name."""
 
-import posixpath
 import re
 import time
 import tomllib
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
-from urllib.parse import unquote
 
 import msgspec
 from msgspec import Struct
 
 from sanderling.engines.hosts.letter import Letter
+from sanderling.engines.hosts.spellings import admitting, hiding, readings
 from sanderling.errors import UsageError
 from sanderling.organise.normalise import host_of, normalise
 from sanderling.records import Host
@@ -20,7 +19,6 @@ from sanderling.records import Host
 SKEW_SECONDS = 60.0  # clocks differ
 LONGEST_SECONDS = 86400.0  # a letter that claims to live longer is refused; nonces are remembered as long as it lives
 LONGEST_AGENT = 300  # characters
-TWO_WAYS = re.compile(r"%|\\|//|/\.")  # a server may read such a path as another one
 
 
 class Refusal(StrEnum):
@@ -57,15 +55,12 @@ class Site(Struct, frozen=True, forbid_unknown_fields=True):
 
     def admits(self, path: str) -> bool:
         """May this path be looked at, as it is spelled and as a web server may read it?"""
-        spellings = (path, as_read(path)) if TWO_WAYS.search(path) else (path,)
-        return all(one.startswith(self.paths) and not one.startswith(self.not_paths) for one in spellings)
+        ways = zip(readings(path), admitting(self.paths), hiding(self.not_paths), strict=True)
+        return all(one.startswith(wanted) and not one.startswith(hidden) for one, wanted, hidden in ways)
 
-
-def as_read(path: str) -> str:
-    """A path as many web servers read it: decoded, slashes merged, dots resolved; `/a/..%2fb` is `/b`."""
-    name = unquote(path.partition("?")[0]).replace("\\", "/")
-    plain = posixpath.normpath("/" + name.lstrip("/"))
-    return plain + "/" if name.endswith("/") and plain != "/" else plain
+    def hides(self, file: str) -> bool:
+        """Is a file kept back, whatever path leads to it? It is named by its place in the folder: `/private/a b`."""
+        return file.startswith(hiding(self.not_paths)[1])
 
 
 class Owner(Struct, frozen=True, forbid_unknown_fields=True):

@@ -30,6 +30,7 @@ class Walk:
         self.known: list[bytes] = []  # cut digests, by stop id
         self.absent: dict[int, tuple[int, Reason]] = {}  # what was no page at the last look, and why, by stop id
         self.ids: dict[str, int] = {}
+        self.admitted: list[int] = []  # what may be looked at, now and again
         self.waiting: deque[Stop] = deque()
         self.in_hand = 0
         self.pages = self.same = 0
@@ -44,7 +45,7 @@ class Walk:
         while time.time() + every < until:
             time.sleep(every)
             if self.gate.is_open():
-                self.waiting.extend(self._stop(id_) for id_ in range(len(self.paths)))
+                self.waiting.extend(self._stop(id_) for id_ in self.admitted)
                 yield from self._look()
             yield End(self.pages, self.same)
 
@@ -57,8 +58,8 @@ class Walk:
                 continue
             name = split(spelling.url)[1]
             id_ = self._enter(split(spelling.wire)[1], name, wanted.known)
-            if self.site.admits(name) and place < self.limit:
-                self.waiting.append(self._stop(id_))
+            if self.site.admits(name) and len(self.admitted) < self.limit:
+                self._admit(id_)
             else:
                 yield Missed(place, Outcome.SKIPPED, Reason.EXCLUDED, "the owner of the host does not admit it")
 
@@ -69,6 +70,10 @@ class Walk:
         self.known.append(known)
         self.ids.setdefault(name, id_)
         return id_
+
+    def _admit(self, id_: int) -> None:
+        self.admitted.append(id_)
+        self.waiting.append(self._stop(id_))
 
     def _stop(self, id_: int) -> Stop:
         path, name = self.paths[id_], self.names[id_]
@@ -143,9 +148,9 @@ class Walk:
         """Line up the links of this site that are new; a redirect is followed by who asked."""
         links = () if visit.nofollow else visit.links
         for link in links:
-            if link.nofollow or host_of(link.url) != self.site.site or len(self.paths) >= self.limit:
+            if link.nofollow or host_of(link.url) != self.site.site or len(self.admitted) >= self.limit:
                 continue
             name = split(link.url)[1]
             if name not in self.ids and name.startswith(self.letter.prefix) and self.site.admits(name):
                 path = link.wire[len(self.site.site) :] if link.wire.startswith(self.site.site + "/") else name
-                self.waiting.append(self._stop(self._enter(path, name)))
+                self._admit(self._enter(path, name))
