@@ -2,10 +2,12 @@
 
 import json
 import time
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.revisiting import DAY, WORDS, go, request, texts
 from tests.web import Page, Site, html, redirect, tree
 
@@ -15,7 +17,7 @@ from sanderling.pages.signatures import is_current
 from sanderling.refresh.history import decode
 from sanderling.revisits import Mode, refresh
 from sanderling.session import Request, crawl
-from sanderling.settings import Revisit
+from sanderling.settings import Limits, Revisit
 from sanderling.store.collection import read_collection
 from sanderling.store.listing import pages
 
@@ -236,3 +238,22 @@ def test_a_bad_wish_gets_one_sentence_and_code_four(
     shown = capsys.readouterr()
     assert sentence in shown.err
     assert len(shown.err.strip().splitlines()) == 1
+
+
+def test_a_run_ends_by_writing_the_log_back_once_after_the_last_page_too_many_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+
+    @contextmanager
+    def noted(_: Path) -> Iterator[Callable[[], None]]:
+        yield lambda: done.append("log")
+
+    monkeypatch.setattr("sanderling.opening.written_back", noted)
+    monkeypatch.setattr("sanderling.runs.keep_best", lambda *_: done.append("pages"))
+    with Site(texts(3)) as site:
+        wanted = replace(request(site), limits=Limits(keep=2))
+        crawl(tmp_path, wanted)
+        assert done == ["pages", "log"]
+        refresh(tmp_path, wanted, Mode.ALL)
+    assert done == ["pages", "log"] * 2

@@ -26,7 +26,7 @@ from sanderling.refill import AT_ONCE, REFRESHED, Refill, pardon, queue_pages, r
 from sanderling.refresh.diary import Diary
 from sanderling.refresh.lists import Lists
 from sanderling.request import Request, budget_of, policy_named
-from sanderling.runs import note_end, note_start
+from sanderling.runs import keep_exactly, note_end, note_start
 from sanderling.schedule.plan import roster
 from sanderling.store.collection import exists, read_collection, set_meta
 from sanderling.store.listing import urls_of
@@ -105,6 +105,7 @@ def _instruct(coordinator: Coordinator, refill: Refill, mode: Mode) -> None:
 
 
 def _end(house: House, run: int, finish: Finish, seconds: float, now: float) -> Refreshed:
+    keep_exactly(house, now)
     summary = summarise(house, finish, seconds)
     with transaction(house.db):
         set_meta(house.db, REFRESHED, str(now))

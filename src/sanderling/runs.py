@@ -86,9 +86,7 @@ def pages_of(db: Connection, session: int) -> int:
 def end_run(house: House, run: int, finish: Finish, coordinator: Coordinator, now: float) -> Summary:
     """Write down how it ended; hand back what nobody holds any more. On a full disk the next start does it."""
     try:
-        with transaction(house.db):
-            keep_exactly(house, now)
-        house.write_back()
+        keep_exactly(house, now)
         summary = summarise(house, finish, time.monotonic() - coordinator.started)
         note_end(house, run, finish, msgspec.to_builtins(summary), now)
     except DiskFull:
@@ -99,16 +97,15 @@ def end_run(house: House, run: int, finish: Finish, coordinator: Coordinator, no
 
 
 def keep_exactly(house: House, now: float) -> None:
-    """At the end a collection of limited size holds no page too many."""
+    """Before the end is written: hold no page too many, then have the log of the database written back."""
     if house.keeper is not None:
-        keep_best(house, house.keeper, now)
+        with transaction(house.db):
+            keep_best(house, house.keeper, now)
+    house.write_back()
 
 
 def note_end(house: House, run: int, finish: Finish, summary: object, now: float) -> None:
     """Write down how a run ended, and close what it opened; meanwhile the log of the database is written back."""
-    with transaction(house.db):
-        keep_exactly(house, now)
-    house.write_back()
     with ThreadPoolExecutor(1) as meanwhile:
         captures = meanwhile.submit(house.captures.close)
         with needing_room():

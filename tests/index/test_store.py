@@ -11,9 +11,10 @@ import pytest
 from sanderling.errors import CollectionError
 from sanderling.index.labels import site_of, suffixes, type_of
 from sanderling.index.records import LARGEST_BODY, Document
+from sanderling.index.schema import VERSION
 from sanderling.index.store import Index, open_index
 
-from .conftest import page
+from .conftest import PAGES, page
 
 
 def test_a_page_is_replaced_not_added_twice(index: Index) -> None:
@@ -79,6 +80,58 @@ def test_one_writer_at_a_time(index: Index, tmp_path: Path) -> None:
     assert reader is not None
     with pytest.raises(CollectionError, match="reading only"):
         reader.replace([])
+
+
+def mirrors(folder: Path) -> list[Path]:
+    return list(folder.glob("sanderling-*"))
+
+
+@pytest.fixture
+def no_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """As for a reader who may not write; where temporary folders are made."""
+    monkeypatch.setattr("os.access", lambda *_: False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_who_may_not_write_hears_that_more_was_committed(index: Index, no_writing: Path) -> None:
+    reader = open_index(no_writing / "index", write=False)
+    assert reader is not None
+    assert not reader.is_outdated()
+    index.replace([page("https://birds.example.org/new", "New", "Words.")])
+    index.commit(9)
+    assert reader.is_outdated()
+    assert reader.missing_since == 1  # as it was opened: nothing of it was taken away
+    reader = open_index(no_writing / "index", write=False)
+    assert reader is not None
+    assert (reader.missing_since, reader.is_outdated(), len(mirrors(no_writing))) == (9, False, 1)
+
+
+def test_an_index_that_cannot_be_opened_leaves_nothing_behind(index: Index, no_writing: Path) -> None:
+    index.close()
+    (no_writing / "index" / f"v{VERSION}" / "past" / "meta.json").write_text("{")
+    with pytest.raises(CollectionError, match="cannot be opened"):
+        open_index(no_writing / "index", write=False)
+    assert mirrors(no_writing) == []
+
+
+def test_a_commit_that_takes_files_away_while_a_reader_opens_is_seen(
+    index: Index, no_writing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches, link = iter([9]), Path.symlink_to
+
+    def link_late(path: Path, target: Path) -> None:
+        for batch in batches:
+            before = list(target.parent.glob("*.store"))
+            index.forget({one.url: () for one in PAGES})
+            index.commit(batch)
+            assert not any(file.exists() for file in before)
+        link(path, target)
+
+    monkeypatch.setattr(Path, "symlink_to", link_late)
+    reader = open_index(no_writing / "index", write=False)
+    assert reader is not None
+    assert (reader.missing_since, len(reader), len(mirrors(no_writing))) == (9, 0, 1)
 
 
 def test_a_hostile_page_is_cut_and_cleaned(index: Index) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sanderling.migrants.pack import Exchange, Packed, pack_request, pack_response
 from sanderling.store.cdxj import Entry, captures, entry_for, entry_of, line_of
-from sanderling.store.cdxj_index import Index, look_up, nearest, open_index
+from sanderling.store.cdxj_index import Index, drop, look_up, nearest, open_index
 from sanderling.store.read import StoredRecord, read_record, walk
 from sanderling.store.surt import surt
 from sanderling.store.warc import Original, Place, open_archive
@@ -105,7 +105,7 @@ def by_key(entries: list[Entry]) -> list[Entry]:
 
 
 def test_runs_are_merged_into_one_sorted_file(tmp_path: Path) -> None:
-    index = Index(tmp_path, {}, run_lines=10)
+    index = Index(tmp_path, run_lines=10)
     given_entries = [entry(f"http://a.test/{n * 7 % 50}", DAY, n) for n in range(50)]
     for start in range(0, 50, 5):
         index.add(given_entries[start : start + 5], {"a.warc.gz": start + 5})
@@ -118,7 +118,7 @@ def test_runs_are_merged_into_one_sorted_file(tmp_path: Path) -> None:
 
 def test_a_second_crawl_adds_to_the_index(tmp_path: Path) -> None:
     for day in (1, 2):
-        index = Index(tmp_path, {})
+        index = Index(tmp_path)
         index.add([entry("http://a.test/", DAY * day, day)], {"a.warc.gz": day})
         index.close()
     assert [one.at for one in look_up(tmp_path, "http://a.test/")] == [DAY, 2 * DAY]
@@ -144,7 +144,7 @@ def test_what_a_crash_loses_is_read_again(tmp_path: Path, run_lines: int) -> Non
 
 def test_a_run_written_twice_counts_once(tmp_path: Path) -> None:
     entries, committed = batch(tmp_path / "archive", {}, range(9))
-    index = Index(tmp_path / "indexes", {})
+    index = Index(tmp_path / "indexes")
     index.folder.mkdir()
     index.add(entries, committed)
     index.write_run()
@@ -173,7 +173,24 @@ def test_an_index_somebody_deleted_comes_back(tmp_path: Path) -> None:
     assert all_entries(tmp_path / "indexes") == by_key(entries)
 
 
-@pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: data + b"x", lambda data: b"\0" * len(data)])
+def with_strangers(data: bytes) -> bytes:
+    """Two lines of another fashion in the middle, the same twice."""
+    lines = data.splitlines(keepends=True)
+    return b"".join([*lines[:9], b"test,a)/1 x\n" * 2, *lines[9:]])
+
+
+DAMAGES: list[Callable[[bytes], bytes]] = [
+    lambda data: data[:-9],
+    lambda data: data + b"x",
+    lambda data: b"\0" * len(data),
+    lambda data: b"",
+    lambda data: b"".join(data.splitlines(keepends=True)[:11]),
+    lambda data: data[:-90] + b"?" * 89 + b"\n",
+    with_strangers,
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_an_index_that_was_damaged_is_read_again(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     indexes, archive = tmp_path / "indexes", tmp_path / "archive"
     entries, committed = batch(archive, {}, range(20))
@@ -181,6 +198,59 @@ def test_an_index_that_was_damaged_is_read_again(tmp_path: Path, damage: Callabl
     (indexes / "index.cdxj").write_bytes(damage((indexes / "index.cdxj").read_bytes()))
     open_index(indexes, archive, committed).close()
     assert all_entries(indexes) == by_key(entries)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_lines_are_taken_out_of_a_damaged_index_too(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    indexes, archive = tmp_path / "indexes", tmp_path / "archive"
+    entries, committed = batch(archive, {}, range(20))
+    open_index(indexes, archive, committed).close()
+    (indexes / "index.cdxj").write_bytes(damage((indexes / "index.cdxj").read_bytes()))
+    drop(indexes, lambda one: False)
+    open_index(indexes, archive, committed).close()
+    assert all_entries(indexes) == by_key(entries)
+
+
+def test_lines_that_were_taken_out_stay_out(tmp_path: Path) -> None:
+    entries, committed = batch(tmp_path / "archive", {}, range(9))
+    open_index(tmp_path / "indexes", tmp_path / "archive", committed).close()
+    drop(tmp_path / "indexes", lambda one: one.url.endswith("/3"))
+    open_index(tmp_path / "indexes", tmp_path / "archive", committed).close()
+    assert all_entries(tmp_path / "indexes") == by_key([one for one in entries if not one.url.endswith("/3")])
+
+
+class Killed(BaseException):
+    """Nothing runs after it."""
+
+
+@pytest.mark.parametrize(("kind", "number"), [*(("replace", number) for number in range(1, 8)), ("unlink", 1)])
+def test_an_index_stopped_at_any_step_is_whole_after_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, number: int
+) -> None:
+    archive, indexes = tmp_path / "archive", tmp_path / "indexes"
+    first, committed = batch(archive, {}, range(8))
+    open_index(indexes, archive, committed).close()
+    second, committed = batch(archive, committed, range(8, 20))
+    left, do = [number], getattr(Path, kind)
+
+    def until_killed(path: Path, *args: Path) -> object:
+        left[0] -= 1
+        if not left[0]:
+            raise Killed
+        return do(path, *args)
+
+    def work() -> None:
+        index = open_index(indexes, archive, committed, run_lines=5)
+        index.write_run()
+        index.close()
+        drop(indexes, lambda one: False)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, kind, until_killed)
+        with pytest.raises(Killed):
+            work()
+    open_index(indexes, archive, committed).close()
+    assert all_entries(indexes) == by_key(first + second)
 
 
 def test_a_place_in_the_index_leads_to_the_page(tmp_path: Path) -> None:
@@ -198,7 +268,7 @@ def test_only_what_can_be_replayed_is_indexed(tmp_path: Path) -> None:
 
 
 def test_a_304_is_not_indexed(tmp_path: Path) -> None:
-    index = Index(tmp_path, {})
+    index = Index(tmp_path)
     index.add([Entry("http://a.test/", DAY, "warc/revisit", 304, "sha256:X", Place("a", 0, 9))], {"a": 9})
     index.close()
     assert look_up(tmp_path, "http://a.test/") == []

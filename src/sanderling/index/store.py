@@ -1,7 +1,7 @@
 """The index on disk: pages are replaced one by one, never wiped; a commit names the batch it holds."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -18,6 +18,7 @@ from sanderling.index.words import UNSTEMMED, clean, stems
 
 HEAP_BYTES = 48_000_000  # of the one writing thread, before it writes a segment
 FOREVER = 2**62
+META = "meta.json"  # names the files of the last commit
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Document).decode
 
@@ -30,6 +31,7 @@ class Index:
         self.past = past
         self._writers = (now.writer(HEAP_BYTES, 1), past.writer(15_000_000, 1)) if write else None
         self._pending: dict[str, Document | None] = {}  # None: deleted since the last commit
+        self.is_outdated: Callable[[], bool] = lambda: False  # else it sees no commit made since: open it again
 
     @property
     def missing_since(self) -> int:
@@ -121,7 +123,7 @@ class Index:
 def open_index(folder: Path, *, write: bool) -> Index | None:
     """Open the index of a collection; None if there is none yet and it is only to be read."""
     places = [folder / f"v{VERSION}" / name for name in ("now", "past")]
-    if not write and not all((place / "meta.json").exists() for place in places):
+    if not write and not all((place / META).exists() for place in places):
         return None
     if not write and not all(os.access(place, os.W_OK) for place in places):
         return _open_mirrored(folder, places)
@@ -140,15 +142,36 @@ def _open(folder: Path, places: Sequence[Path], write: bool) -> Index:
 
 def _open_mirrored(folder: Path, places: Sequence[Path]) -> Index:
     """Open an index as links in a folder of ours: tantivy wants to lock even what it only reads."""
+    seen = _commits(places)
     mirror = Path(mkdtemp(prefix="sanderling-"))
-    for place in places:
-        (mirror / place.name).mkdir()
-        for file in place.iterdir():
-            if file.suffix != ".lock":
-                (mirror / place.name / file.name).symlink_to(file.resolve())
-    index = _open(folder, [mirror / place.name for place in places], write=False)
+    try:
+        index = _open(folder, [_linked(place, mirror / place.name) for place in places], write=False)
+    except (CollectionError, OSError):
+        rmtree(mirror, ignore_errors=True)
+        if _commits(places) != seen:  # a commit took away what we were about to open
+            return _open_mirrored(folder, places)
+        raise
+    index.is_outdated = lambda: _commits(places) != seen
     finalize(index, rmtree, mirror, ignore_errors=True)
     return index
+
+
+def _linked(place: Path, mirror: Path) -> Path:
+    """Copy what names the files of a commit, which the next commit replaces, and link the files."""
+    mirror.mkdir()
+    (mirror / META).write_bytes((place / META).read_bytes())
+    for file in place.iterdir():
+        if file.name != META and file.suffix != ".lock":
+            (mirror / file.name).symlink_to(file.resolve())
+    return mirror
+
+
+def _commits(places: Sequence[Path]) -> list[tuple[int, int] | None]:
+    """What differs after each commit; None where there is nothing any more."""
+    try:
+        return [(found.st_ino, found.st_mtime_ns) for found in ((place / META).stat() for place in places)]
+    except FileNotFoundError:
+        return [None]
 
 
 def version_key(changed_at: float, url: str) -> str:

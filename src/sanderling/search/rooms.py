@@ -42,7 +42,7 @@ class Library:
     def finder(self) -> Finder | None:
         """Who answers questions; None as long as nothing was indexed."""
         with self._lock:
-            if self._finder is None:
+            if self._finder is None or self._finder.index.is_outdated():
                 index = open_index(self.folder, write=False)
                 self._finder = Finder(index, self.taught, self.ranking, Also(self.folder)) if index else None
             return self._finder

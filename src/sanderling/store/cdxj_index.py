@@ -1,18 +1,21 @@
 """The index of a collection while it grows: sorted runs now, one sorted file at the end, rebuilt where a crash cut.
 
 Entries are added after their batch is committed and wait in memory. Every so often they become a sorted run on the
-disk; `covered.json` says up to where in each WARC file the runs speak. What a crash loses is read again from the WARC
-files, so the index never needs a place in the transaction.
+disk; `covered.json` says up to where in each WARC file the runs speak, and how each looked when it was written. What a
+crash loses is read again from the WARC files, so the index never needs a place in the transaction. A file that
+`covered.json` does not name goes, for a crash cut in; where one that it names looks otherwise, all is made anew.
 """
 
 import contextlib
 import heapq
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import groupby
+from itertools import islice
 from pathlib import Path
+from zlib import crc32
 
 import msgspec
+from msgspec import Struct
 
 from sanderling.store.cdxj import NOT_MODIFIED, Entry, captures, entry_for, entry_of, line_of
 from sanderling.store.offsite import is_there
@@ -20,23 +23,38 @@ from sanderling.store.read import StoredRecord, walk
 from sanderling.store.surt import surt
 
 RUN_LINES = 20_000
+LINES, PIECE = 1_000, 1 << 20  # written, and bytes read, at once
 INDEX = "index.cdxj"
 COVERED = "covered.json"
+
+
+class Seal(Struct, frozen=True, array_like=True):
+    """How a file looked when it was written."""
+
+    size: int = 0
+    checksum: int = 0  # CRC-32
+
+
+class Covered(Struct):
+    """What the files on the disk hold: up to where in each WARC file they speak, and the files by name."""
+
+    lengths: dict[str, int] = {}
+    files: dict[str, Seal] = {}
 
 
 class Index:
     """The open index; make one with `open_index`."""
 
-    def __init__(self, folder: Path, covered: Mapping[str, int], run_lines: int = RUN_LINES) -> None:
+    def __init__(self, folder: Path, covered: Covered | None = None, run_lines: int = RUN_LINES) -> None:
         self.folder = folder
-        self._covered = dict(covered)
+        self._covered = covered or Covered()
         self._run_lines = run_lines
         self._waiting: list[bytes] = []
 
     def add(self, entries: Iterable[Entry], lengths: Mapping[str, int]) -> None:
         """Take the entries of a committed batch, and the lengths that were committed with it."""
         self._waiting += [line_of(entry) for entry in entries if entry.status != NOT_MODIFIED]
-        self._covered.update(lengths)
+        self._covered.lengths.update(lengths)
         if len(self._waiting) >= self._run_lines:
             self.write_run()
 
@@ -44,12 +62,10 @@ class Index:
         """Put what waits on the disk, sorted."""
         if self._waiting:
             number = 1 + max((int(path.stem[4:]) for path in _runs(self.folder)), default=0)
-            _write(self.folder / f"run-{number:06d}.cdxj", sorted(self._waiting))
+            name = f"run-{number:06d}.cdxj"
+            self._covered.files[name] = _write(self.folder / name, sorted(self._waiting))
             self._waiting.clear()
-        self._write_covered()
-
-    def _write_covered(self) -> None:
-        _write(self.folder / COVERED, [msgspec.json.encode(self._covered)])
+        _write_covered(self.folder, self._covered)
 
     def close(self) -> None:
         """Merge everything into one sorted file."""
@@ -57,9 +73,10 @@ class Index:
         if runs or waiting:
             with contextlib.ExitStack() as stack:
                 parts = [stack.enter_context(path.open("rb")) for path in [*_index(self.folder), *runs]]
-                _write(self.folder / INDEX, _without_twins(heapq.merge(waiting, *parts)) if parts else waiting)
+                merged = heapq.merge(waiting, *parts) if parts else waiting
+                self._covered.files = {INDEX: _write(self.folder / INDEX, merged)}
             self._waiting.clear()
-        self._write_covered()
+        _write_covered(self.folder, self._covered)
         for run in runs:
             run.unlink()
 
@@ -76,36 +93,39 @@ class Index:
 def open_index(folder: Path, archive: Path, committed: Mapping[str, int], run_lines: int = RUN_LINES) -> Index:
     """Open the index and bring it to what is committed: no capture missing, none that is not there."""
     folder.mkdir(parents=True, exist_ok=True)
-    covered = _read_covered(folder)
-    too_much = any(length > committed.get(name, 0) for name, length in covered.items())
-    if too_much or not all(map(_is_whole, _files(folder))):
-        covered = {}
-        for path in _files(folder):
-            path.unlink()
+    covered = _sound(folder)
+    if any(length > committed.get(name, 0) for name, length in covered.lengths.items()):
+        wipe(folder)
+        covered = Covered()
     index = Index(folder, covered, run_lines)
     for name, length in sorted(committed.items()):
-        for batch in _batches(_entries(archive / name, covered.get(name, 0), length)):
+        for batch in _batches(_entries(archive / name, covered.lengths.get(name, 0), length)):
             index.add(batch, {name: batch[-1].place.offset + batch[-1].place.length})
         index.add([], {name: length})
     return index
 
 
 def drop(folder: Path, is_unwanted: Callable[[Entry], bool]) -> None:
-    """Take lines out of a closed index."""
-    for path in _files(folder):
-        with path.open("rb") as file:
-            _write(path, (line for line in file if not is_unwanted(entry_of(line))))
+    """Take lines out of a closed index; one that is damaged is left to the next opening."""
+    covered = _sound(folder)
+    for name in covered.files:
+        with (folder / name).open("rb") as file:
+            lines = (line for line in file if not is_unwanted(entry_of(line)))
+            covered.files[name] = _write(folder / name, lines)
+    if covered.files:
+        _write_covered(folder, covered)
 
 
 def wipe(folder: Path) -> None:
     """Let the next opening read it anew from the WARC files."""
+    (folder / COVERED).unlink(missing_ok=True)
     for path in _files(folder):
         path.unlink()
 
 
 def look_up(folder: Path, url: str) -> list[Entry]:
     """All captures of a URL in a closed index, or as far as the runs of an open one reach; oldest first."""
-    return Index(folder, {}).captures(url)
+    return Index(folder).captures(url)
 
 
 def nearest(entries: Iterable[Entry], at: float) -> Entry | None:
@@ -136,29 +156,6 @@ def _batches(entries: Iterator[Entry], size: int = 1000) -> Iterator[list[Entry]
         yield batch
 
 
-def _without_twins(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Drop a line that speaks of the same record as another: a crash may have let a run be written twice."""
-    for _, group in groupby(lines, key=_key):
-        same = list(group)
-        yield from same if len(same) == 1 else {entry_of(line).place: line for line in same}.values()
-
-
-def _key(line: bytes) -> bytes:
-    """URL key and time; all of a line that is none of ours."""
-    end = line.find(b" ", line.find(b" ") + 1)
-    return line[:end] if end >= 0 else line
-
-
-def _is_whole(path: Path) -> bool:
-    """Does a file end as we end it, and begin with a line of ours? Others may have cut it, or written into it."""
-    with path.open("rb") as file:
-        first, size = file.readline(), file.seek(0, os.SEEK_END)
-        if not size:
-            return True
-        file.seek(-1, os.SEEK_END)
-        return file.read() == b"\n" and first.count(b" ") >= 2
-
-
 def _runs(folder: Path) -> list[Path]:
     return sorted(folder.glob("run-*.cdxj"))
 
@@ -171,21 +168,47 @@ def _files(folder: Path) -> list[Path]:
     return [*_index(folder), *_runs(folder)]
 
 
-def _read_covered(folder: Path) -> dict[str, int]:
-    """Up to where the files on the disk speak; nothing, if they are gone."""
-    if not _files(folder):
-        return {}
+def _sound(folder: Path) -> Covered:
+    """What the files hold, if they are as they were written; files that do not count go."""
+    covered = _read_covered(folder)
+    if not all(_is_as_written(folder / name, seal) for name, seal in covered.files.items()):
+        covered = Covered()
+    for path in _files(folder):
+        if path.name not in covered.files:
+            path.unlink()
+    return covered
+
+
+def _is_as_written(path: Path, seal: Seal) -> bool:
+    """Is a file there, and nobody cut it or wrote into it?"""
+    if not path.is_file() or path.stat().st_size != seal.size:
+        return False
+    checksum = 0
+    with path.open("rb") as file:
+        while piece := file.read(PIECE):
+            checksum = crc32(piece, checksum)
+    return checksum == seal.checksum
+
+
+def _read_covered(folder: Path) -> Covered:
     try:
-        return msgspec.json.decode((folder / COVERED).read_bytes(), type=dict[str, int])
+        return msgspec.json.decode((folder / COVERED).read_bytes(), type=Covered)
     except (FileNotFoundError, msgspec.DecodeError):
-        return {}
+        return Covered()
 
 
-def _write(path: Path, lines: Iterable[bytes]) -> None:
+def _write_covered(folder: Path, covered: Covered) -> None:
+    _write(folder / COVERED, [msgspec.json.encode(covered)])
+
+
+def _write(path: Path, lines: Iterable[bytes]) -> Seal:
     """Write a file whole or not at all."""
-    draft = path.with_suffix(".draft")
+    draft, rest = path.with_suffix(".draft"), iter(lines)
+    size = checksum = 0
     with draft.open("wb") as file:
-        file.writelines(lines)
+        while piece := b"".join(islice(rest, LINES)):
+            size, checksum = size + file.write(piece), crc32(piece, checksum)
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
+    return Seal(size, checksum)
