@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from sanderling.changes.difference import Difference, difference
 from sanderling.pages.branches import compare_trees
-from sanderling.pages.forks import MAX_WORK, look
+from sanderling.pages.forks import ALL, MAX_WORK, Part, look
 from sanderling.pages.parse import parse
 from sanderling.pages.signatures import sign
 
@@ -29,6 +29,12 @@ def told(old: str, new: str, size: int = 100) -> Difference:
     truth = difference(sign(parse(old.encode(), "utf-8")), sign(parse(new.encode(), "utf-8")))
     assert found == (truth if truth.blocks else replace(truth, weight=found.weight))
     return found
+
+
+def seen(old: str, new: str, size: int = 100) -> set[Part]:
+    """Which parts of a mark are made."""
+    before, after = (parse(page.encode(), "utf-8") for page in (old, new))
+    return look(before, after, size).parts
 
 
 def test_equal_trees_do_not_differ() -> None:
@@ -106,9 +112,24 @@ def test_words_that_go_into_a_link_are_told_though_no_line_changes() -> None:
     assert told(f"<ul>{links}</ul><p>{WORDS}", f"<ul>{links.replace('</a> of', ' of</a>')}</ul><p>{WORDS}") is not None
 
 
+def test_lines_between_those_that_differ_are_spelled_as_in_the_whole_page() -> None:
+    page = f"<main><p>Cafe\u0301 {WORDS}</p><p>A1 {WORDS}</p><p>R = ten \u2126 and more</p><p>B1 {WORDS}</p></main>"
+    assert len(told(page, page.replace("A1", "A2").replace("B1", "B2")).blocks) == 2
+
+
+@pytest.mark.parametrize("odd", ["<script>go(1)</script>", "<style>a{}</style>", "<title>Menu</title>"])
+def test_a_script_inside_a_link_of_a_menu_makes_it_no_link_of_the_text(odd: str) -> None:
+    links = "".join(f"<li><a href=/{n}>Birds of number {n}</a></li>" for n in range(9))
+    prose = "".join(f"<p>{n}. {WORDS}</p>" for n in range(9))
+    page = f"<div><ul>{links}</ul>{prose}</div>"
+    assert "main_links" not in told(page, page.replace("number 5", f"number 5{odd}")).assets
+
+
 def test_a_large_page_is_not_passed_over_again_and_again() -> None:
     old, new = (f"<div><div><i class={name}></i></div></div>" for name in "ab")
     assert told(old, new) == told(old, new, MAX_WORK)
+    assert seen(old, new, 100) == {Part.LOOKS}
+    assert seen(old, new, MAX_WORK) == ALL
 
 
 def test_texts_in_a_row_are_one() -> None:
@@ -120,8 +141,11 @@ def test_texts_in_a_row_are_one() -> None:
 
 
 def test_where_very_much_differs_all_parts_are_made() -> None:
-    assert told("<i class=a></i>" * 600, "<i class=b></i>" * 600).looks
-    assert told("<i class=a></i>" * 60, "<i class=b></i>" * 60).looks
+    old, new = "<i class=a></i>", "<i class=b></i>"
+    assert told(old * 600, new * 600).looks
+    assert seen(old * 600, new * 600) == ALL
+    assert told(old * 60, new * 60).looks
+    assert seen(old * 60, new * 60) == {Part.LOOKS}
 
 
 SCRAPS = st.lists(

@@ -1,8 +1,14 @@
 """The core of a page that declares no main part."""
 
+from typing import Any
+
+import pytest
+
+from sanderling.pages import core
 from sanderling.pages.blocks import blocks
 from sanderling.pages.core import element_of
-from sanderling.pages.parse import parse
+from sanderling.pages.parse import Element, parse
+from sanderling.pages.text import words_of
 
 CLAUSE = "The boat leaves the harbour at the turn of the tide, and nobody is waited for. "
 TEXT = "".join(f"<p>Clause {number}. {CLAUSE * 3}</p>" for number in range(12))
@@ -54,3 +60,78 @@ def test_nothing_is_found_where_no_line_has_an_element_for_itself() -> None:
     body = blocks(tree)
     assert body.core is not None
     assert element_of(body.core, tree, body.lines) is None
+
+
+def letters_read(markup: str, patch: pytest.MonkeyPatch) -> int:
+    """How many letters are read to find the element that is the core."""
+    tree = parse(markup.encode())
+    body = blocks(tree)
+    assert body.core is not None
+    read: list[str] = []
+
+    def reading(element: Element) -> str:
+        read.append(element.text)
+        return words_of(element)
+
+    with patch.context() as patched:
+        patched.setattr(core, "words_of", reading)
+        element_of(body.core, tree, body.lines)
+    return sum(map(len, read))
+
+
+@pytest.mark.parametrize("tag", ["span", "div"])
+def test_the_text_of_elements_inside_each_other_is_read_once(tag: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = "<br>".join(f"{number}. {CLAUSE}" for number in range(100))
+    page = f"<body><div>{f'<{tag}>' * 50}{lines}</div></body>"
+    assert letters_read(page, monkeypatch) <= 2 * len(page)  # as a span, and as the part around it
+
+
+def test_letters_that_are_read_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = f"<body><div>{f'<p>{CLAUSE}</p>' * 100}{CLAUSE}!</div></body>"
+    monkeypatch.setattr(core, "MAX_TEXT", 5 * len(CLAUSE))
+    assert letters_read(page, monkeypatch) <= 11 * len(CLAUSE)
+
+
+def test_lines_are_counted_once() -> None:
+    class Lines(list[str]):
+        looks = 0
+
+        def count(self, value: str) -> int:
+            Lines.looks += 1
+            return super().count(value)
+
+        def index(self, *where: Any) -> int:
+            Lines.looks += 1
+            return super().index(*where)
+
+    tree = parse(f"<body><div>{f'<p>{CLAUSE}</p>' * 100}</div></body>".encode())
+    body = blocks(tree)
+    assert body.core is not None
+    assert element_of(body.core, tree, Lines(body.lines)) is None
+    assert not Lines.looks
+
+
+def test_few_lines_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = parse(f"<body><div>{TEXT}</div></body>".encode())
+    body = blocks(tree)
+    assert body.core is not None
+    tried: list[int] = []
+
+    def around(boxes: list[core.Box], ends: list[int], line: int) -> list[core.Box]:
+        tried.append(line)
+        return []
+
+    monkeypatch.setattr(core, "_around", around)
+    monkeypatch.setattr(core, "MAX_TRIED", 5)
+    assert element_of(body.core, tree, body.lines) is None
+    assert len(tried) == 5
+
+
+def test_a_script_beside_the_words_of_an_element_is_none_of_them() -> None:
+    page = f"<body><div id=a><div>{NOTE}</div><div id=b>{TEXT.replace('</p>', '<script>x()</script></p>')}</div></div>"
+    tree = parse(page.encode())
+    body = blocks(tree)
+    assert body.core is not None
+    found = element_of(body.core, tree, body.lines)
+    assert found is not None
+    assert found.attr("id") == "b"

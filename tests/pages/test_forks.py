@@ -1,7 +1,11 @@
 """Where two trees differ, and which parts of a mark can see it."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import pytest
 
+from sanderling.pages import forks
 from sanderling.pages.forks import ALL, MAX_ELEMENTS, NOWHERE, Part, Spots, look
 from sanderling.pages.parse import parse
 
@@ -71,3 +75,27 @@ def test_a_hint_that_is_wrong_does_no_harm(line: int) -> None:
     page = "<div>\n<p>Gulls</p>\n<p>Terns</p>\n</div>\n<p>Waders</p>"
     assert parts(page, page.replace("Terns", "Skuas"), Spots((line, 0), (line, 9))) == {Part.WORDS}
     assert parts(page, page, Spots((line, 0), (line, 9))) == set()
+
+
+class Piece(str):
+    """A text that may be joined with all others at once, not with one of them."""
+
+    def __format__(self, _: str) -> str:
+        raise AssertionError("written into another text")
+
+    def __add__(self, _: str) -> str:
+        raise AssertionError("added to")
+
+
+@dataclass
+class Words:
+    """A node of text."""
+
+    data: str
+
+
+def test_texts_in_a_row_are_joined_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forks, "Text", Words)
+    nodes: list[Any] = [Words(Piece("a")), Words(Piece("b")), parse(b"<p>x").find("p"), Words(Piece("c"))]
+    kept = forks._read(nodes, parse(b"")).nodes
+    assert [kept[0], kept[2]] == ["ab", "c"]

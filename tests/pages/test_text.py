@@ -1,7 +1,15 @@
 """The visible text of a page."""
 
+from typing import Any
+from unicodedata import is_normalized
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sanderling.pages.blocks import blocks
 from sanderling.pages.parse import parse
-from sanderling.pages.text import spelled, text
+from sanderling.pages.text import spelled, text, words_of
 
 
 def lines(markup: str) -> list[str]:
@@ -41,5 +49,41 @@ def test_what_reads_the_same_is_spelled_the_same() -> None:
 
 
 def test_lines_are_spelled_each_for_itself() -> None:
-    lines = ["## a", "#", "b #", "c\u2013d", "", "\u0301e#"]
+    lines = ["## a", "#", "b #", "c\u2013d", "", "\u0301e#", "ten \u2126 of \uf900", "Caf\u00e9", "e\u0301"]
     assert spelled("\n".join(lines)).split(b"\n") == [spelled(line) for line in lines]
+
+
+@given(st.text(st.sampled_from("aeK\n#\u00e9\u0301\u0323\u0327\u0915\u093c\u1100\u1161\u2126\u212a\uf900")))
+def test_letters_are_spelled_in_one(words: str) -> None:
+    letters = spelled(words)
+    assert is_normalized("NFC", letters.decode())
+    assert letters.split(b"\n") == [spelled(line) for line in words.split("\n")]
+
+
+def test_scripts_are_no_words_of_an_element() -> None:
+    page = b"<p>a<b> b<script>x()</script></b><style>p{}</style><svg><title>c</title></svg><i><title>t</title> d</i>"
+    element = parse(page).find("p")
+    assert element is not None
+    assert words_of(element) == "a bc d"
+
+
+class Failing:
+    """A tree of which something fails."""
+
+    def __init__(self, tree: Any, what: str) -> None:
+        self._tree = tree
+        self._what = what
+
+    def __getattr__(self, name: str) -> Any:
+        if name == self._what:
+            raise RuntimeError(name)
+        return getattr(self._tree, name)
+
+
+@pytest.mark.parametrize(("read", "what"), [(text, "to_text"), (blocks, "find"), (blocks, "to_annotated_text")])
+def test_a_tree_is_left_as_it_was_whatever_fails(read: Any, what: str) -> None:
+    tree = parse(b"<table><tr><th hidden>a<td>b</table>")
+    before = tree.html
+    with pytest.raises(RuntimeError):
+        read(Failing(tree, what))
+    assert tree.html == before

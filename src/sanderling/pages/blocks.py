@@ -130,12 +130,12 @@ def _render(
 ) -> tuple[list[str], list[tuple[int, int, str]]]:
     """Render the text, and say which of it each landmark and each named element covers."""
     cells = loosen(tree)
-    rules = {tag: labels for tag, labels in tags.items() if tree.find(tag) is not None}  # each rule costs, tree-wide
-    for label, elements in named:
-        rules[f"#{MARK}={label}"] = [label]
-        for element in elements:
-            element.attrs[MARK] = f"{element.attr(MARK) or ''} {label}"
     try:
+        rules = {tag: labels for tag, labels in tags.items() if tree.find(tag) is not None}  # each costs, tree-wide
+        for label, elements in named:
+            rules[f"#{MARK}={label}"] = [label]
+            for element in elements:
+                element.attrs[MARK] = f"{element.attr(MARK) or ''} {label}"
         text, spans = tree.to_annotated_text(rules, LAYOUT)
     finally:
         tighten(cells)

@@ -4,19 +4,21 @@ What stands outside of it, above its title or below its end, are banners, bars a
 """
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 from operator import mul
 
 from msgspec import Struct
 
 from sanderling.pages.parse import Document, Element
-from sanderling.pages.text import CELLS
+from sanderling.pages.text import CELLS, MAX_TEXT, words_of
 
 CORE = 0.9  # share of the text outside furniture that makes a part the core
 BOXES = ("div", "section", "article")  # tags of which a core may be; and cells, see `loosen`
 TELLING = 40  # characters of a line of prose
 MAX_ASKED = 2_000  # elements of one tag among which it is looked for
+MAX_TRIED = 20  # of them that have a line for themselves; the first will do, but where a part of the page is not shown
 
 Box = tuple[int, int]
 """The first character of an element's text, and the one after its last."""
@@ -83,26 +85,34 @@ def _around(boxes: list[Box], ends: list[int], line: int) -> list[Box]:
 
 def element_of(core: Core, tree: Document, lines: list[str]) -> Element | None:
     """Find the element that is the core, by one that has a line of it for itself; None if there is none."""
-    telling = frozenset(filter(_is_telling, lines[core.first : core.last]))
-    for element in _leaves(tree) if telling else ():
-        words = " ".join(element.text.split())
-        if words in telling and lines.count(words) == 1:
-            chain = _around(core.boxes, core.ends, lines.index(words))
-            boxes = [one for one in (element, *element.ancestors) if isinstance(one, Element) and _is_box(one)]
-            if core.box in chain and len(chain) == len(boxes):
-                return boxes[chain.index(core.box)]
+    times = Counter(line for line in lines if len(line) >= TELLING)
+    inside = enumerate(lines[core.first : core.last], core.first)
+    places = {line: place for place, line in inside if times[line] == 1}
+    for element, place in islice(_with_a_line(tree, places), MAX_TRIED):
+        chain = _around(core.boxes, core.ends, place)
+        boxes = [one for one in (element, *element.ancestors) if isinstance(one, Element) and _is_box(one)]
+        if core.box in chain and len(chain) == len(boxes):
+            return boxes[chain.index(core.box)]
     return None
 
 
-def _is_telling(line: str) -> bool:
-    return len(line) >= TELLING
+def _with_a_line(tree: Document, places: dict[str, int]) -> Iterator[tuple[Element, int]]:
+    """Go through elements that have one of these lines for themselves, each with its line."""
+    left = 2 * MAX_TEXT
+    for element in _leaves(tree) if places else ():
+        place = places.get(words_of(element))
+        if place is not None:
+            yield element, place
+        left -= len(element.text)
+        if left < 0:
+            return
 
 
 def _leaves(tree: Document) -> Iterator[Element]:
-    """Go through elements that may have a line for themselves."""
+    """Go through elements that may have a line for themselves; no two of one tag share a text, so each is read once."""
     for tag in ("p", "li", "dd", "td", "span", "div"):
         for element in tree.find_all(tag)[:MAX_ASKED]:
-            if element.find("div") is None:
+            if element.find(tag) is None and (tag == "div" or element.find("div") is None):
                 yield element
 
 

@@ -279,14 +279,16 @@ def _read(nodes: Sequence[Node], parent: Node) -> _Row:
     """Read some nodes; texts in a row are one."""
     kept: list[Kept] = []
     lights: list[Element] = []
+    words: list[str] = []
     for node in nodes:
         if isinstance(node, Text):
-            before = kept.pop() if kept and isinstance(kept[-1], str) else ""
-            kept.append(f"{before}{node.data}")
+            words.append(node.data)
         elif isinstance(node, Element) and node.tag in LIGHT and node.namespace is Namespace.HTML:
             lights.append(node)
         elif not isinstance(node, UNREAD):
-            kept.append(node)
+            kept += ("".join(words), node) if words else (node,)
+            words = []
+    kept += ("".join(words),) if words else ()
     if isinstance(parent, Element) and parent.tag in LOOSE:
         kept = [node for node in kept if not (isinstance(node, str) and _is_blank(node))]
     return _Row(kept, lights)

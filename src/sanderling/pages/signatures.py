@@ -22,10 +22,10 @@ from sanderling.pages.blocks import Blocks, Said, blocks, said
 from sanderling.pages.core import element_of
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import reduce
-from sanderling.pages.text import spelled
+from sanderling.pages.text import spelled, words_of
 from sanderling.pages.worth import weighed
 
-VERSION = 15
+VERSION = 16
 MAX_LINES = 80_000  # half of them empty; all that follow are one
 NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
 MAIN, VEILED = 1, 4  # of a block's place in the page
@@ -271,7 +271,7 @@ def main_assets(tree: Document, parts: Said, body: Blocks) -> tuple[set[int], se
 def _of_text(links: list[Element], areas: list[Element], body: Blocks) -> list[Element]:
     """Leave out the links of furniture and of menus."""
     left = _outside(links, areas, "a")
-    return [link for link in left if " ".join(link.text.split()) not in body.menus] if body.menus else left
+    return [link for link in left if words_of(link) not in body.menus] if body.menus else left
 
 
 def _outside(elements: list[Element], areas: list[Element], tag: str) -> list[Element]:

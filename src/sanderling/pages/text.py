@@ -1,11 +1,11 @@
 """What a person reads on a page: its visible words, one block (paragraph, cell, item, heading) to a line."""
 
-from unicodedata import normalize
+from unicodedata import is_normalized, normalize
 
-from turbohtml import PlainText
+from turbohtml import Node, PlainText, Text
 from xxhash import xxh3_64_digest
 
-from sanderling.pages.parse import Document, Element
+from sanderling.pages.parse import Document, Element, Namespace
 
 LAYOUT = PlainText(layout="strict", bullet="")
 LAID_OUT = (
@@ -14,6 +14,7 @@ LAID_OUT = (
 )
 CELLS = ("td", "th")  # may hold all of a page
 HIDDEN = ("script", "style", "template", "noscript")
+UNREAD = ("script", "style", "title")  # which no renderer shows
 BLANKS = b" \t\r\x0b\x0c"
 UNSEEN = "\u00a0\u200b"  # each costs a search; what else is not seen hardly ever comes and goes
 RARE = "\u202f\u2009\u3000\u00ad\u200c\u200d\u200e\u200f\u2060\ufeff\u00b6"  # a pilcrow marks a link to a heading
@@ -23,15 +24,18 @@ ALIKE = {  # what platforms and editors set for one another
     **dict.fromkeys("\u2010\u2011\u2013\u2014\u2212", "-"),
     "\u2026": "...",
 }
+ASCII = bytes(range(128))
+MARKS = b"\xcc"  # with which all marks begin that go with the letter before, if that is ASCII
 MAX_TEXT = 4_000_000  # characters of one page that are looked at
 
 
 def text(tree: Document) -> str:
     """Read the visible text; scripts, styles and templates are left out, blank lines may remain."""
     changed = loosen(tree)
-    words = tree.to_text(LAYOUT)
-    tighten(changed)
-    return words[:MAX_TEXT]
+    try:
+        return tree.to_text(LAYOUT)[:MAX_TEXT]
+    finally:
+        tighten(changed)
 
 
 def loosen(tree: Document) -> list[tuple[Element, str]]:
@@ -50,6 +54,20 @@ def tighten(changed: list[tuple[Element, str]]) -> None:
     """Give the elements of `loosen` their names back."""
     for element, tag in changed:
         element.tag = tag
+
+
+def words_of(element: Element) -> str:
+    """Read the words of one element; scripts and styles are left out, wherever they are."""
+    if element.select_one(",".join(UNREAD)) is None:
+        return " ".join(element.text.split())
+    pieces = (node.data for node in element.descendants if isinstance(node, Text) and not _is_unread(node.parent))
+    return " ".join("".join(pieces).split())
+
+
+def _is_unread(node: Node | None) -> bool:
+    if not isinstance(node, Element) or node.tag not in UNREAD:
+        return False
+    return node.tag != "title" or node.namespace is Namespace.HTML  # that of a drawing is shown
 
 
 def letters(tree: Document) -> str:
@@ -85,13 +103,17 @@ def squeeze(words: str, unseen: str = UNSEEN) -> bytes:
 
 def spelled(words: str) -> bytes:
     """Spell a text in one of the ways that read the same: no blanks, plain quotes, dashes and dots, letters in one."""
-    is_plain = words.isascii()
-    for letter, plain in () if is_plain else ALIKE.items():
+    for letter, plain in () if words.isascii() else ALIKE.items():
         words = words.replace(letter, plain)
     letters = squeeze(words, unseen=UNSEEN + RARE)
-    if not is_plain and (b"\xcc" in letters or b"\xcd" in letters):  # marks that go with the letter before
+    if not letters.isascii() and _may_be_split(letters.translate(None, ASCII)):
         letters = normalize("NFC", letters.decode()).encode()
     return _without_hashes(letters) if b"#" in letters else letters
+
+
+def _may_be_split(strange: bytes) -> bool:
+    """Say whether letters may be spelled in two, given those that are not ASCII: most pages have few of them."""
+    return MARKS in strange or not is_normalized("NFC", strange.decode())
 
 
 def _without_hashes(letters: bytes) -> bytes:
