@@ -31,7 +31,7 @@ LEGAL = ("Imprint", "Privacy", "Terms", "Cookies", "Accessibility", "Press", "Pa
 
 @dataclass(frozen=True)
 class Page:
-    """The parts of a page, top to bottom; the document is `text`, with `before` and `after` inside its part."""
+    """The parts of a page, top to bottom; `text` has `before` and `after` inside its part, and `beside` next to it."""
 
     text: tuple[str, ...] = CLAUSES
     head: str = ""
@@ -39,6 +39,7 @@ class Page:
     before: str = ""
     within: str = ""
     after: str = ""
+    beside: str = ""
     side: str = ""
     foot: str = ""
     end: str = ""
@@ -70,7 +71,7 @@ def semantic(page: Page) -> str:
     """Write it with landmarks, as new themes do."""
     return f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Terms of carriage</title>{page.head}
 </head><body><header>{page.top}<a href="/">Harbour Company</a><nav><ul>{listed(LINKS)}</ul></nav></header>
-<main><article>{document(page)}</article></main>
+<main><article>{document(page)}</article>{page.beside}</main>
 <aside><h3>More</h3>{page.side}</aside>
 <footer><ul>{listed(LEGAL)}</ul>{page.foot}<p>© Harbour Company</p></footer>{page.end}</body></html>"""
 
@@ -80,7 +81,7 @@ def article(page: Page) -> str:
     return f"""<!doctype html><html><head><meta charset="utf-8"><title>Terms of carriage</title>{page.head}</head>
 <body class="page"><div id="page"><header id="masthead">{page.top}<p>Harbour Company</p><nav><ul>{listed(LINKS)}</ul>
 </nav></header><div id="content"><article class="post"><div class="entry-content">{document(page)}</div></article>
-<aside id="secondary"><section class="widget"><h2>More</h2>{page.side}</section></aside></div>
+{page.beside}<aside id="secondary"><section class="widget"><h2>More</h2>{page.side}</section></aside></div>
 <footer id="colophon"><ul>{listed(LEGAL)}</ul>{page.foot}</footer></div>{page.end}</body></html>"""
 
 
@@ -88,7 +89,7 @@ def named(page: Page) -> str:
     """Write it in divisions with telling names."""
     return f"""<!doctype html><html><head><meta charset="utf-8"><title>Terms of carriage</title>{page.head}</head>
 <body><div id="wrapper"><div class="site-header">{page.top}<div class="navbar"><ul>{listed(LINKS)}</ul></div></div>
-<div class="row"><div class="col-8 body-copy">{document(page)}</div>
+<div class="row"><div class="col-8 body-copy">{document(page)}</div>{page.beside}
 <div class="col-4 sidebar"><div class="box"><h3>More</h3>{page.side}</div></div></div>
 <div class="site-footer"><ul>{listed(LEGAL)}</ul>{page.foot}<p>© Harbour Company</p></div></div>{page.end}
 </body></html>"""
@@ -100,7 +101,7 @@ def soup(page: Page) -> str:
     return f"""<!doctype html><html><head><meta charset="utf-8"><title>Terms of carriage</title>{page.head}</head>
 <body><div id="root"><div class="x1a"><div class="x1b">{page.top}</div>
 <div class="x1c">{listed(LINKS, entry)}</div></div>
-<div class="x2a"><div class="x2b"><div class="x2c">{document(page)}</div></div>
+<div class="x2a"><div class="x2b"><div class="x2c">{document(page)}</div></div>{page.beside}
 <div class="x3b"><div class="x3c">{page.side}</div></div></div>
 <div class="x4a"><div class="x4b">{listed(LEGAL, entry)}</div><div class="x4c">{page.foot}</div></div></div>
 <div class="x5">{page.end}</div></body></html>"""
@@ -113,6 +114,7 @@ def cells(page: Page) -> str:
 <body bgcolor="#ffffff"><table width="100%">
 <tr><td colspan="3">{page.top}</td></tr><tr><td colspan="3"><b>Harbour Company</b></td></tr>
 <tr><td valign="top"><table>{listed(LINKS, entry)}</table></td><td>{document(page)}</td><td>{page.side}</td></tr>
+<tr><td colspan="3">{page.beside}</td></tr>
 <tr><td colspan="3"><center>{listed(LEGAL, "<a href='/{1}'>{0}</a> | ")}<br>{page.foot}</center></td></tr></table>
 {page.end}</body></html>"""
 

@@ -56,7 +56,7 @@ def test_the_element_that_is_the_core_is_found_again() -> None:
 
 
 def test_nothing_is_found_where_no_line_has_an_element_for_itself() -> None:
-    tree = parse(f"<body><div>{'<br>'.join([CLAUSE] * 12)}</div></body>".encode())
+    tree = parse(f"<body><div>{'<br>'.join([CLAUSE] * 30)}</div></body>".encode())
     body = blocks(tree)
     assert body.core is not None
     assert element_of(body.core, tree, body.lines) is None
@@ -135,3 +135,26 @@ def test_a_script_beside_the_words_of_an_element_is_none_of_them() -> None:
     found = element_of(body.core, tree, body.lines)
     assert found is not None
     assert found.attr("id") == "b"
+
+
+def test_all_of_a_short_page_is_read() -> None:
+    assert len(main_lines(f"<body><h1>Lamp</h1><div><p>{CLAUSE}</p></div><div>{NOTE}</div></body>")) == 3
+
+
+def test_any_heading_above_the_core_is_its_title_if_none_is_of_the_first_level() -> None:
+    page = f"<body><div>{NOTE}<h2>Terms</h2><p>In force from May on</p></div><div>{TEXT}</div></body>"
+    assert main_lines(page)[:2] == ["Terms", "In force from May on"]
+
+
+def test_a_section_beside_the_core_is_content_unless_it_is_links_or_asks_for_an_answer() -> None:
+    links = "<a href=/a>Fares and timetables</a> <a href=/b>Islands</a> <a href=/c>Groups</a>"
+    page = f"<body><h1>Terms</h1><div>{TEXT}</div><div><h2>Fees</h2><p>None is due.</p>{{0}}</div></body>"
+    assert main_lines(page.format(""))[-2:] == ["Fees", "None is due."]
+    assert len(main_lines(page.format(f"<p>{links}</p>"))) == 13
+    assert len(main_lines(page.format("<button>Agree</button>"))) == 13
+
+
+def test_short_facts_beside_the_core_are_content() -> None:
+    rows = "<table><tr><td>Weight</td><td>5 kg</td></tr></table>"
+    page = f"<body><h1>Lamp</h1><div>{TEXT}</div><div>19,99 €</div><div>Until: 5 May</div><div>Hello</div>{rows}</body>"
+    assert main_lines(page)[13:] == ["19,99 €", "Until: 5 May", "5 kg"]

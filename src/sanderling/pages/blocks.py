@@ -15,6 +15,7 @@ from msgspec import Struct
 from turbohtml import PlainText
 
 from sanderling.pages.attention import EVERYTHING, Attention
+from sanderling.pages.beside import Signs, content_beside, is_bare, title_of
 from sanderling.pages.core import BOXES, Core, find_core
 from sanderling.pages.parse import Document, Element, values
 from sanderling.pages.text import MAX_TEXT, loosen, tighten
@@ -27,11 +28,11 @@ RUN = 4  # bare links in a row that make a menu
 HUB = 0.5  # a page with more of its text than this in menus is a list of links, and those are its content
 TOLD = 0.1  # unless more of its text than this is prose
 LARGE = 0.2  # share of the text in menus that makes one of them large
-LINKED = 0.8  # share of a line inside links that makes it a bare link
 
 MARK = "sanderling"  # attribute set on elements while the text is rendered
 MAIN, HIDDEN, OUTSIDE, LANDMARK, HINTED = "main", "hidden", "outside", "landmark", "hinted"
-LINK, WATCHED, VERBATIM, VEILED, BOX, TITLE = "link", "watched", "verbatim", "veiled", "box", "title"
+LINK, WATCHED, VERBATIM, VEILED, BOX = "link", "watched", "verbatim", "veiled", "box"
+TITLE, HEADING, BUTTON, ARTICLE, VALUE = "title", "heading", "button", "article", "value"
 ROLES = {
     MAIN: ("main",),
     HIDDEN: ("dialog", "alertdialog", "alert", "tooltip"),
@@ -46,8 +47,10 @@ TAGS = {
     VERBATIM: ("pre", "textarea"),
 }
 LANDMARKS = {tag: [label] for label, tags in TAGS.items() for tag in tags}
-LINKS = {"a": [LINK], "button": [LINK]}
-PARTS = {"h1": [TITLE]} | {tag: [BOX] for tag in BOXES}
+LINKS = {"a": [LINK], "button": [LINK, BUTTON]}
+HEADINGS = {"h1": [TITLE, HEADING]} | {f"h{level}": [HEADING] for level in range(2, 7)}
+PARTS = HEADINGS | {tag: [BOX] for tag in BOXES} | {"article": [BOX, ARTICLE], "dd": [VALUE]}
+VALUES = "tr > :first-child + td:last-child"
 LABELS = {role: label for label, roles in ROLES.items() for role in roles}
 MARKED = '[role],[hidden],[style*="display:none"],[style*="display: none"]'
 APART = ("navigation", "dialog")  # roles whose links are not of the text
@@ -71,7 +74,7 @@ class Blocks(Struct, frozen=True):
     veiled: bytes  # the same: 1 for what is there and not shown
     said: "Said | None"  # None if nobody asked the page itself
     is_believed: bool = False  # in which part is the main one
-    linked: frozenset[int] = frozenset()  # lines with links, where these decide about main content
+    linked: frozenset[int] = frozenset()  # lines with links and others whose words decide about main content
     menus: frozenset[str] = frozenset()  # lines of bare links beside the text
     core: Core | None = None  # the part with nearly all of the text, if the page declares none
     margin: int = 0  # letters that may come and go before another line could be main content
@@ -112,6 +115,8 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     named += [(HINTED, parts.furniture), (HIDDEN, parts.veiled), (VEILED, parts.veiled)]
     named += [(HIDDEN, tree.select(selector)) for selector in attention.ignore]
     named += [(WATCHED, tree.select(selector)) for selector in attention.watch]
+    if not parts.main:
+        named.append((VALUE, tree.select(VALUES)))
     named = [(label, elements[:MAX_NAMED]) for label, elements in named if elements]
     lines, spans = _render(tree, named, LANDMARKS if parts.main else LANDMARKS | LINKS | PARTS)
     areas = _Areas(lines, spans)
@@ -119,7 +124,7 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     if attention.is_narrow:
         return Blocks(lines, _watched(areas, lines, attention), verbatim, unseen, parts)
     main, is_believed = areas.main()
-    linked, menus = frozenset(areas.linked), frozenset(lines[place] for place in areas.menus)
+    linked, menus = frozenset((*areas.linked, *areas.weighed)), frozenset(lines[place] for place in areas.menus)
     return Blocks(
         lines, main, verbatim, unseen, parts, is_believed, linked, menus, core=areas.core, margin=int(areas.margin)
     )
@@ -204,19 +209,23 @@ class _Areas:
     """Which lines each kind of area covers."""
 
     def __init__(self, lines: list[str], spans: list[tuple[int, int, str]]) -> None:
-        self.lengths = list(map(len, lines))
+        self.lines, self.lengths = lines, list(map(len, lines))
+        self.weighed = set[int]()  # lines whose words were read
         self.margin = float(sum(self.lengths))
         ends = list(accumulate(map(AND_ITS_END, self.lengths)))
         self.spans: dict[str, list[tuple[int, int]]] = {}
-        self.linked: dict[int, int] = {}  # letters of a line inside links
+        self.linked: dict[int, int] = {}  # letters of a line inside links and buttons
+        self.pressed: dict[int, int] = {}  # inside buttons
         self.boxes = [(start, end) for start, end, name in spans if name == BOX]
         known = [span for span in spans if span[2] != BOX] if self.boxes else spans
         firsts = map(bisect_right, repeat(ends), map(itemgetter(0), known))
         for first, (start, end, name) in zip(firsts, known, strict=True):
             if name == LINK:
                 self.linked[first] = self.linked.get(first, 0) + end - start
-            else:
-                self.spans.setdefault(name, []).append((first, bisect_left(ends, end, first) + 1))
+                continue
+            if name == BUTTON:
+                self.pressed[first] = self.pressed.get(first, 0) + end - start
+            self.spans.setdefault(name, []).append((first, bisect_left(ends, end, first) + 1))
         self.is_hub, self.menus = False, list[int]()
         self.core: Core | None = None
         self.hidden = self.cover(HIDDEN)
@@ -249,10 +258,17 @@ class _Areas:
         self.core, margin = find_core(self.lengths, main, self.boxes)
         self.margin = min(self.margin, margin)
         if self.core is not None:
-            above = [line for line, _ in self.spans.get(TITLE, ()) if line < self.core.first]
-            for part in self.core.beside(above[-1] if above else self.core.first):
-                main[part] = bytes(part.stop - part.start)
+            signs = self._signs()
+            parts = list(self.core.beside(title_of(self.core, signs, main)))
+            content = content_beside(self.lines, main, parts, signs)
+            for part in parts:
+                main[part] = content[part]
+                self.weighed.update(range(part.start, part.stop))
         return main
+
+    def _signs(self) -> Signs:
+        links = {line: size - self.pressed.get(line, 0) for line, size in self.linked.items()}
+        return Signs(links, *(self.spans.get(label, ()) for label in (HEADING, TITLE, BUTTON, ARTICLE, VALUE)))
 
     def cover(self, label: str, most: float = 0.0) -> bytearray:
         """Paint the lines inside spans of a label; spans with more than `most` prose are left out."""
@@ -285,9 +301,7 @@ class _Areas:
         """Find the lines that are nothing but links."""
         shown = len(self.lengths)
         return {
-            place
-            for place, inside in self.linked.items()
-            if place < shown and 0 < LINKED * self.lengths[place] <= inside
+            place for place, inside in self.linked.items() if place < shown and is_bare(self.lengths[place], inside)
         }
 
     def _small(self, menus: list[list[int]], furniture: bytearray) -> list[list[int]]:

@@ -15,6 +15,7 @@ from sanderling.pages.parse import Document, Element
 from sanderling.pages.text import CELLS, MAX_TEXT, words_of
 
 CORE = 0.9  # share of the text outside furniture that makes a part the core
+SMALLEST = 2_000  # letters of a page that has a core; all of a short page is read
 BOXES = ("div", "section", "article")  # tags of which a core may be; and cells, see `loosen`
 TELLING = 40  # characters of a line of prose
 MAX_ASKED = 2_000  # elements of one tag among which it is looked for
@@ -48,7 +49,10 @@ def find_core(lengths: list[int], main: bytes | bytearray, boxes: list[Box]) -> 
     """Find the core among boxes, and how many letters may come and go before it could be another one."""
     ends = list(accumulate(length + 1 for length in lengths))
     sums = [0, *accumulate(map(mul, lengths, main))]
-    whole, margin = sums[-1], (CORE - 0.5) * sums[-1]
+    whole, margin = sums[-1], float(abs(sums[-1] - SMALLEST))
+    if whole < SMALLEST:
+        return None, margin
+    margin = min(margin, (CORE - 0.5) * whole)
     middle = bisect_left(sums, whole / 2) - 1  # a part with most of the text has the line in the middle of it
     around = _around(boxes, ends, middle) if middle >= 0 else []
     for number, box in enumerate(around):

@@ -7,6 +7,7 @@ LONGEST = 60  # characters of a line that is about one thing
 WORTH = 2  # is added to the place of such a line in a mark
 SIGNS = (  # wherever they stand; to look for one that the text cannot have costs nothing
     *("$", "€", "£", "¥", "₹", "₽", "₩", "₺", "円", "元", "원", "zł", "kč", " kr", "руб", "eur", "usd", "gbp", "chf"),
+    *("฿", "บาท", "₫", "₴", "₪", "₱", "₦", "دينار", "ريال", "درهم", "جنيه", "تومان"),
     *("stock", "sold out", "available", "auf lager", "lieferbar", "ausverkauft", "disponib", "rupture", "épuisé"),
     *("agotado", "esaurito", "uitverkocht", "slutsåld", "в наличии", "有货", "缺货", "售罄", "在庫", "品切れ"),
 )
