@@ -24,6 +24,10 @@ def test_a_long_run_of_letters_is_read_once() -> None:
 def test_a_picture_is_the_same_on_each_of_many_hosts() -> None:
     assert picture("https://i0.wp.example/a/gull.png?w=3") == picture("//i2.wp.example/a/gull.png?w=6")
     assert picture("https://a.example/gull.png") != picture("https://b.example/gull.png")
+    assert picture("https://site2024.example/gull.png") != picture("https://site2025.example/gull.png")
+    assert picture("https://i0.wp2.example/gull.png") != picture("https://i0.wp3.example/gull.png")
+    assert picture("http://10.0.0.1:80/gull.png") != picture("http://10.0.0.2:80/gull.png")
+    assert picture("http://10.0.0.1/gull.png") != picture("http://11.0.0.1/gull.png")
     assert picture("/12/gull.png") != picture("/13/gull.png")
 
 

@@ -45,6 +45,9 @@ def test_what_reads_the_same_is_spelled_the_same() -> None:
     assert spelled("Cafe\u0301 \u2014 open") == spelled("Caf\u00e9 - open")
     assert spelled("Fees \u00b6\n# Refunds\nBaggage#") == spelled("Fees\nRefunds\nBaggage")
     assert spelled("a#b") != spelled("ab")
+    assert spelled("FEES #\n#") == spelled("FEES\n")
+    assert spelled("Java and C#") != spelled("Java and C")
+    assert spelled("F#\nG") != spelled("F\nG")
     assert spelled("60 \u20ac") != spelled("60 $")
 
 

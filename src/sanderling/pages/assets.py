@@ -149,7 +149,14 @@ def picture(source: str) -> str:
     chosen = "".join(CHOSEN.findall(f"?{query}")) if query else ""
     _, _, rest = RUN.sub(_unless_named, place).rpartition("//")
     host, slash, path = rest.partition("/")
-    return f"{host.translate(NO_NUMBERS) if place.startswith(ELSEWHERE) else host}{slash}{path}{chosen}"
+    return f"{_steady_host(host) if place.startswith(ELSEWHERE) else host}{slash}{path}{chosen}"
+
+
+def _steady_host(host: str) -> str:
+    """Spell a host without its number among many; the name of a site, and an address, stays."""
+    first, dot, rest = host.partition(".")
+    is_one_of_many = "." in rest and not rest.rpartition(".")[2].partition(":")[0].isdigit()
+    return f"{first.translate(NO_NUMBERS)}{dot}{rest}" if is_one_of_many else host
 
 
 def _unless_named(run: re.Match[str]) -> str:

@@ -19,14 +19,15 @@ SPANS = (
     *("secondes?", "heures?", "jours?", "semaines?", "mois", "ans?", "segundos?", "minutos?", "horas?", "días?"),
     *("dias?", "semanas?", "mes(?:es)?", "años?", "anos?"),
 )
-AGO = rf"(?<!than )(?<!least )(?<!within )\b(?:\d+|an?|one|few|a few)\s*(?:{'|'.join(SPANS)})\.?\s+ago\b"
+AGO = rf"(?<!than )(?<!least )(?<!within )(?<!over )\b(?:\d+|an?|one|few|a few)\s*(?:{'|'.join(SPANS)})\.?\s+ago\b"
 DONE = "updated|modified|edited|posted|published|created|active|seen|checked|reviewed|asked|answered"
+ALONE = r"(?=\s*$|\s*[|·•∙()\[\]/–—]|\s+-\s|\s+by\b)"  # where no sentence goes on, nor ends
 LATELY = rf"(\b(?:{DONE})\W{{1,3}})(?:about|over|almost|nearly|more than|less than)\s+"
-LATELY += rf"\d+\s*(?:{'|'.join(SPANS)})\.?\s+ago\b"
-READING = r"\b\d+(?:\s*[-–]\s*\d+)?[\s-]*min(?:ute)?s?\.?[\s-]+(?:to\s+)?"
-READING += r"(?:read|reading|lesezeit|de lecture|de lectura|de leitura|di lettura)\b|(\b(?:reading time|read time|"
-READING += r"lesezeit|temps de lecture|tiempo de lectura|tempo di lettura|tempo de leitura)\W{1,3})"
-READING += r"(?:ca\.?\s*|about\s*|~\s*)?\d+\s*min\w*\.?"
+LATELY += rf"\d+\s*(?:{'|'.join(SPANS)})\.?\s+ago\b{ALONE}"
+READING = r"\b\d+(?:\s*[-–]\s*\d+)?[\s-]*min\w*\.?[\s-]+(?:to\s+)?"
+READING += rf"(?:read|reading|lesezeit|de lecture|de lectura|de leitura|di lettura)\b{ALONE}|(\b(?:reading time|"
+READING += r"read time|lesezeit|temps de lecture|tiempo de lectura|tempo di lettura|tempo de leitura)\W{1,3})"
+READING += rf"(?:ca\.?\s*|about\s*|~\s*)?\d+\s*min\w*\.?{ALONE}"
 GONE = rf"\b(?:il y a|vor|hace|há)\s+\d+\s+(?:{'|'.join(SPANS)})\b"
 GONE += r"|\b\d+\s+\w+\.?\s+(?:fa|geleden|sedan|siden|temu|sitten|назад|önce|atrás)\b"
 EARLIER = r"\d+\s*(?:秒|分|分钟|時間|小时|日|天)前"

@@ -1,5 +1,6 @@
 """What a person reads on a page: its visible words, one block (paragraph, cell, item, heading) to a line."""
 
+import re
 from unicodedata import is_normalized, normalize
 
 from turbohtml import Node, PlainText, Text
@@ -26,6 +27,7 @@ ALIKE = {  # what platforms and editors set for one another
 }
 ASCII = bytes(range(128))
 MARKS = b"\xcc"  # with which all marks begin that go with the letter before, if that is ASCII
+LAST_HASH = re.compile(rb"(?<![^A-Z][A-Z])#(?=\n)")  # but of C# and F#
 MAX_TEXT = 4_000_000  # characters of one page that are looked at
 
 
@@ -117,5 +119,5 @@ def _may_be_split(strange: bytes) -> bool:
 
 
 def _without_hashes(letters: bytes) -> bytes:
-    """Take a hash off the ends of lines: it marks a link to a heading."""
-    return (b"\n%b\n" % letters).replace(b"\n#", b"\n").replace(b"#\n", b"\n")[1:-1]
+    """Take a hash off the ends of lines: it marks a link to a heading; that of a language or a note is its name."""
+    return LAST_HASH.sub(b"", (b"\n%b\n" % letters).replace(b"\n#", b"\n"))[1:-1]
