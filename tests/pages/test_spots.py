@@ -86,6 +86,15 @@ def test_what_is_seen_or_not_sure_is_left_to_others(odd: str) -> None:
     assert not are_alike(new, old)
 
 
+@pytest.mark.parametrize(
+    "tag", ["<a href=%s>on</a>", "<img src=%s>", "<link rel=stylesheet href=%s>", "<iframe src=%s>"]
+)
+def test_a_quote_inside_a_value_is_a_letter_of_it(tag: str) -> None:
+    old, new = (PAGE.replace("HERE", tag.replace("%s", value)) for value in ('"/b.png"', '"\'/b.png"'))
+    assert not are_alike(old, new)
+    assert not are_alike(new, old)
+
+
 @pytest.mark.parametrize("charset", ["tis-620", "x-mac-cyrillic", "iso-8859-8-i"])
 def test_a_charset_that_only_the_parser_knows_is_left_to_others(charset: str) -> None:
     old, new = (f"<meta charset={charset}><p>x</p><i title={number}></i>".encode() for number in (11, 22))

@@ -119,4 +119,5 @@ def _spelled(name: bytes, key: bytes, value: bytes) -> bytes:
 
 def _plain(value: bytes) -> str:
     """A value without its quotes; latin-1 keeps bytes of every charset apart."""
-    return unescape(value.strip(b"\"'").decode("latin-1"))
+    inner = value[1:-1] if value.startswith((b'"', b"'")) else value  # what quotes are inside is part of it
+    return unescape(inner.decode("latin-1"))
