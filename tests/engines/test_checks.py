@@ -16,8 +16,9 @@ from sanderling.engines.hosts.letter import Message, Page
 from sanderling.engines.hosts.local import Seen
 from sanderling.engines.hosts.post import Address
 from sanderling.engines.hosts.rules import Site
+from sanderling.engines.remote import RemoteTrip
 from sanderling.migrants.settings import FetchSettings
-from sanderling.records import Host, Itinerary, Kept, Stop, Url
+from sanderling.records import Host, Itinerary, Kept, Outcome, Stop, Url
 from sanderling.store.collection import read_collection
 
 HONEST = walk.Walk._report
@@ -110,6 +111,30 @@ def test_the_share_of_samples_is_bounded_and_may_be_none(tmp_path: Path) -> None
             some.work()
         assert sum(web.hits.values()) - web.hits["/robots.txt"] == 4
         some.close()
+
+
+def test_what_is_not_decided_or_not_fetched_yet_is_given_back_once(tmp_path: Path) -> None:
+    with Web(tree(5)) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        found, stops = checks(web, address)
+        found.doubt(Host(web.root), stops[:3])
+        found.fetch(Host(web.root), stops[3:])
+        visits, undecided = found.abandon()
+        assert [(visit.id, visit.outcome) for visit in visits] == [(3, Outcome.RETURNED), (4, Outcome.RETURNED)]
+        assert sorted(stop.id for stop in undecided) == [0, 1, 2]
+        assert found.abandon() == ([], [])
+        found.close()
+
+
+def test_a_crawl_that_stops_gives_back_what_it_fetches_instead_of_a_liar(tmp_path: Path) -> None:
+    with Web(tree(5)) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        (tmp_path / FILE).write_text(f"{address.receiver} {web.root}\n")
+        liar = Address(address.url, address.key_file, memory=str(tmp_path))
+        trip = RemoteTrip(FetchSettings(allow_private=True), lambda _t, _c: {}, liar)
+        stops = tuple(Stop(n, n, Url(web.root + path)) for n, path in enumerate(web.pages))
+        trip.accept(Itinerary(Host(web.root), stops, delay_seconds=0.0))
+        assert sorted(visit.id for visit in trip.abandon()) == [0, 1, 2, 3, 4]
+        assert trip.load == 0
+        trip.close()
 
 
 def test_any_page_may_be_drawn_and_a_long_one_seldom() -> None:

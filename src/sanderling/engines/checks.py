@@ -120,20 +120,21 @@ class Checks:
             seen, reason=Reason.HOST_LIED, note=f"{self._address.url} called it unchanged; it is not believed"
         )
 
-    def abandon(self) -> list[Stop]:
-        """Give back what is not decided; what is being fetched from here is finished by `work`."""
+    def abandon(self) -> tuple[list[Visit], list[Stop]]:
+        """Give back what is being fetched from here, and what is not decided."""
         stops = [stop for doubt in self._doubts for stop in (*doubt.claims, *doubt.samples.values())]
+        samples = {stop for doubt in self._doubts for stop in doubt.samples}
+        visits = self._trip.abandon() if self._trip is not None else []
         self._doubts.clear()
         self._trials.clear()
-        if self._trip is not None:
-            self._trip.close()
-            self._trip = None
-        return stops
+        self.close()
+        return [visit for visit in visits if visit.id not in samples], stops
 
     def close(self) -> None:
         """Close the connections."""
         if self._trip is not None:
             self._trip.close()
+            self._trip = None
 
     def _distrust(self, host: Host) -> None:
         self._liars.add(host)

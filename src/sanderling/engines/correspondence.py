@@ -7,7 +7,7 @@ A host that cannot be reached, or a link that is cut, is no fault of the pages: 
 and later, for some minutes.
 """
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 
 from msgspec import Struct
 
@@ -100,7 +100,8 @@ class Correspondence:
         for again in due:
             self._again.remove(again)
             letter = again.sent.letter
-            self.write(letter.site, again.stops, False, letter.robots, letter.brief)
+            for host, stops in _by_host(again.stops).items():
+                self.write(host, stops, False, letter.robots, letter.brief)
 
     def read(self, timeout: float) -> News | None:
         """The next message, if one comes within this time; what follows the end of an answer is not heard."""
@@ -142,8 +143,8 @@ class Correspondence:
         if sent is self._whole:
             self._whole = None
             asked, self._asked = list(self._asked.values()), {}
-            for host in {host_of(stop.url) for stop in asked}:
-                self.write(host, [stop for stop in asked if host_of(stop.url) == host])
+            for host, stops in _by_host(asked).items():
+                self.write(host, stops)
 
     def fail(self, sent: Sent, failed: Failed) -> list[Stop]:
         """A letter was not answered: it is written again later, or its stops are given up and come back."""
@@ -180,6 +181,14 @@ class Correspondence:
 def brought_by(sent: Sent, page: Page, size: int) -> Brought:
     """A page with its time by our clock; it was not looked at before we asked."""
     return Brought(page, size, sent.letter.issued + max(0.0, page.at / MOMENT))
+
+
+def _by_host(stops: list[Stop]) -> dict[Host, list[Stop]]:
+    """While a whole site is on its way, stops of other sites are asked for too."""
+    found = defaultdict[Host, list[Stop]](list)
+    for stop in stops:
+        found[host_of(stop.url)].append(stop)
+    return found
 
 
 def _weight(page: Page) -> int:

@@ -170,7 +170,9 @@ class RemoteTrip:
         for stop, brought in self._ready:
             self._observe(stop, brought)
         self._ready.clear()
-        self._turn_away([*self._letters.abandon(), *self._checks.abandon()], Outcome.RETURNED)
+        visits, stops = self._checks.abandon()
+        self._visits += visits if self._buffer is None else map(self._buffer.weigh, visits)
+        self._turn_away([*self._letters.abandon(), *stops], Outcome.RETURNED)
         return self._hand_over()
 
     def vitals(self) -> Vitals:

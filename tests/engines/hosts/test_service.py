@@ -38,7 +38,7 @@ from sanderling.engines.hosts.letter import (
 from sanderling.engines.hosts.post import Address
 from sanderling.engines.hosts.reader import ProseUnpacker
 from sanderling.engines.hosts.rules import Owner, Site, is_open, read_owner
-from sanderling.engines.hosts.service import CALLERS, Service
+from sanderling.engines.hosts.service import CALLERS, Guest, Service
 from sanderling.errors import UsageError
 from sanderling.records import Host, Outcome, Reason
 
@@ -303,17 +303,30 @@ def test_who_has_not_sent_a_letter_yet_takes_nobodys_place(tmp_path: Path) -> No
             assert isinstance(messages(address, letter(address, web.root))[-1], End)
 
 
-def test_callers_who_say_nothing_do_not_fill_the_house(tmp_path: Path) -> None:
+def test_callers_who_say_nothing_shut_nobody_out(tmp_path: Path) -> None:
     with Web({"/": html()}) as web, serving(tmp_path, Site(web.root), guests=1) as address:
         host, _, port = address.receiver.partition(":")
         idle = [socket.create_connection((host, int(port)), timeout=30) for _ in range(CALLERS)]
-        with socket.create_connection((host, int(port)), timeout=30) as late:
-            assert late.recv(1) == b"", "it is closed at once"
+        for _ in range(2):
+            assert isinstance(messages(address, letter(address, web.root))[-1], End)
+        assert idle[0].recv(1) == b"", "the first who came was seen out"
         for caller in idle:
-            caller.shutdown(socket.SHUT_WR)
-            assert caller.recv(1) == b"", "it was seen out"
             caller.close()
-        assert isinstance(messages(address, letter(address, web.root))[-1], End)
+
+
+def test_a_caller_has_little_time_until_its_first_good_letter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Guest, "timeout", 0.3)
+    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root)) as address:
+        key, packer = read_key(Path(address.key_file)), Packer()
+        link = http.client.HTTPConnection(address.receiver, timeout=30)
+        for _ in range(2):
+            body = packer.pack(letter(address, web.root)) + packer.flush()
+            link.request("POST", PATH, body, {KEY_HEADER: public_of(key), SIGNATURE_HEADER: sign(key, body)})
+            answer = link.getresponse()
+            assert (answer.status, bool(answer.read())) == (200, True)
+            with socket.create_connection((link.host, link.port), timeout=30) as silent:
+                assert silent.recv(1) == b"", "it was seen out; who sent a letter stays"
+        link.close()
 
 
 @pytest.mark.parametrize("length", ["\u00b2", "-1", "1" * 5000, "1_0", ""])

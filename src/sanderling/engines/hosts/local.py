@@ -1,10 +1,8 @@
 """A site as seen from its own machine: through its web server on loopback, or as a folder of files."""
 
 import mimetypes
-import socket
 import time
 from collections.abc import Sequence
-from contextlib import closing
 from email.utils import formatdate
 from pathlib import Path
 from typing import Protocol
@@ -18,7 +16,7 @@ from sanderling.migrants.line import door_of
 from sanderling.migrants.observe import Facts, Known, Marks, Observer, no_marks, untried
 from sanderling.migrants.robots import rules_for
 from sanderling.migrants.settings import FetchSettings
-from sanderling.migrants.transfer import Ask, Door, Reply
+from sanderling.migrants.transfer import Ask, Reply
 from sanderling.migrants.trip import Trip
 from sanderling.pages.parse import Document
 from sanderling.pages.structure import structure
@@ -26,7 +24,6 @@ from sanderling.records import Host, Itinerary, Outcome, Reason, Robots, Stop, V
 
 TURN_SECONDS = 0.05
 ROBOTS_SECONDS = 86400.0
-ASK_SECONDS = 5.0
 
 
 class Seen(Struct, frozen=True):
@@ -158,32 +155,6 @@ class ByFiles:
             status, kind.encode(), len(body), formatdate(stamp, usegmt=True).encode())  # fmt: skip
         reply = Reply(Ask(url, self.door, None), head.splitlines(keepends=True), body, time.monotonic() - start)
         return Seen(self.observer.observe(stop, reply, time.time()), head, body)
-
-
-def is_small(site: Site, path: str) -> bool:
-    """Is a first answer worth the work of packing it small? By itself where the web server compresses its pages."""
-    if site.pack != "auto" or site.root:
-        return site.pack == "small"
-    from http.client import HTTPConnection, HTTPException
-
-    door = door_of(Host(site.site))
-    try:
-        with closing(HTTPConnection(door.name, door.port)) as link:
-            link.sock = _reach(site, door)
-            link.request("HEAD", path, headers={"Accept-Encoding": "gzip, br, zstd"})
-            return bool(link.getresponse().headers.get("Content-Encoding"))
-    except (OSError, HTTPException, ValueError):
-        return False
-
-
-def _reach(site: Site, door: Door) -> socket.socket:
-    """The site's own web server, at the address its owner named."""
-    plain = socket.create_connection((site.address, door.port), ASK_SECONDS)
-    if not site.site.startswith("https:"):
-        return plain
-    import ssl
-
-    return ssl.create_default_context().wrap_socket(plain, server_hostname=door.name)
 
 
 def open_site(site: Site, agent: str, matching: bool = False) -> Local:

@@ -16,6 +16,7 @@ import msgspec
 
 from sanderling.clock import Clock, real
 from sanderling.engines.hosts import prose
+from sanderling.engines.hosts.door import Door
 from sanderling.engines.hosts.gate import Gate
 from sanderling.engines.hosts.keys import is_signed, read_senders
 from sanderling.engines.hosts.letter import (
@@ -30,15 +31,17 @@ from sanderling.engines.hosts.letter import (
     Packer,
     Unpacker,
 )
-from sanderling.engines.hosts.local import Local, is_small, open_site
+from sanderling.engines.hosts.local import Local, open_site
 from sanderling.engines.hosts.memory import Memories
+from sanderling.engines.hosts.packing import Packing
 from sanderling.engines.hosts.rules import Nonces, Owner, Refusal, Site, refusal, site_of
 from sanderling.engines.hosts.sender import Sender
 from sanderling.engines.hosts.walk import Walk
 from sanderling.errors import UsageError
 
 IDLE_SECONDS = 300.0  # a guest that says nothing for so long is shown out
-CALLERS = 8  # connections for each guest there may be; more are closed at once
+SILENT_SECONDS = 10.0  # and so is one who has not sent a good letter yet
+CALLERS = 8  # connections for each guest there may be; for more, strangers are shown out
 AHEAD = 256  # messages found and not yet packed
 LENGTH = re.compile(r"[0-9]{1,15}")
 STATUS = {Refusal.TOO_LARGE: 413, Refusal.UNREADABLE: 400, Refusal.TRUNCATED: 400, Refusal.BUSY: 503}
@@ -67,7 +70,8 @@ class Service(ThreadingHTTPServer):
         self.gates = {site.site: Gate(site, clock) for site in owner.site}
         self.checking = threading.Lock()
         self.guests = threading.BoundedSemaphore(owner.guests)
-        self.callers = set[object]()  # whoever is connected, with a letter or without
+        self.packing = Packing(self.gates)
+        self.door = Door(CALLERS * owner.guests)
         host, _, port = owner.listen.rpartition(":")
         if not port.isdigit():
             raise UsageError(f"listen = {owner.listen!r}: write an address and a port, 0.0.0.0:8443")
@@ -81,16 +85,13 @@ class Service(ThreadingHTTPServer):
             context.load_cert_chain(folder / owner.certificate, folder / (owner.private_key or owner.certificate))
             self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
 
-    def verify_request(self, request: object, _client: object) -> bool:
+    def verify_request(self, request: Any, client_address: Any) -> bool:
         """Let nobody fill the house by standing in the door."""
-        is_room = len(self.callers) < CALLERS * self.owner.guests
-        if is_room:
-            self.callers.add(request)
-        return is_room
+        return self.door.enter(request, str(client_address[0]))
 
     def shutdown_request(self, request: Any) -> None:
         """See a caller out."""
-        self.callers.discard(request)
+        self.door.leave(request)
         super().shutdown_request(request)
 
     def handle_error(self, *_: Any) -> None:
@@ -121,7 +122,7 @@ class Guest(BaseHTTPRequestHandler):
     """One connection: letters in, messages out, one compressed stream each way."""
 
     protocol_version = "HTTP/1.1"
-    timeout = IDLE_SECONDS
+    timeout = SILENT_SECONDS
     server: Service
 
     def setup(self) -> None:
@@ -149,6 +150,8 @@ class Guest(BaseHTTPRequestHandler):
             letter = self._letter()
         except Refused as refused:
             return self._refuse(refused.why)
+        self.server.door.welcome(self.request)
+        self.connection.settimeout(IDLE_SECONDS)
         if not self.server.guests.acquire(blocking=False):  # only now: a stranger takes nobody's place
             return self._refuse(Refusal.BUSY)
         try:
@@ -207,7 +210,7 @@ class Guest(BaseHTTPRequestHandler):
 
     def _is_prose(self, letter: Letter, site: Site) -> bool:
         able = letter.whole and prose.NAME in letter.codings and not letter.watch_seconds and prose.is_here()
-        return able and is_small(site, next((stop.path for stop in letter.stops if site.admits(stop.path)), "/"))
+        return able and self.server.packing.is_small(site, letter)
 
     def _stream(self, walk: Walk, packer: Packer | prose.ProsePacker) -> None:
         """Walk on while what was found is packed and sent: neither waits for the other unless it is far ahead."""
