@@ -13,6 +13,7 @@ import pytest
 from msgspec import structs
 from tests.web import Site, html, tree
 
+from sanderling.cli import main
 from sanderling.dedupe.tally import count
 from sanderling.dedupe.twins import near
 from sanderling.errors import CollectionError, StoreUnavailable, UsageError
@@ -205,6 +206,21 @@ def test_a_store_stays_with_the_folder_that_holds_its_archive(tmp_path: Path, st
             go(site, tmp_path / "b", store)
         assert not exists(tmp_path / "b")
         assert go(site, tmp_path / "a", "").not_modified == 3
+
+
+def test_a_store_of_another_folder_is_neither_migrated_nor_worth_what_is_there(tmp_path: Path, store: str) -> None:
+    with Site(tree(3)) as site:
+        go(site, tmp_path / "a", store)
+        db = connect(store)
+        db.execute("DELETE FROM migrations WHERE room = 'dedupe'")  # as an older version left it
+        go(site, tmp_path / "b", "")
+        clean = ["crawl", site.root, "-C", str(tmp_path / "b"), "--store", store, "--clean", "--yes"]
+        assert main(clean) == 4
+        assert exists(tmp_path / "b")
+        with pytest.raises(CollectionError, match="holds the collection of another folder"):
+            open_collection(tmp_path / "c", store)
+        assert not db.execute("SELECT 1 FROM migrations WHERE room = 'dedupe'").fetchone()
+        db.close()
 
 
 def test_a_database_that_is_not_there_gets_a_sentence_at_once_and_nothing_is_made(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def connect(store: str, patience: float = 0.0) -> Postgres:
     if psycopg is None:
         raise MissingExtra("--store postgresql://", "postgresql")
     if not store.startswith(("postgresql://", "postgres://")):
-        raise UsageError(f"{store!r} is no store; write postgresql://user@host/database")
+        raise UsageError("--store: that is no store; write postgresql://user@host/database")
     deadline = time.monotonic() + patience
     while True:
         try:
@@ -130,6 +130,8 @@ def connect(store: str, patience: float = 0.0) -> Postgres:
             if time.monotonic() >= deadline:
                 raise StoreUnavailable(f"the database cannot be reached: {first_line(error)}") from None
             time.sleep(min(1.0, patience))
+        except psycopg.ProgrammingError:  # what it says holds the whole address, with its password
+            raise UsageError("--store: that is no address; write postgresql://user@host/database") from None
 
 
 def _prepare(link: Any) -> None:
@@ -137,6 +139,11 @@ def _prepare(link: Any) -> None:
         link.execute(PREPARE)
     except psycopg.errors.InternalError_:  # another connection is doing the same at this moment
         return
+
+
+def has_table(db: Postgres, name: str) -> bool:
+    """Is there such a table?"""
+    return db.execute("SELECT to_regclass(?)", (name,)).fetchone()[0] is not None
 
 
 def own(db: Postgres) -> None:

@@ -27,10 +27,10 @@ from sanderling.records import Outcome
 from sanderling.request import Request, Summary, budget_of, depth_limit, fetch_settings, policy_named, read_seed
 from sanderling.runs import begin_run, end_run, pages_of
 from sanderling.schedule.plan import roster
-from sanderling.store.collection import check_store, exists
+from sanderling.store.collection import check_store, exists, new_store, store_of
 from sanderling.store.offsite import reach
 
-__all__ = ["Request", "Summary", "checked", "crawl"]
+__all__ = ["Request", "Summary", "checked", "crawl", "reached"]
 
 
 def crawl(
@@ -82,6 +82,13 @@ def checked(request: Request, is_new: bool) -> Request:
     if request.workers.archive:
         reach(request.workers.archive)
     return msgspec.structs.replace(request, wish=read_wish(request.order, is_new=is_new))
+
+
+def reached(folder: Path, request: Request) -> None:
+    """See that whoever is to do the work is there: the cluster, the hosts with our key, the store of a collection."""
+    open_engine(request, folder).close()
+    if request.workers.store and not store_of(folder):
+        new_store(request.workers.store).close()
 
 
 def _counted(counts: Counter[str]) -> int:

@@ -468,6 +468,8 @@ def test_clean_never_deletes_without_a_yes(
 @pytest.mark.parametrize(
     "wrong",
     [
+        ["--via", "http://127.0.0.1:1"], ["--via", "http://127.0.0.1:1", "--key", "none"],
+        ["--via-ca", "none", "--via", "https://127.0.0.1:1", "--key", "none"],
         ["ftp://x/"], ["--depth", "deep"], ["--include", "*.html"], ["--order", "best"], ["--policy", "none"],
         ["--budget", "much"], ["--proxy", "none"], ["--header", "none"], ["--sets", "none"], ["--criteria", "none"],
         ["--judgements", "none"], ["--store", "mysql://x"], ["--like-text", "none"],
@@ -480,6 +482,31 @@ def test_a_slip_of_the_pen_beside_clean_costs_nothing(
     root, folder = crawled
     assert main(["crawl", root + "/", *wrong, "-C", folder, "--clean", "--yes", "--allow-private"]) == 4
     capsys.readouterr()
+    assert main(["pages", "-C", folder, "--json"]) == 0
+    assert len(lines(capsys)) == 2
+
+
+@pytest.mark.parametrize(
+    "away",
+    [
+        ["--via", "http://127.0.0.1:1", "--key", "KEY"], ["--engine", "ray", "--address", "127.0.0.1:1"],
+        ["--via", "https://127.0.0.1:1", "--key", "KEY", "--via-ca", "none"],
+        ["--store", "postgresql://nobody@127.0.0.1:1/x"], ["--store", "postgresql://u:pw@[x/y"],
+    ],
+    ids=["host", "cluster", "certificates", "store", "address"],
+)  # fmt: skip
+def test_a_crawl_that_cannot_begin_costs_nothing_beside_clean(
+    away: list[str], crawled: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root, folder = crawled
+    for part in {"--key": "cryptography", "--engine": "ray", "--store": "psycopg"}.items():
+        if part[0] in away:
+            pytest.importorskip(part[1])
+    if "--key" in away:
+        assert main(["host", "keygen", str(tmp_path / "KEY")]) == 0
+    words = [str(tmp_path / "KEY") if word == "KEY" else word for word in away]
+    assert main(["crawl", root + "/", *words, "-C", folder, "--clean", "--yes", "--allow-private"]) in (4, 17)
+    assert "pw" not in capsys.readouterr().err
     assert main(["pages", "-C", folder, "--json"]) == 0
     assert len(lines(capsys)) == 2
 

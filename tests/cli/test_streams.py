@@ -74,16 +74,57 @@ def test_nobody_has_to_listen(folder: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-@pytest.mark.parametrize("to", ["2> /dev/full", "2>&1 > /dev/null | head -1"], ids=["full", "left"])
-def test_a_crawl_goes_on_when_nobody_takes_what_it_tells(to: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("teller", ["full", "left"])
+def test_a_crawl_goes_on_when_nobody_takes_what_it_tells(teller: str, tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
-    with Site(tree(200)) as site:
-        done = run(tmp_path, "crawl", site.root + "/", "--delay", "0", "--allow-private", "-vv", "--no-index", to=to)
-        assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr
+    line = [sys.executable, "-m", "sanderling", "crawl", "-C", str(tmp_path), "--delay", "0", "--allow-private", "-vv"]
+    with Site(tree(200)) as site, Path("/dev/full").open("wb") as full:
+        told = full if teller == "full" else subprocess.PIPE
+        with subprocess.Popen([*line, site.root + "/", "--no-index"], stdout=subprocess.DEVNULL, stderr=told) as child:
+            if child.stderr:
+                assert child.stderr.readline()
+                child.stderr.close()
+            assert child.wait() == 0
     with read_collection(tmp_path) as collection:
         (finish,) = collection.db.execute("SELECT finish_reason FROM runs").fetchone()
         assert (finish, len(list(pages(collection.db)))) == ("done", 200)
+
+
+def unheard(*words: str, unbuffered: str = "") -> int:
+    """Run a command whose reader left before it began; its exit code."""
+    line = [sys.executable, "-m", "sanderling", *words]
+    reader, writer = os.pipe()
+    os.close(reader)
+    env = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    code = subprocess.run(line, stdout=writer, stderr=subprocess.DEVNULL, env=env, check=False).returncode
+    os.close(writer)
+    return code
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["at the end", "at once"])
+def test_a_crawl_whose_reader_left_says_how_it_ended(unbuffered: str, folder: Path, tmp_path: Path) -> None:
+    failing = ["http://127.0.0.1:1/", "-C", str(tmp_path), "--delay", "0", "--allow-private", "--migrants", "1"]
+    assert unheard("crawl", *failing, unbuffered=unbuffered) == 9
+    away = ["refresh", "--all", "-C", str(folder), "--delay", "0", "--allow-private", "--migrants", "1"]
+    assert unheard(*away, unbuffered=unbuffered) == 9
+    assert unheard("pages", "-C", str(folder), unbuffered=unbuffered) == 0
+
+
+def test_a_pipe_that_broke_elsewhere_is_no_reader_who_left() -> None:
+    done = failing_with("BrokenPipeError()")
+    assert (done.returncode, b"BrokenPipeError" in done.stderr) == (1, True), done.stderr
+
+
+@pytest.mark.parametrize("words", [["crawl", "http://127.0.0.1:1/", "--clean"], ["forget", "*"]])
+def test_where_nobody_can_be_asked_nobody_is(folder: Path, words: list[str]) -> None:
+    done = run(folder, *words, to="<&-")
+    assert (done.returncode, done.stderr.count(b"\n")) == (4, 1), done.stderr
+
+
+def test_nobody_on_standard_input_names_no_seeds(tmp_path: Path) -> None:
+    done = run(tmp_path, "crawl", "-", to="<&-")
+    assert (done.returncode, b"say what to crawl" in done.stderr) == (4, True), done.stderr
 
 
 def test_a_terminal_that_is_closed_ends_a_crawl_as_ctrl_c_does(tmp_path: Path) -> None:
@@ -98,11 +139,16 @@ def test_a_terminal_that_is_closed_ends_a_crawl_as_ctrl_c_does(tmp_path: Path) -
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 11
 
 
-def test_a_disk_that_fails_is_no_closed_terminal() -> None:
+def failing_with(error: str) -> subprocess.CompletedProcess[bytes]:
+    """A command in which this goes wrong."""
     code = (
         "import errno, sys; from sanderling import cli; from sanderling.cli import settings\n"
-        "def fail(call): raise OSError(errno.EIO, 'Input/output error')\n"
+        f"def fail(call): raise {error}\n"
         "settings.run = fail; sys.exit(cli.main(['settings']))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+
+
+def test_a_disk_that_fails_is_no_closed_terminal() -> None:
+    done = failing_with("OSError(errno.EIO, 'Input/output error')")
     assert (done.returncode, b"the disk fails" in done.stderr) == (3, True), done.stderr

@@ -7,6 +7,7 @@ and `run(call) -> exit code`. Only the module of the command that was asked for 
 import atexit
 import errno
 import os
+import select
 import sys
 import threading
 from collections.abc import Sequence
@@ -61,10 +62,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def obey(argv: Sequence[str]) -> int:
     """Run one command; say what went wrong in one sentence and return the exit code that says it too."""
     ready_streams()
+    code = 0
     try:
         with modules_stay():
             call, module = parse_call(argv, COMMANDS)
-        code: int = module.run(call)
+        code = int(module.run(call))
         sys.stdout.flush()
         return code
     except SanderlingError as error:
@@ -73,8 +75,10 @@ def obey(argv: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # somebody closed the pipe (`| head`): that is an answer, not an error
+        if not _is_closed(sys.stdout.fileno()):
+            raise
         _let_go()
-        return 0
+        return code
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EIO) or error.filename is not None:
             raise
@@ -129,13 +133,11 @@ def _leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _is_closed(terminal: int) -> bool:
-    """Say whether a terminal was closed; a disk that fails gives the same error."""
-    try:
-        os.write(terminal, b"")
-    except OSError:
-        return True
-    return False
+def _is_closed(stream: int) -> bool:
+    """Say whether a terminal was closed or a reader left; a disk that fails, or another pipe, gives the same error."""
+    ear = select.poll()
+    ear.register(stream, select.POLLOUT)
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in ear.poll(0))
 
 
 def _let_go() -> None:

@@ -3,6 +3,7 @@
 import argparse
 import shlex
 import sys
+from contextlib import suppress
 from itertools import islice
 
 import msgspec
@@ -17,7 +18,7 @@ from sanderling.engines.parking import parked
 from sanderling.errors import UsageError
 from sanderling.records import Reason
 from sanderling.request import without_secrets
-from sanderling.session import Request, Summary, checked, crawl
+from sanderling.session import Request, Summary, checked, crawl, reached
 from sanderling.settings import (
     Fetching,
     Limits,
@@ -77,13 +78,14 @@ def run(call: Call) -> int:
         checked(request, is_new=True)  # a slip of the pen must not cost what is there
     with parked(request.workers.park, call.collection):
         if call.args.clean and exists(call.collection):
-            clean(call)
+            clean(call, request)
         with (
             show_progress(call) as shown,
             company(call, lambda crew: started(call, request, crew), shown) as (begin, look),
         ):
             summary = crawl(call.collection, request, on_start=begin, on_tick=look)
-    report(call, summary)
+    with suppress(BrokenPipeError):  # who asked did not wait; how it ended is said by the exit code
+        report(call, summary)
     empty = came_back_empty(summary) and (tell_why(call) or summary.failed > 0)
     if summary.finish_reason == Finish.DISK and call.json:
         print(f"sanderling: {WHY[Finish.DISK]}", file=sys.stderr)
@@ -122,14 +124,15 @@ def _signs(note: str) -> list[str]:
     return [sign for sign in ADVICE if sign in note]
 
 
-def clean(call: Call) -> None:
-    """Delete the collection, but never without a yes."""
+def clean(call: Call, request: Request) -> None:
+    """Delete the collection, but never without a yes, nor for a crawl that cannot begin."""
     if not call.args.yes:
-        if not sys.stdin.isatty():
+        if sys.stdin is None or not sys.stdin.isatty():
             raise UsageError("--clean deletes the collection; say --yes as well where nobody can be asked")
         answer = input(f"delete everything in {call.collection}? [y/N] ")
         if answer.strip().lower() not in ("y", "yes"):
             raise UsageError("nothing was deleted")
+    reached(call.collection, request)
     remove_collection(call.collection)
 
 

@@ -158,7 +158,7 @@ def _tell(call: Call, found: Meant) -> None:
 
 def _agrees(call: Call, found: Meant) -> bool:
     """Nothing goes without a yes."""
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError("what is forgotten is gone for good; say --yes where nobody can be asked")
     args = call.args
     aged = [f"{flag} {age}" for flag, age in (("--gone", args.gone), ("--not-seen", args.not_seen)) if age]

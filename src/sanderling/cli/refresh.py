@@ -5,6 +5,7 @@ import json
 import shlex
 import sys
 import time
+from contextlib import suppress
 from typing import TypeVar
 
 import msgspec
@@ -76,7 +77,8 @@ def run(call: Call) -> int:
         print(f"sanderling: {host} could not be reached; its pages stay as they are, for the next try", file=sys.stderr)
     if not summary.visited and is_empty(call):
         print(f"sanderling: {call.collection} holds no page to visit again; crawl first", file=sys.stderr)
-    report(call, summary)
+    with suppress(BrokenPipeError):  # who asked did not wait; how it ended is said by the exit code
+        report(call, summary)
     if summary.due and not summary.visited and summary.unreachable and summary.finish_reason == Finish.DONE:
         return EXIT_FAILED
     return CODES[Finish(summary.finish_reason)]

@@ -21,7 +21,7 @@ def read_seed_file(name: str | None) -> list[str]:
     if not name:
         return []
     try:
-        text = (sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()).decode("utf-8-sig")
+        text = (_told() if name == "-" else Path(name).read_bytes()).decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"cannot read the seed file {name}: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -34,6 +34,11 @@ def read_seed_file(name: str | None) -> list[str]:
         except UsageError as error:
             raise UsageError(f"{name}, line {number}: {error}") from None
     return [line for _, line in seeds]
+
+
+def _told() -> bytes:
+    """What comes on standard input; nothing, if nobody is there."""
+    return b"" if sys.stdin is None else sys.stdin.buffer.read()
 
 
 def read_seeds(urls: Sequence[str], file: str | None) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ def open_database(folder: Path, store: str = "", *, read_only: bool = False) -> 
     if store and not known:
         if (folder / DATABASE).is_file():
             raise CollectionError(f"{folder} keeps its catalogue in SQLite; use another -C for {hide_password(store)}")
-        return _first_time(folder, store, read_only)
+        return _first_time(folder, store)
     if store and store != known:
         raise CollectionError(f"{folder} belongs to another store: {hide_password(known)}")
     if store or known:
@@ -83,19 +83,32 @@ def open_database(folder: Path, store: str = "", *, read_only: bool = False) -> 
     return connect(folder / DATABASE, read_only=read_only)
 
 
-def _first_time(folder: Path, store: str, read_only: bool) -> Connection:
+def _first_time(folder: Path, store: str) -> Connection:
     """The store of a new collection; it is remembered once it has answered, so that a slip of the pen is not."""
-    check_store(store)
-    db = _shared(store, read_only)
+    db = new_store(store)
     (folder / STORE_FILE).touch(mode=0o600)
     (folder / STORE_FILE).write_text(store)
+    return db
+
+
+def new_store(store: str) -> Connection:
+    """Open a store that has to be there. It belongs to the folder with its archive: two crawls must not be mixed."""
+    from sanderling import postgres
+
+    check_store(store)
+    db = postgres.connect(store)
+    postgres.own(db)
+    if postgres.has_table(db, "files") and db.execute("SELECT 1 FROM files LIMIT 1").fetchone():
+        db.close()
+        shown = hide_password(store)
+        raise CollectionError(f"{shown} holds the collection of another folder: use that one, or an empty database")
     return db
 
 
 def check_store(store: str) -> None:
     """Say what is wrong with the address of a store; none is fine."""
     if store and not store.startswith(("postgresql://", "postgres://")):
-        raise UsageError(f"{store!r} is no store; write postgresql://user@host/database")
+        raise UsageError(f"{hide_password(store)!r} is no store; write postgresql://user@host/database")
 
 
 def _shared(store: str, read_only: bool) -> Connection:
@@ -108,19 +121,17 @@ def _shared(store: str, read_only: bool) -> Connection:
 
 
 def hide_password(store: str) -> str:
-    """A store's address as it may be shown."""
-    return re.sub(r"(://[^:/@]+):[^@]*@", r"\1:***@", store)
+    """A store's address as it may be shown; a password may hold any letter."""
+    return re.sub(r"^((?:\w+://)?+[^:@]*):.*@", r"\1:***@", store, flags=re.DOTALL)
 
 
 def open_collection(folder: Path, store: str = "") -> Collection:
     """Open a collection to write, making it if there is none."""
     lock = _take_lock(folder)
     try:
-        is_new = not exists(folder)
         db = open_database(folder, store)
         try:
             migrate(db, ROOMS)
-            _check_files(db, folder, is_new)
             _check_scheme(db, folder)
         except BaseException:
             db.close()
@@ -182,14 +193,6 @@ def remove_collection(folder: Path) -> None:
             (folder / (DATABASE + suffix)).unlink(missing_ok=True)
     finally:
         os.close(lock)
-
-
-def _check_files(db: Connection, folder: Path, is_new: bool) -> None:
-    """A database belongs to the folder that holds its archive: two crawls must not be mixed."""
-    if is_new and db.execute("SELECT 1 FROM files LIMIT 1").fetchone():
-        store = hide_password(store_of(folder))
-        (folder / STORE_FILE).unlink(missing_ok=True)
-        raise CollectionError(f"{store} holds the collection of another folder: use that one, or an empty database")
 
 
 def _check_scheme(db: Connection, folder: Path) -> None:
