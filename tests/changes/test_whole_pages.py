@@ -306,3 +306,40 @@ def test_a_text_that_is_a_small_part_of_its_page_is_heard_and_the_large_menu_is_
     assert Kind.CONTENT in verdict(soup(old), soup(replace(old, text=(*CLAUSES[:3], CLAUSES[5])))).kinds
     other = replace(old, top=links.replace("number 77", "sixty-six and eleven"))
     assert Kind.CONTENT not in verdict(soup(old), soup(other)).kinds
+
+
+INTRODUCTION = """<p>Below you find all annual reports of the Harbour Company. Please write to us for older ones, which are
+kept on paper in our archive.</p>"""
+
+
+def report(number: int) -> str:
+    return f"<li><a href='/{number}.pdf'>Report of the year {1990 + number} as a file</a></li>"
+
+
+@pytest.mark.parametrize("count", [6, 20, 38, 60])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<body><h1>Reports</h1>{0}<ul>{1}</ul></body>",
+        "<body><h2>Reports</h2>{0}<ul>{1}</ul></body>",
+        "<body><div><h1>Reports</h1><div>{0}</div><div><ul>{1}</ul></div></div></body>",
+    ],
+)
+def test_one_hears_of_another_link_below_an_introduction(page: str, count: int) -> None:
+    old, new = ("".join(map(report, range(number))) for number in (count, count + 1))
+    assert Kind.CONTENT in verdict(page.format(INTRODUCTION, old), page.format(INTRODUCTION, new)).kinds
+
+
+def test_nobody_hears_of_another_link_in_a_large_footer() -> None:
+    page = "<body><div><h1>Terms</h1>{0}</div><div>{1}</div></body>"
+    old, new = ("".join(map(report, range(number))) for number in (20, 21))
+    text = "".join(f"<p>{clause}</p>" for clause in CLAUSES[:4])
+    assert Kind.CONTENT not in verdict(page.format(text, old), page.format(text, new)).kinds
+
+
+@pytest.mark.parametrize("clauses", [0, 1, 12])
+def test_one_hears_of_a_price_in_a_list_of_links(clauses: int) -> None:
+    text = "".join(f"<p>{clause}</p>" for clause in CLAUSES[:clauses])
+    lamps = "".join(f"<li><a href='/{n}'>Lamp model {n} — {10 + n},99 €</a></li>" for n in range(12))
+    page = f"<body><h1>Lamps</h1>{text}<ul>{lamps}</ul></body>"
+    assert Kind.CONTENT in verdict(page, page.replace("15,99", "18,99")).kinds

@@ -15,8 +15,8 @@ from msgspec import Struct
 from turbohtml import PlainText
 
 from sanderling.pages.attention import EVERYTHING, Attention
-from sanderling.pages.beside import Signs, content_beside, is_bare, title_of
-from sanderling.pages.core import BOXES, Core, find_core
+from sanderling.pages.beside import Signs, content_beside, is_bare, title_of, worthy
+from sanderling.pages.core import BOXES, Core, are_together, find_core
 from sanderling.pages.parse import Document, Element, values
 from sanderling.pages.text import MAX_TEXT, loosen, tighten
 
@@ -27,6 +27,7 @@ MOST = 0.4  # a landmark or banner with more of the prose than this is not furni
 RUN = 4  # bare links in a row that make a menu
 HUB = 0.5  # a page with more of its text than this in menus is a list of links, and those are its content
 TOLD = 0.1  # unless more of its text than this is prose
+INTRODUCED = 4  # times the prose are the links of a list, wherever its title stands
 LARGE = 0.2  # share of the text in menus that makes one of them large
 
 MARK = "sanderling"  # attribute set on elements while the text is rendered
@@ -60,6 +61,7 @@ SIGNS = tuple(map(str.encode, (*TELLING, *ENDINGS)))
 NO_LETTERS = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz\n"))
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 WORD = re.compile(r"[a-z]+")
+PRICED = re.compile(r"\d")  # a currency alone is chosen
 NEVER = frozenset(("html", "body", "main", "h1", "h2", "h3", "h4", "h5", "h6", "th", "td"))
 MAX_NAMED = 10_000  # elements of one label that are told from others; no page for people has so many
 MAX_KNOWN = 20_000  # class names remembered; a site uses the same ones on every page
@@ -295,6 +297,9 @@ class _Areas:
         for menu in self._small(menus + _menu(run, bare), furniture):
             for place in menu:
                 area[place] = 1
+            for place in worthy(self.lines, menu):
+                area[place] = not PRICED.search(self.lines[place])  # what a thing costs is told
+            self.weighed.update(menu)
         return area
 
     def _bare(self) -> set[int]:
@@ -311,10 +316,22 @@ class _Areas:
         told = sum(compress(self.prose, furniture.translate(OPPOSITE))) - sum(
             self.prose[n] for menu in menus for n in menu
         )
-        self.is_hub = self._is_at_most(HUB * outside, inside) and self._is_at_most(told, TOLD * outside)
-        if not self.is_hub:
+        if not self._is_at_most(HUB * outside, inside):
             return menus
-        return [menu for menu, size in zip(menus, sizes, strict=True) if not self._is_at_most(LARGE * inside, size)]
+        self.is_hub = self._is_at_most(told, TOLD * outside)
+        if self.is_hub:
+            return [menu for menu, size in zip(menus, sizes, strict=True) if not self._is_at_most(LARGE * inside, size)]
+        place = sizes.index(max(sizes))
+        self.is_hub = self._is_listed(menus[place], sizes[place], told)
+        return [menu for menu in menus if not self.is_hub or menu is not menus[place]]
+
+    def _is_listed(self, menu: list[int], size: int, told: int) -> bool:
+        """Say whether links are what a page lists below its title, after an introduction of so many letters."""
+        headings = self.spans.get(TITLE) or self.spans.get(HEADING) or []
+        above = max((line for line, _ in headings if line < menu[0]), default=None)
+        if above is None or not self._is_at_most(told, size):
+            return False
+        return are_together(self.boxes, self.lengths, above, menu[0]) or self._is_at_most(INTRODUCED * told, size)
 
     def _is_at_most(self, one: float, other: float) -> bool:
         """Compare two numbers of letters, and remember how little was between them."""

@@ -87,6 +87,13 @@ def _around(boxes: list[Box], ends: list[int], line: int) -> list[Box]:
     return [box for box in boxes if box[0] <= at < box[1]]
 
 
+def are_together(boxes: list[Box], lengths: list[int], line: int, other: int) -> bool:
+    """Say whether the innermost part around a line has another line too; what stands in none is with all."""
+    ends = list(accumulate(length + 1 for length in lengths))
+    first, last = _lines(next(iter(_around(boxes, ends, line)), (0, ends[-1])), ends)
+    return first <= other < last
+
+
 def element_of(core: Core, tree: Document, lines: list[str]) -> Element | None:
     """Find the element that is the core, by one that has a line of it for itself; None if there is none."""
     times = Counter(line for line in lines if len(line) >= TELLING)
