@@ -27,7 +27,7 @@ ALIKE = {  # what platforms and editors set for one another
 }
 ASCII = bytes(range(128))
 MARKS = b"\xcc"  # with which all marks begin that go with the letter before, if that is ASCII
-LAST_HASH = re.compile(rb"(?<![^A-Z][A-Z])#(?=\n)")  # but of C# and F#
+LAST_HASH = re.compile(rb"#\n(?<![^A-Z][A-Z]#\n)")  # but of C# and F#; it begins with what is found at once
 MAX_TEXT = 4_000_000  # characters of one page that are looked at
 
 
@@ -120,4 +120,4 @@ def _may_be_split(strange: bytes) -> bool:
 
 def _without_hashes(letters: bytes) -> bytes:
     """Take a hash off the ends of lines: it marks a link to a heading; that of a language or a note is its name."""
-    return LAST_HASH.sub(b"", (b"\n%b\n" % letters).replace(b"\n#", b"\n"))[1:-1]
+    return LAST_HASH.sub(b"\n", (b"\n%b\n" % letters).replace(b"\n#", b"\n"))[1:-1]
