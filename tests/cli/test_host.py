@@ -1,5 +1,7 @@
 """What the command `host` prints."""
 
+from pathlib import Path
+
 import pytest
 
 from sanderling.cli import main
@@ -41,3 +43,21 @@ def test_a_watch_takes_times_as_all_commands_do(capsys: pytest.CaptureFixture[st
     for wrong in ("0", "-1", "nan", "soon", "9" * 400):
         assert main(["host", "watch", "http://a/", f"--every={wrong}"]) == 4
         assert "--every" in capsys.readouterr().err
+
+
+def test_a_watch_of_more_than_a_day_is_refused_before_a_letter_is_sent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["host", "keygen", str(tmp_path / "key")]) == 0
+    way = ["--via", "http://127.0.0.1:1", "--key", str(tmp_path / "key")]
+    assert main(["host", "watch", "http://a.example/", *way, "--for", "25h"]) == 4
+    assert "a day at most" in capsys.readouterr().err
+    assert main(["host", "watch", "http://a.example/", *way, "--for", "1d"]) == 4
+    assert "a day at most" not in capsys.readouterr().err, "nobody answers there"
+
+
+def test_a_file_that_holds_no_key_is_said_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "key.pub").write_bytes(b"\xff\xfe\x00binary")
+    assert main(["host", "allow", str(tmp_path / "key.pub"), "--senders", str(tmp_path / "senders")]) == 4
+    assert "holds no public key" in capsys.readouterr().err
+    assert not (tmp_path / "senders").exists()

@@ -14,7 +14,7 @@ from sanderling.cli.frame import Call, print_json, say
 from sanderling.engines.hosts.keys import allow, new_key, read_senders
 from sanderling.engines.hosts.letter import MOMENT, End, Letter, Missed, Page, Wanted, new_nonce
 from sanderling.engines.hosts.post import TIMEOUT, Address, Failed, Post, Sent
-from sanderling.engines.hosts.rules import read_owner
+from sanderling.engines.hosts.rules import LONGEST_SECONDS, read_owner
 from sanderling.engines.hosts.service import Service
 from sanderling.errors import UsageError
 from sanderling.given import duration
@@ -56,7 +56,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default="", help="whose key it is (allow)")
     parser.add_argument("--senders", default="senders", metavar="FILE", help="where to add it (allow; default senders)")
     parser.add_argument(
-        "--for", dest="seconds", type=positive, default=3600.0, metavar="TIME", help="how long to watch (default 1h)"
+        "--for",
+        dest="seconds",
+        type=positive,
+        default=3600.0,
+        metavar="TIME",
+        help="how long to watch, a day at most (default 1h)",
     )
     parser.add_argument(
         "--every", type=positive, default=60.0, metavar="TIME", help="between two looks (watch; default 1m)"
@@ -89,7 +94,12 @@ def keygen(call: Call) -> int:
 def admit(call: Call) -> int:
     """Let somebody send: by the file with the public key, or the key itself."""
     file = Path(call.args.what)
-    public = file.read_text().strip() if file.is_file() else call.args.what
+    try:
+        public = file.read_text().strip() if file.is_file() else call.args.what
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{file} holds no public key; it is the line in the .pub file") from None
     allow(Path(call.args.senders), public, call.args.name)
     say(call, f"{call.args.name or public} may send itineraries to hosts that read {call.args.senders}")
     return 0
@@ -117,6 +127,8 @@ def watch(call: Call) -> int:
     spelling = normalise(call.args.what)
     if spelling is None or len(workers.via) != 1 or not workers.key:
         raise UsageError("say what to watch and how: sanderling host watch URL --via https://host:8443 --key FILE")
+    if call.args.seconds > LONGEST_SECONDS:
+        raise UsageError("--for: a letter stays for a day at most; write 1d and send another then")
     post = Post(Address(workers.via[0].rstrip("/"), workers.key, workers.via_ca, TIMEOUT + call.args.every))
     now = time.time()
     letter = Letter(

@@ -37,7 +37,7 @@ from sanderling.engines.hosts.letter import (
 )
 from sanderling.engines.hosts.post import Address
 from sanderling.engines.hosts.reader import ProseUnpacker
-from sanderling.engines.hosts.rules import Owner, Site, is_open, read_owner
+from sanderling.engines.hosts.rules import LONGEST_SECONDS, Owner, Site, is_open, read_owner
 from sanderling.engines.hosts.service import CALLERS, Guest, Service
 from sanderling.errors import UsageError
 from sanderling.records import Host, Outcome, Reason
@@ -85,7 +85,9 @@ def test_refusals_have_names(tmp_path: Path) -> None:
         now = time.time()
         assert refused(address, letter(address, receiver="other:1")) == "for another host"
         assert refused(address, letter(address, expires=now - 100)) == "expired"
-        assert refused(address, letter(address, expires=now + 10**6)) == "expired"
+        for far in (now + 10**6, float("inf"), float("nan")):
+            assert refused(address, letter(address, expires=far)) == "lives too long"
+        assert refused(address, letter(address, expires=now + LONGEST_SECONDS + 60, site="http://x")) == "other site"
         assert refused(address, letter(address, issued=now + 1000)) == "from the future"
         assert refused(address, letter(address, site="http://other.example")) == "other site"
         assert refused(address, letter(address, stops=(Wanted("/"),) * 11)) == "too large"
@@ -413,3 +415,48 @@ def test_rules_are_read_and_checked(tmp_path: Path) -> None:
         file.write_text(wrong)
         with pytest.raises(UsageError, match=r"host\.toml"):
             read_owner(file)
+
+
+SITES = ('[[site]]\nsite = "http://a.example"\n', '[[site]]\nsite = "http://b.example"\n')
+
+
+@pytest.mark.parametrize(
+    ("rules", "why"),
+    [
+        (SITES[0] + "pages_per_second = nan", "pages_per_second"),
+        (SITES[0] + "pages_per_second = -3", "pages_per_second"),
+        (SITES[0] + "pages_per_second = inf", "pages_per_second"),
+        (SITES[0] + "connections = 0", "connections"),
+        (SITES[0] + "max_pages = 0", "max_pages"),
+        (SITES[0] + 'not_paths = ["private/"]', "private/"),
+        (SITES[0] + 'root = "/no/such/folder"', "root"),
+        (SITES[0] + 'hours = "20-25"', "hours"),
+        ("guests = -1\n" + SITES[0], "guests"),
+        ("max_letter = 0\n" + SITES[0], "max_letter"),
+        (SITES[0] + SITES[1] + SITES[0], "twice"),
+        ('[[site]]\nsite = "http://a.example:99999"', "write a site"),
+    ],
+)
+def test_what_cannot_be_meant_is_said_before_the_service_starts(tmp_path: Path, rules: str, why: str) -> None:
+    file = tmp_path / "host.toml"
+    file.write_text('name = "h:1"\n' + "".join(SITES))
+    assert len(read_owner(file).site) == 2
+    file.write_text('name = "h:1"\n' + rules)
+    with pytest.raises(UsageError, match=why) as said:
+        read_owner(file)
+    assert "\n" not in str(said.value)
+
+
+def test_what_a_service_cannot_start_with_is_said(tmp_path: Path) -> None:
+    (tmp_path / "text.pem").write_text("no certificate")
+    owner, listen = Owner("h:1", (Site(SITE),)), "127.0.0.1:0"
+    for more, why in (
+        ({"listen": "127.0.0.1:99999"}, "write an address and a port"),
+        ({"listen": "127.0.0.1:\u00b2"}, "write an address and a port"),
+        ({"listen": listen, "certificate": "none.pem"}, "cannot read .*none.pem"),
+        ({"listen": listen, "certificate": "text.pem", "private_key": "none.key"}, "cannot read .*none.key"),
+        ({"listen": listen, "certificate": "text.pem"}, "no certificate"),
+        ({"listen": listen, "private_key": "text.pem"}, "without a certificate"),
+    ):
+        with pytest.raises(UsageError, match=why):
+            Service(msgspec.structs.replace(owner, **more), tmp_path)

@@ -1,8 +1,10 @@
 """What the owner of a host allows, and the check of a letter against it. Pure: every refusal has a name."""
 
+import math
 import re
 import time
 import tomllib
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
@@ -18,6 +20,8 @@ from sanderling.records import Host
 
 SKEW_SECONDS = 60.0  # clocks differ
 LONGEST_SECONDS = 86400.0  # a letter that claims to live longer is refused; nonces are remembered as long as it lives
+SPARE_SECONDS = 120.0  # a letter that stays for the longest time lives a little longer
+HOURS = re.compile(r"(0?\d|1\d|2[0-4])-(0?\d|1\d|2[0-4])", re.ASCII)
 LONGEST_AGENT = 300  # characters
 
 
@@ -31,6 +35,7 @@ class Refusal(StrEnum):
     TOO_LARGE = "too large"
     OTHER_RECEIVER = "for another host"
     EXPIRED = "expired"
+    TOO_LONG = "lives too long"
     NOT_YET = "from the future"
     REPLAY = "replayed"
     OTHER_SITE = "other site"
@@ -85,18 +90,44 @@ def read_owner(file: Path) -> Owner:
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise UsageError(f"{file}: {error}") from None
+    for wrong in faults(owner):
+        raise UsageError(f"{file}: {wrong}")
+    return owner
+
+
+def faults(owner: Owner) -> Iterator[str]:
+    """Say what cannot be meant."""
+    for name in ("max_letter", "max_stops", "guests"):
+        if getattr(owner, name) < 1:
+            yield f"{name} is 1 or more"
     for site in owner.site:
         spelling = normalise(site.site)
         if spelling is None or host_of(spelling.url) != site.site:
-            raise UsageError(f"{file}: write a site as https://www.example.org, not {site.site!r}")
-        is_open(site.hours, 0.0)
-    return owner
+            yield f"write a site as https://www.example.org, not {site.site!r}"
+        if sum(other.site == site.site for other in owner.site) > 1:
+            yield f"{site.site} is there twice"
+        yield from (f"{site.site}: {wrong}" for wrong in _faults_of(site))
+
+
+def _faults_of(site: Site) -> Iterator[str]:
+    if not 0 <= site.pages_per_second < math.inf:
+        yield "pages_per_second is 0 (no limit) or more"
+    for name in ("connections", "max_pages"):
+        if getattr(site, name) < 1:
+            yield f"{name} is 1 or more"
+    for path in (*site.paths, *site.not_paths):
+        if not path.startswith("/"):
+            yield f"write a path as /private/, not {path!r}"
+    if site.root and not Path(site.root).is_dir():
+        yield f"root is no folder: {site.root}"
+    if not HOURS.fullmatch(site.hours):
+        yield f"{site.hours!r} are no hours; write 22-6 or 0-24"
 
 
 def is_open(hours: str, now: float) -> bool:
     """Is it within these hours, in UTC? `22-6` goes over midnight."""
-    match = re.fullmatch(r"(\d{1,2})-(\d{1,2})", hours)
-    if match is None or max(int(match[1]), int(match[2])) > 24:
+    match = HOURS.fullmatch(hours)
+    if match is None:
         raise UsageError(f"{hours!r} are no hours; write 22-6 or 0-24")
     start, end, hour = int(match[1]), int(match[2]), time.gmtime(now).tm_hour
     return start <= hour < end if start <= end else hour >= start or hour < end
@@ -135,8 +166,10 @@ def refusal(letter: Letter, signer: str, owner: Owner, nonces: Nonces, now: floa
         return Refusal.OTHER_RECEIVER
     if letter.issued > now + SKEW_SECONDS:
         return Refusal.NOT_YET
-    if letter.expires < now - SKEW_SECONDS or letter.expires - letter.issued > LONGEST_SECONDS:
+    if letter.expires < now - SKEW_SECONDS:
         return Refusal.EXPIRED
+    if not letter.expires - letter.issued <= LONGEST_SECONDS + SPARE_SECONDS:  # nor is it without a time
+        return Refusal.TOO_LONG
     if len(letter.stops) > owner.max_stops:
         return Refusal.TOO_LARGE
     site = site_of(letter, owner)

@@ -44,6 +44,7 @@ SILENT_SECONDS = 10.0  # and so is one who has not sent a good letter yet
 CALLERS = 8  # connections for each guest there may be; for more, strangers are shown out
 AHEAD = 256  # messages found and not yet packed
 LENGTH = re.compile(r"[0-9]{1,15}")
+PORT, LAST_PORT = re.compile(r"[0-9]{1,5}"), 65535
 STATUS = {Refusal.TOO_LARGE: 413, Refusal.UNREADABLE: 400, Refusal.TRUNCATED: 400, Refusal.BUSY: 503}
 
 
@@ -73,16 +74,15 @@ class Service(ThreadingHTTPServer):
         self.packing = Packing(self.gates)
         self.door = Door(CALLERS * owner.guests)
         host, _, port = owner.listen.rpartition(":")
-        if not port.isdigit():
+        if not PORT.fullmatch(port) or int(port) > LAST_PORT:
             raise UsageError(f"listen = {owner.listen!r}: write an address and a port, 0.0.0.0:8443")
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        context = _secured(owner, folder)
         try:
             super().__init__((host.strip("[]"), int(port)), Guest)
         except OSError as error:
             raise UsageError(f"cannot listen on {owner.listen}: {error.strerror}") from None
-        if owner.certificate:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(folder / owner.certificate, folder / (owner.private_key or owner.certificate))
+        if context is not None:
             self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
@@ -116,6 +116,25 @@ class Service(ThreadingHTTPServer):
         if why is not None:
             raise Refused(why)
         return letter
+
+
+def _secured(owner: Owner, folder: Path) -> ssl.SSLContext | None:
+    """What the service speaks TLS with; None: it does not."""
+    if not owner.certificate:
+        if owner.private_key:
+            raise UsageError("there is a private_key without a certificate")
+        return None
+    certificate, key = folder / owner.certificate, folder / (owner.private_key or owner.certificate)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        for file in (certificate, key):
+            file.read_bytes()
+        context.load_cert_chain(certificate, key)
+    except ssl.SSLError as error:
+        raise UsageError(f"{certificate} and {key} are no certificate with its key: {error.reason}") from None
+    except OSError as error:
+        raise UsageError(f"cannot read {error.filename}: {error.strerror}") from None
+    return context
 
 
 class Guest(BaseHTTPRequestHandler):
