@@ -177,6 +177,11 @@ def test_another_picture_is_media_and_in_the_main_part_content_too() -> None:
     assert outside.kinds == (Kind.MEDIA,)
 
 
+def test_a_picture_that_the_page_has_still_is_no_other_content() -> None:
+    picture = '<img src="/gull.png" alt="a bird">'
+    assert Kind.CONTENT not in compare(page(more=picture), page(nav=NAV + picture)).kinds
+
+
 def test_a_picture_loaded_late_is_the_same_picture() -> None:
     now, later = '<img src="/gull.png">', '<img src="data:image/gif;base64,R0" data-src="/gull.png">'
     assert compare(page(more=now), page(more=later)).kinds == ()

@@ -156,7 +156,13 @@ def _kinds(found: Difference, main: list[Block], deltas: dict[str, Delta]) -> di
 
 def _reads_otherwise(main: list[Block], deltas: dict[str, Delta]) -> bool:
     """The main content has other words, pictures or targets."""
-    return bool(main or deltas.get("main_images")) or _leads_elsewhere(deltas.get("main_links"))
+    return bool(main) or _shows_otherwise(deltas) or _leads_elsewhere(deltas.get("main_links"))
+
+
+def _shows_otherwise(deltas: dict[str, Delta]) -> bool:
+    """A picture of the main content came or went; one that the page has still is in another part of it, no more."""
+    main, page = (deltas.get(kind, Delta()) for kind in ("main_images", "images"))
+    return not {*main.added, *main.removed}.isdisjoint((*page.added, *page.removed))
 
 
 def _leads_elsewhere(delta: Delta | None) -> bool:
