@@ -85,7 +85,10 @@ class _Told:
         self.signs = signs
         self.lengths = list(map(len, lines))
         self.letters = [0, *accumulate(self.lengths)]
-        self.inside = [0, *accumulate(signs.linked.get(place, 0) for place in range(len(lines)))]
+        inside = [0] * len(lines)
+        for place in filter(len(lines).__gt__, signs.linked):
+            inside[place] = signs.linked[place]
+        self.inside = [0, *accumulate(inside)]
         self.headings, self.buttons, self.articles = (
             sorted(first for first, _ in rows) for rows in (signs.headings, signs.buttons, signs.articles)
         )

@@ -262,10 +262,11 @@ class _Areas:
         if self.core is not None:
             signs = self._signs()
             parts = list(self.core.beside(title_of(self.core, signs, main)))
-            content = content_beside(self.lines, main, parts, signs)
+            content, beside = content_beside(self.lines, main, parts, signs), bytearray(len(main))
             for part in parts:
                 main[part] = content[part]
-                self.weighed.update(range(part.start, part.stop))
+                beside[part] = b"\1" * (part.stop - part.start)
+            self.weighed.update(compress(range(len(main)), beside))
         return main
 
     def _signs(self) -> Signs:
