@@ -30,7 +30,9 @@ def settings() -> str:
     """Every setting, by group."""
     parts = [
         "# Settings\n\nWritten by `make docs` from the program itself. A flag beats the environment, the environment"
-        " beats `sanderling.toml`, that beats the default. `sanderling settings` shows what holds now.\n"
+        " beats `sanderling.toml`, that beats the default. `sanderling settings` shows what holds now.\n\n"
+        "The file is `./sanderling.toml`, or the one that `--settings FILE` names,"
+        f" or else the one that `{ENVIRONMENT}SETTINGS` names in the environment.\n"
     ]
     for group in GROUPS:
         parts.append(f"## {(group.__doc__ or '').strip().splitlines()[0].rstrip('.')}\n")

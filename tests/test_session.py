@@ -10,7 +10,7 @@ from sanderling.coordinator import Coordinator
 from sanderling.errors import CollectionError, UsageError
 from sanderling.organise import dust
 from sanderling.request import depth_limit, fetch_settings, read_seed, without_secrets
-from sanderling.session import Request, Summary, crawl
+from sanderling.session import Request, Summary, checked, crawl
 from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
 from sanderling.store.collection import get_meta, open_collection, read_collection
 from sanderling.store.graph import sources_of
@@ -390,20 +390,29 @@ def test_seeds_and_depths_that_cannot_be_get_a_sentence() -> None:
 
 
 def test_hosts_are_spelled_as_migrants_do() -> None:
-    names = ("https://Example.org/", "b\u00fccher.example:8443", "[::1]:443", "10.0.0.1")
+    names = ("https://Example.org/", "b\u00fccher.example:8443", "[::1]:443", "10.0.0.1", "::1", "fe80::1")
     assert fetch_settings(Request((), fetching=Fetching(insecure_host=names))).insecure_hosts == (
-        "example.org", "xn--bcher-kva.example:8443", "::1:443", "10.0.0.1",
+        "example.org", "xn--bcher-kva.example:8443", "::1:443", "10.0.0.1", "::1", "fe80::1",
     )  # fmt: skip
     asked = fetch_settings(Request((), fetching=Fetching(basic_auth=("http://A.example=me:a=b/c",))))
     assert asked.basic_auth == {"a.example": "me:a=b/c"}
-    for wrong in ("", "https://a.example/path", "a b", "me@a.example"):
+    for wrong in ("", "https://a.example/path", "a b", "me@a.example", "a:b:c"):
         with pytest.raises(UsageError, match="is no host"):
             fetch_settings(Request((), fetching=Fetching(insecure_host=(wrong,))))
 
 
-def test_no_password_of_a_proxy_is_kept_for_later_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("address", ["u:secret@h:1", "mysql://u:secret@h", "mysql://u:a/secret@b@h", "x//u:secret@h"])
+def test_no_password_is_told_with_an_address_that_is_none(address: str) -> None:
+    for wrong in (Request((), fetching=Fetching(proxy=address)), Request((), workers=Workers(store=address))):
+        with pytest.raises(UsageError, match=r"u:\*\*\*@") as told:
+            checked(wrong, is_new=True)
+        assert "secret" not in str(told.value)
+
+
+@pytest.mark.parametrize("login", ["me:pw@", "me:p/w@", "me:p@w@"])
+def test_no_password_of_a_proxy_is_kept_for_later_runs(login: str, tmp_path: Path) -> None:
     with Site({}) as proxy:
-        door = proxy.root.replace("://", "://me:pw@")
+        door = proxy.root.replace("://", f"://{login}")
         crawl(tmp_path, Request(("http://a.example/",), fetching=Fetching(proxy=door), workers=Workers(migrants=1)))
     with read_collection(tmp_path) as collection:
         kept = get_meta(collection.db, "settings")

@@ -31,10 +31,12 @@ from sanderling.settings import (
     Scope,
     Workers,
 )
+from sanderling.store.collection import hide_password
 
 SECRET = ("--basic-auth", "--header", "--store", "--proxy")  # flags whose values may hold a password
 AT_HOME = re.compile(r"(localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\])([:/]|$)", re.IGNORECASE).match
 NAMED_HOST = re.compile(r"(?:https?://)?([^/@\s]+?)(:\d+)?/?").fullmatch
+BARE_ADDRESS = re.compile(r"[\da-f.]*(:[\da-f.]*){2,}", re.IGNORECASE).fullmatch  # IPv6 without its brackets
 FAST_CONNECTIONS = 16  # to one host, where no pause is asked for
 
 
@@ -120,7 +122,9 @@ def fetch_settings(request: Request) -> FetchSettings:
     name = politeness.user_agent or f"sanderling/{__version__}"
     agent = f"{name} (+{politeness.contact})" if politeness.contact else name
     if fetching.proxy and not re.match(r"(https?|socks4a?|socks5h?)://[^/]", fetching.proxy):
-        raise UsageError(f"--proxy: {fetching.proxy!r} is no proxy; write http://HOST:PORT or socks5://HOST:PORT")
+        raise UsageError(
+            f"--proxy: {hide_password(fetching.proxy)!r} is no proxy; write http://HOST:PORT or socks5://HOST:PORT"
+        )
     auth = {}
     for item in fetching.basic_auth:
         host, equals, secret = item.partition("=")
@@ -147,7 +151,7 @@ def fetch_settings(request: Request) -> FetchSettings:
 
 def _host(flag: str, text: str) -> str:
     """The name of a host as migrants spell it, with the port if one was given."""
-    found = NAMED_HOST(text.strip())
+    found = NAMED_HOST(f"[{text.strip()}]" if BARE_ADDRESS(text.strip()) else text.strip())
     spelling = normalise(f"http://{found[1]}/") if found else None
     if not found or spelling is None:
         raise UsageError(f"{flag}: {text!r} is no host; write example.org or example.org:8443")

@@ -62,7 +62,7 @@ def _kept_settings(request: Request) -> str:
     kept: dict[str, object] = {}
     for group in (request.scope, request.limits, request.politeness, request.fetching, request.workers):
         kept |= msgspec.to_builtins(group)
-    kept["proxy"] = re.sub(r"://[^/@]*@", "://", request.fetching.proxy)  # without it, we must not go round it
+    kept["proxy"] = re.sub(r"://.*@", "://", request.fetching.proxy)  # without it, we must not go round it
     secret = {"basic_auth", "header", "limit", "time_limit", "size_limit", "store", "park"}
     return json.dumps({name: value for name, value in kept.items() if name not in secret})
 

@@ -5,6 +5,7 @@ import errno
 import io
 import json
 import os
+import re
 from pathlib import Path
 from typing import cast
 
@@ -335,6 +336,33 @@ def test_check_knows_which_addresses_are_refused(url: str, capsys: pytest.Captur
     main(["check", "url", url, "--json", "-C", str(tmp_path / "none")])
     main(["check", "url", url, "--json", "-C", str(tmp_path / "none"), "--allow-private"])
     assert [found["verdict"] for found in lines(capsys)] == ["private_address", "would be crawled"]
+
+
+@pytest.mark.parametrize(
+    ("host", "verdict"), [("notlocalhost", "would be crawled"), ("a.localhost.", "private_address")]
+)
+def test_a_name_that_only_ends_like_this_machine_is_another(
+    host: str, verdict: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    main(["check", "url", f"http://{host}/", "--json", "-C", str(tmp_path / "none")])
+    assert lines(capsys)[0]["verdict"] == verdict
+
+
+@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS)], ids=lambda words: "".join(words) or "all")
+def test_examples_can_be_pasted_with_their_remarks(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([*words, "--help"])
+    is_example = re.compile(r"  (\S+=\S+ |source <\(|mkdir .*)?sanderling ").match
+    shown = [line for line in capsys.readouterr().out.splitlines() if is_example(line)]
+    assert shown
+    assert not [line for line in shown if re.search(r"\S {3,}[^#\s]", line)]
+
+
+def test_where_settings_are_read_from_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["settings", "--help"])
+    assert "SANDERLING_SETTINGS=" in capsys.readouterr().out
+    assert "SANDERLING_SETTINGS" in (Path(__file__).parents[2] / "docs" / "settings.md").read_text()
 
 
 def test_a_reason_asks_for_skipped_urls_and_a_status_must_be_one(

@@ -126,7 +126,7 @@ def _guarded(call: Call, spelling: Spelling) -> Reason:
     """An address that is written out can be judged here; what a name leads to is seen when it is resolved."""
     name = hostname(host_of(spelling.url))
     address = literal(name)
-    private = name.rstrip(".").endswith("localhost") if address is None else not is_global(address)
+    private = f".{name.rstrip('.')}".endswith(".localhost") if address is None else not is_global(address)
     refused = private and not call.settings(Fetching).allow_private
     return Reason.PRIVATE_ADDRESS if refused else Reason.NONE
 

@@ -9,8 +9,8 @@ from sanderling.cli.frame import Call, command_module, fill, new_parser, print_j
 HELP = "Print a script that completes commands and flags in your shell."
 EXAMPLES = """\
 examples:
-  source <(sanderling completion bash)                                     for this shell; best in ~/.bashrc
-  mkdir -p ~/.zfunc && sanderling completion zsh > ~/.zfunc/_sanderling    fpath has to name ~/.zfunc
+  source <(sanderling completion bash)                                   # for this shell; best in ~/.bashrc
+  mkdir -p ~/.zfunc && sanderling completion zsh > ~/.zfunc/_sanderling  # fpath has to name ~/.zfunc
 """
 
 

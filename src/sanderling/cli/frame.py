@@ -4,6 +4,7 @@ import argparse
 import importlib
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
@@ -31,18 +32,20 @@ EXIT_HELD = 18  # hosts asked us to come back much later
 MEASURED = 1000  # rows of a table that are looked at before the first is printed
 WIDEST = 60  # letters of a column: one long cell does not push what follows out of sight for all others
 WITH_VALUE = ("-C", "--collection", "--settings")  # flags of every command that a word follows
+REMARK = re.compile(r"^(  \S.*?\S {3,})(?=[^#\s])", re.MULTILINE)  # behind an example: a shell must not obey it
+SETTINGS_FILE = f"TOML file of settings (default: what {ENVIRONMENT}SETTINGS names, else ./sanderling.toml)"
 
 G = TypeVar("G", bound=Struct)
 
 INTRODUCTION = """\
 Sanderling keeps a searchable, always fresh copy of web sites.
 
-  sanderling crawl https://example.org/            crawl a site into ./collection
-  sanderling crawl https://example.org/            again: go on, or visit again what may have changed
-  sanderling pages --json                          what is stored, one object per line
-  sanderling pages --skipped                       what was not fetched, and why
-  sanderling show https://example.org/             the stored page
-  sanderling check url "https://example.org/?a=1"  what would happen with this URL
+  sanderling crawl https://example.org/            # crawl a site into ./collection
+  sanderling crawl https://example.org/            # again: go on, or visit again what may have changed
+  sanderling pages --json                          # what is stored, one object per line
+  sanderling pages --skipped                       # what was not fetched, and why
+  sanderling show https://example.org/             # the stored page
+  sanderling check url "https://example.org/?a=1"  # what would happen with this URL
 """
 
 EXIT_CODES = """\
@@ -88,7 +91,7 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     common.add_argument(
         "-v", "--verbose", action="count", default=0, help="say more: a line per failed visit (-vv: per visit)"
     )
-    common.add_argument("--settings", metavar="FILE", help="TOML file of settings (default: ./sanderling.toml)")
+    common.add_argument("--settings", metavar="FILE", help=SETTINGS_FILE)
 
 
 def add_setting(group: argparse._ArgumentGroup, setting: Setting) -> None:
@@ -105,7 +108,7 @@ def add_setting(group: argparse._ArgumentGroup, setting: Setting) -> None:
 def fill(parser: argparse.ArgumentParser, module: Any) -> None:
     """Give a parser the arguments of its command."""
     parser.description = module.HELP
-    parser.epilog = module.EXAMPLES
+    parser.epilog = REMARK.sub(r"\1# ", module.EXAMPLES)
     module.arguments(parser)
     for group in getattr(module, "GROUPS", ()):
         section = parser.add_argument_group((group.__doc__ or "").strip().rstrip(".").lower())
