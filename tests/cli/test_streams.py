@@ -104,10 +104,11 @@ def unheard(*words: str, unbuffered: str = "") -> int:
 
 @pytest.mark.parametrize("unbuffered", ["", "1"], ids=["at the end", "at once"])
 def test_a_crawl_whose_reader_left_says_how_it_ended(unbuffered: str, folder: Path, tmp_path: Path) -> None:
-    failing = ["http://127.0.0.1:1/", "-C", str(tmp_path), "--delay", "0", "--allow-private", "--migrants", "1"]
-    assert unheard("crawl", *failing, unbuffered=unbuffered) == 9
-    away = ["refresh", "--all", "-C", str(folder), "--delay", "0", "--allow-private", "--migrants", "1"]
-    assert unheard(*away, unbuffered=unbuffered) == 9
+    common = ["--delay", "0", "--allow-private", "--migrants", "1", "--no-index"]
+    with Site({}) as site:
+        assert unheard("crawl", site.root + "/", "-C", str(tmp_path), *common, unbuffered=unbuffered) == 9
+    hurried = ["refresh", "--all", "--time-limit", "1", "-C", str(folder), *common]
+    assert unheard(*hurried, unbuffered=unbuffered) == 15
     assert unheard("pages", "-C", str(folder), unbuffered=unbuffered) == 0
 
 
