@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.database import SIZES, connect, needing_room, rows_of, transaction
+from sanderling.database import SIZES, begun, committed, connect, needing_room, rows_of, transaction
 from sanderling.errors import DiskFull
 
 ASKED = "SELECT id FROM a WHERE id IN ({})"
@@ -56,4 +56,31 @@ def test_a_full_disk_is_named_in_a_transaction_and_outside_one(tmp_path: Path) -
         db.execute("INSERT INTO a VALUES (zeroblob(100000))")
     with pytest.raises(sqlite3.OperationalError, match="no such table"), needing_room():
         db.execute("SELECT * FROM b")
+    db.close()
+
+
+def test_a_transaction_is_part_of_one_that_is_open(tmp_path: Path) -> None:
+    db, other = connect(tmp_path / "a.db"), connect(tmp_path / "a.db")
+    db.execute("CREATE TABLE a (id INTEGER PRIMARY KEY)")
+    with begun(db):
+        db.execute("INSERT INTO a VALUES (1)")
+    with transaction(db):
+        db.execute("INSERT INTO a VALUES (2)")
+    assert other.execute("SELECT id FROM a").fetchall() == []
+    with committed(db):
+        db.execute("INSERT INTO a VALUES (3)")
+    assert other.execute("SELECT id FROM a").fetchall() == [(1,), (2,), (3,)]
+    db.close()
+    other.close()
+
+
+def test_what_goes_wrong_at_the_end_of_a_transaction_undoes_all_of_it(tmp_path: Path) -> None:
+    db = connect(tmp_path / "a.db")
+    db.execute("CREATE TABLE a (id INTEGER PRIMARY KEY)")
+    with begun(db):
+        db.execute("INSERT INTO a VALUES (1)")
+    with pytest.raises(ZeroDivisionError), committed(db):
+        _ = 1 / 0
+    assert not db.in_transaction
+    assert db.execute("SELECT id FROM a").fetchall() == []
     db.close()

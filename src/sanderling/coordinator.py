@@ -13,7 +13,7 @@ from typing import Protocol
 
 from sanderling.clock import Clock, real
 from sanderling.crew import Crew
-from sanderling.database import transaction
+from sanderling.database import transaction, undo
 from sanderling.desk import Desk
 from sanderling.ending import Bounds, Finish, Progress
 from sanderling.engines.control import Control
@@ -23,15 +23,18 @@ from sanderling.errors import DiskFull
 from sanderling.home.house import House
 from sanderling.migrants.resolve import Resolver
 from sanderling.naming import Naming
-from sanderling.pipeline import bring_home
+from sanderling.pipeline import seal, take_in
 from sanderling.records import Itinerary, Outcome, Parcel, Vitals
 from sanderling.schedule.explain import Report, report
 from sanderling.schedule.roster import Roster
 from sanderling.schedule.verdict import Ahp
+from sanderling.store.shelve import Shelved
 from sanderling.store.signals import Signal
 
 BATCH_SECONDS = 0.08  # parcels that come within this time are one transaction
 BATCH_VISITS = 256
+MOST_VISITS = 1024  # of a batch that grows while the disk is behind with the last one
+DISK_SECONDS = 0.01  # between two looks whether it still is
 IDLE_SECONDS = 0.25
 STOP_SECONDS = 20.0  # patience with what is in flight when stopping
 TICK_SECONDS = 0.5
@@ -80,6 +83,7 @@ class Coordinator:
         self.stay = False  # a service: wait for what becomes due next
         self.pending: list[Parcel] = []
         self.pending_since = 0.0
+        self.unsealed: list[Shelved] | None = None  # of a batch that the disk may not have yet
         self.stopping: Finish | None = None
         self.stop_at = 0.0
         self.forced = False
@@ -123,6 +127,7 @@ class Coordinator:
                 on_tick(self.progress())
             return finish
         except DiskFull as error:
+            undo(self.house.db)
             self.trouble = str(error)
             return Finish.DISK
         finally:
@@ -145,6 +150,8 @@ class Coordinator:
     # One turn
 
     def _patience(self) -> float:
+        if self.unsealed is not None:
+            return DISK_SECONDS
         if self.pending:
             return max(0.0, BATCH_SECONDS - (time.monotonic() - self.pending_since))
         if self.roster.outstanding or self.naming.resolving:
@@ -218,20 +225,36 @@ class Coordinator:
         return report(self.roster, time.process_time() - self.cpu_then)
 
     def _commit_if_due(self) -> None:
+        if self.unsealed is not None and self.house.archive.is_settled:
+            self._seal()
         if not self.pending:
             return
         visits = sum(len(parcel.visits) for parcel in self.pending)
+        if self.unsealed is not None and visits < MOST_VISITS:
+            return
         full = visits >= min(BATCH_VISITS, self.roster.outstanding)  # half of what was sent is home, or all of it
         if full or time.monotonic() - self.pending_since >= BATCH_SECONDS:
             if self.stopping is None and self.errands.may_go_ahead(self.pending):
                 self.errands.hand_out()  # who has little left is at work while we store
-            self._commit()
+            self._store()
 
-    def _commit(self) -> None:
+    def _store(self) -> None:
+        """Store what came, and go on while the disk takes it."""
         if self.pending:
-            bring_home(self.pending, self.house, self.clock())
+            self._seal()
+            self.unsealed = take_in(self.pending, self.house, self.clock())
             self.pending = []
             self.losses = 0
+
+    def _seal(self) -> None:
+        if self.unsealed is not None:
+            shelved, self.unsealed = self.unsealed, None
+            seal(shelved, self.house)
+
+    def _commit(self) -> None:
+        """Store what came, and wait until it lasts."""
+        self._store()
+        self._seal()
 
     def _room(self) -> int:
         """Pages that may still be handed out under the limit."""

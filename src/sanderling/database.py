@@ -97,16 +97,47 @@ def needing_room() -> Iterator[None]:
 
 @contextmanager
 def transaction(db: Connection) -> Iterator[None]:
-    """All of it or nothing."""
+    """All of it or nothing; while another is open, it is part of that one."""
+    if db.in_transaction:
+        with needing_room():
+            yield
+        return
+    with begun(db):
+        yield
+        db.execute("COMMIT")
+
+
+@contextmanager
+def begun(db: Connection) -> Iterator[None]:
+    """Begin a transaction that stays open, to be ended by `committed`; what goes wrong meanwhile undoes it."""
+    with _undone_by_errors(db):
+        db.execute("BEGIN IMMEDIATE")
+        yield
+
+
+@contextmanager
+def committed(db: Connection) -> Iterator[None]:
+    """End the transaction that is open."""
+    with _undone_by_errors(db):
+        yield
+        db.execute("COMMIT")
+
+
+@contextmanager
+def _undone_by_errors(db: Connection) -> Iterator[None]:
     with needing_room():
         try:
-            db.execute("BEGIN IMMEDIATE")
             yield
-            db.execute("COMMIT")
         except BaseException as error:
-            if db.in_transaction and not isinstance(error, StoreUnavailable):
-                db.execute("ROLLBACK")
+            if not isinstance(error, StoreUnavailable):
+                undo(db)
             raise
+
+
+def undo(db: Connection) -> None:
+    """Take back what is not committed."""
+    if db.in_transaction:
+        db.execute("ROLLBACK")
 
 
 def rows_of(db: Connection, question: str, ids: Sequence[int]) -> Iterator[Any]:

@@ -3,12 +3,13 @@
     seeds -> judge -> book, queue -> itinerary -> migrant -> parcel -> WARC -> catalogue -> links -> judge ...
 
 One batch of parcels is one transaction: WARC bytes are on the disk before its commit, leases end in it. What a crash
-leaves undone is still leased or queued, and is done again.
+leaves undone is still leased or queued, and is done again. It has two halves, so that nobody waits while the disk is
+busy: `take_in`, and `seal` once the disk has it. What is handed out between them is part of the batch.
 """
 
 from collections.abc import Sequence
 
-from sanderling.database import transaction
+from sanderling.database import begun, committed
 from sanderling.home.closing import close_lease, count, keep_quota, treat_hosts
 from sanderling.home.filing import file_page, follow, keep_best, learn, learn_kept, pair, promote
 from sanderling.home.hops import led, respelled
@@ -27,12 +28,22 @@ NO_LOOK = (Outcome.RETURNED, Outcome.SKIPPED, Outcome.KEPT)  # nothing came home
 
 
 def bring_home(parcels: Sequence[Parcel], house: House, now: float) -> None:
-    """Store what migrants brought, queue what they found, end their leases: all of it or nothing."""
-    with transaction(house.db):
+    """Store what migrants brought, and wait until it lasts."""
+    seal(take_in(parcels, house, now), house)
+
+
+def take_in(parcels: Sequence[Parcel], house: House, now: float) -> list[Shelved]:
+    """Store what migrants brought, queue what they found, end their leases: all of it or nothing, once it is sealed."""
+    with begun(house.db):
         for robots in (robots for parcel in parcels for robots in parcel.robots):
             learn_robots(robots, house, now)
         visits = [visit for parcel in parcels for visit in parcel.visits]
-        shelved = _bring_visits(visits, house, now) if visits else []
+        return _bring_visits(visits, house, now) if visits else []
+
+
+def seal(shelved: Sequence[Shelved], house: House) -> None:
+    """Wait until the disk has the pages of a batch, then commit it: the moment they are done."""
+    with committed(house.db):
         house.archive.settle()
     house.captures.add(captures(shelved), house.archive.lengths())
     house.log.flush()

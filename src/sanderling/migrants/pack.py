@@ -4,11 +4,11 @@ Which bytes each checksum covers is written down in docs/decisions/0010-warc-che
 """
 
 import hashlib
-import os
 import re
 import time
 from collections.abc import Iterable
 from functools import lru_cache
+from random import getrandbits
 from typing import Literal
 
 from msgspec import Struct
@@ -167,8 +167,8 @@ def _whole_second(seconds: int) -> str:
 
 
 def new_record_id() -> str:
-    """Draw a random UUID (version 4), as a URN."""
-    h = os.urandom(16).hex()
+    """Draw a random UUID (version 4), as a URN; a process that is a copy of another draws its own."""
+    h = f"{getrandbits(128):032x}"
     return f"urn:uuid:{h[:8]}-{h[8:12]}-4{h[13:16]}-{'89ab'[int(h[16], 16) & 3]}{h[17:20]}-{h[20:]}"
 
 

@@ -84,6 +84,11 @@ class Archive:
         self._sync = self._disk.submit(os.fdatasync, self._fd)
         return {self._name: self._end} if self._end < self._roll_bytes else self._roll()
 
+    @property
+    def is_settled(self) -> bool:
+        """Has the disk what was handed over?"""
+        return self._sync is None or self._sync.done()
+
     def settle(self) -> None:
         """Wait until the disk has what was handed over."""
         if self._sync is not None:
