@@ -22,6 +22,7 @@ from benchmarks.sites import DEFAULT, SITES, Web, build
 
 SOURCE = str(Path(__file__).parent.parent / "src")
 PYTHON = {"PYTHONPATH": SOURCE, "PYTHONDONTWRITEBYTECODE": ""}  # what is installed comes compiled, ours and theirs
+REST_SECONDS = 4.0  # thousands of files that were just deleted keep the file system busy for a while
 ENDINGS = (0, 8)  # wget says 8 when a link was broken, and some are
 CEILING = "wrk (no parsing, no links)"
 
@@ -122,10 +123,12 @@ def one_round(number: int, web: Web, wanted: list[Crawler], pages: frozenset[str
 
 
 def crawl(crawler: Crawler, web: Web, pages: frozenset[str], folder: Path) -> Run:
-    """One contestant in a fresh folder against a fresh server."""
+    """One contestant in a fresh folder against a fresh server, on a disk that has nothing left to do for the last."""
     shutil.rmtree(folder, ignore_errors=True)
     out = folder / "out"
     out.mkdir(parents=True)
+    os.sync()
+    time.sleep(REST_SECONDS)
     with serve(web.root, folder / "nginx") as server:
         cost = measure(crawler.command(server.url, out), out, {"START_URL": server.url, **PYTHON})
         spent = tree_cpu_seconds(server.pid)
