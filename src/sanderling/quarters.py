@@ -33,10 +33,12 @@ def prepare_engine(request: Request, engine: Engine | None = None) -> AbstractCo
     return newborns(count if request.workers.engine != "ray" else 0)
 
 
-def open_engine(request: Request, folder: Path, waiting: list[Newborn] | None = None) -> Engine:
-    """Where the migrants of this crawl live."""
+def open_engine(
+    request: Request, folder: Path, waiting: list[Newborn] | None = None, *, is_new: bool = False
+) -> Engine:
+    """Where the migrants of this crawl live; in a collection that begins anew nothing is kept yet."""
     settings = msgspec.structs.replace(fetch_settings(request), archive=str((folder / "archive").resolve()))
-    if request.driven or is_kept(folder / KEEP):
+    if request.driven or (is_kept(folder / KEEP) and not is_new):
         settings = msgspec.structs.replace(settings, keep=str(folder / KEEP))
     if request.workers.engine == "ray":
         from sanderling.engines.cluster import Cluster

@@ -16,6 +16,7 @@ import msgspec
 from sanderling.clock import Clock, real
 from sanderling.coordinator import Coordinator, Engine
 from sanderling.ending import Bounds, Progress
+from sanderling.engines.processes import Processes
 from sanderling.memory import give_large_blocks_back, look_for_cycles_seldom
 from sanderling.migrants.resolve import Resolver
 from sanderling.opening import opened, outlast
@@ -47,14 +48,16 @@ def crawl(
     request = checked(request, is_new=not exists(folder))
     seeds = [read_seed(text) for text in request.seeds]
     limits, counts = request.limits, Counter[str]()
+    awake = engine
     give_large_blocks_back()
     look_for_cycles_seldom()
 
     def attempt() -> Summary:
-        with prepare_engine(request, engine) as waiting, opened(folder, request, seeds, clock) as (house, wanted):
+        nonlocal awake
+        with prepare_engine(request, awake) as waiting, opened(folder, request, seeds, clock) as (house, wanted):
             house.counts = counts
             run = begin_run(house, wanted, seeds, clock())
-            home = engine or open_engine(wanted, folder, waiting)
+            home, awake = awake or open_engine(wanted, folder, waiting), None  # it lives for one attempt
             bounds = Bounds(limits.limit, limits.time_limit, limits.size_limit)
             names = resolver or Resolver(clock=clock)
             coordinator = put_in_charge(house, home, wanted, folder, bounds, names, clock)
@@ -65,7 +68,7 @@ def crawl(
             _write_schedule(folder / "logs", coordinator)
             return end_run(house, run, finish, coordinator, clock())
 
-    return outlast(folder, request.workers.store, attempt) if engine is None else attempt()
+    return outlast(folder, request.workers.store, attempt)
 
 
 def checked(request: Request, is_new: bool) -> Request:
@@ -84,11 +87,18 @@ def checked(request: Request, is_new: bool) -> Request:
     return msgspec.structs.replace(request, wish=read_wish(request.order, is_new=is_new))
 
 
-def reached(folder: Path, request: Request) -> None:
-    """See that whoever is to do the work is there: the cluster, the hosts with our key, the store of a collection."""
-    open_engine(request, folder).close()
+def reached(folder: Path, request: Request) -> Engine | None:
+    """See that all who a new collection needs are there: the cluster, the hosts with our key, the store.
+
+    A cluster that answered stays awake for the crawl; None: there is nothing to keep awake.
+    """
     if request.workers.store and not store_of(folder):
         new_store(request.workers.store).close()
+    engine = open_engine(request, folder, is_new=True)
+    if not isinstance(engine, Processes):
+        return engine
+    engine.close()
+    return None
 
 
 def _counted(counts: Counter[str]) -> int:

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.web import Page, Site, tree
+from tests.web import Page, Site, html, tree
 
+from sanderling.cli import main
 from sanderling.coordinator import Coordinator
-from sanderling.engines.cluster import Cluster
+from sanderling.engines.cluster import Cluster, Line
 from sanderling.errors import EngineUnavailable
 from sanderling.migrants.settings import FetchSettings
 from sanderling.session import Request, crawl
@@ -244,3 +245,23 @@ def test_a_cluster_that_is_not_there_gets_a_sentence(tmp_path: Path) -> None:
     assert done.returncode == 17, done.stderr
     assert "no Ray cluster at 127.0.0.1" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_cluster_of_our_own_is_started_once_beside_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    started: list[Line] = []
+
+    class Counted(Line):
+        def __init__(self) -> None:
+            super().__init__()
+            started.append(self)
+
+    monkeypatch.setattr("sanderling.engines.cluster.Line", Counted)
+    with Site({"/": html("/a"), "/a": html()}) as site:
+        line = ["crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0", "--allow-private", "--migrants", "1"]
+        assert main([*line, "--limit", "1"]) in (0, 13)
+        assert main([*line, "--clean", "--yes", "--engine", "ray", "--json"]) == 0
+    assert len(started) == 1
+    assert started[0].process.returncode == 0  # it was told to leave, and took its Ray with it
+    with read_collection(tmp_path) as collection:
+        assert len(list(pages(collection.db))) == 2

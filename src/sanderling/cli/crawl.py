@@ -3,7 +3,8 @@
 import argparse
 import shlex
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
 from itertools import islice
 
 import msgspec
@@ -12,7 +13,7 @@ from sanderling.cli.beside import company
 from sanderling.cli.frame import EXIT_FAILED, Call, print_json, say
 from sanderling.cli.progress import CODES, show_progress, size_text, stop_on_signals
 from sanderling.cli.seeds import read_seeds, warn_of_credentials, warn_without_contact
-from sanderling.coordinator import Coordinator
+from sanderling.coordinator import Coordinator, Engine
 from sanderling.ending import Finish
 from sanderling.engines.parking import parked
 from sanderling.errors import UsageError
@@ -76,14 +77,13 @@ def run(call: Call) -> int:
         raise UsageError("say what to crawl: sanderling crawl https://example.org/")
     if call.args.clean:
         checked(request, is_new=True)  # a slip of the pen must not cost what is there
-    with parked(request.workers.park, call.collection):
-        if call.args.clean and exists(call.collection):
-            clean(call, request)
-        with (
-            show_progress(call) as shown,
-            company(call, lambda crew: started(call, request, crew), shown) as (begin, look),
-        ):
-            summary = crawl(call.collection, request, on_start=begin, on_tick=look)
+    with (
+        parked(request.workers.park, call.collection),
+        cleaned(call, request) as engine,
+        show_progress(call) as shown,
+        company(call, lambda crew: started(call, request, crew), shown) as (begin, look),
+    ):
+        summary = crawl(call.collection, request, on_start=begin, on_tick=look, engine=engine)
     with suppress(BrokenPipeError):  # who asked did not wait; how it ended is said by the exit code
         report(call, summary)
     empty = came_back_empty(summary) and (tell_why(call) or summary.failed > 0)
@@ -124,16 +124,27 @@ def _signs(note: str) -> list[str]:
     return [sign for sign in ADVICE if sign in note]
 
 
-def clean(call: Call, request: Request) -> None:
-    """Delete the collection, but never without a yes, nor for a crawl that cannot begin."""
+@contextmanager
+def cleaned(call: Call, request: Request) -> Iterator[Engine | None]:
+    """Delete the collection if that was asked for; what had to be woken before is there for the crawl."""
+    if not (call.args.clean and exists(call.collection)):
+        yield None
+        return
+    hear_a_yes(call)
+    engine = reached(call.collection, checked(request, is_new=True))
+    with closing(engine) if engine else nullcontext():
+        remove_collection(call.collection)
+        yield engine
+
+
+def hear_a_yes(call: Call) -> None:
+    """Ask whether the collection may be deleted; without a yes go no further."""
     if not call.args.yes:
         if sys.stdin is None or not sys.stdin.isatty():
             raise UsageError("--clean deletes the collection; say --yes as well where nobody can be asked")
         answer = input(f"delete everything in {call.collection}? [y/N] ")
         if answer.strip().lower() not in ("y", "yes"):
             raise UsageError("nothing was deleted")
-    reached(call.collection, request)
-    remove_collection(call.collection)
 
 
 def started(call: Call, request: Request, coordinator: Coordinator) -> None:
