@@ -26,6 +26,7 @@ from sanderling.frontier.queue import Queue
 from sanderling.frontier.quota import Quota
 from sanderling.home.house import House
 from sanderling.home.offers import ARRIVALS
+from sanderling.home.rounds import Rounds
 from sanderling.home.uses import Uses
 from sanderling.ordering import open_order, remembered
 from sanderling.organise import dust
@@ -100,6 +101,7 @@ def open_house(collection: Collection, request: Request, seeds: Sequence[Spellin
         maps=Maps(db),
         sides=Sides(db),
         notices=Notices(db),
+        rounds=Rounds(db, book, order, clock(), request.fetching.cookies),
         diary=Diary(db, policy_named(request.revisit.policy), budget_of(request)),
         agent=fetch_settings(request).agent_token,
         use_maps=request.scope.sitemaps,

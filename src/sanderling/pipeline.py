@@ -57,7 +57,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     held = behind_notices(held, latest, house.catalogue.mark)
     visits = house.notices.unmasked(held, latest, {visit.id: leases[visit.id].host for visit in held})
     rows = url_rows(house.db, [visit.id for visit in visits])
-    visits = [led(visit, rows[visit.id]) for visit in visits]
+    visits, again = house.rounds.follow([led(visit, rows[visit.id]) for visit in visits], latest)
     looks = [visit for visit in visits if visit.outcome not in NO_LOOK]
     stored = [visit for visit in looks if respelled(visit, rows[visit.id]) is None]
     kept = [visit for visit in visits if visit.outcome is Outcome.KEPT]
@@ -82,6 +82,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     patched = bring_sides(stored, house, now)
     closings = [close_lease(visit, leases[visit.id], rows[visit.id], latest.get(visit.id), house) for visit in visits]
     house.queue.finish(closings)
+    house.rounds.ask(again)
     keep_quota(filed, latest, leases, house)
     treat_hosts(visits, leases, house, now)
     count(visits, closings, filed, house)

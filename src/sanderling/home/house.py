@@ -15,6 +15,7 @@ from sanderling.frontier.keep import Keeper
 from sanderling.frontier.order import Ordering
 from sanderling.frontier.orderings.choose import DEFAULT
 from sanderling.frontier.queue import Queue
+from sanderling.home.rounds import Rounds
 from sanderling.home.uses import Uses
 from sanderling.records import Source
 from sanderling.refresh.diary import Diary
@@ -49,6 +50,7 @@ class House(Struct):
     maps: Maps
     sides: Sides
     notices: Notices
+    rounds: Rounds
     catalogue: Catalogue
     pairing: Pairing
     graph: Graph
