@@ -114,6 +114,17 @@ def test_a_first_crawl_finds_while_pages_come_what_a_look_up_finds_at_its_end(db
     assert len(news.pairs) == 3
 
 
+def test_the_original_is_the_page_that_came_first_whoever_looks(db: Connection) -> None:
+    arrived = [(url, simhash(TEXT).to_bytes(8, "big")) for url in (7, 9, 2)]
+    pairing = Pairing(db)
+    pairing.take(arrived)
+    for visit, (url, _) in enumerate(arrived, 1):
+        put(db, url, TEXT, visit)
+    news = look_up(db)
+    assert [(pair.url, pair.twin) for pair in news.pairs] == [(9, 7), (2, 7)]
+    assert pairing.found(db) == news
+
+
 def test_a_crawl_of_pages_that_were_there_before_leaves_it_to_a_look_up(db: Connection) -> None:
     put(db, 1, TEXT, 1)
     pairing = Pairing(db)

@@ -2,7 +2,8 @@
 
 The migrants left the marks (simhash). Pages that are new or changed since the last time are looked up among the
 originals: pages that did not read like any before them. One that reads like an original is paired with it. A first
-crawl does so while pages come, as long as they are few; any other when it ends: only then is known what changed.
+crawl does so while pages come, as long as they are few; any other when it ends: only then is known what changed. Either
+way the original is the page that came first, as it reads now.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from sanderling.dedupe.near import BANDS, NEAR, NearIndex
 MANY = 300_000  # pages from which only those at most three bits apart are sure to be found: look-ups must stay cheap
 SMALL = 20_000  # pages that are looked up while they come; among more it would slow the crawl down
 MARKS = (
-    "SELECT m.url, m.value FROM marks AS m JOIN pages AS p ON p.url = m.url"
+    "SELECT m.url, m.value, p.visit FROM marks AS m JOIN pages AS p ON p.url = m.url"
     " WHERE m.kind = 'simhash' AND p.status = 200 AND p.duplicate_of = 0 ORDER BY m.url"
 )
 MARKED = (
@@ -87,13 +88,14 @@ def look_up(db: Connection, rereads: Mapping[int, int] | None = None) -> News:
     said = db.execute("SELECT url, twin FROM near").fetchall()
     apart = {url for url, twin in said if url in touched or twin in touched}
     paired = {url for url, _ in said} - apart
-    index, asked = NearIndex(), list[tuple[int, int]]()
-    for url, mark in db.execute(MARKS):
+    index, asked = NearIndex(), list[tuple[int, int, int]]()
+    for url, mark, visit in db.execute(MARKS):
         if url in touched or url in apart:
-            asked.append((url, int.from_bytes(mark, "big")))
+            asked.append((visit, url, int.from_bytes(mark, "big")))
         elif url not in paired:
             index.add(url, int.from_bytes(mark, "big"))
-    return News(max(came.values()), len(asked), list(apart), list(_pairs(index, asked)))
+    arrived = [(url, mark) for _, url, mark in sorted(asked)]
+    return News(max(came.values()), len(asked), list(apart), list(_pairs(index, arrived)))
 
 
 def write_down(db: Connection, news: News) -> None:
