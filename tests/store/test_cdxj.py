@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -223,7 +224,7 @@ class Killed(BaseException):
     """Nothing runs after it."""
 
 
-@pytest.mark.parametrize(("kind", "number"), [*(("replace", number) for number in range(1, 8)), ("unlink", 1)])
+@pytest.mark.parametrize(("kind", "number"), [*(("replace", number) for number in range(1, 9)), ("unlink", 1)])
 def test_an_index_stopped_at_any_step_is_whole_after_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, number: int
 ) -> None:
@@ -249,6 +250,32 @@ def test_an_index_stopped_at_any_step_is_whole_after_the_next_run(
         patched.setattr(Path, kind, until_killed)
         with pytest.raises(Killed):
             work()
+    open_index(indexes, archive, committed).close()
+    assert all_entries(indexes) == by_key(first + second)
+
+
+@pytest.mark.parametrize("left", [1, 2, 3])
+def test_no_archive_is_read_again_for_a_merge_that_was_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: int
+) -> None:
+    archive, indexes = tmp_path / "archive", tmp_path / "indexes"
+    first, committed = batch(archive, {}, range(8))
+    open_index(indexes, archive, committed).close()
+    second, committed = batch(archive, committed, range(8, 20))
+    index = open_index(indexes, archive, committed)
+    index.write_run()
+    steps, do = iter(range(left - 1)), Path.replace
+
+    def until_killed(path: Path, target: Path) -> Path:
+        if next(steps, None) is None:
+            raise Killed
+        return do(path, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", until_killed)
+        with pytest.raises(Killed):
+            index.close()
+    shutil.rmtree(archive)
     open_index(indexes, archive, committed).close()
     assert all_entries(indexes) == by_key(first + second)
 

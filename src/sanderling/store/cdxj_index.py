@@ -3,7 +3,8 @@
 Entries are added after their batch is committed and wait in memory. Every so often they become a sorted run on the
 disk; `covered.json` says up to where in each WARC file the runs speak, and how each looked when it was written. What a
 crash loses is read again from the WARC files, so the index never needs a place in the transaction. A file that
-`covered.json` does not name goes, for a crash cut in; where one that it names looks otherwise, all is made anew.
+`covered.json` does not name goes, for a crash cut in; where one that it names looks otherwise, all is made anew. How
+the merged file will look is written down before it takes its place: whichever of both a crash leaves is known.
 """
 
 import contextlib
@@ -40,6 +41,7 @@ class Covered(Struct):
 
     lengths: dict[str, int] = {}
     files: dict[str, Seal] = {}
+    coming: "Covered | None" = None  # what holds as soon as its files are there
 
 
 class Index:
@@ -74,7 +76,10 @@ class Index:
             with contextlib.ExitStack() as stack:
                 parts = [stack.enter_context(path.open("rb")) for path in [*_index(self.folder), *runs]]
                 merged = heapq.merge(waiting, *parts) if parts else waiting
-                self._covered.files = {INDEX: _write(self.folder / INDEX, merged)}
+                self._covered.files = {INDEX: _draft(self.folder / INDEX, merged)}
+            before = _read_covered(self.folder)
+            _write_covered(self.folder, Covered(before.lengths, before.files, self._covered))
+            _settle(self.folder / INDEX)
             self._waiting.clear()
         _write_covered(self.folder, self._covered)
         for run in runs:
@@ -170,13 +175,17 @@ def _files(folder: Path) -> list[Path]:
 
 def _sound(folder: Path) -> Covered:
     """What the files hold, if they are as they were written; files that do not count go."""
-    covered = _read_covered(folder)
-    if not all(_is_as_written(folder / name, seal) for name, seal in covered.files.items()):
-        covered = Covered()
+    said = _read_covered(folder)
+    held = [one for one in (said.coming, said) if one is not None and _is_there(folder, one)]
+    covered = Covered(held[0].lengths, held[0].files) if held else Covered()
     for path in _files(folder):
         if path.name not in covered.files:
             path.unlink()
     return covered
+
+
+def _is_there(folder: Path, covered: Covered) -> bool:
+    return all(_is_as_written(folder / name, seal) for name, seal in covered.files.items())
 
 
 def _is_as_written(path: Path, seal: Seal) -> bool:
@@ -203,12 +212,23 @@ def _write_covered(folder: Path, covered: Covered) -> None:
 
 def _write(path: Path, lines: Iterable[bytes]) -> Seal:
     """Write a file whole or not at all."""
-    draft, rest = path.with_suffix(".draft"), iter(lines)
+    seal = _draft(path, lines)
+    _settle(path)
+    return seal
+
+
+def _draft(path: Path, lines: Iterable[bytes]) -> Seal:
+    """Put what a file is to hold on the disk, beside it."""
+    rest = iter(lines)
     size = checksum = 0
-    with draft.open("wb") as file:
+    with path.with_suffix(".draft").open("wb") as file:
         while piece := b"".join(islice(rest, LINES)):
             size, checksum = size + file.write(piece), crc32(piece, checksum)
         file.flush()
         os.fsync(file.fileno())
-    draft.replace(path)
     return Seal(size, checksum)
+
+
+def _settle(path: Path) -> None:
+    """Let the draft take the place of the file."""
+    path.with_suffix(".draft").replace(path)
