@@ -30,7 +30,7 @@ from sanderling.coordinator import Coordinator
 from sanderling.ending import Finish
 from sanderling.engines.processes import Lost
 from sanderling.migrants.resolve import Resolver
-from sanderling.records import Itinerary, Link, Parcel, Robots, Stop, Url, Visit, Vitals
+from sanderling.records import Host, Itinerary, Link, Parcel, Robots, Stop, Url, Visit, Vitals
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
 from sanderling.store.graph import FLUSH_PAIRS
@@ -132,7 +132,7 @@ class Dreamers:
         """Note an errand."""
         self._errands.append((migrant, itinerary))
 
-    def abandon(self, migrant: str) -> None:
+    def abandon(self, migrant: str, host: Host | None = None) -> None:
         """Nothing is in flight: what was sent is brought at the next call."""
 
     def receive(self, timeout: float) -> Sequence[Parcel | Lost]:

@@ -17,7 +17,7 @@ from benchmarks.made_up import fetched
 from sanderling import coordinator as turns
 from sanderling.engines.processes import Lost
 from sanderling.migrants.resolve import Resolver
-from sanderling.records import Itinerary, Link, Outcome, Parcel, Robots, Stop, Visit, Vitals
+from sanderling.records import Host, Itinerary, Link, Outcome, Parcel, Robots, Stop, Visit, Vitals
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Order, Politeness, Scope, Workers
 
@@ -70,7 +70,7 @@ class Players:
         """Note an errand."""
         self._stops[migrant].extend((itinerary, stop) for stop in itinerary.stops)
 
-    def abandon(self, migrant: str) -> None:
+    def abandon(self, migrant: str, host: Host | None = None) -> None:
         """What was sent is brought at the next calls."""
 
     def receive(self, timeout: float) -> Sequence[Parcel | Lost]:

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from tests.web import Page, Site, html, redirect, tree
 
+from sanderling.engines.processes import Lost, Processes
+from sanderling.migrants.settings import FetchSettings
+from sanderling.records import Itinerary, Outcome, Parcel
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
 from sanderling.store.collection import read_collection
@@ -201,6 +204,57 @@ def test_one_host_that_complains_does_not_slow_the_others(tmp_path: Path) -> Non
     with Site({"/": Page(b"", 429, {"Retry-After": "3600"})}) as one, Site(tree(20), host="127.0.0.2") as two:
         assert go(tmp_path, one, two).pages == 20
         assert one.hits["/"] == 1
+
+
+class Watched(Processes):
+    """Sees when two migrants have pages of a site in hand, and when one hands them back whom nobody complained to."""
+
+    def __init__(self) -> None:
+        super().__init__(FetchSettings(allow_private=True))
+        self.sent: set[str] = set()
+        self.shared, self.returned = threading.Event(), threading.Event()
+
+    def send(self, migrant: str, itinerary: Itinerary) -> None:
+        super().send(migrant, itinerary)
+        if len(itinerary.stops) > 1:
+            self.sent.add(migrant)
+        if len(self.sent) > 1:
+            self.shared.set()
+
+    def receive(self, timeout: float) -> list[Parcel | Lost]:
+        news = super().receive(timeout)
+        came = [visit for parcel in news if isinstance(parcel, Parcel) for visit in parcel.visits]
+        if any(visit.outcome is Outcome.RETURNED and not visit.reason for visit in came):
+            self.returned.set()
+        return news
+
+
+def test_a_host_that_complains_to_one_migrant_rests_from_all(tmp_path: Path) -> None:
+    engine = Watched()
+
+    class Tired(Site):
+        answered = 0
+
+        def answer(self, handler: BaseHTTPRequestHandler) -> None:
+            if handler.path.startswith("/p"):
+                engine.shared.wait(20)
+                with self.lock:
+                    self.answered += 1
+                    is_first = self.answered == 1
+                if not is_first:  # these were on their way
+                    engine.returned.wait(20)
+            super().answer(handler)
+
+    limited = Page(b"", 429, {"Retry-After": "3600"})
+    numbers = [f"/p{number}" for number in range(60)]
+    with Tired({"/": html(*numbers)} | dict.fromkeys(numbers, limited)) as site:
+        request = Request(
+            (site.root + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0, concurrency=2),
+            fetching=Fetching(allow_private=True), workers=Workers(migrants=2),
+        )  # fmt: skip
+        assert crawl(tmp_path, request, engine=engine).finish_reason == "held"
+        assert engine.returned.is_set()
+        assert sum(site.hits.values()) <= 2 + 2 * 2  # robots.txt, the first page, and what was on its way
 
 
 def test_a_page_that_was_seen_before_is_asked_for_again(tmp_path: Path) -> None:

@@ -23,8 +23,9 @@ from sanderling.errors import DiskFull
 from sanderling.home.house import House
 from sanderling.migrants.resolve import Resolver
 from sanderling.naming import Naming
+from sanderling.organise.normalise import host_of
 from sanderling.pipeline import seal, take_in
-from sanderling.records import Itinerary, Outcome, Parcel, Vitals
+from sanderling.records import Host, Itinerary, Outcome, Parcel, Reason, Vitals
 from sanderling.schedule.explain import Report, report
 from sanderling.schedule.roster import Roster
 from sanderling.schedule.verdict import Ahp
@@ -53,7 +54,7 @@ class Engine(Protocol):
     def where(self, migrant: str) -> str: ...
     def migrants(self) -> list[str]: ...
     def send(self, migrant: str, itinerary: Itinerary) -> None: ...
-    def abandon(self, migrant: str) -> None: ...
+    def abandon(self, migrant: str, host: Host | None = None) -> None: ...
     def receive(self, timeout: float) -> Sequence[Parcel | Lost]: ...
     def vitals(self, migrant: str) -> Vitals | None: ...
     def close(self) -> None: ...
@@ -243,8 +244,16 @@ class Coordinator:
         if self.pending:
             self._seal()
             self.unsealed = take_in(self.pending, self.house, self.clock())
+            self._call_back(self.pending)
             self.pending = []
             self.losses = 0
+
+    def _call_back(self, parcels: Sequence[Parcel]) -> None:
+        """A host that complained to one rests from all: what anybody still holds of it comes back."""
+        limited = {host_of(v.url) for parcel in parcels for v in parcel.visits if v.reason is Reason.RATE_LIMITED}
+        for host in limited:
+            for migrant in self.roster.holders(host):
+                self.engine.abandon(migrant, host)
 
     def _seal(self) -> None:
         if self.unsealed is not None:

@@ -346,6 +346,23 @@ class TestLeaving:
         assert trip.load == 1
         assert fates(bring_home(trip)) == {"a": FETCHED}
 
+    def test_what_waits_for_one_host_can_be_called_back_alone(self, road: Road) -> None:
+        gate = Event()
+
+        def late(guest: Guest) -> None:
+            gate.wait()
+            page(guest)
+
+        trip = road.trip()
+        servers = [road.server({"/a": late, "/b": page}) for _ in range(2)]
+        for server in servers:
+            trip.accept(itinerary(server, "/a", "/b", robots=Robots(server.host, 404, b"", 0.0, 1e12)))
+        trip.work(0.1)
+        returned = trip.abandon(drop_in_flight=False, host=servers[0].host)
+        gate.set()
+        assert [visit.url for visit in returned] == [f"{servers[0].host}/b"]
+        assert trip.load == 3
+
     def test_what_is_in_flight_can_be_dropped(self, road: Road) -> None:
         server = road.server({"/a": silent})
         trip = road.trip()

@@ -29,8 +29,8 @@ class Migrant:
             match self.orders.decode(body):
                 case Go(itinerary):
                     self.trip.accept(itinerary)
-                case Abandon():
-                    visits += self.trip.abandon(drop_in_flight=False)
+                case Abandon(host):
+                    visits += self.trip.abandon(drop_in_flight=False, host=host)
         deadline = time.monotonic() + TURN_SECONDS
         while self.trip.load and time.monotonic() < deadline:
             parcel = self.trip.work(max(0.0, deadline - time.monotonic()))

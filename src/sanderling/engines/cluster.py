@@ -21,7 +21,7 @@ from sanderling.engines.processes import Lost
 from sanderling.engines.wire import BUFFER, Abandon, Go, Inbox, frame, push
 from sanderling.errors import EngineUnavailable, MissingExtra
 from sanderling.migrants.settings import FetchSettings
-from sanderling.records import Itinerary, Parcel, Vitals
+from sanderling.records import Host, Itinerary, Parcel, Vitals
 
 PATIENCE_SECONDS = 300.0  # a cluster that goes away may come back within this time
 PAUSE_SECONDS = 1.0  # between two tries
@@ -81,9 +81,9 @@ class Cluster:
         """Give a migrant an errand; it goes with the next turn."""
         self._order(migrant, Go(itinerary))
 
-    def abandon(self, migrant: str) -> None:
-        """Ask a migrant to finish what is in flight and to hand the rest back."""
-        self._order(migrant, Abandon())
+    def abandon(self, migrant: str, host: Host | None = None) -> None:
+        """Ask a migrant to finish what is in flight and to hand the rest back, of one host or of all."""
+        self._order(migrant, Abandon(host))
 
     def _order(self, migrant: str, order: Go | Abandon) -> None:
         if migrant in self.homes:

@@ -89,9 +89,9 @@ class Processes:
         """Give a migrant an errand."""
         self._post(migrant, frame(Go(itinerary)))
 
-    def abandon(self, migrant: str) -> None:
-        """Ask a migrant to finish what is in flight and to hand the rest back."""
-        self._post(migrant, frame(Abandon()))
+    def abandon(self, migrant: str, host: Host | None = None) -> None:
+        """Ask a migrant to finish what is in flight and to hand the rest back, of one host or of all."""
+        self._post(migrant, frame(Abandon(host)))
 
     def _post(self, migrant: str, data: bytes) -> None:
         member = self.crew.get(migrant)

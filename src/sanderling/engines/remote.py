@@ -22,7 +22,7 @@ from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Ask, Reply
 from sanderling.migrants.vitals import Pulse
 from sanderling.organise.normalise import host_of
-from sanderling.records import Itinerary, Outcome, Parcel, Reason, Robots, Stop, Visit, Vitals
+from sanderling.records import Host, Itinerary, Outcome, Parcel, Reason, Robots, Stop, Visit, Vitals
 
 BATCH = 64
 
@@ -165,8 +165,10 @@ class RemoteTrip:
         self._pulse.count(visit)
         self._visits.append(visit if self._buffer is None else self._buffer.weigh(visit))
 
-    def abandon(self, drop_in_flight: bool = True) -> list[Visit]:  # noqa: ARG002 - the host finishes by itself
-        """Give back what has not come; what the host still sends is dropped."""
+    def abandon(self, drop_in_flight: bool = True, host: Host | None = None) -> list[Visit]:  # noqa: ARG002 - the host ends by itself
+        """Give back what has not come; what it still sends is dropped. One site alone goes at its owner's pace."""
+        if host is not None:
+            return []
         for stop, brought in self._ready:
             self._observe(stop, brought)
         self._ready.clear()

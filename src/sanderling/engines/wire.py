@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from sanderling.engines.hosts.address import Address
 from sanderling.migrants.settings import FetchSettings
-from sanderling.records import Itinerary
+from sanderling.records import Host, Itinerary
 
 LENGTH = struct.Struct("!I")
 MAX_FRAME = 512 * 2**20
@@ -32,7 +32,9 @@ class Go(Struct, frozen=True, tag=True):
 
 
 class Abandon(Struct, frozen=True, tag=True):
-    """Finish what is in flight, hand the rest back."""
+    """Finish what is in flight, hand the rest back: of one host, or of all if none is named."""
+
+    host: Host | None = None
 
 
 class Quit(Struct, frozen=True, tag=True):

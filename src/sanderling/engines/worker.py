@@ -70,8 +70,8 @@ class Worker:
             match self.orders.decode(body):
                 case Go(itinerary):
                     self.trip.accept(itinerary)
-                case Abandon():
-                    self._deliver(Parcel(self.name, tuple(self.trip.abandon(drop_in_flight=False))))
+                case Abandon(host):
+                    self._deliver(Parcel(self.name, tuple(self.trip.abandon(drop_in_flight=False, host=host))))
                 case Quit():
                     return False
         return alive

@@ -100,9 +100,12 @@ class Trip:
             if time.monotonic() >= deadline or (done and self._is_full):
                 return self._parcel()
 
-    def abandon(self, drop_in_flight: bool = True) -> list[Visit]:
-        """Give back every stop that waits, and those in flight too unless they are to be finished by `work`."""
-        for line in self._lines.values():
+    def abandon(self, drop_in_flight: bool = True, host: Host | None = None) -> list[Visit]:
+        """Give back every stop that waits, and those in flight too unless they are to be finished by `work`.
+
+        Where a host is named, those that wait are its own.
+        """
+        for line in [line for line in self._lines.values() if host in (None, line.host)]:
             self._turn_away(line.send_home(), Outcome.RETURNED)
         while self._came:
             self._finish(self._came.popleft())

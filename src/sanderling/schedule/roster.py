@@ -124,6 +124,10 @@ class Roster:
         """Stops in one migrant's hands."""
         return len(self.members[migrant].stops)
 
+    def holders(self, host: Host) -> list[str]:
+        """Those who hold stops of a host."""
+        return [member.id for member in self.members.values() if member.held[host] > 0]
+
     @property
     def outstanding(self) -> int:
         """Stops in anybody's hands."""
