@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
-from tests.web import Page, Site, html
+from tests.web import Page, Site, html, redirect
 
 from sanderling.session import Request, Summary, crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
+from sanderling.sources.entries import INDEX_DEPTH_LIMIT
 from sanderling.store.collection import get_meta, read_collection
 from sanderling.store.listing import pages, skipped
 
@@ -116,6 +117,33 @@ def test_entries_that_are_too_long_are_named(tmp_path: Path) -> None:
         go(site, tmp_path)
         ((url, (reason, _, _)),) = passed_over(tmp_path).items()
         assert (len(url), reason) == (2084, "too_long")
+
+
+def test_a_sitemap_may_move_as_often_as_it_likes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sanderling.home.hops.MAX_HOPS", 3)
+    monkeypatch.setattr("sanderling.home.offers.MAX_HOPS", 3)
+    with Site({"/": html()}) as site:
+        site.pages["/robots.txt"] = Page(f"Sitemap: {site.root}/m0.xml".encode())
+        for number in range(7):
+            index = f"<sitemapindex><sitemap><loc>{site.root}/c{number}.xml</loc></sitemap></sitemapindex>"
+            site.pages[f"/m{number - 1}.xml"] = redirect(f"/m{number}.xml", 301)
+            site.pages[f"/m{number}.xml"] = Page(index.encode(), headers=XML)
+            site.pages[f"/c{number}.xml"] = urlset(f"<loc>{site.root}/p{number}</loc>")
+            site.pages[f"/p{number}"] = html(text=f"page {number}")
+            go(site, tmp_path)
+        assert found(tmp_path).keys() == {"", *(f"p{number}" for number in range(7))}
+
+
+def test_indexes_of_indexes_are_read_so_deep_and_no_deeper(tmp_path: Path) -> None:
+    with Site({"/": html(), "/deep": html()}) as site:
+        site.pages["/robots.txt"] = Page(f"Sitemap: {site.root}/m0.xml".encode())
+        for number in range(9):  # each moved before it names the next
+            index = f"<sitemapindex><sitemap><loc>{site.root}/m{number + 1}.xml</loc></sitemap></sitemapindex>"
+            site.pages[f"/m{number}.xml"] = redirect(f"/moved{number}.xml")
+            site.pages[f"/moved{number}.xml"] = Page(index.encode(), headers=XML)
+        go(site, tmp_path)
+        asked = [path for path in site.hits if path.startswith("/moved")]
+        assert asked == [f"/moved{number}.xml" for number in range(INDEX_DEPTH_LIMIT + 1)]
 
 
 def test_sitemaps_can_be_left_out(tmp_path: Path) -> None:

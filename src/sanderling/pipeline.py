@@ -64,7 +64,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     ids = offer_links([*stored, *kept], rows, house, now)
     if house.uses is not None:
         house.uses.follow(stored, {id_: row.depth for id_, row in rows.items()}, now)
-    follow_maps(stored, rows, house, now)
+    follow_maps(stored, house, now)
     note_sides(stored, house, now)
     house.log.signal(Signal.CHECK, sum(visit.outcome is Outcome.FETCHED for visit in stored))
     wires = {visit.id: rows[visit.id].wire for visit in stored}

@@ -30,7 +30,7 @@ def close_lease(visit: Visit, lease: Lease, row: UrlRow, old: Latest | None, hou
         return Closing(lease, state, given_up, visit.note, closing.attempts)
     if closing.state is State.FAILED and old is not None and old.status == 200:
         return replace(closing, state=State.VISITED)  # trouble is no change: what we hold stays
-    if row.hops and visit.role is Role.PAGE and visit.outcome in STILL_THERE:  # sitemaps count how deep they nest
+    if row.hops and visit.outcome in STILL_THERE:
         return replace(closing, hops=0)
     return closing
 

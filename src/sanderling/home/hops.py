@@ -1,11 +1,15 @@
-"""Where a redirect leads: to another page, to another spelling of the same one, or nowhere."""
+"""Where a redirect leads: to another page, to another spelling of the same one, or nowhere; and how deep maps lie."""
 
 from msgspec.structs import replace
 
+from sanderling.database import Connection
 from sanderling.frontier.closing import MAX_HOPS
 from sanderling.home.house import UrlRow
 from sanderling.organise.normalise import resolve
-from sanderling.records import Outcome, Reason, Visit
+from sanderling.records import Outcome, Reason, Role, Source, Visit
+from sanderling.sources.entries import INDEX_DEPTH_LIMIT
+
+ABOVE = "SELECT u.via, u.source, v.role FROM urls AS u JOIN urls AS v ON v.id = u.via WHERE u.id = ?"
 
 
 def led(visit: Visit, row: UrlRow) -> Visit:
@@ -26,3 +30,15 @@ def respelled(visit: Visit, row: UrlRow) -> str | None:
         return None
     target = resolve(row.wire or visit.url, visit.location)
     return target.wire_if_different if target is not None and target.url == visit.url else None
+
+
+def nesting(db: Connection, map_: int) -> int:
+    """How many indexes lead to a sitemap or feed; redirects on the way do not count, nor do the pages that name it."""
+    levels = 0
+    for _ in range(MAX_HOPS * INDEX_DEPTH_LIMIT):
+        row = db.execute(ABOVE, (map_,)).fetchone()
+        if row is None or row[2] == Role.PAGE:
+            break
+        levels += row[1] != Source.REDIRECT
+        map_ = row[0]
+    return levels

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from sanderling.frontier.book import Entry
 from sanderling.home.closing import TROUBLE_SHARE
-from sanderling.home.house import MAPS_FIRST, House, UrlRow
+from sanderling.home.hops import nesting
+from sanderling.home.house import MAPS_FIRST, House
 from sanderling.home.offers import Offer, offer_all
 from sanderling.migrants.observe import UNCHANGED
 from sanderling.migrants.robots import rules_for
@@ -53,7 +54,7 @@ def learn_robots(robots: Robots, house: House, now: float) -> None:
         house.judge.condemned[robots.host] = Reason.ROBOTS_UNREACHABLE
 
 
-def follow_maps(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: House, now: float) -> None:
+def follow_maps(visits: Sequence[Visit], house: House, now: float) -> None:
     """What sitemaps and feeds lead to: their pages, with hints, and more sitemaps."""
     if not house.use_maps:
         return
@@ -64,7 +65,7 @@ def follow_maps(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: Hous
         if visit.pointers:
             _note_list(visit, house, now)
             near = [p for p in visit.pointers if p.role in MAPS and admissible(p.url, visit.url)]
-            offer_maps(near, house, now, visit.id, rows[visit.id].hops + (visit.role is not Role.PAGE))
+            offer_maps(near, house, now, visit.id, 0 if visit.role is Role.PAGE else 1 + nesting(house.db, visit.id))
         if visit.role not in MAPS:
             continue
         _read_map(visit, house, now)
@@ -85,15 +86,13 @@ def _read_map(visit: Visit, house: House, now: float) -> None:
         house.diary.unlist(house.hints.keep(visit.id, [], now), now, kind)
 
 
-def offer_maps(pointers: Sequence[Pointer], house: House, now: float, via: int = 0, nesting: int = 0) -> None:
+def offer_maps(pointers: Sequence[Pointer], house: House, now: float, via: int = 0, level: int = 0) -> None:
     """Queue sitemaps and feeds before the pages of their host."""
     known = house.book.find([pointer.url for pointer in pointers])
     entries = {}
     for pointer in pointers:
-        if pointer.url not in known and nesting <= INDEX_DEPTH_LIMIT and house.judge.admits_map(host_of(pointer.url)):
-            candidate = Candidate(
-                pointer.url, pointer.wire, 0, Source.SITEMAP, via, nesting, MAPS_FIRST, role=pointer.role
-            )
+        if pointer.url not in known and level <= INDEX_DEPTH_LIMIT and house.judge.admits_map(host_of(pointer.url)):
+            candidate = Candidate(pointer.url, pointer.wire, 0, Source.SITEMAP, via, rank=MAPS_FIRST, role=pointer.role)
             entries[pointer.url] = Entry(candidate, State.QUEUED)
     house.book.add(list(entries.values()), now)
 
