@@ -1,10 +1,12 @@
 """A host that calls a changed page unchanged is found out."""
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 from tests.engines.hosts.guest import serving
 from tests.engines.test_remote import go, shelf
 from tests.web import Site as Web
@@ -18,7 +20,7 @@ from sanderling.engines.hosts.post import Address
 from sanderling.engines.hosts.rules import Site
 from sanderling.engines.remote import RemoteTrip
 from sanderling.migrants.settings import FetchSettings
-from sanderling.records import Host, Itinerary, Kept, Outcome, Stop, Url
+from sanderling.records import Host, Itinerary, Kept, Outcome, Stop, Url, Visit
 from sanderling.store.collection import read_collection
 
 HONEST = walk.Walk._report
@@ -99,6 +101,39 @@ def test_a_page_that_changed_in_between_is_no_lie(tmp_path: Path) -> None:
         assert {claim.id for claim in believed} == {other.id for other in stops} - {stop.id}
         assert not found.distrusts(host)
         found.close()
+
+
+@pytest.mark.parametrize("true", [0, 2])
+def test_what_was_drawn_is_visited_once_when_the_host_is_found_out(tmp_path: Path, true: int) -> None:
+    with Web(tree(5)) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        found, stops = checks(web, address, every=1)  # all are drawn
+        known = [hashlib.sha256(page.body).digest() for page in web.pages.values()]
+        stops = [replace(stop, digest=known[stop.id] if stop.id < true else b"old") for stop in stops]
+        found.doubt(Host(web.root), stops)
+        asked = list[tuple[Host, Stop]]()
+        visits, believed = list[Visit](), list[Stop]()
+        while not asked:
+            came, told, asked = found.work()
+        lied = [found.convict(host, stop.id) for host, stop in asked]
+        while len(lied) + len(visits) + len(believed) < len(stops):
+            came, told, later = found.work()
+            visits, believed = visits + came, believed + told
+            assert not later
+        ids = [visit.id for visit in [*visits, *filter(None, lied)]] + [stop.id for stop in believed]
+        assert sorted(ids) == [0, 1, 2, 3, 4]
+        assert {stop.id for stop in believed} <= set(range(true))
+        assert max(web.hits.values()) == 1
+        assert found.abandon() == ([], [])
+
+
+def test_what_is_on_trial_is_given_back_by_the_letter_that_asks(tmp_path: Path) -> None:
+    with Web(tree(5)) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        found, stops = checks(web, address)
+        found.doubt(Host(web.root), stops)
+        [(_, stop)] = again(found)
+        visits, undecided = found.abandon()
+        assert not visits
+        assert {one.id for one in undecided} == {one.id for one in stops} - {stop.id}
 
 
 def test_the_share_of_samples_is_bounded_and_may_be_none(tmp_path: Path) -> None:

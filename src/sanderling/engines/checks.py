@@ -37,6 +37,7 @@ class Doubt(Struct):
     host: Host
     claims: list[Stop]
     samples: dict[int, Stop]
+    proven: list[Stop] = []  # samples that are as the host says
 
 
 class Checks:
@@ -48,6 +49,7 @@ class Checks:
         self._trip: Trip | None = None
         self._known: dict[Host, Itinerary] = {}  # addresses, rules and pace of each site
         self._doubts: list[Doubt] = []
+        self._proven: list[Stop] = []  # what was true of what a liar said
         self._trials: dict[int, Visit] = {}  # what we saw of pages that the host is asked about again
         self._file = Path(address.memory) / FILE if address.memory else None
         self._liars = self._read()
@@ -92,13 +94,14 @@ class Checks:
                 self._trials[visit.id] = visit
                 again.append((doubt.host, doubt.samples[visit.id]))
             else:
-                doubt.claims.append(doubt.samples.pop(visit.id))
+                doubt.proven.append(doubt.samples.pop(visit.id))
         return visits, self._believed(), again
 
     def _believed(self) -> list[Stop]:
         over = [doubt for doubt in self._doubts if not doubt.samples]
         self._doubts = [doubt for doubt in self._doubts if doubt.samples]
-        return [stop for doubt in over for stop in doubt.claims]
+        proven, self._proven = self._proven, []
+        return proven + [stop for doubt in over for stop in (*doubt.claims, *doubt.proven)]
 
     def acquit(self, stop: int) -> None:
         """The host was asked again and brought something new: the page had changed in between."""
@@ -107,25 +110,30 @@ class Checks:
                 doubt.samples.pop(stop, None)
 
     def convict(self, host: Host, stop: int) -> Visit | None:
-        """The host was asked again and lied again; None if this page is on no trial."""
+        """The host was asked again and lied again; None if this page is on no trial.
+
+        Its claims are fetched from here. Samples are under way already, or on trial, and come home by themselves.
+        """
         seen = self._trials.pop(stop, None)
         if seen is None:
             return None
         self._distrust(host)
         for doubt in [doubt for doubt in self._doubts if doubt.host == host]:
             self._doubts.remove(doubt)
-            doubt.samples.pop(stop, None)
-            self.fetch(host, [*doubt.claims, *doubt.samples.values()])
+            self._proven += doubt.proven
+            self.fetch(host, doubt.claims)
         return replace(
             seen, reason=Reason.HOST_LIED, note=f"{self._address.url} called it unchanged; it is not believed"
         )
 
     def abandon(self) -> tuple[list[Visit], list[Stop]]:
-        """Give back what is being fetched from here, and what is not decided."""
-        stops = [stop for doubt in self._doubts for stop in (*doubt.claims, *doubt.samples.values())]
-        samples = {stop for doubt in self._doubts for stop in doubt.samples}
+        """Give back what is being fetched from here, and what is not decided; what is on trial is in a letter."""
+        samples = {id_: stop for doubt in self._doubts for id_, stop in doubt.samples.items()}
+        stops = [stop for doubt in self._doubts for stop in (*doubt.claims, *doubt.proven)] + self._proven
+        stops += [stop for id_, stop in samples.items() if id_ not in self._trials]
         visits = self._trip.abandon() if self._trip is not None else []
         self._doubts.clear()
+        self._proven.clear()
         self._trials.clear()
         self.close()
         return [visit for visit in visits if visit.id not in samples], stops

@@ -115,7 +115,13 @@ class RemoteTrip:
                 self._end(sent)
             case Failed():
                 outcome = Outcome.FAILED if message.final else Outcome.RETRY
-                self._turn_away(self._letters.fail(sent, message), outcome, message.reason, message.note)
+                self._give_up(self._letters.fail(sent, message), outcome, message)
+
+    def _give_up(self, stops: Iterable[Stop], outcome: Outcome, failed: Failed) -> None:
+        """The host does not answer: nothing is believed of these, and nobody waits for its word on them."""
+        for stop in stops:
+            self._checks.acquit(stop.id)
+            self._turn_away([stop], outcome, failed.reason, failed.note)
 
     def _stop_of(self, sent: Sent, where: int | str) -> Stop | None:
         stop = self._letters.stop_of(sent, where)
