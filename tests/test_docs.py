@@ -1,7 +1,11 @@
 """Docs are held true: an undocumented command, setting or room fails here. `make docs` writes the first two."""
 
 import re
+import runpy
+import sys
 from pathlib import Path
+
+import pytest
 
 from sanderling.cli import COMMANDS
 from sanderling.cli.frame import command_module, fill, new_parser
@@ -30,6 +34,14 @@ def test_every_option_of_a_command_is_documented() -> None:
 def test_every_setting_is_documented() -> None:
     text = (DOCS / "settings.md").read_text()
     assert not [name for name in known() if f"| `{name}` |" not in text], "run make docs"
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="other versions of Python lay help out in other ways")
+@pytest.mark.parametrize("name", ["commands", "settings"])
+def test_what_the_program_writes_of_itself_is_what_the_docs_say(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    write = runpy.run_path(str(ROOT / "scripts" / "commands.py"))[name]
+    assert (DOCS / f"{name}.md").read_text() == write(), "run make docs"
 
 
 def test_every_room_is_in_the_drawing() -> None:
