@@ -135,9 +135,15 @@ def read_value(setting: Setting, raw: object, where: str) -> object:
 
 
 def nearest(name: str, names: Sequence[str]) -> str:
-    """The known name that looks most like this one, as a hint; empty if none does."""
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]}?" if close else f"; there are {', '.join(sorted(names))}"
+    """The known name that looks most like this one, as a hint; all of them if none does."""
+    return alike(name, names) or f"; there are {', '.join(sorted(names))}"
+
+
+def alike(name: str, names: Sequence[str]) -> str:
+    """The known name that looks most like this one, as a hint; empty if none does. Dashes make no flags alike."""
+    bare = {known.lstrip("-"): known for known in names}
+    close = difflib.get_close_matches(name.lstrip("-"), bare, n=1, cutoff=0.5)
+    return f"; did you mean {bare[close[0]]}?" if close else ""
 
 
 def gather(

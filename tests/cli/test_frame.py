@@ -32,6 +32,17 @@ def test_one_long_cell_does_not_push_the_others_away(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out.splitlines()[2] == "b" + " " * (WIDEST + 1) + "c"
 
 
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [("--limt", "; did you mean --limit? (see"), ("--depth", " (see"), ("-x", " (see"), ("--max-pages", " (see")],
+)
+def test_a_flag_that_is_none_is_told_what_it_looks_like_if_anything(
+    typed: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["pages", typed, "2"]) == 4
+    assert f"'{typed}' is not understood{hint} sanderling pages --help)" in capsys.readouterr().err
+
+
 def test_the_collection_and_the_file_of_settings_may_be_set_anywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

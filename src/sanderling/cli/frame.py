@@ -15,7 +15,7 @@ from msgspec import Struct
 
 import sanderling
 from sanderling.errors import UsageError
-from sanderling.given import ENVIRONMENT, Setting, gather, group_from, nearest, settings_of
+from sanderling.given import ENVIRONMENT, Setting, alike, gather, group_from, nearest, settings_of
 from sanderling.settings import Keeping
 from sanderling.terminal import plain
 
@@ -140,7 +140,7 @@ def parse_call(argv: Sequence[str], commands: Mapping[str, str]) -> tuple[Call, 
     args, unknown = parser.parse_known_args(argv[1:])
     if unknown:
         flags = [flag for action in parser._actions for flag in action.option_strings]
-        close = nearest(unknown[0].partition("=")[0], flags) if unknown[0].startswith("-") else ""
+        close = alike(unknown[0].partition("=")[0], flags) if unknown[0].startswith("-") else ""
         if not unknown[0].startswith("--"):
             close = getattr(module, "DASHED", close)  # where a dash may begin something else than a flag
         raise UsageError(f"{unknown[0]!r} is not understood{close} (see {parser.prog} --help)")
