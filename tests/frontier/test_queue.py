@@ -183,6 +183,13 @@ def test_robots_out_of_reach_are_tried_three_times(db: Connection) -> None:
     assert [hosts.learn_robots(silence, 1, 0) for _ in range(3)] == [True, True, False]
 
 
+def test_a_robots_txt_out_of_reach_keeps_us_from_no_other_host_at_its_address(db: Connection) -> None:
+    add(db, "http://a/1", "https://a/1", address="192.0.2.1")
+    Hosts(db).learn_robots(Robots(Host("https://a"), 0, b"", 0, 0), 60, 0)  # its certificate, for one
+    assert taken(Queue(db, FAST), "m", 0) == ["http://a/1"]
+    assert taken(Queue(db, FAST), "m", 70) == ["https://a/1"]
+
+
 def test_a_host_that_asked_for_rest_has_it_though_its_robots_txt_cannot_be_had(db: Connection) -> None:
     add(db, "http://a/1")
     hosts = Hosts(db)

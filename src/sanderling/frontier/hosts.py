@@ -109,7 +109,7 @@ class Hosts:
         ).fetchone()
         if row is None:
             return True
-        self.hold(row[0], now + backoff(row[1] - 1, first_wait), Reason.ROBOTS_UNREACHABLE)
+        self.shut(row[0], now + backoff(row[1] - 1, first_wait), Reason.ROBOTS_UNREACHABLE)
         return bool(row[1] < ROBOTS_TRIES)
 
     def robots(self, name: Host) -> Robots | None:
