@@ -3,7 +3,9 @@
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from queue import SimpleQueue
 from random import Random
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -13,14 +15,15 @@ from tests.web import Site as Web
 from tests.web import html, tree
 
 from sanderling.engines.checks import FILE, Checks, drawn
+from sanderling.engines.correspondence import Correspondence
 from sanderling.engines.hosts import walk
 from sanderling.engines.hosts.letter import Message, Page
 from sanderling.engines.hosts.local import Seen
-from sanderling.engines.hosts.post import Address
+from sanderling.engines.hosts.post import Address, Failed
 from sanderling.engines.hosts.rules import Site
 from sanderling.engines.remote import RemoteTrip
 from sanderling.migrants.settings import FetchSettings
-from sanderling.records import Host, Itinerary, Kept, Outcome, Stop, Url, Visit
+from sanderling.records import Host, Itinerary, Kept, Outcome, Reason, Stop, Url, Visit
 from sanderling.store.collection import read_collection
 
 HONEST = walk.Walk._report
@@ -184,3 +187,36 @@ def test_any_page_may_be_drawn_and_a_long_one_seldom() -> None:
 def test_pages_of_which_no_length_is_known_are_drawn_alike() -> None:
     claims = [Stop(number, 1, Url(f"https://a.example/{number}")) for number in range(5)]
     assert {stop.id for stop in drawn(claims, 5, Random(1))} == set(range(5))
+
+
+def test_a_host_that_goes_away_during_a_trial_holds_nothing_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It called five pages unchanged, one of them was not; asked about that one again, it does not answer."""
+    written = list[list[Stop]]()
+    write = Correspondence.write
+
+    def fail_later(self: Correspondence, host: Host, stops: list[Stop], *args: Any) -> None:
+        written.append(stops)
+        if len(written) == 1:
+            write(self, host, stops, *args)
+            return
+        with monkeypatch.context() as patched:
+            patched.setattr(self._post, "outbox", SimpleQueue())  # it never reaches the host
+            write(self, host, stops, *args)
+        sent = next(reversed(self._letters.values()))
+        self._post.inbox.put((sent, Failed(Reason.CONNECT, "gone", final=True), 0))
+
+    monkeypatch.setattr(walk.Walk, "_report", lie)
+    monkeypatch.setattr(Correspondence, "write", fail_later)
+    with Web(tree(5)) as web, serving(tmp_path / "host", Site(web.root)) as address:
+        asked = Address(address.url, address.key_file, check=200)
+        trip = RemoteTrip(FetchSettings(allow_private=True), lambda _t, _c: {}, asked)
+        stops = tuple(Stop(n, n, Url(web.root + path), digest=b"old") for n, path in enumerate(web.pages))
+        trip.accept(Itinerary(Host(web.root), stops, delay_seconds=0.0))
+        came = list[Visit]()
+        while len(written) < 2 or len(came) < 5:
+            came += trip.work(0.1).visits
+        trip.close()
+    assert sorted(visit.id for visit in came) == [0, 1, 2, 3, 4]
+    assert [visit.outcome for visit in came if visit.outcome is not Outcome.NOT_MODIFIED] == [Outcome.FAILED]
