@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from benchmarks.linkgraph import LinkGraph, Page
 from benchmarks.made_up import fetched
-from sanderling import coordinator as turns
+from sanderling import intake
 from sanderling.engines.processes import Lost
 from sanderling.migrants.resolve import Resolver
 from sanderling.records import Host, Itinerary, Link, Outcome, Parcel, Robots, Stop, Visit, Vitals
@@ -125,12 +125,13 @@ def replay(graph: LinkGraph, order: Order, folder: Path, look: Look = plain) -> 
         workers=Workers(migrants=2),
         order=order,
     )
-    batch, turns.BATCH_SECONDS = turns.BATCH_SECONDS, 0.0  # each turn is a batch: no clock decides what is seen
+    usual = intake.BATCH_SECONDS, intake.MOST_VISITS
+    intake.BATCH_SECONDS, intake.MOST_VISITS = 0.0, 0  # each turn is a batch: no clock and no disk decides what is seen
     start = time.process_time()
     try:
         crawl(folder, request, engine=players, resolver=Resolver(lambda _name: ("192.0.2.1",)))
     finally:
-        turns.BATCH_SECONDS = batch
+        intake.BATCH_SECONDS, intake.MOST_VISITS = usual
     seconds = time.process_time() - start - players.free_seconds
     shutil.rmtree(folder, ignore_errors=True)
     return Replay(tuple(players.order), seconds)

@@ -8,7 +8,7 @@ from sanderling.clock import real
 from sanderling.database import transaction
 from sanderling.frontier.book import Entry
 from sanderling.opening import open_house
-from sanderling.pipeline import bring_home
+from sanderling.pipeline import bring_home, seal
 from sanderling.records import Candidate, Itinerary, Outcome, Parcel, Source, State, Visit
 from sanderling.request import Request, read_seed
 from sanderling.settings import Scope
@@ -35,7 +35,7 @@ def test_a_late_result_in_the_batch_of_the_right_one_is_refused(tmp_path: Path, 
             house.queue.release("paused")
             (new,) = house.queue.take("awake", 1, 1.0)
         parcels = [seen("paused", old, "late"), seen("awake", new, "right")]
-        bring_home(parcels if late_first else parcels[::-1], house, 2.0)
+        seal(bring_home(parcels if late_first else parcels[::-1], house, 2.0), house)
         stored = house.db.execute("SELECT title FROM pages").fetchall()
         visits = house.db.execute("SELECT count(*) FROM visits").fetchone()
         assert (stored, visits, house.counts["fenced"]) == ([("right",)], (1,), 1)

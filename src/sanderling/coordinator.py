@@ -21,21 +21,16 @@ from sanderling.engines.processes import Lost
 from sanderling.errands import UNBOUNDED, Errands
 from sanderling.errors import DiskFull
 from sanderling.home.house import House
+from sanderling.intake import BATCH_SECONDS, Intake
 from sanderling.migrants.resolve import Resolver
 from sanderling.naming import Naming
 from sanderling.organise.normalise import host_of
-from sanderling.pipeline import seal, take_in
 from sanderling.records import Host, Itinerary, Outcome, Parcel, Reason, Vitals
 from sanderling.schedule.explain import Report, report
 from sanderling.schedule.roster import Roster
 from sanderling.schedule.verdict import Ahp
-from sanderling.store.shelve import Shelved
 from sanderling.store.signals import Signal
 
-BATCH_SECONDS = 0.08  # parcels that come within this time are one transaction
-BATCH_VISITS = 256
-MOST_VISITS = 1024  # of a batch that grows while the disk is behind with the last one
-DISK_SECONDS = 0.01  # between two looks whether it still is
 IDLE_SECONDS = 0.25
 STOP_SECONDS = 20.0  # patience with what is in flight when stopping
 TICK_SECONDS = 0.5
@@ -77,14 +72,12 @@ class Coordinator:
         self.roster.clock = clock
         self.naming = Naming(house, resolver, allow_private=allow_private, clock=clock)
         self.errands = Errands(house, engine, self.roster, self._room, self._pages_done, clock)
+        self.intake = Intake(house, clock)
         self.crew = Crew(engine, self.roster, folder, self._release, clock=clock)
         self.control = Control(folder)
         self.desk = Desk(self.control, self.crew, self._schedule)
         self.refill: Callable[[float], int] | None = None  # queues what has become due since; says how many
         self.stay = False  # a service: wait for what becomes due next
-        self.pending: list[Parcel] = []
-        self.pending_since = 0.0
-        self.unsealed: list[Shelved] | None = None  # of a batch that the disk may not have yet
         self.stopping: Finish | None = None
         self.stop_at = 0.0
         self.forced = False
@@ -151,10 +144,8 @@ class Coordinator:
     # One turn
 
     def _patience(self) -> float:
-        if self.unsealed is not None:
-            return DISK_SECONDS
-        if self.pending:
-            return max(0.0, BATCH_SECONDS - (time.monotonic() - self.pending_since))
+        if (patience := self.intake.patience()) is not None:
+            return patience
         if self.roster.outstanding or self.naming.resolving:
             return BATCH_SECONDS
         opening = self.house.hosts.next_opening() if self.roster.able() else None
@@ -175,9 +166,7 @@ class Coordinator:
                 self.roster.hear(item.vitals)
             self.house.log.signal(Signal.DONE, len(item.visits), item.migrant)
             if item.visits or item.robots:
-                if not self.pending:
-                    self.pending_since = time.monotonic()
-                self.pending.append(item)
+                self.intake.add(item)
                 self.roster.take_back(item.migrant, item.visits)
 
     def _lost(self, migrant: str) -> None:
@@ -226,27 +215,20 @@ class Coordinator:
         return report(self.roster, time.process_time() - self.cpu_then)
 
     def _commit_if_due(self) -> None:
-        if self.unsealed is not None and self.house.archive.is_settled:
-            self._seal()
-        if not self.pending:
-            return
-        visits = sum(len(parcel.visits) for parcel in self.pending)
-        if self.unsealed is not None and visits < MOST_VISITS:
-            return
-        full = visits >= min(BATCH_VISITS, self.roster.outstanding)  # half of what was sent is home, or all of it
-        if full or time.monotonic() - self.pending_since >= BATCH_SECONDS:
-            if self.stopping is None and self.errands.may_go_ahead(self.pending):
+        if self.intake.is_due(self.roster.outstanding):
+            if self.stopping is None and self.errands.may_go_ahead(self.intake.parcels):
                 self.errands.hand_out()  # who has little left is at work while we store
             self._store()
 
     def _store(self) -> None:
-        """Store what came, and go on while the disk takes it."""
-        if self.pending:
-            self._seal()
-            self.unsealed = take_in(self.pending, self.house, self.clock())
-            self._call_back(self.pending)
-            self.pending = []
+        if stored := self.intake.store():
+            self._call_back(stored)
             self.losses = 0
+
+    def _commit(self) -> None:
+        """Store what came, and wait until it lasts."""
+        self._store()
+        self.intake.seal()
 
     def _call_back(self, parcels: Sequence[Parcel]) -> None:
         """A host that complained to one rests from all: what anybody still holds of it comes back."""
@@ -255,22 +237,11 @@ class Coordinator:
             for migrant in self.roster.holders(host):
                 self.engine.abandon(migrant, host)
 
-    def _seal(self) -> None:
-        if self.unsealed is not None:
-            shelved, self.unsealed = self.unsealed, None
-            seal(shelved, self.house)
-
-    def _commit(self) -> None:
-        """Store what came, and wait until it lasts."""
-        self._store()
-        self._seal()
-
     def _room(self) -> int:
         """Pages that may still be handed out under the limit."""
         if not self.bounds.limit:
             return UNBOUNDED
-        uncounted = sum(len(parcel.visits) for parcel in self.pending)
-        return self.bounds.limit - self._pages_done() - uncounted - self.roster.outstanding
+        return self.bounds.limit - self._pages_done() - self.intake.visits - self.roster.outstanding
 
     def _pages_done(self) -> int:
         counts = self.house.counts
@@ -290,7 +261,7 @@ class Coordinator:
         if self.bounds.size_limit and self.house.counts["bytes"] >= self.bounds.size_limit:
             self.stop(Finish.SIZE)
             return None
-        if self.pending or self.naming.resolving or self.roster.outstanding:
+        if self.intake.parcels or self.naming.resolving or self.roster.outstanding:
             return None
         if self.bounds.limit and self._pages_done() >= self.bounds.limit:
             return Finish.LIMIT

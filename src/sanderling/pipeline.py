@@ -4,7 +4,7 @@
 
 One batch of parcels is one transaction: WARC bytes are on the disk before its commit, leases end in it. What a crash
 leaves undone is still leased or queued, and is done again. It has two halves, so that nobody waits while the disk is
-busy: `take_in`, and `seal` once the disk has it. What is handed out between them is part of the batch.
+busy: `bring_home`, and `seal` once the disk has it. What is handed out between them is part of the batch.
 """
 
 from collections.abc import Sequence
@@ -27,12 +27,7 @@ from sanderling.store.signals import Signal
 NO_LOOK = (Outcome.RETURNED, Outcome.SKIPPED, Outcome.KEPT)  # nothing came home that the catalogue could hold
 
 
-def bring_home(parcels: Sequence[Parcel], house: House, now: float) -> None:
-    """Store what migrants brought, and wait until it lasts."""
-    seal(take_in(parcels, house, now), house)
-
-
-def take_in(parcels: Sequence[Parcel], house: House, now: float) -> list[Shelved]:
+def bring_home(parcels: Sequence[Parcel], house: House, now: float) -> list[Shelved]:
     """Store what migrants brought, queue what they found, end their leases: all of it or nothing, once it is sealed."""
     with begun(house.db):
         for robots in (robots for parcel in parcels for robots in parcel.robots):
