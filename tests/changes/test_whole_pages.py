@@ -343,3 +343,36 @@ def test_one_hears_of_a_price_in_a_list_of_links(clauses: int) -> None:
     lamps = "".join(f"<li><a href='/{n}'>Lamp model {n} — {10 + n},99 €</a></li>" for n in range(12))
     page = f"<body><h1>Lamps</h1>{text}<ul>{lamps}</ul></body>"
     assert Kind.CONTENT in verdict(page, page.replace("15,99", "18,99")).kinds
+
+
+MENU = "<nav><ul>{0}</ul></nav>"
+PATH = "<div role='navigation'><a href='/'>Home</a> <a href='/{0}'>{1}</a></div>"
+HELPFUL = "<footer><p>{0}</p><a href='/{1}'>{1}</a></footer>"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (MENU.format(FIRST), MENU.format(SECOND)),
+        (MENU.format("<li><a href='/a'>Fares</a></li>"), MENU.format("<li><a href='/b'>Fares</a></li>")),
+        (PATH.format("help", "Help"), ""),
+        (HELPFUL.format("Was this article of help to you?", "feedback"), HELPFUL.format("Return to the top", "top")),
+    ],
+    ids=["a menu", "another target in a menu", "a path that went", "a footer"],
+)
+@pytest.mark.parametrize("part", ["before", "after", "beside"])
+def test_nobody_hears_of_menus_and_footers_in_the_main_part(old: str, new: str, part: str) -> None:
+    assert Kind.CONTENT not in built(semantic, ("", part, old, new)).kinds
+
+
+def test_one_hears_of_a_main_part_that_consists_of_a_menu() -> None:
+    text = "<h1>Help</h1><p>These are all questions that were asked.</p>"
+    page = f"<body><header>Harbour Company</header><main>{text}{MENU}</main></body>"
+    assert Kind.CONTENT in verdict(page.format(FIRST), page.format(SECOND)).kinds
+    assert Kind.CONTENT in verdict(page.format(FIRST), page.format(FIRST + ITEM.format(9, "Gift cards"))).kinds
+
+
+def test_one_hears_of_what_is_to_choose_in_the_main_part() -> None:
+    sizes = "<select><option>Adults</option><option>Children</option>{0}</select>"
+    case = ("", "within", sizes.format(""), sizes.format("<option>Dogs</option>"))
+    assert Kind.CONTENT in built(semantic, case).kinds

@@ -1,15 +1,15 @@
 """The blocks of a page's text, each told main content from furniture: navigation, footers, banners, what is hidden.
 
-A page that declares its main part (`main`, role=main) is believed, and all of that part is main content. Elsewhere
-landmarks, telling class names and runs of bare links are furniture, unless most of the page's prose is inside them. No
-rule knows a site.
+A page that declares its main part (`main`, role=main) is believed, and all of that part is main content but for its
+menus and footers. Elsewhere landmarks, telling class names and runs of bare links are furniture, unless most of the
+page's prose is inside them. No rule knows a site.
 """
 
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from itertools import accumulate, compress, repeat
-from operator import itemgetter
+from operator import and_, itemgetter
 
 from msgspec import Struct
 from turbohtml import PlainText
@@ -31,7 +31,7 @@ INTRODUCED = 4  # times the prose are the links of a list, wherever its title st
 LARGE = 0.2  # share of the text in menus that makes one of them large
 
 MARK = "sanderling"  # attribute set on elements while the text is rendered
-MAIN, HIDDEN, OUTSIDE, LANDMARK, HINTED = "main", "hidden", "outside", "landmark", "hinted"
+MAIN, HIDDEN, OUTSIDE, CHOICE, LANDMARK, HINTED = "main", "hidden", "outside", "choice", "landmark", "hinted"
 LINK, WATCHED, VERBATIM, VEILED, BOX = "link", "watched", "verbatim", "veiled", "box"
 TITLE, HEADING, BUTTON, ARTICLE, VALUE = "title", "heading", "button", "article", "value"
 ROLES = {
@@ -43,7 +43,8 @@ ROLES = {
 TAGS = {
     MAIN: ("main",),
     HIDDEN: ("noscript", "iframe", "object", "dialog"),
-    OUTSIDE: ("nav", "footer", "menu", "select"),
+    OUTSIDE: ("nav", "footer", "menu"),
+    CHOICE: ("select",),
     LANDMARK: ("header", "aside", "form"),
     VERBATIM: ("pre", "textarea"),
 }
@@ -242,18 +243,29 @@ class _Areas:
         declared = self.cover(MAIN)
         furniture = self.cover(LANDMARK, MOST * prose)
         _paint(furniture, self.cover(HINTED, MOST * prose))
-        _paint(furniture, self.cover(OUTSIDE))
+        outside = self.cover(OUTSIDE)
+        _paint(furniture, outside)
+        _paint(furniture, self.cover(CHOICE))
         _paint(furniture, self.hidden)
         if MAIN in self.spans:
             rest = prose - sum(compress(self.prose, furniture))
             if not self._is_at_most(sum(compress(self.prose, declared)), BELIEVED * rest):
                 _paint(declared, self.hidden, 0)
-                return bytes(declared), True
+                return bytes(self._without(outside, declared)), True
         menus = self._menus(furniture)
         self.menus = list(compress(range(len(menus)), menus))
         _paint(furniture, menus)
         main = furniture.translate(OPPOSITE)
         return bytes(main if self.is_hub else self._in_core(main)), False
+
+    def _without(self, outside: bytearray, declared: bytearray) -> bytearray:
+        """Leave menus and footers out of a declared main part, unless they are most of it."""
+        shown = sum(compress(self.lengths, declared))
+        if OUTSIDE in self.spans and self._is_at_most(
+            sum(compress(self.lengths, _both(declared, outside))), HUB * shown
+        ):
+            _paint(declared, outside, 0)
+        return declared
 
     def _in_core(self, main: bytearray) -> bytearray:
         """Leave out what stands outside of the core of a page."""
@@ -350,6 +362,11 @@ def _menu(run: list[int], bare: set[int]) -> list[list[int]]:
     if len(links) >= RUN and len(links) * 2 > len(run):
         return [run[run.index(links[0]) : run.index(links[-1]) + 1]]
     return []
+
+
+def _both(one: bytearray, other: bytearray) -> bytes:
+    """Paint the lines that two areas share."""
+    return bytes(map(and_, one, other))
 
 
 def _paint(area: bytearray, other: bytearray, value: int = 1) -> None:

@@ -34,6 +34,7 @@ MAX_CLOCK = 7
 MAX_SIZE = 65_535  # of a block, in a mark
 CLOCK = re.compile(rb"\d{1,2}[:.h]\d\d(?:[ap]m)?", re.IGNORECASE).fullmatch
 FURNITURE = ("nav", "header", "footer", "aside", "noscript", "dialog")
+OUTSIDE = ("nav", "footer")  # of what is declared to be the main part
 PROSE_LINKS = "p a[href]"
 
 
@@ -256,8 +257,9 @@ def _reduced(body: Blocks, place: int, block: bytes, ignored: Pattern[str] | Non
 def main_assets(tree: Document, parts: Said, body: Blocks) -> tuple[set[int], set[int]]:
     """Hash links and images of the main content; undeclared, those of the core that are not of its furniture."""
     if body.is_believed:
-        links = [link for part in parts.main for link in part.find_all("a")]
-        return assets.places(links), assets.images(image for part in parts.main for image in part.find_all("img"))
+        areas = [area for part in parts.main for tag in OUTSIDE for area in part.find_all(tag)] + parts.apart
+        links, images = ([one for part in parts.main for one in part.find_all(tag)] for tag in ("a", "img"))
+        return assets.places(_outside(links, areas, "a")), assets.images(_outside(images, areas, "img"))
     core = None if body.core is None else element_of(body.core, tree, body.lines)
     links = tree.select(PROSE_LINKS) if core is None else core.find_all("a")
     images = [] if core is None else [image for image in core.find_all("img") if image.closest("a") is None]
