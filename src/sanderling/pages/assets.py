@@ -2,6 +2,7 @@
 
 import re
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import repeat
 
@@ -11,6 +12,8 @@ from sanderling.pages.parse import Document, Element, values
 from sanderling.pages.stamps import reduce, steady
 
 MAX_LINKS = 10_000
+KEYS = 1 << 32
+APART = 0x9E3779B1  # between the hashes of one target that several links have: odd, so that none comes twice
 MAX_TITLE = 500  # characters of a title, or of what a field offers
 COUNTER = re.compile(r"^\W*[(\[]\d+\+?[)\]]\s*")  # of unread messages, before a title
 MAX_NAMES = 20_000  # class attributes remembered
@@ -90,9 +93,13 @@ _places = _Places()
 
 
 def places(elements: Iterable[Element]) -> set[int]:
-    """Hash where the links of running text lead: the address alone, for queries are full of tokens."""
+    """Hash where the links of running text lead, each as often as they do: the address alone, for queries are full of
+    tokens.
+    """
     hrefs = map(Element.attr, list(elements)[:MAX_LINKS], repeat("href"))
-    return set(map(_places.__getitem__, filter(None, hrefs))) - {0}
+    times = Counter(map(_places.__getitem__, filter(None, hrefs)))
+    times.pop(0, None)
+    return {(place + APART * number) % KEYS for place, count in times.items() for number in range(count)}
 
 
 def steady_place(href: str) -> str:
