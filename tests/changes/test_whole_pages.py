@@ -384,3 +384,13 @@ def test_one_hears_of_what_is_to_choose_in_the_main_part() -> None:
     sizes = "<select><option>Adults</option><option>Children</option>{0}</select>"
     case = ("", "within", sizes.format(""), sizes.format("<option>Dogs</option>"))
     assert Kind.CONTENT in built(semantic, case).kinds
+
+
+def test_one_hears_of_another_target_in_a_page_that_is_called_a_banner() -> None:
+    old, new = (
+        soup(Page(within=f"<p>The <a href='/{name}'>table of fares</a> is part of it.</p>")).replace(
+            'id="root"', 'id="root" class="page-banner"'
+        )
+        for name in ("fares", "prices")
+    )
+    assert Kind.CONTENT in verdict(old, new).kinds

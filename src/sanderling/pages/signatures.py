@@ -267,6 +267,9 @@ def main_assets(tree: Document, parts: Said, body: Blocks) -> tuple[set[int], se
         return set(), set()
     areas = [area for tag in FURNITURE for area in tree.find_all(tag)]
     areas += [*parts.apart, *parts.furniture]
+    if core is not None:  # what is called a banner and has the core in it is none
+        around = {core, *core.ancestors}
+        areas = [area for area in areas if area not in around]
     return assets.places(_of_text(links, areas, body)), assets.images(_outside(images, areas, "img"))
 
 
