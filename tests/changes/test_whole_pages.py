@@ -394,3 +394,13 @@ def test_one_hears_of_another_target_in_a_page_that_is_called_a_banner() -> None
         for name in ("fares", "prices")
     )
     assert Kind.CONTENT in verdict(old, new).kinds
+
+
+@pytest.mark.parametrize("builder", BUILDERS)
+def test_one_hears_of_a_page_behind_a_frame_that_nothing_closes(builder: Builder) -> None:
+    frame = '<noscript><iframe src="https://t.example/ns.html?id={0}" height="0" width="0" /></noscript>'
+    page = Page(head=frame.format(1))
+    assert Kind.CONTENT in verdict(builder(page), builder(replace(page, text=CLAUSES[:-1]))).kinds
+    assert Kind.CONTENT not in verdict(builder(page), builder(replace(page, head=frame.format(2)))).kinds
+    assert Kind.CONTENT not in verdict(builder(page), builder(replace(page, head=""))).kinds
+    assert Kind.CONTENT not in verdict(builder(page), builder(replace(page, foot="<p>Follow us</p>"))).kinds

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from itertools import repeat
 
 import turbohtml
@@ -23,13 +24,30 @@ def parse(body: bytes, charset: str = "", positions: bool = False) -> Document:
     With `positions` elements know where in the body they begin. Trees that a page hangs into the shadow of its own stay
     templates, so that their links are found.
     """
+    tree = _parsed(body, charset, positions)
+    if not any("<" in frame.text.partition("</noscript")[2] for frame in tree.find_all("iframe")):
+        return tree
+    tree = _parsed(body, charset, positions, scripting=True)
+    for element in tree.find_all("noscript"):
+        element.set_text("")
+    return tree
+
+
+def _parsed(body: bytes, charset: str, positions: bool, scripting: bool = False) -> Document:
+    """Parse a page; with `scripting` what is for those without scripts is one text.
+
+    A browser reads it so: there a frame that nothing closes takes no more along. Else it swallows the rest of the page.
+    """
     charset = charset or (_of_xml(body) if body.startswith(b"<?xml") else "")
+    read = partial(
+        turbohtml.parse, body, positions=positions, scripting=scripting, allow_declarative_shadow_roots=False
+    )
     if charset and not body.startswith((b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")):
         try:
-            return turbohtml.parse(body, encoding=charset, positions=positions, allow_declarative_shadow_roots=False)
+            return read(encoding=charset)
         except LookupError:  # a charset nobody knows is no declaration
             pass
-    return turbohtml.parse(body, detect_encoding=True, positions=positions, allow_declarative_shadow_roots=False)
+    return read(detect_encoding=True)
 
 
 def _of_xml(body: bytes) -> str:
