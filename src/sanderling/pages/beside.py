@@ -32,12 +32,20 @@ class Signs(Struct, frozen=True):
 
 
 def title_of(core: Core, signs: Signs, main: bytes | bytearray) -> int:
-    """Number the line of the title above a core: of the first level, or whatever heading is nearest."""
-    for headings in (signs.titles, signs.headings):
-        above = [line for line, _ in headings if line < core.first and main[line]]
-        if above:
-            return above[-1]
-    return core.first
+    """Number the line of the title of a core: of the first level, or whatever heading is nearest above it."""
+    titles = _titles(core, signs, main) or [line for line, _ in signs.headings if main[line]]
+    return max((line for line in titles if line < core.first), default=core.first)
+
+
+def below_title(core: Core, signs: Signs, main: bytes | bytearray, parts: list[slice]) -> list[slice]:
+    """Leave out the parts above a title of the first level: no document begins there, but bars and banners stand."""
+    title = max(_titles(core, signs, main), default=0)
+    return [part for part in parts if part.stop > title]
+
+
+def _titles(core: Core, signs: Signs, main: bytes | bytearray) -> list[int]:
+    """Number the lines of titles of the first level, down to the end of a core."""
+    return [line for line, _ in signs.titles if line < core.last and main[line]]
 
 
 def content_beside(lines: list[str], main: bytes | bytearray, parts: list[slice], signs: Signs) -> bytearray:

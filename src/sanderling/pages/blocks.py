@@ -15,7 +15,7 @@ from msgspec import Struct
 from turbohtml import PlainText
 
 from sanderling.pages.attention import EVERYTHING, Attention
-from sanderling.pages.beside import Signs, content_beside, is_bare, title_of, worthy
+from sanderling.pages.beside import Signs, below_title, content_beside, is_bare, title_of, worthy
 from sanderling.pages.core import BOXES, Core, are_together, find_core
 from sanderling.pages.parse import Document, Element, values
 from sanderling.pages.text import MAX_TEXT, loosen, tighten
@@ -274,7 +274,8 @@ class _Areas:
         if self.core is not None:
             signs = self._signs()
             parts = list(self.core.beside(title_of(self.core, signs, main)))
-            content, beside = content_beside(self.lines, main, parts, signs), bytearray(len(main))
+            below, beside = below_title(self.core, signs, main, parts), bytearray(len(main))
+            content = content_beside(self.lines, main, below, signs)
             for part in parts:
                 main[part] = content[part]
                 beside[part] = b"\1" * (part.stop - part.start)
