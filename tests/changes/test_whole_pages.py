@@ -109,6 +109,8 @@ NOISE: tuple[Case, ...] = (
      TESTIMONIAL.format("We came for a day, stayed for a week and will be back soon.", "B. Lund")),
     ("a login", "top", "<a href='/login'>Log in</a> <a href='/register'>Register</a>", "<span>Hello, guest</span>"),
     ("a currency", "top", "<button>EUR €</button>", "<button>USD $</button>"),
+    ("a currency to choose below the text", "end", "<div><div>EUR €</div></div>", "<div><div>USD $</div></div>"),
+    ("a part of the world to choose", "end", "<div><div>Europe</div></div>", "<div><div>Asia</div></div>"),
     ("one more language", "foot", "<select><option>English</option><option>Deutsch</option></select>",
      "<select><option>English</option><option>Deutsch</option><option>Polski</option></select>"),
     ("headlines of the news", "side", RELATED.format("".join(f"<li><a href='/n{n}'>{t}</a></li>" for n, t in enumerate(
@@ -221,6 +223,7 @@ NEWS: tuple[Case, ...] = (
     ("a price beside the text", "beside", "<div>Price: $19.99</div>", "<div>Price: $29.99</div>"),
     ("a price above a button", "beside", "<div><span>€19.99</span><button>Add to basket</button></div>",
      "<div><span>€24.99</span><button>Add to basket</button></div>"),
+    ("a price in letters for its currency", "beside", "<div>EUR 25</div>", "<div>EUR 35</div>"),
     ("a price in Thai", "beside", "<div>ราคา 250 บาท</div>", "<div>ราคา 350 บาท</div>"),
     ("a price in Chinese", "beside", "<div>售价 199 元</div>", "<div>售价 249 元</div>"),
     ("a price in Arabic", "beside", "<div>السعر: 25 دينار</div>", "<div>السعر: 35 دينار</div>"),

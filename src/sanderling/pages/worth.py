@@ -1,16 +1,20 @@
 """What is asked of a page most of all: what a thing costs, and whether it can be had. That is never noise."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import compress
 
 LONGEST = 60  # characters of a line that is about one thing
 WORTH = 2  # is added to the place of such a line in a mark
-SIGNS = (  # wherever they stand; to look for one that the text cannot have costs nothing
+MONEY = (  # wherever they stand; to look for one that the text cannot have costs nothing
     *("$", "€", "£", "¥", "₹", "₽", "₩", "₺", "円", "元", "원", "zł", "kč", " kr", "руб", "eur", "usd", "gbp", "chf"),
     *("฿", "บาท", "₫", "₴", "₪", "₱", "₦", "دينار", "ريال", "درهم", "جنيه", "تومان"),
+)
+STOCK = (
     *("stock", "sold out", "available", "auf lager", "lieferbar", "ausverkauft", "disponib", "rupture", "épuisé"),
     *("agotado", "esaurito", "uitverkocht", "slutsåld", "в наличии", "有货", "缺货", "售罄", "在庫", "品切れ"),
 )
+PRICED = re.compile(r"\d").search  # a currency alone is to choose, and "Europe" begins like one
 
 
 def weighed(lines: Sequence[str], places: bytes) -> bytes:
@@ -18,9 +22,13 @@ def weighed(lines: Sequence[str], places: bytes) -> bytes:
     short = [n for n in compress(range(len(lines)), places) if len(lines[n]) <= LONGEST]
     whole = "\n".join([lines[n] for n in short]).lower()
     marked = bytearray(places)
-    for sign in SIGNS:
+    for sign in STOCK:
         for number in _lines(whole, sign):
             marked[short[number]] |= WORTH
+    for sign in MONEY:
+        for number in _lines(whole, sign):
+            if PRICED(lines[short[number]]):
+                marked[short[number]] |= WORTH
     return bytes(marked)
 
 
