@@ -132,6 +132,7 @@ NOISE: tuple[Case, ...] = (
     ("a question with a heading", "end", "",
      "<div><div><h2>Your privacy</h2><p>If you accept, you agree to what we store.</p></div><div><button>Accept</button></div></div>"),
     ("a note for those without scripts", "top", "<noscript>Please enable JavaScript to use all of this site.</noscript>", ""),
+    ("a link below all", "end", "", "<p><a href='#top'>Back to the top of the page</a></p>"),
     ("a skip link", "top", "", "<a href='#content'>Skip to content</a>"),
     # buttons and anchors amid the text
     ("a permalink at a heading", "within", "<h2 id='r'>Refunds</h2>",
@@ -413,3 +414,14 @@ def test_one_hears_of_a_page_behind_a_frame_that_nothing_closes(builder: Builder
     assert Kind.CONTENT not in verdict(builder(page), builder(replace(page, head=frame.format(2)))).kinds
     assert Kind.CONTENT not in verdict(builder(page), builder(replace(page, head=""))).kinds
     assert Kind.CONTENT not in verdict(builder(page), builder(replace(page, foot="<p>Follow us</p>"))).kinds
+
+
+@pytest.mark.parametrize(
+    "free", ["<a href='#text'>Skip to the text</a>", "<p><a href='/old'>See the old terms</a></p>"]
+)
+def test_nobody_hears_of_a_free_link_around_the_core_and_one_hears_of_free_words(free: str) -> None:
+    page = soup(Page())
+    words = free.replace("<a ", "<i ").replace("</a>", "</i>")
+    for place in ("<body>", "</body>"):
+        assert Kind.CONTENT not in verdict(page, page.replace(place, f"{place}{free}")).kinds
+        assert Kind.CONTENT in verdict(page, page.replace(place, f"{place}{words}")).kinds

@@ -280,6 +280,8 @@ class _Areas:
                 main[part] = content[part]
                 beside[part] = b"\1" * (part.stop - part.start)
             self.weighed.update(compress(range(len(main)), beside))
+            for place in self._bare():
+                main[place] &= self.core.first <= place < self.core.last or beside[place]  # free ones lead elsewhere
         return main
 
     def _signs(self) -> Signs:
