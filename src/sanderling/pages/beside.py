@@ -1,6 +1,7 @@
 """What stands beside the core of a page and is content all the same: sections with a heading, prices, facts.
 
-Banners, boxes for letters and the like have buttons; bars and footers are links for the most part.
+Banners, boxes for letters and the like have buttons and fields; bars and footers are links for the most part. What
+leads elsewhere, with a link on a line of its own, tells of other pages: teasers, calls to sign up.
 """
 
 import re
@@ -26,7 +27,7 @@ class Signs(Struct, frozen=True):
     linked: dict[int, int]  # letters of a line inside links, buttons not counted
     headings: Sequence[Lines] = ()
     titles: Sequence[Lines] = ()  # headings of the first level
-    buttons: Sequence[Lines] = ()
+    buttons: Sequence[Lines] = ()  # and what has fields to fill in
     articles: Sequence[Lines] = ()
     values: Sequence[Lines] = ()  # of a label in the cell, or the term, before
 
@@ -97,13 +98,14 @@ class _Told:
         for place in filter(len(lines).__gt__, signs.linked):
             inside[place] = signs.linked[place]
         self.inside = [0, *accumulate(inside)]
+        self.ways = [place for place, size in enumerate(inside) if size and _is_way(lines[place], size)]
         self.headings, self.buttons, self.articles = (
             sorted(first for first, _ in rows) for rows in (signs.headings, signs.buttons, signs.articles)
         )
 
     def is_section(self, part: slice) -> bool:
-        """Say whether a part has a heading, or is an article, and neither buttons nor mostly links."""
-        if _count(self.buttons, part) or self.is_listed(part):
+        """Say whether a part has a heading, or is an article, and neither buttons nor links that lead elsewhere."""
+        if _count(self.buttons, part) or _count(self.ways, part) or self.is_listed(part):
             return False
         return _count(self.headings, part) > 0 or _count(self.articles, part) > 0
 
@@ -120,6 +122,11 @@ class _Told:
     def is_short(self, place: int) -> bool:
         """Say whether a line is short, and leads nowhere."""
         return 0 < self.lengths[place] <= LONGEST and place not in self.signs.linked
+
+
+def _is_way(line: str, inside: int) -> bool:
+    """Say whether a line is a link and no address: it leads elsewhere."""
+    return is_bare(len(line), inside) and "@" not in line
 
 
 def _count(starts: list[int], part: slice) -> int:

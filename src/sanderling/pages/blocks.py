@@ -8,7 +8,7 @@ page's prose is inside them. No rule knows a site.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from itertools import accumulate, compress, repeat
+from itertools import accumulate, compress, islice, repeat
 from operator import and_, itemgetter
 
 from msgspec import Struct
@@ -18,7 +18,7 @@ from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.beside import Signs, below_title, content_beside, is_bare, title_of, worthy
 from sanderling.pages.core import BOXES, Core, are_together, find_core
 from sanderling.pages.parse import Document, Element, values
-from sanderling.pages.text import MAX_TEXT, loosen, tighten
+from sanderling.pages.text import MAX_TEXT, has_words, loosen, tighten
 
 LAYOUT = PlainText(layout="strict", bullet="")
 PROSE = 40  # characters from which a line counts as prose
@@ -33,7 +33,7 @@ LARGE = 0.2  # share of the text in menus that makes one of them large
 MARK = "sanderling"  # attribute set on elements while the text is rendered
 MAIN, HIDDEN, OUTSIDE, CHOICE, LANDMARK, HINTED = "main", "hidden", "outside", "choice", "landmark", "hinted"
 LINK, WATCHED, VERBATIM, VEILED, BOX = "link", "watched", "verbatim", "veiled", "box"
-TITLE, HEADING, BUTTON, ARTICLE, VALUE = "title", "heading", "button", "article", "value"
+TITLE, HEADING, BUTTON, ASKING, ARTICLE, VALUE = "title", "heading", "button", "asking", "article", "value"
 ROLES = {
     MAIN: ("main",),
     HIDDEN: ("dialog", "alertdialog", "alert", "tooltip"),
@@ -65,6 +65,8 @@ WORD = re.compile(r"[a-z]+")
 PRICED = re.compile(r"\d")  # a currency alone is chosen
 NEVER = frozenset(("html", "body", "main", "h1", "h2", "h3", "h4", "h5", "h6", "th", "td"))
 MAX_NAMED = 10_000  # elements of one label that are told from others; no page for people has so many
+MAX_FIELDS = 100  # to fill in; a page with more is a form
+MAX_ABOVE = 4  # elements around a field that may have its words
 MAX_KNOWN = 20_000  # class names remembered; a site uses the same ones on every page
 
 
@@ -120,6 +122,7 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     named += [(WATCHED, tree.select(selector)) for selector in attention.watch]
     if not parts.main:
         named.append((VALUE, tree.select(VALUES)))
+        named.append((ASKING, _asking(tree)))
     named = [(label, elements[:MAX_NAMED]) for label, elements in named if elements]
     lines, spans = _render(tree, named, LANDMARKS if parts.main else LANDMARKS | LINKS | PARTS)
     areas = _Areas(lines, spans)
@@ -131,6 +134,13 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     return Blocks(
         lines, main, verbatim, unseen, parts, is_believed, linked, menus, core=areas.core, margin=int(areas.margin)
     )
+
+
+def _asking(tree: Document) -> list[Element]:
+    """Find what asks: the nearest elements around fields to fill in that have words."""
+    around = (islice(field.ancestors, MAX_ABOVE) for field in tree.find_all("input")[:MAX_FIELDS])
+    found = (next((one for one in above if isinstance(one, Element) and has_words(one)), None) for above in around)
+    return [element for element in dict.fromkeys(found) if element is not None]
 
 
 def _render(
@@ -286,7 +296,10 @@ class _Areas:
 
     def _signs(self) -> Signs:
         links = {line: size - self.pressed.get(line, 0) for line, size in self.linked.items()}
-        return Signs(links, *(self.spans.get(label, ()) for label in (HEADING, TITLE, BUTTON, ARTICLE, VALUE)))
+        headings, titles, buttons, asking, articles, values = (
+            self.spans.get(label, []) for label in (HEADING, TITLE, BUTTON, ASKING, ARTICLE, VALUE)
+        )
+        return Signs(links, headings, titles, buttons + asking, articles, values)
 
     def cover(self, label: str, most: float = 0.0) -> bytearray:
         """Paint the lines inside spans of a label; spans with more than `most` prose are left out."""

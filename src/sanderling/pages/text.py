@@ -66,6 +66,12 @@ def words_of(element: Element) -> str:
     return " ".join("".join(pieces).split())
 
 
+def has_words(element: Element) -> bool:
+    """Say whether an element has words; those of scripts and styles are none."""
+    texts = (node for node in element.descendants if isinstance(node, Text))
+    return any(not _is_unread(node.parent) for node in texts if node.data.strip())
+
+
 def _is_unread(node: Node | None) -> bool:
     if not isinstance(node, Element) or node.tag not in UNREAD:
         return False
