@@ -73,3 +73,10 @@ def test_looking_leaves_the_tree_as_it_was() -> None:
     before = tree.html
     blocks(tree)
     assert tree.html == before
+
+
+def test_a_title_belongs_to_no_menu() -> None:
+    links = "".join(f"<li><a href='/{name}'>{name}</a></li>" for name in ("Terms", "Privacy", "Cookies", "Sellers"))
+    about = "<h2><a href='/terms'>About our terms</a></h2>"
+    assert main(f"<ul>{links}</ul><h1>Boats</h1>{about}<p>{PROSE}</p>") == ["Boats", "About our terms", PROSE]
+    assert main(f"<h1><a href='/'>Harbour</a></h1><ul>{links}</ul><p>{PROSE}</p>") == [PROSE]

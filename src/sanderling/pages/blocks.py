@@ -317,8 +317,9 @@ class _Areas:
         run: list[int] = []
         menus: list[list[int]] = []
         left = furniture.translate(OPPOSITE)
+        titles = {line for line, _ in self.spans.get(TITLE, ())} - bare
         for place in compress(compress(range(len(left)), left), compress(self.lengths, left)):
-            if self.lengths[place] < PROSE or place in bare:
+            if (self.lengths[place] < PROSE or place in bare) and place not in titles:
                 run.append(place)
             elif run:
                 menus += _menu(run, bare)
