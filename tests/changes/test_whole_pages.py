@@ -230,6 +230,12 @@ NEWS: tuple[Case, ...] = (
      "<p>Our partners are:</p><ul><li><a href='https://a.example'>Alpha</a></li><li><a href='https://b.example'>Beta</a></li></ul>",
      "<p>Our partners are:</p><ul><li><a href='https://a.example'>Alpha</a></li><li><a href='https://b.example'>Beta</a></li>"
      "<li><a href='https://c.example'>Gamma</a></li></ul>"),
+    ("a partner in a long list of links", "within", f"<p>Our partners are:</p><ul>{FIRST}</ul>",
+     f"<p>Our partners are:</p><ul>{FIRST}{ITEM.format(9, 'Gamma')}</ul>"),
+    ("another target in a long list of links", "within", f"<p>Our partners are:</p><ul>{FIRST}</ul>",
+     f"<p>Our partners are:</p><ul>{FIRST}</ul>".replace("'/3'", "'/gamma'")),
+    ("a short line amid links", "within", f"<ul>{FIRST}</ul><p>10. Retention</p><ul>{FIRST}</ul>",
+     f"<ul>{FIRST}</ul><p>10. Deletion</p><ul>{FIRST}</ul>"),
     ("a percentage", "within", "<p>Interest of 5 % a year is due.</p>", "<p>Interest of 8 % a year is due.</p>"),
     ("a share of votes in a clause", "within", "<p>It takes 60 votes to change the rules.</p>", "<p>It takes 70 votes to change the rules.</p>"),
     ("a price beside the text", "beside", "<div>Price: $19.99</div>", "<div>Price: $29.99</div>"),
@@ -442,3 +448,9 @@ def test_nobody_hears_of_a_free_link_around_the_core_and_one_hears_of_free_words
     for place in ("<body>", "</body>"):
         assert Kind.CONTENT not in verdict(page, page.replace(place, f"{place}{free}")).kinds
         assert Kind.CONTENT in verdict(page, page.replace(place, f"{place}{words}")).kinds
+
+
+@pytest.mark.parametrize("part", ["before", "within", "after"])
+def test_nobody_hears_of_a_box_of_links_amid_the_core(part: str) -> None:
+    case = ("", part, f"<div><h3>Read on</h3><ul>{FIRST}</ul></div>", f"<div><h3>Read on</h3><ul>{SECOND}</ul></div>")
+    assert Kind.CONTENT not in built(soup, case).kinds

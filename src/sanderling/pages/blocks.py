@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from itertools import accumulate, compress, islice, repeat
-from operator import and_, itemgetter
+from operator import and_, itemgetter, mul
 
 from msgspec import Struct
 from turbohtml import PlainText
@@ -239,7 +239,7 @@ class _Areas:
             if name == BUTTON:
                 self.pressed[first] = self.pressed.get(first, 0) + end - start
             self.spans.setdefault(name, []).append((first, bisect_left(ends, end, first) + 1))
-        self.is_hub, self.menus = False, list[int]()
+        self.is_hub, self.menus, self.runs = False, list[int](), list[list[int]]()
         self.core: Core | None = None
         self.hidden = self.cover(HIDDEN)
         self.prose = [length if length >= PROSE else 0 for length in self.lengths]
@@ -263,10 +263,11 @@ class _Areas:
                 _paint(declared, self.hidden, 0)
                 return bytes(self._without(outside, declared)), True
         menus = self._menus(furniture)
-        self.menus = list(compress(range(len(menus)), menus))
         _paint(furniture, menus)
         main = furniture.translate(OPPOSITE)
-        return bytes(main if self.is_hub else self._in_core(main)), False
+        main = main if self.is_hub else self._in_core(main)
+        self.menus = [place for place in compress(range(len(menus)), menus) if not main[place]]
+        return bytes(main), False
 
     def _without(self, outside: bytearray, declared: bytearray) -> bytearray:
         """Leave menus and footers out of a declared main part, unless they are most of it."""
@@ -290,9 +291,18 @@ class _Areas:
                 main[part] = content[part]
                 beside[part] = b"\1" * (part.stop - part.start)
             self.weighed.update(compress(range(len(main)), beside))
+            self._with_lists(main)
             for place in self._bare():
                 main[place] &= self.core.first <= place < self.core.last or beside[place]  # free ones lead elsewhere
         return main
+
+    def _with_lists(self, main: bytearray) -> None:
+        """Take lists of links amid the prose of the core for what they are: part of the text."""
+        prose = bytearray(map(PROSE.__le__, map(mul, self.lengths, main)))
+        for run in self.runs:
+            if self.core is not None and self.core.is_amid(run[0], run[-1], prose):
+                for place in run:
+                    main[place] = 1
 
     def _signs(self) -> Signs:
         links = {line: size - self.pressed.get(line, 0) for line, size in self.linked.items()}
@@ -324,7 +334,8 @@ class _Areas:
             elif run:
                 menus += _menu(run, bare)
                 run = []
-        for menu in self._small(menus + _menu(run, bare), furniture):
+        self.runs = self._small(menus + _menu(run, bare), furniture)
+        for menu in self.runs:
             for place in menu:
                 area[place] = 1
             for place in worthy(self.lines, menu):

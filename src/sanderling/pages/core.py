@@ -44,6 +44,14 @@ class Core(Struct, frozen=True):
                 if first < last:
                     yield slice(first, last)
 
+    def is_amid(self, first: int, last: int, prose: bytes | bytearray) -> bool:
+        """Say whether prose stands before and behind some lines of the core, in the innermost part that has them."""
+        if not self.first <= first <= last < self.last:
+            return False
+        around = (_lines(box, self.ends) for box in _around(self.boxes, self.ends, first))
+        start, end = next(((one, other) for one, other in around if one <= first and last < other), (first, last + 1))
+        return 1 in prose[start:first] and 1 in prose[last + 1 : end]
+
 
 def find_core(lengths: list[int], main: bytes | bytearray, boxes: list[Box]) -> tuple[Core | None, float]:
     """Find the core among boxes, and how many letters may come and go before it could be another one."""
