@@ -3,6 +3,7 @@
 python -m benchmarks.changes mutations FOLDER ...   pages below the folders, each changed in known ways
 python -m benchmarks.changes live                   consecutive fetches of live pages (suites/change-ota)
 python -m benchmarks.changes disguised              the same without names, landmarks and roles
+python -m benchmarks.changes planted                the same pages with noise of others, and with edits of their text
 python -m benchmarks.changes versions OLD NEW       two versions of a site; --truth content_changes.json --pair N
 """
 
@@ -20,6 +21,8 @@ from typing import TypeVar
 
 from benchmarks.disguises import DISGUISES, Names
 from benchmarks.mutations import KINDS, NOISE, Mutation
+from benchmarks.transplants import EDITS, PLANTS, Pair, edited
+from benchmarks.transplants import planted as with_noise
 from sanderling.changes.detect import Change, Kind, detect, judge
 from sanderling.changes.difference import difference
 from sanderling.changes.noise import Noise
@@ -33,7 +36,7 @@ Result = TypeVar("Result")
 def main() -> int:
     """Run one of the measures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("measure", choices=("mutations", "live", "disguised", "versions"))
+    parser.add_argument("measure", choices=("mutations", "live", "disguised", "planted", "versions"))
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--pages", type=int, default=300, help="pages looked at (default 300)")
     parser.add_argument("--seed", type=int, default=1)
@@ -128,6 +131,34 @@ def _score(args: argparse.Namespace, title: str, change: Callable[[bytes, Names]
         if args.verbose and said != pair["main_content_changed"]:
             print(f"  {pair['page']} {pair['old']} {pair['new']}: we say {said}", file=sys.stderr)
     _print_score(title, score)
+
+
+def planted(args: argparse.Namespace) -> None:
+    """Noise of other pages put into each live page is not heard; an edit of its text is."""
+    folder = _live(args)
+    rows = map(json.loads, (folder / "pairs.jsonl").read_text().splitlines())
+    bodies = {row["page"]: gzip.decompress((folder / row["new"]).read_bytes()) for row in rows}
+    for title, wanted, names in (("noise unheard", False, PLANTS), ("edits heard", True, EDITS)):
+        right: Counter[str] = Counter()
+        tried: Counter[str] = Counter()
+        for page, body in bodies.items():
+            for name in names:
+                pair = _planted(body, name, random.Random(f"{args.seed} {page} {name}"))
+                if pair is None:
+                    continue
+                is_right = (Kind.CONTENT in compared(*(version.encode() for version in pair)).kinds) is wanted
+                tried[name] += 1
+                right[name] += is_right
+                if args.verbose and not is_right:
+                    print(f"  {name}: {page}", file=sys.stderr)
+        for name in names:
+            print(f"{name:<24}{right[name]:>7} of {tried[name]:<7}{_share(right[name], tried[name])}")
+        good, all_ = sum(right.values()), sum(tried.values())
+        print(f"{title:<24}{good:>7} of {all_:<7}{_share(good, all_)}")
+
+
+def _planted(body: bytes, name: str, dice: random.Random) -> Pair | None:
+    return with_noise(body, PLANTS[name]) if name in PLANTS else edited(body, EDITS[name], dice)
 
 
 def _live(args: argparse.Namespace) -> Path:
