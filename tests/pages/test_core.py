@@ -158,3 +158,10 @@ def test_short_facts_beside_the_core_are_content() -> None:
     rows = "<table><tr><td>Weight</td><td>5 kg</td></tr></table>"
     page = f"<body><h1>Lamp</h1><div>{TEXT}</div><div>19,99 €</div><div>Until: 5 May</div><div>Hello</div>{rows}</body>"
     assert main_lines(page)[13:] == ["19,99 €", "Until: 5 May", "5 kg"]
+
+
+def test_a_large_banner_leaves_the_core_what_it_is() -> None:
+    page = f"<body><div><div>{TEXT}</div><div>{{0}}</div></div></body>"
+    assert len(main_lines(page.format(NOTE * 6))) == 12
+    assert len(main_lines(page.format(f"<h2>Fees</h2>{NOTE * 6}"))) == 19
+    assert len(main_lines(page.format(NOTE * 20))) == 32

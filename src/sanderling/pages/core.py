@@ -14,7 +14,7 @@ from msgspec import Struct
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.text import CELLS, MAX_TEXT, words_of
 
-CORE = 0.9  # share of the text outside furniture that makes a part the core
+CORE = 0.8  # share of the text outside furniture that makes a part the core
 SMALLEST = 2_000  # letters of a page that has a core; all of a short page is read
 BOXES = ("div", "section", "article")  # tags of which a core may be; and cells, see `loosen`
 TELLING = 40  # characters of a line of prose
