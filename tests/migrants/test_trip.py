@@ -8,8 +8,10 @@ from tests.hostile.server import Guest, HostileServer, redirect_to, rules, silen
 from tests.migrants.conftest import LOCAL, Road, bring_home, itinerary
 
 from sanderling.clock import SimulatedClock
+from sanderling.migrants.fetch import Fetcher
 from sanderling.migrants.settings import FetchSettings
-from sanderling.migrants.trip import BATCH
+from sanderling.migrants.transfer import Reply
+from sanderling.migrants.trip import BATCH, SOON
 from sanderling.records import Host, Itinerary, Outcome, Parcel, Reason, Robots, Stop, Url, Visit
 
 
@@ -82,6 +84,20 @@ class TestRobots:
         trip.accept(itinerary(server, "/a", robots=Robots(server.host, 0, b"", 0.0, 1e12)))
         assert fates(bring_home(trip)) == {"a": SENT_HOME}
         assert server.paths == []
+
+    def test_nobody_is_waited_for_when_all_are_turned_away(self, road: Road, monkeypatch: pytest.MonkeyPatch) -> None:
+        def wait(fetcher: Fetcher, seconds: float) -> list[Reply]:
+            waited.append(seconds)
+            return honest(fetcher, seconds)
+
+        honest, waited = Fetcher.wait, list[float]()
+        monkeypatch.setattr(Fetcher, "wait", wait)
+        server = road.server({"/a": page})
+        trip = road.trip()
+        for body, status_ in ((b"", 0), (b"User-agent: *\nDisallow: /", 200)):
+            trip.accept(itinerary(server, "/a", robots=Robots(server.host, status_, body, 0.0, 1e12)))
+            assert len(trip.work(3600.0).visits) == 1
+        assert max(waited) <= SOON
 
     def test_an_error_page_is_not_read_as_rules(self, road: Road) -> None:
         server = road.server({"/a": page}, lambda guest: guest.answer(b"User-agent: *\nDisallow: /", status="404 No"))

@@ -91,7 +91,8 @@ class Trip:
         deadline, done = time.monotonic() + timeout, False
         while True:
             next_start = self._start_due()
-            left = 0.0 if self._came else max(0.0, deadline - time.monotonic())
+            turned_away = not done and bool(self._visits or self._robots)  # by us: nobody has to be waited for
+            left = 0.0 if self._came or turned_away else max(0.0, deadline - time.monotonic())
             self._came.extend(self._fetcher.wait(min(left, next_start)))
             for _ in range(min(len(self._came), BATCH - len(self._visits), FEW)):
                 self._finish(self._came.popleft())
