@@ -331,6 +331,18 @@ def test_a_caller_has_little_time_until_its_first_good_letter(tmp_path: Path, mo
         link.close()
 
 
+def test_no_part_of_an_answer_waits_for_the_part_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def setup(guest: Guest) -> None:
+        honest(guest)
+        at_once.append(guest.connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+
+    honest, at_once = Guest.setup, list[int]()
+    monkeypatch.setattr(Guest, "setup", setup)
+    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root)) as address:
+        assert isinstance(messages(address, letter(address, web.root))[-1], End)
+    assert all(at_once)
+
+
 @pytest.mark.parametrize("length", ["\u00b2", "-1", "1" * 5000, "1_0", ""])
 def test_a_length_that_is_none_is_refused(tmp_path: Path, length: str) -> None:
     with serving(tmp_path, Site(SITE)) as address:

@@ -142,6 +142,7 @@ class Guest(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     timeout = SILENT_SECONDS
+    disable_nagle_algorithm = True  # an answer is several writes: none is to wait until the last was acknowledged
     server: Service
 
     def setup(self) -> None:
