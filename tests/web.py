@@ -59,6 +59,7 @@ class Site:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # head and body are two writes: the second would wait for an acknowledgement
 
             def do_GET(self) -> None:
                 site.answer(self)
