@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -133,6 +134,7 @@ def test_a_terminal_that_is_closed_ends_a_crawl_as_ctrl_c_does(tmp_path: Path) -
         line = ["crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0.01", "--allow-private", "--no-index"]
         child, terminal = pty.fork()
         if not child:
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # we may be under nohup; it is not
             os.execv(sys.executable, [sys.executable, "-m", "sanderling", *line])
         while b" waiting" not in os.read(terminal, 65536):  # it is at work
             pass

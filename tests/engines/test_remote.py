@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Literal
@@ -15,6 +16,7 @@ from tests.web import Page as WebPage
 from tests.web import Site as Web
 from tests.web import html, redirect, tree
 
+from sanderling.clock import Clock
 from sanderling.engines.hosts import walk
 from sanderling.engines.hosts.letter import End, Letter, Message, Page, Rules, Wanted, new_nonce
 from sanderling.engines.hosts.local import Seen
@@ -176,9 +178,17 @@ def test_a_letter_that_waited_is_issued_when_it_is_sent(tmp_path: Path) -> None:
         post.close()
 
 
-@pytest.mark.parametrize("ahead", [-50.0, 50.0])
-def test_clocks_may_differ_by_a_minute(tmp_path: Path, ahead: float) -> None:
-    with Web(tree(5)) as web, serving(tmp_path / "host", Site(web.root), clock=lambda: time.time() + ahead) as address:
+def a_clock(ahead: float, began: float) -> Clock:
+    """The clock of a host: so many seconds ahead of ours, and when it began it showed so many seconds ago."""
+    moments = chain([time.time() + ahead - began], iter(lambda: time.time() + ahead, None))
+    return lambda: next(moments)
+
+
+@pytest.mark.parametrize(("ahead", "began"), [(-50.0, 120.0), (50.0, 120.0), (-50.0, 0.0), (1.0, 0.0)])
+def test_clocks_may_differ_by_a_minute(tmp_path: Path, ahead: float, began: float) -> None:
+    """One that has just begun obeys no letter from before, by its own clock: it is asked again until it does."""
+    clock = a_clock(ahead, began)
+    with Web(tree(5)) as web, serving(tmp_path / "host", Site(web.root), clock=clock) as address:
         asked = time.time()
         assert go(web, tmp_path / "near", address).pages == 5
         with read_collection(tmp_path / "near") as collection:
