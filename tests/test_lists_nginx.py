@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from tests.publisher.conftest import BROWSER, listed
 from tests.test_lists import NAMES, NEW, OLD, SCENARIOS
+from tests.web import free_port
 
 from sanderling.request import Request
 from sanderling.revisits import refresh
@@ -89,11 +90,6 @@ class Beside:
 
 def address(path: str) -> str:
     return "/" if path == "/" else f"{path}.html"
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        return int(door.getsockname()[1])
 
 
 @contextmanager

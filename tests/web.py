@@ -1,11 +1,14 @@
 """A well-behaved little web site on loopback for tests: pages by path, validators, counted requests."""
 
 import hashlib
+import socket
 import threading
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from random import randrange
 from typing import Self
 
 
@@ -44,6 +47,14 @@ def tree(pages: int, fan: int = 8) -> dict[str, Page]:
         parent = "/" if number <= fan else f"/p{(number - 1) // fan}"
         site["/" if number == 0 else f"/p{number}"] = html("/", parent, *children, text=f"page number {number}")
     return site
+
+
+def free_port() -> int:
+    """A port for a server to come; below those that connections are given by themselves, or one may be faster."""
+    while True:
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port := randrange(16_000, 32_000)))
+            return port
 
 
 class Site:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.publisher.conftest import BROWSER, listed
+from tests.web import free_port
 
 CONFIG = """
 daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/error.log;
@@ -29,11 +30,6 @@ http {{
   }}
 }}
 """
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        return int(door.getsockname()[1])
 
 
 def get(url: str, agent: str = BROWSER) -> tuple[int, bytes]:

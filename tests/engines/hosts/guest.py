@@ -1,22 +1,17 @@
 """A host beside a little site, and a key to be its guest."""
 
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.web import free_port
 
 from sanderling.clock import Clock, real
 from sanderling.engines.hosts.keys import allow, new_key
 from sanderling.engines.hosts.post import Address
 from sanderling.engines.hosts.rules import Owner, Site
 from sanderling.engines.hosts.service import Service
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager
