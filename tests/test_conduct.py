@@ -162,7 +162,7 @@ def test_of_complaints_that_come_together_the_longest_rest_is_granted(
 
         def answer(self, handler: BaseHTTPRequestHandler) -> None:
             if handler.path in ("/a", "/b") and not self.hits[handler.path]:
-                self.together.wait(20)
+                self.together.wait(300)
             super().answer(handler)
 
     complaints = {"/a": Page(b"", 503), "/b": Page(b"", 429, {"Retry-After": asked})}

@@ -96,7 +96,7 @@ def test_watching_finds_changes_by_itself_and_stops_when_told(tmp_path: Path) ->
 
         def stop_when_seen(coordinator: object) -> None:
             def wait() -> None:
-                deadline = time.monotonic() + 20
+                deadline = time.monotonic() + 300
                 while site.hits["/p2"] < 2 and time.monotonic() < deadline:
                     stopped.wait(0.02)
                 from sanderling.coordinator import Coordinator

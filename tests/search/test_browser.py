@@ -22,7 +22,7 @@ from sanderling.search.stored import policy
 from sanderling.search.tracking import COOKIE as CLIENT
 
 CHROMIUM = Path("/usr/bin/chromium")
-SHORT = 5_000  # milliseconds to wait for something at most
+PATIENCE = 30_000  # milliseconds to wait for something at most
 
 pytestmark = [
     pytest.mark.skipif(not CHROMIUM.exists(), reason="chromium is not installed (Debian package chromium)"),
@@ -53,7 +53,7 @@ def rooms(served: Serving) -> Rooms:
 def page(browser: Any, served: Serving, rooms: Rooms) -> Iterator[Any]:
     context = browser.new_context(base_url=served.root)
     made = context.new_page()
-    made.set_default_timeout(SHORT)
+    made.set_default_timeout(PATIENCE)
     made.errors = []
     made.on("pageerror", lambda error: made.errors.append(str(error)))
     yield made

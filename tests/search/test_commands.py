@@ -61,7 +61,7 @@ def test_serve_tells_its_address_and_password_once_and_ends_when_told(world: Wor
             with urllib.request.urlopen(address + "healthz") as answer:
                 assert json.load(answer)["status"] == "ok"
             server.send_signal(stop)
-            assert server.wait(20) == 0
+            assert server.wait(300) == 0
             said.append(server.stderr.read())
     assert "shown this once" in said[0]
     assert "shown this once" not in said[1]

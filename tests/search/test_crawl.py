@@ -83,7 +83,7 @@ def test_a_running_crawl_is_seen_paused_woken_and_stopped(tmp_path: Path) -> Non
 
         thread = threading.Thread(target=run)
         thread.start()
-        assert begun.wait(30)
+        assert begun.wait(300)
         window = CrawlWindow(tmp_path)
         while not window.errand.migrants():
             window.errand.heard = (-1e9, [])
@@ -93,7 +93,7 @@ def test_a_running_crawl_is_seen_paused_woken_and_stopped(tmp_path: Path) -> Non
         assert window.status().paused
         assert "1 migrants go on" in window.start(())
         crawls[0].stop(Finish.INTERRUPTED)
-        thread.join(30)
+        thread.join(300)
     assert ended == ["interrupted"]
     assert not CrawlWindow(tmp_path).status().running
     assert CrawlWindow(tmp_path).stop() == "no crawl is running"
