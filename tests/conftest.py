@@ -12,6 +12,12 @@ settings.load_profile("sanderling")
 os.environ.setdefault("SANDERLING_INDEX", "no")  # most tests of commands want no index beside them; some ask for it
 
 
+@pytest.fixture
+def soon_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages that could not be had are tried again at once, not seconds later."""
+    monkeypatch.setattr("sanderling.frontier.closing.RETRY_WAIT", 0.01)
+
+
 @pytest.fixture(scope="session")
 def suites() -> Path:
     """The folder of test data others wrote; tests that need it are skipped where it is not set."""

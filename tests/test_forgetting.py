@@ -252,6 +252,7 @@ def test_pages_that_are_gone_for_long_are_forgotten_and_may_return(
         assert (body(tmp_path, f"{site.root}/letter"), reasons(tmp_path)) == (letter.body, {})
 
 
+@pytest.mark.usefixtures("soon_again")
 def test_pages_that_nobody_found_for_long_are_forgotten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     at = ["-C", str(tmp_path)]
     with Site(site_pages()) as site:

@@ -43,7 +43,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     started = subprocess.run([sys.executable, "-c", START, folder], capture_output=True, text=True, check=False)
     if started.returncode:
         pytest.skip(f"PostgreSQL does not start here: {started.stderr.strip()[-200:]}")
-    yield started.stdout.strip()
+    address = started.stdout.strip()
+    db = connect(address)
+    db.execute("ALTER SYSTEM SET fsync = off")  # connections are cut and processes killed here, but no power is
+    db.execute("SELECT pg_reload_conf()")
+    db.close()
+    yield address
     subprocess.run([sys.executable, "-c", STOP, folder], capture_output=True, check=False)
 
 

@@ -114,6 +114,7 @@ def test_a_page_that_returns_with_other_words_is_a_change(tmp_path: Path, capsys
         assert (change["url"], "content" in change["kinds"]) == (f"{site.root}/p1", True)
 
 
+@pytest.mark.usefixtures("soon_again")
 def test_trouble_is_no_change_and_loses_nothing(tmp_path: Path) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))

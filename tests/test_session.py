@@ -199,6 +199,7 @@ def test_one_connection_and_a_pause_by_default(tmp_path: Path) -> None:
         assert summary.seconds >= 0.5
 
 
+@pytest.mark.usefixtures("soon_again")
 def test_a_server_that_asks_us_to_wait_is_asked_again_later(tmp_path: Path) -> None:
     with Site(tree(6)) as site:
         site.pages["/p2"] = Page(b"later", 503, {"Retry-After": "1"})
@@ -409,11 +410,20 @@ def test_no_password_is_told_with_an_address_that_is_none(address: str) -> None:
         assert "secret" not in str(told.value)
 
 
+@pytest.mark.usefixtures("soon_again")
 @pytest.mark.parametrize("login", ["me:pw@", "me:p/w@", "me:p@w@"])
 def test_no_password_of_a_proxy_is_kept_for_later_runs(login: str, tmp_path: Path) -> None:
     with Site({}) as proxy:
         door = proxy.root.replace("://", f"://{login}")
-        crawl(tmp_path, Request(("http://a.example/",), fetching=Fetching(proxy=door), workers=Workers(migrants=1)))
+        crawl(
+            tmp_path,
+            Request(
+                ("http://a.example/",),
+                politeness=Politeness(delay=0, backoff=0.2),
+                fetching=Fetching(proxy=door),
+                workers=Workers(migrants=1),
+            ),
+        )
     with read_collection(tmp_path) as collection:
         kept = get_meta(collection.db, "settings")
         assert json.loads(kept)["proxy"] == proxy.root

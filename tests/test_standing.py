@@ -68,7 +68,7 @@ def test_what_waits_knows_its_place_and_its_list(tmp_path: Path, order: str) -> 
 def test_the_rules_of_a_host_are_named(tmp_path: Path) -> None:
     with Site(tree(60, fan=40)) as site:
         site.pages["/robots.txt"] = html()
-        site.pages["/robots.txt"].body = b"User-agent: *\nDisallow: /p7\nCrawl-delay: 3\n"
+        site.pages["/robots.txt"].body = b"User-agent: *\nDisallow: /p7\nCrawl-delay: 1\n"
         site.pages["/robots.txt"].headers = {"Content-Type": "text/plain"}
         go(site, tmp_path, limit=2)
         with open_collection(tmp_path) as collection:
@@ -76,7 +76,7 @@ def test_the_rules_of_a_host_are_named(tmp_path: Path) -> None:
         last = look(tmp_path, waiting(tmp_path)[-1])
         forbidden = look(tmp_path, site.root + "/p7")
     assert any(said.startswith("the host rests until 2065-01-24 05:20:00: rate_limited") for said in last.held)
-    assert any("robots.txt asks for 3 s between requests" in said for said in last.held)
+    assert any("robots.txt asks for 1 s between requests" in said for said in last.held)
     assert any("does not allow it" in said for said in forbidden.held)
     assert last.due_at == 3e9
 

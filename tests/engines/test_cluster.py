@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.web import Page, Site, html, tree
+from tests.web import Page, Site, free_port, html, tree
 
 from sanderling.cli import main
 from sanderling.coordinator import Coordinator
@@ -156,12 +155,6 @@ def test_a_node_that_dies_loses_nothing(tmp_path: Path, nodes: Any) -> None:
         check(tmp_path, site)
 
 
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
-
-
 class Head:
     """The head of a cluster in a session of processes that can be killed and begun again at the same address."""
 
@@ -211,7 +204,10 @@ def head() -> Iterator[Head]:
     found.kill()
 
 
-def test_a_head_that_dies_and_returns_loses_nothing(tmp_path: Path, head: Head) -> None:
+def test_a_head_that_dies_and_returns_loses_nothing(
+    tmp_path: Path, head: Head, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_gcs_rpc_server_reconnect_timeout_s", "10")  # a driver gives its head up earlier than usual
     with Patient(tree(PAGES)) as site:
         engine = Cluster(PATIENT, head.address)
         patiently(engine.open)

@@ -40,6 +40,7 @@ def visit(folder: Path, *seeds: str, limits: Limits | None = None, exclude: tupl
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("soon_again")
 def test_every_misbehaviour_ends_in_a_state_with_a_reason(tmp_path: Path) -> None:
     with HostileServer() as server:
         seeds = [server.host + path.replace("*", "1") for path in PAGES if not path.startswith(("/busy", "/calendar"))]
