@@ -7,6 +7,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+# Tests wait as much as they compute: three processes at once, each file in one of them; ARGS="-n 0" takes one process.
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 EXTRAS := search,documents,alerts,cluster,postgresql,host,parquet,images,numbers,aliases
 
 .DEFAULT_GOAL := help
@@ -35,7 +37,7 @@ crawl: setup  ## crawl a site: make crawl URL=https://example.org/ ARGS="--depth
 
 test: dev  ## all tests, from nothing
 	@bash scripts/system.sh
-	$(BIN)/python -m pytest $(ARGS)
+	$(PYTEST) $(ARGS)
 
 check: dev format lint types layers tests  ## what must hold before a commit
 
@@ -52,7 +54,7 @@ layers:
 	$(BIN)/lint-imports
 
 tests:
-	$(BIN)/python -m pytest $(ARGS)
+	$(PYTEST) $(ARGS)
 
 bench: dev  ## crawl real sites with us and with others, write docs/benchmarks.md: make bench ARGS="--rounds 3"
 	PYTHONPATH=. bash scripts/bench.sh $(BIN)/python $(ARGS)

@@ -12,6 +12,12 @@ settings.load_profile("sanderling")
 os.environ.setdefault("SANDERLING_INDEX", "no")  # most tests of commands want no index beside them; some ask for it
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest: where several run at once, none of them is to be the last."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture
 def soon_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages that could not be had are tried again at once, not seconds later."""

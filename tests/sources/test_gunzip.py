@@ -26,6 +26,7 @@ def _unpacked(data: bytes, step: int = 1 << 20) -> tuple[bytes, bool]:
         gzip.compress(TEXT[:70]) + gzip.compress(TEXT[70:]),
         gzip.compress(TEXT) + b"rubbish",
     ],
+    ids=["plain", "packed", "packed twice", "two members", "with rubbish behind"],
 )
 def test_packed_or_not_it_is_the_same_file(data: bytes, step: int) -> None:
     assert _unpacked(data, step) == (TEXT, False)
