@@ -50,10 +50,10 @@ def tree(pages: int, fan: int = 8) -> dict[str, Page]:
 
 
 def free_port() -> int:
-    """A port for a server to come; below those that connections are given by themselves, or one may be faster."""
+    """A port for a server to come: below those that connections get by themselves, above those of Ray's workers."""
     while True:
         with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port := randrange(16_000, 32_000)))
+            probe.bind(("127.0.0.1", port := randrange(20_000, 32_000)))
             return port
 
 

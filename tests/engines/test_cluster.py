@@ -174,6 +174,7 @@ class Head:
         )
         deadline = time.monotonic() + 300
         while not (self.folder / "session_latest" / "sockets" / "raylet").exists():
+            assert self.process.poll() is None, "it ended"
             assert time.monotonic() < deadline
             time.sleep(0.05)
 
