@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
+from tests.pages.alike import as_found
 
 from sanderling.changes.difference import difference
 from sanderling.pages.branches import compare_spots
@@ -26,7 +26,7 @@ def are_alike(old: str, new: str) -> bool:
     if seen is not None:
         pair, truth = compare_spots(tree, seen), difference(sign(parse(before, "utf-8")), sign(parse(after, "utf-8")))
         found = difference(pair.old, pair.new)
-        assert found == (truth if truth.blocks else replace(truth, weight=found.weight))
+        assert found == as_found(truth, found)
         assert write(sign(tree)) == write(sign(parse(after, "utf-8")))
     return seen == Told()
 

@@ -5,7 +5,6 @@ are looked for, as long as that stays cheap. What left one place and came to ano
 """
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
@@ -23,9 +22,14 @@ class Hunk(Struct, frozen=True):
 
 def align(old: Sequence[int], new: Sequence[int]) -> list[Hunk]:
     """Find the places where two sequences of block hashes differ."""
-    start = common(old, new)
-    tail = min(common(old[::-1], new[::-1]), min(len(old), len(new)) - start)
+    start, tail = ends(old, new)
     return _between(old, new, (start, len(old) - tail), (start, len(new) - tail))
+
+
+def ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
+    """Count what two sequences of one type begin and end with alike."""
+    start = common(old, new)
+    return start, min(common(old[::-1], new[::-1]), min(len(old), len(new)) - start)
 
 
 def common(one: Sequence[object], other: Sequence[object]) -> int:
@@ -70,8 +74,13 @@ def _anchors(
 
 
 def _single(blocks: Sequence[int], gap: tuple[int, int]) -> dict[int, int]:
-    counts = Counter(blocks[gap[0] : gap[1]])
-    return {blocks[place]: place for place in range(*gap) if counts[blocks[place]] == 1}
+    """Number the blocks of a gap that occur once in it."""
+    part = blocks[gap[0] : gap[1]]
+    last = dict(zip(part, range(*gap), strict=True))
+    if len(last) == len(part):
+        return last
+    first = dict(zip(part[::-1], range(gap[1] - 1, gap[0] - 1, -1), strict=True))
+    return {key: place for key, place in last.items() if first[key] == place}
 
 
 def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:

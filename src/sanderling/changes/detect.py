@@ -4,6 +4,7 @@ The cheap test comes first: two equal marks cost one comparison, equal parts one
 weighed and judged, with what was learned of the site.
 """
 
+from collections import Counter
 from enum import StrEnum
 from math import sqrt
 
@@ -111,7 +112,7 @@ def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Chang
         kinds=kinds,
         significance=round(max([_significance(kind, found, main, amount, deltas) for kind in kinds], default=0.0), 3),
         amount=round(amount, 4),
-        counts={action: sum(block.action is action for block in main) for action in {block.action for block in main}},
+        counts=dict(Counter(block.action for block in main)),
         paragraphs=tuple(_paragraph(block, found.weight) for block in sorted(news, key=_place)[:MAX_BLOCKS]),
         structure=found.structure,
         links=_tally(deltas.get("links")),

@@ -2,13 +2,13 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from itertools import islice
+from itertools import compress, islice
 
 from msgspec import Struct
 
-from sanderling.changes.align import Hunk, align
+from sanderling.changes.align import Hunk, align, ends
 from sanderling.changes.resources import Swap
 from sanderling.changes.tree import Structure, compare_packed
 from sanderling.pages.assets import unpack as unpack_set
@@ -110,6 +110,12 @@ class _Side:
         self.keys = array("I", mark.keys)
         self.sizes = array("H", mark.sizes)
         self.places = mark.places
+        self.numbers: Sequence[int] = range(mark.start, mark.start + len(self.keys))
+        if 0 in self.sizes:  # what is all stamps has a number, no more
+            self.keys = array("I", compress(self.keys, self.sizes))
+            self.places = bytes(compress(self.places, self.sizes))
+            self.numbers = list(compress(self.numbers, self.sizes))
+            self.sizes = array("H", filter(None, self.sizes))
 
     def shown(self, keys: set[int]) -> Counter[int]:
         """Count those of some blocks that are shown."""
@@ -118,9 +124,12 @@ class _Side:
 
 def _blocks(old: Signature, new: Signature) -> Iterable[Block]:
     """Say of each block that differs what happened to it; forth and back alike, whichever way ties fall."""
-    if (old.keys, old.places) <= (new.keys, new.places):
-        return _happened(old, new)
-    return map(_mirror, _happened(new, old))
+    left, right = _Side(old), _Side(new)
+    start, tail = ends(left.keys, right.keys)
+    mine, yours = (side.keys[start : len(side.keys) - tail].tobytes() for side in (left, right))
+    if (mine, left.places) <= (yours, right.places):
+        return _happened(left, right)
+    return map(_mirror, _happened(right, left))
 
 
 def _mirror(block: Block) -> Block:
@@ -130,8 +139,7 @@ def _mirror(block: Block) -> Block:
     return Block(action, block.size, block.main, block.new, block.old, keys, block.context, block.worth)
 
 
-def _happened(old: Signature, new: Signature) -> Iterable[Block]:
-    left, right = _Side(old), _Side(new)
+def _happened(left: _Side, right: _Side) -> Iterable[Block]:
     hunks = align(left.keys, right.keys)
     gone = Counter(left.keys[place] for hunk in hunks for place in range(*hunk.old))
     came = Counter(right.keys[place] for hunk in hunks for place in range(*hunk.new))
@@ -152,7 +160,8 @@ def _turned(action: Action, dark: _Side, light: _Side) -> Iterable[Block]:
     for place, key in enumerate(light.keys if shown else ()):
         if shown[key] > 0 and light.places[place] & MAIN:
             shown[key] -= 1
-            old, new = (-1, place) if action is Action.ADDED else (place, -1)
+            number = light.numbers[place]
+            old, new = (-1, number) if action is Action.ADDED else (number, -1)
             yield Block(action, light.sizes[place], True, old, new, (key,), 0, light.places[place] & WORTH > 0)
 
 
@@ -181,8 +190,8 @@ def _hunk(
                 Action.MOVED,
                 left.sizes[place],
                 left.places[place] & MAIN > 0,
-                place,
-                arrivals[key].pop(0),
+                left.numbers[place],
+                right.numbers[arrivals[key].pop(0)],
                 (key,),
                 context,
             )
@@ -190,13 +199,14 @@ def _hunk(
     for mine, yours in ((gone[one], came[other]) for one, other in pairs):
         size, kind = max(left.sizes[mine], right.sizes[yours]), left.places[mine] | right.places[yours]
         keys: tuple[int, ...] = (left.keys[mine], right.keys[yours])
-        yield Block(Action.CHANGED, size, kind & MAIN > 0, mine, yours, keys, context, kind & WORTH > 0)
+        numbers = left.numbers[mine], right.numbers[yours]
+        yield Block(Action.CHANGED, size, kind & MAIN > 0, *numbers, keys, context, kind & WORTH > 0)
     for place in _without(gone, {one for one, _ in pairs}):
         size, kind, keys = left.sizes[place], left.places[place], (left.keys[place],)
-        yield Block(Action.REMOVED, size, kind & MAIN > 0, place, -1, keys, context, kind & WORTH > 0)
+        yield Block(Action.REMOVED, size, kind & MAIN > 0, left.numbers[place], -1, keys, context, kind & WORTH > 0)
     for place in _without(came, {other for _, other in pairs}):
         size, kind, keys = right.sizes[place], right.places[place], (right.keys[place],)
-        yield Block(Action.ADDED, size, kind & MAIN > 0, -1, place, keys, context, kind & WORTH > 0)
+        yield Block(Action.ADDED, size, kind & MAIN > 0, -1, right.numbers[place], keys, context, kind & WORTH > 0)
 
 
 def _without(places: list[int], taken: set[int]) -> list[int]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from enum import StrEnum
-from itertools import pairwise
+from operator import gt
 
 from msgspec import Struct
 
@@ -135,7 +135,7 @@ Kinds = Counter[tuple[int, str | int, bool]]
 def _kinds(tags: Tags, depths: bytes, start: int, end: int) -> Kinds:
     stop = len(tags) - end
     stretch = depths[start : stop + 1] + b"\0"
-    inner = [following > depth for depth, following in pairwise(stretch)]
+    inner = map(gt, stretch[1:], stretch)
     return Counter(zip(stretch, tags[start:stop], inner, strict=False))
 
 

@@ -30,6 +30,7 @@ TOLD = 0.1  # unless more of its text than this is prose
 INTRODUCED = 4  # times the prose are the links of a list, wherever its title stands
 LARGE = 0.2  # share of the text in menus that makes one of them large
 
+COMMON = frozenset(("a", "div"))  # tags that nearly all pages have
 MARK = "sanderling"  # attribute set on elements while the text is rendered
 MAIN, HIDDEN, OUTSIDE, CHOICE, LANDMARK, HINTED = "main", "hidden", "outside", "choice", "landmark", "hinted"
 LINK, WATCHED, VERBATIM, VEILED, BOX = "link", "watched", "verbatim", "veiled", "box"
@@ -103,12 +104,13 @@ def said(tree: Document) -> Said:
     """Find the parts of a page that it names."""
     marked = tree.select(MARKED)  # one look at all elements
     roles = [(role, element) for element in marked if (role := element.attr("role"))][:MAX_NAMED]
-    veiled = [element for element in marked if _is_veiled(element)]
+    veiled = [element for element in marked if is_veiled(element)]
     main = [*tree.find_all("main"), *(element for role, element in roles if role == "main")]
     return Said(main, [] if main else _hinted(tree), roles, veiled)
 
 
-def _is_veiled(element: Element) -> bool:
+def is_veiled(element: Element) -> bool:
+    """Say whether an element is there and not shown."""
     style = element.attr("style") or ""
     return "display:none" in style or "display: none" in style or element.attr("hidden") is not None
 
@@ -124,7 +126,7 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
         named.append((VALUE, tree.select(VALUES)))
         named.append((ASKING, _asking(tree)))
     named = [(label, elements[:MAX_NAMED]) for label, elements in named if elements]
-    lines, spans = _render(tree, named, LANDMARKS if parts.main else LANDMARKS | LINKS | PARTS)
+    lines, spans = render(tree, named, LANDMARKS if parts.main else LANDMARKS | LINKS | PARTS)
     areas = _Areas(lines, spans)
     verbatim, unseen = bytes(areas.cover(VERBATIM)), bytes(areas.cover(VEILED))
     if attention.is_narrow:
@@ -143,13 +145,13 @@ def _asking(tree: Document) -> list[Element]:
     return [element for element in dict.fromkeys(found) if element is not None]
 
 
-def _render(
+def render(
     tree: Document, named: list[tuple[str, list[Element]]], tags: dict[str, list[str]]
 ) -> tuple[list[str], list[tuple[int, int, str]]]:
     """Render the text, and say which of it each landmark and each named element covers."""
+    rules = {tag: labels for tag, labels in tags.items() if tag in COMMON or tree.find_all(tag)}  # each costs a little
     cells = loosen(tree)
     try:
-        rules = {tag: labels for tag, labels in tags.items() if tree.find(tag) is not None}  # each costs, tree-wide
         for label, elements in named:
             rules[f"#{MARK}={label}"] = [label]
             for element in elements:
@@ -209,7 +211,8 @@ def _telling(elements: list[Element], name: str) -> Iterable[Element]:
     names = values(elements, name)
     if name == "id" and not _may_tell(names):
         return ()
-    return compress(elements, map(_known.__getitem__, names))
+    telling = set(filter(_known.__getitem__, set(names)))
+    return compress(elements, map(telling.__contains__, names)) if telling else ()
 
 
 def _may_tell(names: list[str]) -> bool:
@@ -225,7 +228,7 @@ class _Areas:
         self.lines, self.lengths = lines, list(map(len, lines))
         self.weighed = set[int]()  # lines whose words were read
         self.margin = float(sum(self.lengths))
-        ends = list(accumulate(map(AND_ITS_END, self.lengths)))
+        self.ends = ends = list(accumulate(map(AND_ITS_END, self.lengths)))
         self.spans: dict[str, list[tuple[int, int]]] = {}
         self.linked: dict[int, int] = {}  # letters of a line inside links and buttons
         self.pressed: dict[int, int] = {}  # inside buttons
@@ -280,7 +283,7 @@ class _Areas:
 
     def _in_core(self, main: bytearray) -> bytearray:
         """Leave out what stands outside of the core of a page."""
-        self.core, margin = find_core(self.lengths, main, self.boxes)
+        self.core, margin = find_core(self.lengths, self.ends, main, self.boxes)
         self.margin = min(self.margin, margin)
         if self.core is not None:
             signs = self._signs()
@@ -322,7 +325,7 @@ class _Areas:
     def _menus(self, furniture: bytearray) -> bytearray:
         """Paint runs of bare links: what has no prose between them is a menu, whatever it is called."""
         area, bare = bytearray(len(furniture)), self._bare()
-        if not bare:
+        if len(bare) < RUN:
             return area
         run: list[int] = []
         menus: list[list[int]] = []
@@ -372,7 +375,7 @@ class _Areas:
         above = max((line for line, _ in headings if line < menu[0]), default=None)
         if above is None or not self._is_at_most(told, size):
             return False
-        return are_together(self.boxes, self.lengths, above, menu[0]) or self._is_at_most(INTRODUCED * told, size)
+        return are_together(self.boxes, self.ends, above, menu[0]) or self._is_at_most(INTRODUCED * told, size)
 
     def _is_at_most(self, one: float, other: float) -> bool:
         """Compare two numbers of letters, and remember how little was between them."""
@@ -401,5 +404,5 @@ def _paint(area: bytearray, other: bytearray, value: int = 1) -> None:
     """Paint the lines of another area over this one."""
     if 1 not in other:
         return
-    for place in compress(range(len(area)), other):
-        area[place] = value
+    mine, yours = int.from_bytes(area, "little"), int.from_bytes(other, "little")
+    area[:] = (mine | yours if value else mine & ~yours).to_bytes(len(area), "little")

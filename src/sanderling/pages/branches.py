@@ -6,33 +6,42 @@ Most changed pages have a few other words, or another script, and all else as it
 from collections.abc import Callable, Set
 
 from msgspec.structs import replace
+from turbohtml import Node
 
 from sanderling.pages import assets, behaviour
+from sanderling.pages.aside import furniture_before
 from sanderling.pages.blocks import Blocks, blocks, said
 from sanderling.pages.forks import ALL, Found, Part
 from sanderling.pages.parse import Document
-from sanderling.pages.reworded import Pair, compare_blocks, page_before
+from sanderling.pages.reworded import Pair, compare_blocks, compare_lines, compare_whole, page_before
 from sanderling.pages.signatures import NOTHING, main_assets, skeleton
 from sanderling.pages.spots import Told
 from sanderling.pages.swaps import Swap, as_it_was
 
+SEEN: dict[Part, tuple[str, ...]] = {
+    Part.IMAGES: ("img", "video", "audio", "source", "path", "use"),
+    Part.SCRIPTS: ("script",),
+    Part.FORMS: ("form", "input", "option"),
+    Part.FRAMES: tuple(behaviour.FRAMES),
+    Part.TITLE: ("title",),
+}  # the tags of which alone some parts are made
 SHOWN = frozenset((Part.LINKS, Part.IMAGES))
 
 
 def compare_trees(old: Document, new: Document, found: Found) -> Pair:
     """Mark what differs between two trees, given where they do; if tags do, the new mark is a full one, to be kept."""
-    if Part.STRUCTURE in found.parts:
-        return _in_full(old, new, found.parts)
-    parts = found.parts
+    parts = {part for part in found.parts if not _has_the_same(part, old, new)}
+    if Part.STRUCTURE in parts:
+        return _in_full(old, new, parts)
     left, right = _marked(old, parts), _marked(new, parts)
-    if Part.SCRIPTS not in parts and found.gone + found.come:
+    if Part.SCRIPTS not in found.parts and found.gone + found.come:
         left["scripts"], right["scripts"] = _scripts(new, found)
-    if not parts & (SHOWN | {Part.WORDS}):
+    if not found.parts & (SHOWN | {Part.WORDS}):
         return Pair(replace(NOTHING, **left), replace(NOTHING, **right))
     page = blocks(new)
     last = page_before(old, page, found.texts) if Part.WORDS in parts else replace(page, said=None)
     words = compare_blocks(last, page)
-    if parts & SHOWN or _is_elsewhere(last, page):
+    if found.parts & SHOWN or _is_elsewhere(last, page):
         left |= _main(old, last)
         right |= _main(new, page)
     return Pair(replace(words.old, **left), replace(words.new, **right))
@@ -41,12 +50,19 @@ def compare_trees(old: Document, new: Document, found: Found) -> Pair:
 def _in_full(old: Document, new: Document, parts: Set[Part]) -> Pair:
     """Mark a version in full, and the last one as it with what differs."""
     right = _marked(new, ALL)
-    left = right | _marked(old, parts | {Part.SCRIPTS})
+    scripts = frozenset() if _has_the_same(Part.SCRIPTS, old, new) else frozenset((Part.SCRIPTS,))
+    left = right | _marked(old, parts | scripts)
     last, page = blocks(old), blocks(new)
-    words = compare_blocks(last, page, is_kept=True)
     right |= _main(new, page)
     left |= _main(old, last)
+    words = compare_whole(last, page)
     return Pair(replace(words.old, **left), replace(words.new, **right))
+
+
+def _has_the_same(part: Part, old: Document, new: Document) -> bool:
+    """Say whether two trees have the same elements of all tags that a part of a mark sees; the parser tells at once."""
+    rows = [(old.find_all(tag), new.find_all(tag)) for tag in SEEN.get(part, ())]
+    return bool(rows) and all(len(mine) == len(yours) and all(map(Node.equals, mine, yours)) for mine, yours in rows)
 
 
 def compare_spots(tree: Document, told: Told) -> Pair:
@@ -60,6 +76,10 @@ def compare_spots(tree: Document, told: Told) -> Pair:
 
 def _swapped(tree: Document, texts: list[Swap]) -> Pair:
     """Mark the words of a tree, and those it had."""
+    aside = furniture_before(tree, texts)
+    found = None if aside is None else compare_lines(*aside)
+    if found is not None:
+        return found
     page, pieces = blocks(tree), [(swap.before, swap.node.data) for swap in texts]
     with as_it_was(texts):
         last = page_before(tree, page, pieces)

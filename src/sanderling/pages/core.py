@@ -53,9 +53,10 @@ class Core(Struct, frozen=True):
         return 1 in prose[start:first] and 1 in prose[last + 1 : end]
 
 
-def find_core(lengths: list[int], main: bytes | bytearray, boxes: list[Box]) -> tuple[Core | None, float]:
+def find_core(
+    lengths: list[int], ends: list[int], main: bytes | bytearray, boxes: list[Box]
+) -> tuple[Core | None, float]:
     """Find the core among boxes, and how many letters may come and go before it could be another one."""
-    ends = list(accumulate(length + 1 for length in lengths))
     sums = [0, *accumulate(map(mul, lengths, main))]
     whole, margin = sums[-1], float(abs(sums[-1] - SMALLEST))
     if whole < SMALLEST:
@@ -95,9 +96,8 @@ def _around(boxes: list[Box], ends: list[int], line: int) -> list[Box]:
     return [box for box in boxes if box[0] <= at < box[1]]
 
 
-def are_together(boxes: list[Box], lengths: list[int], line: int, other: int) -> bool:
+def are_together(boxes: list[Box], ends: list[int], line: int, other: int) -> bool:
     """Say whether the innermost part around a line has another line too; what stands in none is with all."""
-    ends = list(accumulate(length + 1 for length in lengths))
     first, last = _lines(next(iter(_around(boxes, ends, line)), (0, ends[-1])), ends)
     return first <= other < last
 

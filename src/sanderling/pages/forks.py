@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence, Set
 from enum import StrEnum
 from itertools import compress, count, islice
+from operator import not_
 
 from msgspec import Struct
 from turbohtml import Comment, Doctype, Node, Text
@@ -245,9 +246,10 @@ def _branch(fork: _Fork, spots: Spots) -> _Branch:
     first = _holder(left, spots.first) if fork.has_first else None
     last = _holder(left, spots.last) if fork.has_last else None
     until = most if last is None else min(most, len(left) - 1 - last)
-    tail = next(compress(count(), map(_differ, islice(reversed(left), until), reversed(right))), until)
+    alike = map(Node.equals, islice(reversed(left), until), reversed(right))
+    tail = next(compress(count(), map(not_, alike)), until)
     until = most - tail if first is None else min(most - tail, first)
-    start = next(compress(count(), map(_differ, islice(left, until), right)), until)
+    start = next(compress(count(), map(not_, map(Node.equals, islice(left, until), right))), until)
     return _Branch(
         left[start : len(left) - tail],
         right[start : len(right) - tail],
@@ -262,10 +264,6 @@ def _holder(nodes: Sequence[Node], spot: tuple[int, int]) -> int | None:
     return next(
         (n for n, node in zip(places, reversed(nodes), strict=False) if (node.position or MISSING) <= spot), None
     )
-
-
-def _differ(one: Node, other: Node) -> bool:
-    return not one.equals(other)
 
 
 class _Row(Struct, frozen=True):

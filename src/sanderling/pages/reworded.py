@@ -19,11 +19,12 @@ from sanderling.pages.signatures import (
     NOTHING,
     Signature,
     Words,
-    hashed,
     places_of,
+    read_line,
     read_words,
     text_of,
     weigh,
+    weight_of,
     worded,
 )
 from sanderling.pages.text import squeeze, text
@@ -76,12 +77,45 @@ def _as_before(page: Blocks, lines: list[str]) -> Blocks | None:
     return replace(page, lines=lines, said=None) if 2 * drift < page.margin or not drift else None
 
 
-def compare_blocks(old: Blocks, new: Blocks, *, is_kept: bool = False) -> Pair:
-    """Mark the words of two versions whose blocks are known; all of those of the new one, if its mark is kept."""
-    alike = old.lines == new.lines and old.verbatim == new.verbatim and _show_alike(old, new)
-    if alike and not is_kept:
+def compare_blocks(old: Blocks, new: Blocks) -> Pair:
+    """Mark the words of two versions whose blocks are known: those between what both begin and end with alike."""
+    pair = compare_lines(old, new)
+    return pair or _pair(old, new, WHOLE, [read_words(page) for page in (old, new)])
+
+
+def compare_whole(old: Blocks, new: Blocks) -> Pair:
+    """Mark all words of two versions, reading once what both begin and end with alike."""
+    cut, now = _cut(old, new), read_words(new)
+    if cut == WHOLE or now.clocks:
+        last = read_words(old)
+    else:
+        mine = read_words(cut.of(old))
+        blocks = [*now.blocks[: cut.start], *mine.blocks, *now.blocks[len(now.blocks) - cut.tail :]]
+        text = now.text ^ (mine.text != text_of(cut.of(new).lines))  # only whether it is another one counts
+        last = Words(text, blocks, places_of(old), old.main, old.lines, mine.clocks)
+    if last.clocks and cut != WHOLE:
+        last = read_words(old)
+    pair = [worded(weigh(some, page.lines), weight_of(page)) for some, page in ((last, old), (now, new))]
+    return Pair(*pair)
+
+
+def compare_lines(old: Blocks, new: Blocks) -> Pair | None:
+    """Mark the lines that differ; None if others decide how these are read."""
+    if old.lines == new.lines and old.verbatim == new.verbatim and _show_alike(old, new):
         return Pair(NOTHING, NOTHING)
-    return _spliced(old, new, is_kept) or Pair(_marked(old), _marked(new))
+    cut = _cut(old, new)
+    words = [read_words(cut.of(page)) for page in (old, new)] if cut != WHOLE else []
+    if not words or not _is_enough(words, cut) or _may_be_unveiled(old, new, cut, words):
+        return None
+    return _pair(old, new, cut, words)
+
+
+def _pair(old: Blocks, new: Blocks, cut: "_Cut", words: Sequence[Words]) -> Pair:
+    marks = [
+        replace(worded(weigh(some, cut.of(page).lines), weight), start=cut.blocks(page))
+        for some, page, weight in zip(words, (old, new), _weights(old, new, cut), strict=True)
+    ]
+    return Pair(*marks)
 
 
 def _show_alike(old: Blocks, new: Blocks) -> bool:
@@ -89,74 +123,81 @@ def _show_alike(old: Blocks, new: Blocks) -> bool:
     return (old.main, old.veiled) == (new.main, new.veiled) or not (1 in old.veiled or 1 in new.veiled)
 
 
-def _marked(page: Blocks) -> Signature:
-    return worded(weigh(read_words(page), page.lines))
+def _is_enough(words: Sequence[Words], cut: "_Cut") -> bool:
+    """Say whether the lines of a cut tell what differs: no bare times, and no end of one inside what the other has."""
+    mine, yours = (list(filter(None, some.blocks)) for some in words)
+    is_open = bool(cut.tail) and _common(mine, yours) == min(len(mine), len(yours))
+    return not is_open and not any(some.clocks for some in words)
 
 
 class _Cut(Struct, frozen=True):
     """The lines between those that two versions begin and end with alike."""
 
-    start: int
-    tail: int  # lines behind them
+    start: int = 0
+    tail: int = 0  # lines behind them
 
     def of(self, page: Blocks) -> Blocks:
         """These lines of one version."""
         end = len(page.lines) - self.tail
-        rows = {name: getattr(page, name)[self.start : end] for name in ("lines", "main", "verbatim", "veiled")}
+        rows = {name: getattr(page, name)[self.start : end] for name in ROWS}
         return replace(page, **rows)
 
     def around(self, rows: bytes) -> tuple[bytes, bytes]:
         """What is before and behind them."""
         return rows[: self.start], rows[len(rows) - self.tail :]
 
+    def blocks(self, page: Blocks) -> int:
+        """Count the blocks before them."""
+        return sum(map(bool, page.lines[: self.start]))
 
-def _cut(old: list[str], new: list[str]) -> _Cut:
-    start = _common(old, new)
-    return _Cut(start, min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - start))
+
+WHOLE = _Cut()
+ROWS = ("lines", "main", "verbatim", "veiled")  # one thing for each line of a page
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
+def _cut(old: Blocks, new: Blocks) -> _Cut:
+    """Cut off what two versions begin and end with, but for the blocks between which that stands which differs."""
+    start = _common(old.lines, new.lines)
+    tail = min(_common(old.lines[::-1], new.lines[::-1]), min(len(old.lines), len(new.lines)) - start)
+    after = next(compress(count(1), new.lines[len(new.lines) - tail :]), 0)
+    cut = _Cut(_last_block(new, start), tail - after if after else 0)
+    whole = cut.around(old.verbatim) != cut.around(new.verbatim) or max(map(len, (old.lines, new.lines))) >= MAX_LINES
+    return WHOLE if whole else cut
+
+
+def _last_block(page: Blocks, end: int) -> int:
+    """Number the last line before a place that is not empty nor all stamps."""
+    for place in range(end - 1, -1, -1):
+        if read_line(page, place):
+            return place
+    return 0
+
+
+def _common(one: Sequence[str | bytes], other: Sequence[str | bytes]) -> int:
     """How many lines two texts begin with alike."""
     return next(compress(count(), map(ne, one, other)), min(len(one), len(other)))
 
 
-def _spliced(old: Blocks, new: Blocks, is_kept: bool) -> Pair | None:
-    """Mark two versions, reading once what both begin and end with; None if one line there decides about another."""
-    cut = _cut(old.lines, new.lines)
+def _weights(old: Blocks, new: Blocks, cut: _Cut) -> tuple[int, int]:
+    """Measure the main content of both versions, once where it is the same; nobody asks where none of it differs."""
     mine, yours = cut.of(old), cut.of(new)
-    if max(len(old.lines), len(new.lines)) >= MAX_LINES or cut.around(old.verbatim) != cut.around(new.verbatim):
-        return None
-    read, part = read_words(new, is_part=not is_kept), read_words(mine)
-    end = len(read.blocks) - cut.tail
-    if part.clocks or any(cut.start <= place < end for place in read.clocks):
-        return None
-    row = read.blocks[: cut.start], read.blocks[cut.start : end], read.blocks[end:]
-    head, middle, tail = map(hashed, row)
-    gone = part.blocks[: len(mine.lines)]  # no lines read as an empty one
-    last = Words(part.text, [*row[0], *gone, *row[2]], places_of(old), old.main)
-    now = replace(read, text=text_of(yours.lines))
-    other = {*gone, *row[1]} - {b""}
-    if is_kept or _may_be_unveiled(old, new, cut, other, set(compress(read.blocks, new.veiled))):
-        last, now = weigh(last, old.lines), weigh(now, new.lines)
-    else:
-        last, now = _weighed(last, old.lines, other), _weighed(now, new.lines, other)
-    if is_kept:  # of the last version only whether it was another text counts
-        last, now = replace(last, text=read.text ^ (last.text != now.text)), replace(now, text=read.text)
-    return Pair(worded(last, row=head + hashed(gone) + tail), worded(now, row=head + middle + tail))
+    if 1 not in mine.main and 1 not in yours.main:
+        return 0, 0
+    weight = weight_of(new)
+    if cut.around(old.main) != cut.around(new.main):
+        return weight_of(old), weight
+    return weight - weight_of(yours) + weight_of(mine), weight
 
 
-def _may_be_unveiled(old: Blocks, new: Blocks, cut: _Cut, other: set[bytes], veiled: set[bytes]) -> bool:
-    """Say whether one version may show what the other has and does not show; `other` are the blocks that differ."""
+def _may_be_unveiled(old: Blocks, new: Blocks, cut: _Cut, words: Sequence[Words]) -> bool:
+    """Say whether one version may show what the other has and does not show."""
+    if 1 not in old.veiled and 1 not in new.veiled:
+        return False
     if cut.around(old.veiled) != cut.around(new.veiled) or cut.around(old.main) != cut.around(new.main):
-        return 1 in old.veiled or 1 in new.veiled
-    return 1 in cut.of(old).veiled or 1 in cut.of(new).veiled or not veiled.isdisjoint(other)
-
-
-def _weighed(words: Words, lines: list[str], other: set[bytes]) -> Words:
-    """Weigh the blocks that differ, wherever they stand: beside one like it, either may be said to be new."""
-    wanted = [place for place, block in enumerate(words.blocks) if block in other]
-    some = bytes(map(words.main.__getitem__, wanted))
-    places = bytearray(words.places)
-    for place, value in zip(wanted, weigh(Words(0, [], some, some), [lines[n] for n in wanted]).places, strict=True):
-        places[place] = value
-    return replace(words, places=bytes(places))
+        return True
+    mine, yours = cut.of(old), cut.of(new)
+    if 1 in mine.veiled or 1 in yours.veiled or not (1 in mine.main or 1 in yours.main):
+        return 1 in mine.veiled or 1 in yours.veiled
+    rows = {name: bytes(compress(getattr(new, name), new.veiled)) for name in ROWS[1:]}
+    veiled = replace(new, lines=list(compress(new.lines, new.veiled)), **rows)
+    return not set(read_words(veiled).blocks).isdisjoint({block for some in words for block in some.blocks} - {b""})

@@ -8,7 +8,7 @@ only. All text is hashed without blanks, that of blocks without stamps too.
 
 import re
 from array import array
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from itertools import compress
 from re import Pattern
 
@@ -44,10 +44,10 @@ class Signature(Struct, frozen=True, array_like=True):
     version: int
     attention: int  # under which the mark was made; 0 for the usual one
     text: int  # hash of the whole visible text, stamps and furniture too, however it is cut into blocks
-    keys: bytes  # of each block of text that is not empty: hash, four bytes
-    sizes: bytes  # its length in bytes, two bytes
+    keys: bytes  # of each block of text: hash, four bytes
+    sizes: bytes  # its length in bytes, two bytes; 0 for a block that is all stamps
     places: bytes  # one byte: 1 for main content, 3 for a price and the like there, 4 for what is not shown, or 0
-    weight: int  # length of all main content
+    weight: int  # length of all main content, stamps too
     outline: bytes  # the skeleton without tags that only change looks or are never seen, packed
     cosmetic: int  # which tags only change looks, how often each, and the looks that old pages write into tags
     looks: tuple[int, int]  # classes and styles in order, and as a set
@@ -60,6 +60,7 @@ class Signature(Struct, frozen=True, array_like=True):
     forms: bytes
     frames: bytes
     title: bytes = b""
+    start: int = 0  # blocks before these; two marks made of one another leave out what both begin and end with
 
 
 def read(mark: bytes) -> Signature:
@@ -135,8 +136,8 @@ def sign_lines(tree: Document, attention: Attention = EVERYTHING) -> tuple[Signa
     there = None if attention.is_narrow else brought(tree, attention.ignored)
     body = blocks(tree, attention)
     words = weigh(read_words(body, attention.ignored), body.lines)
-    mark = worded(words, attention.number)
-    lines = {place: body.lines[place] for place in compress(range(len(words.blocks)), words.blocks)}
+    mark = worded(words, weight_of(body), attention.number)
+    lines = {place: body.lines[place] for place in compress(range(len(words.blocks)), words.shown)}
     if there is None:
         return mark, lines
     main_links, main_images = main_assets(tree, body.said or said(tree), body)
@@ -165,11 +166,12 @@ class Words(Struct, frozen=True):
     blocks: list[bytes]  # of each line: without blanks and stamps; may be empty
     places: bytes  # of each line
     main: bytes
+    shown: Sequence[str]  # the lines as they stand on the page: one that is empty is no block
     clocks: Set[int] = frozenset()  # lines that are a bare time of day: all of them decide what each is
 
 
-def read_words(body: Blocks, ignored: Pattern[str] | None = None, *, is_part: bool = False) -> Words:
-    """Read the words of a page whose blocks are known; the whole text is hashed unless only parts of it count."""
+def read_words(body: Blocks, ignored: Pattern[str] | None = None) -> Words:
+    """Read the words of a page, or of some lines of it, whose blocks are known."""
     raw = spelled("\n".join(body.lines))
     lines = raw.split(b"\n", MAX_LINES)
     numbered = _numbers(raw) if ignored is None else lines
@@ -179,8 +181,13 @@ def read_words(body: Blocks, ignored: Pattern[str] | None = None, *, is_part: bo
     for place in places:
         lines[place] = _reduced(body, place, lines[place], ignored, place in timetable)
     some = slice(len(lines))
-    whole = 0 if is_part else _whole(raw, numbered)
-    return Words(whole, lines, places_of(body)[some], body.main[some], clocks)
+    return Words(_whole(raw, numbered), lines, places_of(body)[some], body.main[some], body.lines[some], clocks)
+
+
+def read_line(body: Blocks, place: int) -> bytes:
+    """Read one line as it is read if no bare times stand around it."""
+    block = spelled(body.lines[place])
+    return _reduced(body, place, block, None, False) if block.translate(None, NO_DIGITS) else block
 
 
 def places_of(body: Blocks) -> bytes:
@@ -199,37 +206,26 @@ def weigh(words: Words, lines: list[str]) -> Words:
     return replace(words, places=places)
 
 
-class Hashed(Struct, frozen=True):
-    """Some blocks as a mark has them, but for the empty ones."""
-
-    keys: "array[int]"
-    sizes: "array[int]"
-
-    def __add__(self, other: "Hashed") -> "Hashed":
-        return Hashed(self.keys + other.keys, self.sizes + other.sizes)
-
-
-def hashed(blocks: list[bytes]) -> Hashed:
-    """Hash some blocks."""
-    shown = list(filter(None, blocks))
-    sizes = list(map(len, shown))
+def worded(words: Words, weight: int, attention: int = 0) -> Signature:
+    """Write the mark of a page of which only the words count."""
+    blocks = list(compress(words.blocks, words.shown))
+    sizes = list(map(len, blocks))
     if max(sizes, default=0) > MAX_SIZE:
         sizes = [min(size, MAX_SIZE) for size in sizes]
-    return Hashed(array("I", map(xxh32_intdigest, shown)), array("H", sizes))
-
-
-def worded(words: Words, attention: int = 0, row: Hashed | None = None) -> Signature:
-    """Write the mark of a page of which only the words count; `row` are its blocks, if they are hashed already."""
-    row = row or hashed(words.blocks)
     return replace(
         NOTHING,
         attention=attention,
         text=words.text,
-        keys=row.keys.tobytes(),
-        sizes=row.sizes.tobytes(),
-        places=bytes(compress(words.places, words.blocks)),
-        weight=sum(compress(row.sizes, compress(words.main, words.blocks))),
+        keys=array("I", map(xxh32_intdigest, blocks)).tobytes(),
+        sizes=array("H", sizes).tobytes(),
+        places=bytes(compress(words.places, words.shown)),
+        weight=weight,
     )
+
+
+def weight_of(body: Blocks) -> int:
+    """Measure the main content."""
+    return len(spelled("\n".join(compress(body.lines, body.main))).translate(None, b"\n"))
 
 
 def _numbers(raw: bytes) -> list[bytes]:

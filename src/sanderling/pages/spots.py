@@ -63,8 +63,8 @@ def told(tree: Document, old: bytes, new: bytes) -> Told | None:
             words.append(piece)
         else:
             return None
-    claims = _believed(tokens, tree, old)
-    texts = None if claims is None else swaps(tree, words, old)
+    claims = _believed(tokens, tree, old) if tokens else []
+    texts = None if claims is None else swaps(tree, words, old) if words else []
     return None if claims is None or texts is None else _told(tree, texts, [one for one in claims if one.is_seen])
 
 

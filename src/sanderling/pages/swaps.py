@@ -7,6 +7,8 @@ texts behind such tags as there are spots, and the last version has these words 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import compress, repeat
+from operator import attrgetter, eq, itemgetter
 
 from msgspec import Struct
 from turbohtml import Text, unescape
@@ -17,6 +19,8 @@ from sanderling.pages.tags import TAG
 BLANKS = b" \t\n\f"
 ELSEWHERE = frozenset(("title", "option", "template", "script", "style"))  # where marks see words in other ways
 VOID = frozenset(("area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"))
+
+FIRST, NEXT = itemgetter(0), attrgetter("next_sibling")
 
 
 class Swap(Struct, frozen=True):
@@ -77,12 +81,14 @@ def _read(words: bytes, charset: str) -> str:
 
 
 def _texts(tree: Document, name: str, words: str) -> Iterator[Text]:
-    """Find the texts of these words that stand right behind a tag."""
+    """Find the texts of these words that stand right behind a tag; there may be many such tags."""
     bare = name.strip("/")
     is_inside = not name.startswith("/") and bare not in VOID
-    for element in tree.find_all(bare):
-        node = (element[0] if len(element) else None) if is_inside else element.next_sibling
-        if isinstance(node, Text) and node.data == words and not _is_elsewhere(node):
+    elements = tree.find_all(bare)
+    nodes = list(map(FIRST, filter(len, elements)) if is_inside else map(NEXT, elements))
+    said = map(getattr, nodes, repeat("data"), repeat(None))
+    for node in compress(nodes, map(eq, said, repeat(words))):
+        if isinstance(node, Text) and not _is_elsewhere(node):
             yield node
 
 

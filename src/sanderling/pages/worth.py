@@ -20,6 +20,8 @@ PRICED = re.compile(r"\d").search  # a currency alone is to choose, and "Europe"
 def weighed(lines: Sequence[str], places: bytes) -> bytes:
     """Mark those short lines of main content that tell a price, or whether a thing is there."""
     short = [n for n in compress(range(len(lines)), places) if len(lines[n]) <= LONGEST]
+    if not short:
+        return places
     whole = "\n".join([lines[n] for n in short]).lower()
     marked = bytearray(places)
     for sign in STOCK:

@@ -1,0 +1,146 @@
+"""Texts in furniture that became others: that they are no content is seen from what stands around them.
+
+What a page says of its parts is asked of these texts alone, not of the whole page. Where more would have to be known,
+or another line could be read in another way for it, the page is read as a whole.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import accumulate, compress, count
+from operator import ne
+
+from msgspec import Struct
+
+from sanderling.pages.blocks import (
+    AND_ITS_END,
+    HIDDEN,
+    LABELS,
+    LANDMARK,
+    LAYOUT,
+    MAIN,
+    MARKED,
+    MOST,
+    OUTSIDE,
+    PROSE,
+    TAGS,
+    VEILED,
+    VERBATIM,
+    Blocks,
+    is_veiled,
+    render,
+    sounds_like_furniture,
+)
+from sanderling.pages.parse import Document, Element
+from sanderling.pages.swaps import Swap, as_it_was
+from sanderling.pages.text import text
+
+LABEL = {tag: label for label, tags in TAGS.items() for tag in tags}
+APART = frozenset(("div", "section", "article", "aside", "header", "p", "ul", "ol", "dl", "fieldset"))
+"""Tags whose lines have nothing else in them."""
+ONE_LINE = APART | {"li", "td", "th", "dt", "dd", "nav", "footer", "h1", "h2", "h3", "h4", "h5", "h6"}
+CHANGED = "changed"
+ALL = slice(None)
+
+
+class _Around(Struct, frozen=True):
+    """The part of a page around a text that makes it furniture."""
+
+    element: Element
+    is_landmark: bool  # then it is furniture unless much of the prose is inside
+
+
+class _Page(Struct, frozen=True):
+    """The lines of a page, and which of them some elements cover."""
+
+    lines: list[str]
+    areas: dict[str, list[slice]]
+
+    def rows(self, label: str) -> bytes:
+        """Paint the lines inside elements of a label."""
+        rows = bytearray(len(self.lines))
+        for area in self.areas.get(label, ()):
+            rows[area] = b"\1" * len(range(*area.indices(len(rows))))
+        return bytes(rows)
+
+    def prose(self, area: slice) -> int:
+        """Count the letters of prose in some lines."""
+        return sum(filter(PROSE.__le__, map(len, self.lines[area])))
+
+
+def furniture_before(tree: Document, swaps: Sequence[Swap]) -> tuple[Blocks, Blocks] | None:
+    """Read what a page was and what it is, if all that differs is furniture and no other line is read otherwise for it.
+
+    None if that is not sure. Of the lines that do not differ, it is not said what they are.
+    """
+    around = [some for swap in swaps if (some := _furniture(swap))]
+    named = tree.select(MARKED) if len(around) == len(swaps) else []
+    labels = [LABELS.get(element.attr("role") or "") for element in named]
+    if len(around) < len(swaps) or MAIN in labels or tree.find_all("main"):
+        return None
+    veiled = [element for element in named if is_veiled(element)]
+    page = _read(tree, veiled, _block(swaps), [some.element for some in around if some.is_landmark])
+    last = _lines_before(tree, swaps, page)
+    if len(last) != len(page.lines) or not _are_short(last, page.lines):
+        return None
+    hidden = [element for element, label in zip(named, labels, strict=True) if label == HIDDEN]
+    hidden += [element for tag in TAGS[HIDDEN] for element in tree.find_all(tag)]
+    most = MOST * (page.prose(ALL) - sum(len(element.text) for element in (*veiled, *hidden)))
+    if any(page.prose(area) > most for area in page.areas.get(LANDMARK, ())):
+        return None
+    rows = bytes(len(last)), page.rows(VERBATIM), page.rows(VEILED)
+    return Blocks(last, *rows, None), Blocks(page.lines, *rows, None)
+
+
+def _furniture(swap: Swap) -> _Around | None:
+    """Find the part around a text that makes it furniture; none for program text, and for what is not shown."""
+    around = [element for element in swap.node.ancestors if isinstance(element, Element)]
+    if any(LABEL.get(element.tag) == VERBATIM or is_veiled(element) for element in around):
+        return None
+    labels = [LABELS.get(element.attr("role") or "") or LABEL.get(element.tag) for element in around]
+    for element, label in zip(around, labels, strict=True):
+        if label in (HIDDEN, OUTSIDE):
+            return _Around(element, is_landmark=False)
+    for element, label in zip(around, labels, strict=True):
+        if element.tag in APART and (label == LANDMARK or _sounds(element)):
+            return _Around(element, is_landmark=True)
+    return None
+
+
+def _sounds(element: Element) -> bool:
+    return any(sounds_like_furniture(element.attr(name) or "") for name in ("class", "id"))
+
+
+def _are_short(old: list[str], new: list[str]) -> bool:
+    """Say whether the lines that differ are no prose, or as long as they were: no share of the page is another then."""
+    sizes = [(len(old[place]), len(new[place])) for place in compress(count(), map(ne, old, new))]
+    return all(mine == yours or max(mine, yours) < PROSE for mine, yours in sizes)
+
+
+def _read(tree: Document, veiled: list[Element], block: list[Element], landmarks: list[Element]) -> _Page:
+    """Read the lines of a page, and which of them some elements and program text cover."""
+    named = [(VEILED, veiled), (CHANGED, block), (LANDMARK, landmarks)]
+    rules = {tag: [VERBATIM] for tag in TAGS[VERBATIM]}
+    lines, spans = render(tree, [(label, elements) for label, elements in named if elements], rules)
+    ends = list(accumulate(map(AND_ITS_END, map(len, lines))))
+    areas: dict[str, list[slice]] = {}
+    for start, end, label in spans:
+        first = bisect_right(ends, start)
+        areas.setdefault(label, []).append(slice(first, bisect_left(ends, end, first) + 1))
+    return _Page(lines, areas)
+
+
+def _block(swaps: Sequence[Swap]) -> list[Element]:
+    """Find the element that has the only text that differs in lines of its own; none if there are several texts."""
+    around = swaps[0].node.ancestors if len(swaps) == 1 else ()
+    return [element for element in around if isinstance(element, Element) and element.tag in ONE_LINE][:1]
+
+
+def _lines_before(tree: Document, swaps: Sequence[Swap], page: _Page) -> list[str]:
+    """Read what the lines of a page were: those of the element that differs, if they read as they do by themselves."""
+    block, area = _block(swaps), next(iter(page.areas.get(CHANGED, ())), slice(0))
+    is_alone = bool(block) and block[0].to_text(LAYOUT).split("\n") == page.lines[area]
+    with as_it_was(swaps):
+        if not is_alone:
+            return text(tree).split("\n")
+        before = block[0].to_text(LAYOUT).split("\n")
+    return [*page.lines[: area.start], *before, *page.lines[area.stop :]]
