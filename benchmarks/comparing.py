@@ -18,6 +18,8 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from difflib import SequenceMatcher
+from functools import partial
 from html.parser import HTMLParser
 from itertools import islice
 from operator import eq
@@ -50,6 +52,7 @@ KINDS = {
     "tags": "structure differs",
 }
 AIM = 0.25  # of parsing
+FEW = 60  # pages that others compare, for they take long
 
 
 def main() -> int:
@@ -134,7 +137,7 @@ def column(pairs: Pairs, traces: Path) -> dict[str, str]:
     for old, new in pairs:
         if old != new:
             _compare_marked(old, new, costs)
-    others = list(_others(pairs))
+    others, rivals = list(_others(pairs)), list(_rivals([pair for pair in pairs if pair[0] != pair[1]][:FEW]))
     size = sum(len(new) for _, new in pairs) / len(pairs) / 1024
     first, later = costs.of("unpack", "marks", "verdict"), costs.of("unpack", "marks later", "verdict")
 
@@ -160,6 +163,9 @@ def column(pairs: Pairs, traces: Path) -> dict[str, str]:
     cells["**other bytes for the first time, in all**"] = share(first)
     cells["half of the pages with other bytes cost at most; share of them within the aim"] = _spread(costs.shares)
     cells["**other bytes later, in all**"] = share(later)
+    for name, cost in rivals:
+        told = f"{cost / costs.of('parse'):.0%}, {cost / first:.1f} × what it costs us" if cost else "not installed"
+        cells[f"other bytes, compared by {name}"] = told
     for name, seconds in _visits(traces, first, later):
         cells[name] = share(seconds)
     return cells
@@ -242,6 +248,27 @@ def _others(pairs: Pairs) -> Iterator[tuple[str, float]]:
             continue
         yield name, _mean(work, [new for _, new in pairs])
     yield "html.parser", _mean(lambda words: HTMLParser().feed(words), [new.decode("latin-1") for _, new in pairs[:50]])
+
+
+def _rivals(pairs: Pairs) -> Iterator[tuple[str, float]]:
+    """What others do to say what changed: their text of the new version, line by line beside that of the last, kept."""
+    for name, module, way in (
+        ("inscriptis and difflib, as changedetection.io does", "inscriptis", "get_text"),
+        ("trafilatura and difflib", "trafilatura", "extract"),
+    ):
+        try:
+            read = getattr(importlib.import_module(module), way)
+        except ImportError:
+            yield name, 0.0
+            continue
+        texts = [[side.decode("utf-8", "replace") for side in pair] for pair in pairs]
+        kept = [((read(old) or "").splitlines(), new) for old, new in texts]
+        yield name, _mean(partial(_told_by, read), kept) if kept else 0.0
+
+
+def _told_by(read: Callable[[str], str | None], pair: tuple[list[str], str]) -> object:
+    """Say which lines came and went since those of a page were kept."""
+    return SequenceMatcher(None, pair[0], (read(pair[1]) or "").splitlines(), autojunk=False).get_opcodes()
 
 
 def _mean(work: Callable[[Any], object], bodies: list[Any]) -> float:
