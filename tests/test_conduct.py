@@ -237,12 +237,12 @@ def test_a_host_that_complains_to_one_migrant_rests_from_all(tmp_path: Path) -> 
 
         def answer(self, handler: BaseHTTPRequestHandler) -> None:
             if handler.path.startswith("/p"):
-                engine.shared.wait(20)
+                engine.shared.wait(300)
                 with self.lock:
                     self.answered += 1
                     is_first = self.answered == 1
                 if not is_first:  # these were on their way
-                    engine.returned.wait(20)
+                    engine.returned.wait(300)
             super().answer(handler)
 
     limited = Page(b"", 429, {"Retry-After": "3600"})

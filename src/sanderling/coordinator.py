@@ -6,7 +6,7 @@ came home, commit it, resolve new hosts, hand out new errands, look at the limit
 
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
@@ -24,8 +24,7 @@ from sanderling.home.house import House
 from sanderling.intake import BATCH_SECONDS, Intake
 from sanderling.migrants.resolve import Resolver
 from sanderling.naming import Naming
-from sanderling.organise.normalise import host_of
-from sanderling.records import Host, Itinerary, Outcome, Parcel, Reason, Vitals
+from sanderling.records import Host, Itinerary, Outcome, Parcel, Vitals
 from sanderling.schedule.explain import Report, report
 from sanderling.schedule.roster import Roster
 from sanderling.schedule.verdict import Ahp
@@ -108,7 +107,8 @@ class Coordinator:
                 self._look_after_crew()
                 if self.stopping is None:
                     self.naming.look_up(pool)
-                    self.errands.hand_out()
+                    if not self.intake.complaints:
+                        self.errands.hand_out()
                 if time.monotonic() >= next_tick:
                     next_tick = time.monotonic() + TICK_SECONDS
                     if on_tick:
@@ -122,6 +122,7 @@ class Coordinator:
             return finish
         except DiskFull as error:
             undo(self.house.db)
+            self.house.archive.take_back(self.house.catalogue.committed())
             self.trouble = str(error)
             return Finish.DISK
         finally:
@@ -166,7 +167,7 @@ class Coordinator:
                 self.roster.hear(item.vitals)
             self.house.log.signal(Signal.DONE, len(item.visits), item.migrant)
             if item.visits or item.robots:
-                self.intake.add(item)
+                self._call_back(self.intake.add(item))
                 self.roster.take_back(item.migrant, item.visits)
 
     def _lost(self, migrant: str) -> None:
@@ -221,8 +222,7 @@ class Coordinator:
             self._store()
 
     def _store(self) -> None:
-        if stored := self.intake.store():
-            self._call_back(stored)
+        if self.intake.store():
             self.losses = 0
 
     def _commit(self) -> None:
@@ -230,10 +230,9 @@ class Coordinator:
         self._store()
         self.intake.seal()
 
-    def _call_back(self, parcels: Sequence[Parcel]) -> None:
+    def _call_back(self, complaining: Iterable[Host]) -> None:
         """A host that complained to one rests from all: what anybody still holds of it comes back."""
-        limited = {host_of(v.url) for parcel in parcels for v in parcel.visits if v.reason is Reason.RATE_LIMITED}
-        for host in limited:
+        for host in complaining:
             for migrant in self.roster.holders(host):
                 self.engine.abandon(migrant, host)
 
@@ -278,6 +277,7 @@ class Coordinator:
 
     def _look_at_disk(self) -> None:
         if shutil.disk_usage(self.folder).free < LEAST_DISK:
+            self.intake.seal()  # there is room for what the disk was handed
             raise DiskFull(
                 f"less than {LEAST_DISK // 10**6} MB left on the disk of {self.folder}; what was stored stays readable."
                 " Make room, then give the same command again: it resumes."

@@ -6,14 +6,16 @@ Nobody waits for the disk: meanwhile the next batch grows, and work is handed ou
 import time
 
 from sanderling.clock import Clock
+from sanderling.frontier.closing import conduct
 from sanderling.home.house import House
+from sanderling.organise.normalise import host_of
 from sanderling.pipeline import bring_home, seal
-from sanderling.records import Parcel
+from sanderling.records import Host, Parcel
 from sanderling.store.shelve import Shelved
 
 BATCH_SECONDS = 0.08  # parcels that come within this time are one transaction
 BATCH_VISITS = 256
-MOST_VISITS = 1024  # of a batch that grows while the disk is behind with the last one
+MOST_VISITS = 512  # of a batch that grows while the disk is behind with the last one
 DISK_SECONDS = 0.01  # between two looks whether it still is
 
 
@@ -24,6 +26,9 @@ class Intake:
         self.house = house
         self.clock = clock
         self.parcels: list[Parcel] = []
+        self.complaints: set[Host] = (
+            set()
+        )  # hosts that want rest, by what waits: until that is stored nobody else knows
         self._since = 0.0  # when the first of them came
         self._unsealed: list[Shelved] | None = None
 
@@ -32,11 +37,14 @@ class Intake:
         """Visits that wait."""
         return sum(len(parcel.visits) for parcel in self.parcels)
 
-    def add(self, parcel: Parcel) -> None:
-        """Take a parcel in."""
+    def add(self, parcel: Parcel) -> set[Host]:
+        """Take a parcel in; the hosts that complain in it."""
         if not self.parcels:
             self._since = time.monotonic()
         self.parcels.append(parcel)
+        limited = {host_of(visit.url) for visit in parcel.visits if conduct(visit).limited}
+        self.complaints |= limited
+        return limited
 
     def patience(self) -> float | None:
         """For how long nothing needs to be done here; None while nothing waits."""
@@ -54,14 +62,14 @@ class Intake:
             return True
         return time.monotonic() - self._since >= BATCH_SECONDS
 
-    def store(self) -> list[Parcel]:
-        """Store what waits, and go on while the disk takes it; the parcels that were."""
+    def store(self) -> bool:
+        """Store what waits, and go on while the disk takes it; say whether there was anything."""
         if not self.parcels:
-            return []
+            return False
         self.seal()
         self._unsealed = bring_home(self.parcels, self.house, self.clock())
-        stored, self.parcels = self.parcels, []
-        return stored
+        self.parcels, self.complaints = [], set()
+        return True
 
     def seal(self) -> None:
         """Wait until what was stored lasts."""

@@ -68,3 +68,9 @@ def test_the_end_of_the_longest_page_counts(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(signatures, "MAX_LINES", 100)
     long = "<br>".join(f"line {n}" for n in range(200))
     assert sign(parse(f"{long}<br>end".encode())).keys != sign(parse(f"{long}<br>finish".encode())).keys
+
+
+def test_links_of_a_main_part_inside_another_count_once() -> None:
+    prose = "<p>" + "The tide comes in, and the tide goes out. " * 60 + "<a href=/x>more</a></p>"
+    nested, plain = (sign(parse(f"<main><div{role}>{prose}</div></main>".encode())) for role in (" role=main", ""))
+    assert nested.main_links == plain.main_links

@@ -8,6 +8,7 @@ page's prose is inside them. No rule knows a site.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from functools import cache
 from itertools import accumulate, compress, islice, repeat
 from operator import and_, itemgetter, mul
 
@@ -67,6 +68,7 @@ PRICED = re.compile(r"\d")  # a currency alone is chosen
 NEVER = frozenset(("html", "body", "main", "h1", "h2", "h3", "h4", "h5", "h6", "th", "td"))
 MAX_NAMED = 10_000  # elements of one label that are told from others; no page for people has so many
 MAX_FIELDS = 100  # to fill in; a page with more is a form
+MAX_RUNS = 1_000  # of links, among which lists amid the prose are looked for
 MAX_ABOVE = 4  # elements around a field that may have its words
 MAX_KNOWN = 20_000  # class names remembered; a site uses the same ones on every page
 
@@ -140,8 +142,9 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
 
 def _asking(tree: Document) -> list[Element]:
     """Find what asks: the nearest elements around fields to fill in that have words."""
+    has = cache(has_words)  # fields have elements around them in common
     around = (islice(field.ancestors, MAX_ABOVE) for field in tree.find_all("input")[:MAX_FIELDS])
-    found = (next((one for one in above if isinstance(one, Element) and has_words(one)), None) for above in around)
+    found = (next((one for one in above if isinstance(one, Element) and has(one)), None) for above in around)
     return [element for element in dict.fromkeys(found) if element is not None]
 
 
@@ -302,7 +305,7 @@ class _Areas:
     def _with_lists(self, main: bytearray) -> None:
         """Take lists of links amid the prose of the core for what they are: part of the text."""
         prose = bytearray(map(PROSE.__le__, map(mul, self.lengths, main)))
-        for run in self.runs:
+        for run in self.runs if len(self.runs) <= MAX_RUNS else ():
             if self.core is not None and self.core.is_amid(run[0], run[-1], prose):
                 for place in run:
                     main[place] = 1

@@ -27,6 +27,7 @@ from sanderling.pages.worth import weighed
 
 VERSION = 17
 MAX_LINES = 80_000  # half of them empty; all that follow are one
+MAX_PARTS = 50  # that a page declares to be its main one; no page for people has so many
 NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
 MAIN, VEILED = 1, 4  # of a block's place in the page
 TIMETABLE = 4  # bare times of day that make a timetable; fewer are clocks
@@ -253,8 +254,8 @@ def _reduced(body: Blocks, place: int, block: bytes, ignored: Pattern[str] | Non
 def main_assets(tree: Document, parts: Said, body: Blocks) -> tuple[set[int], set[int]]:
     """Hash links and images of the main content; undeclared, those of the core that are not of its furniture."""
     if body.is_believed:
-        areas = [area for part in parts.main for tag in OUTSIDE for area in part.find_all(tag)] + parts.apart
-        links, images = ([one for part in parts.main for one in part.find_all(tag)] for tag in ("a", "img"))
+        areas = [area for tag in OUTSIDE for area in _within(parts.main, tag)] + parts.apart
+        links, images = _within(parts.main, "a"), _within(parts.main, "img")
         return assets.places(_outside(links, areas, "a")), assets.images(_outside(images, areas, "img"))
     core = None if body.core is None else element_of(body.core, tree, body.lines)
     links = tree.select(PROSE_LINKS) if core is None else core.find_all("a")
@@ -267,6 +268,11 @@ def main_assets(tree: Document, parts: Said, body: Blocks) -> tuple[set[int], se
         around = {core, *core.ancestors}
         areas = [area for area in areas if area not in around]
     return assets.places(_of_text(links, areas, body)), assets.images(_outside(images, areas, "img"))
+
+
+def _within(parts: list[Element], tag: str) -> list[Element]:
+    """Find the elements of some parts, each once: parts may be inside others, and those are named after them."""
+    return list(dict.fromkeys(one for part in parts[:MAX_PARTS] for one in part.find_all(tag)))
 
 
 def _of_text(links: list[Element], areas: list[Element], body: Blocks) -> list[Element]:

@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -173,6 +173,14 @@ class Archive:
                 f"no space left for {self.folder / self._name}; what was stored before stays readable. "
                 "Make room, then give the same command again: it resumes."
             ) from error
+
+    def take_back(self, committed: Mapping[str, int]) -> None:
+        """Cut off what was handed over and never committed."""
+        if self._fd >= 0:
+            with suppress(OSError, DiskFull):  # then it was cut already
+                self.settle()
+            self._flushed = min(self._flushed, committed.get(self._name, self._flushed))
+            self._take_back()
 
     def _take_back(self) -> None:
         """Cut the file to what was flushed; one that holds nothing goes away."""

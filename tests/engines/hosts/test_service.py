@@ -340,6 +340,7 @@ def test_no_part_of_an_answer_waits_for_the_part_before(tmp_path: Path, monkeypa
     monkeypatch.setattr(Guest, "setup", setup)
     with Web({"/": html()}) as web, serving(tmp_path, Site(web.root)) as address:
         assert isinstance(messages(address, letter(address, web.root))[-1], End)
+    assert at_once
     assert all(at_once)
 
 
