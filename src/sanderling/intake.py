@@ -26,9 +26,7 @@ class Intake:
         self.house = house
         self.clock = clock
         self.parcels: list[Parcel] = []
-        self.complaints: set[Host] = (
-            set()
-        )  # hosts that want rest, by what waits: until that is stored nobody else knows
+        self.complaints: set[Host] = set()  # hosts that want rest, as only what waits says
         self._since = 0.0  # when the first of them came
         self._unsealed: list[Shelved] | None = None
 

@@ -7,7 +7,7 @@ batch at once. What earlier runs wrote is entered in the roll little by little; 
 Inside this room an answer is one number: the id, the depth in its last byte, and LIFTABLE above both.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
 from msgspec import Struct
@@ -255,6 +255,18 @@ class Book:
             (State.QUEUED, candidate.depth, candidate.via, id_, State.SKIPPED),
         ).fetchone()
         if row:
-            self.db.execute("INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)", (row[0], candidate.rank, id_))
-            self.db.execute("UPDATE hosts SET waiting = waiting + 1 WHERE id = ?", (row[0],))
+            self._enqueue(row[0], candidate.rank, id_)
             self.remember(candidate.url, Known(id_, candidate.depth))
+
+    def visit_again(self, id_: int, rank: Callable[[int], float]) -> None:
+        """Queue a URL once more that was visited, with the rank of its depth."""
+        row = self.db.execute(
+            "UPDATE urls SET state = ? WHERE id = ? AND state = ? RETURNING host, depth",
+            (State.QUEUED, id_, State.VISITED),
+        ).fetchone()
+        if row:
+            self._enqueue(row[0], rank(row[1]), id_)
+
+    def _enqueue(self, host: int, rank: float, id_: int) -> None:
+        self.db.execute("INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)", (host, rank, id_))
+        self.db.execute("UPDATE hosts SET waiting = waiting + 1 WHERE id = ?", (host,))

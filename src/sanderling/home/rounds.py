@@ -7,6 +7,7 @@ are kept. Who closes the round after that has one redirect too many.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -68,14 +69,7 @@ class Rounds(Struct):
     def ask(self, pages: Sequence[int]) -> None:
         """Queue these pages once more."""
         for id_ in dict.fromkeys(pages):
-            row = self.db.execute(
-                "UPDATE urls SET state = ? WHERE id = ? AND state = ? RETURNING host, depth",
-                (State.QUEUED, id_, State.VISITED),
-            ).fetchone()
-            if row:
-                place = row[0], self.order.again(id_, row[1]), id_
-                self.db.execute("INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)", place)
-                self.db.execute("UPDATE hosts SET waiting = waiting + 1 WHERE id = ?", (row[0],))
+            self.book.visit_again(id_, partial(self.order.again, id_))
 
     def _back(self, visit: Visit, came: Mapping[Url, Hop]) -> Hop | None:
         """Where a redirect leads, if the way from there is known to lead back; None: it is not, or there is no way."""
