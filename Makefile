@@ -19,14 +19,16 @@ help:  ## say what there is
 
 setup: $(VENV)/.ready  ## the crawler in .venv, nothing else
 
-$(VENV)/.ready: pyproject.toml
+BUILT := pyproject.toml hatch_build.py src/sanderling/pages/textmarks.c
+
+$(VENV)/.ready: $(BUILT)
 	@bash scripts/venv.sh $(PYTHON) $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.'
 	@touch $@
 
 dev: $(VENV)/.ready-dev
 
-$(VENV)/.ready-dev: pyproject.toml requirements-dev.txt
+$(VENV)/.ready-dev: $(BUILT) requirements-dev.txt
 	@bash scripts/venv.sh $(PYTHON) $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS)]' -r requirements-dev.txt
 	@touch $@ $(VENV)/.ready

@@ -39,9 +39,9 @@ from sanderling.pages.between import Before, marks_between
 from sanderling.pages.links import extract
 from sanderling.pages.parse import Document, parse
 from sanderling.pages.signatures import read, sign, write
-from sanderling.pages.simhash import simhash
 from sanderling.pages.structure import structure
 from sanderling.pages.text import dense, letters, text_mark
+from sanderling.pages.textmarks import text_marks
 
 Result = TypeVar("Result")
 Pairs = list[tuple[bytes, bytes]]
@@ -230,9 +230,7 @@ def _read(body: bytes) -> object:
     """What a migrant does with a page whether it was seen before or not."""
     tree = parse(body)
     links, blocks = links_of(extract(tree, "http://localhost/"), False), structure(tree)
-    words = letters(tree)
-    bare = dense(words)
-    return links, blocks, simhash(words, bare), text_mark(bare)
+    return links, blocks, text_marks(letters(tree))
 
 
 def _others(pairs: Pairs) -> Iterator[tuple[str, float]]:

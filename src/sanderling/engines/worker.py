@@ -15,9 +15,9 @@ from sanderling.migrants.observe import Known
 from sanderling.migrants.trip import Trip
 from sanderling.pages.parse import Document
 from sanderling.pages.pretence import pretended
-from sanderling.pages.simhash import simhash
 from sanderling.pages.structure import structure
-from sanderling.pages.text import dense, letters, text_mark
+from sanderling.pages.text import letters
+from sanderling.pages.textmarks import text_marks
 from sanderling.records import Kept, Parcel
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ def marks(tree: Document, known: Known) -> dict[str, bytes]:
         kept = known.kept or NOWHERE
         found |= marks_between(tree, known.body, Before(known.before, kept.charset, kept.is_marked))
     words = letters(tree)  # last: it takes the tree apart
-    bare = dense(words)
-    found["simhash"] = simhash(words, bare).to_bytes(8, "big")
-    found["text"] = text_mark(bare)
+    found["text"], found["simhash"] = text_marks(words)
     said = pretended(tree, words)
     if said or known.is_changed:  # the last version may have been a notice
         found["pretence"] = (said or "").encode()
