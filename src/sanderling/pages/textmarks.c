@@ -12,13 +12,23 @@
 
 typedef uint64_t (*Hash)(const void *, size_t);
 
-int sanderling_version(void) { return VERSION; }
+static uint8_t dense[256], letter[256], lower[256];
 
 static int is_blank(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 /* Digits and punctuation are no letters; all that is not ASCII is one. */
 static int is_letter(uint8_t c) {
     return c >= 'a' ? c <= 'z' || c == 0x7f || c >= 0x80 : (c >= 'A' && c <= 'Z') || (c < '!' && !is_blank(c));
+}
+
+/* Make the tables, once and before all else; give the version. */
+int sanderling_ready(void) {
+    for (int c = 0; c < 256; c++) {
+        lower[c] = (uint8_t)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+        letter[c] = (uint8_t)is_letter((uint8_t)c);
+        dense[c] = (uint8_t)!is_blank((uint8_t)c);
+    }
+    return VERSION;
 }
 
 /* Take out the blanks of text.UNSEEN, U+00A0 and U+200B; give the length that is left. */
@@ -61,13 +71,6 @@ static uint64_t majority(const uint64_t *planes, uint64_t words) {
 /* Mark a text in UTF-8: found[0] is the hash of what is read, found[1] the simhash, its bytes in the other order.
  * Give 1; 0 where the text is in another script, which simhash.py cuts in its own way; -1 where there is no memory. */
 int sanderling_text_marks(const uint8_t *text, size_t length, Hash hash, uint64_t *found) {
-    static uint8_t dense[256], letter[256], lower[256];
-    if (!dense['x'])
-        for (int c = 0; c < 256; c++) {
-            lower[c] = (uint8_t)(c >= 'A' && c <= 'Z' ? c + 32 : c);
-            letter[c] = (uint8_t)is_letter((uint8_t)c);
-            dense[c] = (uint8_t)!is_blank((uint8_t)c);
-        }
     uint8_t *bare = calloc(2, length + 1), *piece = bare + length + 1, seen = 0;
     if (!bare)
         return -1;

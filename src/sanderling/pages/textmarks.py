@@ -39,20 +39,20 @@ def load(library: Path = LIBRARY) -> Maker | None:
     """Load the library, if it is there, of our version, and the hash is at hand that it needs."""
     with suppress(OSError, AttributeError):
         native, hashes = ctypes.CDLL(str(library)), ctypes.CDLL(_xxhash.__file__)
-        if native.sanderling_version() == VERSION:
+        if native.sanderling_ready() == VERSION:
             return _maker(native.sanderling_text_marks, ctypes.cast(hashes.XXH3_64bits, ctypes.c_void_p))
     return None
 
 
 def _maker(call: "ctypes._NamedFuncPointer", hash_of: ctypes.c_void_p) -> Maker:
-    call.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p)
-    found = (ctypes.c_uint64 * 2)()
-    where, bytes_of, swapped = ctypes.addressof(found), struct.Struct(">Q").pack, struct.Struct("<Q").pack
+    numbers = ctypes.c_uint64 * 2
+    call.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, numbers)
+    written, swapped = struct.Struct(">Q").pack, struct.Struct("<Q").pack
 
     def make(words: str) -> Marks | None:
         """Mark a text; None says: this one is for Python."""
-        raw = words.encode("utf-8", "replace")
-        return (bytes_of(found[0]), swapped(found[1])) if call(raw, len(raw), hash_of, where) == TOLD else None
+        raw, found = words.encode("utf-8", "replace"), numbers()
+        return (written(found[0]), swapped(found[1])) if call(raw, len(raw), hash_of, found) == TOLD else None
 
     return make
 
