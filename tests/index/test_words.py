@@ -28,6 +28,12 @@ def test_text_becomes_stems_of_its_language(text: str, language: str, expected: 
     assert stems(text, language) == expected
 
 
+@pytest.mark.parametrize("language", [*words.STEMMERS, "cs", "pl", "xx", ""])
+def test_every_language_that_a_page_may_be_in_has_words(language: str) -> None:
+    assert stems("Mrówki niosą liście", language).startswith("mrow")
+    assert not is_stop_word("mrówki", language)
+
+
 def test_the_memory_of_stems_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "REMEMBERED", 10)
     stems(" ".join(f"word{i}" for i in range(1000)), "it")

@@ -11,11 +11,11 @@ from functools import cache
 import tantivy
 
 STEMMERS = {
-    "ar": "arabic", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
+    "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
     "fi": "finnish", "fr": "french", "hu": "hungarian", "it": "italian", "nl": "dutch", "no": "norwegian",
-    "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish", "ta": "tamil",
-    "tr": "turkish",
+    "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
 }  # fmt: skip
+NO_STOP_WORDS = frozenset(("ar", "el", "ro", "ta", "tr"))  # of which tantivy knows the stems alone
 LONGEST_WORD = 40  # anything longer is a hash or an encoded blob
 REMEMBERED = 100_000  # words kept per language, then the memory starts afresh
 UNSTEMMED = ""
@@ -124,7 +124,7 @@ def _stemmer(language: str) -> tantivy.TextAnalyzer:
 
 @cache
 def _stops(language: str) -> tantivy.TextAnalyzer | None:
-    if language not in STEMMERS:
+    if language not in STEMMERS or language in NO_STOP_WORDS:
         return None
     stop = tantivy.Filter.stopword(STEMMERS[language])
     return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(stop).build()
