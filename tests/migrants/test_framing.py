@@ -32,7 +32,11 @@ def test_a_true_head_is_stored_byte_for_byte() -> None:
         ),
         (
             b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nX-Trailer: z\r\n\r\n",
-            b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Trailer: z\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Crawler-X-Trailer: z\r\n\r\n",
+        ),
+        (
+            b"HTTP/1.1 103 Early Hints\nLink: </x>\n\nHTTP/1.1 200 OK\nContent-Length: 0\n\nContent-Encoding: br\n\n",
+            b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Crawler-Content-Encoding: br\r\n\r\n",
         ),
     ],
 )

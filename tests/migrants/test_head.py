@@ -6,8 +6,13 @@ from sanderling.migrants.head import media_type, read_head
 
 
 def test_names_are_lowered_and_the_first_of_two_counts() -> None:
-    head = [b"HTTP/1.1 200 OK\r\n", b"Content-TYPE:  text/html \r\n", b"content-type: image/png\r\n", b"\r\n"]
-    assert read_head(head) == (200, {b"content-type": b"text/html"})
+    head = [b"HTTP/1.1 200 OK\r\n", b"Last-MODIFIED:  then \r\n", b"last-modified: now\r\n", b"\r\n"]
+    assert read_head(head) == (200, {b"last-modified": b"then"})
+
+
+def test_of_several_types_the_last_that_is_one_counts() -> None:
+    head = [b"HTTP/1.1 200 OK\r\n", b"Content-Type: text/plain\r\n", b"Content-Type: text/html; charset=x\r\n"]
+    assert media_type(read_head([*head, b"Content-Type: none\r\n", b"\r\n"])[1]) == "text/html"
 
 
 def test_headers_that_are_lists_are_joined() -> None:
@@ -18,6 +23,15 @@ def test_headers_that_are_lists_are_joined() -> None:
 def test_interim_answers_leave_nothing_behind() -> None:
     head = [b"HTTP/1.1 103 Early\r\n", b'ETag: "early"\r\n', b"\r\n", b"HTTP/1.1 404 No\r\n", b"\r\n"]
     assert read_head(head) == (404, {})
+
+
+def test_what_follows_the_body_is_no_part_of_the_head() -> None:
+    head = [b"HTTP/1.1 200 OK\r\n", b"X: y\r\n", b"\r\n", b"Content-Encoding: br\r\n", b"X: z\r\n", b"\r\n"]
+    assert read_head(head) == (200, {b"x": b"y"})
+
+
+def test_a_header_that_is_called_like_a_status_line_is_none() -> None:
+    assert read_head([b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 404: x\r\n", b"X: y\r\n"])[0] == 200
 
 
 @pytest.mark.parametrize(

@@ -180,6 +180,14 @@ def test_a_body_that_cannot_be_decoded_says_so(tmp_path: Path) -> None:
     assert read_record(tmp_path, place).problem == "truncated"
 
 
+def test_a_header_in_several_lines_is_read_whole(tmp_path: Path) -> None:
+    head = b"HTTP/1.1 200 X\r\nContent-Encoding: gzip\r\ncontent-encoding: gzip\r\nX: y\r\n\r\n"
+    with open_archive(tmp_path, {}) as archive:
+        _, place = keep(archive, "http://a/", gzip.compress(gzip.compress(b"a page")), head)
+    record = read_record(tmp_path, place)
+    assert (record.body, record.header("Content-Encoding"), record.problem) == (b"a page", "gzip, gzip", "")
+
+
 def test_chunks_are_joined_and_false_ones_left() -> None:
     assert dechunk(b"5\r\nhello\r\n6;x=y\r\n world\r\n0\r\n\r\n") == b"hello world"
     assert dechunk(b"<!doctype html>") == b"<!doctype html>"

@@ -26,7 +26,7 @@ def stored_head(head: bytes, length: int) -> bytes:
 
 def readable_head(head: bytes) -> bytes:
     """Give a head the form every reader knows: HTTP/2 has no status line, and gets that of HTTP/1.1."""
-    head = closed(_last_head(head))
+    head = closed(head)
     return head if head.startswith(b"HTTP/1.") else _status_line(head)
 
 
@@ -52,15 +52,21 @@ def _status_line(head: bytes) -> bytes:
     return b"HTTP/1.1 " + code + b" " + (words[2] if len(words) > 2 else REASONS.get(code, b"Unknown")) + b"\r\n" + rest
 
 
-def _last_head(head: bytes) -> bytes:
-    """Drop interim answers (100 Continue, a proxy's CONNECT) that came before the real one."""
-    start = head.rfind(b"\r\n\r\nHTTP/")
-    return head if start < 0 else head[start + 4 :]
-
-
 def closed(head: bytes) -> bytes:
-    """Let lines end in CRLF and the only empty one be the last: trailers that came after the body join the head."""
+    """Let lines end in CRLF and the only empty one be the last.
+
+    Interim answers (100 Continue, a proxy's CONNECT) that came before the real one are dropped. Trailers that came
+    after the body join the head under other names: what they say is nothing readers may take for the head's own.
+    """
     if PLAIN.fullmatch(head):
         return head
-    lines = [line.rstrip() for line in head.split(b"\n")]
-    return b"".join([line + b"\r\n" for line in lines if VISIBLE.search(line)]) + b"\r\n"
+    lines: list[bytes] = []
+    over = False
+    for line in head.split(b"\n"):
+        if line in (b"", b"\r"):
+            over = bool(lines)
+        elif over and line.startswith(b"HTTP/"):
+            lines, over = [line.rstrip()], False
+        elif VISIBLE.search(line):
+            lines.append((RENAMED if over else b"") + line.rstrip())
+    return b"".join([line + b"\r\n" for line in lines]) + b"\r\n"

@@ -6,6 +6,7 @@ Fields = dict[bytes, bytes]
 """Header values by lower-case name."""
 
 LISTS = {
+    b"content-type": b", ",  # no list, and yet read as one: of several types the last counts (WHATWG)
     b"content-encoding": b", ",
     b"x-robots-tag": b"\n",
     b"link": b", ",
@@ -13,16 +14,20 @@ LISTS = {
 
 
 def read_head(lines: list[bytes]) -> tuple[int, Fields]:
-    """Read status and headers, names in lower case; of interim answers only the last head counts."""
+    """Read status and headers, names in lower case; of interim answers only the last head counts, trailers never."""
     status = 0
     fields: Fields = {}
+    over = True  # no head has begun, or its empty line has come
     for line in lines:
-        if line.startswith(b"HTTP/"):
-            status, fields = _status(line), {}
+        if over:
+            if line.startswith(b"HTTP/"):
+                status, fields, over = _status(line), {}, False
             continue
         name, colon, value = line.partition(b":")
         name = name.strip().lower()
-        if colon and name not in fields:
+        if not colon:
+            over = not name
+        elif name not in fields:
             fields[name] = value.strip()
         elif name in LISTS:
             fields[name] += LISTS[name] + value.strip()

@@ -15,7 +15,7 @@ from sanderling.migrants.pack import Field
 from sanderling.store.offsite import open_file
 from sanderling.store.warc_chunks import dechunk
 from sanderling.store.warc_members import MAGIC, Damaged, Member, next_record
-from sanderling.store.warc_parse import Parsed, begins_record, parse, value_of
+from sanderling.store.warc_parse import Parsed, begins_record, parse, said, value_of
 from sanderling.store.warc_records import Place
 
 CAP = 64 * 1024 * 1024
@@ -41,7 +41,7 @@ class StoredRecord(Struct, frozen=True):
 
     def header(self, name: str) -> str:
         """A header of the HTTP message; empty if it is not there."""
-        return value_of(self.head, name)
+        return said(self.head, name)
 
     @property
     def url(self) -> str:
@@ -119,9 +119,9 @@ def _refers_to(record: StoredRecord, find: Find | None) -> Place:
 
 def _stored(parsed: Parsed, place: Place, cap: int) -> StoredRecord:
     body, problem = parsed.body, ""
-    if "chunked" in value_of(parsed.head, "Transfer-Encoding").lower():
+    if "chunked" in said(parsed.head, "Transfer-Encoding").lower():
         body = dechunk(body)
-    coding = value_of(parsed.head, "Content-Encoding") if parsed.kind == "response" else ""
+    coding = said(parsed.head, "Content-Encoding") if parsed.kind == "response" else ""
     if coding and body:
         decoder = decoder_for(coding, cap)
         body, problem = decoder.feed(body) + decoder.finish(), decoder.problem.value

@@ -53,6 +53,12 @@ def value_of(fields: tuple[Field, ...], name: str) -> str:
     return next((value for key, value in fields if key.lower() == wanted), "")
 
 
+def said(head: tuple[Field, ...], name: str) -> str:
+    """All values under this name in the head of a message, with commas between them (RFC 9110); empty if none is."""
+    wanted = name.lower()
+    return ", ".join(value for key, value in head if key.lower() == wanted)
+
+
 def parse(stream: BinaryIO, cap: int, verify: bool = False) -> Parsed | None:
     """Read the next record; None at the end. The whole block is read past, at most `cap` bytes of body are kept."""
     line = _first_line(stream)
