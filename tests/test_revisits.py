@@ -220,6 +220,14 @@ def test_an_empty_collection_says_so(tmp_path: Path, capsys: pytest.CaptureFixtu
         assert "holds no page" in shown.err
 
 
+def test_of_a_crawl_that_ended_before_it_began_nothing_is_due(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sanderling.db").touch()
+    assert main(["refresh", "-C", str(tmp_path), "--dry-run"]) == 0
+    assert "nothing is due" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [

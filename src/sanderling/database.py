@@ -22,6 +22,8 @@ NO_ROOM = frozenset(
      sqlite3.SQLITE_IOERR_SHMSIZE}
 )  # fmt: skip
 
+DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
 SIZES = (1, 8, 24, 48, 72, 96, 128, 160, 192, 224, 256, 320, 400)  # ids that one question names
 STATEMENTS = 512  # kept ready; each question of many ids is as many as there are sizes
 
@@ -56,6 +58,11 @@ def connect(path: Path, *, read_only: bool = False) -> Connection:
         if not os.access(path.parent, os.W_OK):
             raise CollectionError(f"{path} cannot be opened: {path.parent} cannot be written to") from None
         raise CollectionError(f"{path} cannot be opened: {error}; use another -C, or --clean to start over") from None
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Was something read that no database writes? A place that fails may show itself long after it was opened."""
+    return isinstance(error, sqlite3.DatabaseError) and getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED
 
 
 def _cannot_change(path: Path) -> bool:

@@ -2,7 +2,7 @@
 
     SanderlingError            exit 1   anything of ours
     ├── UsageError             exit 4   a flag, a setting, a pattern or a name that cannot be
-    ├── CollectionError        exit 4   no collection there, one of another version, or one in use
+    ├── CollectionError        exit 4   no collection there, one of another version, one in use or damaged
     ├── DiskFull               exit 3   no room left; what was committed stays readable
     ├── MissingExtra           exit 4   a feature whose optional dependency is not installed
     ├── StoreUnavailable       exit 17  the database went away and did not come back
@@ -32,7 +32,7 @@ class UsageError(SanderlingError):
 
 
 class CollectionError(SanderlingError):
-    """The collection is missing, in use, or of a version this program does not know."""
+    """The collection is missing, in use, damaged, or of a version this program does not know."""
 
     exit_code = 4
 

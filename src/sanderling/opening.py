@@ -13,7 +13,7 @@ import msgspec
 from sanderling.changes.ledger import Ledger
 from sanderling.checkpoints import written_back
 from sanderling.clock import Clock
-from sanderling.database import Connection, migrate, transaction
+from sanderling.database import Connection, is_current, migrate, transaction
 from sanderling.dedupe.twins import Pairing
 from sanderling.errors import StoreUnavailable, UsageError
 from sanderling.frontier.book import Book
@@ -47,7 +47,16 @@ from sanderling.request import Request, budget_of, fetch_settings, pace_of, poli
 from sanderling.settings import Scope
 from sanderling.store.catalogue import Catalogue
 from sanderling.store.cdxj_index import open_index
-from sanderling.store.collection import DATABASE, Collection, exists, get_meta, open_collection, set_meta, store_of
+from sanderling.store.collection import (
+    DATABASE,
+    Collection,
+    exists,
+    get_meta,
+    open_collection,
+    read_collection,
+    set_meta,
+    store_of,
+)
 from sanderling.store.crawl_log import CrawlLog
 from sanderling.store.graph import Graph
 from sanderling.store.hints import Hints
@@ -72,6 +81,18 @@ def opened(folder: Path, request: Request, seeds: Sequence[Spelling], clock: Clo
             for repaired in house.archive.repairs:
                 house.log.note(repaired.told)
             yield house, request
+
+
+def planned(folder: Path) -> Collection:
+    """A collection to look at, with its plans of when to come back; a crawl that ended at once has made none."""
+    rooms = {"refresh": REFRESH}
+    collection = read_collection(folder)
+    if is_current(collection.db, rooms):
+        return collection
+    collection.close()
+    with open_collection(folder) as ours:
+        migrate(ours.db, rooms)
+    return read_collection(folder)
 
 
 def open_house(collection: Collection, request: Request, seeds: Sequence[Spelling], depth: int, clock: Clock) -> House:

@@ -18,7 +18,7 @@ from sanderling.errors import CollectionError
 from sanderling.home.house import MAPS_FIRST, House
 from sanderling.home.uses import BEHIND
 from sanderling.migrants.resolve import Resolver
-from sanderling.opening import opened, outlast
+from sanderling.opening import opened, outlast, planned
 from sanderling.organise import dust
 from sanderling.quarters import open_engine, prepare_engine, put_in_charge
 from sanderling.records import Outcome, State
@@ -28,7 +28,7 @@ from sanderling.refresh.lists import Lists
 from sanderling.request import Request, budget_of, policy_named
 from sanderling.runs import keep_exactly, note_end, note_start
 from sanderling.schedule.plan import roster
-from sanderling.store.collection import exists, read_collection, set_meta
+from sanderling.store.collection import exists, set_meta
 from sanderling.store.listing import urls_of
 from sanderling.wanted import queue_everything
 
@@ -170,7 +170,7 @@ class Expected(Struct, frozen=True):
 def expected(folder: Path, request: Request, mode: Mode, now: float, most: int = AT_ONCE) -> list[Expected]:
     """What a refresh would visit now, and why; nothing is asked of the web, and nothing is written."""
     budget = budget_of(request)
-    with read_collection(folder) as collection:
+    with planned(folder) as collection:
         db = collection.db
         diary = Diary(db, policy_named(request.revisit.policy), budget, may_write=False)
         room = min(most, room_in(budget, saved_up(db, budget, now), 0, 0)) if budget and mode is Mode.ONCE else most

@@ -4,13 +4,14 @@ import fcntl
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from sanderling.changes.schema import MIGRATIONS as CHANGES
-from sanderling.database import Connection, connect, is_current, migrate
+from sanderling.database import Connection, connect, is_current, is_damage, migrate
 from sanderling.dedupe.schema import MIGRATIONS as DEDUPE
 from sanderling.errors import CollectionError, UsageError, unwritten
 from sanderling.frontier.schema import MIGRATIONS as FRONTIER
@@ -57,6 +58,8 @@ class Collection:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+        if is_damage(error):
+            raise _damaged(self.folder, error) from None
 
 
 def exists(folder: Path) -> bool:
@@ -130,12 +133,9 @@ def open_collection(folder: Path, store: str = "") -> Collection:
     lock = _take_lock(folder)
     try:
         db = open_database(folder, store)
-        try:
+        with _told(folder, db):
             migrate(db, ROOMS)
             _check_scheme(db, folder)
-        except BaseException:
-            db.close()
-            raise
         for name in ("archive", "indexes", "logs"):
             (folder / name).mkdir(exist_ok=True)
     except OSError as error:
@@ -145,6 +145,25 @@ def open_collection(folder: Path, store: str = "") -> Collection:
         os.close(lock)
         raise
     return Collection(folder, db, lock)
+
+
+@contextmanager
+def _told(folder: Path, db: Connection) -> Iterator[None]:
+    """Close a database that cannot be used, and say so where it is damaged."""
+    try:
+        yield
+    except BaseException as error:
+        db.close()
+        if is_damage(error):
+            raise _damaged(folder, error) from None
+        raise
+
+
+def _damaged(folder: Path, error: BaseException | None) -> CollectionError:
+    return CollectionError(
+        f"{folder / DATABASE} is damaged: {error}; take it from a backup, use another -C, or --clean to start over"
+        f" (the pages in {folder / 'archive'} stay readable for other tools)"
+    )
 
 
 def _take_lock(folder: Path) -> int:
@@ -172,7 +191,9 @@ def read_collection(folder: Path) -> Collection:
     if not exists(folder):
         raise CollectionError(f"there is no collection in {folder}; make one with: sanderling crawl URL -C {folder}")
     db = open_database(folder, read_only=True)
-    if not is_current(db, ROOMS):  # an older version wrote it: bring it up to date first
+    with _told(folder, db):
+        current = is_current(db, ROOMS)
+    if not current:  # an older version wrote it: bring it up to date first
         db.close()
         open_collection(folder).close()
         db = open_database(folder, read_only=True)
