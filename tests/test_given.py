@@ -33,6 +33,22 @@ def test_a_wrong_value_gets_one_clear_sentence() -> None:
         gather({"delay": "soon"}, {})
 
 
+@pytest.mark.parametrize("flags", [{"contact": "m\udcff"}, {"header": ["A: b", "C: \udcff"]}, {"collection": "\udcff"}])
+def test_bytes_that_are_no_text_are_refused_before_they_travel(flags: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match=r"--(contact|header|collection): .* no text in UTF-8"):
+        gather(flags, {})
+
+
+@pytest.mark.parametrize("flags", [{"max_body": "9" * 20}, {"concurrency": "9" * 20}, {"timeout": "9" * 20 + "d"}])
+def test_a_number_beyond_all_measure_is_refused(flags: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match="more than can be counted"):
+        gather(flags, {})
+
+
+def test_an_empty_pattern_is_none() -> None:
+    assert gather({"exclude": ["", "a"]}, {"SANDERLING_INCLUDE": ""}) == {"exclude": ("a",), "include": ()}
+
+
 def test_broken_and_missing_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot read the settings file"):
         gather({}, {}, tmp_path / "none.toml")

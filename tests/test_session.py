@@ -385,9 +385,17 @@ def test_seeds_and_depths_that_cannot_be_get_a_sentence() -> None:
         fetch_settings(Request((), fetching=Fetching(proxy="ftp://x")))
     with pytest.raises(UsageError, match="keep no page"):
         fetch_settings(Request((), fetching=Fetching(max_body=0)))
+    with pytest.raises(UsageError, match="at most 500"):
+        checked(Request((), workers=Workers(migrants=501)), is_new=True)
     with pytest.raises(UsageError):
         depth_limit("deep")
     assert (depth_limit("3"), depth_limit("-1"), depth_limit("poisson:10")) == (3, -1, 19)
+
+
+def test_nobody_knocks_without_a_name() -> None:
+    for name in ("", "  "):
+        agent = fetch_settings(Request((), politeness=Politeness(user_agent=name, contact="me@x.example"))).user_agent
+        assert agent.startswith("sanderling/")
 
 
 def test_hosts_are_spelled_as_migrants_do() -> None:

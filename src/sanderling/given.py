@@ -20,8 +20,12 @@ from sanderling.settings import AUTO, GROUPS
 
 ENVIRONMENT = "SANDERLING_"
 RESERVED = frozenset({"suites", "traces", "settings"})  # names in the environment that are no settings
+NO_TEXT = re.compile("[\ud800-\udfff]").search  # what Python makes of bytes that are no UTF-8
+
+MOST = 2**53  # the whole numbers below it are exact in every form they are kept in
 
 G = TypeVar("G", bound=Struct)
+N = TypeVar("N", int, float)
 
 
 class Setting(Struct, frozen=True):
@@ -68,7 +72,14 @@ def _scaled(text: str, units: Mapping[str, float], what: str) -> float:
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-zA-Z]*)\s*", text)
     if not match or match[2].lower() not in units:
         raise ValueError(f"{text!r} is no {what}")
-    return float(match[1]) * units[match[2].lower()]
+    return _counted(text, float(match[1]) * units[match[2].lower()])
+
+
+def _counted(text: str, number: N) -> N:
+    """Refuse what no clock, no disk and no message between processes could hold."""
+    if number >= MOST:
+        raise ValueError(f"{text!r} is more than can be counted")
+    return number
 
 
 def duration(text: str) -> float:
@@ -87,7 +98,7 @@ def size(text: str) -> int:
 def _count(text: str) -> int:
     if not re.fullmatch(r"\d+", text.strip()):
         raise ValueError(f"{text!r} is no whole number from 0 on")
-    return int(text)
+    return _counted(text, int(text))
 
 
 def _share(text: str) -> float:
@@ -120,8 +131,12 @@ READERS: dict[str, Callable[[str], object]] = {
 
 def read_value(setting: Setting, raw: object, where: str) -> object:
     """Turn what a flag, the environment or a file said into a value, or say what is wrong with it."""
+    named = where if where.startswith(("--", ENVIRONMENT)) else f"{where}: {setting.name}"
+    many = [str(item) for item in raw if item != ""] if isinstance(raw, list | tuple) else [str(raw)]
+    if any(map(NO_TEXT, many)):
+        raise UsageError(f"{named}: what was given is no text in UTF-8")  # it may be a password: it is not shown
     if setting.kind == "texts" and isinstance(raw, list | tuple):
-        return tuple(str(item) for item in raw)
+        return tuple(many)
     text = str(raw).lower() if isinstance(raw, bool) else str(raw)
     if setting.choices:
         if text not in setting.choices:
@@ -130,7 +145,6 @@ def read_value(setting: Setting, raw: object, where: str) -> object:
     try:
         return READERS[setting.kind](text)
     except ValueError as error:
-        named = where if where.startswith(("--", ENVIRONMENT)) else f"{where}: {setting.name}"
         raise UsageError(f"{named}: {error}") from None
 
 

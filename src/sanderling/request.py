@@ -40,6 +40,7 @@ BARE_ADDRESS = re.compile(r"[\da-f.]*(:[\da-f.]*){2,}", re.IGNORECASE).fullmatch
 FAST_CONNECTIONS = 16  # to one host, where no pause is asked for
 
 
+MOST_MIGRANTS = 500  # on one machine: each is a process and an open file, and `select` knows 1024 of those
 AUTO_MOST = min(16, 4 * (os.cpu_count() or 1))  # migrants that --migrants auto creates at most
 
 
@@ -108,6 +109,10 @@ def depth_limit(text: str) -> int:
 
 def count_migrants(workers: Workers) -> int:
     """How many worker processes: what was asked for, else one per core; auto begins with one."""
+    if workers.engine == "processes" and workers.migrants > MOST_MIGRANTS:
+        raise UsageError(
+            f"--migrants {workers.migrants} is more than one machine can hold; give at most {MOST_MIGRANTS}"
+        )
     return 1 if workers.migrants == AUTO else workers.migrants or max(1, os.cpu_count() or 1)
 
 
@@ -119,7 +124,7 @@ def most_migrants(workers: Workers) -> int:
 def fetch_settings(request: Request) -> FetchSettings:
     """What migrants need to know."""
     fetching, politeness = request.fetching, request.politeness
-    name = politeness.user_agent or f"sanderling/{__version__}"
+    name = politeness.user_agent.strip() or f"sanderling/{__version__}"
     agent = f"{name} (+{politeness.contact})" if politeness.contact else name
     if fetching.proxy and not re.match(r"(https?|socks4a?|socks5h?)://[^/]", fetching.proxy):
         raise UsageError(

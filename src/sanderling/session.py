@@ -25,7 +25,16 @@ from sanderling.organise.scope import Scope as ScopeKind
 from sanderling.organise.scope import scope_rule
 from sanderling.quarters import open_engine, prepare_engine, put_in_charge
 from sanderling.records import Outcome
-from sanderling.request import Request, Summary, budget_of, depth_limit, fetch_settings, policy_named, read_seed
+from sanderling.request import (
+    Request,
+    Summary,
+    budget_of,
+    count_migrants,
+    depth_limit,
+    fetch_settings,
+    policy_named,
+    read_seed,
+)
 from sanderling.runs import begin_run, end_run, pages_of
 from sanderling.schedule.plan import roster
 from sanderling.store.collection import check_store, exists, new_store, store_of
@@ -80,6 +89,7 @@ def checked(request: Request, is_new: bool) -> Request:
     policy_named(request.revisit.policy)
     budget_of(request)
     fetch_settings(request)
+    count_migrants(request.workers)
     roster(request.scheduling)
     check_store(request.workers.store)
     if request.workers.archive:
