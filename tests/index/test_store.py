@@ -107,6 +107,29 @@ def test_who_may_not_write_hears_that_more_was_committed(index: Index, no_writin
     assert (reader.missing_since, reader.is_outdated(), len(mirrors(no_writing))) == (9, False, 1)
 
 
+def test_who_may_look_into_the_folder_may_read_the_index(tmp_path: Path) -> None:
+    index = open_index(tmp_path / "index", write=True)
+    assert index is not None
+    for folder in (tmp_path / "index").glob("v*/*"):
+        folder.chmod(0o755)
+    index.replace([page("https://birds.example.org/new", "New", "Words.")])
+    index.commit(1)
+    index.close()
+    assert {file.stat().st_mode & 0o777 for file in (tmp_path / "index").glob("v*/*/*.json")} == {0o644}
+
+
+def test_an_index_that_may_not_be_read_gets_a_sentence(
+    index: Index, no_writing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("sanderling.index.store._linked", refused)
+    with pytest.raises(CollectionError, match=r"cannot be opened: .*Permission denied"):
+        open_index(no_writing / "index", write=False)
+    assert mirrors(no_writing) == []
+
+
 def test_an_index_that_cannot_be_opened_leaves_nothing_behind(index: Index, no_writing: Path) -> None:
     index.close()
     (no_writing / "index" / f"v{VERSION}" / "past" / "meta.json").write_text("{")

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -19,6 +20,7 @@ from sanderling.index.words import UNSTEMMED, clean, stems
 HEAP_BYTES = 48_000_000  # of the one writing thread, before it writes a segment
 FOREVER = 2**62
 META = "meta.json"  # names the files of the last commit
+MANAGED = ".managed.json"  # and all there are
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Document).decode
 
@@ -26,7 +28,8 @@ _decode = msgspec.msgpack.Decoder(Document).decode
 class Index:
     """A folder of two indexes: the pages as they are, and the versions they had. One process may write."""
 
-    def __init__(self, now: tantivy.Index, past: tantivy.Index, *, write: bool) -> None:
+    def __init__(self, now: tantivy.Index, past: tantivy.Index, *, write: bool, places: Sequence[Path] = ()) -> None:
+        self._places = places
         self.now = now
         self.past = past
         self._writers = (now.writer(HEAP_BYTES, 1), past.writer(15_000_000, 1)) if write else None
@@ -93,6 +96,7 @@ class Index:
         mark.add_unsigned("batch", batch)
         now.add_document(mark)
         now.commit()
+        self._share()
         self._pending.clear()
         self.now.reload()
         self.past.reload()
@@ -104,6 +108,14 @@ class Index:
                 writer.rollback()
                 writer.wait_merging_threads()
             self._writers = None
+            self._share()
+
+    def _share(self) -> None:
+        """Let all who may look into the folders read what names their files; tantivy keeps that to its own user."""
+        for place in self._places:
+            for name in (META, MANAGED):
+                with suppress(OSError):  # it is not there yet, or belongs to somebody else
+                    (place / name).chmod(place.stat().st_mode & 0o666)
 
     def _writing(self) -> tuple[tantivy.IndexWriter, tantivy.IndexWriter]:
         if self._writers is None:
@@ -135,7 +147,7 @@ def open_index(folder: Path, *, write: bool) -> Index | None:
 def _open(folder: Path, places: Sequence[Path], write: bool) -> Index:
     try:
         now, past = (tantivy.Index(schema(), path=str(place)) for place in places)
-        return Index(now, past, write=write)
+        return Index(now, past, write=write, places=places if write else ())
     except ValueError as problem:
         raise CollectionError(f"the index in {folder} cannot be opened: {problem}") from problem
 
@@ -146,11 +158,13 @@ def _open_mirrored(folder: Path, places: Sequence[Path]) -> Index:
     mirror = Path(mkdtemp(prefix="sanderling-"))
     try:
         index = _open(folder, [_linked(place, mirror / place.name) for place in places], write=False)
-    except (CollectionError, OSError):
+    except (CollectionError, OSError) as problem:
         rmtree(mirror, ignore_errors=True)
         if _commits(places) != seen:  # a commit took away what we were about to open
             return _open_mirrored(folder, places)
-        raise
+        if isinstance(problem, CollectionError):
+            raise
+        raise CollectionError(f"the index in {folder} cannot be opened: {problem}") from problem
     index.is_outdated = lambda: _commits(places) != seen
     finalize(index, rmtree, mirror, ignore_errors=True)
     return index
