@@ -48,6 +48,12 @@ def test_the_head_names_pages_feeds_and_the_page_itself() -> None:
     ]
 
 
+@pytest.mark.parametrize(("letter", "escaped"), [("é".encode(), "%C3%A9"), (b"\xe9", "%E9")])
+def test_letters_in_a_head_are_read_as_those_of_a_redirect(letter: bytes, escaped: str) -> None:
+    leads = leads_of("http://a/", {b"link": b"</caf" + letter + b">; rel=canonical", b"refresh": b"0;url=/" + letter})
+    assert (leads.canonical, leads.links[0].url) == (f"http://a/caf{escaped}", f"http://a/{escaped}")
+
+
 def test_a_head_that_says_nothing_leads_nowhere() -> None:
     leads = leads_of(PAGE, {b"refresh": b"5", b"link": b"<x>; rel=preload"})
     assert (leads.canonical, leads.links, leads.pointers) == ("", (), ())

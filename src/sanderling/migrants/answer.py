@@ -104,7 +104,7 @@ def _redirect(status: int, fields: Fields, url: str) -> Verdict:
     raw = fields.get(b"location")
     if not raw:
         return Verdict(Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE, f"status {status} without a target")
-    target = resolve(url, _spelled(raw))
+    target = resolve(url, spelled(raw))
     if target is None:
         return Verdict(Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE, f"status {status} to {text(raw)[:200]!r}")
     return Verdict(Outcome.REDIRECT, location=target.wire)
@@ -147,7 +147,7 @@ def text(raw: bytes) -> str:
         return raw.decode("latin-1")
 
 
-def _spelled(raw: bytes) -> str:
+def spelled(raw: bytes) -> str:
     """Read an address in a header: what is no UTF-8 stays the bytes it is, escaped, as in browsers."""
     try:
         return raw.decode("utf-8")

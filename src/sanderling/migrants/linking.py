@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from sanderling.migrants.answer import spelled
 from sanderling.migrants.head import Fields
 from sanderling.organise.normalise import resolve
 from sanderling.pages.links import FEED_TYPES
@@ -59,10 +60,10 @@ def read_link(header: str) -> Iterator[Target]:
 
 def leads_of(url: str, fields: Fields, nofollow: bool = False) -> Leads:
     """Resolve what the headers of a page say of others."""
-    targets = list(read_link(fields.get(b"link", b"").decode("latin-1")))
+    targets = list(read_link(spelled(fields.get(b"link", b""))))
     named = [target.href for target in targets if "canonical" in target.relations]
     canonical = resolve(url, named[0]) if named else None
-    pages = [refresh_target(fields.get(b"refresh", b"").decode("latin-1"))]
+    pages = [refresh_target(spelled(fields.get(b"refresh", b"")))]
     pages += [target.href for target in targets if _is_page(target)]
     links = (resolve(url, href) for href in pages if href)
     return Leads(
