@@ -360,7 +360,7 @@ def test_one_may_think_better_of_an_age_that_was_cut_short(
 ) -> None:
     if way_out == "no":
         monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
-        monkeypatch.setattr("builtins.input", lambda _: "n")
+        monkeypatch.setattr("builtins.input", lambda: "n")
     assert counted(capsys, *(["--undo"] if way_out == "--undo" else []), "-C", str(tmp_path)) == 0
     assert (len(held(tmp_path)), is_unfinished(tmp_path)) == (6, False)
     assert main(["forget", "-C", str(tmp_path)]) == 4

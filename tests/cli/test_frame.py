@@ -1,13 +1,14 @@
 """What every command shares."""
 
+import io
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from sanderling.cli import main
-from sanderling.cli.frame import MEASURED, WIDEST, print_rows
-from sanderling.cli.progress import can_move
+from sanderling.cli.frame import MEASURED, WIDEST, agrees, can_draw, print_rows
 
 
 def test_a_table_lines_its_columns_up(capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,12 +66,12 @@ def test_the_collection_and_the_file_of_settings_may_be_set_anywhere(
 
 
 @pytest.mark.parametrize(("term", "moves"), [("xterm", True), ("dumb", False)])
-def test_a_terminal_that_cannot_write_over_a_line_gets_lines(
+def test_a_terminal_that_knows_letters_alone_gets_them_alone(
     term: str, moves: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERM", term)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    assert can_move() is moves
+    assert can_draw(sys.stderr) is moves
 
 
 def test_at_most_so_many_is_a_number_of_things(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,3 +91,15 @@ def test_a_share_lies_between_0_and_1(flag: list[str], capsys: pytest.CaptureFix
     for wrong in ("7", "-0.1", "nan", "much"):
         assert main([*flag, wrong]) == 4
         assert f"{wrong!r} is no number from 0 to 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "agreed"), [("y\n", True), (" YES \n", True), ("\n", False), ("n\n", False), ("", False)]
+)
+def test_only_a_yes_is_one_and_the_question_is_no_result(
+    typed: str, agreed: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    assert agrees("sure?") is agreed
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err.rstrip("\n")) == ("", "sure? [y/N] ")

@@ -10,7 +10,7 @@ from itertools import islice
 import msgspec
 
 from sanderling.cli.beside import company
-from sanderling.cli.frame import EXIT_FAILED, Call, print_json, say
+from sanderling.cli.frame import EXIT_FAILED, Call, agrees, print_json, say
 from sanderling.cli.progress import CODES, show_progress, size_text, stop_on_signals
 from sanderling.cli.seeds import read_seeds, warn_of_credentials, warn_without_contact
 from sanderling.coordinator import Coordinator, Engine
@@ -142,8 +142,7 @@ def hear_a_yes(call: Call) -> None:
     if not call.args.yes:
         if sys.stdin is None or not sys.stdin.isatty():
             raise UsageError("--clean deletes the collection; say --yes as well where nobody can be asked")
-        answer = input(f"delete everything in {call.collection}? [y/N] ")
-        if answer.strip().lower() not in ("y", "yes"):
+        if not agrees(f"delete everything in {call.collection}?"):
             raise UsageError("nothing was deleted")
 
 

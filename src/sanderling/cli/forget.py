@@ -7,7 +7,7 @@ import time
 
 import msgspec
 
-from sanderling.cli.frame import Call, print_json, print_rows, say
+from sanderling.cli.frame import Call, agrees, print_json, print_rows, say
 from sanderling.cli.times import moment
 from sanderling.errors import UsageError
 from sanderling.forgetting import Forgotten, forget
@@ -164,5 +164,4 @@ def _agrees(call: Call, found: Meant) -> bool:
     aged = [f"{flag} {age}" for flag, age in (("--gone", args.gone), ("--not-seen", args.not_seen)) if age]
     named = plain(", ".join([*aged, *args.url])) or "the rest of what was cut short"
     what = f"{named} ({_counted(found.pages, found.urls)})"
-    answer = input(f"forget {what} in {call.collection}, for good? [y/N] ")
-    return answer.strip().lower() in ("y", "yes")
+    return agrees(f"forget {what} in {call.collection}, for good?")

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TextIO, TypeVar
 
 from msgspec import Struct
 
@@ -218,3 +218,18 @@ def say(call: Call, text: str) -> None:
     """Tell a person something that is not the result; silent with --quiet."""
     if not call.quiet:
         print(text, file=sys.stderr)
+
+
+def can_draw(stream: TextIO) -> bool:
+    """Is somebody looking, at something that obeys more than letters?"""
+    return stream.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
+
+
+def agrees(question: str) -> bool:
+    """Ask a person, where no results go; only a yes is one, and no answer at all (Ctrl-D) is a no."""
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    try:
+        return input().strip().lower() in ("y", "yes")
+    except EOFError:
+        print(file=sys.stderr)
+        return False

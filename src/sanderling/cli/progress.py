@@ -1,6 +1,5 @@
 """What a person sees and may do while a crawl runs: a line that moves, Ctrl-C, and the code it ends with."""
 
-import os
 import signal
 import sys
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from sanderling.cli.frame import (
     EXIT_SIZE,
     EXIT_TIME,
     Call,
+    can_draw,
 )  # fmt: skip
 from sanderling.coordinator import Coordinator
 from sanderling.ending import Finish, Progress
@@ -42,7 +42,7 @@ class show_progress:
     def __init__(self, call: Call) -> None:
         self.silent = call.quiet
         self.last = 0.0
-        self.bar = live_bar() if can_move() and not call.quiet and not call.verbose else None
+        self.bar = live_bar() if can_draw(sys.stderr) and not call.quiet and not call.verbose else None
 
     def __enter__(self) -> Callable[[Progress], None]:
         if self.bar is not None:
@@ -59,11 +59,6 @@ class show_progress:
         elif not self.silent and progress.seconds - self.last >= LOG_EVERY:
             self.last = progress.seconds
             print(f"crawled {one_line(progress)}", file=sys.stderr, flush=True)
-
-
-def can_move() -> bool:
-    """Is somebody looking, at something that can write over a line?"""
-    return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
 
 
 def live_bar() -> "Bar":

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from sanderling.cli.frame import Call, print_json, say, whole
+from sanderling.cli.frame import Call, can_draw, print_json, say, whole
 from sanderling.cli.times import iso
 from sanderling.errors import CollectionError, DiskFull, MissingExtra, UsageError
 from sanderling.store.collection import read_collection
@@ -54,7 +54,7 @@ def run(call: Call) -> int:
         for hit in results.hits:
             print_json(as_object(hit))
     else:
-        bold = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        bold = can_draw(sys.stdout) and not os.environ.get("NO_COLOR")
         _print(results, explain=call.args.explain, marks=("\033[1m", "\033[0m") if bold else ("", ""))
         say(call, f"{results.total:,} found in {(time.perf_counter() - began) * 1000:.0f} ms")
     return 0
