@@ -417,3 +417,19 @@ def test_stops_keep_their_id_and_token(road: Road) -> None:
     trip.accept(itinerary(server, "/a"))
     visit = bring_home(trip).visits[0]
     assert (visit.id, visit.token, visit.address) == (0, 7, "127.0.0.1")
+
+
+def test_a_server_that_takes_offence_at_conditions_is_asked_without(road: Road) -> None:
+    def touchy(guest: Guest) -> None:
+        asked = any(name in guest.request.headers for name in ("if-none-match", "if-modified-since"))
+        if asked:
+            guest.answer(status="412 Precondition Failed")
+        else:
+            page(guest)
+
+    server = road.server({"/a": touchy, "/b": status("412 Precondition Failed")})
+    trip = road.trip()
+    stops = tuple(Stop(n, 7, Url(server.host + path), etag='"old"') for n, path in enumerate(("/a", "/b")))
+    trip.accept(Itinerary(server.host, stops, delay_seconds=0.0))
+    assert fates(bring_home(trip)) == {"a": FETCHED, "b": (Outcome.FAILED, Reason.HTTP_ERROR)}
+    assert [server.paths.count(path) for path in ("/a", "/b")] == [2, 2]

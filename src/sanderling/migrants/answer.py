@@ -118,6 +118,11 @@ def wants_cookie(reply: Reply) -> bool:
     return _redirect(status, fields, reply.ask.url).location == reply.ask.url
 
 
+def wants_no_conditions(reply: Reply) -> bool:
+    """Tell whether a server took offence at being asked for a page only if it changed, instead of saying 304."""
+    return bool(reply.ask.conditions) and read_head(reply.lines)[0] == 412
+
+
 def _refusal(status: int, fields: Fields, now: float) -> Verdict:
     pause = retry_after(fields.get(b"retry-after", b""), now)
     if status == 429 or (status == 503 and pause):

@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Iterable
 from heapq import heappop, heappush
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sanderling.clock import Clock, real
-from sanderling.migrants.answer import conditions, wants_cookie
+from sanderling.migrants.answer import conditions, wants_cookie, wants_no_conditions
 from sanderling.migrants.briefed import open_buffer
 from sanderling.migrants.fetch import Fetcher
 from sanderling.migrants.guard import is_global, literal, may_name, only_global
@@ -205,6 +205,8 @@ class Trip:
         elif settings.cookies and errand.stop.id not in self._welcomed and wants_cookie(reply):
             self._welcomed.add(errand.stop.id)
             errand.line.stops.appendleft(errand.stop)  # once more, with the cookie, as a browser would
+        elif wants_no_conditions(reply):
+            errand.line.stops.appendleft(structs.replace(errand.stop, etag="", last_modified=""))
         else:
             self._welcomed.discard(errand.stop.id)
             self._finish_stop(errand.line, errand.stop, reply)
