@@ -104,8 +104,10 @@ def test_a_seed_file_may_come_from_any_editor_and_its_wrong_lines_are_named(
 
 def test_what_is_said_behind_a_seed_is_no_part_of_it(tmp_path: Path) -> None:
     file = tmp_path / "seeds.txt"
-    file.write_text("http://a.example/#top  # the old one\nb.example\t# bare\n  # nothing\n")
-    assert read_seed_file(str(file)) == ["http://a.example/#top", "b.example"]
+    file.write_text(
+        "http://a.example/#top  # the old one\nb.example\t# bare\n  # nothing\n\thttp://c.example/\tits title\n"
+    )
+    assert read_seed_file(str(file)) == ["http://a.example/#top", "b.example", "http://c.example/"]
 
 
 def test_a_dash_among_the_seeds_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,12 +12,12 @@ from sanderling.migrants.guard import is_global, literal
 from sanderling.organise.normalise import host_of, hostname
 from sanderling.request import Request, read_seed
 
-COMMENT = re.compile(r"(^|\s)#.*")  # no URL has a space in it
+BESIDE = re.compile(r"(^|\s)#.*|\t.*")  # no URL has a space in it, or a tab
 CONTACT = re.compile(r"https?://|@")  # in a user agent: it says already where we are to be reached
 
 
 def read_seed_file(name: str | None) -> list[str]:
-    """One URL per line; blank lines and what follows a # at the beginning or behind a space do not count."""
+    """One URL per line; blank lines, remarks (# at the beginning or behind a space) and other columns do not count."""
     if not name:
         return []
     try:
@@ -26,7 +26,7 @@ def read_seed_file(name: str | None) -> list[str]:
         raise UsageError(f"cannot read the seed file {name}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UsageError(f"the seed file {name} is no text in UTF-8") from None
-    lines = [(number, COMMENT.sub("", line).strip()) for number, line in enumerate(text.splitlines(), 1)]
+    lines = [(number, BESIDE.sub("", line.strip()).strip()) for number, line in enumerate(text.splitlines(), 1)]
     seeds = [(number, line) for number, line in lines if line]
     for number, line in seeds:
         try:
