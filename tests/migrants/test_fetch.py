@@ -236,6 +236,17 @@ class TestHttp2:
         assert sorted(server.paths) == sorted(paths)
         assert server.connections < len(paths)
 
+    @pytest.mark.parametrize(("connections", "opened"), [(2, 5), (1, 1)])  # one for all that are new, and four
+    def test_what_failed_before_shares_no_connection_where_there_may_be_several(
+        self, road: Road, server: HostileServer, connections: int, opened: int
+    ) -> None:
+        made = road.trip(FetchSettings(allow_private=True, insecure_hosts=("127.0.0.1",)))
+        stops = tuple(Stop(n, 1, Url(f"{server.host}/{n}"), attempts=n % 2) for n in range(8))
+        known = Robots(server.host, 404, b"", 0.0, 1e12)
+        made.accept(Itinerary(server.host, stops, (), known, 0.0, connections=connections))
+        assert {seen.outcome for seen in bring_home(made).visits} == {Outcome.FETCHED}
+        assert server.connections == opened
+
     def test_it_is_stored_in_the_form_readers_know(self, road: Road, server: HostileServer) -> None:
         seen = visit(road, server, "/a", insecure_hosts=("127.0.0.1",))
         assert seen.head.startswith(b"HTTP/1.1 200 OK\r\n")

@@ -62,6 +62,10 @@ class Line:
             return False
         return self.in_flight < (self.connections if self.pause == 0 or self.delay == self.pause else 1)
 
+    def alone(self, stop: Stop) -> bool:
+        """Say whether a stop that failed should share no connection: what others did to one may have been why."""
+        return stop.attempts > 0 and self.connections > 1 and self.host.startswith("https:")
+
     @property
     def is_idle(self) -> bool:
         """Say whether nothing is left to do here."""

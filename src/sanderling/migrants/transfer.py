@@ -51,6 +51,7 @@ class Ask(Struct, frozen=True):
     max_body: int = 0
     timeout: float = 60.0
     cut: bool = False  # a body that is too long is cut, not refused
+    alone: bool = False  # on a connection of its own: others that shared one may have been why it failed before
 
 
 class Reply(Struct, frozen=True):
@@ -86,6 +87,7 @@ class Transfer:
         self.door: Door | None = None
         self.timeout, self.max_body = 0.0, -1
         self.conditions: tuple[bytes, ...] = ()
+        self.alone = False
         self.opened: list[socket.socket] = []
         self.exact = False
         self.curl = pycurl.Curl()
@@ -119,6 +121,9 @@ class Transfer:
         if ask.conditions != self.conditions:
             self.conditions = ask.conditions
             curl.setopt(pycurl.HTTPHEADER, [*headers, *ask.conditions])
+        if ask.alone != self.alone:
+            self.alone = ask.alone
+            curl.setopt(pycurl.FRESH_CONNECT, ask.alone)
         curl.setopt(pycurl.URL, ask.url)
         if self.exact or "%" in ask.url:
             self._spell(ask.url)

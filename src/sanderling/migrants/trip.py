@@ -184,7 +184,8 @@ class Trip:
                 line.knock(now)
                 errand = Errand(line, now, stop)
                 limits = self._settings.max_body_of(stop.role), self._settings.timeout
-                self._fetcher.start(Ask(url, line.door, errand, conditions(stop.etag, stop.last_modified), *limits))
+                known = conditions(stop.etag, stop.last_modified)
+                self._fetcher.start(Ask(url, line.door, errand, known, *limits, alone=line.alone(stop)))
                 return
 
     def _ask_for_robots(self, line: Line, now: float) -> None:
