@@ -75,6 +75,15 @@ def test_times_and_counters_are_noise() -> None:
         assert (old, change.kinds) == (old, ())
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [("an hour ago", "2 hours ago"), ("Yesterday", "2 days ago"), ("۳ ساعت پیش", "۴ ساعت پیش")]
+)
+def test_an_age_in_words_or_in_other_digits_is_noise(old: str, new: str) -> None:
+    changed = compare(page([*TEXT, old]), page([*TEXT, new]))
+    assert changed.kinds == ()
+    assert changed.noise == ("stamps",)
+
+
 def test_tokens_cache_busters_and_view_state_are_noise() -> None:
     form = '<form action="/go"><input type="hidden" name="{0}" value="{1}"><input name="q"></form>'
     for name in ("csrf_token", "__VIEWSTATE", "__EVENTVALIDATION"):

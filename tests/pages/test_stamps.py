@@ -51,10 +51,136 @@ from sanderling.pages.stamps import reduce, steady
         ("By Ann \u00b7 7-minute read \u00b7 Ports", "By Ann \u00b7 9-minute read \u00b7 Ports"),
         ("Updated over 2 weeks ago", "Updated over 3 weeks ago"),
         ("Last active more than 3 days ago by Ann", "Last active more than 4 days ago by Ann"),
+        ("Page generated in 0.12 seconds with 14 queries.", "Page generated in 1.4 seconds with 9 queries."),
+        ("Seite in 0,12 Sekunden erstellt", "Seite in 1,4 Sekunden erstellt"),
     ],
 )
 def test_stamps_are_taken_out(old: str, new: str) -> None:
     assert reduce(old) == reduce(new) != old
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("an hour ago", "2 hours ago"),
+        ("just now", "1 minute ago"),
+        ("Updated yesterday", "Updated 2 days ago"),
+        ("Yesterday at 10:31", "Yesterday at 11:02"),
+        ("vor einer Stunde", "vor 2 Stunden"),
+        ("il y a une heure", "il y a 2 heures"),
+        ("hace una hora", "hace 2 horas"),
+        ("un'ora fa", "2 ore fa"),
+        ("för 3 timmar sedan", "för 4 dagar sedan"),
+        ("3 години тому", "5 годин тому"),
+        ("před 3 hodinami", "před 2 dny"),
+        ("acum 3 ore", "acum 4 zile"),
+        ("πριν από 3 ώρες", "πριν από 2 ημέρες"),
+        ("преди 3 часа", "преди 4 дни"),
+        ("قبل 3 ساعات", "منذ 4 أيام"),
+        ("۳ ساعت پیش", "۴ ساعت پیش"),
+        ("לפני 3 שעות", "לפני 4 ימים"),
+        ("3 घंटे पहले", "4 दिन पहले"),
+        ("3 ชั่วโมงที่แล้ว", "4 วันที่แล้ว"),
+        ("3 giờ trước", "4 ngày trước"),
+        ("3 jam yang lalu", "4 hari yang lalu"),
+        ("3시간 전", "4일 전"),
+        ("3小時前", "2個月前"),
+        ("1週間前", "2か月前"),
+        ("3小时前发布", "4天前发布"),
+        ("Ann · 3時間前", "Ann · 4時間前"),
+    ],
+)
+def test_how_long_ago_it_was_is_a_stamp_in_many_languages(old: str, new: str) -> None:
+    assert reduce(old) == reduce(new) != old
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "3日前までにご連絡ください",
+        "قبل 3 أيام من السفر يمكن الإلغاء",
+        "यात्रा से 3 दिन पहले रद्द करें",
+        "3 วันก่อนเดินทาง",
+        "출발 3일 전까지 취소",
+        "Cancel up to 3 days before you leave",
+        "Bis 3 Tage vor der Reise",
+        "Fino a 3 giorni prima",
+    ],
+)
+def test_days_before_something_are_no_stamp(line: str) -> None:
+    assert reduce(line) == line
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Atualizado em 3 de maio de 2026", "Atualizado em 4 de junho de 2026"),
+        ("Обновлено: 3 мая 2026 г.", "Обновлено: 4 июня 2026 г."),
+        ("Ostatnia aktualizacja: 3 maja 2026", "Ostatnia aktualizacja: 4 czerwca 2026"),
+        ("Senast uppdaterad: 3 maj 2026", "Senast uppdaterad: 4 juni 2026"),
+        ("Aktualizováno: 3. května 2026", "Aktualizováno: 4. června 2026"),
+        ("Son güncelleme: 3 Mayıs 2026", "Son güncelleme: 4 Haziran 2026"),
+        ("Τελευταία ενημέρωση: 3 Μαΐου 2026", "Τελευταία ενημέρωση: 4 Ιουνίου 2026"),
+        ("آخر تحديث: 3 مايو 2026", "آخر تحديث: 4 يونيو 2026"),
+        ("עודכן לאחרונה: 3 במאי 2026", "עודכן לאחרונה: 4 ביוני 2026"),
+        ("अंतिम अपडेट: 3 मई 2026", "अंतिम अपडेट: 4 जून 2026"),
+        ("ปรับปรุงล่าสุด 3 พฤษภาคม 2569", "ปรับปรุงล่าสุด 4 มิถุนายน 2569"),
+        ("Cập nhật lần cuối: 03/05/2026", "Cập nhật lần cuối: 04/06/2026"),
+        ("최종 수정일: 2026년 5월 3일", "최종 수정일: 2026년 6월 4일"),
+    ],
+)
+def test_when_it_was_changed_is_a_stamp_in_many_languages(old: str, new: str) -> None:
+    assert reduce(old) == reduce(new) != old
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("1 comment", "2 comments"),
+        ("Trusted by 12,345 users", "Trusted by 12,399 users"),
+        ("Trusted by over 12,345 companies worldwide", "Trusted by over 12,399 companies worldwide"),
+        ("Join 11,639 others", "Join 11,640 others"),
+        ("Seen 1234 times", "Seen 1250 times"),
+        ("You are visitor number 12345", "You are visitor number 12399"),
+        ("12 people are watching this", "15 people are watching this"),
+        ("12 people found this helpful", "15 people found this helpful"),
+        ("1,234 sold", "1,250 sold"),
+        ("1 Kommentar", "2 Kommentare"),
+        ("1.234 mal gelesen", "1.250 mal gelesen"),
+        ("1.234 visitas", "1.240 visitas"),
+        ("1.234 visualizzazioni", "1.240 visualizzazioni"),
+        ("1.234 visualizações", "1.240 visualizações"),
+        ("1234 просмотра", "1250 просмотров"),
+        ("1234 wyświetleń", "1250 wyświetleń"),
+        ("1.234 görüntülenme", "1.250 görüntülenme"),
+        ("1.234 lượt xem", "1.250 lượt xem"),
+        ("1234 مشاهدة", "1250 مشاهدة"),
+        ("1,234 צפיות", "1,250 צפיות"),
+        ("조회수 1,234", "조회수 1,250"),
+        ("浏览次数：1234", "浏览次数：1250"),
+        ("1234次浏览", "1250次浏览"),
+        ("閲覧数：1234", "閲覧数：1250"),
+        ("1,234 回視聴", "1,250 回視聴"),
+    ],
+)
+def test_counters_of_visitors_are_stamps_in_many_languages(old: str, new: str) -> None:
+    assert reduce(old) == reduce(new) != old
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Used by 3 departments under section 4 of the act.",
+        "Join us at 7 Harbour Street",
+        "House sold for 350000",
+        "Read chapter 4 by 5 May",
+        "12 people per boat",
+        "第12章 阅读的乐趣",
+        "播放器版本 3.2",
+    ],
+)
+def test_other_numbers_are_no_counters(line: str) -> None:
+    assert reduce(line) == line
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,11 @@ def test_what_reads_the_same_is_spelled_the_same() -> None:
     assert spelled("60 \u20ac") != spelled("60 $")
 
 
+def test_marks_of_direction_and_of_drawing_are_not_read() -> None:
+    assert spelled("שלום \u2068test\u2069 \u202b(x)\u202c") == spelled("שלום test (x)")
+    assert spelled("Love \u2764\ufe0f") == spelled("Love \u2764")
+
+
 def test_lines_are_spelled_each_for_itself() -> None:
     lines = ["## a", "#", "b #", "c\u2013d", "", "\u0301e#", "ten \u2126 of \uf900", "Caf\u00e9", "e\u0301"]
     assert spelled("\n".join(lines)).split(b"\n") == [spelled(line) for line in lines]

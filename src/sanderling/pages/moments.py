@@ -22,7 +22,24 @@ MONTHS = (
     *("janvier", "février", "mars", "avril", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"),
     *("enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre"),
     *("diciembre", "gennaio", "febbraio", "aprile", "maggio", "giugno", "luglio", "settembre", "ottobre", "dicembre"),
-    *("januari", "februari", "maart", "mei", "augustus"),
+    *("januari", "februari", "maart", "mei", "augustus", "maj", "augusti", "marts"),
+    *("janeiro", "fevereiro", "março", "maio", "junho", "julho", "setembro", "outubro", "novembro", "dezembro"),
+    *("января", "февраля", "марта", "апреля", "мая", "июня", "июля", "августа", "сентября", "октября", "ноября"),
+    *("декабря", "січня", "лютого", "березня", "квітня", "травня", "червня", "липня", "серпня", "вересня", "жовтня"),
+    *("листопада", "грудня", "stycznia", "lutego", "marca", "kwietnia", "maja", "czerwca", "lipca", "sierpnia"),
+    *("września", "października", "listopada", "grudnia", "ledna", "února", "března", "dubna", "května", "června"),
+    *("července", "srpna", "září", "října", "listopadu", "prosince", "ocak", "şubat", "mart", "nisan", "mayıs"),
+    *("haziran", "temmuz", "ağustos", "eylül", "ekim", "kasım", "aralık", "ιανουαρίου", "φεβρουαρίου", "μαρτίου"),
+    *("απριλίου", "μαΐου", "ιουνίου", "ιουλίου", "αυγούστου", "σεπτεμβρίου", "οκτωβρίου", "νοεμβρίου", "δεκεμβρίου"),
+    *("január", "február", "március", "április", "május", "június", "július", "augusztus", "szeptember", "október"),
+    *("ianuarie", "februarie", "martie", "aprilie", "iunie", "iulie", "septembrie", "octombrie", "noiembrie"),
+    *("decembrie", "tammikuuta", "helmikuuta", "maaliskuuta", "huhtikuuta", "toukokuuta", "kesäkuuta", "heinäkuuta"),
+    *("elokuuta", "syyskuuta", "lokakuuta", "marraskuuta", "joulukuuta", "يناير", "فبراير", "مارس", "أبريل", "مايو"),
+    *("يونيو", "يوليو", "أغسطس", "سبتمبر", "أكتوبر", "نوفمبر", "ديسمبر", "בינואר", "בפברואר", "במרץ", "באפריל", "במאי"),
+    *("ביוני", "ביולי", "באוגוסט", "בספטמבר", "באוקטובר", "בנובמבר", "בדצמבר", "जनवरी", "फ़रवरी", "फरवरी", "मार्च"),
+    *("अप्रैल", "मई", "जून", "जुलाई", "अगस्त", "सितंबर", "सितम्बर", "अक्टूबर", "नवंबर", "दिसंबर", "มกราคม", "กุมภาพันธ์"),
+    *("มีนาคม", "เมษายน", "พฤษภาคม", "มิถุนายน", "กรกฎาคม", "สิงหาคม", "กันยายน", "ตุลาคม", "พฤศจิกายน", "ธันวาคม"),
+    *("januari", "februari", "maret", "juni", "juli", "agustus", "desember", "tháng"),
 )
 MADE = (  # what a machine says of its work: a date alone will do
     *("generated", "rendered", "printed", "retrieved", "accessed", "served", "cached", "built", "compiled", "exported"),
@@ -35,7 +52,21 @@ REVISED = (  # what a page says of its last change: alone on its line a date wil
     *("aggiornamento", "modificato", "modifica", "bijgewerkt", "gewijzigd", "uppdaterad", "ändrad", "opdateret"),
     *("ændret", "oppdatert", "endret", "päivitetty", "muokattu", "zaktualizowano", "aktualizacja", "modyfikacja"),
     *("aktualizováno", "aktualizace", "обновлено", "обновление", "изменено", "güncelleme", "güncellendi", "frissítve"),
-    *("módosítva", "更新", "更新日", "更新日時", "更新時間", "更新时间", "最終更新", "最終更新日", "最終更新日時"),
+    *("módosítva", "оновлено", "оновлення", "ενημέρωση", "ενημερώθηκε", "actualizat", "actualizare", "cập nhật"),
+    *("diperbarui", "تحديث", "محدث", "به‌روزرسانی", "עודכן", "עדכון", "अपडेट", "अद्यतन", "ปรับปรุงล่าสุด", "อัปเดตล่าสุด"),
+    *(
+        "แก้ไขล่าสุด",
+        "수정일",
+        "최종",
+        "更新",
+        "更新日",
+        "更新日時",
+        "更新時間",
+        "更新时间",
+        "最終更新",
+        "最終更新日",
+        "最終更新日時",
+    ),
     *("最后更新", "最后更新时间", "업데이트", "최종수정"),
 )
 TOLD = (  # what an author may say too: only a time of day or a day of the week tells a stamp
@@ -49,6 +80,9 @@ GLUE = (
     *("am", "um", "uhr", "den", "der", "das", "die", "le", "la", "el", "il", "du", "de", "à", "a", "las", "às", "alle"),
     *("kl", "om", "op", "o", "em", "letzte", "zuletzt", "dernière", "última", "ultima", "ultimo", "laatst", "laatste"),
     *("senast", "sidst", "sist", "viimeksi", "ostatnia", "poslední", "последнее", "son", "utolsó", "ist", "est"),
+    *("останнє", "τελευταία", "lần", "cuối", "ngày", "lúc", "terakhir", "pada", "آخر", "في", "לאחרונה", "אחרון", "ב"),
+    *("अंतिम", "को", "г", "года", "roku", "r", "ultimei", "κατά", "στις"),
+    *("yesterday", "gestern", "ayer", "ieri", "gisteren", "вчера", "wczoraj", "včera", "igår", "昨天", "昨日", "어제"),
 )
 BINDING = frozenset(  # a line with such a word binds somebody: its time is no stamp
     (
@@ -60,8 +94,9 @@ BINDING = frozenset(  # a line with such a word binds somebody: its time is no s
 MINUTES = r":[0-5]\d(?::[0-5]\d)?(?:[.,]\d+)?(?![\d:/])|h[0-5]\d\b|\.[0-5]\d(?=\s*(?:[ap]\.?m\b|uhr))|\s?[ap]\.?m\b"
 CLOCK = rf"(?<![\d.:/])(?:[01]?\d|2[0-4])(?:{MINUTES})|\d{{1,2}}\s?[時时点]\s?\d{{1,2}}\s?分(?:\s?\d{{1,2}}\s?秒)?"
 ZONE = r"(?:[ap]\.?m\b\.?|uhr\b|h\b|utc\b|gmt\b|z\b|[cpem]e?[ds]t\b|bst\b|ist\b|jst\b|(?<=\d)[+-]\d\d:?\d\d\b)"
-NUMERIC = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:t(?=\d))?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{4}年|\d{1,2}月|\d{1,2}日"
-NAMES = rf"(?:{'|'.join(sorted((*MONTHS, *DAYS, *SHORT_DAYS), key=len, reverse=True))})\b\.?"
+NUMERIC = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:t(?=\d))?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{4}\s?[年년]|"
+NUMERIC += r"\d{1,2}\s?[月월日일]"
+NAMES = rf"(?:{'|'.join(sorted((*MONTHS, *DAYS, *SHORT_DAYS), key=len, reverse=True))})(?!\w)\.?"
 DAY = r"(?<![\d.,])(?:\d{4}|\d{1,2}(?:st|nd|rd|th|er|º)?)(?![\d:%°]|[.,]\d)\b\.?"
 ATOM = rf"(?:{CLOCK}|{NUMERIC}|\b{NAMES}|{ZONE}|{DAY})"
 BETWEEN = r"(?:[\s,;|·@()\[\]–-]*(?:\b(?:at|on|um|à|kl\.?|om|op|den|le|de|of|the|t)\b)?[\s,;|·@()\[\]–-]*)"
@@ -69,14 +104,14 @@ MOMENT = re.compile(rf"{ATOM}(?:{BETWEEN}{ATOM})*")
 TIMED = re.compile(CLOCK)
 SPAN = re.compile(rf"(?:{CLOCK})\s*(?:{ZONE})?\s*(?:[-–—]|to|bis|until|till|and|à|a|y|e|und|et|tot|至|~)\s*(?:{CLOCK})")
 WEEKDAY = re.compile(rf"\b(?:{'|'.join((*DAYS, *SHORT_DAYS))})\b")
-DATED = re.compile(rf"(?:{NUMERIC})|\b(?:{'|'.join(MONTHS)})\b.*\d|\d.*\b(?:{'|'.join(MONTHS)})\b")
+DATED = re.compile(rf"(?:{NUMERIC})|\b(?:{'|'.join(MONTHS)})(?!\w).*\d|\d.*\b(?:{'|'.join(MONTHS)})(?!\w)")
 NAMED = re.compile(
     rf"(?:^|\b)(?:({'|'.join(MADE)})|({'|'.join(REVISED)})|{'|'.join(TOLD)})\b(?:\s+(?:{'|'.join(GLUE)})\b)*[\s:=(\[|,–-]*$"
 )
 WARMTH = re.compile(r"[-−]?\d+\s?°\s?(?:[cf]\b)?", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d]+")
-MINE = frozenset(word for said in (*MADE, *REVISED, *TOLD, *GLUE) for word in said.split())
-REVISING = frozenset(word for said in REVISED for word in said.split()) - frozenset(("mis", "mise", "à"))
+MINE = frozenset(word for said in (*MADE, *REVISED, *TOLD, *GLUE) for word in WORD.findall(said))
+REVISING = frozenset(word for said in REVISED for word in WORD.findall(said)) - frozenset(("mis", "mise", "à"))
 HINTS = REVISING.union(DAYS, SHORT_DAYS, MADE, ("am", "pm", "m", "uhr", "分"))
 PAIR = re.compile(r"\d(?:[:h]\d\d|\s?[時时点]|[AaPp][Mm])")  # is part of nearly every time of day, and found at once
 

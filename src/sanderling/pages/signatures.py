@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
 from sanderling.pages import assets, behaviour, fingerprint
+from sanderling.pages.ages import may_tell_age
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.blocks import Blocks, Said, blocks, said
 from sanderling.pages.core import element_of
@@ -25,7 +26,7 @@ from sanderling.pages.stamps import reduce
 from sanderling.pages.text import spelled, words_of
 from sanderling.pages.worth import weighed
 
-VERSION = 17
+VERSION = 18
 MAX_LINES = 80_000  # half of them empty; all that follow are one
 MAX_PARTS = 50  # that a page declares to be its main one; no page for people has so many
 NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
@@ -176,7 +177,7 @@ def read_words(body: Blocks, ignored: Pattern[str] | None = None) -> Words:
     raw = spelled("\n".join(body.lines))
     lines = raw.split(b"\n", MAX_LINES)
     numbered = _numbers(raw) if ignored is None else lines
-    places = list(compress(range(min(len(lines), MAX_LINES)), numbered))
+    places = [place for place, line in enumerate(lines[:MAX_LINES]) if numbered[place] or may_tell_age(line)]
     clocks = {place for place in places if len(lines[place]) <= MAX_CLOCK and CLOCK(lines[place])}
     timetable = clocks if len(clocks) >= TIMETABLE else ()
     for place in places:
@@ -188,7 +189,8 @@ def read_words(body: Blocks, ignored: Pattern[str] | None = None) -> Words:
 def read_line(body: Blocks, place: int) -> bytes:
     """Read one line as it is read if no bare times stand around it."""
     block = spelled(body.lines[place])
-    return _reduced(body, place, block, None, False) if block.translate(None, NO_DIGITS) else block
+    is_stamped = block.translate(None, NO_DIGITS) or may_tell_age(block)
+    return _reduced(body, place, block, None, False) if is_stamped else block
 
 
 def places_of(body: Blocks) -> bytes:

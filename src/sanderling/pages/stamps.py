@@ -8,32 +8,20 @@ import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 
+from sanderling.pages.ages import ALONE, without_ages
+from sanderling.pages.counters import without_counters
+
 MAX_STAMPED = 160  # characters of a line that may have a stamp; a long paragraph with a time in it is content
-MAX_COUNTED = 60  # the same for counters
-SAID = 6  # words of a counter at most, if it ends like a sentence
 MAX_LABELLED = 80  # the same for tokens
 
-SPANS = (
-    *("secs?", "seconds?", "mins?", "minutes?", "hrs?", "hours?", "days?", "weeks?", "months?", "years?", "[smhd]"),
-    *("sekunden?", "minuten?", "stunden?", "tag(?:en?)?", "wochen?", "monat(?:en?)?", "jahr(?:en?)?"),
-    *("secondes?", "heures?", "jours?", "semaines?", "mois", "ans?", "segundos?", "minutos?", "horas?", "días?"),
-    *("dias?", "semanas?", "mes(?:es)?", "años?", "anos?"),
-)
-AGO = rf"(?<!than )(?<!least )(?<!within )(?<!over )\b(?:\d+|an?|one|few|a few)\s*(?:{'|'.join(SPANS)})\.?\s+ago\b"
-DONE = "updated|modified|edited|posted|published|created|active|seen|checked|reviewed|asked|answered"
-ALONE = r"(?=\s*$|\s*[|·•∙()\[\]/–—]|\s+-\s|\s+by\b)"  # where no sentence goes on, nor ends
-LATELY = rf"(\b(?:{DONE})\W{{1,3}})(?:about|over|almost|nearly|more than|less than)\s+"
-LATELY += rf"\d+\s*(?:{'|'.join(SPANS)})\.?\s+ago\b{ALONE}"
 READING = r"\b\d+(?:\s*[-–]\s*\d+)?[\s-]*min\w*\.?[\s-]+(?:to\s+)?"
 READING += rf"(?:read|reading|lesezeit|de lecture|de lectura|de leitura|di lettura)\b{ALONE}|(\b(?:reading time|"
 READING += r"read time|lesezeit|temps de lecture|tiempo de lectura|tempo di lettura|tempo de leitura)\W{1,3})"
 READING += rf"(?:ca\.?\s*|about\s*|~\s*)?\d+\s*min\w*\.?{ALONE}"
-GONE = rf"\b(?:il y a|vor|hace|há)\s+\d+\s+(?:{'|'.join(SPANS)})\b"
-GONE += r"|\b\d+\s+\w+\.?\s+(?:fa|geleden|sedan|siden|temu|sitten|назад|önce|atrás)\b"
-EARLIER = r"\d+\s*(?:秒|分|分钟|時間|小时|日|天)前"
 HELPFUL = r"\b\d[\d.,]*\s+(?:out\s+)?of\s+\d[\d.,]*(?=\s+(?:people\s+|users\s+)?found\s+(?:this|it)\b)"
 SPENT = r"\b(?:(?:generated|rendered|served|loaded|executed|built) in|took|elapsed:?|uptime:?)\s+\d[\d.,]*\s*"
-SPENT += r"(?:ms|secs?|seconds?|minutes?|hours?|days?|s)\b"
+SPENT += r"(?:ms|secs?|seconds?|minutes?|hours?|days?|s)\b(?:\s+(?:with|using|and)\s+\d+\s+(?:\w+\s+)?quer(?:y|ies)\b)?"
+SPENT += r"|\bin\s+\d[\d.,]*\s*(?:ms|sekunden)(?=\s+(?:erstellt|generiert|geladen)\b)"
 NAME = r"(?:\s+(?:id|number|no\.?|key|code))?\s*[:#=]?\s+(?=\S*\d)"
 NUMBERED = rf"(\b(?:request|trace|ray|incident|session|build){NAME})[\w.\-]+\s*$"
 NUMBERED += rf"|(\b(?:transaction|error|revision|reference){NAME})(?:[0-9a-f]{{7,}}|[\w.\-]{{12,}})\s*$"
@@ -42,35 +30,29 @@ LAWS = "act|law|order|directive|regulation|rules|code|bill|treaty|statute"
 CLAIMED = rf"((?:©|\bcopyright\b(?!\s+(?:{LAWS})\b))[^.\d]{{0,40}}?){YEARS}|{YEARS}(?=\s*(?:©|\(c\)))"
 CLAIMED += rf"|(\(c\)\s*){YEARS}(?=\W*$|\W+(?-i:[A-Z])|\W+by\b)"  # a clause (c) of a law is another thing
 
-COUNTED = (
-    *("views?", "visits?", "visitors?", "hits?", "comments?", "replies", "likes?", "shares?", "followers?"),
-    *("subscribers?", "downloads?", "reads", "readers", "votes?", "upvotes?", "reactions?", "unread"),
-    *("notifications?", "retweets", "stars?", "forks", "karma", "ratings?", "reviews?", "aufrufe", "kommentare"),
-    *("commentaires", "vues"),
-)
-WHOLE = r"(?:\d{1,3}(?:[.,\s]\d{3})+|\d+)(?![.,]?\d)"
-SOME = rf"(?<![\w.,/$€£])(?:{WHOLE}\+?|\d+(?:[.,]\d+)?\s?[kmb]\b\+?|\d[.,]\d+(?=\s*(?:stars?|ratings?)))"
-NOT_MONEY = r"(?!\s*(?:[$€£¥%]|eur|usd|gbp|chf)\b)"
-COUNTER = rf"{SOME}\s*(?=(?:{'|'.join(COUNTED)})\b)"
-COUNTER += rf"|{SOME}\s+(?=(?:users?|guests?|members?|people|players)\s+(?:are\s+|currently\s+)*(?:online|viewing)\b)"
-LISTED = rf"(\b(?:{'|'.join(COUNTED)})\s*[:(]\s*|\bviewed\s+){WHOLE}{NOT_MONEY}|(\brating:?\s+)\d[.,]\d+\b"
-
 TOKEN = (
     r"\b(?=[\w-]*\d)(?:[0-9a-f]{12,}|[0-9a-f]{8}-[0-9a-f-]{13,}|(?<!\.)\d{12,}(?!\.)|(?=(?:[\w-]*\d){4})[\w-]{20,})\b"
 )
 SUM = r"\W*[0-9a-f]{40}(?:[0-9a-f]{24}|[0-9a-f]{56}|[0-9a-f]{88})?\W*"
 
 READ = ("read", "reading", "lesezeit", "lecture", "lectura", "lettura", "leitura")
-PAST = ("il", "vor", "hace", "há", "fa", "geleden", "sedan", "siden", "temu", "sitten", "назад", "önce", "atrás")
-SPENDING = ("generated", "rendered", "served", "loaded", "executed", "built", "took", "elapsed", "uptime")
+SPENDING = (
+    "generated",
+    "rendered",
+    "served",
+    "loaded",
+    "executed",
+    "built",
+    "took",
+    "elapsed",
+    "uptime",
+    *("erstellt", "generiert", "geladen"),
+)
 ISSUED = ("request", "trace", "ray", "incident", "session", "build", "transaction", "error", "revision", "reference")
 STAMPS = tuple(
     (frozenset(clues), pattern)
     for clues, pattern in (
-        (("ago",), LATELY),
-        (("ago",), AGO),
         (READ, READING),
-        (PAST, GONE),
         (("found",), HELPFUL),
         (SPENDING, SPENT),
         (ISSUED, NUMBERED),
@@ -78,15 +60,6 @@ STAMPS = tuple(
     )
 )  # each pattern with words one of which it needs: looking for the words is much cheaper
 CLUES = frozenset(clue for clues, _ in STAMPS for clue in clues)
-COUNTS = frozenset(
-    (
-        "viewed",
-        "viewing",
-        "online",
-        *(word.rstrip("?") for word in COUNTED),
-        *(word[:-2] for word in COUNTED if "?" in word),
-    )
-)
 SECRETS = frozenset(
     ("csrf", "token", "nonce", "session", "sid", "id", "uuid", "guid", "request", "trace", "ray", "key")
 )
@@ -123,20 +96,11 @@ def _reduced(line: str) -> str:
             left = left if clues.isdisjoint(words) else _made(pattern).sub(_kept, left)
     if "©" in line:
         left = _made(CLAIMED).sub(_kept, left)
-    elif "前" in line:
-        left = _made(EARLIER).sub("", left)
-    left = _moments()(left, words)
-    if len(line) <= MAX_COUNTED and not COUNTS.isdisjoint(words) and not _is_sentence(line):
-        left = _made(LISTED).sub(_kept, _made(COUNTER).sub("", left))
+    left = without_counters(_moments()(without_ages(left, words), words), words)
     return _without_token(left) if len(line) <= MAX_LABELLED and LONG.search(left) else left
 
 
 forget = _reduced.cache_clear
-
-
-def _is_sentence(line: str) -> bool:
-    """Say whether a line tells something: what is counted in it is no counter."""
-    return line.rstrip().endswith((".", ";", "。")) and len(line.split()) > SAID
 
 
 @cache

@@ -19,6 +19,7 @@ UNREAD = ("script", "style", "title")  # which no renderer shows
 BLANKS = b" \t\r\x0b\x0c"
 UNSEEN = "\u00a0\u200b"  # each costs a search; what else is not seen hardly ever comes and goes
 RARE = "\u202f\u2009\u3000\u00ad\u200c\u200d\u200e\u200f\u2060\ufeff\u00b6"  # a pilcrow marks a link to a heading
+RARE += "\u061c\u202a\u202b\u202c\u2066\u2067\u2068\u2069\ufe0e\ufe0f"  # which way to read, and how to draw
 ALIKE = {  # what platforms and editors set for one another
     **dict.fromkeys("\u2018\u2019\u201b\u02bc", "'"),
     **dict.fromkeys("\u201c\u201d\u201e\u201f", '"'),

@@ -1,0 +1,91 @@
+"""How long ago something was: "3 hours ago", "vor einer Stunde", "3 часа назад", "3時間前"; in many languages.
+
+In many of them the same words say "three days before": there they have to stand alone, or apart from what else the line
+says.
+"""
+
+import re
+from functools import cache
+
+SPANS = (
+    *("secs?", "seconds?", "mins?", "minutes?", "hrs?", "hours?", "days?", "weeks?", "months?", "years?", "[smhd]"),
+    *("sekunden?", "minuten?", "stunden?", "tag(?:en?)?", "wochen?", "monat(?:en?)?", "jahr(?:en?)?"),
+    *("secondes?", "heures?", "jours?", "semaines?", "mois", "ans?", "segundos?", "minutos?", "horas?", "días?"),
+    *("dias?", "semanas?", "mes(?:es)?", "años?", "anos?"),
+)
+SPAN = rf"(?:{'|'.join(SPANS)})"
+DONE = "updated|modified|edited|posted|published|created|active|seen|checked|reviewed|asked|answered"
+APART = r"|·•∙()\[\]/–—،"
+ALONE = rf"(?=\s*$|\s*[{APART}]|\s+-\s|\s+by\b)"  # where no sentence goes on, nor ends
+FIRST = rf"(?:^|(?<=[{APART}:])\s?)"
+LATE = (
+    *("yesterday", "just now", "gestern", "ayer", "ieri", "ontem", "gisteren", "wczoraj", "dün", "igår", "i går"),
+    *("eilen", "včera", "вчера", "вчора", "χθες", "昨日", "昨天", "刚刚", "어제", "방금", "أمس", "אתמול"),
+)
+
+AGO = rf"(?<!than )(?<!least )(?<!within )(?<!over )\b(?:\d+|an?|one|few|a few)\s*{SPAN}\.?\s+ago\b"
+LATELY = rf"(\b(?:{DONE})\W{{1,3}})(?:about|over|almost|nearly|more than|less than)\s+\d+\s*{SPAN}\.?\s+ago\b{ALONE}"
+SINCE = rf"\b(?:il y a|vor|hace|há)\s+(?:\d+|eine[mr]|une?|uma?|una)\s+{SPAN}(?!\w)"
+BACK = r"(?:fa|geleden|sedan|siden|temu|sitten|назад|тому|önce|atrás)\b"
+BACK = rf"(?:\b(?:för|for)\s+)?\b(?:\d+|een|en|et|ett|un|una)\s+\w+\.?\s+{BACK}|\bun['’]ora fa\b"
+BEFORE = r"acum|před|pred|преди|fa|πριν(?:\s+από)?|قبل|منذ|לפני|cách đây"
+BEFORE = rf"{FIRST}(?:{BEFORE})\s+\d+\s+\S{{1,16}}{ALONE}"
+AFTER = "पहले|আগে|ที่แล้ว|ที่ผ่านมา|trước|(?:yang )?lalu|پیش|قبل|전"
+AFTER = rf"{FIRST}\d+\s*(?:\S{{1,16}}\s*)?(?:{AFTER}){ALONE}"
+EARLIER = r"\d+\s*(?:秒鐘?|秒钟|分[钟鐘]?|時間|小[时時]|日|天|[週周]間?|[か个個ヶカ]月|年)前"
+EARLIER += rf"(?={ALONE}|\s*に?\s*(?:更新|投稿|公開|公开|发布|發布|发表|發表|编辑))"
+ON = rf"^(?:{'|'.join(LATE)})$|(\b(?:{DONE})\W{{1,3}})yesterday{ALONE}"
+
+WORDS = (  # each pattern with words one of which it needs: looking for the words is much cheaper
+    (("ago",), LATELY),
+    (("ago",), AGO),
+    (("il", "vor", "hace", "há"), SINCE),
+    (("fa", "geleden", "sedan", "siden", "temu", "sitten", "назад", "тому", "önce", "atrás"), BACK),
+    (("fa", "acum", "před", "pred", "преди", "πριν", "قبل", "منذ", "לפני", "cách"), BEFORE),
+    (("trước", "lalu", "پیش", "قبل", "전"), AFTER),
+    (tuple(word for one in LATE for word in one.split()), ON),
+)
+CLUES = frozenset(clue for clues, _ in WORDS for clue in clues)
+SIGNS = (("前", EARLIER), ("पहले", AFTER), ("আগে", AFTER), ("แล้ว", AFTER), ("ที่ผ่านมา", AFTER))  # within words
+
+ENDINGS = tuple(
+    word.replace(" ", "").encode()
+    for one in (*LATE, "ago", "geleden", "sedan", "siden", "sitten", "temu", "назад", "тому", "önce", "atrás", "fa")
+    for word in {one, one.capitalize(), one.title()}
+)
+BEGINNINGS = tuple(
+    word.encode() for word in ("vorein", "Vorein", "ilyaun", "Ilyaun", "haceun", "Haceun", "háum", "Háum")
+)
+TAILS, HEADS = {word[-2:] for word in ENDINGS}, {word[:2] for word in BEGINNINGS}
+STRANGE = re.compile(  # digits of Arabic, Persian, Devanagari, Bengali and Thai
+    rb"\xd9[\xa0-\xa9]|\xdb[\xb0-\xb9]|\xe0(?:[\xa5\xa7][\xa6-\xaf]|\xb9[\x90-\x99])"
+).search
+LONGEST = 60  # bytes of a line without digits that may tell an age
+
+
+def without_ages(line: str, words: set[str]) -> str:
+    """Take out of a line how long ago something was. `words`: its words, small."""
+    left = line
+    if not CLUES.isdisjoint(words):
+        for clues, pattern in WORDS:
+            left = left if words.isdisjoint(clues) else _made(pattern).sub(_kept, left)
+    for sign, pattern in () if line.isascii() else SIGNS:
+        left = _made(pattern).sub("", left) if sign in left else left
+    return left
+
+
+@cache
+def _made(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def _kept(match: re.Match[str]) -> str:
+    """Keep the words that an age belongs to: what a pattern has in brackets."""
+    return "".join(filter(None, match.groups()))
+
+
+def may_tell_age(block: bytes) -> bool:
+    """Say whether a line without plain digits, blanks taken out, may tell an age: in words, or in other digits."""
+    if len(block) <= LONGEST and (block[-2:] in TAILS or block[:2] in HEADS):
+        return block.endswith(ENDINGS) or block.startswith(BEGINNINGS) or STRANGE(block) is not None
+    return not block.isascii() and STRANGE(block) is not None
