@@ -196,6 +196,21 @@ def test_a_picture_loaded_late_is_the_same_picture() -> None:
     assert compare(page(more=now), page(more=later)).kinds == ()
 
 
+def test_a_picture_behind_a_placeholder_is_the_same_picture() -> None:
+    late = '<p><img src="/blank.gif" data-src="/bird.jpg" alt="A bird"></p>'
+    assert Kind.MEDIA not in compare(page(more='<p><img src="/bird.jpg" alt="A bird"></p>'), page(more=late)).kinds
+
+
+def test_another_picture_on_a_short_page_is_content() -> None:
+    old, new = (f"<h1>Boats</h1><p>Hulls.</p><figure><img src='/{name}.jpg'></figure>" for name in ("a", "b"))
+    assert compare(old, new).kinds == (Kind.CONTENT, Kind.MEDIA)
+
+
+def test_a_digest_in_a_class_name_is_noise() -> None:
+    old, new = (page(more=f'<div class="view-dom-id-{token * 20}">Birds</div>') for token in ("a1", "b2"))
+    assert compare(old, new).kinds == ()
+
+
 def test_a_link_that_leads_elsewhere_is_content() -> None:
     link = '<p>See <a href="https://example.org/terms">our terms</a>.</p>'
     change = compare(page(more=link), page(more=link.replace("terms", "rules", 1)))

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ BUILT = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}|\d{9,}", re.IGNORECASE
 
 @given(st.text("ABCdef019/-z", max_size=60))
 def test_tokens_leave_the_name_of_a_picture(name: str) -> None:
-    assert picture(f"/x/{name}.png") == BUILT.sub("", f"/x/{name}.png").rpartition("//")[2]
+    assert picture(f"/x/{name}/a.png") == BUILT.sub("", f"/x/{name}/a").rpartition("//")[2]
 
 
 def test_a_long_run_of_letters_is_read_once() -> None:
@@ -29,6 +30,35 @@ def test_a_picture_is_the_same_on_each_of_many_hosts() -> None:
     assert picture("http://10.0.0.1:80/gull.png") != picture("http://10.0.0.2:80/gull.png")
     assert picture("http://10.0.0.1/gull.png") != picture("http://11.0.0.1/gull.png")
     assert picture("/12/gull.png") != picture("/13/gull.png")
+    assert picture("https://img-a.site.example/gull.png") == picture("https://img-c.site.example/gull.png")
+    assert picture("https://a.tiles.site.example/gull.png") == picture("https://b.tiles.site.example/gull.png")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        *("/x/gull-1024x683.jpg", "/x/gull_600x.jpg", "/x/gull@2x.jpg", "/x/gull.webp", "/x/gull.jpg.avif"),
+        *("/x/w_600,h_400,c_fill/gull.jpg", "/x/width=600,format=auto/gull.jpg"),
+    ],
+)
+def test_a_picture_in_another_size_or_format_is_the_same(other: str) -> None:
+    assert picture(other) == picture("/x/gull.jpg")
+    assert picture(other.replace("gull", "tern")) != picture("/x/gull.jpg")
+
+
+def test_numbers_of_pictures_are_their_names() -> None:
+    assert picture("/x/map-1.jpg") != picture("/x/map-2.jpg")
+    assert picture("/x/my_photos/gull.jpg") != picture("/x/gull.jpg")
+
+
+def test_a_link_leads_elsewhere_if_its_folder_or_number_is_another() -> None:
+    def leads(href: str) -> set[int]:
+        return places(parse(f"<a href='{href}'>x</a>".encode()).find_all("a"))
+
+    assert leads("/2025/form.pdf") != leads("/2026/form.pdf")
+    assert leads("/get?id=12&t=a") != leads("/get?id=13&t=a")
+    assert leads("/get?id=12&t=a") == leads("/get?id=12&t=b")
+    assert leads("../2025/form.pdf") == leads("form.pdf")
 
 
 def test_an_address_to_write_to_is_a_place_and_a_mail_to_nobody_is_none() -> None:

@@ -258,3 +258,8 @@ def test_a_time_in_a_long_paragraph_is_content() -> None:
 def test_references_lose_builds_and_cache_busters() -> None:
     assert steady("/static/app.78c92fac7aa8fdd8.js?v=12#x") == steady("/static/app.11112fac7aa8fdd9.js")
     assert steady("/static/app.js") != steady("/static/other.js")
+    assert steady("/static/app.a1b2c3.js") == steady("/static/app.d4e5f6.js")
+    assert steady("/static/v123/app.js") == steady("/static/v124/app.js")
+    assert steady("/_x/Xk3LmZ9QpR7sT1uV2wY4a/a.js") == steady("/_x/Qw8ErTyUiOpAsDfGhJk1z/a.js")
+    assert steady("/lib/3.6.0/lib.js") != steady("/lib/3.7.0/lib.js")
+    assert steady("/decade/facade.js") != steady("/facade/decade.js")

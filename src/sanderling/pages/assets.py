@@ -18,15 +18,24 @@ MAX_TITLE = 500  # characters of a title, or of what a field offers
 COUNTER = re.compile(r"^\W*[(\[]\d+\+?[)\]]\s*")  # of unread messages, before a title
 MAX_NAMES = 20_000  # class attributes remembered
 DRESSED, DRESSES = ("body", "font", "table"), ("bgcolor", "background", "color", "face", "size", "border")
-LAZY = ("src", "data-src", "data-original", "data-lazy-src", "srcset", "data-srcset")
+LATER = ("data-src", "data-original", "data-lazy-src", "data-srcset")
+LAZY = (*LATER[:3], "src", "srcset", LATER[3])  # where the source of a picture is looked for: a late one stands for it
 CHOSEN = re.compile(r"[?&;](?:id|file|src|url|img|image|photo|picture|pic|path)=[^&#;]*", re.IGNORECASE)
+NUMBER = re.compile(r"[?&;](?:id|nr|no|page_?id|article_?id|doc_?id|item_?id|p)=\d{1,9}(?=[&;]|$)", re.IGNORECASE)
 RUN = re.compile(r"[0-9a-f]{8,}", re.IGNORECASE)  # of a picture's name
+DIGEST = re.compile(r"[0-9a-f]{16,}")  # in a class name
+PAIR = r"\w{1,12}[=_][\w.:-]{1,40}"
+SCALED = re.compile(  # how large a picture is served: gull-300x200.jpg, gull@2x.jpg, /w_300,h_200/gull.jpg
+    rf"[-_]\d{{2,4}}x\d{{0,4}}(?=[._-]|$)|@[1-4]x(?=\.)|(?<=/)(?:{PAIR},)*(?:w|h|width|height)[=_]\d{{1,5}}(?:,{PAIR})*/"
+)
+FORMATS = re.compile(r"(?:\.(?:jpe?g|png|gif|webp|avif)){1,2}$", re.IGNORECASE)
 ELSEWHERE = ("https://", "http://", "//")
 NO_NUMBERS = dict.fromkeys(range(48, 58))  # of a host: one of many that serve the same pictures
+LONE = re.compile(r"(?:^|[-_])[a-z]$")  # a letter that does the same
 LONG_NUMBER = 9  # digits; shorter numbers are the picture's own
 SESSION = re.compile(
     r";jsessionid=[^?#]*|(?<=[?&])(?:_|t|ts|v|ver|sid|phpsessid|session_?id|token|csrf\w*|nonce|hash|utm_\w+|[gf]clid|"
-    r"rnd|rand|cb|time|timestamp)=[^&#]*&?",
+    r"_g[al]|mc_[ce]id|msclkid|yclid|igshid|rnd|rand|cb|time|timestamp)=[^&#]*&?",
     re.IGNORECASE,
 )
 
@@ -104,9 +113,11 @@ def places(elements: Iterable[Element]) -> set[int]:
 
 def steady_place(href: str) -> str:
     """Cut query, fragment and scheme off a target; of a relative one only the last name stays, however spelled."""
-    place = href.split("?", 1)[0].split("#", 1)[0].split(";", 1)[0].strip().rstrip("/")
+    place, _, query = href.split("#", 1)[0].partition("?")
+    place = place.split(";", 1)[0].strip().rstrip("/")
+    chosen = "".join(NUMBER.findall(f"?{query}")) if query else ""
     _, absolute, rest = place.partition("//")
-    return rest if absolute else place.rpartition("/")[2]
+    return f"{rest if absolute else place if place.startswith('/') else place.rpartition('/')[2]}{chosen}"
 
 
 def images(elements: Iterable[Element]) -> set[int]:
@@ -150,9 +161,10 @@ def titled(tree: Document, ignored: re.Pattern[str] | None = None) -> set[int]:
 
 
 def picture(source: str) -> str:
-    """Spell the source of a picture without build numbers and tokens; what chooses it from many stays."""
+    """Spell the source of a picture without build numbers, tokens, size and format; what chooses it from many stays."""
     source = source.strip().split(None, 1)[0] if source.strip() else ""
     place, _, query = source.partition("#")[0].partition("?")
+    place = FORMATS.sub("", SCALED.sub("", place))
     chosen = "".join(CHOSEN.findall(f"?{query}")) if query else ""
     _, _, rest = RUN.sub(_unless_named, place).rpartition("//")
     host, slash, path = rest.partition("/")
@@ -163,7 +175,7 @@ def _steady_host(host: str) -> str:
     """Spell a host without its number among many; the name of a site, and an address, stays."""
     first, dot, rest = host.partition(".")
     is_one_of_many = "." in rest and not rest.rpartition(".")[2].partition(":")[0].isdigit()
-    return f"{first.translate(NO_NUMBERS)}{dot}{rest}" if is_one_of_many else host
+    return f"{LONE.sub('', first.translate(NO_NUMBERS))}{dot}{rest}" if is_one_of_many else host
 
 
 def _unless_named(run: re.Match[str]) -> str:
@@ -177,12 +189,12 @@ def _is_pixel(element: Element) -> bool:
 
 
 class _Names(dict[str, str]):
-    """Class names in one order, remembered: browsers see a set."""
+    """Class names in one order, remembered: browsers see a set; digests in them are made anew for every visit."""
 
     def __missing__(self, value: str) -> str:
         if len(self) >= MAX_NAMES:
             self.clear()
-        names = self[value] = " ".join(sorted(set(value.split())))
+        names = self[value] = " ".join(sorted({DIGEST.sub("", name) for name in value.split()}))
         return names
 
 

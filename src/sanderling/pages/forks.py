@@ -55,7 +55,7 @@ BY_TAG = {
     **{(tag, "src"): Part.IMAGES for tag in ("img", "video", "audio", "source")},
 }  # attributes that some tags alone have for marks
 BY_NAME = {
-    **dict.fromkeys(("srcset", "alt", "width", "height", "poster", "d", "xlink:href", *assets.LAZY[1:]), Part.IMAGES),
+    **dict.fromkeys(("srcset", "alt", "width", "height", "poster", "d", "xlink:href", *assets.LATER), Part.IMAGES),
     **dict.fromkeys(("method", "action", "name", "value", "placeholder", "checked", "selected"), Part.FORMS),
     **dict.fromkeys(("class", "style"), Part.LOOKS),
     **dict.fromkeys(assets.DRESSES, Part.DRESS),

@@ -37,7 +37,7 @@ MAX_SIZE = 65_535  # of a block, in a mark
 CLOCK = re.compile(rb"\d{1,2}[:.h]\d\d(?:[ap]m)?", re.IGNORECASE).fullmatch
 FURNITURE = ("nav", "header", "footer", "aside", "noscript", "dialog")
 OUTSIDE = ("nav", "footer")  # of what is declared to be the main part
-PROSE_LINKS = "p a[href]"
+PROSE_LINKS, PROSE_IMAGES = "p a[href]", "p img, figure img"
 
 
 class Signature(Struct, frozen=True, array_like=True):
@@ -261,7 +261,8 @@ def main_assets(tree: Document, parts: Said, body: Blocks) -> tuple[set[int], se
         return assets.places(_outside(links, areas, "a")), assets.images(_outside(images, areas, "img"))
     core = None if body.core is None else element_of(body.core, tree, body.lines)
     links = tree.select(PROSE_LINKS) if core is None else core.find_all("a")
-    images = [] if core is None else [image for image in core.find_all("img") if image.closest("a") is None]
+    shown = tree.select(PROSE_IMAGES) if core is None else core.find_all("img")
+    images = [image for image in shown if image.closest("a") is None]
     if not links and not images:
         return set(), set()
     areas = [area for tag in FURNITURE for area in tree.find_all(tag)]

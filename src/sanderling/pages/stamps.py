@@ -67,6 +67,10 @@ LONG = re.compile(r"[\w-]{12}")
 WORD = re.compile(r"[^\W\d_]+")
 NO_WORDS = {code: " " for code in range(128) if not chr(code).isalpha()}  # of ASCII
 HEX = re.compile(r"[0-9a-f]{8,}|\d{5,}", re.IGNORECASE)
+BUILD = re.compile(  # app.a1b2c3.js, /v123/app.js, /Xk3LmZ9QpR7sT1uV2wY4a/app.js
+    r"[0-9a-fA-F]{8,}|\d{5,}|(?<=[._/-])(?=[0-9a-f]*\d)[0-9a-f]{6,7}(?=[./])|(?<=/)v?\d{3,}(?=/)"
+    r"|(?<=/)(?=[\w-]*\d)(?=[\w-]*[A-Z])[\w-]{16,}(?=/)"
+)
 
 
 def reduce(line: str) -> str:
@@ -130,4 +134,4 @@ def _is_plain(word: str) -> bool:
 
 def steady(reference: str) -> str:
     """Spell the reference of a script, image or style without query, fragment, build number or digest in its name."""
-    return HEX.sub("", reference.split("?", 1)[0].split("#", 1)[0])
+    return BUILD.sub("", reference.split("?", 1)[0].split("#", 1)[0])
