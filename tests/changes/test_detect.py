@@ -138,6 +138,29 @@ def test_what_is_shown_or_hidden_from_now_on_is_content() -> None:
     assert compare(page(more=flag.format(" hidden", "")), page(more=flag.format(" hidden=''", ""))).kinds == ()
 
 
+@pytest.mark.parametrize(
+    "fold",
+    [
+        '<h3><button aria-expanded="false" aria-controls="a1">Dogs?</button></h3><div id="a1" hidden><p>{}</p></div>',
+        '<button aria-expanded="false">Dogs?</button> <div style="display: none"><p>{}</p></div>',
+        '<div role="tabpanel" hidden><p>{}</p></div>',
+        '<h3>Dogs?</h3><div hidden="until-found"><p>{}</p></div>',
+        "<details><summary>Dogs?</summary><p>{}</p></details>",
+    ],
+)
+def test_what_readers_unfold_is_content(fold: str) -> None:
+    old, new = (page(more=fold.format(answer)) for answer in ("Dogs are welcome.", "Dogs are not welcome."))
+    assert compare(old, new).counts == {Action.CHANGED: 1}
+    assert compare(old, old.replace('"false"', '"true"').replace(" hidden", "")).counts == {}
+
+
+def test_what_no_control_unfolds_is_not_shown() -> None:
+    long = f'<div><button aria-expanded="false">Menu</button><p>{TEXT[0] * 6}</p></div>'
+    for before in ("<h3>Dogs?</h3>", long, '<button aria-expanded="false">Dogs?</button> or '):
+        old, new = (page(more=f"{before}<div hidden>{answer}</div>") for answer in ("Welcome.", "Not welcome."))
+        assert compare(old, new).kinds == ()
+
+
 def test_the_same_words_in_other_blocks_are_no_other_content() -> None:
     one = page([*TEXT, "One thing is said. Then another is said."])
     two = page([*TEXT, "One thing is said.", "Then another is said."])

@@ -240,6 +240,9 @@ ODD = {
     "a tag that ends a table's columns": ("<table><colgroup><link><col></table>", "<table><colgroup><col></table>"),
     "a style sheet in a drawing": ("<svg><style><i title=2></style></svg>", "<svg><style><b>More</b></style></svg>"),
     "data in a formula": ("<math><script type=a>1</script></math>", "<math><script type=a><iframe></script></math>"),
+    "a control": ("<h3>Dogs?</h3><p hidden>No</p>", '<h3 aria-expanded="false">Dogs?</h3><p hidden>No</p>'),
+    "an age in words": ("<p>an hour ago</p>", "<p>2 hours ago</p>"),
+    "a late picture": ("<img src=/a.png data-src=/b.png>", "<img src=/a.png data-src=/c.png>"),
     "words of a template": (f"<template>{TEXT.format('x')}</template>", f"<template>{TEXT.format(3)}</template>"),
 }  # fmt: skip
 

@@ -18,6 +18,7 @@ from turbohtml import PlainText
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.beside import Signs, below_title, content_beside, is_bare, title_of, worthy
 from sanderling.pages.core import BOXES, Core, are_together, find_core
+from sanderling.pages.folds import is_folded
 from sanderling.pages.parse import Document, Element, values
 from sanderling.pages.text import MAX_TEXT, has_words, loosen, tighten
 
@@ -112,9 +113,10 @@ def said(tree: Document) -> Said:
 
 
 def is_veiled(element: Element) -> bool:
-    """Say whether an element is there and not shown."""
+    """Say whether an element is there and not shown, nor folded for readers to unfold."""
     style = element.attr("style") or ""
-    return "display:none" in style or "display: none" in style or element.attr("hidden") is not None
+    is_unseen = "display:none" in style or "display: none" in style or element.attr("hidden") is not None
+    return is_unseen and not is_folded(element)
 
 
 def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:

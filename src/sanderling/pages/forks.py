@@ -11,6 +11,7 @@ from turbohtml import Comment, Doctype, Node, Text
 from sanderling.pages import assets, behaviour
 from sanderling.pages.blocks import TAGS, sounds_like_furniture
 from sanderling.pages.fingerprint import UNSEEN
+from sanderling.pages.folds import CONTROLS
 from sanderling.pages.parse import Document, Element, Namespace
 from sanderling.pages.signatures import FURNITURE
 
@@ -323,6 +324,8 @@ def _seen_by(name: str, tag: str, before: str, after: str) -> frozenset[Part]:
     if name in ("id", "class") and sounds_like_furniture(before) != sounds_like_furniture(after):
         return ALL
     if name in ("role", "hidden") or (name == "style" and "display" in before + after):
+        return ALL
+    if name in CONTROLS and not (before and after):
         return ALL
     if name.startswith("on"):
         return frozenset((Part.HANDLERS,))

@@ -17,12 +17,12 @@ SEEN = frozenset(
         *(b"id", b"class", b"style", b"role", b"hidden", b"href", b"src", b"srcset", b"alt", b"width", b"height"),
         *(b"poster", b"rel", b"method", b"action", b"name", b"type", b"value", b"placeholder", b"checked", b"selected"),
         *(b"bgcolor", b"background", b"color", b"face", b"size", b"border", b"code", b"data", b"data-src"),
-        *(b"data-original", b"data-lazy-src", b"data-srcset", b"d", b"xlink:href"),
+        *(b"data-original", b"data-lazy-src", b"data-srcset", b"d", b"xlink:href", b"aria-controls", b"aria-expanded"),
     )
 )  # attributes that a mark may see, of whichever tag; and all that begin with "on"
 ATTRIBUTE = re.compile(rb"([^\s=>\"'/]++)(?:\s*+=\s*+(" + VALUE + rb"))?")
 BLIND = re.compile(
-    rb"\s(?:title|content|nonce|integrity|data-(?!src|original|lazy)[\w-]*|aria-[\w-]*)=\"[^\"]*\""
+    rb"\s(?:title|content|nonce|integrity|data-(?!src|original|lazy)[\w-]*|aria-(?!controls|expanded)[\w-]*)=\"[^\"]*\""
 ).sub  # what no mark sees
 ODD_QUOTE = re.compile(rb"=\"(?:[\s/]|$)").search  # it may be the end of a value that has a name in it
 
@@ -105,6 +105,8 @@ def _spelled(name: bytes, key: bytes, value: bytes) -> bytes:
     if not value.isascii() or value.lstrip(b"\"' ")[:5].lower() == b"data:":
         return value
     match name, key:
+        case _, b"aria-controls" | b"aria-expanded":  # marks only ask whether there is one
+            return b"" if value.strip(b"\"'") else value
         case _, b"id":  # marks only ask what it sounds like
             return b"furniture" if sounds_like_furniture(_plain(value)) else b""
         case b"img", b"src" | b"srcset":
