@@ -75,6 +75,19 @@ def test_times_and_counters_are_noise() -> None:
         assert (old, change.kinds) == (old, ())
 
 
+@pytest.mark.parametrize("hours", ["<dl><dt>Opens</dt><dd>{}</dd></dl>", "<table><tr><th>Abfahrt:<td>{}</table>"])
+def test_a_time_below_its_label_is_content(hours: str) -> None:
+    assert compare(page(more=hours.format("9:00")), page(more=hours.format("9:30"))).counts == {Action.CHANGED: 1}
+    clock = "<dl><dt>Local time</dt><dd>{}</dd></dl>"
+    assert compare(page(more=clock.format("9:00")), page(more=clock.format("9:30"))).kinds == ()
+
+
+def test_several_days_are_a_list_and_one_is_today() -> None:
+    days = ["Saturday, 9 May 2026", "Saturday, 16 May 2026", "Saturday, 23 May 2026"]
+    assert compare(page([*TEXT, *days]), page([*TEXT, *days[:2], "Sunday, 24 May 2026"])).counts == {Action.CHANGED: 1}
+    assert compare(page([*TEXT, days[0]]), page([*TEXT, days[1]])).kinds == ()
+
+
 @pytest.mark.parametrize(
     ("old", "new"), [("an hour ago", "2 hours ago"), ("Yesterday", "2 days ago"), ("۳ ساعت پیش", "۴ ساعت پیش")]
 )

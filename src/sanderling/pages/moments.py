@@ -90,6 +90,14 @@ BINDING = frozenset(  # a line with such a word binds somebody: its time is no s
         *("starts", "ends", "opens", "open", "closed", "gültig", "bis", "ab", "frist", "jusqu", "hasta", "fino"),
     )
 )
+LABELLING = BINDING.union(  # a short line with such a word says what the time below it is for
+    ("departure", "departs", "arrival", "arrives", "start", "begin", "end", "doors", "check", "checkin", "checkout"),
+    ("öffnet", "schließt", "beginn", "ende", "einlass", "abfahrt", "ankunft", "anreise", "abreise"),
+    ("ouverture", "fermeture", "début", "fin", "départ", "arrivée", "apertura", "cierre", "inicio", "salida"),
+    ("llegada", "chiusura", "inizio", "partenza", "arrivo", "abertura", "fecho", "partida", "chegada", "aanvang"),
+    ("открытие", "закрытие", "начало", "отправление", "прибытие", "otwarcie", "zamknięcie", "odjazd"),
+)
+LABEL = 40  # characters of such a line
 
 MINUTES = r":[0-5]\d(?::[0-5]\d)?(?:[.,]\d+)?(?![\d:/])|h[0-5]\d\b|\.[0-5]\d(?=\s*(?:[ap]\.?m\b|uhr))|\s?[ap]\.?m\b"
 CLOCK = rf"(?<![\d.:/])(?:[01]?\d|2[0-4])(?:{MINUTES})|\d{{1,2}}\s?[時时点]\s?\d{{1,2}}\s?分(?:\s?\d{{1,2}}\s?秒)?"
@@ -156,3 +164,14 @@ def _is_named(small: str, match: re.Match[str]) -> bool:
     if said[1] or (said[2] and ":" in said[0]):
         return True
     return TIMED.search(match[0]) is not None or _has_weekday(match[0])
+
+
+def binds(label: str) -> bool:
+    """Say whether a line is a label that tells what the time below it is for."""
+    return len(label) <= LABEL and not LABELLING.isdisjoint(WORD.findall(label.lower()))
+
+
+def is_day(line: str) -> bool:
+    """Say whether a line is a day of the week with its date, and nothing else."""
+    found = MOMENT.fullmatch(line.strip().lower())
+    return found is not None and _has_weekday(found[0])

@@ -33,6 +33,9 @@ NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
 MAIN, VEILED = 1, 4  # of a block's place in the page
 TIMETABLE = 4  # bare times of day that make a timetable; fewer are clocks
 MAX_CLOCK = 7
+CALENDAR = 3  # bare days of the week with their dates that make a list of them; fewer are today's
+MAX_DAY = 40
+ABOVE = 3  # lines above a bare time, empty ones too, in which its label stands
 MAX_SIZE = 65_535  # of a block, in a mark
 CLOCK = re.compile(rb"\d{1,2}[:.h]\d\d(?:[ap]m)?", re.IGNORECASE).fullmatch
 FURNITURE = ("nav", "header", "footer", "aside", "noscript", "dialog")
@@ -169,7 +172,7 @@ class Words(Struct, frozen=True):
     places: bytes  # of each line
     main: bytes
     shown: Sequence[str]  # the lines as they stand on the page: one that is empty is no block
-    clocks: Set[int] = frozenset()  # lines that are a bare time of day: all of them decide what each is
+    clocks: Set[int] = frozenset()  # lines that are a bare time or day: all around them decide what each is
 
 
 def read_words(body: Blocks, ignored: Pattern[str] | None = None) -> Words:
@@ -179,11 +182,29 @@ def read_words(body: Blocks, ignored: Pattern[str] | None = None) -> Words:
     numbered = _numbers(raw) if ignored is None else lines
     places = [place for place, line in enumerate(lines[:MAX_LINES]) if numbered[place] or may_tell_age(line)]
     clocks = {place for place in places if len(lines[place]) <= MAX_CLOCK and CLOCK(lines[place])}
-    timetable = clocks if len(clocks) >= TIMETABLE else ()
+    told = {place for place in clocks if len(clocks) >= TIMETABLE or _is_labelled(body.lines, place)}
     for place in places:
-        lines[place] = _reduced(body, place, lines[place], ignored, place in timetable)
+        lines[place] = _reduced(body, place, lines[place], ignored, place in told)
+    days = {place for place in places if not lines[place] and _is_day(body.lines[place])}
+    for place in days if len(days) >= CALENDAR else ():
+        lines[place] = _reduced(body, place, spelled(body.lines[place]), ignored, True)
     some = slice(len(lines))
-    return Words(_whole(raw, numbered), lines, places_of(body)[some], body.main[some], body.lines[some], clocks)
+    rows = places_of(body)[some], body.main[some], body.lines[some]
+    return Words(_whole(raw, numbered), lines, *rows, clocks | days)
+
+
+def _is_labelled(lines: list[str], place: int) -> bool:
+    """Say whether a bare time has a label right above it that says what it is for."""
+    from sanderling.pages.moments import binds  # its patterns take long to make, and a first crawl asks none
+
+    above = next((line for line in reversed(lines[max(0, place - ABOVE) : place]) if line), "")
+    return binds(above)
+
+
+def _is_day(line: str) -> bool:
+    from sanderling.pages.moments import is_day
+
+    return len(line) <= MAX_DAY and is_day(line)
 
 
 def read_line(body: Blocks, place: int) -> bytes:
