@@ -36,6 +36,18 @@ def test_a_change_is_told_in_one_line() -> None:
     assert summary(NEWS) == f"content, structure; significance {NEWS.significance:.2f}; paragraphs: 1 added"
 
 
+def test_links_pictures_and_scripts_are_counted_in_that_line() -> None:
+    old, new = (page(more=f'<img src="/{name}.png"><script>{name}({name})</script>') for name in ("a", "b"))
+    told = summary(compare(old, new))
+    assert "images: 1 added, 1 removed; scripts: 1 added, 1 removed" in told
+
+
+def test_a_page_without_a_title_is_named_once() -> None:
+    written = message([Item(ITEM.url, ITEM.at, ITEM.previous_at, NEWS)])
+    assert written is not None
+    assert written[1].count(ITEM.url) == 1
+
+
 def test_the_atom_feed_has_what_matters_and_nothing_else() -> None:
     root = xml.fromstring(atom([*QUIET, ITEM], "Changes", "urn:x"))
     entries = root.findall(f"{{{ATOM}}}entry")

@@ -7,7 +7,7 @@ from tests.changes.pages import page as markup
 
 from sanderling.changes.detect import Kind
 from sanderling.changes.difference import Action
-from sanderling.changes.render import lines, page
+from sanderling.changes.render import excerpt, lines, page
 from sanderling.changes.report import Report, compare, version
 from sanderling.changes.rms import checksum, rms
 from sanderling.changes.words import Mark, pieces
@@ -60,6 +60,24 @@ def test_links_and_assets_are_listed() -> None:
     assert (found.links_added, found.links_removed) == (("/new",), ())
     assert found.assets_added == ("/b.png",)
     assert "+ link /new" in shown(found)
+
+
+def test_another_token_or_size_of_a_reference_is_not_listed() -> None:
+    more = '<a href="/on?sid={0}">x</a><img src="/b-{0}00x200.png"><script src="/app.js?v={0}"></script>'
+    found = report(markup(more=more.format(1)), markup(more=more.format(2)))
+    assert (found.links_added, found.links_removed, found.assets_added, found.assets_removed) == ((), (), (), ())
+
+
+def test_a_paragraph_that_moved_tells_from_where() -> None:
+    found = report(markup(), markup([*TEXT[1:], TEXT[0]]))
+    assert f"> ¶3→{len(TEXT) + 2} {TEXT[0]}" in shown(found)
+
+
+def test_where_no_words_differ_links_and_pictures_are_told() -> None:
+    link = '<p><a href="/{0}">Form</a> <img src="/{0}.png"></p>'
+    found = report(markup(more=link.format("a")), markup(more=link.format("b")))
+    assert excerpt(found) == ("+ link /b", "- link /a", "+ asset /b.png", "- asset /a.png")
+    assert excerpt(found, most=1) == ("+ link /b", "and 3 more links and assets")
 
 
 def test_furniture_is_shown_on_demand() -> None:

@@ -51,7 +51,8 @@ def message(items: Iterable[Item]) -> tuple[str, str] | None:
 
 def _told(item: Item) -> str:
     """Tell of one change: the page, the kinds, the words."""
-    return "\n".join((plain(item.title or item.url), plain(item.url), summary(item.change), *item.words, ""))
+    names = filter(None, (plain(item.title), plain(item.url)))
+    return "\n".join((*names, summary(item.change), *item.words, ""))
 
 
 def alert(items: Iterable[Item], sender: Sender) -> int:

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as xml
 
 from msgspec import Struct
 
-from sanderling.changes.detect import Change
+from sanderling.changes.detect import Change, Tally
 from sanderling.organise.normalise import host_of
 from sanderling.terminal import plain
 
@@ -40,8 +40,8 @@ def summary(change: Change) -> str:
     parts = [", ".join(change.kinds), f"significance {change.significance:.2f}"]
     if blocks:
         parts.append(f"paragraphs: {blocks}")
-    if change.links.added or change.links.removed:
-        parts.append(f"links: {change.links.added} added, {change.links.removed} removed")
+    counted = {"title": change.title, "links": change.links, "images": change.media, **change.behaviour}
+    parts += [f"{name}: {one.added} added, {one.removed} removed" for name, one in counted.items() if one != Tally()]
     if change.resources:
         parts.append(f"replaced: {', '.join(plain(swap.url) for swap in change.resources)}")
     return "; ".join(parts)

@@ -28,30 +28,39 @@ def lines(report: Report, *, colour: bool = False, furniture: bool = False) -> I
     for row in report.rows:
         if row.main or furniture:
             yield _line(row, colour)
-    for sign, listed in (("+", report.links_added), ("-", report.links_removed)):
-        for link in listed:
-            yield Text(f"{sign} link {plain(link)}")
-    for sign, listed in (("+", report.assets_added), ("-", report.assets_removed)):
-        for reference in listed:
-            yield Text(f"{sign} asset {plain(reference)}")
+    yield from map(Text, _references(report))
+
+
+def _references(report: Report) -> Iterator[str]:
+    """List the links and assets that came and went."""
+    for name, added, removed in (
+        ("link", report.links_added, report.links_removed),
+        ("asset", report.assets_added, report.assets_removed),
+    ):
+        yield from (f"{sign} {name} {plain(one)}" for sign, some in (("+", added), ("-", removed)) for one in some)
 
 
 def excerpt(report: Report, most: int = 5, longest: int = 300) -> tuple[str, ...]:
-    """The first paragraphs of main content that differ, a line each, for a message."""
-    rows = [row for row in report.rows if row.main]
-    told = [_line(row, colour=False).plain for row in rows[:most]]
-    shown = [f"{line[:longest]}…" if len(line) > longest else line for line in told]
-    return (*shown, *([f"and {len(rows) - most} more paragraphs"] if len(rows) > most else []))
+    """The first paragraphs of main content that differ, a line each, for a message; links and assets if none does."""
+    told = [_line(row, colour=False).plain for row in report.rows if row.main]
+    what, found = ("paragraphs", told) if told else ("links and assets", list(_references(report)))
+    shown = [f"{line[:longest]}…" if len(line) > longest else line for line in found[:most]]
+    return (*shown, *([f"and {len(found) - most} more {what}"] if len(found) > most else []))
 
 
 def _line(row: Row, colour: bool) -> Text:
-    built = Text(f"{SIGNS[row.action]} ¶{row.place + 1} ")
+    built = Text(f"{SIGNS[row.action]} ¶{_numbered(row)} ")
     last = len(row.pieces) - 1
     for number, piece in enumerate(row.pieces):
         words = _shortened(piece, number == 0, number == last) if len(row.pieces) > 1 else piece.text
         left, right = ("", "") if colour else BRACKETS[piece.mark]
         built.append(f"{left}{plain(words)}{right}", COLOURS[piece.mark] if colour else "")
     return built
+
+
+def _numbered(row: Row) -> str:
+    """Number a paragraph; of one that moved both numbers are told."""
+    return f"{row.place + 1}" if row.was is None else f"{row.was + 1}→{row.place + 1}"
 
 
 def _shortened(piece: Piece, first: bool, last: bool, room: int = CONTEXT) -> str:
@@ -101,7 +110,7 @@ def _html_row(row: Row) -> str:
     old = "".join(text for mark, text in shown if mark is not Mark.ADDED)
     new = "".join(text for mark, text in shown if mark is not Mark.REMOVED)
     kind = "main" if row.main else "furniture"
-    number = f"<td class=n>{row.place + 1} {row.action}</td>"
+    number = f"<td class=n>{_numbered(row)} {row.action}</td>"
     return f"<tr class={kind}>{number}<td dir=auto>{old}</td><td dir=auto>{new}</td></tr>"
 
 

@@ -1,6 +1,6 @@
 """Two bodies compared for a person: paragraphs side by side, word by word, with the numbers of the papers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 from msgspec import Struct
@@ -11,10 +11,12 @@ from sanderling.changes.fonts import Runs, runs
 from sanderling.changes.noise import Noise
 from sanderling.changes.rms import K_PAGE, Weight, weigh
 from sanderling.changes.words import Piece, pieces, whole
+from sanderling.pages.assets import picture, source_of, target
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.links import extract
 from sanderling.pages.parse import Document, parse
 from sanderling.pages.signatures import Signature, sign_lines
+from sanderling.pages.stamps import steady
 
 MAX_LISTED = 500
 TITLE = -1  # the place of a title, before all blocks
@@ -29,6 +31,7 @@ class Row(Struct, frozen=True, omit_defaults=True):
     place: int  # its number among the new blocks, or among the old if it is gone
     old: Weight | None = None
     new: Weight | None = None
+    was: int | None = None  # if it moved, its number among the old blocks
 
 
 class Report(Struct, frozen=True):
@@ -55,7 +58,7 @@ class Version(Struct, frozen=True):
     title: str = ""
 
 
-REFERENCES = {"img": "src", "script": "src", "iframe": "src", "link": "href", "video": "src", "audio": "src"}
+REFERENCES = {"script": "src", "iframe": "src", "link": "href", "video": "src", "audio": "src"}
 
 
 def version(body: bytes, charset: str = "", attention: Attention = EVERYTHING) -> Version:
@@ -86,6 +89,7 @@ def lined(words: str, attention: Attention = EVERYTHING) -> Version:
 
 
 def _references(tree: Document) -> Iterable[str]:
+    yield from (source[:MAX_LISTED] for image in tree.find_all("img") if (source := source_of(image)))
     for tag, name in REFERENCES.items():
         for element in tree.find_all(tag):
             reference = element.attr(name)
@@ -107,8 +111,8 @@ def compare(
         tuple(rows),
         _page(old, ascii_only),
         _page(new, ascii_only),
-        *_listed(old.links, new.links),
-        *_listed(old.assets, new.assets),
+        *_listed(old.links, new.links, target),
+        *_listed(old.assets, new.assets, _steady),
     )
 
 
@@ -116,9 +120,17 @@ def _page(side: Version, ascii_only: bool) -> Weight:
     return weigh([run for line in side.runs for run in line], K_PAGE, ascii_only=ascii_only)
 
 
-def _listed(old: Sequence[str], new: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    before, after = set(old), set(new)
-    return tuple(sorted(after - before)[:MAX_LISTED]), tuple(sorted(before - after)[:MAX_LISTED])
+def _listed(
+    old: Sequence[str], new: Sequence[str], spelled: Callable[[str], str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """List what came and what went, as it stands on the page; another token or size is no other reference."""
+    before, after = ({spelled(one): one for one in some} for some in (old, new))
+    came, went = ([some[key] for key in some.keys() - other] for some, other in ((after, before), (before, after)))
+    return tuple(sorted(came)[:MAX_LISTED]), tuple(sorted(went)[:MAX_LISTED])
+
+
+def _steady(reference: str) -> str:
+    return steady(picture(reference))
 
 
 def _row(block: Block, old: Version, new: Version, ascii_only: bool) -> Row:
@@ -132,4 +144,5 @@ def _row(block: Block, old: Version, new: Version, ascii_only: bool) -> Row:
         block.new if block.new >= 0 else block.old,
         weigh(old.runs[block.old], ascii_only=ascii_only) if block.old >= 0 else None,
         weigh(new.runs[block.new], ascii_only=ascii_only) if block.new >= 0 else None,
+        block.old if block.action is Action.MOVED else None,
     )

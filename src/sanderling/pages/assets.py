@@ -124,10 +124,15 @@ def images(elements: Iterable[Element]) -> set[int]:
     """Hash which pictures are shown, lazily loaded or not, and their alternative texts."""
     found = set()
     for element in elements:
-        source = next((value for name in LAZY if (value := element.attr(name)) and not value.startswith("data:")), "")
+        source = source_of(element)
         if source and not _is_pixel(element):
             found.add(key(f"{picture(source)} {element.attr('alt') or ''}"))
     return found
+
+
+def source_of(image: Element) -> str:
+    """Find where a picture comes from; empty for one that is written into the page."""
+    return next((value for name in LAZY if (value := image.attr(name)) and not value.startswith("data:")), "")
 
 
 def shown(tree: Document) -> set[int]:
