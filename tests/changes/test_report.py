@@ -80,6 +80,12 @@ def test_where_no_words_differ_links_and_pictures_are_told() -> None:
     assert excerpt(found, most=1) == ("+ link /b", "and 3 more links and assets")
 
 
+def test_the_words_for_a_picture_are_told() -> None:
+    image = '<p><img src="/sign.png" alt="{}"></p>'
+    found = report(markup(more=image.format("Open")), markup(more=image.format("Closed")))
+    assert excerpt(found) == ("+ asset /sign.png (Closed)", "- asset /sign.png (Open)")
+
+
 def test_furniture_is_shown_on_demand() -> None:
     found = report(markup(), markup(nav="<nav>Other</nav>"))
     assert not any("Other" in line for line in shown(found))

@@ -1,6 +1,6 @@
 """Two bodies compared for a person: paragraphs side by side, word by word, with the numbers of the papers."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from html import escape
 
 from msgspec import Struct
@@ -53,8 +53,8 @@ class Version(Struct, frozen=True):
     mark: Signature
     texts: list[str]  # of each block of the mark
     runs: list[Runs]  # the same with font sizes
-    links: list[str]
-    assets: list[str]
+    links: dict[str, str]  # by how they are compared
+    assets: dict[str, str]
     title: str = ""
 
 
@@ -72,8 +72,8 @@ def version(body: bytes, charset: str = "", attention: Attention = EVERYTHING) -
         mark,
         [" ".join(line.split()) for line in lines.values()],
         [sized[place] if place < len(sized) else [] for place in lines],
-        [link.href for link in extract(tree, "").links],
-        list(_references(tree)),
+        {target(link.href): link.href for link in extract(tree, "").links},
+        dict(_assets(tree)),
         _title(tree),
     )
 
@@ -88,13 +88,17 @@ def lined(words: str, attention: Attention = EVERYTHING) -> Version:
     return version(f"<pre>\n{escape(words)}</pre>".encode("utf-8", "replace"), "utf-8", attention)
 
 
-def _references(tree: Document) -> Iterable[str]:
-    yield from (source[:MAX_LISTED] for image in tree.find_all("img") if (source := source_of(image)))
+def _assets(tree: Document) -> Iterable[tuple[str, str]]:
+    """Name what a page brings along: as it is compared, and as it stands there."""
+    for image in tree.find_all("img"):
+        if source := source_of(image)[:MAX_LISTED]:
+            words = " ".join((image.attr("alt") or "")[:MAX_LISTED].split())
+            yield f"{picture(source)} {words}", f"{source} ({words})" if words else source
     for tag, name in REFERENCES.items():
         for element in tree.find_all(tag):
-            reference = element.attr(name)
+            reference = (element.attr(name) or "")[:MAX_LISTED]
             if reference and (tag != "link" or "stylesheet" in (element.attr("rel") or "").lower()):
-                yield reference[:MAX_LISTED]
+                yield steady(picture(reference)), reference
 
 
 def compare(
@@ -111,8 +115,8 @@ def compare(
         tuple(rows),
         _page(old, ascii_only),
         _page(new, ascii_only),
-        *_listed(old.links, new.links, target),
-        *_listed(old.assets, new.assets, _steady),
+        *_listed(old.links, new.links),
+        *_listed(old.assets, new.assets),
     )
 
 
@@ -120,17 +124,10 @@ def _page(side: Version, ascii_only: bool) -> Weight:
     return weigh([run for line in side.runs for run in line], K_PAGE, ascii_only=ascii_only)
 
 
-def _listed(
-    old: Sequence[str], new: Sequence[str], spelled: Callable[[str], str]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _listed(old: dict[str, str], new: dict[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """List what came and what went, as it stands on the page; another token or size is no other reference."""
-    before, after = ({spelled(one): one for one in some} for some in (old, new))
-    came, went = ([some[key] for key in some.keys() - other] for some, other in ((after, before), (before, after)))
+    came, went = (new[key] for key in new.keys() - old), (old[key] for key in old.keys() - new)
     return tuple(sorted(came)[:MAX_LISTED]), tuple(sorted(went)[:MAX_LISTED])
-
-
-def _steady(reference: str) -> str:
-    return steady(picture(reference))
 
 
 def _row(block: Block, old: Version, new: Version, ascii_only: bool) -> Row:
