@@ -6,13 +6,17 @@ from itertools import compress
 
 LONGEST = 60  # characters of a line that is about one thing
 WORTH = 2  # is added to the place of such a line in a mark
-MONEY = (  # wherever they stand; to look for one that the text cannot have costs nothing
+MONEY = (  # wherever they stand, or at an end of the line; to look for one that the text cannot have costs nothing
     *("$", "€", "£", "¥", "₹", "₽", "₩", "₺", "円", "元", "원", "zł", "kč", " kr", "руб", "eur", "usd", "gbp", "chf"),
-    *("฿", "บาท", "₫", "₴", "₪", "₱", "₦", "دينار", "ريال", "درهم", "جنيه", "تومان"),
+    *("฿", "บาท", "₫", "₴", "₪", "₱", "₦", "دينار", "ريال", "درهم", "جنيه", "تومان", "¢", "грн", " лв", " lei", "aud "),
+    *(" aud", "cad ", " cad", "\nkr ", "\nkr.", "\nrp ", "\nrp.", "\nrm ", "\nrs ", "\nrs.", " tl\n", " pln", " huf"),
 )
 STOCK = (
     *("stock", "sold out", "available", "auf lager", "lieferbar", "ausverkauft", "disponib", "rupture", "épuisé"),
     *("agotado", "esaurito", "uitverkocht", "slutsåld", "в наличии", "有货", "缺货", "售罄", "在庫", "品切れ"),
+    *("op voorraad", "i lager", "på lager", "udsolgt", "utsolgt", "loppuunmyyty", "esgotado", "disponív", "wyprzedan"),
+    *("dostępny", "skladem", "vyprodáno", "raktáron", "stokta", "tükendi", "нет в продаже", "متوفر", "نفد", "במלאי"),
+    *("אזל", "재고", "품절", "มีสินค้า", "สินค้าหมด", "còn hàng", "hết hàng"),
 )
 PRICED = re.compile(r"\d").search  # a currency alone is to choose, and "Europe" begins like one
 
@@ -22,7 +26,7 @@ def weighed(lines: Sequence[str], places: bytes) -> bytes:
     short = [n for n in compress(range(len(lines)), places) if len(lines[n]) <= LONGEST]
     if not short:
         return places
-    whole = "\n".join([lines[n] for n in short]).lower()
+    whole = "\n".join(["", *[lines[n] for n in short], ""]).lower()
     marked = bytearray(places)
     for sign in STOCK:
         for number in _lines(whole, sign):
@@ -35,9 +39,10 @@ def weighed(lines: Sequence[str], places: bytes) -> bytes:
 
 
 def _lines(whole: str, sign: str) -> Iterator[int]:
-    """Number the lines that have a sign."""
-    at, number, start = whole.find(sign), 0, 0
+    """Number the lines that have a sign; one begins with the end of the line before."""
+    at, number, start = whole.find(sign), -1, 0
     while at >= 0:
+        at += sign.startswith("\n")
         number += whole.count("\n", start, at)
         yield number
         start = at
