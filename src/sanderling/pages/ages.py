@@ -5,7 +5,9 @@ says.
 """
 
 import re
+from collections.abc import Sequence
 from functools import cache
+from itertools import compress, count
 
 SPANS = (
     *("secs?", "seconds?", "mins?", "minutes?", "hrs?", "hours?", "days?", "weeks?", "months?", "years?", "[smhd]"),
@@ -56,10 +58,15 @@ ENDINGS = tuple(
 BEGINNINGS = tuple(
     word.encode() for word in ("vorein", "Vorein", "ilyaun", "Ilyaun", "haceun", "Haceun", "háum", "Háum")
 )
-TAILS, HEADS = {word[-2:] for word in ENDINGS}, {word[:2] for word in BEGINNINGS}
+SINGLE = (  # what the lines with those beginnings end with
+    *("Sekunde", "Minute", "Stunde", "Tag", "Woche", "Monat", "Jahr", "heure", "jour", "semaine", "mois", "minuto"),
+    *("hora", "día", "dia", "semana", "mes", "mês", "año", "ano"),
+)
+TAILS = frozenset((*(word[-2:] for word in ENDINGS), *(word.encode()[-2:] for word in SINGLE)))
 STRANGE = re.compile(  # digits of Arabic, Persian, Devanagari, Bengali and Thai
     rb"\xd9[\xa0-\xa9]|\xdb[\xb0-\xb9]|\xe0(?:[\xa5\xa7][\xa6-\xaf]|\xb9[\x90-\x99])"
 ).search
+LEADS = (b"\xd9", b"\xdb", b"\xe0")  # with which they begin
 LONGEST = 60  # bytes of a line without digits that may tell an age
 
 
@@ -84,8 +91,14 @@ def _kept(match: re.Match[str]) -> str:
     return "".join(filter(None, match.groups()))
 
 
-def may_tell_age(block: bytes) -> bool:
-    """Say whether a line without plain digits, blanks taken out, may tell an age: in words, or in other digits."""
-    if len(block) <= LONGEST and (block[-2:] in TAILS or block[:2] in HEADS):
-        return block.endswith(ENDINGS) or block.startswith(BEGINNINGS) or STRANGE(block) is not None
-    return not block.isascii() and STRANGE(block) is not None
+def aged(lines: Sequence[bytes], whole: bytes) -> set[int]:
+    """Number the lines, blanks taken out, that may tell an age without plain digits: in words, or in other digits."""
+    ends = map(TAILS.__contains__, [line[-2:] for line in lines])  # each line costs little, and there are many
+    found = {place for place in compress(count(), ends) if _ends_or_begins(lines[place])}
+    if not any(map(whole.__contains__, LEADS)):
+        return found
+    return found.union(place for place, line in enumerate(lines) if STRANGE(line))
+
+
+def _ends_or_begins(line: bytes) -> bool:
+    return len(line) <= LONGEST and (line.endswith(ENDINGS) or line.startswith(BEGINNINGS))

@@ -28,7 +28,7 @@ PAIR = r"\w{1,12}[=_][\w.:-]{1,40}"
 SCALED = re.compile(  # how large a picture is served: gull-300x200.jpg, gull@2x.jpg, /w_300,h_200/gull.jpg
     rf"[-_]\d{{2,4}}x\d{{0,4}}(?=[._-]|$)|@[1-4]x(?=\.)|(?<=/)(?:{PAIR},)*(?:w|h|width|height)[=_]\d{{1,5}}(?:,{PAIR})*/"
 )
-FORMATS = re.compile(r"(?:\.(?:jpe?g|png|gif|webp|avif)){1,2}$", re.IGNORECASE)
+FORMATS = frozenset(("jpg", "jpeg", "png", "gif", "webp", "avif"))
 ELSEWHERE = ("https://", "http://", "//")
 NO_NUMBERS = dict.fromkeys(range(48, 58))  # of a host: one of many that serve the same pictures
 LONE = re.compile(r"(?:^|[-_])[a-z]$")  # a letter that does the same
@@ -169,11 +169,16 @@ def picture(source: str) -> str:
     """Spell the source of a picture without build numbers, tokens, size and format; what chooses it from many stays."""
     source = source.strip().split(None, 1)[0] if source.strip() else ""
     place, _, query = source.partition("#")[0].partition("?")
-    place = FORMATS.sub("", SCALED.sub("", place))
+    place = _without_format(_without_format(SCALED.sub("", place)))  # gull.jpg.webp is made of gull.jpg
     chosen = "".join(CHOSEN.findall(f"?{query}")) if query else ""
     _, _, rest = RUN.sub(_unless_named, place).rpartition("//")
     host, slash, path = rest.partition("/")
     return f"{_steady_host(host) if place.startswith(ELSEWHERE) else host}{slash}{path}{chosen}"
+
+
+def _without_format(place: str) -> str:
+    name, _, ending = place.rpartition(".")
+    return name if ending.lower() in FORMATS else place
 
 
 def _steady_host(host: str) -> str:

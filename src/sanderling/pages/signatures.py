@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
 from sanderling.pages import assets, behaviour, fingerprint
-from sanderling.pages.ages import may_tell_age
+from sanderling.pages.ages import aged
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.blocks import Blocks, Said, blocks, said
 from sanderling.pages.core import element_of
@@ -180,7 +180,7 @@ def read_words(body: Blocks, ignored: Pattern[str] | None = None) -> Words:
     raw = spelled("\n".join(body.lines))
     lines = raw.split(b"\n", MAX_LINES)
     numbered = _numbers(raw) if ignored is None else lines
-    places = [place for place, line in enumerate(lines[:MAX_LINES]) if numbered[place] or may_tell_age(line)]
+    places = sorted({*compress(range(min(len(lines), MAX_LINES)), numbered), *aged(lines[:MAX_LINES], raw)})
     clocks = {place for place in places if len(lines[place]) <= MAX_CLOCK and CLOCK(lines[place])}
     told = {place for place in clocks if len(clocks) >= TIMETABLE or _is_labelled(body.lines, place)}
     for place in places:
@@ -210,7 +210,7 @@ def _is_day(line: str) -> bool:
 def read_line(body: Blocks, place: int) -> bytes:
     """Read one line as it is read if no bare times stand around it."""
     block = spelled(body.lines[place])
-    is_stamped = block.translate(None, NO_DIGITS) or may_tell_age(block)
+    is_stamped = block.translate(None, NO_DIGITS) or aged([block], block)
     return _reduced(body, place, block, None, False) if is_stamped else block
 
 
