@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.cli import main
-from sanderling.cli.frame import MEASURED, WIDEST, agrees, can_draw, print_rows
+from sanderling.cli import COMMANDS, main
+from sanderling.cli.frame import MEASURED, WIDEST, agrees, can_draw, parse_call, print_rows
 
 
 def test_a_table_lines_its_columns_up(capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,6 +31,11 @@ def test_a_long_table_begins_before_its_end_is_known(capsys: pytest.CaptureFixtu
 def test_one_long_cell_does_not_push_the_others_away(capsys: pytest.CaptureFixture[str]) -> None:
     print_rows([("x" * 500, "a"), ("b", "c")], ("one", "two"))
     assert capsys.readouterr().out.splitlines()[2] == "b" + " " * (WIDEST + 1) + "c"
+
+
+def test_flags_may_stand_between_what_else_is_given() -> None:
+    call, _ = parse_call(["diff", "https://example.org/", "--html", "1", "-C", "birds", "3"], COMMANDS)
+    assert (call.args.url, call.args.version, call.args.html) == ("https://example.org/", ["1", "3"], True)
 
 
 @pytest.mark.parametrize(

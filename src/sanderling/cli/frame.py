@@ -137,7 +137,7 @@ def parse_call(argv: Sequence[str], commands: Mapping[str, str]) -> tuple[Call, 
     module = command_module(argv[0])
     parser = new_parser(f"sanderling {argv[0]}")
     fill(parser, module)
-    args, unknown = parser.parse_known_args(argv[1:])
+    args, unknown = parser.parse_known_intermixed_args(argv[1:])  # flags may stand between what else is given
     if unknown:
         flags = [flag for action in parser._actions for flag in action.option_strings]
         close = alike(unknown[0].partition("=")[0], flags) if unknown[0].startswith("-") else ""
