@@ -73,6 +73,7 @@ def test_stamps_are_taken_out(old: str, new: str) -> None:
         ("för 3 timmar sedan", "för 4 dagar sedan"),
         ("3 години тому", "5 годин тому"),
         ("před 3 hodinami", "před 2 dny"),
+        ("3 órája", "2 napja"),
         ("acum 3 ore", "acum 4 zile"),
         ("πριν από 3 ώρες", "πριν από 2 ημέρες"),
         ("преди 3 часа", "преди 4 дни"),

@@ -33,7 +33,8 @@ BACK = rf"(?:\b(?:för|for)\s+)?\b(?:\d+|een|en|et|ett|un|una)\s+\w+\.?\s+{BACK}
 BEFORE = r"acum|před|pred|преди|fa|πριν(?:\s+από)?|قبل|منذ|לפני|cách đây"
 BEFORE = rf"{FIRST}(?:{BEFORE})\s+\d+\s+\S{{1,16}}{ALONE}"
 AFTER = "पहले|আগে|ที่แล้ว|ที่ผ่านมา|trước|(?:yang )?lalu|پیش|قبل|전"
-AFTER = rf"{FIRST}\d+\s*(?:\S{{1,16}}\s*)?(?:{AFTER}){ALONE}"
+HUNGARIAN = ("másodperce", "perce", "órája", "napja", "hete", "hónapja", "éve")  # the span itself says it
+AFTER = rf"{FIRST}\d+\s(?:{'|'.join(HUNGARIAN)}){ALONE}|{FIRST}\d+\s*(?:\S{{1,16}}\s*)?(?:{AFTER}){ALONE}"
 EARLIER = r"\d+\s*(?:秒鐘?|秒钟|分[钟鐘]?|時間|小[时時]|日|天|[週周]間?|[か个個ヶカ]月|年)前"
 EARLIER += rf"(?={ALONE}|\s*に?\s*(?:更新|投稿|公開|公开|发布|發布|发表|發表|编辑))"
 ON = rf"^(?:{'|'.join(LATE)})$|(\b(?:{DONE})\W{{1,3}})yesterday{ALONE}"
@@ -44,7 +45,7 @@ WORDS = (  # each pattern with words one of which it needs: looking for the word
     (("il", "vor", "hace", "há"), SINCE),
     (("fa", "geleden", "sedan", "siden", "temu", "sitten", "назад", "тому", "önce", "atrás"), BACK),
     (("fa", "acum", "před", "pred", "преди", "πριν", "قبل", "منذ", "לפני", "cách"), BEFORE),
-    (("trước", "lalu", "پیش", "قبل", "전"), AFTER),
+    (("trước", "lalu", "پیش", "قبل", "전", *HUNGARIAN), AFTER),
     (tuple(word for one in LATE for word in one.split()), ON),
 )
 CLUES = frozenset(clue for clues, _ in WORDS for clue in clues)
