@@ -181,6 +181,12 @@ def test_a_page_that_differs_everywhere_is_left_to_others() -> None:
     assert not are_alike(old, new)
 
 
+def test_a_value_written_in_references_elsewhere_bears_no_witness() -> None:
+    elsewhere, spot = "<i title='&#50;'></i>", "<textarea><i title='%s'></textarea>"
+    old, new = (PAGE.replace("HERE", elsewhere + spot.replace("%s", number)) for number in ("1", "2"))
+    assert not are_alike(old, new)
+
+
 SCRAPS = st.lists(
     st.sampled_from(
         (

@@ -26,6 +26,7 @@ from sanderling.pages.tags import ATTRIBUTE, Part, seen
 
 MAX_SPOTS = 10  # where more differ, laying both versions side by side costs no more
 AROUND = 24  # bytes on either side of where a value begins to differ
+FEW = 8  # bytes of a value that may well stand elsewhere, written in references (`&#50;`)
 SHORT = 1_000  # bytes of a spot that is remembered
 ENDS = {b"<script": b"</script>", b"<style": b"</style>"}
 CODE = (b"script", b"style")
@@ -91,11 +92,16 @@ def _believed(spots: list[Spot], tree: Document, old: bytes) -> "list[_Claim] | 
     """Read spots; None if a mark may see of one what is not told, or if one is not what it looks like."""
     charset = tree.encoding or "utf-8"
     claims = list(_claims(spots, charset)) if _can_read(charset) else [None]
-    sure = [claim for claim in claims if claim is not None and claim.fresh not in old]
+    sure = [claim for claim in claims if claim is not None and not _may_be_in(claim.fresh, old)]
     times = Counter(claim.is_there for claim in sure)
     if len(sure) < len(claims) or any(claim.may_be_repeated and times[claim.is_there] > 1 for claim in sure):
         return None
     return sure if all(len(_like(tree, claim)) == times[claim.is_there] for claim in set(sure)) else None
+
+
+def _may_be_in(fresh: bytes, old: bytes) -> bool:
+    """Say whether a value may stand in the last version, as it is or, if it is short, in references."""
+    return fresh in old or (len(fresh) < FEW and b"&#" in old)
 
 
 def _can_read(charset: str) -> bool:
