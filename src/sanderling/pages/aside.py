@@ -11,25 +11,18 @@ from operator import ne
 
 from msgspec import Struct
 
-from sanderling.pages.blocks import (
+from sanderling.pages.areas import (
     AND_ITS_END,
     HIDDEN,
-    LABELS,
     LANDMARK,
-    LAYOUT,
     MAIN,
-    MARKED,
     MOST,
     OUTSIDE,
     PROSE,
-    TAGS,
     VEILED,
     VERBATIM,
-    Blocks,
-    is_veiled,
-    render,
-    sounds_like_furniture,
 )
+from sanderling.pages.blocks import LABELS, LAYOUT, MARKED, TAGS, Blocks, is_veiled, render, sounds_like_furniture
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.swaps import Swap, as_it_was
 from sanderling.pages.text import text

@@ -12,7 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest
 
-from sanderling.pages.blocks import PROSE, Blocks, blocks
+from sanderling.pages.areas import PROSE
+from sanderling.pages.blocks import Blocks, blocks
 from sanderling.pages.parse import Document
 from sanderling.pages.signatures import (
     MAX_LINES,
