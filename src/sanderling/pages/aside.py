@@ -22,7 +22,8 @@ from sanderling.pages.areas import (
     VEILED,
     VERBATIM,
 )
-from sanderling.pages.blocks import LABELS, LAYOUT, MARKED, TAGS, Blocks, is_veiled, render, sounds_like_furniture
+from sanderling.pages.blocks import LABELS, LAYOUT, MARKED, TAGS, Blocks, is_veiled, render
+from sanderling.pages.hints import sounds_like_furniture
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.swaps import Swap, as_it_was
 from sanderling.pages.text import text

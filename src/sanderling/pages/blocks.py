@@ -5,10 +5,8 @@ menus and footers. Elsewhere landmarks, telling class names and runs of bare lin
 page's prose is inside them. No rule knows a site.
 """
 
-import re
-from collections.abc import Iterable
 from functools import cache
-from itertools import compress, islice
+from itertools import islice
 
 from msgspec import Struct
 from turbohtml import PlainText
@@ -37,7 +35,8 @@ from sanderling.pages.areas import (
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.core import BOXES, Core
 from sanderling.pages.folds import is_folded
-from sanderling.pages.parse import Document, Element, values
+from sanderling.pages.hints import hinted
+from sanderling.pages.parse import Document, Element
 from sanderling.pages.text import MAX_TEXT, has_words, loosen, tighten
 
 LAYOUT = PlainText(layout="strict", bullet="")
@@ -66,17 +65,9 @@ VALUES = "tr > :first-child + td:last-child"
 LABELS = {role: label for label, roles in ROLES.items() for role in roles}
 MARKED = '[role],[hidden],[style*="display:none"],[style*="display: none"]'
 APART = ("navigation", "dialog")  # roles whose links are not of the text
-TELLING = ("cookie", "consent", "onetrust", "newsletter", "advert", "breadcrumb")  # wherever in a name
-ENDINGS = ("banner", "popup", "modal", "promo", "sidebar", "footer", "navbar", "menu", "menubar")  # of a word of a name
-SIGNS = tuple(map(str.encode, (*TELLING, *ENDINGS)))
-NO_LETTERS = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz\n"))
-CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-WORD = re.compile(r"[a-z]+")
-NEVER = frozenset(("html", "body", "main", "h1", "h2", "h3", "h4", "h5", "h6", "th", "td"))
 MAX_NAMED = 10_000  # elements of one label that are told from others; no page for people has so many
 MAX_FIELDS = 100  # to fill in; a page with more is a form
 MAX_ABOVE = 4  # elements around a field that may have its words
-MAX_KNOWN = 20_000  # class names remembered; a site uses the same ones on every page
 
 
 class Blocks(Struct, frozen=True):
@@ -114,7 +105,7 @@ def said(tree: Document) -> Said:
     roles = [(role, element) for element in marked if (role := element.attr("role"))][:MAX_NAMED]
     veiled = [element for element in marked if is_veiled(element)]
     main = [*tree.find_all("main"), *(element for role, element in roles if role == "main")]
-    return Said(main, [] if main else _hinted(tree), roles, veiled)
+    return Said(main, [] if main else hinted(tree), roles, veiled)
 
 
 def is_veiled(element: Element) -> bool:
@@ -183,49 +174,3 @@ def _watched(areas: Areas, lines: list[str], attention: Attention) -> bytes:
             area[place] |= attention.watched.search(line) is not None
     paint(area, areas.hidden, 0)
     return bytes(area)
-
-
-class _Known(dict[str, bool]):
-    """Whether a class name or id sounds like furniture, remembered."""
-
-    def __missing__(self, name: str) -> bool:
-        if len(self) >= MAX_KNOWN:
-            self.clear()
-        value = self[name] = _is_telling(name)
-        return value
-
-
-def _is_telling(name: str) -> bool:
-    """Say whether a class name or id is one of menus, banners and the like."""
-    words = WORD.findall(CAMEL.sub(" ", name).lower())
-    whole = "".join(words)
-    return any(word.endswith(ENDINGS) for word in words) or any(part in whole for part in TELLING)
-
-
-_known = _Known({"": False})
-
-
-def sounds_like_furniture(name: str) -> bool:
-    """Say whether a class name or id is one of menus, banners and the like."""
-    return _known[name]
-
-
-def _hinted(tree: Document) -> list[Element]:
-    """Find the elements whose class or id sounds like furniture."""
-    found = [element for name in ("class", "id") for element in _telling(tree.select(f"[{name}]"), name)]
-    return [element for element in dict.fromkeys(found) if element.tag not in NEVER]
-
-
-def _telling(elements: list[Element], name: str) -> Iterable[Element]:
-    """Choose the elements whose attribute of this name sounds like furniture; classes are few, most ids are new."""
-    names = values(elements, name)
-    if name == "id" and not _may_tell(names):
-        return ()
-    telling = set(filter(_known.__getitem__, set(names)))
-    return compress(elements, map(telling.__contains__, names)) if telling else ()
-
-
-def _may_tell(names: list[str]) -> bool:
-    """Say whether one of many names may sound like furniture: the letters of such a name are there."""
-    letters = "\n".join(names).lower().encode("utf-8", "replace").translate(None, NO_LETTERS)
-    return any(map(letters.__contains__, SIGNS))

@@ -9,9 +9,10 @@ from msgspec import Struct
 from turbohtml import Comment, Doctype, Node, Text
 
 from sanderling.pages import assets, behaviour
-from sanderling.pages.blocks import TAGS, sounds_like_furniture
+from sanderling.pages.blocks import TAGS
 from sanderling.pages.fingerprint import UNSEEN
 from sanderling.pages.folds import CONTROLS
+from sanderling.pages.hints import sounds_like_furniture
 from sanderling.pages.parse import Document, Element, Namespace
 from sanderling.pages.signatures import FURNITURE
 

@@ -4,7 +4,7 @@ import re
 from html import unescape
 
 from sanderling.pages.assets import picture, target
-from sanderling.pages.blocks import sounds_like_furniture
+from sanderling.pages.hints import sounds_like_furniture
 from sanderling.pages.stamps import steady
 
 VALUE = rb"(?>\"[^\"]*+\"|'[^']*+'|[^\s\"'>]++)"
