@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from benchmarks.disguises import DISGUISES, Names
+from benchmarks.insides import ALIKE, INSIDE, listed
 from benchmarks.mutations import KINDS, NOISE, Mutation
 from benchmarks.transplants import EDITS, PLANTS, Pair, edited
 from benchmarks.transplants import planted as with_noise
@@ -30,6 +31,7 @@ from sanderling.pages.between import Before, marks_between
 from sanderling.pages.parse import Document, parse
 from sanderling.pages.signatures import read as unpack
 
+CONTENTS = "contents repeated"
 Result = TypeVar("Result")
 
 
@@ -84,11 +86,11 @@ def mutations(args: argparse.Namespace) -> None:
                 print(f"  {mutation.name}: {path}: {change.kinds} {change.counts}", file=sys.stderr)
     for mutation in (*KINDS, *NOISE):
         name = mutation.name
-        print(f"{name:<24}{right[name]:>7} of {tried[name]:<7}{_share(right[name], tried[name])}")
+        print(f"{name:<32}{right[name]:>7} of {tried[name]:<7}{_share(right[name], tried[name])}")
     for title, group in (("kinds named", KINDS), ("noise unheard", NOISE)):
         names = [mutation.name for mutation in group]
         good, all_ = sum(right[name] for name in names), sum(tried[name] for name in names)
-        print(f"{title:<24}{good:>7} of {all_:<7}{_share(good, all_)}")
+        print(f"{title:<32}{good:>7} of {all_:<7}{_share(good, all_)}")
 
 
 def _share(part: int, whole: int) -> str:
@@ -138,7 +140,13 @@ def planted(args: argparse.Namespace) -> None:
     folder = _live(args)
     rows = map(json.loads, (folder / "pairs.jsonl").read_text().splitlines())
     bodies = {row["page"]: gzip.decompress((folder / row["new"]).read_bytes()) for row in rows}
-    for title, wanted, names in (("noise unheard", False, PLANTS), ("edits heard", True, EDITS)):
+    inside = (*INSIDE, CONTENTS)
+    for title, wanted, names in (
+        ("noise unheard", False, PLANTS),
+        ("noise inside unheard", False, inside),
+        ("what looks like noise heard", True, ALIKE),
+        ("edits heard", True, EDITS),
+    ):
         right: Counter[str] = Counter()
         tried: Counter[str] = Counter()
         for page, body in bodies.items():
@@ -152,13 +160,16 @@ def planted(args: argparse.Namespace) -> None:
                 if args.verbose and not is_right:
                     print(f"  {name}: {page}", file=sys.stderr)
         for name in names:
-            print(f"{name:<24}{right[name]:>7} of {tried[name]:<7}{_share(right[name], tried[name])}")
+            print(f"{name:<32}{right[name]:>7} of {tried[name]:<7}{_share(right[name], tried[name])}")
         good, all_ = sum(right.values()), sum(tried.values())
-        print(f"{title:<24}{good:>7} of {all_:<7}{_share(good, all_)}")
+        print(f"{title:<32}{good:>7} of {all_:<7}{_share(good, all_)}")
 
 
 def _planted(body: bytes, name: str, dice: random.Random) -> Pair | None:
-    return with_noise(body, PLANTS[name]) if name in PLANTS else edited(body, EDITS[name], dice)
+    if name == CONTENTS:
+        return listed(body)
+    plant = (PLANTS | INSIDE | ALIKE).get(name)
+    return edited(body, EDITS[name], dice) if plant is None else with_noise(body, plant)
 
 
 def _live(args: argparse.Namespace) -> Path:

@@ -1,7 +1,8 @@
 """Real pages with noise of other pages planted into them, and with one edit of their text: what is unheard, what heard.
 
-Noise is put where such things stand: at the top of the page, at its end, in its footer, behind its text. Edits are made
-to what a person who wrote selectors by hand would choose: the smallest element with most of the paragraphs.
+Noise is put where such things stand: at the top of the page, at its end, in its footer, behind its text, and, what is
+hardest to tell, inside of it, before its first paragraph or behind its last. Edits are made to what a person who wrote
+selectors by hand would choose: the smallest element with most of the paragraphs.
 """
 
 import random
@@ -121,6 +122,8 @@ def _place(tree: Document, where: str) -> tuple[Element, str] | None:
         return None
     if where in ("top", "end"):
         return body, "afterbegin" if where == "top" else "beforeend"
+    if where in ("over", "inside"):
+        return text, "afterbegin" if where == "over" else "beforeend"
     if where == "foot":
         return (tree.find_all("footer") or [body])[-1], "beforeend"
     around = [text, *(one for one in text.ancestors if isinstance(one, Element))]
