@@ -3,15 +3,12 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.pages.alike import as_found
+from tests.pages.alike import agree, pair_of
 
-from sanderling.changes.difference import Difference, difference
+from sanderling.changes.difference import Difference
 from sanderling.pages.between import Before, compare, marks_between
-from sanderling.pages.branches import compare_trees
-from sanderling.pages.forks import look
 from sanderling.pages.parse import parse
-from sanderling.pages.reworded import Pair
-from sanderling.pages.signatures import NOTHING, read, sign, write
+from sanderling.pages.signatures import read, sign, write
 
 TEXT = "Sanderlings run along the edge of the waves and pick up what the water leaves behind, number {0}."
 
@@ -29,31 +26,6 @@ def page(paragraphs: list[str], foot: str = "Rendered in a hurry", more: str = "
 
 
 PAGE = page([TEXT.format(number) for number in range(20)])
-
-
-def pair_of(old: bytes, new: bytes) -> Pair:
-    return compare(parse(new), new, Before(old, "utf-8"))
-
-
-def _by_trees(old: bytes, new: bytes) -> Pair:
-    last, tree = parse(old), parse(new)
-    return compare_trees(last, tree, look(last, tree, len(new)))
-
-
-def in_full(old: bytes, new: bytes) -> Difference:
-    """How two versions differ by their full marks."""
-    return difference(sign(parse(old)), sign(parse(new)))
-
-
-def agree(old: bytes, new: bytes) -> Difference:
-    """How two versions differ by what differs; see that full marks give the same."""
-    truth = in_full(old, new)
-    for pair in (pair_of(old, new), _by_trees(old, new)):
-        if pair.new.outline != NOTHING.outline:
-            assert pair.new == sign(parse(new))
-        found = difference(pair.old, pair.new)
-        assert found == as_found(truth, found)
-    return truth
 
 
 def test_other_words_are_compared_as_full_marks_would() -> None:

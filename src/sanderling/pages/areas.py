@@ -2,13 +2,15 @@
 
 import re
 from bisect import bisect_left, bisect_right
+from functools import cached_property
 from itertools import accumulate, compress, repeat
 from operator import and_, itemgetter, mul
 
 from sanderling.pages.beside import Signs, below_title, content_beside, is_bare, title_of, worthy
 from sanderling.pages.core import Core, are_together, find_core
+from sanderling.pages.sight import LONG, PROSE, Page
+from sanderling.pages.trimmings import Trimmings
 
-PROSE = 40  # characters from which a line counts as prose
 BELIEVED = 0.6  # share of the prose outside furniture that makes a declared main part believable
 MOST = 0.4  # a landmark or banner with more of the prose than this is not furniture
 RUN = 4  # bare links in a row that make a menu
@@ -21,6 +23,7 @@ PRICED = re.compile(r"\d")  # a currency alone is chosen
 MAIN, HIDDEN, OUTSIDE, CHOICE, LANDMARK, HINTED = "main", "hidden", "outside", "choice", "landmark", "hinted"
 LINK, WATCHED, VERBATIM, VEILED, BOX = "link", "watched", "verbatim", "veiled", "box"
 TITLE, HEADING, BUTTON, ASKING, ARTICLE, VALUE = "title", "heading", "button", "asking", "article", "value"
+TRIMMED, SHARER = "trimmed", "sharer"
 OPPOSITE = b"\1" + bytes(255)
 AND_ITS_END = (1).__add__
 
@@ -47,6 +50,7 @@ class Areas:
                 self.pressed[first] = self.pressed.get(first, 0) + end - start
             self.spans.setdefault(name, []).append((first, bisect_left(ends, end, first) + 1))
         self.is_hub, self.menus, self.runs = False, list[int](), list[list[int]]()
+        self.trimmed = frozenset[bytes]()
         self.core: Core | None = None
         self.hidden = self.cover(HIDDEN)
         self.prose = [length if length >= PROSE else 0 for length in self.lengths]
@@ -68,13 +72,32 @@ class Areas:
             rest = prose - sum(compress(self.prose, furniture))
             if not self._is_at_most(sum(compress(self.prose, declared)), BELIEVED * rest):
                 paint(declared, self.hidden, 0)
-                return bytes(self._without(outside, declared)), True
+                self.weighed |= {n for n in self.linked if n < len(declared) and declared[n] and self.lengths[n] < LONG}
+                return bytes(self._trimmed(self._without(outside, declared))), True
+            return bytes(furniture.translate(OPPOSITE)), False
         menus = self._menus(furniture)
         paint(furniture, menus)
         main = furniture.translate(OPPOSITE)
         main = main if self.is_hub else self._in_core(main)
+        main = main if self.is_hub else self._trimmed(main)
         self.menus = [place for place in compress(range(len(menus)), menus) if not main[place]]
         return bytes(main), False
+
+    def _trimmed(self, main: bytearray) -> bytearray:
+        """Leave furniture inside the text out of it, unless it is most of it."""
+        names = (HEADING, TITLE, BUTTON, ASKING, SHARER, TRIMMED)
+        spans = (self.spans.get(name, []) for name in names)
+        page = Page(self.lines, self.lengths, self.ends, main, self.linked, self.bare, self.boxes, *spans)
+        found = Trimmings(page)
+        self.weighed |= found.weighed
+        if not found.lines or not self._is_at_most(
+            sum(self.lengths[place] for place in found.lines), HUB * sum(compress(self.lengths, main))
+        ):
+            return main
+        self.trimmed = found.letters()
+        for place in found.lines:
+            main[place] = 0
+        return main
 
     def _without(self, outside: bytearray, declared: bytearray) -> bytearray:
         """Leave menus and footers out of a declared main part, unless they are most of it."""
@@ -99,7 +122,7 @@ class Areas:
                 beside[part] = b"\1" * (part.stop - part.start)
             self.weighed.update(compress(range(len(main)), beside))
             self._with_lists(main)
-            for place in self._bare():
+            for place in self.bare:
                 main[place] &= self.core.first <= place < self.core.last or beside[place]  # free ones lead elsewhere
         return main
 
@@ -128,7 +151,7 @@ class Areas:
 
     def _menus(self, furniture: bytearray) -> bytearray:
         """Paint runs of bare links: what has no prose between them is a menu, whatever it is called."""
-        area, bare = bytearray(len(furniture)), self._bare()
+        area, bare = bytearray(len(furniture)), self.bare
         if len(bare) < RUN:
             return area
         run: list[int] = []
@@ -150,7 +173,8 @@ class Areas:
             self.weighed.update(menu)
         return area
 
-    def _bare(self) -> set[int]:
+    @cached_property
+    def bare(self) -> set[int]:
         """Find the lines that are nothing but links."""
         shown = len(self.lengths)
         return {

@@ -18,13 +18,13 @@ from sanderling.pages.areas import (
     MAIN,
     MOST,
     OUTSIDE,
-    PROSE,
     VEILED,
     VERBATIM,
 )
 from sanderling.pages.blocks import LABELS, LAYOUT, MARKED, TAGS, Blocks, is_veiled, render
-from sanderling.pages.hints import sounds_like_furniture
+from sanderling.pages.hints import FURNITURE, sound
 from sanderling.pages.parse import Document, Element
+from sanderling.pages.sight import PROSE
 from sanderling.pages.swaps import Swap, as_it_was
 from sanderling.pages.text import text
 
@@ -101,7 +101,7 @@ def _furniture(swap: Swap) -> _Around | None:
 
 
 def _sounds(element: Element) -> bool:
-    return any(sounds_like_furniture(element.attr(name) or "") for name in ("class", "id"))
+    return any(sound(element.attr(name) or "") & FURNITURE for name in ("class", "id"))
 
 
 def _are_short(old: list[str], new: list[str]) -> bool:

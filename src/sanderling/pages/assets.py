@@ -33,6 +33,17 @@ ELSEWHERE = ("https://", "http://", "//")
 NO_NUMBERS = dict.fromkeys(range(48, 58))  # of a host: one of many that serve the same pictures
 LONE = re.compile(r"(?:^|[-_])[a-z]$")  # a letter that does the same
 LONG_NUMBER = 9  # digits; shorter numbers are the picture's own
+SHARER = re.compile(  # addresses to which a page is handed to be told of
+    r"(?:https?:)?//(?:[\w-]+\.)?(?:facebook\.com/(?:sharer|share\.php|dialog/(?:share|send))|"
+    r"(?:twitter|x)\.com/(?:intent|share)|linkedin\.com/(?:sharearticle|sharing|cws/share)|pinterest\.\w+/pin/create|"
+    r"reddit\.com/submit|tumblr\.com/(?:widgets/)?share|whatsapp\.com/send\?|wa\.me/\?|t\.me/share|"
+    r"telegram\.me/share|bsky\.app/intent|threads\.net/intent|xing\.com/(?:spi/shares|app/user)|"
+    r"getpocket\.com/(?:save|edit)|flipboard\.com/bookmarklet|ycombinator\.com/submitlink|vk\.com/share|"
+    r"line\.me/(?:r/msg|lineit)|hatena\.ne\.jp/entry|weibo\.com/share|addtoany\.com/share)|"
+    r"mailto:\?|whatsapp://send|fb-messenger://share",
+    re.IGNORECASE,
+).match
+SHARING = ("/shar", "/intent", "send?", "mailto:?")  # one of them is on each page that has such links
 SESSION = re.compile(
     r";jsessionid=[^?#]*|(?<=[?&])(?:_|t|ts|v|ver|sid|phpsessid|session_?id|token|csrf\w*|nonce|hash|utm_\w+|[gf]clid|"
     r"_g[al]|mc_[ce]id|msclkid|yclid|igshid|rnd|rand|cb|time|timestamp)=[^&#]*&?",
@@ -66,6 +77,19 @@ def target(href: str) -> str:
     return SESSION.sub("", href).rstrip("?&") if "?" in href or ";" in href else href
 
 
+def is_sharer(href: str) -> bool:
+    """Say whether a link leads to where pages are shared: that is no place."""
+    return SHARER(href.lstrip()) is not None
+
+
+def sharers(links: list[Element]) -> list[Element]:
+    """Choose the links by which a page is shared."""
+    whole = "\n".join(filter(None, map(Element.attr, links, repeat("href"))))
+    if not any(map(whole.__contains__, SHARING)):
+        return []
+    return [link for link in links if is_sharer(link.attr("href") or "")]
+
+
 class _Targets(dict[str, int]):
     """The hash of where a link leads, remembered: a site's menus are the same on every page; 0 for nowhere."""
 
@@ -93,7 +117,7 @@ class _Places(dict[str, int]):
         if len(self) >= MAX_NAMES:
             self.clear()
         place = steady_place(href)
-        nowhere = not place or place == "mailto:" or place.startswith(("javascript:", "data:"))
+        nowhere = not place or place.startswith(("javascript:", "data:")) or place == "mailto:" or is_sharer(href)
         value = self[href] = 0 if nowhere else key(place)
         return value
 

@@ -24,7 +24,9 @@ from sanderling.pages.areas import (
     LINK,
     MAIN,
     OUTSIDE,
+    SHARER,
     TITLE,
+    TRIMMED,
     VALUE,
     VEILED,
     VERBATIM,
@@ -32,10 +34,11 @@ from sanderling.pages.areas import (
     Areas,
     paint,
 )
+from sanderling.pages.assets import sharers
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.core import BOXES, Core
 from sanderling.pages.folds import is_folded
-from sanderling.pages.hints import hinted
+from sanderling.pages.hints import hinted, hinted_inside
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.text import MAX_TEXT, has_words, loosen, tighten
 
@@ -65,6 +68,7 @@ VALUES = "tr > :first-child + td:last-child"
 LABELS = {role: label for label, roles in ROLES.items() for role in roles}
 MARKED = '[role],[hidden],[style*="display:none"],[style*="display: none"]'
 APART = ("navigation", "dialog")  # roles whose links are not of the text
+MAX_PARTS = 50  # that a page declares to be its main one; no page for people has so many
 MAX_NAMED = 10_000  # elements of one label that are told from others; no page for people has so many
 MAX_FIELDS = 100  # to fill in; a page with more is a form
 MAX_ABOVE = 4  # elements around a field that may have its words
@@ -81,6 +85,7 @@ class Blocks(Struct, frozen=True):
     is_believed: bool = False  # in which part is the main one
     linked: frozenset[int] = frozenset()  # lines with links and others whose words decide about main content
     menus: frozenset[str] = frozenset()  # lines of bare links beside the text
+    trimmed: frozenset[bytes] = frozenset()  # letters of the parts and lines inside the text that are furniture
     core: Core | None = None  # the part with nearly all of the text, if the page declares none
     margin: int = 0  # letters that may come and go before another line could be main content
 
@@ -90,6 +95,7 @@ class Said(Struct, frozen=True):
 
     main: list[Element]
     furniture: list[Element]  # known by their class names not to be content; unread where there is a main part
+    trimmings: list[Element]  # that may be furniture inside the text, by their class names
     roles: list[tuple[str, Element]]
     veiled: list[Element]  # there and not shown
 
@@ -98,6 +104,12 @@ class Said(Struct, frozen=True):
         """The elements that say themselves that they are not of the text."""
         return [element for role, element in self.roles if role in APART]
 
+    def within(self, tree: Document, tag: str) -> list[Element]:
+        """Find the elements of a tag in the parts that a page declares to be its main one, or in all of it."""
+        if not self.main:
+            return tree.find_all(tag)[:MAX_NAMED]
+        return [element for part in self.main[:MAX_PARTS] for element in part.find_all(tag)][:MAX_NAMED]
+
 
 def said(tree: Document) -> Said:
     """Find the parts of a page that it names."""
@@ -105,7 +117,10 @@ def said(tree: Document) -> Said:
     roles = [(role, element) for element in marked if (role := element.attr("role"))][:MAX_NAMED]
     veiled = [element for element in marked if is_veiled(element)]
     main = [*tree.find_all("main"), *(element for role, element in roles if role == "main")]
-    return Said(main, [] if main else hinted(tree), roles, veiled)
+    if not main:
+        return Said(main, *hinted(tree), roles, veiled)
+    trimmings = dict.fromkeys(element for part in main[:MAX_PARTS] for element in hinted_inside(part))
+    return Said(main, [], list(trimmings), roles, veiled)
 
 
 def is_veiled(element: Element) -> bool:
@@ -122,26 +137,36 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     named += [(HINTED, parts.furniture), (HIDDEN, parts.veiled), (VEILED, parts.veiled)]
     named += [(HIDDEN, tree.select(selector)) for selector in attention.ignore]
     named += [(WATCHED, tree.select(selector)) for selector in attention.watch]
+    named += [(TRIMMED, parts.trimmings), (SHARER, sharers(parts.within(tree, "a"))), (ASKING, _asking(tree, parts))]
     if not parts.main:
         named.append((VALUE, tree.select(VALUES)))
-        named.append((ASKING, _asking(tree)))
     named = [(label, elements[:MAX_NAMED]) for label, elements in named if elements]
-    lines, spans = render(tree, named, LANDMARKS if parts.main else LANDMARKS | LINKS | PARTS)
+    lines, spans = render(tree, named, LANDMARKS | LINKS | PARTS)
     areas = Areas(lines, spans)
     verbatim, unseen = bytes(areas.cover(VERBATIM)), bytes(areas.cover(VEILED))
     if attention.is_narrow:
         return Blocks(lines, _watched(areas, lines, attention), verbatim, unseen, parts)
     main, is_believed = areas.main()
-    linked, menus = frozenset((*areas.linked, *areas.weighed)), frozenset(lines[place] for place in areas.menus)
+    menus = frozenset(lines[place] for place in areas.menus)
     return Blocks(
-        lines, main, verbatim, unseen, parts, is_believed, linked, menus, core=areas.core, margin=int(areas.margin)
+        lines,
+        main,
+        verbatim,
+        unseen,
+        parts,
+        is_believed,
+        frozenset(areas.weighed if is_believed else (*areas.linked, *areas.weighed)),
+        menus,
+        areas.trimmed,
+        core=areas.core,
+        margin=int(areas.margin),
     )
 
 
-def _asking(tree: Document) -> list[Element]:
+def _asking(tree: Document, parts: Said) -> list[Element]:
     """Find what asks: the nearest elements around fields to fill in that have words."""
     has = cache(has_words)  # fields have elements around them in common
-    around = (islice(field.ancestors, MAX_ABOVE) for field in tree.find_all("input")[:MAX_FIELDS])
+    around = (islice(field.ancestors, MAX_ABOVE) for field in parts.within(tree, "input")[:MAX_FIELDS])
     found = (next((one for one in above if isinstance(one, Element) and has(one)), None) for above in around)
     return [element for element in dict.fromkeys(found) if element is not None]
 

@@ -93,7 +93,11 @@ def _is_elsewhere(last: Blocks, page: Blocks) -> bool:
     """Say whether the main content of a page may be another part of it than that of the last version."""
     if last.said is None:  # it is as this one is
         return False
-    return last.is_believed != page.is_believed or last.core is not page.core or bool(last.menus or page.menus)
+    return (
+        last.is_believed != page.is_believed
+        or last.core is not page.core
+        or bool(last.menus or page.menus or last.trimmed or page.trimmed)
+    )
 
 
 def _marked(tree: Document, parts: Set[Part]) -> dict[str, object]:

@@ -12,7 +12,7 @@ from sanderling.pages import assets, behaviour
 from sanderling.pages.blocks import TAGS
 from sanderling.pages.fingerprint import UNSEEN
 from sanderling.pages.folds import CONTROLS
-from sanderling.pages.hints import sounds_like_furniture
+from sanderling.pages.hints import sound
 from sanderling.pages.parse import Document, Element, Namespace
 from sanderling.pages.signatures import FURNITURE
 
@@ -322,7 +322,9 @@ def _seen(old: Node, new: Node, found: set[Part]) -> None:
 
 def _seen_by(name: str, tag: str, before: str, after: str) -> frozenset[Part]:
     """Name the parts of a mark that see another value of an attribute."""
-    if name in ("id", "class") and sounds_like_furniture(before) != sounds_like_furniture(after):
+    if name in ("id", "class") and sound(before) != sound(after):
+        return ALL
+    if name == "href" and tag == "a" and assets.is_sharer(before) != assets.is_sharer(after):
         return ALL
     if name in ("role", "hidden") or (name == "style" and "display" in before + after):
         return ALL

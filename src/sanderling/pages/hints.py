@@ -1,59 +1,100 @@
-"""Class names and ids that sound like furniture, and the elements that have them."""
+"""Class names and ids that sound like furniture, or like what is furniture inside a text; and who has them."""
 
 import re
-from collections.abc import Iterable
 from itertools import compress
 
 from sanderling.pages.parse import Document, Element, values
 
 TELLING = ("cookie", "consent", "onetrust", "newsletter", "advert", "breadcrumb")  # wherever in a name
 ENDINGS = ("banner", "popup", "modal", "promo", "sidebar", "footer", "navbar", "menu", "menubar")  # of a word of a name
-SIGNS = tuple(map(str.encode, (*TELLING, *ENDINGS)))
+INSIDE = (  # wherever in the name of a part of the text
+    *("breadcrumb", "newsletter", "subscribeform", "signupform", "relatedarticle", "relatedpost", "relatedcontent"),
+    *("relatedstor", "relatedtopic", "relatedread", "relatedpage", "relatednews", "relatedlink", "relateditem"),
+    *("recentarticle", "recentpost", "recentlyviewed", "articlerelatives", "popularpost", "populararticle"),
+    *("recommendedarticle", "recommendedpost", "recommendedcontent", "recommendedread", "recommendedstor"),
+    *("recommendedfor", "recommendations", "recirc", "youmayalso", "youmightalso", "readnext", "readmore"),
+    *("morestories", "morearticles", "sharebutton", "sharebar", "sharelink", "shareicon", "sharetool", "sharethis"),
+    *("sharearticle", "sharepage", "sharepost", "sharesocial", "sharecontainer", "sharewrapper", "sharelist"),
+    *("socialshare", "socialsharing", "socialbutton", "socialbar", "sociallink", "socialicon", "socialmedia"),
+    *("socialchannels", "addtoany", "addthis", "articlevotes", "articlevoting", "articlefeedback", "articlerating"),
+    *("pagefeedback", "pagerating", "pagehelpful", "articlehelpful", "wasthis", "washelpful", "helpfulness"),
+    *("feedbackform", "feedbackbox", "feedbackwidget", "contentfeedback", "contentrating", "backtotop", "returntotop"),
+    *("scrolltotop", "gototop", "prevnext", "previousnext", "postnavigation", "articlepagination"),
+)
+FURNITURE, TRIMMING = 1, 2
+STEMS = (
+    *("related", "relatives", "recent", "recommend", "recirc", "popular", "also", "next", "more", "shar", "social"),
+    *(
+        "add",
+        "subscribe",
+        "signup",
+        "vot",
+        "feedback",
+        "rating",
+        "help",
+        "wasthis",
+        "totop",
+        "navigation",
+        "pagination",
+    ),
+)
+SIGNS = tuple(map(str.encode, (*TELLING, *ENDINGS, *STEMS)))  # letters without which no name is telling
+inside = re.compile("|".join(INSIDE)).search
 NO_LETTERS = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz\n"))
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 WORD = re.compile(r"[a-z]+")
 NEVER = frozenset(("html", "body", "main", "h1", "h2", "h3", "h4", "h5", "h6", "th", "td"))
+PARTS = frozenset(("div", "section", "article", "aside", "form", "p", "ul", "ol", "dl"))  # on lines of their own
 MAX_KNOWN = 20_000  # class names remembered; a site uses the same ones on every page
 
 
-class _Known(dict[str, bool]):
-    """Whether a class name or id sounds like furniture, remembered."""
+class _Known(dict[str, int]):
+    """What a class name or id sounds like, remembered."""
 
-    def __missing__(self, name: str) -> bool:
+    def __missing__(self, name: str) -> int:
         if len(self) >= MAX_KNOWN:
             self.clear()
-        value = self[name] = _is_telling(name)
+        value = self[name] = _sound(name)
         return value
 
 
-def _is_telling(name: str) -> bool:
-    """Say whether a class name or id is one of menus, banners and the like."""
+def _sound(name: str) -> int:
     words = WORD.findall(CAMEL.sub(" ", name).lower())
     whole = "".join(words)
-    return any(word.endswith(ENDINGS) for word in words) or any(part in whole for part in TELLING)
+    is_furniture = any(word.endswith(ENDINGS) for word in words) or any(part in whole for part in TELLING)
+    return FURNITURE * is_furniture | TRIMMING * (inside(whole) is not None)
 
 
-_known = _Known({"": False})
+_known = _Known({"": 0})
 
 
-def sounds_like_furniture(name: str) -> bool:
-    """Say whether a class name or id is one of menus, banners and the like."""
+def sound(name: str) -> int:
+    """Say what a class name or id sounds like: menus and banners, what stands inside a text, both or neither."""
     return _known[name]
 
 
-def hinted(tree: Document) -> list[Element]:
-    """Find the elements whose class or id sounds like furniture."""
-    found = [element for name in ("class", "id") for element in _telling(tree.select(f"[{name}]"), name)]
-    return [element for element in dict.fromkeys(found) if element.tag not in NEVER]
+def hinted_inside(part: Element) -> list[Element]:
+    """Find the elements whose class sounds like furniture inside a text."""
+    found = _telling(part.select("[class]"), "class")
+    return [element for element, sounds in found if sounds & TRIMMING and element.tag in PARTS]
 
 
-def _telling(elements: list[Element], name: str) -> Iterable[Element]:
+def hinted(tree: Document) -> tuple[list[Element], list[Element]]:
+    """Find the elements whose class or id sounds like furniture, and those that sound like it inside a text."""
+    found = [one for name in ("class", "id") for one in _telling(tree.select(f"[{name}]"), name)]
+    furniture = [element for element, sounds in found if sounds & FURNITURE and element.tag not in NEVER]
+    trimmings = [element for element, sounds in found if sounds & TRIMMING and element.tag in PARTS]
+    return list(dict.fromkeys(furniture)), list(dict.fromkeys(trimmings))
+
+
+def _telling(elements: list[Element], name: str) -> list[tuple[Element, int]]:
     """Choose the elements whose attribute of this name sounds like furniture; classes are few, most ids are new."""
     names = values(elements, name)
     if name == "id" and not _may_tell(names):
-        return ()
-    telling = set(filter(_known.__getitem__, set(names)))
-    return compress(elements, map(telling.__contains__, names)) if telling else ()
+        return []
+    sounds = {one: heard for one in set(names) if (heard := _known[one])}
+    chosen = compress(zip(elements, names, strict=True), map(sounds.__contains__, names)) if sounds else ()
+    return [(element, sounds[one]) for element, one in chosen]
 
 
 def _may_tell(names: list[str]) -> bool:

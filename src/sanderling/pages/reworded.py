@@ -12,9 +12,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest
 
-from sanderling.pages.areas import PROSE
 from sanderling.pages.blocks import Blocks, blocks
 from sanderling.pages.parse import Document
+from sanderling.pages.phrases import sort_of
+from sanderling.pages.sight import LONG, PROSE
 from sanderling.pages.signatures import (
     MAX_LINES,
     NOTHING,
@@ -72,7 +73,9 @@ def _as_before(page: Blocks, lines: list[str]) -> Blocks | None:
     drift = 0
     for place in compress(count(), map(ne, lines, page.lines)):
         old, new = len(lines[place]), len(page.lines[place])
-        if place in page.linked or (old >= PROSE) != (new >= PROSE):
+        if place in page.linked or any((old >= size) != (new >= size) for size in (PROSE, LONG)):
+            return None
+        if sort_of(lines[place]) or sort_of(page.lines[place]):
             return None
         drift += abs(old - new)
     return replace(page, lines=lines, said=None) if 2 * drift < page.margin or not drift else None

@@ -19,16 +19,15 @@ from xxhash import xxh3_64_intdigest, xxh32_intdigest
 from sanderling.pages import assets, behaviour, fingerprint
 from sanderling.pages.ages import aged
 from sanderling.pages.attention import EVERYTHING, Attention
-from sanderling.pages.blocks import Blocks, Said, blocks, said
+from sanderling.pages.blocks import MAX_PARTS, Blocks, Said, blocks, said
 from sanderling.pages.core import element_of
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import reduce
-from sanderling.pages.text import spelled, words_of
+from sanderling.pages.text import dense, spelled, words_of
 from sanderling.pages.worth import weighed
 
 VERSION = 18
 MAX_LINES = 80_000  # half of them empty; all that follow are one
-MAX_PARTS = 50  # that a page declares to be its main one; no page for people has so many
 NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
 MAIN, VEILED = 1, 4  # of a block's place in the page
 TIMETABLE = 4  # bare times of day that make a timetable; fewer are clocks
@@ -40,7 +39,10 @@ MAX_SIZE = 65_535  # of a block, in a mark
 CLOCK = re.compile(rb"\d{1,2}[:.h]\d\d(?:[ap]m)?", re.IGNORECASE).fullmatch
 FURNITURE = ("nav", "header", "footer", "aside", "noscript", "dialog")
 OUTSIDE = ("nav", "footer")  # of what is declared to be the main part
+BLANK = 2_000  # characters of blanks and scripts in a part that has few words
 PROSE_LINKS, PROSE_IMAGES = "p a[href]", "p img, figure img"
+PARTS = frozenset(("div", "section", "article", "aside", "form", "p", "ul", "ol", "li", "td", "dl", "dd"))
+"""Tags whose words stand on lines of their own."""
 
 
 class Signature(Struct, frozen=True, array_like=True):
@@ -278,12 +280,13 @@ def main_assets(tree: Document, parts: Said, body: Blocks) -> tuple[set[int], se
     """Hash links and images of the main content; undeclared, those of the core that are not of its furniture."""
     if body.is_believed:
         areas = [area for tag in OUTSIDE for area in _within(parts.main, tag)] + parts.apart
-        links, images = _within(parts.main, "a"), _within(parts.main, "img")
+        links, images = (_untrimmed(_within(parts.main, tag), body) for tag in ("a", "img"))
         return assets.places(_outside(links, areas, "a")), assets.images(_outside(images, areas, "img"))
     core = None if body.core is None else element_of(body.core, tree, body.lines)
     links = tree.select(PROSE_LINKS) if core is None else core.find_all("a")
     shown = tree.select(PROSE_IMAGES) if core is None else core.find_all("img")
     images = [image for image in shown if image.closest("a") is None]
+    links, images = _untrimmed(links, body), _untrimmed(images, body)
     if not links and not images:
         return set(), set()
     areas = [area for tag in FURNITURE for area in tree.find_all(tag)]
@@ -297,6 +300,31 @@ def main_assets(tree: Document, parts: Said, body: Blocks) -> tuple[set[int], se
 def _within(parts: list[Element], tag: str) -> list[Element]:
     """Find the elements of some parts, each once: parts may be inside others, and those are named after them."""
     return list(dict.fromkeys(one for part in parts[:MAX_PARTS] for one in part.find_all(tag)))
+
+
+def _untrimmed(elements: list[Element], body: Blocks) -> list[Element]:
+    """Leave out what is inside furniture that stands in the text."""
+    if not body.trimmed:
+        return elements
+    whole, around = b"\n".join(body.trimmed), _Around(body.trimmed)
+    return [one for one in elements if dense(one.text) not in whole or not around[one]]
+
+
+class _Around(dict[Element, bool]):
+    """Whether an element is in a part whose letters are those of some furniture, remembered."""
+
+    def __init__(self, trimmed: Set[bytes]) -> None:
+        self.trimmed, self.most = trimmed, 4 * max(map(len, trimmed)) + BLANK
+
+    def __missing__(self, element: Element) -> bool:
+        self[element] = is_inside = len(element.text) <= self.most and (
+            (element.tag in PARTS and dense(words_of(element)) in self.trimmed) or self._is_above(element)
+        )
+        return is_inside
+
+    def _is_above(self, element: Element) -> bool:
+        above = element.parent
+        return isinstance(above, Element) and self[above]
 
 
 def _of_text(links: list[Element], areas: list[Element], body: Blocks) -> list[Element]:

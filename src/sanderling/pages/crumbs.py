@@ -1,0 +1,60 @@
+"""Lines of a text that are furniture each by itself: ways down from the front page, and on to the next one."""
+
+import re
+from itertools import compress
+
+from sanderling.pages.phrases import CONTENTS, WAY
+from sanderling.pages.sight import Sight
+
+BETWEEN = re.compile(r"\s[›»>/|→·•]\s|[›»→]").search  # what stands between the steps of a way
+DOWN = re.compile(
+    r"(?:home|start|startseite|accueil|inicio|início|strona główna|hem|hjem|forside|etusivu|domů|главная|ホーム|首页|"
+    r"首頁|홈)\s*[›»>/→|·•].+",
+    re.IGNORECASE,
+).fullmatch
+ONWARDS = re.compile(
+    r"[←«‹<]*\s*(?:next|prev|previous|weiter|nächste[rs]?|zurück|vorherige[rs]?|suivante?|précédente?|siguiente|anterior|"
+    r"successiv[oa]|precedente|próxim[oa]|volgende|vorige|następn[ya]|poprzedni[a]?|nästa|föregående|следующая|"
+    r"предыдущая|次へ|次の|前へ|前の|下一[篇页頁]|上一[篇页頁])"
+    r"(?:\s?(?:article|page|post|topic|chapter|section|lesson|artikel|seite|beitrag|thema|kapitel|chapitre|página|artículo|"
+    r"artigo|entrada|capítulo|articolo|pagina|capitolo|bericht|strona|sida|статья|страница|記事|ページ))?"
+    r"\s*(?:[:：›»→←«‹>-].*)?",
+    re.IGNORECASE,
+).fullmatch
+NUMBERING = "0123456789.)( \t§"
+
+
+def lines_apart(sight: Sight, trimmed: set[int]) -> set[int]:
+    """Number the lines that are furniture; with the titles of contents that are left out."""
+    found = {*_above_title(sight), *_ways(sight), *_contents(sight)}
+    return found | {n for n in sight.told(CONTENTS) if _leads_away(sight, n, found | trimmed)}
+
+
+def _above_title(sight: Sight) -> list[int]:
+    """Number the lines of links above the title of the first level, if there is no prose above it."""
+    title = next((n for n in sight.titles if n in sight.headings), 0)
+    above = [n for n in compress(range(title), sight.page.main) if sight.lines[n]]
+    if not above or any(map(sight.is_prose, above)):
+        return []
+    sight.weighed.update(above)
+    crumbs = [n for n in above if n in sight.bare or (n in sight.page.linked and BETWEEN(sight.lines[n]))]
+    return [*crumbs, *(n for n in above if crumbs and sight.lines[n] == sight.lines[title])]
+
+
+def _ways(sight: Sight) -> list[int]:
+    """Number the lines that lead from the front page down, with marks in between, or to the pages beside this one."""
+    return [n for n in sight.told(WAY) if (ONWARDS(sight.lines[n]) and n in sight.bare) or DOWN(sight.lines[n])]
+
+
+def _contents(sight: Sight) -> list[int]:
+    """Number the links that repeat headings: they are read there."""
+    links = sight.bare - sight.headings
+    heads = {sight.lines[n].lstrip(NUMBERING) for n in sight.headings} - {""} if links else ()
+    found = [n for n in links if sight.lines[n].lstrip(NUMBERING) in heads] if heads else []
+    return found if len(found) > 1 else []
+
+
+def _leads_away(sight: Sight, place: int, trimmed: set[int]) -> bool:
+    """Say whether links follow a line that are no text."""
+    after = next((n for n in range(place + 1, len(sight.lines)) if sight.lines[n]), place)
+    return after in trimmed or (after in sight.page.linked and not sight.page.main[after])
