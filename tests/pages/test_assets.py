@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.pages.assets import picture, places
+from sanderling.pages.assets import is_sharer, picture, places, sharers
 from sanderling.pages.parse import parse
 
 BUILT = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}|\d{9,}", re.IGNORECASE)  # what is meant; slow on long runs
@@ -64,3 +64,13 @@ def test_a_link_leads_elsewhere_if_its_folder_or_number_is_another() -> None:
 def test_an_address_to_write_to_is_a_place_and_a_mail_to_nobody_is_none() -> None:
     tree = parse(b"<a href='mailto:a@b.example?subject=x'>a</a><a href='mailto:?body=y'>b</a>")
     assert places(tree.find_all("a")) == places(parse(b"<a href='mailto:a@b.example'>c</a>").find_all("a")) != set()
+
+
+def test_a_page_is_shared_at_known_addresses() -> None:
+    tree = parse(
+        b"<a href='https://www.facebook.com/sharer/sharer.php?u=x'><a href='//twitter.com/intent/tweet'>"
+        b"<a href='mailto:?x'><a href='https://www.facebook.com/policy'><a href='/share'><a>"
+    )
+    assert sharers(tree.find_all("a")) == tree.find_all("a")[:3]
+    assert places(tree.find_all("a")[:3]) == set()
+    assert not is_sharer("mailto:harbour@company.example")

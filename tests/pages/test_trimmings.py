@@ -73,12 +73,6 @@ def test_what_looks_like_it_is_text(name: str) -> None:
     assert whole[40:-1] == [line for line in text(parse(ALIKE[name].encode())).split("\n") if line]
 
 
-def test_links_above_the_title_lead_there() -> None:
-    crumbs = "<ul><li><a href=/>Start</a><li><a href=/h>Law</a><li>Rules</ul>"
-    assert text_of(f"<main>{crumbs}<h1>Rules</h1>{TEXT}</main>")[0] == "Rules"
-    assert text_of(f"<main><p>{PROSE}</p>{crumbs}<h1>Rules</h1>{TEXT}</main>")[1:3] == ["Start", "Law"]
-
-
 def test_a_page_that_lists_others_is_their_list() -> None:
     assert text_of(f"<main><h1>Help</h1><div><h2>Popular articles</h2>{LINKS}</div></main>")[-2:] == ["Fares", "Dogs"]
 

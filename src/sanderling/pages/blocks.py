@@ -1,8 +1,8 @@
 """The blocks of a page's text, each told main content from furniture: navigation, footers, banners, what is hidden.
 
 A page that declares its main part (`main`, role=main) is believed, and all of that part is main content but for its
-menus and footers. Elsewhere landmarks, telling class names and runs of bare links are furniture, unless most of the
-page's prose is inside them. No rule knows a site.
+menus and footers, and for furniture inside the text (`trimmings`). Elsewhere landmarks, telling class names and runs of
+bare links are furniture, unless most of the page's prose is inside them. No rule knows a site.
 """
 
 from functools import cache

@@ -9,7 +9,7 @@ from sanderling.pages.sight import Sight
 BETWEEN = re.compile(r"\s[›»>/|→·•]\s|[›»→]").search  # what stands between the steps of a way
 DOWN = re.compile(
     r"(?:home|start|startseite|accueil|inicio|início|strona główna|hem|hjem|forside|etusivu|domů|главная|ホーム|首页|"
-    r"首頁|홈)\s*[›»>/→|·•].+",
+    r"首頁|홈)(?:\s*[›»→>]|\s[/|·•]\s).+",
     re.IGNORECASE,
 ).fullmatch
 ONWARDS = re.compile(

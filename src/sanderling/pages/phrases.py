@@ -14,53 +14,50 @@ PHRASES = {
         related articles|related article|related posts|related post|related stories|related content|related topics|
         related pages|related reading|related news|related links|related resources|related questions|related guides|
         related information|related help topics|you may also like|you might also like|you may also be interested in|
-        you might also be interested in|you may be interested in|people also read|people also viewed|also of interest|
-        recommended|recommended for you|recommended articles|recommended reading|recommended content|
-        recommended stories|recommended posts|our recommendations|more articles|more stories|more posts|more news|
-        more like this|more on this topic|more on this story|more to read|more to explore|read more|read next|
-        read also|up next|what to read next|keep reading|continue reading|further articles|explore more|
-        discover more|latest articles|latest news|latest posts|latest stories|recent articles|recent posts|
-        recent news|recently viewed|recently viewed articles|popular articles|popular posts|popular topics|
-        most popular|most read|most viewed|trending|trending now|trending articles|articles in this section|
-        other articles in this section|suggested articles|suggested for you|suggestions for you|similar articles|
-        verwandte artikel|verwandte beiträge|verwandte themen|ähnliche artikel|ähnliche beiträge|weitere artikel|
-        weitere beiträge|weitere themen|mehr zum thema|mehr artikel|das könnte sie auch interessieren|
-        das könnte dich auch interessieren|auch interessant|weiterlesen|lesen sie auch|empfohlene artikel|
-        empfehlungen|neueste beiträge|aktuelle beiträge|beliebte artikel|meistgelesen|zuletzt angesehene artikel|
-        articles connexes|articles associés|articles similaires|articles liés|articles récents|articles populaires|
-        articles recommandés|à lire aussi|lire aussi|à lire également|à découvrir aussi|sur le même sujet|
-        sur le même thème|dans la même rubrique|vous aimerez aussi|vous aimerez peut-être aussi|
-        vous pourriez aussi aimer|cela peut vous intéresser|ces articles pourraient vous intéresser|voir également|
-        recommandé pour vous|les plus lus|consultés récemment|articles consultés récemment|
-        artículos relacionados|artículo relacionado|entradas relacionadas|contenido relacionado|temas relacionados|
-        noticias relacionadas|también te puede interesar|también le puede interesar|te puede interesar|
-        le puede interesar|quizás te interese|artículos recomendados|recomendado para ti|recomendados|más artículos|
-        más noticias|más leídas|lo más leído|lo más visto|artículos recientes|vistos recientemente|sigue leyendo|
-        articoli correlati|articoli simili|articoli recenti|articoli consigliati|potrebbe interessarti|
-        potrebbe interessarti anche|ti potrebbe interessare|ti potrebbero interessare|leggi anche|
-        contenuti correlati|altri articoli|i più letti|visualizzati di recente|
-        artigos relacionados|posts relacionados|conteúdo relacionado|conteúdos relacionados|tópicos relacionados|
-        notícias relacionadas|leia também|leia mais|veja também|você também pode gostar|também pode gostar|
-        você pode gostar|talvez você goste|artigos recomendados|recomendado para você|mais lidas|mais lidos|
-        mais artigos|artigos recentes|vistos recentemente|artigos vistos recentemente|
-        gerelateerde artikelen|gerelateerde berichten|gerelateerd|meer artikelen|lees ook|lees verder|lees meer|
-        misschien vind je dit ook leuk|aanbevolen artikelen|aanbevolen voor jou|meest gelezen|recent bekeken|
-        powiązane artykuły|podobne artykuły|zobacz też|przeczytaj także|przeczytaj też|czytaj także|czytaj też|
-        polecane artykuły|polecane|najczęściej czytane|ostatnio oglądane|
-        relaterade artiklar|relaterade inlägg|läs även|läs också|läs mer|mest läst|rekommenderade artiklar|
-        relaterede artikler|læs også|læs mere|mest læste|relaterte artikler|les også|les mer|mest lest|
-        aiheeseen liittyvää|lue myös|luetuimmat|související články|podobné články|přečtěte si také|nejčtenější|
-        kapcsolódó cikkek|ajánlott cikkek|articole similare|articole recomandate|citește și|
-        σχετικά άρθρα|διαβάστε επίσης|ilgili makaleler|ilgili yazılar|ilgili haberler|bunları da beğenebilirsiniz|
-        похожие статьи|связанные статьи|статьи по теме|материалы по теме|по теме|читайте также|рекомендуем|
-        рекомендуемые статьи|популярные статьи|недавно просмотренные|схожі статті|читайте також|
-        関連記事|関連リンク|関連ページ|関連コンテンツ|関連トピック|おすすめ記事|おすすめの記事|おすすめ|人気記事|
-        最近の記事|最近表示した記事|あわせて読みたい|こちらもおすすめ|この記事を読んだ人はこちらも読んでいます|
-        相关文章|相关内容|相关阅读|相关推荐|相关新闻|推荐阅读|推荐文章|猜你喜欢|热门文章|最近查看的文章|
-        相關文章|相關內容|相關閱讀|推薦閱讀|推薦文章|你可能也喜歡|熱門文章|
-        관련 문서|관련 글|관련 기사|관련 콘텐츠|추천 글|추천 기사|인기 글|최근 본 문서|
-        مقالات ذات صلة|مواضيع ذات صلة|اقرأ أيضا|קראו גם|מאמרים קשורים|บทความที่เกี่ยวข้อง|
-        bài viết liên quan|artikel terkait|baca juga
+        you might also be interested in|you may be interested in|people also read|people also viewed|
+        also of interest|recommended for you|recommended articles|recommended reading|recommended content|
+        recommended stories|recommended posts|more articles|more stories|more posts|more like this|
+        more on this topic|more on this story|more to read|more to explore|read next|read also|up next|
+        what to read next|keep reading|continue reading|further articles|latest articles|latest news|latest posts|
+        latest stories|recent articles|recent posts|recent news|recently viewed|recently viewed articles|
+        popular articles|popular posts|popular topics|most read|most viewed|trending now|trending articles|
+        articles in this section|other articles in this section|suggested articles|suggested for you|
+        suggestions for you|similar articles|verwandte artikel|verwandte beiträge|verwandte themen|ähnliche artikel|
+        ähnliche beiträge|weitere artikel|weitere beiträge|weitere themen|mehr zum thema|mehr artikel|
+        das könnte sie auch interessieren|das könnte dich auch interessieren|auch interessant|weiterlesen|
+        lesen sie auch|empfohlene artikel|neueste beiträge|aktuelle beiträge|beliebte artikel|meistgelesen|
+        zuletzt angesehene artikel|articles connexes|articles associés|articles similaires|articles liés|
+        articles récents|articles populaires|articles recommandés|à lire aussi|lire aussi|à lire également|
+        à découvrir aussi|sur le même sujet|sur le même thème|dans la même rubrique|vous aimerez aussi|
+        vous aimerez peut-être aussi|vous pourriez aussi aimer|cela peut vous intéresser|
+        ces articles pourraient vous intéresser|recommandé pour vous|les plus lus|consultés récemment|
+        articles consultés récemment|artículos relacionados|artículo relacionado|entradas relacionadas|
+        contenido relacionado|temas relacionados|noticias relacionadas|también te puede interesar|
+        también le puede interesar|te puede interesar|le puede interesar|quizás te interese|artículos recomendados|
+        recomendado para ti|más artículos|más noticias|más leídas|lo más leído|lo más visto|artículos recientes|
+        vistos recientemente|sigue leyendo|articoli correlati|articoli simili|articoli recenti|articoli consigliati|
+        potrebbe interessarti|potrebbe interessarti anche|ti potrebbe interessare|ti potrebbero interessare|
+        leggi anche|contenuti correlati|altri articoli|i più letti|visualizzati di recente|artigos relacionados|
+        posts relacionados|conteúdo relacionado|conteúdos relacionados|tópicos relacionados|notícias relacionadas|
+        leia também|você também pode gostar|também pode gostar|você pode gostar|talvez você goste|
+        artigos recomendados|recomendado para você|mais lidas|mais lidos|mais artigos|artigos recentes|
+        vistos recentemente|artigos vistos recentemente|gerelateerde artikelen|gerelateerde berichten|
+        meer artikelen|lees ook|lees verder|misschien vind je dit ook leuk|aanbevolen artikelen|aanbevolen voor jou|
+        meest gelezen|recent bekeken|powiązane artykuły|podobne artykuły|przeczytaj także|przeczytaj też|
+        czytaj także|czytaj też|polecane artykuły|najczęściej czytane|ostatnio oglądane|relaterade artiklar|
+        relaterade inlägg|läs även|läs också|mest läst|rekommenderade artiklar|relaterede artikler|læs også|
+        mest læste|relaterte artikler|les også|mest lest|aiheeseen liittyvää|lue myös|luetuimmat|související články|
+        podobné články|přečtěte si také|nejčtenější|kapcsolódó cikkek|ajánlott cikkek|articole similare|
+        articole recomandate|citește și|σχετικά άρθρα|διαβάστε επίσης|ilgili makaleler|ilgili yazılar|
+        ilgili haberler|bunları da beğenebilirsiniz|похожие статьи|связанные статьи|статьи по теме|
+        материалы по теме|читайте также|рекомендуемые статьи|популярные статьи|недавно просмотренные|схожі статті|
+        читайте також|関連記事|関連リンク|関連ページ|関連コンテンツ|関連トピック|おすすめ記事|おすすめの記事|
+        人気記事|最近の記事|最近表示した記事|あわせて読みたい|こちらもおすすめ|
+        この記事を読んだ人はこちらも読んでいます|相关文章|相关内容|相关阅读|相关推荐|相关新闻|推荐阅读|推荐文章|
+        猜你喜欢|热门文章|最近查看的文章|相關文章|相關內容|相關閱讀|推薦閱讀|推薦文章|你可能也喜歡|
+        熱門文章|관련 문서|관련 글|관련 기사|관련 콘텐츠|추천 글|추천 기사|인기 글|최근 본 문서|مقالات ذات صلة|
+        مواضيع ذات صلة|اقرأ أيضا|קראו גם|
+        מאמרים קשורים|บทความที่เกี่ยวข้อง|bài viết liên quan|artikel terkait|baca juga
     """,
     HELPFUL: """
         was this helpful|was this article helpful|was this page helpful|was this information helpful|
@@ -169,7 +166,8 @@ PHRASES = {
     CALL: """
         get started|get started now|get started free|get started for free|get started today|sign up|sign up now|
         sign up free|sign up for free|sign up today|join now|join us|join free|join for free|join today|register now|
-        create account|create an account|create free account|create your account|create a free account|open an account|
+        create account|create an account|create free account|create your account|create a free account|
+        open an account|
         start free trial|start your free trial|start a free trial|start trial|start free|start for free|start now|
         try it free|try for free|try it for free|try free|try now|try it now|free trial|book a demo|request a demo|
         request demo|get a demo|schedule a demo|see a demo|watch demo|watch a demo|contact sales|talk to sales|
