@@ -26,7 +26,7 @@ from sanderling.pages.stamps import reduce
 from sanderling.pages.text import dense, spelled, words_of
 from sanderling.pages.worth import weighed
 
-VERSION = 18
+VERSION = 19
 MAX_LINES = 80_000  # half of them empty; all that follow are one
 NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
 MAIN, VEILED = 1, 4  # of a block's place in the page
