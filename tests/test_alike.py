@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -220,13 +222,20 @@ def reviewed() -> dict[str, Page]:
     return site
 
 
+@pytest.fixture(params=["a disk at rest", "a slow disk"])
+def disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What came home waits until the disk has what came before."""
+    if request.param == "a slow disk":
+        monkeypatch.setattr(os, "fdatasync", lambda _file: time.sleep(0.05))
+
+
+@pytest.mark.usefixtures("disk")
 def test_pages_with_a_hub_each_are_found_without_visiting_every_hub(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Site(reviewed()) as server:
         command = ["like", f"{server.root}/item/7/reviews.html", "--json", "--limit", "30", "--fetches", "50"]
-        in_turn = ["--concurrency", "1"]  # of many at once, how many hubs are asked before the first answer is chance
-        assert main([*command, "-C", str(tmp_path / "web"), *FLAGS, *in_turn]) == 0
+        assert main([*command, "-C", str(tmp_path / "web"), *FLAGS]) == 0
         found = paths(lines(capsys), server.root)
         assert found >= {f"/item/{n}/reviews.html" for n in range(30)}
         assert sum(server.hits[f"/item/{n}/index.html"] > 0 for n in range(30)) < 20

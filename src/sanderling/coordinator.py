@@ -107,7 +107,7 @@ class Coordinator:
                 self._look_after_crew()
                 if self.stopping is None:
                     self.naming.look_up(pool)
-                    if not self.intake.complaints:
+                    if not self._must_hear_first():
                         self.errands.hand_out()
                 if time.monotonic() >= next_tick:
                     next_tick = time.monotonic() + TICK_SECONDS
@@ -220,6 +220,10 @@ class Coordinator:
             if self.stopping is None and self.errands.may_go_ahead(self.intake.parcels):
                 self.errands.hand_out()  # who has little left is at work while we store
             self._store()
+
+    def _must_hear_first(self) -> bool:
+        """Does what waits to be stored say what may be asked for next, or what is best asked for?"""
+        return bool(self.intake.complaints or (self.intake.parcels and self.house.order.is_eager))
 
     def _store(self) -> None:
         if self.intake.store():
