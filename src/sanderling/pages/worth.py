@@ -28,10 +28,10 @@ def weighed(lines: Sequence[str], places: bytes) -> bytes:
         return places
     whole = "\n".join(["", *[lines[n] for n in short], ""]).lower()
     marked = bytearray(places)
-    for sign in STOCK:
+    for sign in filter(whole.__contains__, STOCK):  # most pages have none of them
         for number in _lines(whole, sign):
             marked[short[number]] |= WORTH
-    for sign in MONEY:
+    for sign in filter(whole.__contains__, MONEY):
         for number in _lines(whole, sign):
             if PRICED(lines[short[number]]):
                 marked[short[number]] |= WORTH
