@@ -52,6 +52,7 @@ KINDS = {
     "tags": "structure differs",
 }
 AIM = 0.25  # of parsing
+WARMED = 10  # of so many pages one is compared before anything is measured
 FEW = 60  # pages that others compare, for they take long
 
 
@@ -65,10 +66,11 @@ def main() -> int:
     parser.add_argument("--traces", default=os.environ.get("SANDERLING_TRACES", ""))
     parser.add_argument("--write", action="store_true", help=f"put the table into {DOCUMENT}")
     args = parser.parse_args()
-    importlib.import_module("sanderling.pages.moments")
     found = {name: list(islice(pairs, args.pages)) for name, pairs in _sites(args)}
     if not any(found.values()):
         sys.exit("there are no pairs: name the folders of two versions, or set SANDERLING_SUITES")
+    for old, new in [pair for pairs in found.values() for pair in pairs[::WARMED]]:
+        _compare(old, new, Costs())  # patterns and modules are made when they are first wanted
     columns = {name: column(pairs, Path(args.traces or "nowhere")) for name, pairs in found.items() if pairs}
     lines = [f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     rows = dict.fromkeys(row for cells in columns.values() for row in cells)
@@ -131,6 +133,7 @@ class Costs:
 def column(pairs: Pairs, traces: Path) -> dict[str, str]:
     """What comparing costs on some pages, beside parsing alone and beside all that a migrant does to read a page."""
     costs, kinds = Costs(), Counter[str]()
+    stamps.forget()
     for old, new in pairs:
         kinds[_compare(old, new, costs)] += 1
     stamps.forget()

@@ -22,23 +22,7 @@ INSIDE = (  # wherever in the name of a part of the text
     *("scrolltotop", "gototop", "prevnext", "previousnext", "postnavigation", "articlepagination"),
 )
 FURNITURE, TRIMMING = 1, 2
-STEMS = (
-    *("related", "relatives", "recent", "recommend", "recirc", "popular", "also", "next", "more", "shar", "social"),
-    *(
-        "add",
-        "subscribe",
-        "signup",
-        "vot",
-        "feedback",
-        "rating",
-        "help",
-        "wasthis",
-        "totop",
-        "navigation",
-        "pagination",
-    ),
-)
-SIGNS = tuple(map(str.encode, (*TELLING, *ENDINGS, *STEMS)))  # letters without which no name is telling
+SIGNS = tuple(map(str.encode, (*TELLING, *ENDINGS, *INSIDE)))  # letters without which no name is telling
 inside = re.compile("|".join(INSIDE)).search
 NO_LETTERS = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz\n"))
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
