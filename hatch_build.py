@@ -1,14 +1,15 @@
 """Compile the few lines of C where there is a compiler; without one everything works, a little slower."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from packaging.tags import sys_tags
 
 PAGES = Path("src/sanderling/pages")
 SOURCE, LIBRARY = PAGES / "textmarks.c", PAGES / "_textmarks.so"
@@ -24,17 +25,18 @@ class CompileHook(BuildHookInterface):  # type: ignore[type-arg]
         build_data["artifacts"].append(str(LIBRARY))
         if version != "editable":
             build_data["pure_python"] = False
-            build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+            plain = (tag.platform for tag in sys_tags() if "manylinux" not in tag.platform)
+            build_data["tag"] = f"py3-none-{next(plain)}"
 
 
 def compiled(root: Path) -> bool:
     """Compile; say whether the library is there."""
-    compiler = shutil.which(os.environ.get("CC") or "cc")
+    compiler, *flags = shlex.split(os.environ.get("CC") or "cc")
     (root / LIBRARY).unlink(missing_ok=True)
-    if compiler is None:
+    if shutil.which(compiler) is None:
         return False
     made = (root / LIBRARY).with_suffix(".new")
-    command = [compiler, "-O3", "-shared", "-fPIC", "-o", str(made), str(root / SOURCE)]
+    command = [compiler, *flags, "-O3", "-shared", "-fPIC", "-o", str(made), str(root / SOURCE)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         print(f"{SOURCE} was not compiled: {done.stderr.strip()[-400:]}", file=sys.stderr)

@@ -168,7 +168,7 @@ class Expected(Struct, frozen=True):
 
 
 def expected(folder: Path, request: Request, mode: Mode, now: float, most: int = AT_ONCE) -> list[Expected]:
-    """What a refresh would visit now, and why; nothing is asked of the web, and nothing is written."""
+    """What a refresh would visit now, and why; nothing is asked of the web, and no plan is written."""
     budget = budget_of(request)
     with planned(folder) as collection:
         db = collection.db

@@ -53,3 +53,8 @@ def test_a_status_that_is_none_is_zero(line: bytes) -> None:
 )
 def test_a_media_type_is_short_and_has_no_parameters(value: bytes, mime: str) -> None:
     assert media_type({b"content-type": value}) == mime
+
+
+def test_a_line_of_blanks_does_not_end_a_head() -> None:
+    lines = [b"HTTP/1.1 200 OK\r\n", b"A: b\r\n", b" \r\n", b"C: d\r\n", b"\r\n", b"E: f\r\n"]
+    assert read_head(lines) == (200, {b"a": b"b", b"c": b"d"})

@@ -74,3 +74,9 @@ def test_a_page_is_shared_at_known_addresses() -> None:
     assert sharers(tree.find_all("a")) == tree.find_all("a")[:3]
     assert places(tree.find_all("a")[:3]) == set()
     assert not is_sharer("mailto:harbour@company.example")
+
+
+@pytest.mark.parametrize("hostile", ["a_a_a_a_a," * 400, "w_1," * 5_000, "w_1" + "_a" * 5_000, "a=" * 5_000])
+def test_the_size_of_a_picture_is_read_in_one_go(hostile: str) -> None:
+    assert picture(f"https://example.org/{hostile}x.jpg")  # in the time that a test may take
+    assert picture("https://example.org/f_auto,w_300,h_200/gull.jpg") == picture("https://example.org/gull.jpg")

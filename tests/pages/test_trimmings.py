@@ -140,3 +140,18 @@ def test_names_and_places_that_tell_are_seen(old: str, new: str) -> None:
             )
             agree(mine.encode(), yours.encode())
             agree(yours.encode(), mine.encode())
+
+
+OTHERS = "<div><h2>Related articles</h2><p><a href=/y>One</a><p><a href=/z>Two</a></div>"
+
+
+def test_links_and_pictures_may_lie_deep() -> None:
+    deep = "<span>" * 2_000 + "<img src=/x.jpg><a href=/w>w</a>"
+    tree = parse(f"<main>{''.join(f'<p>{PROSE.format(n)}' for n in range(9))}{OTHERS}<div>{deep}</div></main>".encode())
+    assert sign(tree).version
+
+
+def test_what_asks_behind_the_end_of_what_is_read_is_not_looked_at() -> None:
+    asks = "<form>Sign up to our newsletter<input><button>x</button></form>"
+    whole = f"<main><p>{'word ' * 799_990}</p><p>ab</p><form>Subscribe<input></form>{'<p>more</p>' * 100}{asks}</main>"
+    assert blocks(parse(whole.encode())).lines

@@ -26,7 +26,7 @@ def read_head(lines: list[bytes]) -> tuple[int, Fields]:
         name, colon, value = line.partition(b":")
         name = name.strip().lower()
         if not colon:
-            over = not name
+            over = not line.strip(b"\r\n")
         elif name not in fields:
             fields[name] = value.strip()
         elif name in LISTS:

@@ -106,13 +106,13 @@ class Trip:
 
         Where a host is named, those that wait are its own.
         """
-        for line in [line for line in self._lines.values() if host in (None, line.host)]:
-            self._turn_away(line.send_home(), Outcome.RETURNED)
         while self._came:
-            self._finish(self._came.popleft())
+            self._finish(self._came.popleft())  # it may let a stop wait for another try
         if drop_in_flight:
             for ask in self._fetcher.cancel():
                 self._drop(ask.errand)
+        for line in [line for line in self._lines.values() if host in (None, line.host)]:
+            self._turn_away(line.send_home(), Outcome.RETURNED)
         return self._hand_over()
 
     def vitals(self) -> Vitals:

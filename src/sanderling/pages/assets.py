@@ -24,9 +24,9 @@ CHOSEN = re.compile(r"[?&;](?:id|file|src|url|img|image|photo|picture|pic|path)=
 NUMBER = re.compile(r"[?&;](?:id|nr|no|page_?id|article_?id|doc_?id|item_?id|p)=\d{1,9}(?=[&;]|$)", re.IGNORECASE)
 RUN = re.compile(r"[0-9a-f]{8,}", re.IGNORECASE)  # of a picture's name
 DIGEST = re.compile(r"[0-9a-f]{16,}")  # in a class name
-PAIR = r"\w{1,12}[=_][\w.:-]{1,40}"
 SCALED = re.compile(  # how large a picture is served: gull-300x200.jpg, gull@2x.jpg, /w_300,h_200/gull.jpg
-    rf"[-_]\d{{2,4}}x\d{{0,4}}(?=[._-]|$)|@[1-4]x(?=\.)|(?<=/)(?:{PAIR},)*(?:w|h|width|height)[=_]\d{{1,5}}(?:,{PAIR})*/"
+    r"[-_]\d{2,4}x\d{0,4}(?=[._-]|$)|@[1-4]x(?=\.)"
+    r"|(?<=/)(?=[^/]*\b(?:w|h|width|height)[=_]\d)(?:[a-zA-Z0-9]{1,12}[=_][\w.:-]{1,40}(?:,|(?=/)))++/"
 )
 FORMATS = frozenset(("jpg", "jpeg", "png", "gif", "webp", "avif"))
 ELSEWHERE = ("https://", "http://", "//")

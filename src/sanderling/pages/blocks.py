@@ -188,7 +188,9 @@ def render(
         for _, elements in named:
             for element in elements:
                 element.attrs.pop(MARK, None)
-    return text[:MAX_TEXT].split("\n"), spans
+    if len(text) > MAX_TEXT:
+        text, spans = text[:MAX_TEXT], [span for span in spans if span[0] < MAX_TEXT]
+    return text.split("\n"), spans
 
 
 def _watched(areas: Areas, lines: list[str], attention: Attention) -> bytes:

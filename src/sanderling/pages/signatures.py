@@ -39,6 +39,7 @@ MAX_SIZE = 65_535  # of a block, in a mark
 CLOCK = re.compile(rb"\d{1,2}[:.h]\d\d(?:[ap]m)?", re.IGNORECASE).fullmatch
 FURNITURE = ("nav", "header", "footer", "aside", "noscript", "dialog")
 OUTSIDE = ("nav", "footer")  # of what is declared to be the main part
+SEARCHED = 20_000  # letters of furniture among which those of each link are looked for
 BLANK = 2_000  # characters of blanks and scripts in a part that has few words
 PROSE_LINKS, PROSE_IMAGES = "p a[href]", "p img, figure img"
 PARTS = frozenset(("div", "section", "article", "aside", "form", "p", "ul", "ol", "li", "td", "dl", "dd"))
@@ -307,7 +308,9 @@ def _untrimmed(elements: list[Element], body: Blocks) -> list[Element]:
     if not body.trimmed:
         return elements
     whole, around = b"\n".join(body.trimmed), _Around(body.trimmed)
-    return [one for one in elements if dense(one.text) not in whole or not around[one]]
+    is_short = len(whole) <= SEARCHED
+    few = elements[: assets.MAX_LINKS]
+    return [one for one in few if (is_short and dense(one.text) not in whole) or not around[one]]
 
 
 class _Around(dict[Element, bool]):
@@ -317,14 +320,17 @@ class _Around(dict[Element, bool]):
         self.trimmed, self.most = trimmed, 4 * max(map(len, trimmed)) + BLANK
 
     def __missing__(self, element: Element) -> bool:
-        self[element] = is_inside = len(element.text) <= self.most and (
-            (element.tag in PARTS and dense(words_of(element)) in self.trimmed) or self._is_above(element)
-        )
+        climbed, is_inside = list[Element](), False
+        for above in (element, *element.ancestors):
+            if not isinstance(above, Element) or is_inside:
+                break
+            if above in self or len(above.text) > self.most:
+                is_inside = self.get(above, False)
+                break
+            climbed.append(above)
+            is_inside = above.tag in PARTS and dense(words_of(above)) in self.trimmed
+        self.update(dict.fromkeys(climbed, is_inside))
         return is_inside
-
-    def _is_above(self, element: Element) -> bool:
-        above = element.parent
-        return isinstance(above, Element) and self[above]
 
 
 def _of_text(links: list[Element], areas: list[Element], body: Blocks) -> list[Element]:

@@ -113,9 +113,8 @@ class Trimmings:
         """Take a line, and the largest part around it all of whose lines are of its kind."""
         found = None
         for part, inside in self.sight.around(place, FEW_LINES):
-            if inside[0] not in self.sight.sorts.keys() | self.sight.sharers or not all(
-                is_of_it(n, part) for n in inside
-            ):
+            is_told = inside[0] in self.sight.sorts or inside[0] in self.sight.sharers
+            if not is_told or not all(is_of_it(n, part) for n in inside):
                 break
             found = part
         self.lines.add(place)
