@@ -1,12 +1,13 @@
 """Questions to a running crawl."""
 
+import fcntl
 import stat
 import threading
 from pathlib import Path
 
 import pytest
 
-from sanderling.engines.control import FOLDER, Control, ask, is_running
+from sanderling.engines.control import ALIVE, FOLDER, Control, ask, is_running
 from sanderling.errors import CollectionError
 
 
@@ -28,6 +29,24 @@ def test_a_question_is_answered(tmp_path: Path) -> None:
     control.answer(questions[0].id, {"fine": True})
     asking.join()
     assert answers == [{"fine": True}]
+    control.close()
+    assert not is_running(tmp_path)
+
+
+def test_who_looks_just_when_a_crawl_begins_does_not_keep_it_from_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = fcntl.flock
+
+    def looked_at(handle: int, how: int) -> None:
+        if how & fcntl.LOCK_EX:
+            assert not (tmp_path / FOLDER / ALIVE).exists(), "it could be seen before it was locked"
+        lock(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", looked_at)
+    control = Control(tmp_path)
+    control.open()
+    assert is_running(tmp_path)
     control.close()
     assert not is_running(tmp_path)
 

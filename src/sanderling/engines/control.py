@@ -46,8 +46,12 @@ class Control:
         self.folder.chmod(0o700)
         for file in self.folder.iterdir():
             file.unlink()
-        self.lock = os.open(self.folder / ALIVE, os.O_RDWR | os.O_CREAT, 0o600)
+        fresh = (
+            self.folder / f"{ALIVE}.new"
+        )  # under its name it is locked from the first moment: who looks locks it too
+        self.lock = os.open(fresh, os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fresh.rename(self.folder / ALIVE)
 
     def questions(self) -> list[Question]:
         """What was asked since the last look, oldest first; what cannot be read is answered with that."""
