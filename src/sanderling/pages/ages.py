@@ -6,8 +6,9 @@ says.
 
 import re
 from collections.abc import Sequence
-from functools import cache
 from itertools import compress, count
+
+from sanderling.pages.patterns import kept, made
 
 SPANS = (
     *("secs?", "seconds?", "mins?", "minutes?", "hrs?", "hours?", "days?", "weeks?", "months?", "years?", "[smhd]"),
@@ -76,20 +77,10 @@ def without_ages(line: str, words: set[str]) -> str:
     left = line
     if not CLUES.isdisjoint(words):
         for clues, pattern in WORDS:
-            left = left if words.isdisjoint(clues) else _made(pattern).sub(_kept, left)
+            left = left if words.isdisjoint(clues) else made(pattern).sub(kept, left)
     for sign, pattern in () if line.isascii() else SIGNS:
-        left = _made(pattern).sub("", left) if sign in left else left
+        left = made(pattern).sub("", left) if sign in left else left
     return left
-
-
-@cache
-def _made(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
-def _kept(match: re.Match[str]) -> str:
-    """Keep the words that an age belongs to: what a pattern has in brackets."""
-    return "".join(filter(None, match.groups()))
 
 
 def aged(lines: Sequence[bytes], whole: bytes) -> set[int]:

@@ -4,8 +4,7 @@ A counter stands in a short line that is no sentence. It goes with the word that
 comments; "12 of 40 rooms" is none.
 """
 
-import re
-from functools import cache
+from sanderling.pages.patterns import kept, made
 
 LONGEST = 60  # characters of a line that may have a counter
 SAID = 6  # words of a counter at most, if it ends like a sentence
@@ -87,24 +86,14 @@ def without_counters(line: str, words: set[str]) -> str:
     """Take the counters out of a line. `words`: its words, small."""
     if len(line) > LONGEST:
         return line
-    left = line if line.isascii() else _made(WRITTEN).sub(_kept, line)
+    left = line if line.isascii() else made(WRITTEN).sub(kept, line)
     if CLUES.isdisjoint(words) or _is_sentence(line):
         return left
     for pattern in PATTERNS:
-        left = _made(pattern).sub(_kept, left)
+        left = made(pattern).sub(kept, left)
     return left
 
 
 def _is_sentence(line: str) -> bool:
     """Say whether a line tells something: what is counted in it is no counter."""
     return line.rstrip().endswith((".", ";", "。")) and len(line.split()) > SAID
-
-
-@cache
-def _made(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
-def _kept(match: re.Match[str]) -> str:
-    """Keep the words that a counter belongs to: what a pattern has in brackets."""
-    return "".join(filter(None, match.groups()))

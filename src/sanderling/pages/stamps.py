@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 
 from sanderling.pages.ages import ALONE, without_ages
 from sanderling.pages.counters import without_counters
+from sanderling.pages.patterns import kept, made
 
 MAX_STAMPED = 160  # characters of a line that may have a stamp; a long paragraph with a time in it is content
 MAX_LABELLED = 80  # the same for tokens
@@ -97,9 +98,9 @@ def _reduced(line: str) -> str:
     left = line
     if not CLUES.isdisjoint(words):
         for clues, pattern in STAMPS:
-            left = left if clues.isdisjoint(words) else _made(pattern).sub(_kept, left)
+            left = left if clues.isdisjoint(words) else made(pattern).sub(kept, left)
     if "©" in line:
-        left = _made(CLAIMED).sub(_kept, left)
+        left = made(CLAIMED).sub(kept, left)
     left = without_counters(_moments()(without_ages(left, words), words), words)
     return _without_token(left) if len(line) <= MAX_LABELLED and LONG.search(left) else left
 
@@ -107,24 +108,13 @@ def _reduced(line: str) -> str:
 forget = _reduced.cache_clear
 
 
-@cache
-def _made(pattern: str) -> re.Pattern[str]:
-    """Make a pattern when it is first asked for: all of them take long, and a first crawl asks for none."""
-    return re.compile(pattern, re.IGNORECASE)
-
-
-def _kept(match: re.Match[str]) -> str:
-    """Keep the words that a stamp belongs to: what a pattern has in brackets."""
-    return "".join(filter(None, match.groups()))
-
-
 def _without_token(line: str) -> str:
     """Take out a token that has its line for itself; one inside a sentence, and the checksum of a file, is content."""
     if any(map(_is_plain, line.split())):
         return line
-    rest = _made(TOKEN).sub("", line)
+    rest = made(TOKEN).sub("", line)
     mine = rest != line and SECRETS.issuperset(WORD.findall(rest.lower()))
-    return rest if mine and not _made(SUM).fullmatch(line) else line
+    return rest if mine and not made(SUM).fullmatch(line) else line
 
 
 def _is_plain(word: str) -> bool:
