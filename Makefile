@@ -11,6 +11,8 @@ ARGS ?=
 PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 EXTRAS := search,documents,alerts,cluster,postgresql,host,parquet,images,numbers,aliases
 
+BUILT := pyproject.toml hatch_build.py src/sanderling/pages/textmarks.c
+
 .DEFAULT_GOAL := help
 .PHONY: help setup dev crawl test check format lint types layers tests bench scale tables clean
 
@@ -18,8 +20,6 @@ help:  ## say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 setup: $(VENV)/.ready  ## the crawler in .venv, nothing else
-
-BUILT := pyproject.toml hatch_build.py src/sanderling/pages/textmarks.c
 
 $(VENV)/.ready: $(BUILT)
 	@bash scripts/venv.sh $(PYTHON) $(VENV)

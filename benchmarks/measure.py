@@ -10,9 +10,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-# ru_maxrss would not do: it knows one process, and counts ours before the exec. A look takes 6 ms where three processes
-# hold 150 MB, and they
-# wait meanwhile: five in a second took such a crawler 1.5 % of the machine, and a small one hardly anything.
+# ru_maxrss would not do: it knows one process, and counts ours before the exec. A look takes some
+# milliseconds where three processes hold 150 MB together (6 on a busy machine); five in a second are about a percent.
 SAMPLE_SECONDS = 0.5
 
 
