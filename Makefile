@@ -11,7 +11,7 @@ ARGS ?=
 PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 EXTRAS := search,documents,alerts,cluster,postgresql,host,parquet,images,numbers,aliases
 
-BUILT := pyproject.toml hatch_build.py src/sanderling/pages/textmarks.c
+BUILT := pyproject.toml hatch_build.py $(wildcard src/sanderling/pages/c/*)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup dev crawl test check format lint types layers tests bench scale tables clean

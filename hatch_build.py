@@ -12,7 +12,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from packaging.tags import sys_tags
 
 PAGES = Path("src/sanderling/pages")
-SOURCE, LIBRARY = PAGES / "textmarks.c", PAGES / "_textmarks.so"
+SOURCES, LIBRARY = PAGES / "c", PAGES / "_native.so"
 
 
 class CompileHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -36,10 +36,22 @@ def compiled(root: Path) -> bool:
     if shutil.which(compiler) is None:
         return False
     made = (root / LIBRARY).with_suffix(".new")
-    command = [compiler, *flags, "-O3", "-shared", "-fPIC", "-o", str(made), str(root / SOURCE)]
+    sources = map(str, sorted((root / SOURCES).glob("*.c")))
+    command = [
+        compiler,
+        *flags,
+        "-O3",
+        "-std=c99",
+        "-fvisibility=hidden",
+        "-shared",
+        "-fPIC",
+        "-o",
+        str(made),
+        *sources,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        print(f"{SOURCE} was not compiled: {done.stderr.strip()[-400:]}", file=sys.stderr)
+        print(f"{SOURCES} was not compiled: {done.stderr.strip()[-400:]}", file=sys.stderr)
         return False
     made.replace(root / LIBRARY)  # in one step: somebody may be using the old one
     return True

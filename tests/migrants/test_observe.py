@@ -10,10 +10,11 @@ from tests.migrants.conftest import LOCAL, Road, bring_home
 from warcio.archiveiterator import ArchiveIterator
 
 from sanderling.migrants.line import door_of
-from sanderling.migrants.observe import Marks, Observer, no_marks
+from sanderling.migrants.observe import Known, Marks, Observer, no_marks
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Ask, Reply
 from sanderling.organise.relevance import unpack_relevance
+from sanderling.pages.glance import Glance
 from sanderling.pages.parse import Document
 from sanderling.records import Host, Itinerary, Link, Outcome, Robots, Stop, Url, Visit
 
@@ -123,17 +124,32 @@ class TestPage:
         assert visit.links == (Link(Url("http://a.test/dir/x"), "", "words", False),)
 
     def test_marks_are_computed_from_the_same_tree(self) -> None:
-        def count(tree: Document) -> bytes:
-            return b"%d" % sum(1 for _ in tree.iter_elements("p"))
+        def count(page: Document | Glance) -> bytes:
+            blocks = page.blocks if isinstance(page, Glance) else list(page.iter_elements(("body", "h2")))
+            return b"%d" % len(blocks)
 
-        assert look(b"<p>1<p>2", marks=lambda tree, _: {"paragraphs": count(tree)}).marks == {"paragraphs": b"2"}
+        for kind in ("text/html", "text/html; charset=utf-8"):  # with a tree, and at a glance
+            visit = look(b"<h2>1</h2><h2>2", f"Content-Type: {kind}", marks=lambda page, _: {"blocks": count(page)})
+            assert visit.marks == {"blocks": b"3"}
+
+    def test_a_page_that_was_another_is_parsed(self) -> None:
+        seen: list[Document | Glance] = []
+
+        def note(page: Document | Glance, _known: Known) -> dict[str, bytes]:
+            seen.append(page)
+            return {}
+
+        plain = "Content-Type: text/html; charset=utf-8"
+        look(b"<p>1", plain, stop=Stop(3, 9, Url(URL), digest=b"another"), marks=note)
+        look(b"<p>1", plain, marks=note, topic={"tides": 1.0})
+        assert [type(page) for page in seen] == [Document, Document]
 
     def test_a_mark_that_fails_is_our_mistake_and_is_heard(self) -> None:
-        def broken(tree: Document) -> bytes:
+        def broken(_page: Document | Glance) -> bytes:
             raise KeyError("tide")
 
         with pytest.raises(KeyError, match="tide"):
-            look(b"<p>", marks=lambda tree, _: {"broken": broken(tree)})
+            look(b"<p>", marks=lambda page, _: {"broken": broken(page)})
 
     @pytest.mark.parametrize(
         ("body", "header", "title", "charset"),

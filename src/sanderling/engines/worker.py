@@ -13,6 +13,7 @@ from sanderling.engines.wire import Abandon, Go, Inbox, Order, Quit, Start, fram
 from sanderling.memory import look_for_cycles_seldom, modules_stay
 from sanderling.migrants.observe import Known
 from sanderling.migrants.trip import Trip
+from sanderling.pages.glance import Glance
 from sanderling.pages.parse import Document
 from sanderling.pages.pretence import pretended
 from sanderling.pages.structure import structure
@@ -28,17 +29,20 @@ NOWHERE = Kept("", 0, 0)
 TURN_SECONDS = 0.02  # how long curl is driven before orders are looked at again
 
 
-def marks(tree: Document, known: Known) -> dict[str, bytes]:
+def marks(page: Document | Glance, known: Known) -> dict[str, bytes]:
     """What later rooms compare pages by; the full signature only where a page changed, for it costs most."""
-    found = {"structure": structure(tree)}
+    found = {"structure": structure(page)}
+    if isinstance(page, Glance):
+        found["text"], found["simhash"] = page.marks
+        return found
     if known.is_changed:
         from sanderling.pages.between import Before, marks_between  # most pages of most crawls are new
 
         kept = known.kept or NOWHERE
-        found |= marks_between(tree, known.body, Before(known.before, kept.charset, kept.is_marked))
-    words = letters(tree)  # last: it takes the tree apart
+        found |= marks_between(page, known.body, Before(known.before, kept.charset, kept.is_marked))
+    words = letters(page)  # last: it takes the tree apart
     found["text"], found["simhash"] = text_marks(words)
-    said = pretended(tree, words)
+    said = pretended(page, words)
     if said or known.is_changed:  # the last version may have been a notice
         found["pretence"] = (said or "").encode()
     return found

@@ -18,6 +18,7 @@ from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Reply
 from sanderling.organise.normalise import resolve
 from sanderling.organise.relevance import Listener, Topic, pack_relevance
+from sanderling.pages.glance import Glance, glance
 from sanderling.pages.links import extract
 from sanderling.pages.parse import Document, charset_of, is_html, parse
 from sanderling.pages.robots_tag import robots_tag, until_of
@@ -33,8 +34,8 @@ class Known(Struct, frozen=True):
     kept: Kept | None = None  # and how that is kept
 
 
-Marks = Callable[[Document, Known], dict[str, bytes]]
-"""What later rooms ask of a page, computed once while its tree is there."""
+Marks = Callable[[Document | Glance, Known], dict[str, bytes]]
+"""What later rooms ask of a page, computed once while it is at hand; of one that is another now its tree is."""
 
 Facts = dict[str, Any]
 """Fields of a `Visit`, by name; it lives inside this module only."""
@@ -43,7 +44,7 @@ UNCHANGED = "unchanged"
 MAX_CHARSET = 40
 
 
-def no_marks(_tree: Document, _known: Known) -> dict[str, bytes]:
+def no_marks(_page: Document | Glance, _known: Known) -> dict[str, bytes]:
     """For those who only want the page."""
     return {}
 
@@ -156,12 +157,12 @@ class Observer:
         facts["pointers"] = leads.pointers + list_named(url, fields.get(b"link", b""))
 
     def _read_page(self, url: str, known: Known, charset: str, facts: Facts) -> str:
-        """Parse once, take everything; say until when the page says it is there."""
-        tree = parse(known.body, charset)
-        found = extract(tree, url, bool(self._settings.keep), self._agent)
+        """Look once, take everything; say until when the page says it is there."""
+        page = (glance(known.body, charset) if self._is_enough(known) else None) or parse(known.body, charset)
+        found = extract(page, url, bool(self._settings.keep), self._agent)
         facts["noindex"] |= found.noindex
         facts["nofollow"] |= found.nofollow
-        facts["charset"] = (tree.encoding or charset).lower()
+        facts["charset"] = (page.encoding or charset).lower()
         facts["title"], facts["language"] = found.title, found.language
         canonical = resolve(found.base, found.canonical, found.encoding) if found.canonical else None
         if canonical is not None:
@@ -169,14 +170,20 @@ class Observer:
         topic = self._topic
         facts["links_dropped"] = found.dropped
         facts["pointers"] = pointers_of(found) + facts.get("pointers", ())
-        if self._settings.resources:
-            facts["uses"] = uses_of(tree, found.base)
-        facts["marks"] = self._marks(tree, known)
-        if topic:
-            facts["marks"]["relevance"] = pack_relevance(relevance(topic, tree, found.title))
-        links = links_of(found, facts["nofollow"], promise_of(topic, tree, found) if topic else None)
+        if self._settings.resources and isinstance(page, Document):
+            facts["uses"] = uses_of(page, found.base)
+        facts["marks"] = self._marks(page, known)
+        promise = None
+        if topic and isinstance(page, Document):
+            facts["marks"]["relevance"] = pack_relevance(relevance(topic, page, found.title))
+            promise = promise_of(topic, page, found)
+        links = links_of(found, facts["nofollow"], promise)
         facts["links"] = with_leads(links, facts.get("links", ()), facts["nofollow"])
         return found.until
+
+    def _is_enough(self, known: Known) -> bool:
+        """Say whether a glance is enough: of a new page little is asked."""
+        return not (known.is_changed or self._topic or self._settings.resources or self._settings.keep)
 
     def _pack(self, stop: Stop, reply: Reply, facts: Facts, at: float, digest: bytes = b"") -> None:
         """Write the records the archive keeps of this answer; `digest` is the body's, if it came without coding."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import ada_url
 from msgspec import Struct
 
+from sanderling.pages.glance import ROWS, Glance, Seen
 from sanderling.pages.media import mime_of
 from sanderling.pages.parse import Document, Element, Namespace
 from sanderling.pages.refresh import refresh_target
@@ -52,45 +53,65 @@ class Extract(Struct, frozen=True):
     encoding: str = "utf-8"  # in which the queries of its links are escaped
 
 
-def extract(tree: Document, url: str, places: bool = False, agent: str = "sanderling") -> Extract:
-    """Read links and head of a page at `url`, as the agent of this name."""
+def extract(page: Document | Glance, url: str, places: bool = False, agent: str = "sanderling") -> Extract:
+    """Read links and head of a page at `url`, as the agent of this name; the places of links only a tree knows."""
     head = _Head(agent.lower())
+    return _extract_seen(page, url, head) if isinstance(page, Glance) else _extract(page, url, head, places)
+
+
+def _extract(tree: Document, url: str, head: "_Head", places: bool) -> Extract:
     found: dict[str, RawLink] = {}
     for tag in HEAD_TAGS:
         for element in tree.find_all(tag):
             head.read(element, found)
     dropped = _anchors(tree, found, places)
+    base = _base(url, _bases(tree)) if tree.find("base") is not None else url
     root = tree.root
-    return Extract(
-        base=_base(tree, url) if tree.find("base") is not None else url,
-        links=list(found.values()),
-        dropped=dropped,
-        title=head.title,
-        language=((root.attr("lang") or "") if root is not None else "")[:20],
-        canonical=head.canonical,
-        refresh=head.refresh,
-        noindex=head.noindex,
-        nofollow=head.nofollow,
-        feeds=tuple(head.feeds),
-        sitemaps=tuple(head.sitemaps),
-        side=head.side,
-        until=head.until,
-        encoding=tree.encoding or "utf-8",
-    )
+    language = (root.attr("lang") or "") if root is not None else ""
+    return head.extract(base, list(found.values()), dropped, language, tree.encoding or "utf-8")
 
 
-def _base(tree: Document, url: str) -> str:
-    """Give the address relative links start from: the first base with one, unless it is nonsense (WHATWG)."""
+def _extract_seen(page: Glance, url: str, head: "_Head") -> Extract:
+    found: dict[str, RawLink] = {}
+    for tag in HEAD_TAGS:
+        for element in page.told:
+            if element.tag == tag:
+                head.read(element, found)
+    dropped = _seen_anchors(page.links, found)
+    base = _base(url, (element.href for element in page.told if element.tag == "base"))
+    return head.extract(base, list(found.values()), dropped, page.language, page.encoding)
+
+
+def _bases(tree: Document) -> Iterator[str]:
     for element in tree.find_all("base"):
         href = element.attr("href")
-        if href is None or element.namespace is not Namespace.HTML or element.closest("template") is not None:
-            continue
+        if href is not None and element.namespace is Namespace.HTML and element.closest("template") is None:
+            yield href
+
+
+def _base(url: str, hrefs: Iterator[str]) -> str:
+    """Give the address relative links start from: the first base with one, unless it is nonsense (WHATWG)."""
+    for href in hrefs:
         try:
             base = ada_url.join_url(url, href)
         except (ValueError, UnicodeEncodeError):
             return url
         return url if base.startswith(("data:", "javascript:")) else base
     return url
+
+
+def _seen_anchors(rows: list[str], found: dict[str, RawLink]) -> int:
+    """Add the anchors as `_anchors` does."""
+    dropped = 0
+    for href, rel, anchor in zip(*[iter(rows)] * ROWS, strict=True):
+        known = found.get(href)
+        if known is None and len(found) >= MAX_LINKS:
+            dropped += 1
+        elif known is None:
+            found[href] = RawLink(href, anchor, rel != "" and _forbids(rel))
+        elif known.nofollow or not known.anchor:
+            found[href] = RawLink(href, known.anchor or anchor, known.nofollow and rel != "" and _forbids(rel))
+    return dropped
 
 
 def _anchors(tree: Document, found: dict[str, RawLink], places: bool) -> int:
@@ -121,12 +142,21 @@ def _picture(element: Element) -> str:
     return (image.attr("alt") or "").strip()[:MAX_ANCHOR] if image is not None else ""
 
 
-def _is_nofollow(element: Element) -> bool:
+def _is_nofollow(element: Element | Seen) -> bool:
     rel = element.attr("rel")
-    return rel is not None and "nofollow" in rel.lower().split()
+    return rel is not None and _forbids(rel)
 
 
-def _is_version(element: Element, rel: list[str]) -> bool:
+def _forbids(rel: str) -> bool:
+    return "nofollow" in rel.lower().split()
+
+
+def _is_unscripted(element: Element | Seen) -> bool:
+    """Say whether an element is for those without scripts."""
+    return bool(element.is_unscripted) if isinstance(element, Seen) else element.closest("noscript") is not None
+
+
+def _is_version(element: Element | Seen, rel: list[str]) -> bool:
     """Say whether a link leads to the page in another language or for another device."""
     return "stylesheet" not in rel and bool(element.attr("hreflang") or element.attr("media"))
 
@@ -151,7 +181,26 @@ class _Head:
         self.sitemaps: list[str] = []
         self.side = ""
 
-    def read(self, element: Element, found: dict[str, RawLink]) -> None:
+    def extract(self, base: str, links: list[RawLink], dropped: int, language: str, encoding: str) -> Extract:
+        """Say all that was found."""
+        return Extract(
+            base,
+            links,
+            dropped,
+            self.title,
+            language[:20],
+            self.canonical,
+            self.refresh,
+            self.noindex,
+            self.nofollow,
+            tuple(self.feeds),
+            tuple(self.sitemaps),
+            self.side,
+            self.until,
+            encoding,
+        )
+
+    def read(self, element: Element | Seen, found: dict[str, RawLink]) -> None:
         match element.tag:
             case "title":
                 self.title = self.title or " ".join(element.text.split())[:MAX_TITLE]
@@ -164,8 +213,8 @@ class _Head:
                 if href and href[0] != "#" and len(found) < MAX_LINKS:
                     found.setdefault(href, RawLink(href, element.attr("alt") or "", _is_nofollow(element)))
 
-    def _meta(self, element: Element) -> None:
-        if (element.attr("http-equiv") or "").lower() == "refresh" and element.closest("noscript") is None:
+    def _meta(self, element: Element | Seen) -> None:
+        if (element.attr("http-equiv") or "").lower() == "refresh" and not _is_unscripted(element):
             self.refresh = self.refresh or refresh_target(element.attr("content") or "")
         if (element.attr("name") or "").strip().lower() in ("robots", self._agent):
             content = element.attr("content") or ""
@@ -174,7 +223,7 @@ class _Head:
             self.noindex |= bool(directives & {"noindex", "none"})
             self.nofollow |= bool(directives & {"nofollow", "none"})
 
-    def _link(self, element: Element, found: dict[str, RawLink]) -> None:
+    def _link(self, element: Element | Seen, found: dict[str, RawLink]) -> None:
         href = element.attr("href")
         rel = (element.attr("rel") or "").lower().split()
         if not href or not rel:

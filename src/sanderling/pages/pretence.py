@@ -112,7 +112,7 @@ def pretended(tree: Document, letters: str) -> Pretence | None:
     found, head = tree.find("title"), tree.find("h1")
     title = found.text if found is not None else ""
     heads = (title, head.text if head is not None else "")
-    hinted = SIGNS.search("\n".join(heads).lower()) is not None
+    hinted = _hints(heads)
     if (hinted and _says(MISSING_TITLE, title)) or "domain" in letters.lower():
         said = pretence(title, text(tree))
         if said is not None:
@@ -120,6 +120,15 @@ def pretended(tree: Document, letters: str) -> Pretence | None:
     return (
         Pretence.OUTAGE if hinted and (any(_says(HIDING, head) for head in heads) or _asks_who(tree, heads)) else None
     )
+
+
+def may_pretend(heads: tuple[str, str], letters: str) -> bool:
+    """Say whether a page with this title and heading has to be looked at; nearly none has."""
+    return len(letters) <= LONGEST and (_hints(heads) or "domain" in letters.lower())
+
+
+def _hints(heads: tuple[str, str]) -> bool:
+    return SIGNS.search("\n".join(heads).lower()) is not None
 
 
 def _asks_who(tree: Document, heads: tuple[str, str]) -> bool:

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from xxhash import xxh32_digest
 
+from sanderling.pages.glance import Glance
 from sanderling.pages.parse import Document
 
 HEAD, TAIL = 50, 14  # blocks kept of the page's two ends
@@ -42,13 +43,20 @@ class _Names(dict[str, bytes]):
 _names = _Names()
 
 
-def structure(tree: Document) -> bytes:
+def structure(page: Document | Glance) -> bytes:
     """Take the signature of a page."""
-    blocks = list(tree.iter_elements(BLOCKS))
-    if len(blocks) <= HEAD + TAIL:
-        return b"".join([_names[block.attr("class") or block.tag] for block in blocks])
-    head = b"".join([_names[block.attr("class") or block.tag] for block in blocks[:HEAD]])
-    return head + GAP + b"".join([_names[block.attr("class") or block.tag] for block in blocks[-TAIL:]])
+    if isinstance(page, Glance):
+        return signature(page.blocks, len(page.blocks))
+    blocks = list(page.iter_elements(BLOCKS))
+    few = blocks if len(blocks) <= HEAD + TAIL else blocks[:HEAD] + blocks[-TAIL:]
+    return signature([block.attr("class") or block.tag for block in few], len(blocks))
+
+
+def signature(names: list[str], count: int) -> bytes:
+    """Make a signature of the names of blocks, of how many there are; of many those at the ends are enough."""
+    if count <= HEAD + TAIL:
+        return b"".join(map(_names.__getitem__, names))
+    return b"".join(map(_names.__getitem__, names[:HEAD])) + GAP + b"".join(map(_names.__getitem__, names[-TAIL:]))
 
 
 def features(signature: bytes) -> frozenset[int]:

@@ -1,27 +1,22 @@
 """The two marks of every page's text: a hash that says whether it reads the same, a simhash that says how much alike.
 
-They are made by a few lines of C where somebody compiled them (`textmarks.c`; installing does so where there is a
-compiler), else in Python. Both say the same to the bit: what one wrote the other may compare with.
+They are made in C where that was compiled (`c/textmarks.c`), else in Python. Both say the same to the bit: what
+one wrote the other may compare with.
 """
 
 import ctypes
 import struct
 from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
 
-from xxhash import _xxhash  # type: ignore[attr-defined]  # the library itself, for its function in C
-
+from sanderling.pages.native import NATIVE, Native
 from sanderling.pages.simhash import simhash
 from sanderling.pages.text import dense, text_mark
 
 Marks = tuple[bytes, bytes]
 Maker = Callable[[str], Marks | None]
 
-SOURCE = Path(__file__).with_name("textmarks.c")
-LIBRARY = Path(__file__).with_name("_textmarks.so")
-VERSION = 1  # of what is called how; a library of another one is left alone
 TOLD = 1  # what the library gives where it made both marks
+_written, _swapped = struct.Struct(">Q").pack, struct.Struct("<Q").pack
 
 
 def text_marks(words: str) -> Marks:
@@ -35,27 +30,22 @@ def in_python(words: str) -> Marks:
     return text_mark(letters), simhash(words, letters).to_bytes(8, "big")
 
 
-def load(library: Path = LIBRARY) -> Maker | None:
-    """Load the library, if it is there, of our version, and the hash is at hand that it needs."""
-    with suppress(OSError, AttributeError):
-        native, hashes = ctypes.CDLL(str(library)), ctypes.CDLL(_xxhash.__file__)
-        if native.sanderling_ready() == VERSION:
-            return _maker(native.sanderling_text_marks, ctypes.cast(hashes.XXH3_64bits, ctypes.c_void_p))
-    return None
+def written(found: "ctypes.Array[ctypes.c_uint64]") -> Marks:
+    """Write the two numbers of the library as marks."""
+    return _written(found[0]), _swapped(found[1])
 
 
-def _maker(call: "ctypes._NamedFuncPointer", hash_of: ctypes.c_void_p) -> Maker:
+def maker(native: Native) -> Maker:
+    """Call the library; what it makes is None for a text that is for Python."""
     numbers = ctypes.c_uint64 * 2
+    call = native.library.sanderling_text_marks
     call.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, numbers)
-    written, swapped = struct.Struct(">Q").pack, struct.Struct("<Q").pack
 
     def make(words: str) -> Marks | None:
-        """Mark a text; None says: this one is for Python."""
         raw, found = words.encode("utf-8", "replace"), numbers()
-        return (written(found[0]), swapped(found[1])) if call(raw, len(raw), hash_of, found) == TOLD else None
+        return written(found) if call(raw, len(raw), native.hash_of, found) == TOLD else None
 
     return make
 
 
-_native = load()
-IS_NATIVE = _native is not None
+_native = maker(NATIVE) if NATIVE is not None else None

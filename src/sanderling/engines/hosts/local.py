@@ -18,6 +18,7 @@ from sanderling.migrants.robots import rules_for
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Ask, Reply
 from sanderling.migrants.trip import Trip
+from sanderling.pages.glance import Glance
 from sanderling.pages.parse import Document
 from sanderling.pages.structure import structure
 from sanderling.records import Host, Itinerary, Outcome, Reason, Robots, Stop, Visit
@@ -163,5 +164,5 @@ def open_site(site: Site, agent: str, matching: bool = False) -> Local:
     return ByFiles(site, agent, marks) if site.root else ByHttp(site, agent, marks)
 
 
-def _structure(tree: Document, _known: Known) -> dict[str, bytes]:
-    return {"structure": structure(tree)}
+def _structure(page: Document | Glance, _known: Known) -> dict[str, bytes]:
+    return {"structure": structure(page)}

@@ -1,16 +1,13 @@
 /* The two marks of a text in one pass: what pages/text.py and pages/simhash.py say, to the bit, in a third of the time.
- *
- * Plain C without Python: textmarks.py loads it, and does without where it was not compiled. The hash is the caller's. */
+ * The hash is the caller's. */
 
-#include <stdint.h>
+#include "native.h"
+
 #include <stdlib.h>
 
-#define VERSION 1 /* of what is called how; textmarks.py loads no other */
 #define CUT 't'
 #define RARE 48   /* simhash.RARE: letters between two cuts, above which a text is written in another script */
 #define PLANES 48 /* bits of a counter: more than a text has pieces */
-
-typedef uint64_t (*Hash)(const void *, size_t);
 
 static uint8_t dense[256], letter[256], lower[256];
 
@@ -21,14 +18,12 @@ static int is_letter(uint8_t c) {
     return c >= 'a' ? c <= 'z' || c == 0x7f || c >= 0x80 : (c >= 'A' && c <= 'Z') || (c < '!' && !is_blank(c));
 }
 
-/* Make the tables, once and before all else; give the version. */
-int sanderling_ready(void) {
+void make_letters(void) {
     for (int c = 0; c < 256; c++) {
         lower[c] = (uint8_t)(c >= 'A' && c <= 'Z' ? c + 32 : c);
         letter[c] = (uint8_t)is_letter((uint8_t)c);
         dense[c] = (uint8_t)!is_blank((uint8_t)c);
     }
-    return VERSION;
 }
 
 /* Take out the blanks of text.UNSEEN, U+00A0 and U+200B; give the length that is left. */
@@ -70,7 +65,7 @@ static uint64_t majority(const uint64_t *planes, uint64_t words) {
 
 /* Mark a text in UTF-8: found[0] is the hash of what is read, found[1] the simhash, its bytes in the other order.
  * Give 1; 0 where the text is in another script, which simhash.py cuts in its own way; -1 where there is no memory. */
-int sanderling_text_marks(const uint8_t *text, size_t length, Hash hash, uint64_t *found) {
+EXPORT int sanderling_text_marks(const uint8_t *text, size_t length, Hash hash, uint64_t *found) {
     uint8_t *bare = calloc(2, length + 1), *piece = bare + length + 1, seen = 0;
     if (!bare)
         return -1;

@@ -1,0 +1,89 @@
+/* A page that is being read, and who does what with it. All that can fail say whether it went well: 0 gives the page
+ * back to the parser. */
+
+#ifndef SANDERLING_PAGE_H
+#define SANDERLING_PAGE_H
+
+#include "native.h"
+#include "tags.h"
+
+#define MAX_OPEN 200   /* parts inside one another */
+#define MAX_INLINE 250 /* spans and the like that nothing ended; at 512 levels the parser begins to flatten */
+#define NAMES 256      /* by whose hashes those are counted */
+
+enum { BEFORE_HEAD, IN_HEAD, AFTER_HEAD, IN_BODY };
+
+typedef struct {
+    const uint8_t *start, *end; /* NULL where it is not there */
+} Value;
+
+typedef struct {
+    int tag, is_empty;     /* ended by "/>" */
+    uint8_t hash;          /* of its name */
+    Value values[A_count]; /* only of tags whose attributes are asked for */
+} Start;
+
+typedef struct {
+    const uint8_t *at, *end;
+    int mode, opens, unscripted, has_form, has_html; /* unscripted: inside how many noscripts */
+    int has_doctype, is_modern;                      /* of a kind that is surely read by today's rules */
+    uint8_t open[MAX_OPEN];
+    int inlines;
+    uint16_t inlined[NAMES], linked[NAMES]; /* of those the ones inside the open link */
+    int link, is_outward, heading;          /* place in `open` of the link and of the first h1, 0 if there is none */
+    size_t link_start, heading_start, heading_end;
+    int has_image, has_heading;
+    Value image;
+    Buffer text, unseen, links, told, blocks, lang; /* unseen: what is for those without scripts */
+} Page;
+
+static inline int is_blank(uint8_t c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f'; }
+
+static inline int kind_of(int tag) { return tags[tag].kind; }
+
+/* What is open last; `html` is below all, so there always is something. */
+static inline int top(const Page *page) { return page->open[page->opens - 1]; }
+
+static inline Buffer *text_of(Page *page) { return page->unscripted ? &page->unseen : &page->text; }
+
+/* told.c: what is said of a page. */
+int put_value(Buffer *to, Value value);
+int begin_link(Page *page, const Start *start);
+int end_link(Page *page);
+int begin_image(Page *page, const Start *start);
+int put_block(Page *page, const Start *start);
+int tell(Page *page, const Start *start, Value text);
+int begin_body(Page *page);
+
+/* open.c: what is open, and what ends it. */
+int push(Page *page, int tag);
+int pop_from(Page *page, int place, int may_end_link);
+int place_of(const Page *page, int tag, int stop, int other);
+int end_part(Page *page, int tag, int stop, int other);
+int end_heading(Page *page);
+int end_form(Page *page);
+int begin_item(Page *page, int tag);
+int begin_inline(Page *page, uint8_t name);
+int end_inline(Page *page, uint8_t name);
+int place_of_cell(const Page *page);
+int begin_row(Page *page, int tag);
+int end_row(Page *page, int tag);
+int end_from_cell(Page *page, int tag);
+
+static inline int end_paragraph(Page *page) { return end_part(page, T_p, T_button, T_button); }
+
+/* markup.c: what stands between "<" and ">", and what is no markup. */
+int read_attributes(Page *page, Start *start, int is_wanted);
+int read_raw(Page *page, const Start *start);
+const uint8_t *end_of_raw(const Page *page, const char *name);
+int skip_comment(Page *page);
+int skip_bogus(Page *page);
+int skip_declared(Page *page);
+int has_words(const uint8_t *from, const uint8_t *end);
+void skip_line_end(Page *page);
+
+/* rules.c: what a tag does. */
+int begin(Page *page, const Start *start);
+int end(Page *page, int tag, uint8_t hash);
+
+#endif

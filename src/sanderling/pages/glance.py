@@ -1,0 +1,140 @@
+"""A new page at a glance: all that is asked of it, read without a tree, where that makes no difference.
+
+`c/glance.c` reads most pages of most sites so, in a quarter of the time; the others it gives back, and they are parsed.
+What it says is what the tree says.
+"""
+
+import ctypes
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+import turbohtml
+from msgspec import Struct
+
+from sanderling.pages.native import NATIVE, Native
+from sanderling.pages.pretence import LONGEST, may_pretend
+from sanderling.pages.text import MAX_TEXT
+from sanderling.pages.textmarks import TOLD, Marks, in_python, written
+
+ROWS = 3  # of each link: its target, how it is meant, its words
+MARKS_OF_ORDER = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
+PRESCAN = 1024  # bytes in which a page has to say its encoding
+META = re.compile(
+    rb"<meta\s+(?:charset\s*=\s*[\"']?|http-equiv\s*=\s*[\"']?content-type[\"']?\s+content\s*=\s*[\"'][^\"'<>]{0,60}?charset=)"
+    rb"([A-Za-z0-9_-]{1,20})[\"'\s/>;]",
+    re.IGNORECASE,
+)
+FIRST = re.compile(rb"charset|<!--", re.IGNORECASE)  # what a declaration has to be
+
+
+class Seen(NamedTuple):
+    """An element that says something of the page or of others; what it does not say is empty."""
+
+    tag: str
+    is_unscripted: str  # for those without scripts
+    text: str
+    href: str
+    rel: str
+    type: str
+    hreflang: str
+    media: str
+    name: str
+    content: str
+    http_equiv: str
+    src: str
+    alt: str
+
+    def attr(self, name: str) -> str:
+        """Give one attribute."""
+        return getattr(self, name.replace("-", "_"))  # type: ignore[no-any-return]
+
+
+class Glance(Struct, frozen=True):
+    """What was seen of a page."""
+
+    encoding: str
+    language: str
+    told: list[Seen]
+    links: list[str]  # of each: target without its fragment, rel and words, in turn
+    blocks: list[str]  # what structure.structure is made of
+    marks: Marks  # of its text
+
+
+class _Found(ctypes.Structure):
+    """What the library gives: texts in UTF-8, to be given back."""
+
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("room", "said", "text")),
+        *((name, ctypes.c_uint64) for name in ("said_size", "text_size", "letters", "links", "told", "blocks")),
+        ("marks", ctypes.c_uint64 * 2),
+        ("is_marked", ctypes.c_int32),
+    )
+
+    def read_text(self) -> str:
+        return ctypes.string_at(self.text, self.text_size).decode()
+
+
+def glance(body: bytes, charset: str) -> Glance | None:
+    """Look at a page; None says that it has to be parsed."""
+    if _looker is None or len(body) > MAX_TEXT:
+        return None
+    encoding = encoding_of(body, charset)
+    return _looker(body, encoding) if encoding == "UTF-8" or (encoding and body.isascii()) else None
+
+
+def encoding_of(body: bytes, charset: str) -> str:
+    """Say in what a page is written, if that is easily said and ASCII is written the same in it; else nothing."""
+    if body.startswith(MARKS_OF_ORDER):
+        return ""
+    if charset:
+        return _named(charset)
+    first, found = FIRST.search(body, 0, PRESCAN), META.search(body, 0, PRESCAN)
+    is_first = first is not None and found is not None and found.start() < first.start() < found.start(1)
+    return _named(found[1].decode()) if found is not None and is_first else ""
+
+
+@lru_cache(maxsize=256)
+def _named(charset: str) -> str:
+    """Name an encoding as the parser does; nothing if that does not know it, or letters are not written as in ASCII."""
+    try:
+        name = turbohtml.parse(b"", encoding=charset).encoding or ""
+    except LookupError:
+        return ""
+    return name if name == "UTF-8" or name.startswith(("windows-", "ISO-8859-", "KOI8-")) else ""
+
+
+def looker(native: Native) -> Callable[[bytes, str], Glance | None]:
+    """Call the library."""
+    look, give_back = native.library.sanderling_glance, native.library.sanderling_give_back
+    pointer = ctypes.POINTER(_Found)
+    look.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, pointer)
+    give_back.argtypes = (pointer,)
+
+    def seen(body: bytes, encoding: str) -> Glance | None:
+        found = _Found()
+        if not look(body, len(body), native.hash_of, found):
+            return None
+        try:
+            return _read(found, encoding)
+        finally:
+            give_back(found)
+
+    return seen
+
+
+def _read(found: _Found, encoding: str) -> Glance | None:
+    fields = ctypes.string_at(found.said, found.said_size).decode().split("\0")
+    telling, naming = found.links, found.links + found.told
+    told = list(map(Seen._make, zip(*[iter(fields[telling:naming])] * len(Seen._fields), strict=True)))
+    language, heading = fields[-2:]
+    if found.letters <= LONGEST:
+        title = next((one.text for one in told if one.tag == "title"), "")
+        if may_pretend((title, heading), found.read_text()):
+            return None
+    marks = written(found.marks) if found.is_marked == TOLD else in_python(found.read_text())
+    return Glance(encoding, language, told, fields[:telling], fields[naming:-2], marks)
+
+
+_looker = looker(NATIVE) if NATIVE is not None else None

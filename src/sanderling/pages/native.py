@@ -1,0 +1,34 @@
+"""The few files of C in `c/`, where somebody compiled them (installing does so where there is a compiler).
+
+All they do is done by Python as well, and takes several times as long: without them a crawl is the same, and slower.
+"""
+
+import ctypes
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from xxhash import _xxhash  # type: ignore[attr-defined]  # the library itself, for its function in C
+
+SOURCES = Path(__file__).with_name("c")
+LIBRARY = Path(__file__).with_name("_native.so")
+VERSION = 2  # of what is called how; a library of another one is left alone
+
+
+class Native(NamedTuple):
+    """The library, and the hash it borrows."""
+
+    library: ctypes.CDLL
+    hash_of: ctypes.c_void_p
+
+
+def load(library: Path = LIBRARY) -> Native | None:
+    """Load the library, if it is there, of our version, and the hash is at hand that it needs."""
+    with suppress(OSError, AttributeError):
+        native, hashes = ctypes.CDLL(str(library)), ctypes.CDLL(_xxhash.__file__)
+        if native.sanderling_ready() == VERSION:
+            return Native(native, ctypes.cast(hashes.XXH3_64bits, ctypes.c_void_p))
+    return None
+
+
+NATIVE = load()

@@ -1,0 +1,212 @@
+"""Pages read without a tree: what is said of them is what the tree says, or they are given back."""
+
+import gzip
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from subprocess import run
+from textwrap import dedent
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from tests.pages.conftest import compiled
+from tests.pages.soup import soup
+
+from sanderling.engines.worker import marks
+from sanderling.migrants.observe import Known
+from sanderling.pages import glance as module
+from sanderling.pages.glance import Glance, encoding_of, glance, looker
+from sanderling.pages.links import extract
+from sanderling.pages.native import Native
+from sanderling.pages.parse import Document, parse
+
+URL = "http://site.test/a/b"
+HEAD = "<!doctype html><html lang=en><head><meta charset=utf-8><title>Tide</title></head><body class=page>"
+PLAIN = (
+    "",
+    "just words",
+    HEAD + "<p>one<p>two <a href=x>three</a> <a href='y#z' rel='NoFollow me'>four</a><a href='#top'>up</a>",
+    "<ul><li><a href=a>A</a><li><a href=b>B</a></ul><table><tr><td><a href=c>C</a><td>d</table>",
+    "<a name=top><a href=x>one</a> two",
+    "<a href=x><div><p>a block</p></div></a><a href=y><img src=i alt=' a picture '></a>",
+    "<a href=x>\u3000\u00a0wide \u2003</a><a href=y>" + "é" * 300 + "</a>",
+    "<table><caption>c<tr><th>h</th></tr><tbody><tr><td><table><tr><td>in</table></table>after",
+    "<table><tr><td><a href=x>open<td>next</table><a href=y>two</a>",
+    "<dl><dt>t<dd>d<dt>t<dd><p>p</dl><form class=f><select><option>1<option>2</select></form>",
+    "<svg class=icon><title>Bird</title><path d='M0'/><g><circle></circle></g></svg><h1>after</h1>",
+    "text<noscript><a href=n>no</a><img src=t></noscript><script>if (a<b) '<a href=s>'</script><style>a{}</style>",
+    "<head><noscript><meta http-equiv=refresh content='0;url=n'></noscript></head><body>t",
+    "<meta name=robots content='noindex, nofollow'><link rel=canonical href=c><link rel=next href=n><base href=/q/>",
+    "<title>&lt;Tide&gt; &copy; &#8212; &#151;</title><iframe src=f>a <b>frame</b></iframe><area href=m alt=M>",
+    "<a href='?a=1&b=2&amp;c=3&copy=4&lt=5&notit=6'>&amp;c</a><textarea>\n<a href=x>&amp;</textarea>",
+    "<A HREF=X>up</A><DIV CLASS='a b'>x</DIV><x-card>y</x-card></section></p></br>",
+    "<p>1 < 2 <3</p><!-- <a href=x> --><!--><a href=y>z</a><!doctype html><?php <a href=z> ?></>",
+    "<b><p>one</b> two</p><i>three",
+    "one\r\ntwo<a href=x>three\r\nfour\rfive</a>",
+)
+HARD = (
+    "<table>text<tr><td>cell</table>",
+    "<table><a href=x>out</a><tr><td>in</table>",
+    "<a href=x>one<table><tr><td><a href=y>two</a></table></a>",
+    "<p><a href=x>one</p><p>two</a>",
+    "<b><a href=x>one</b>two</a>",
+    "<span><a href=x>one</span>two</a>",
+    "<div><a href=x>one</div>two</a>",
+    "<template><a href=x>one</a></template>",
+    "<form><form><p>two forms</form>",
+    "<select><a href=x>one</a></select>",
+    "<svg><a xlink:href=x>one</a></svg>",
+    "<svg><style>.a{}</style><div>out</div></svg>",
+    "<p><table></table><a href=x><div>one</div></a>",
+    "<p><noscript><table><td>one",
+    "<h1>one<h2>two</h2></h1>",
+    "<noscript><p>one</noscript>two",
+    "<script><!--<script></script>one--></script>two",
+    "<body class=a><body class=b lang=x><html lang=y>",
+    "<frameset><frame src=x></frameset>",
+    "<p>&notit; &nGt; &bogus;</p><a href='&rarrw;'>x</a>",
+    "<title>no end",
+    "<p>&#0;&#xD800;</p>\x00",
+    "<plaintext><a href=x>one</a>",
+    "<iframe><noscript></noscript><a href=x></iframe>",
+)
+
+Reader = Callable[[bytes], Glance | None]
+
+
+@pytest.fixture(scope="module")
+def read(native: Native) -> Reader:
+    look = looker(native)
+    return lambda body: look(body, "UTF-8")
+
+
+def said(page: Document | Glance, body: bytes) -> object:
+    """All that a new page is asked."""
+    return extract(page, URL), marks(page, Known(body))
+
+
+def is_alike(read: Reader, body: bytes) -> bool:
+    seen = read(body)
+    return seen is None or said(seen, body) == said(parse(body, "utf-8"), body)
+
+
+@pytest.mark.parametrize("page", PLAIN)
+def test_plain_pages_are_read_as_the_tree_says(read: Reader, page: str) -> None:
+    body = page.encode()
+    assert (seen := read(body)) is not None
+    assert said(seen, body) == said(parse(body, "utf-8"), body)
+
+
+@pytest.mark.parametrize("page", HARD)
+def test_pages_a_browser_would_mend_are_given_back(read: Reader, page: str) -> None:
+    assert read(page.encode()) is None
+
+
+@given(seed=st.integers(0, 1 << 40))
+def test_whatever_a_page_is_what_is_said_is_what_the_tree_says(read: Reader, seed: int) -> None:
+    assert is_alike(read, soup(Random(seed)).encode())
+
+
+@given(body=st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "replace")))
+@example(b"<a href=\xff>")
+@example(b"<a href=x>\xe2\x82</a>")
+def test_what_is_no_page_at_all_is_read_alike_or_given_back(read: Reader, body: bytes) -> None:
+    assert is_alike(read, body)
+
+
+def test_real_pages_are_read_as_the_tree_says(read: Reader, suites: Path) -> None:
+    pages = [gzip.decompress(file.read_bytes()) for file in sorted((suites / "change-ota").glob("*.html.gz"))]
+    assert [page[:80] for page in pages if not is_alike(read, page)] == []
+    assert sum(read(page) is not None for page in pages) > len(pages) / 2
+
+
+def test_pages_of_the_html_suite_are_read_as_the_tree_says(read: Reader, suites: Path) -> None:
+    files = (suites / "html5lib/tree-construction").glob("*.dat")
+    texts = [text for file in files for text in file.read_bytes().split(b"#data\n")[1:]]
+    pages = [text.partition(b"\n#errors")[0] for text in texts]
+    around = [(b"", b""), (b"<!doctype html><body>", b""), (b"<div><p>", b"<a href=z>t</a>"), (b"<a href=q>", b"</a>u"),
+              (b"<table><tr><td>", b"</table><a href=i>o</a>")]  # fmt: skip
+    assert len(pages) > 500
+    assert [page for page in pages for pre, post in around if not is_alike(read, pre + page + post)] == []
+
+
+def test_deep_and_endless_pages_are_given_back(read: Reader) -> None:
+    for part in ("<div>", "<span>", "<b>", "<table><td>", "<a href=x><p>"):
+        assert read(part.encode() * 600) is None
+
+
+def test_short_pages_that_may_be_notices_are_parsed(read: Reader) -> None:
+    assert read(b"<title>404 not found</title><h1>Gone</h1>") is None
+    assert read(b"<title>Tide</title><h1>Page <i>not found</i></h1>") is None
+    assert read(b"<p>this domain is for sale") is None
+    assert read(b"<title>404 not found</title>" + b"<p>a long page about errors" * 300) is not None
+
+
+@pytest.mark.parametrize(
+    ("body", "charset", "encoding"),
+    [
+        (b"x", "utf-8", "UTF-8"),
+        (b"x", "latin1", "windows-1252"),
+        (b"x", "utf-16", ""),
+        (b"x", "nonsense", ""),
+        (b"x", "", ""),
+        (b"\xef\xbb\xbfx", "utf-8", ""),
+        (b"<meta charset='utf-8'>", "", "UTF-8"),
+        (b"<META CHARSET=utf8>", "", "UTF-8"),
+        (b'<meta http-equiv="Content-Type" content="text/html; charset=iso-8859-1">', "", "windows-1252"),
+        (b"<!-- <meta charset=koi8-r> --><meta charset=utf-8>", "", ""),
+        (b"<p title='charset'><meta charset=utf-8>", "", ""),
+        (b"<meta charset=utf-8><meta charset=koi8-r>", "", "UTF-8"),
+    ],
+)
+def test_an_encoding_is_known_where_it_is_easily_said(body: bytes, charset: str, encoding: str) -> None:
+    assert encoding_of(body, charset) == encoding
+    if encoding:
+        assert parse(body, charset).encoding == encoding
+
+
+def test_a_page_in_another_encoding_is_read_if_it_is_plain() -> None:
+    seen = glance(b"<p>tide", "latin1")
+    assert seen is None or seen.encoding == "windows-1252"
+    assert glance("<p>café".encode("latin1"), "latin1") is None
+
+
+def test_without_the_library_all_pages_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_looker", None)
+    assert glance(b"<p>tide", "utf-8") is None
+
+
+def test_no_page_reads_or_writes_beyond_its_room(tmp_path: Path) -> None:
+    guarded = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    guard = run(["cc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=False).stdout.strip()
+    if not Path(guard).is_absolute():
+        pytest.skip("there is no address sanitizer beside the C compiler")
+    script = dedent(
+        """
+        import ctypes, sys
+        from pathlib import Path
+        from random import Random
+        from sanderling.pages.glance import looker
+        from sanderling.pages.native import load
+        from tests.pages.soup import soup
+        BITS = [b"<", b">", b"&", b'"', b"=", b"\\xc3", b"", b"<a href="]
+        look, dice = looker(load(Path(sys.argv[1]))), Random(7)
+        for turn in range(6000):
+            page = bytearray(soup(dice).encode())
+            for _ in range(turn % 4):
+                at = dice.randrange(len(page) + 1)
+                page[at:at + dice.randrange(3)] = dice.choice(BITS)
+            look(bytes(page[:dice.randrange(len(page) + 1)] if turn % 3 else page), "UTF-8")
+        """
+    )
+    env = {
+        "LD_PRELOAD": guard,
+        "ASAN_OPTIONS": "detect_leaks=0",
+        "PYTHONPATH": ":".join(sys.path),
+        "PYTHONMALLOC": "malloc",
+    }
+    library = compiled(tmp_path, guarded)
+    done = run([sys.executable, "-c", script, str(library)], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]

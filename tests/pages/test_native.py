@@ -1,0 +1,18 @@
+"""The compiled lines: loaded where they are whole and ours, done without elsewhere."""
+
+import shutil
+from pathlib import Path
+
+from sanderling.pages.native import LIBRARY, NATIVE, load
+
+
+def test_what_is_no_library_of_ours_is_not_loaded(tmp_path: Path) -> None:
+    assert load(tmp_path / "none.so") is None
+    torn = tmp_path / "torn.so"
+    torn.write_bytes(b"\x7fELF")
+    assert load(torn) is None
+
+
+def test_installing_compiled_the_library_where_there_is_a_compiler() -> None:
+    assert LIBRARY.exists() or shutil.which("cc") is None
+    assert (NATIVE is not None) is LIBRARY.exists()
