@@ -22,6 +22,7 @@ help:  ## say what there is
 setup: $(VENV)/.ready  ## the crawler in .venv, nothing else
 
 $(VENV)/.ready: $(BUILT)
+	@bash scripts/compiler.sh
 	@bash scripts/venv.sh $(PYTHON) $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.'
 	@touch $@
@@ -29,6 +30,7 @@ $(VENV)/.ready: $(BUILT)
 dev: $(VENV)/.ready-dev
 
 $(VENV)/.ready-dev: $(BUILT) requirements-dev.txt
+	@bash scripts/compiler.sh install
 	@bash scripts/venv.sh $(PYTHON) $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS)]' -r requirements-dev.txt
 	@touch $@ $(VENV)/.ready

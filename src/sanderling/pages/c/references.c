@@ -159,24 +159,31 @@ static const uint8_t *referred(Buffer *to, const uint8_t *at, const uint8_t *end
     return put(to, (const uint8_t *)"&", 1) ? at : NULL;
 }
 
+/* Append bytes up to the next that is odd: most stretches are short, so they are copied one by one. */
+static const uint8_t *put_plain(Buffer *to, const uint8_t *from, const uint8_t *end) {
+    uint8_t *out = to->start + to->size;
+    while (from < end && *from != '&' && *from != '\r')
+        *out++ = *from++;
+    to->size = (size_t)(out - to->start);
+    return from;
+}
+
 int put_read(Buffer *to, const uint8_t *from, const uint8_t *end, int in_attribute) {
-    const uint8_t *amp = memchr(from, '&', (size_t)(end - from)), *cr = memchr(from, '\r', (size_t)(end - from));
-    while (amp || cr) {
-        const uint8_t *odd = !cr || (amp && amp < cr) ? amp : cr;
-        if (!put(to, from, (size_t)(odd - from)))
+    for (;;) {
+        if ((size_t)(end - from) > to->room - to->size)
             return 0;
-        if (odd == amp) {
-            if (!(from = referred(to, odd + 1, end, in_attribute)))
+        from = put_plain(to, from, end);
+        if (from == end)
+            return 1;
+        if (*from++ == '&') {
+            if (!(from = referred(to, from, end, in_attribute)))
                 return 0;
-            amp = memchr(from, '&', (size_t)(end - from));
         } else {
-            from = odd + 1 + (odd + 1 < end && odd[1] == '\n');
+            from += from < end && *from == '\n';
             if (!put(to, (const uint8_t *)"\n", 1))
                 return 0;
-            cr = memchr(from, '\r', (size_t)(end - from));
         }
     }
-    return put(to, from, (size_t)(end - from));
 }
 
 /* Say how many bytes the letter at this place has; 0 where there is none. */
