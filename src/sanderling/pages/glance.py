@@ -26,6 +26,7 @@ META = re.compile(
     rb"([A-Za-z0-9_-]{1,20})[\"'\s/>;]",
     re.IGNORECASE,
 )
+COMMENT = re.compile(rb"<!--(?!-?>).*?-->", re.DOTALL)
 FIRST = re.compile(rb"charset|<!--", re.IGNORECASE)  # what a declaration has to be
 
 
@@ -90,7 +91,9 @@ def encoding_of(body: bytes, charset: str) -> str:
         return ""
     if charset:
         return _named(charset)
-    first, found = FIRST.search(body, 0, PRESCAN), META.search(body, 0, PRESCAN)
+    head = body[:PRESCAN]
+    head = COMMENT.sub(b"", head) if b"<!--" in head else head
+    first, found = FIRST.search(head), META.search(head)
     is_first = first is not None and found is not None and found.start() < first.start() < found.start(1)
     return _named(found[1].decode()) if found is not None and is_first else ""
 
