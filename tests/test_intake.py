@@ -9,10 +9,12 @@ from types import SimpleNamespace
 import pytest
 from tests.web import Page, Site, html
 
+from sanderling.dedupe.tally import count
 from sanderling.errands import LEAST_IN_HAND, Errands
 from sanderling.errors import DiskFull
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Politeness, Workers
+from sanderling.store.backlinks import WIDTH
 from sanderling.store.collection import read_collection
 from sanderling.store.listing import pages
 from sanderling.store.read import StoredRecord, walk
@@ -63,6 +65,13 @@ def stored(folder: Path) -> tuple[int, int]:
     return visits, sum(isinstance(record, StoredRecord) and record.kind == "response" for record in records)
 
 
+def linked(folder: Path) -> tuple[int, int]:
+    """The links that were counted, and the back links that were written."""
+    with read_collection(folder) as collection:
+        (size,) = collection.db.execute("SELECT sum(length(packed)) FROM shelves").fetchone()
+        return count(collection.db).links, size // WIDTH
+
+
 def test_all_that_is_known_is_asked_for_while_the_disk_is_busy(tmp_path: Path, disk: Disk) -> None:
     class Watched(Site):
         def answer(self, handler: object) -> None:
@@ -105,6 +114,7 @@ def test_a_disk_that_fills_up_meanwhile_leaves_no_page_without_its_visit(
         assert crawl(tmp_path, wish(site)).pages == PAGES + 1
         visits, answers = stored(tmp_path)
         assert visits == answers
+    assert linked(tmp_path) == (2 * PAGES, 2 * PAGES)
 
 
 def test_a_host_that_complains_is_left_alone_while_the_disk_is_busy(tmp_path: Path, disk: Disk) -> None:

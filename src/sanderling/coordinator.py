@@ -113,7 +113,8 @@ class Coordinator:
                     next_tick = time.monotonic() + TICK_SECONDS
                     if on_tick:
                         on_tick(self.progress())
-                    self._look_at_disk()
+                    if self._is_disk_low():
+                        return Finish.DISK
                     if self.stay and self.stopping is None:
                         self._refill()
             self._commit()
@@ -122,6 +123,7 @@ class Coordinator:
             return finish
         except DiskFull as error:
             undo(self.house.db)
+            self.house.is_ahead = True
             self.house.archive.take_back(self.house.catalogue.committed())
             self.trouble = str(error)
             return Finish.DISK
@@ -279,13 +281,16 @@ class Coordinator:
         with transaction(self.house.db):
             return self.refill(self.clock())
 
-    def _look_at_disk(self) -> None:
-        if shutil.disk_usage(self.folder).free < LEAST_DISK:
-            self.intake.seal()  # there is room for what the disk was handed
-            raise DiskFull(
-                f"less than {LEAST_DISK // 10**6} MB left on the disk of {self.folder}; what was stored stays readable."
-                " Make room, then give the same command again: it resumes."
-            )
+    def _is_disk_low(self) -> bool:
+        """Is it time to end, as long as there is room for what the disk was handed?"""
+        if shutil.disk_usage(self.folder).free >= LEAST_DISK:
+            return False
+        self.intake.seal()
+        self.trouble = (
+            f"less than {LEAST_DISK // 10**6} MB left on the disk of {self.folder}; what was stored stays readable."
+            " Make room, then give the same command again: it resumes."
+        )
+        return True
 
     def progress(self) -> Progress:
         """How far we are."""

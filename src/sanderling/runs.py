@@ -130,33 +130,36 @@ def _send_away(house: House, offsite: Offsite) -> None:
 def _write_end(house: House, run: int, finish: Finish, summary: object, now: float) -> None:
     db = house.db
     house.queue.release_all()
-    house.graph.flush()
-    house.diary.save()
-    save(db, house.order_name, house.order, house.catalogue.next_visit - 1)
+    if not house.is_ahead:
+        _write_memory(house)
     house.archive.close()
     for name, length in house.archive.lengths().items():
         house.catalogue.file_id(name, length)
     set_meta(db, "complete", "1" if finish is Finish.DONE else "0")
     set_meta(db, "finish_reason", finish)
-    set_meta(db, "unlisted", str(int(get_meta(db, "unlisted", "0")) + house.judge.unlisted))
-    db.execute(
-        "INSERT INTO blobs VALUES ('pattern_budget', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        (house.judge.budget.dump(),),
-    )
     db.execute(
         "UPDATE runs SET ended = ?, finish_reason = ?, summary = ? WHERE id = ?",
         (now, finish, json.dumps(summary), run),
     )
 
 
+def _write_memory(house: House) -> None:
+    """Write down what was only in memory, so that the next start need not learn it again from what is stored."""
+    db = house.db
+    house.graph.flush()
+    house.diary.save()
+    save(db, house.order_name, house.order, house.catalogue.next_visit - 1)
+    set_meta(db, "unlisted", str(int(get_meta(db, "unlisted", "0")) + house.judge.unlisted))
+    db.execute(
+        "INSERT INTO blobs VALUES ('pattern_budget', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        (house.judge.budget.dump(),),
+    )
+
+
 def _note_duplicates(house: House, news: News) -> None:
-    """Write down how many links were known, and pair the pages that read nearly the same."""
-    counts, cache = house.counts, house.book.cache
-    tally.add(
-        house.db,
-        {tally.LINKS: counts["links"], tally.NEW: counts["links_new"], tally.ASKED: cache.asked,
-         tally.HITS: cache.hits, tally.EVICTED: cache.evicted},
-    )  # fmt: skip
+    """Write down how often memory knew a link, and pair the pages that read nearly the same."""
+    cache = house.book.cache
+    tally.add(house.db, {tally.ASKED: cache.asked, tally.HITS: cache.hits, tally.EVICTED: cache.evicted})
     write_down(house.db, news)
 
 

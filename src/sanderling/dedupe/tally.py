@@ -11,7 +11,7 @@ LINKS, NEW, ASKED, HITS, EVICTED = "links", "new", "asked", "hits", "evicted"
 
 
 class Duplicates(Struct, frozen=True):
-    """What a collection knows of duplicates; links and cache are those of all runs that ended."""
+    """What a collection knows of duplicates; the cache is that of all runs that ended."""
 
     links: int  # found on pages, each target once a page
     links_known: int  # of those, how many led to a URL met before
@@ -34,7 +34,7 @@ class Duplicates(Struct, frozen=True):
 
 
 def add(db: Connection, counts: Mapping[str, int]) -> None:
-    """Add what one run counted."""
+    """Add what was counted, in the transaction that is open."""
     db.executemany(
         "INSERT INTO tally VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET count = tally.count + excluded.count",
         list(counts.items()),

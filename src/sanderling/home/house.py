@@ -68,6 +68,7 @@ class House(Struct):
     order_name: str = DEFAULT
     keeper: Keeper | None = None  # of a collection of limited size
     rereads: dict[int, int] = {}  # pages whose bytes changed and whose words did not, with the visit before
+    is_ahead: bool = False  # a batch was taken back from the disk, and memory still holds what was learned from it
     learned: int = 0  # pages since waiting URLs were last moved by what was learned
     write_back: Callable[[], None] = lambda: None  # has the log of the database emptied, and does not wait for that
 

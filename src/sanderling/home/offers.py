@@ -8,6 +8,7 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
+from sanderling.dedupe import tally
 from sanderling.frontier.book import DEPTH, LIFTABLE, Entry, Known, id_of, unpacked
 from sanderling.frontier.closing import MAX_HOPS
 from sanderling.frontier.judge import OWNERS, SAME_AS
@@ -65,12 +66,11 @@ def offer_links(visits: Sequence[Visit], rows: Mapping[int, UrlRow], house: Hous
     known = house.book.look_up(chain(linked, hops, names))
     offers = names | _wanted(visits, rows, linked.keys(), known) | hops
     links = sum(len(visit.links) for visit in visits)
-    house.counts["links"] += links
     house.log.signal(Signal.EXTRACT, links, visits[-1].url if visits else "")
     before = house.book.next_id
     ids = {url: id_of(answer) for url, answer in known.items()}
     ids |= _offer(offers, known, house, now)
-    house.counts["links_new"] += house.book.next_id - before
+    tally.add(house.db, {tally.LINKS: links, tally.NEW: house.book.next_id - before})
     return ids
 
 
