@@ -9,6 +9,7 @@ import turbohtml
 from turbohtml import Document, Element, Namespace
 
 from sanderling.pages.media import charset_of, is_html
+from sanderling.pages.xhtml import closed
 
 PRESCAN = 1024  # bytes in which a page has to say its encoding
 
@@ -24,6 +25,7 @@ def parse(body: bytes, charset: str = "", positions: bool = False) -> Document:
     With `positions` elements know where in the body they begin. Trees that a page hangs into the shadow of its own stay
     templates, so that their links are found.
     """
+    body = closed(body, charset)
     tree = _parsed(body, charset, positions)
     if not any("<" in frame.text.partition("</noscript")[2] for frame in tree.find_all("iframe")):
         return tree

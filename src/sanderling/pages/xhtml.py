@@ -1,0 +1,60 @@
+"""Pages written as XML: there `<script src="x"/>` is closed, where HTML would take the rest of the page into it.
+
+That a page is one, its bytes say: it names the XHTML namespace and is well-formed. So whoever reads it again from the
+archive, without its headers, reads it the same way. Any other page stays as it is, and is read as browsers read HTML.
+"""
+
+import re
+from xml.parsers.expat import ExpatError, ParserCreate
+
+NAMESPACE = b"http://www.w3.org/1999/xhtml"
+START = 2048  # bytes in which a page has to name it
+VOID = frozenset(
+    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr")
+)
+
+# script, style, title, textarea, iframe, noframes, noembed, xmp: the first letter apart is twice as fast
+_swallows = re.compile(rb"<[stinx](?:cript|tyle|itle|extarea|frame|oframes|oembed|mp)\b[^<>]*/>").search
+
+
+def closed(body: bytes, charset: str = "") -> bytes:
+    """Give each element that a page closes in its own tag an end tag, where one would swallow what follows."""
+    if NAMESPACE not in body[:START] or _swallows(body) is None:
+        return body
+    parts, done = [], 0
+    for end, name in _self_closed(body, charset):
+        parts += [body[done : end - 2], b"></", name.encode(), b">"]
+        done = end
+    return b"".join(parts) + body[done:]
+
+
+def _self_closed(body: bytes, charset: str) -> list[tuple[int, str]]:
+    """Find where tags end that close their element, with its name; none if the page is not well-formed."""
+    parser, found, is_empty = ParserCreate(charset or None), list[tuple[int, str]](), False
+
+    def start(_name: str, _attributes: object) -> None:
+        nonlocal is_empty
+        is_empty = True
+
+    def fill(_text: str) -> None:
+        nonlocal is_empty
+        is_empty = False
+
+    def end(name: str) -> None:
+        nonlocal is_empty
+        at = parser.CurrentByteIndex
+        if is_empty and body[at - 2 : at] == b"/>" and name not in VOID:
+            found.append((at, name))
+        is_empty = False
+
+    def refuse(*_: object) -> None:
+        raise ValueError("entities of its own may be a bomb")
+
+    parser.UseForeignDTD(True)  # so `&nbsp;` needs no declaration
+    parser.EntityDeclHandler = refuse
+    parser.StartElementHandler, parser.CharacterDataHandler, parser.EndElementHandler = start, fill, end
+    try:
+        parser.Parse(body, True)
+    except (ExpatError, LookupError, ValueError):
+        return []
+    return found
