@@ -1,6 +1,6 @@
 import pytest
 
-from sanderling.pages.links import MAX_LINKS, Extract, extract, robots_directives
+from sanderling.pages.links import MAX_LINKS, Extract, RawLink, extract, robots_directives
 from sanderling.pages.parse import parse
 
 
@@ -42,6 +42,13 @@ def test_fragments_of_the_same_page_are_no_links() -> None:
 
 def test_the_base_element_moves_every_relative_link() -> None:
     assert read('<base href="/other/"><a href=a>A</a>').base == "http://x.org/other/"
+
+
+def test_a_link_to_nothing_leads_to_the_base_and_without_one_to_the_page_itself() -> None:
+    page = '<a href="" rel=nofollow>Start</a><a href=a>A</a>'
+    assert read("<base href=/other/>" + page).links == [RawLink("a", "A"), RawLink("", "Start", True)]
+    for base in ("", "<base href=page>", "<base target=_top>"):
+        assert read(base + page).links == [RawLink("a", "A")]
 
 
 @pytest.mark.parametrize(

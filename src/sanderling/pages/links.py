@@ -18,6 +18,7 @@ MAX_ANCHOR = 200
 
 HEAD_TAGS = ("title", "meta", "link", "area", "iframe", "frame")  # of each apart: that search is native and fast
 OUTWARD = "a[href]:not([href^='#'])"
+TO_BASE = "a[href='']"  # which leads to where relative links start from
 DRAWN = "svg a"  # of which older ones have their target in another attribute
 UNTIL = re.compile(
     r"\bunavailable_after\s*:\s*((?:[a-z]{3,9},\s*)?[^,\n]{4,60})", re.IGNORECASE
@@ -66,6 +67,8 @@ def _extract(tree: Document, url: str, head: "_Head", places: bool) -> Extract:
             head.read(element, found)
     dropped = _anchors(tree, found, places)
     base = _base(url, _bases(tree)) if tree.find("base") is not None else url
+    if base != url and (bare := tree.select_one(TO_BASE)) is not None and len(found) < MAX_LINKS:
+        found[""] = RawLink("", bare.text.strip()[:MAX_ANCHOR] or _picture(bare), _is_nofollow(bare))
     root = tree.root
     language = (root.attr("lang") or "") if root is not None else ""
     return head.extract(base, list(found.values()), dropped, language, tree.encoding or "utf-8")
@@ -77,8 +80,12 @@ def _extract_seen(page: Glance, url: str, head: "_Head") -> Extract:
         for element in page.told:
             if element.tag == tag:
                 head.read(element, found)
-    dropped = _seen_anchors(page.links, found)
+    rows = list(zip(*[iter(page.links)] * ROWS, strict=True))
+    dropped = _seen_anchors(rows, found)
     base = _base(url, (element.href for element in page.told if element.tag == "base"))
+    bare = next((row for row in rows if not row[0]), None) if found.pop("", None) and base != url else None
+    if bare is not None and len(found) < MAX_LINKS:
+        found[""] = RawLink("", bare[2], _forbids(bare[1]))
     return head.extract(base, list(found.values()), dropped, page.language, page.encoding)
 
 
@@ -100,10 +107,10 @@ def _base(url: str, hrefs: Iterator[str]) -> str:
     return url
 
 
-def _seen_anchors(rows: list[str], found: dict[str, RawLink]) -> int:
+def _seen_anchors(rows: list[tuple[str, ...]], found: dict[str, RawLink]) -> int:
     """Add the anchors as `_anchors` does."""
     dropped = 0
-    for href, rel, anchor in zip(*[iter(rows)] * ROWS, strict=True):
+    for href, rel, anchor in rows:
         known = found.get(href)
         if known is None and len(found) >= MAX_LINKS:
             dropped += 1

@@ -118,7 +118,7 @@ void skip_line_end(Page *page) {
 int read_raw(Page *page, const Start *start) {
     int tag = start->tag;
     const uint8_t *end = end_of_raw(page, tags[tag].name);
-    if (!end)
+    if (!end || start->is_empty) /* on pages written as XML that is its end */
         return 0;
     if (tag == T_textarea)
         skip_line_end(page);

@@ -58,7 +58,7 @@ int begin_link(Page *page, const Start *start) {
         return 0;
     uint8_t *href = page->links.start + before;
     size_t length = page->links.size - before;
-    if (!length || *href == '#')
+    if (!start->values[A_href].start || (length && *href == '#'))
         return page->links.size = before, 1;
     const uint8_t *fragment = memchr(href, '#', length);
     if (fragment)
