@@ -20,10 +20,12 @@ from sanderling.store.warc_records import Place
 ASKED_OF_ANY_SITE = ("/sitemap", "/.well-known/resourcesync")  # lists of pages, asked for before any page
 PAGES = {
     "/": b'<a href="/plain">1</a> <a href="/coded?b=2&a=1">2</a> <a href="/copy">3</a>'
-    b'<a href="/moved">4</a> <a href="/none">5</a>',
+    b'<a href="/moved">4</a> <a href="/none">5</a> <a href="/%7ejoe">6</a> <a href="/%7ejoe/again">7</a>',
     "/plain": b"<title>Plain</title>" + b"text " * 500,
     "/copy": b"<title>Plain</title>" + b"text " * 500,
     "/coded?b=2&a=1": "<title>Größe</title>".encode() * 50,
+    "/%7ejoe": b"<title>Joe</title>" * 20,  # the server is asked as the page spells it
+    "/%7ejoe/again": b"<title>Joe</title>" * 20,
 }
 
 
@@ -82,7 +84,7 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         )
         first, second = crawl(folder, request), crawl(folder, request)
         server.shutdown()
-    assert (first.fetched, second.not_modified) == (4, 4)
+    assert (first.fetched, second.not_modified) == (6, 6)
     return folder, url
 
 
@@ -115,6 +117,13 @@ def test_every_line_of_the_index_leads_to_what_the_server_sent(collection: tuple
     assert {path: read_record(folder / "archive", place).body for path, place in pages.items()} == PAGES
     found = {one.url.removeprefix(url) for one in entries}
     assert {path for path in found if not path.startswith(ASKED_OF_ANY_SITE)} == {*PAGES, "/moved", "/none"}
+
+
+def test_the_index_spells_every_url_as_its_record_does(collection: tuple[Path, str]) -> None:
+    folder, _ = collection
+    for line in (folder / "indexes" / "index.cdxj").read_bytes().splitlines():
+        entry = entry_of(line)
+        assert entry.url == read_record(folder / "archive", entry.place).url
 
 
 def test_every_revisit_names_its_original_by_place(collection: tuple[Path, str]) -> None:

@@ -16,6 +16,7 @@ class Shelved(Struct, frozen=True):
     """A visit and where its record went."""
 
     visit: Visit
+    wire: str  # the URL as its record spells it
     changed: bool  # the page is new or its bytes differ from the last version's
     place: Place | None = None  # None if no record was written
     record: str = ""
@@ -45,8 +46,9 @@ def shelve(
         place = shelved.place
         if twin is None and place is not None and visit.outcome is Outcome.FETCHED and visit.size:
             twins[visit.digest] = Twin(
-                0, visit.id, visit.at, shelved.record, visit.payload, visit.url, place.file, place.offset, place.length
-            )
+                0, visit.id, visit.at, shelved.record, visit.payload, shelved.wire,
+                place.file, place.offset, place.length,
+            )  # fmt: skip
     return out
 
 
@@ -62,12 +64,12 @@ def _shelve(visit: Visit, wire: str, twin: Twin | None, changed: bool, archive: 
         original = Original(twin.record, twin.wire, twin.at, twin.payload, Place(twin.file, twin.start, twin.length))
         seen = Exchange(wire, visit.at, visit.head, b"", visit.address)
         packed, place = archive.revisit(seen, original, record_id=visit.record_id)
-        shelved = Shelved(visit, changed, place, packed.record_id, twin.payload, True, other)
+        shelved = Shelved(visit, wire, changed, place, packed.record_id, twin.payload, True, other)
     elif visit.response:
         place = archive.append(visit.response)
-        shelved = Shelved(visit, changed, place, visit.record_id, visit.payload, False, other)
+        shelved = Shelved(visit, wire, changed, place, visit.record_id, visit.payload, False, other)
     else:
-        return Shelved(visit, changed, twin=other)
+        return Shelved(visit, wire, changed, twin=other)
     for member in (visit.request, visit.metadata):
         if member:
             archive.append(member)
@@ -77,7 +79,7 @@ def _shelve(visit: Visit, wire: str, twin: Twin | None, changed: bool, archive: 
 def captures(shelved: Sequence[Shelved]) -> list[Entry]:
     """What the CDXJ index says of a batch; a 304 is no capture."""
     return [
-        Entry(s.visit.url, s.visit.at, REVISIT if s.repeats else s.visit.mime, s.visit.status, s.payload, s.place)
+        Entry(s.wire, s.visit.at, REVISIT if s.repeats else s.visit.mime, s.visit.status, s.payload, s.place)
         for s in shelved
         if s.place is not None and s.visit.outcome is not Outcome.NOT_MODIFIED
     ]
