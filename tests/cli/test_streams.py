@@ -6,6 +6,7 @@ import pty
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,6 +14,7 @@ import pytest
 from tests.web import Site, html, tree
 
 from sanderling.cli import main
+from sanderling.cli.frame import EXIT_INTERRUPTED
 from sanderling.store.collection import read_collection
 from sanderling.store.listing import pages
 
@@ -155,3 +157,23 @@ def failing_with(error: str) -> subprocess.CompletedProcess[bytes]:
 def test_a_disk_that_fails_is_no_closed_terminal() -> None:
     done = failing_with("OSError(errno.EIO, 'Input/output error')")
     assert (done.returncode, b"the disk fails" in done.stderr) == (3, True), done.stderr
+
+
+STOPPED = """
+import signal, sys
+class Stop:
+    def find_spec(self, name, *_):
+        if name == sys.argv[1]:
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Stop())
+from {} import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("awaited", ["sanderling.cli", "sanderling.cli.frame", "msgspec"])
+def test_ctrl_c_while_the_command_line_wakes_up_is_no_error(awaited: str) -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    script = STOPPED.format(project["scripts"]["sanderling"].removesuffix(":main"))
+    done = subprocess.run([sys.executable, "-c", script, awaited], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (EXIT_INTERRUPTED, b"")
