@@ -35,8 +35,11 @@ def test_questions_of_many_lengths_are_few() -> None:
         def __init__(self) -> None:
             self.asked: set[str] = set()
 
-        def execute(self, sql: str, _ids: list[int]) -> list[object]:
+        def execute(self, sql: str, _ids: list[int]) -> "Remembers":
             self.asked.add(sql)
+            return self
+
+        def fetchall(self) -> list[object]:
             return []
 
     db = Remembers()

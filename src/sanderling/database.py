@@ -7,13 +7,18 @@ Each room that keeps tables has a `schema.py` with `MIGRATIONS`: a list of SQL s
 number of those applied is kept per room, so a changed shape is one more script, run once.
 """
 
+import json
 import os
 import sqlite3
+import struct
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote_from_bytes
+
+import msgspec
 
 from sanderling.errors import CollectionError, DiskFull, StoreUnavailable
 
@@ -23,6 +28,7 @@ NO_ROOM = frozenset(
 )  # fmt: skip
 
 DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+UNREADABLE = (msgspec.DecodeError, json.JSONDecodeError, zlib.error, struct.error)  # what a room packed into a row
 
 SIZES = (1, 8, 24, 48, 72, 96, 128, 160, 192, 224, 256, 320, 400)  # ids that one question names
 STATEMENTS = 512  # kept ready; each question of many ids is as many as there are sizes
@@ -61,7 +67,12 @@ def connect(path: Path, *, read_only: bool = False) -> Connection:
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Was something read that no database writes? A place that fails may show itself long after it was opened."""
+    """Was something read that nobody wrote? A place that fails may show itself long after it was opened.
+
+    Who decodes anything that does not come from the database catches these errors where it does so.
+    """
+    if isinstance(error, UNREADABLE):
+        return True
     return isinstance(error, sqlite3.DatabaseError) and getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED
 
 
@@ -152,7 +163,7 @@ def rows_of(db: Connection, question: str, ids: Sequence[int]) -> Iterator[Any]:
     for start in range(0, len(ids), SIZES[-1]):
         part = list(ids[start : start + SIZES[-1]])
         part += part[-1:] * (next(size for size in SIZES if size >= len(part)) - len(part))
-        yield from db.execute(question.format(",".join("?" * len(part))), part)
+        yield from db.execute(question.format(",".join("?" * len(part))), part).fetchall()
 
 
 def migrate(db: Connection, rooms: Mapping[str, Sequence[str]]) -> None:

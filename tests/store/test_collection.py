@@ -1,10 +1,13 @@
 """One folder, one writer; other versions and other files are told apart."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.web import Site, html
 
+from sanderling.cli import main
 from sanderling.errors import CollectionError
 from sanderling.store.collection import Collection, open_collection, read_collection, remove_collection
 
@@ -30,6 +33,49 @@ def test_a_place_that_fails_is_told_in_a_sentence_when_it_is_read(
     (tmp_path / "sanderling.db").write_bytes(whole[:at] + b"\xaa" * 4096 + whole[at + 4096 :])
     with pytest.raises(CollectionError, match="is damaged"), use(tmp_path) as collection:
         collection.db.execute("SELECT name FROM many").fetchall()
+
+
+DAMAGE = {
+    "policies SET state": ["explain", "refresh --dry-run", "refresh"],
+    "due SET state": ["explain"],
+    "pages SET links": ["links"],
+    "shelves SET packed": ["links --back", "explain"],
+    "changes SET difference": ["changes", "diff"],
+    "noise SET state": ["changes"],
+    "blobs SET value": ["explain", "crawl"],
+    "meta SET value": ["status", "check url"],
+}
+
+
+@pytest.fixture(scope="module")
+def seen_twice(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A collection of which a page changed; and that page."""
+    folder = tmp_path_factory.mktemp("seen") / "collection"
+    with Site({"/": html("/", "/a", text="The boat leaves at noon.")}) as site:
+        for text in ("at noon", "at four"):
+            site.pages["/"] = html("/", "/a", text=f"The boat to the islands leaves {text}.")
+            assert (
+                main(["crawl", site.root + "/", "-C", str(folder), "--delay", "0", "--allow-private", "--quiet"]) == 0
+            )
+        return folder, site.root + "/"
+
+
+@pytest.mark.parametrize("where", DAMAGE)
+def test_what_a_room_packed_and_cannot_be_read_is_told_in_a_sentence(
+    tmp_path: Path, seen_twice: tuple[Path, str], where: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, url = seen_twice
+    for command in DAMAGE[where]:
+        folder = tmp_path / command
+        shutil.copytree(whole, folder)
+        with open_collection(folder) as collection:
+            column, names = where.rpartition(" ")[2], "name IN ('seeds', 'settings')" if "meta" in where else "true"
+            damage = "'{'" if "meta" in where else f"substr({column}, 1, length({column}) - 3)"
+            changed = collection.db.execute(f"UPDATE {where} = {damage} WHERE length({column}) > 3 AND {names}")
+            assert changed.rowcount > 0
+        words = [*command.split(), *([] if command in ("refresh", "refresh --dry-run", "status", "changes") else [url])]
+        assert main([*words, "-C", str(folder)]) == CollectionError.exit_code
+        assert "is damaged" in capsys.readouterr().err
 
 
 def test_a_database_that_fails_while_it_is_opened_is_told_too(tmp_path: Path) -> None:

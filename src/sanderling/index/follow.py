@@ -6,6 +6,7 @@ time: where it stands is in the index itself (`Index.missing_since`), and it goe
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from msgspec import structs
@@ -174,25 +175,21 @@ def open_follower(folder: Path) -> Follower:
 def follow(folder: Path, stopped: Callable[[], bool], idle_seconds: float = IDLE_SECONDS) -> None:
     """Follow until told to stop: batches while there are some, link words when there are none."""
     follower = open_follower(folder)
-    try:
+    with follower.collection, closing(follower):
         while not stopped():
             if not follower.step() and not follower.refresh(500):
                 time.sleep(idle_seconds)
-    finally:
-        follower.close()
 
 
 def catch_up(folder: Path, on_step: Callable[[int], None] | None = None) -> int:
     """Bring the index up to date and let go of it; returns how many visits were taken in."""
     follower = open_follower(folder)
     done = 0
-    try:
+    with follower.collection, closing(follower):
         while taken := follower.step():
             done += taken
             if on_step:
                 on_step(follower.behind())
         while follower.refresh():
             pass
-    finally:
-        follower.close()
     return done

@@ -12,6 +12,8 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+from msgspec import DecodeError
+
 from sanderling.database import Connection
 
 SHELF_BITS = 12
@@ -75,4 +77,6 @@ def read(db: Connection, url: int) -> Iterator[int]:
     for packed, form in db.execute(
         "SELECT packed, form FROM shelves WHERE shelf = ? ORDER BY id", (url >> SHELF_BITS,)
     ):
+        if form == MET and len(packed) % WIDTH:
+            raise DecodeError(f"{len(packed)} bytes are no back links")
         yield from unpack(packed, url % SHELF) if form == MET else unpack_sorted(packed, url % SHELF)
