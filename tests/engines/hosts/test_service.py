@@ -138,17 +138,21 @@ def test_a_letter_is_obeyed_once(tmp_path: Path) -> None:
         assert refused(address, first) == "replayed"
 
 
-def test_a_letter_is_not_obeyed_again_by_a_host_that_was_started_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ahead", [0.0, 50.0])
+def test_a_letter_is_not_obeyed_again_by_a_host_that_was_started_again(tmp_path: Path, ahead: float) -> None:
+    def dated() -> Letter:
+        return letter(address, web.root, issued=time.time() + ahead)
+
     with Web({"/": html()}) as web:
         with serving(tmp_path / "a", Site(web.root)) as address:
-            first = letter(address, web.root)
+            first = dated()
             assert isinstance(messages(address, first)[-1], End)
         service = Service(Owner(address.receiver, (Site(web.root),), address.receiver), tmp_path / "a")
         thread = threading.Thread(target=service.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         try:
             assert refused(address, first) == "written before this host began"
-            assert isinstance(messages(address, letter(address, web.root))[-1], End)
+            assert isinstance(messages(address, dated())[-1], End)
         finally:
             service.shutdown()
             service.server_close()

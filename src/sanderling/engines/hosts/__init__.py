@@ -8,6 +8,7 @@ local.py    the site as seen from its own machine: by HTTP on loopback, or as a 
 walk.py     one errand: look at pages, follow links if the whole site is wanted, keep what is new
 service.py  the little HTTP(S) service around it, door.py who is in; sender.py packs (packing.py: how) while it walks
 post.py     the crawler's side: letters out, messages in; hearing.py says what of them is believed
+dates.py    how the last letters were dated, for a host that is started again
 memory.py   what both sides keep of a first visit, for later ones to refer to
 prose.py    a first answer by a model of text (coder.py), in shorthand.py (slips, echo, lines, words); see reader.py
 """

@@ -37,7 +37,7 @@ class Memories:
             return
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _write(self.folder / name_of(content), content)
+            write(self.folder / name_of(content), content)
             files = sorted(self.folder.iterdir(), key=lambda file: file.stat().st_mtime)
             for file in files[:-FILES]:
                 file.unlink(missing_ok=True)
@@ -61,7 +61,7 @@ class Recall:
             return
         try:
             self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _write(self.file, content)
+            write(self.file, content)
         except OSError:
             return
 
@@ -75,7 +75,8 @@ def _read(file: Path, name: str = "") -> bytes:
     return content if not name or name_of(content) == name else b""
 
 
-def _write(file: Path, content: bytes) -> None:
+def write(file: Path, content: bytes) -> None:
+    """Write a file that is nobody else's, whole or not at all."""
     fresh = file.with_name(file.name + ".new")
     try:
         fresh.write_bytes(content)

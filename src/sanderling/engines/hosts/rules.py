@@ -4,9 +4,10 @@ import math
 import re
 import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 import msgspec
@@ -134,11 +135,16 @@ def is_open(hours: str, now: float) -> bool:
 
 
 class Nonces:
-    """Letters seen, as long as they could be sent again; what was seen before a restart is not known."""
+    """Letters seen, as long as they could be sent again; of those before a restart, how the last ones were dated."""
 
-    def __init__(self, since: float = 0.0) -> None:
+    def __init__(self, since: float = 0.0, before: Mapping[str, float] = MappingProxyType({})) -> None:
         self.since = since
+        self.before = dict(before)  # the date of the last letter of each sender
         self.seen: dict[tuple[str, bytes], float] = {}
+
+    def is_earlier(self, letter: Letter) -> bool:
+        """May a letter have been here before the restart?"""
+        return letter.issued < self.since or letter.issued <= self.before.get(letter.sender, 0.0)
 
     def is_new(self, letter: Letter, now: float) -> bool:
         """Remember a letter; False if it was here before."""
@@ -177,6 +183,6 @@ def refusal(letter: Letter, signer: str, owner: Owner, nonces: Nonces, now: floa
         return Refusal.OTHER_SITE
     if not is_open(site.hours, now):
         return Refusal.CLOSED
-    if letter.issued < nonces.since:
+    if nonces.is_earlier(letter):
         return Refusal.EARLIER
     return None if nonces.is_new(letter, now) else Refusal.REPLAY

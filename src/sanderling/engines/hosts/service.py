@@ -16,6 +16,7 @@ import msgspec
 
 from sanderling.clock import Clock, real
 from sanderling.engines.hosts import prose
+from sanderling.engines.hosts.dates import Dates
 from sanderling.engines.hosts.door import Door
 from sanderling.engines.hosts.gate import Gate
 from sanderling.engines.hosts.keys import is_signed, read_senders
@@ -66,7 +67,8 @@ class Service(ThreadingHTTPServer):
         self.owner = owner
         self.senders_file = folder / owner.senders
         self.clock = clock
-        self.nonces = Nonces(clock())
+        self.dates = Dates(folder / "letters.json")
+        self.nonces = Nonces(clock(), self.dates.latest)
         self.memories = Memories(folder / "memories")
         self.gates = {site.site: Gate(site, clock) for site in owner.site}
         self.checking = threading.Lock()
@@ -113,6 +115,8 @@ class Service(ThreadingHTTPServer):
             raise Refused(Refusal.UNREADABLE) from None
         with self.checking:
             why = refusal(letter, signer, self.owner, self.nonces, self.clock())
+            if why is None:
+                self.dates.note(letter)
         if why is not None:
             raise Refused(why)
         return letter
