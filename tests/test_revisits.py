@@ -18,7 +18,7 @@ from sanderling.refresh.history import decode
 from sanderling.revisits import Mode, refresh
 from sanderling.session import Request, crawl
 from sanderling.settings import Limits, Revisit
-from sanderling.store.collection import read_collection
+from sanderling.store.collection import open_collection, read_collection
 from sanderling.store.listing import pages
 
 
@@ -225,6 +225,18 @@ def test_of_a_crawl_that_ended_before_it_began_nothing_is_due(
 ) -> None:
     (tmp_path / "sanderling.db").touch()
     assert main(["refresh", "-C", str(tmp_path), "--dry-run"]) == 0
+    assert "nothing is due" in capsys.readouterr().err
+
+
+def test_a_dry_run_of_a_collection_without_plans_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    open_collection(tmp_path).close()
+    before = (tmp_path / "sanderling.db").read_bytes()
+    assert main(["refresh", "-C", str(tmp_path), "--dry-run"]) == 0
+    assert (tmp_path / "sanderling.db").read_bytes() == before
+    with open_collection(tmp_path):  # nor does it mind that somebody else writes
+        assert main(["refresh", "-C", str(tmp_path), "--dry-run"]) == 0
     assert "nothing is due" in capsys.readouterr().err
 
 

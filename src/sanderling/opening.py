@@ -83,14 +83,17 @@ def opened(folder: Path, request: Request, seeds: Sequence[Spelling], clock: Clo
             yield house, request
 
 
-def planned(folder: Path) -> Collection:
-    """A collection to look at, with its plans of when to come back; a crawl that ended at once has made none."""
+def planned(folder: Path) -> Collection | None:
+    """A collection to look at, with its plans of when to come back; None: nobody has made any."""
     rooms = {"refresh": REFRESH}
     collection = read_collection(folder)
     if is_current(collection.db, rooms):
         return collection
+    is_planned = collection.db.execute("SELECT 1 FROM migrations WHERE room = 'refresh'").fetchone() is not None
     collection.close()
-    with open_collection(folder) as ours:
+    if not is_planned:
+        return None
+    with open_collection(folder) as ours:  # an older version made them: bring them up to date first
         migrate(ours.db, rooms)
     return read_collection(folder)
 

@@ -169,8 +169,10 @@ class Expected(Struct, frozen=True):
 
 def expected(folder: Path, request: Request, mode: Mode, now: float, most: int = AT_ONCE) -> list[Expected]:
     """What a refresh would visit now, and why; nothing is asked of the web, and no plan is written."""
-    budget = budget_of(request)
-    with planned(folder) as collection:
+    budget, found = budget_of(request), planned(folder)
+    if found is None:
+        return []
+    with found as collection:
         db = collection.db
         diary = Diary(db, policy_named(request.revisit.policy), budget, may_write=False)
         room = min(most, room_in(budget, saved_up(db, budget, now), 0, 0)) if budget and mode is Mode.ONCE else most
