@@ -218,6 +218,17 @@ def test_an_unreachable_robots_txt_means_keep_out(tmp_path: Path) -> None:
         assert reasons(tmp_path)["/"] == "robots_unreachable"
 
 
+def test_names_below_localhost_are_this_machine_and_refused_unless_allowed(tmp_path: Path) -> None:
+    with Site(tree(3)) as site:
+        seed = site.root.replace("127.0.0.1", "shop.localhost") + "/"
+        for allowed in (False, True):
+            private = Fetching(allow_private=allowed)
+            found = crawl(tmp_path, Request(seeds=(seed,), politeness=Politeness(delay=0), fetching=private))
+            assert (found.pages, set(reasons(tmp_path).values())) == (
+                (3, set()) if allowed else (0, {"private_address"})
+            )
+
+
 def test_private_addresses_are_refused_unless_allowed(tmp_path: Path) -> None:
     with Site(tree(3)) as site:
         summary = crawl(tmp_path, Request((site.root + "/",), workers=Workers(migrants=1)))

@@ -41,6 +41,15 @@ def test_a_name_is_asked_for_once_until_its_answer_is_old(clock: SimulatedClock)
     assert resolver.lookup("a.test").addresses == ("9.9.9.9",)
 
 
+def test_every_name_below_localhost_is_this_machine_and_nobody_is_asked(clock: SimulatedClock) -> None:
+    names = Names({"localhost": ("127.0.0.1",)})
+    resolver = Resolver(names, clock)
+    for name in ("shop.localhost", "a.b.LOCALHOST."):
+        assert resolver.lookup(name).addresses == ("127.0.0.1", "::1")
+    assert names.asked == []
+    assert resolver.lookup("notlocalhost").reason is Reason.DNS
+
+
 def test_a_missing_name_is_remembered_for_a_shorter_time(clock: SimulatedClock) -> None:
     names = Names({})
     resolver = Resolver(names, clock)

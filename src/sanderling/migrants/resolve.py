@@ -19,6 +19,7 @@ POSITIVE_SECONDS = 600.0
 NEGATIVE_SECONDS = 60.0
 SIZE = 10_000  # names remembered
 MOST_ADDRESSES = 8  # of one name; more are not tried
+LOOPBACK = ("127.0.0.1", "::1")  # what all names below `localhost` stand for, and nobody is asked (RFC 6761, 6.3)
 
 Lookup = Callable[[str], tuple[str, ...]]
 """Give the addresses of a name, best first; raise OSError if there are none."""
@@ -67,7 +68,7 @@ class Resolver:
 
     def _ask(self, name: str) -> Answer:
         try:
-            addresses = self._lookup(name)[:MOST_ADDRESSES]
+            addresses = LOOPBACK if name.endswith(".localhost") else self._lookup(name)[:MOST_ADDRESSES]
             note = "" if addresses else "the name has no address"
         except (OSError, UnicodeError) as error:  # UnicodeError: a label too long or empty
             addresses, note = (), str(error)
