@@ -315,6 +315,23 @@ class TestTrouble:
         assert [visit.retry_after for visit in parcel.visits] == [120.0, 120.0]
         assert server.paths == ["/robots.txt", "/a"]
 
+    def test_a_host_that_said_slow_down_is_not_asked_once_more_by_a_late_answer(self, road: Road) -> None:
+        heard = Event()
+
+        def late(guest: Guest) -> None:
+            heard.wait(30)
+            guest.answer(status="412 Precondition Failed")
+
+        server = road.server({"/a": status("429 Too Many Requests"), "/b": late}, status("404 Not Found"))
+        trip = road.trip()
+        stops = tuple(Stop(n, 7, Url(server.host + path), etag='"old"') for n, path in enumerate(("/a", "/b")))
+        trip.accept(Itinerary(server.host, stops, delay_seconds=0.0, connections=2))
+        first = bring_home(trip, until=lambda parcel: bool(parcel.visits))
+        heard.set()
+        assert fates(first) == {"a": (Outcome.RETRY, Reason.RATE_LIMITED)}
+        assert fates(bring_home(trip)) == {"b": (Outcome.RETURNED, Reason.NONE)}
+        assert server.paths.count("/b") == 1
+
     def test_after_three_failed_connections_the_rest_goes_home(self, road: Road) -> None:
         with HostileServer({}) as server:
             host = server.host

@@ -23,6 +23,7 @@ class Line:
         self.failures = 0  # connections that failed in a row
         self.waiting = False  # has its place in the queue of lines
         self.asking = False  # robots.txt is on its way
+        self.is_closed = False  # its stops were sent home, and no others came since
         self.robots: Robots | None = None
         self.rules: Rules | None = None
         self.robots_url, self.robots_hops = f"{host}/robots.txt", 0
@@ -30,6 +31,7 @@ class Line:
     def join(self, itinerary: Itinerary, addresses: tuple[str, ...], agent: str, now: float) -> None:
         """Take the stops of an itinerary; what it says of the host holds from now on."""
         self.stops.extend(itinerary.stops)
+        self.is_closed = False
         self.delay, self.connections = itinerary.delay_seconds, max(1, itinerary.connections)
         if addresses != self.door.addresses:
             self.door = door_of(self.host, addresses)
@@ -83,7 +85,7 @@ class Line:
 
     def send_home(self) -> Iterable[Stop]:
         """Empty the line."""
-        stops, self.stops = self.stops, deque()
+        stops, self.stops, self.is_closed = self.stops, deque(), True
         return stops
 
 

@@ -205,13 +205,20 @@ class Trip:
             self._finish_robots(errand.line, reply, errand.started)
         elif settings.cookies and errand.stop.id not in self._welcomed and wants_cookie(reply):
             self._welcomed.add(errand.stop.id)
-            errand.line.stops.appendleft(errand.stop)  # once more, with the cookie, as a browser would
+            self._once_more(errand.line, errand.stop)  # with the cookie, as a browser would
         elif wants_no_conditions(reply):
-            errand.line.stops.appendleft(structs.replace(errand.stop, etag="", last_modified=""))
+            self._once_more(errand.line, structs.replace(errand.stop, etag="", last_modified=""))
         else:
             self._welcomed.discard(errand.stop.id)
             self._finish_stop(errand.line, errand.stop, reply)
         self._line_up(errand.line)
+
+    def _once_more(self, line: Line, stop: Stop) -> None:
+        """Ask for a stop again, unless the others were sent home meanwhile: then this one goes after them."""
+        if line.is_closed:
+            self._turn_away([stop], Outcome.RETURNED)
+        else:
+            line.stops.appendleft(stop)
 
     def _finish_stop(self, line: Line, stop: Stop, reply: Reply) -> None:
         visit = self._observer.observe(stop, reply, self._clock())
