@@ -47,3 +47,13 @@ def test_a_side_file_that_does_not_fit_makes_the_page_due(tmp_path: Path) -> Non
         site.pages["/shares.tvi"] = Page(b'{"volume": "3"}')
         assert go(site, tmp_path, Mode.ONCE, days=30).changed == 1
         assert site.hits["/shares"] == 2
+
+
+def test_a_side_file_of_two_pages_is_asked_once_and_both_are_patched(tmp_path: Path) -> None:
+    pages = {"/p0": html("/one", "/two"), "/one": volatile("12.50"), "/two": volatile("12.50", WORDS + " Twice.")}
+    with Site(texts(1) | pages) as site:
+        site.pages["/shares.tvi"] = Page(b'{"price": "12.50"}')
+        crawl(tmp_path, request(site))
+        site.pages["/shares.tvi"] = Page(b'{"price": "99.75"}')
+        assert go(site, tmp_path, Mode.ONCE, days=30).changed == 2
+        assert [site.hits[path] for path in ("/one", "/two", "/shares.tvi")] == [1, 1, 1]

@@ -10,7 +10,7 @@ from sanderling.alike import Found
 from sanderling.coordinator import Coordinator
 from sanderling.database import Connection, transaction
 from sanderling.driving import find_on_web
-from sanderling.refill import queue_pages
+from sanderling.frontier.again import queue_pages
 from sanderling.request import Request
 from sanderling.samples import Sample
 from sanderling.store.graph import sources_of

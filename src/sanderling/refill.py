@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from sanderling.database import Connection
 from sanderling.dedupe.spellings import doubles
+from sanderling.frontier.again import queue_pages
 from sanderling.home.house import MAPS_FIRST, House
 from sanderling.home.planning import TROUBLE_WAIT
 from sanderling.records import Host, Reason, State
@@ -93,21 +94,3 @@ def liveliness(db: Connection) -> dict[Host, float]:
         " JOIN hosts AS h ON h.id = q.host WHERE d.planned_at > 0 GROUP BY h.name"
     )
     return {Host(name): float(interval) for name, interval in rows}
-
-
-def queue_pages(db: Connection, urls: list[int], rank: float = 0.0) -> None:
-    """Queue known pages for another visit, in this order."""
-    db.executemany(
-        "INSERT INTO queue (url, host, rank) SELECT id, host, ? FROM urls WHERE id = ? AND state IN ('visited', 'gone')"
-        " ON CONFLICT (url) DO NOTHING",
-        [(rank + place, url) for place, url in enumerate(urls)],
-    )
-    db.executemany(
-        "UPDATE hosts SET waiting = waiting + 1 WHERE id ="
-        " (SELECT host FROM urls WHERE id = ? AND state IN ('visited', 'gone'))",
-        [(url,) for url in urls],
-    )
-    db.executemany(
-        "UPDATE urls SET state = ?, attempts = 0 WHERE id = ? AND state IN ('visited', 'gone')",
-        [(State.QUEUED, url) for url in urls],
-    )

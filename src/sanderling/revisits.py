@@ -15,6 +15,7 @@ from sanderling.database import transaction
 from sanderling.dedupe.spellings import doubles
 from sanderling.ending import Bounds, Finish, Progress
 from sanderling.errors import CollectionError
+from sanderling.frontier.again import queue_pages
 from sanderling.home.house import MAPS_FIRST, House
 from sanderling.home.uses import BEHIND
 from sanderling.migrants.resolve import Resolver
@@ -22,7 +23,7 @@ from sanderling.opening import opened, outlast, planned
 from sanderling.organise import dust
 from sanderling.quarters import open_engine, prepare_engine, put_in_charge
 from sanderling.records import Outcome, State
-from sanderling.refill import AT_ONCE, REFRESHED, Refill, pardon, queue_pages, room_in, saved_up
+from sanderling.refill import AT_ONCE, REFRESHED, Refill, pardon, room_in, saved_up
 from sanderling.refresh.diary import Diary
 from sanderling.refresh.lists import Lists
 from sanderling.request import Request, budget_of, policy_named

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 
 from sanderling.database import Connection
 from sanderling.dedupe.spellings import doubles
+from sanderling.frontier.again import leave_out, queue_all, say_why
 from sanderling.frontier.book import Entry
 from sanderling.frontier.judge import OWNERS
 from sanderling.home.filing import keep_best
@@ -56,7 +57,7 @@ def judge_again(house: House, request: Request, now: float) -> None:
         f" WHERE u.state = ? AND u.reason IN ({_marks(REJUDGED)})",
         (State.SKIPPED, *REJUDGED),
     ).fetchall()
-    others: list[tuple[Reason, str, int]] = []  # what is skipped for another reason now
+    others: list[tuple[int, Reason, str]] = []  # what is skipped for another reason now
     for id_, url, depth, wire, via, source, reason_before in rows:
         candidate = Candidate(Url(url), wire, depth, Source(source), via, rank=house.order.again(id_, depth))
         reason, note = house.judge.why_not(
@@ -65,8 +66,8 @@ def judge_again(house: House, request: Request, now: float) -> None:
         if not reason:
             house.book.requeue(id_, candidate)
         elif reason != reason_before:
-            others.append((reason, note, id_))
-    house.db.executemany("UPDATE urls SET reason = ?, note = ? WHERE id = ?", others)
+            others.append((id_, reason, note))
+    say_why(house.db, others)
 
 
 def _is_foreign(house: House, candidate: Candidate, id_: int) -> bool:
@@ -87,17 +88,11 @@ def _leave_out(house: House) -> None:
     ).fetchall()
     double = doubles(db, house.judge.rules, [(id_, url) for id_, url, _, _ in rows])
     gone = [
-        (State.VISITED if held else State.SKIPPED, Reason.NONE if held else why, id_)
+        (id_, State.VISITED if held else State.SKIPPED, Reason.NONE if held else why)
         for id_, url, depth, held in rows
         if (why := Reason.DUPLICATE if id_ in double else _why_not(house, url, depth)) is not Reason.NONE
     ]
-    db.executemany("UPDATE urls SET state = ?, reason = ? WHERE id = ?", gone)
-    db.executemany("DELETE FROM queue WHERE url = ?", [(id_,) for _, _, id_ in gone])
-    _count_waiting(house)
-
-
-def _count_waiting(house: House) -> None:
-    house.db.execute("UPDATE hosts SET waiting = (SELECT count(*) FROM queue WHERE queue.host = hosts.id)")
+    leave_out(db, gone)
 
 
 def look_again(house: House, now: float) -> None:
@@ -146,12 +141,7 @@ def queue_everything(
         (id_, host, depth) for id_, host, depth, url in rows if id_ not in double and _is_wanted(house, url, depth)
     ]
     places = house.order.arrange([(id_, depth) for id_, _, depth in wanted], lambda id_: targets_of(db, id_).targets)
-    db.executemany(
-        "INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)",
-        [(host, place, id_) for (id_, host, _), place in zip(wanted, places, strict=True)],
-    )
-    db.executemany("UPDATE urls SET state = ?, attempts = 0 WHERE id = ?", [(State.QUEUED, i) for i, _, _ in wanted])
-    _count_waiting(house)
+    queue_all(db, [(id_, host, place) for (id_, host, _), place in zip(wanted, places, strict=True)])
     return len(wanted)
 
 
