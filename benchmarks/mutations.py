@@ -13,7 +13,7 @@ WORDS = ("tide", "sand", "crab", "worm", "wave", "shell", "gull", "pier", "rope"
 FURNITURE = frozenset(("nav", "header", "footer", "aside", "form", "noscript", "dialog", "table", "pre"))
 BLOCKS = ("p", "li", "dd", "div", "blockquote")
 INLINE = frozenset(("a", "abbr", "b", "code", "em", "i", "q", "small", "span", "strong", "sub", "sup", "tt", "var"))
-LONG = 60  # characters of a paragraph worth changing
+LONG = 60  # characters outside of links of a paragraph worth changing
 Dice = random.Random
 Pair = tuple[str, str]
 
@@ -44,14 +44,19 @@ class Mutation(Struct, frozen=True):
 
 
 def paragraphs(tree: Document) -> list[Element]:
-    """Blocks of running text outside of furniture, none twice."""
+    """Blocks of prose outside of furniture, none twice: what they say beside their links is long enough."""
     found: dict[str, Element] = {}
     for element in tree.iter_elements(BLOCKS):
-        words = " ".join(element.text.split())
+        words = _words(element)
+        said = len(words) - sum(len(_words(link)) for link in element.find_all("a"))
         plain = all(child.tag in INLINE for child in element.iter_elements())
-        if len(words) >= LONG and plain and not any(_is_aside(up) for up in element.ancestors):
+        if said >= LONG and plain and not any(_is_aside(up) for up in element.ancestors):
             found.setdefault(words, element)
     return list(found.values())
+
+
+def _words(element: Element) -> str:
+    return " ".join(element.text.split())
 
 
 def _is_aside(node: object) -> bool:
