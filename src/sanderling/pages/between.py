@@ -16,6 +16,7 @@ from sanderling.pages.reworded import Pair
 from sanderling.pages.signatures import sign, write
 from sanderling.pages.spots import told
 from sanderling.pages.stretch import common_end, common_start
+from sanderling.pages.xhtml import closed
 
 LONG = 100_000  # bytes
 
@@ -63,8 +64,9 @@ def _at_spots(tree: Document, body: bytes, before: Before) -> Pair | None:
 
 def _forks(tree: Document, body: bytes, before: Before) -> tuple[Document, Found]:
     """Parse the last version of a page, and find where it differs."""
-    last = parse(before.body, before.charset, positions=True)
-    return last, look(last, tree, max(len(body), len(before.body)), _spots(before.body, body))
+    old, new = closed(before.body, before.charset), closed(body, (tree.encoding or "").lower())  # as trees are made
+    last = parse(old, before.charset, positions=True)
+    return last, look(last, tree, max(len(new), len(old)), _spots(old, new))
 
 
 def _spots(old: bytes, new: bytes) -> Spots:
