@@ -49,7 +49,10 @@ class Seen(NamedTuple):
 
     def attr(self, name: str) -> str:
         """Give one attribute."""
-        return getattr(self, name.replace("-", "_"))  # type: ignore[no-any-return]
+        return self[_PLACES[name]]
+
+
+_PLACES = {name.replace("_", "-"): place for place, name in enumerate(Seen._fields)}
 
 
 class Glance(Struct, frozen=True):
@@ -58,7 +61,9 @@ class Glance(Struct, frozen=True):
     encoding: str
     language: str
     told: list[Seen]
-    links: list[str]  # of each: target without its fragment, rel and words, in turn
+    hrefs: list[str]  # of its links, without their fragments
+    rels: list[str]
+    anchors: list[str]  # their words
     blocks: list[str]  # what structure.structure is made of
     marks: Marks  # of its text
 
@@ -137,7 +142,8 @@ def _read(found: _Found, encoding: str) -> Glance | None:
         if may_pretend((title, heading), found.read_text()):
             return None
     marks = written(found.marks) if found.is_marked == TOLD else in_python(found.read_text())
-    return Glance(encoding, language, told, fields[:telling], fields[naming:-2], marks)
+    hrefs, rels, anchors = (fields[first:telling:ROWS] for first in range(ROWS))
+    return Glance(encoding, language, told, hrefs, rels, anchors, fields[naming:-2], marks)
 
 
 _looker = looker(NATIVE) if NATIVE is not None else None

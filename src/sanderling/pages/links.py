@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import ada_url
 from msgspec import Struct
 
-from sanderling.pages.glance import ROWS, Glance, Seen
+from sanderling.pages.glance import Glance, Seen
 from sanderling.pages.media import mime_of
 from sanderling.pages.parse import Document, Element, Namespace
 from sanderling.pages.refresh import refresh_target
@@ -17,6 +17,7 @@ MAX_TITLE = 500
 MAX_ANCHOR = 200
 
 HEAD_TAGS = ("title", "meta", "link", "area", "iframe", "frame")  # of each apart: that search is native and fast
+HEAD_TURNS = {tag: turn for turn, tag in enumerate(HEAD_TAGS)}
 OUTWARD = "a[href]:not([href^='#'])"
 TO_BASE = "a[href='']"  # which leads to where relative links start from
 DRAWN = "svg a"  # of which older ones have their target in another attribute
@@ -76,17 +77,18 @@ def _extract(tree: Document, url: str, head: "_Head", places: bool) -> Extract:
 
 def _extract_seen(page: Glance, url: str, head: "_Head") -> Extract:
     found: dict[str, RawLink] = {}
-    for tag in HEAD_TAGS:
-        for element in page.told:
-            if element.tag == tag:
-                head.read(element, found)
-    rows = list(zip(*[iter(page.links)] * ROWS, strict=True))
-    dropped = _seen_anchors(rows, found)
+    for element in sorted(page.told, key=_turn):
+        head.read(element, found)
+    dropped = _seen_anchors(page, found)
     base = _base(url, (element.href for element in page.told if element.tag == "base"))
-    bare = next((row for row in rows if not row[0]), None) if found.pop("", None) and base != url else None
-    if bare is not None and len(found) < MAX_LINKS:
-        found[""] = RawLink("", bare[2], _forbids(bare[1]))
+    if found.pop("", None) is not None and base != url and len(found) < MAX_LINKS:
+        first = page.hrefs.index("")
+        found[""] = RawLink("", page.anchors[first], _forbids(page.rels[first]))
     return head.extract(base, list(found.values()), dropped, page.language, page.encoding)
+
+
+def _turn(element: Seen) -> int:
+    return HEAD_TURNS.get(element.tag, 0)
 
 
 def _bases(tree: Document) -> Iterator[str]:
@@ -107,10 +109,10 @@ def _base(url: str, hrefs: Iterator[str]) -> str:
     return url
 
 
-def _seen_anchors(rows: list[tuple[str, ...]], found: dict[str, RawLink]) -> int:
+def _seen_anchors(page: Glance, found: dict[str, RawLink]) -> int:
     """Add the anchors as `_anchors` does."""
     dropped = 0
-    for href, rel, anchor in rows:
+    for href, rel, anchor in zip(page.hrefs, page.rels, page.anchors, strict=True):
         known = found.get(href)
         if known is None and len(found) >= MAX_LINKS:
             dropped += 1
