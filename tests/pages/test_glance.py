@@ -137,6 +137,11 @@ def test_deep_and_endless_pages_are_given_back(read: Reader) -> None:
         assert read(part.encode() * 600) is None
 
 
+def test_a_page_that_tells_too_much_is_given_back(read: Reader) -> None:
+    assert read(b"<meta name=a>" * 7_000) is not None
+    assert read(b"<meta name=a>" * 8_000) is None
+
+
 def test_short_pages_that_may_be_notices_are_parsed(read: Reader) -> None:
     assert read(b"<title>404 not found</title><h1>Gone</h1>") is None
     assert read(b"<title>Tide</title><h1>Page <i>not found</i></h1>") is None

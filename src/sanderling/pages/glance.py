@@ -18,6 +18,7 @@ from sanderling.pages.pretence import LONGEST, may_pretend
 from sanderling.pages.text import MAX_TEXT
 from sanderling.pages.textmarks import TOLD, Marks, in_python, written
 
+MOST = 100_000  # fields that elements tell; of more a tree takes less room
 ROWS = 3  # of each link: its target, how it is meant, its words
 MARKS_OF_ORDER = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
 PRESCAN = 1024  # bytes in which a page has to say its encoding
@@ -133,6 +134,8 @@ def looker(native: Native) -> Callable[[bytes, str], Glance | None]:
 
 
 def _read(found: _Found, encoding: str) -> Glance | None:
+    if found.told > MOST:
+        return None
     fields = ctypes.string_at(found.said, found.said_size).decode().split("\0")
     telling, naming = found.links, found.links + found.told
     told = list(map(Seen._make, zip(*[iter(fields[telling:naming])] * len(Seen._fields), strict=True)))
