@@ -1,8 +1,28 @@
 """What changes by itself on a page."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sanderling.pages.stamps import reduce, steady
+from sanderling.pages.stamps import reduce, stamped, steady
+
+PIECES = (
+    *("12:30", "8:38 AM", "9 pm", "14h05", "5 May 2027", "2022-01-08", "Monday", "Updated", "Last modified on", "now"),
+    *("3 hours ago", "vor 2 Tagen", "yesterday", "(c) 2024", "Copyright 2024", "\u00a9 2024", "C 2024", "1,234 views"),
+    *("Comments (12)", "5f2b8a9cdeadbeef0011", "csrf", "sqlite3_blob_read16", "Build 20240501.3", "took 12 ms"),
+    *(
+        "the gull",
+        "of 12",
+        "\u201cgull\u201d",
+        "\u2013",
+        "gull\u2019s",
+        "5分前",
+        "٣",
+        "",
+        "a_b-c_d-e_f-g",
+        "Request id",
+    ),
+)
 
 
 @pytest.mark.parametrize(
@@ -264,3 +284,22 @@ def test_references_lose_builds_and_cache_busters() -> None:
     assert steady("/_x/Xk3LmZ9QpR7sT1uV2wY4a/a.js") == steady("/_x/Qw8ErTyUiOpAsDfGhJk1z/a.js")
     assert steady("/lib/3.6.0/lib.js") != steady("/lib/3.7.0/lib.js")
     assert steady("/decade/facade.js") != steady("/facade/decade.js")
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(PIECES), max_size=4), min_size=1, max_size=6),
+    st.sampled_from((" ", "\u00a0", "")),
+)
+def test_no_stamp_is_passed_over_where_many_lines_are_looked_at_together(rows: list[list[str]], blank: str) -> None:
+    lines = [blank.join(row) for row in rows]
+    assert [line for line, may in zip(lines, stamped(lines), strict=True) if not may and reduce(line) != line] == []
+
+
+def test_of_most_lines_it_is_seen_at_once_that_they_have_no_stamp() -> None:
+    lines = [
+        "Chapter 12",
+        "73.7.\u00a0Heap-Only Tuples",
+        "sqlite3_bind_text64",
+        "In 2024 the gulls came \u2013 and stayed",
+    ]
+    assert stamped([*lines, "12:30", "12 " * 100]) == [False, False, False, False, True, False]

@@ -21,3 +21,8 @@ def test_each_line_is_told_for_itself() -> None:
     lines = ["kr 1", "x", *OTHERS, "kr 2", "kr 3", "5 tl", "6 tl", "x"]
     worth = [line for line, place in zip(lines, weighed(lines, b"\1" * len(lines)), strict=True) if place & WORTH]
     assert worth == ["kr 1", "kr 2", "kr 3", "5 tl", "6 tl"]
+
+
+def test_letters_of_other_languages_hide_no_sign() -> None:
+    lines = ["Größe 5", "12 $", "12 ₽", "в наличии", "in stock \u2013 now", ""]
+    assert [place & WORTH > 0 for place in weighed(lines, b"\1" * 6)] == [False, True, True, True, True, False]

@@ -26,6 +26,7 @@ from sanderling.pages.signatures import (
     read_words,
     text_of,
     weigh,
+    weight_in,
     weight_of,
     worded,
 )
@@ -96,10 +97,11 @@ def compare_whole(old: Blocks, new: Blocks) -> Pair:
         mine = read_words(cut.of(old))
         blocks = [*now.blocks[: cut.start], *mine.blocks, *now.blocks[len(now.blocks) - cut.tail :]]
         text = now.text ^ (mine.text != text_of(cut.of(new).lines))  # only whether it is another one counts
-        last = Words(text, blocks, places_of(old), old.main, old.lines, mine.clocks)
+        sizes = [*now.sizes[: cut.start], *mine.sizes, *now.sizes[len(now.sizes) - cut.tail :]]
+        last = Words(text, blocks, places_of(old), old.main, old.lines, sizes, mine.clocks)
     if last.clocks and cut != WHOLE:
         last = read_words(old)
-    pair = [worded(weigh(some, page.lines), weight_of(page)) for some, page in ((last, old), (now, new))]
+    pair = [worded(weigh(some, page.lines), weight_in(some, page)) for some, page in ((last, old), (now, new))]
     return Pair(*pair)
 
 

@@ -8,7 +8,7 @@ only. All text is hashed without blanks, that of blocks without stamps too.
 
 import re
 from array import array
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from itertools import compress
 from re import Pattern
 
@@ -22,7 +22,7 @@ from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.blocks import MAX_PARTS, Blocks, Said, blocks, said
 from sanderling.pages.core import element_of
 from sanderling.pages.parse import Document, Element
-from sanderling.pages.stamps import reduce
+from sanderling.pages.stamps import reduce, stamped
 from sanderling.pages.text import dense, spelled, words_of
 from sanderling.pages.worth import weighed
 
@@ -36,6 +36,7 @@ CALENDAR = 3  # bare days of the week with their dates that make a list of them;
 MAX_DAY = 40
 ABOVE = 3  # lines above a bare time, empty ones too, in which its label stands
 MAX_SIZE = 65_535  # of a block, in a mark
+FEW = 3  # lines, each of which is looked at for stamps by itself
 CLOCK = re.compile(rb"\d{1,2}[:.h]\d\d(?:[ap]m)?", re.IGNORECASE).fullmatch
 FURNITURE = ("nav", "header", "footer", "aside", "noscript", "dialog")
 OUTSIDE = ("nav", "footer")  # of what is declared to be the main part
@@ -144,7 +145,7 @@ def sign_lines(tree: Document, attention: Attention = EVERYTHING) -> tuple[Signa
     there = None if attention.is_narrow else brought(tree, attention.ignored)
     body = blocks(tree, attention)
     words = weigh(read_words(body, attention.ignored), body.lines)
-    mark = worded(words, weight_of(body), attention.number)
+    mark = worded(words, weight_in(words, body), attention.number)
     lines = {place: body.lines[place] for place in compress(range(len(words.blocks)), words.shown)}
     if there is None:
         return mark, lines
@@ -175,6 +176,7 @@ class Words(Struct, frozen=True):
     places: bytes  # of each line
     main: bytes
     shown: Sequence[str]  # the lines as they stand on the page: one that is empty is no block
+    sizes: Sequence[int] = ()  # of each line: letters, stamps too
     clocks: Set[int] = frozenset()  # lines that are a bare time or day: all around them decide what each is
 
 
@@ -184,16 +186,22 @@ def read_words(body: Blocks, ignored: Pattern[str] | None = None) -> Words:
     lines = raw.split(b"\n", MAX_LINES)
     numbered = _numbers(raw) if ignored is None else lines
     places = sorted({*compress(range(min(len(lines), MAX_LINES)), numbered), *aged(lines[:MAX_LINES], raw)})
-    clocks = {place for place in places if len(lines[place]) <= MAX_CLOCK and CLOCK(lines[place])}
+    sizes = list(map(len, lines))
+    clocks = {place for place in places if sizes[place] <= MAX_CLOCK and CLOCK(lines[place])}
     told = {place for place in clocks if len(clocks) >= TIMETABLE or _is_labelled(body.lines, place)}
-    for place in places:
+    for place in _stamped(body.lines, places) if ignored is None else places:
         lines[place] = _reduced(body, place, lines[place], ignored, place in told)
     days = {place for place in places if not lines[place] and _is_day(body.lines[place])}
     for place in days if len(days) >= CALENDAR else ():
         lines[place] = _reduced(body, place, spelled(body.lines[place]), ignored, True)
     some = slice(len(lines))
     rows = places_of(body)[some], body.main[some], body.lines[some]
-    return Words(_whole(raw, numbered), lines, *rows, clocks | days)
+    return Words(_whole(raw, numbered), lines, *rows, sizes, clocks | days)
+
+
+def _stamped(lines: list[str], places: list[int]) -> Iterable[int]:
+    """Leave out the lines that are sure to have no stamp."""
+    return compress(places, stamped([lines[place] for place in places])) if len(places) > FEW else places
 
 
 def _is_labelled(lines: list[str], place: int) -> bool:
@@ -248,6 +256,11 @@ def worded(words: Words, weight: int, attention: int = 0) -> Signature:
         places=bytes(compress(words.places, words.shown)),
         weight=weight,
     )
+
+
+def weight_in(words: Words, body: Blocks) -> int:
+    """Measure the main content of a page whose words were read."""
+    return sum(compress(words.sizes, body.main)) if len(words.sizes) == len(body.lines) else weight_of(body)
 
 
 def weight_of(body: Blocks) -> int:

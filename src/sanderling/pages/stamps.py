@@ -5,15 +5,18 @@ price beside a clock is content.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import cache, lru_cache
+from types import ModuleType
 
+from sanderling.pages import ages, counters
 from sanderling.pages.ages import ALONE, without_ages
 from sanderling.pages.counters import without_counters
 from sanderling.pages.patterns import kept, made
 
 MAX_STAMPED = 160  # characters of a line that may have a stamp; a long paragraph with a time in it is content
 MAX_LABELLED = 80  # the same for tokens
+MAX_KNOWN = 8_192  # lines remembered; a site repeats its stamps on every page
 
 READING = r"\b\d+(?:\s*[-–]\s*\d+)?[\s-]*min\w*\.?[\s-]+(?:to\s+)?"
 READING += rf"(?:read|reading|lesezeit|de lecture|de lectura|de leitura|di lettura)\b{ALONE}|(\b(?:reading time|"
@@ -67,6 +70,14 @@ SECRETS = frozenset(
 LONG = re.compile(r"[\w-]{12}")
 WORD = re.compile(r"[^\W\d_]+")
 NO_WORDS = {code: " " for code in range(128) if not chr(code).isalpha()}  # of ASCII
+SPOKEN = bytes(code if code == 10 or chr(code).isalpha() else 32 for code in range(128)) + b" " * 128  # small letters
+ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
+RUNS = bytes(119 if chr(code).isalnum() or code in b"_-" else code for code in range(128)) + bytes(128)
+RUN = b"w" * 12  # of letters and digits, as in each token
+SIGNS = (b"0:00", b"0h00", b"0am", b"0pm", b"(c)")  # one of them is in each time of day, or claim
+PLAIN = {"\u00a0": " "} | dict.fromkeys(
+    "\u2013\u2014\u2018\u2019\u201c\u201d\u2026\u2022\u2192\u00a7", ","
+)  # no letters
 HEX = re.compile(r"[0-9a-f]{8,}|\d{5,}", re.IGNORECASE)
 BUILD = re.compile(  # app.a1b2c3.js, /v123/app.js, /Xk3LmZ9QpR7sT1uV2wY4a/app.js
     r"[0-9a-fA-F]{8,}|\d{5,}|(?<=[._/-])(?=[0-9a-f]*\d)[0-9a-f]{6,7}(?=[./])|(?<=/)v?\d{3,}(?=/)"
@@ -74,16 +85,65 @@ BUILD = re.compile(  # app.a1b2c3.js, /v123/app.js, /Xk3LmZ9QpR7sT1uV2wY4a/app.j
 )
 
 
+_known: dict[str, bool] = {}  # lines with a digit, and whether they may have a stamp
+
+
 def reduce(line: str) -> str:
     """Take the stamps out of a line with a digit; a line without a stamp stays as it is."""
     return _reduced(line) if len(line) <= MAX_STAMPED else line
 
 
-@cache
-def _moments() -> Callable[[str, set[str]], str]:
-    from sanderling.pages.moments import without_moments  # its patterns take long to make, and a first crawl asks none
+def stamped(lines: Sequence[str]) -> list[bool]:
+    """Say of lines with a digit which may have a stamp: of most it is seen at once that they have none."""
+    if len(_known) + len(lines) > MAX_KNOWN:
+        _known.clear()
+    fresh = [line for line in lines if len(line) <= MAX_STAMPED and line not in _known]
+    _known.update(zip(fresh, _stamped(fresh), strict=True) if fresh else ())
+    return [_known.get(line, False) for line in lines]
 
-    return without_moments
+
+def _stamped(lines: Sequence[str]) -> list[bool]:
+    """Look for what stamps are known by in many lines at once; one with letters beyond ASCII is looked at later."""
+    whole = "\n".join(lines)
+    for mark, plain in () if whole.isascii() else PLAIN.items():
+        whole = whole.replace(mark, plain)
+    raw = whole.lower().encode("utf-8", "replace")
+    zeros = raw.translate(ZEROS)
+    signs, clues = [sign for sign in SIGNS if sign in zeros], _clues()
+    rows = (
+        whole.split("\n"),
+        raw.translate(SPOKEN).decode().split("\n"),
+        zeros.split(b"\n"),
+        raw.translate(RUNS).split(b"\n"),
+    )
+    return [
+        not line.isascii()
+        or not clues.isdisjoint(words.split())
+        or (bool(signs) and any(map(numbers.__contains__, signs)))
+        or (RUN in runs and _has_token(line))
+        for line, words, numbers, runs in zip(*rows, strict=True)
+    ]
+
+
+def _has_token(line: str) -> bool:
+    """Say whether a token stands in a line that does not begin with a word."""
+    if len(line) > MAX_LABELLED or _is_plain(line.split(None, 1)[0]):
+        return False
+    return made(TOKEN).search(line) is not None
+
+
+@cache
+def _clues() -> frozenset[str]:
+    """The words without one of which a plain line has at most a time, a claim or a token that changes by itself."""
+    hints: frozenset[str] = _moments().HINTS
+    return hints.union(CLUES - {"c"}, ages.CLUES, counters.CLUES)  # "c" says it in brackets alone
+
+
+@cache
+def _moments() -> ModuleType:
+    from sanderling.pages import moments  # its patterns take long to make, and a first crawl asks none
+
+    return moments
 
 
 def _words(line: str) -> set[str]:
@@ -92,7 +152,7 @@ def _words(line: str) -> set[str]:
     return set(small.translate(NO_WORDS).split() if small.isascii() else WORD.findall(small))
 
 
-@lru_cache(maxsize=8_192)  # a site repeats its stamps on every page
+@lru_cache(maxsize=MAX_KNOWN)
 def _reduced(line: str) -> str:
     words = _words(line)
     left = line
@@ -101,11 +161,14 @@ def _reduced(line: str) -> str:
             left = left if clues.isdisjoint(words) else made(pattern).sub(kept, left)
     if "©" in line:
         left = made(CLAIMED).sub(kept, left)
-    left = without_counters(_moments()(without_ages(left, words), words), words)
+    left = without_counters(_moments().without_moments(without_ages(left, words), words), words)
     return _without_token(left) if len(line) <= MAX_LABELLED and LONG.search(left) else left
 
 
-forget = _reduced.cache_clear
+def forget() -> None:
+    """Forget the lines that were read."""
+    _reduced.cache_clear()
+    _known.clear()
 
 
 def _without_token(line: str) -> str:

@@ -26,6 +26,7 @@ ALIKE = {  # what platforms and editors set for one another
     **dict.fromkeys("\u2010\u2011\u2013\u2014\u2212", "-"),
     "\u2026": "...",
 }
+SPELLED = {letter: plain.encode() for letter, plain in ALIKE.items()} | dict.fromkeys(UNSEEN + RARE, b"")
 ASCII = bytes(range(128))
 MARKS = b"\xcc"  # with which all marks begin that go with the letter before, if that is ASCII
 LAST_HASH = re.compile(rb"#\n(?<![^A-Z][A-Z]#\n)")  # but of C# and F#; it begins with what is found at once
@@ -100,11 +101,11 @@ def text_mark(letters: bytes) -> bytes:
     return xxh3_64_digest(letters)
 
 
-def squeeze(words: str, unseen: str = UNSEEN) -> bytes:
+def squeeze(words: str) -> bytes:
     """Remove blanks of every kind but line ends."""
     letters = dense(words, BLANKS)
     if not words.isascii():
-        for blank in unseen:
+        for blank in UNSEEN:
             if blank in words:  # one letter is found sooner than the bytes it is written in
                 letters = letters.replace(blank.encode(), b"")
     return letters
@@ -112,9 +113,10 @@ def squeeze(words: str, unseen: str = UNSEEN) -> bytes:
 
 def spelled(words: str) -> bytes:
     """Spell a text in one of the ways that read the same: no blanks, plain quotes, dashes and dots, letters in one."""
-    for letter, plain in () if words.isascii() else ALIKE.items():
-        words = words.replace(letter, plain)
-    letters = squeeze(words, unseen=UNSEEN + RARE)
+    letters = dense(words, BLANKS)
+    if not words.isascii():
+        for letter in SPELLED.keys() & letters.translate(None, ASCII).decode():  # most pages have few of them
+            letters = letters.replace(letter.encode(), SPELLED[letter])
     if not letters.isascii() and _may_be_split(letters.translate(None, ASCII)):
         letters = normalize("NFC", letters.decode()).encode()
     return _without_hashes(letters) if b"#" in letters else letters

@@ -18,21 +18,28 @@ STOCK = (
     *("dostępny", "skladem", "vyprodáno", "raktáron", "stokta", "tükendi", "нет в продаже", "متوفر", "نفد", "במלאי"),
     *("אזל", "재고", "품절", "มีสินค้า", "สินค้าหมด", "còn hàng", "hết hàng"),
 )
+ASCII = bytes(range(128))
+STRANGE = frozenset("".join((*STOCK, *MONEY)).encode().translate(None, ASCII).decode())
+"""The letters beyond ASCII of all signs: a text with none of them has none of the signs but the plain ones."""
+STOCKED, PAID = ([sign.encode() for sign in signs] for signs in (STOCK, MONEY))
+PLAINLY_STOCKED, PLAINLY_PAID = (list(filter(bytes.isascii, signs)) for signs in (STOCKED, PAID))
 PRICED = re.compile(r"\d").search  # a currency alone is to choose, and "Europe" begins like one
 
 
 def weighed(lines: Sequence[str], places: bytes) -> bytes:
     """Mark those short lines of main content that tell a price, or whether a thing is there."""
-    short = [n for n in compress(range(len(lines)), places) if len(lines[n]) <= LONGEST]
+    short = [n for n in compress(range(len(lines)), places) if 0 < len(lines[n]) <= LONGEST]
     if not short:
         return places
     whole = "\n".join(["", *[lines[n] for n in short], ""]).lower()
+    raw = whole.encode("utf-8", "replace")
+    is_plain = STRANGE.isdisjoint(raw.translate(None, ASCII).decode())
     marked = bytearray(places)
-    for sign in filter(whole.__contains__, STOCK):  # most pages have none of them
-        for number in _lines(whole, sign):
+    for sign in filter(raw.__contains__, PLAINLY_STOCKED if is_plain else STOCKED):  # most pages have none of them
+        for number in _lines(whole, sign.decode()):
             marked[short[number]] |= WORTH
-    for sign in filter(whole.__contains__, MONEY):
-        for number in _lines(whole, sign):
+    for sign in filter(raw.__contains__, PLAINLY_PAID if is_plain else PAID):
+        for number in _lines(whole, sign.decode()):
             if PRICED(lines[short[number]]):
                 marked[short[number]] |= WORTH
     return bytes(marked)
