@@ -1,6 +1,6 @@
 """The skeleton of a page and the papers' fingerprints."""
 
-from sanderling.pages.fingerprint import Outline, fingerprint, outline, pack, unpack
+from sanderling.pages.fingerprint import SKIPPED, Outline, fingerprint, outline, pack, pruned, unpack
 from sanderling.pages.parse import parse
 
 
@@ -66,3 +66,20 @@ def test_a_very_deep_page_is_cut_not_refused() -> None:
     tree = parse(b"<div>" * 600)
     skeleton = outline(tree, list(tree.iter_elements()))
     assert max(skeleton.depths) == 255
+
+
+def test_what_is_inside_a_tag_left_out_is_handed_up() -> None:
+    tree = parse(
+        b"<div><b><i><a>x</a></i><section>y<a>z</a></section></b></div><my-tag><blink><ul><li>x</ul></blink></my-tag><p>z"
+    )
+    skeleton, cosmetic = pruned(tree)
+    assert skeleton.tags == ["html", "head", "body", "div", "a", "section", "a", "my-tag", "ul", "li", "p"]
+    assert skeleton.depths == bytes([1, 2, 2, 3, 4, 4, 5, 3, 4, 5, 3])
+    assert sum(cosmetic) == 3
+
+
+def test_what_hangs_in_a_template_hangs_on_nothing() -> None:
+    tree = parse(b"<div><template><ul><li>x</ul></template><p>y</p><p>z</p></div>")
+    skeleton = outline(tree, [one for one in tree.iter_elements() if one.tag not in SKIPPED], SKIPPED)
+    assert skeleton.tags == ["html", "head", "body", "div", "ul", "li", "p", "p"]
+    assert skeleton.depths == bytes([1, 2, 2, 3, 2, 3, 2, 2])

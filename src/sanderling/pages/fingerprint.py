@@ -1,10 +1,12 @@
 """The skeleton of a page: its opening tags in order with their depth, and the fingerprints of IPC section 4.1.2."""
 
 import zlib
-from itertools import islice
-from operator import attrgetter
+from collections import Counter
+from itertools import compress, islice
+from operator import attrgetter, not_
 
 from msgspec import Struct
+from turbohtml import Node
 from xxhash import xxh3_64_intdigest
 
 from sanderling.pages.parse import Document, Element
@@ -82,6 +84,7 @@ UNSEEN = frozenset(("link", "meta", "noscript", "script", "style", "template", "
 SKIPPED = COSMETIC | UNSEEN
 COSMETIC_IN_ORDER = sorted(COSMETIC)
 KEPT = tuple(tag for tag in KNOWN if tag not in SKIPPED)
+UNLISTED = frozenset(("acronym", "blink"))  # for which the parser goes through the whole page
 OTHER = 255  # the code of a tag that HTML does not know
 SMALL = 4_096  # bytes of a skeleton that is not worth compressing
 TAG, PARENT = attrgetter("tag"), attrgetter("parent")
@@ -105,29 +108,50 @@ class Fingerprint(Struct, frozen=True, array_like=True):
 
 def outline(tree: Document, elements: list[Element], skipped: frozenset[str] = frozenset()) -> Outline:
     """Take the skeleton of a page from its elements in document order; tags left out hand what is inside them up."""
-    above: list[object] = [tree]
-    depths = []
+    above: list[object] = [
+        tree,
+        *[None] * (len(elements) + 1),
+    ]  # what the last element stands in, with itself, by depth
+    depths, depth, last = [], 0, None
     for element, parent in zip(elements, map(PARENT, elements), strict=True):
-        if parent is not above[-1]:
-            while isinstance(parent, Element) and parent.tag in skipped:
-                parent = parent.parent
-            while above and above[-1] is not parent:
-                above.pop()
-            if not above:  # inside a template: its content hangs on nothing that was seen
-                above = [tree, parent]
-        depths.append(len(above))
-        above.append(element)
+        if parent is above[depth]:
+            depth += 1
+        elif parent is not last:  # most of all others follow one beside them
+            depth = _at(above, depth, parent) + 1 or _climbed(above, depth, parent, skipped) + 1
+        above[depth] = element
+        last = parent
+        depths.append(depth)
     if len(depths) and max(depths) > MAX_DEPTH:
         depths = [min(depth, MAX_DEPTH) for depth in depths]
     return Outline(list(map(TAG, elements)), bytes(depths))
 
 
+def _at(above: list[object], depth: int, parent: object) -> int:
+    """Say how deep something stands, going up; -1 if it is not there."""
+    while depth >= 0 and above[depth] is not parent:
+        depth -= 1
+    return depth
+
+
+def _climbed(above: list[object], depth: int, parent: Node | None, skipped: frozenset[str]) -> int:
+    """Say how deep that stands which an element hangs on, tags left out being passed by."""
+    while isinstance(parent, Element) and parent.tag in skipped:
+        parent = parent.parent
+    found = _at(above, depth, parent)
+    if found < 0:  # inside a template: its content hangs on nothing that was seen
+        above[1] = parent
+        return 1
+    return found
+
+
 def pruned(tree: Document) -> tuple[Outline, list[int]]:
     """Take the skeleton without tags that only change looks or are never seen; and count those that change looks."""
-    left = {tag: len(tree.find_all(tag)) for tag in SKIPPED}  # the parser finds elements by their tag at once
+    left = {tag: len(tree.find_all(tag)) for tag in SKIPPED - UNLISTED}  # the parser finds most tags at once
+    left |= dict.fromkeys(UNLISTED, 0) | Counter(map(TAG, tree.iter_elements(UNLISTED)))  # and the others together
     elements = list(islice(tree.iter_elements(KEPT), MAX_TAGS))
     if len(elements) + sum(left.values()) != tree.xpath("count(//*)"):  # there are tags that HTML does not know
-        elements = [one for one in islice(tree.iter_elements(), MAX_TAGS) if one.tag not in SKIPPED]
+        every = list(islice(tree.iter_elements(), MAX_TAGS))
+        elements = list(compress(every, map(not_, map(SKIPPED.__contains__, map(TAG, every)))))
     return outline(tree, elements, SKIPPED), [left[tag] for tag in COSMETIC_IN_ORDER]
 
 
