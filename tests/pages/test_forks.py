@@ -99,3 +99,12 @@ def test_texts_in_a_row_are_joined_at_once(monkeypatch: pytest.MonkeyPatch) -> N
     nodes: list[Any] = [Words(Piece("a")), Words(Piece("b")), parse(b"<p>x").find("p"), Words(Piece("c"))]
     kept = forks._read(nodes, parse(b"")).nodes
     assert [kept[0], kept[2]] == ["ab", "c"]
+
+
+def test_once_enough_is_known_it_is_looked_no_further() -> None:
+    old, new = "<p>a</p><p>b</p><img src=a>" * 9, "<p>a</p><div>b</div><img src=b>" * 9
+    before, after = (parse(markup.encode()) for markup in (old, new))
+    whole, enough = look(before, after, 1_000), look(before, after, 1_000, until={Part.STRUCTURE})
+    assert Part.STRUCTURE in whole.parts & enough.parts
+    assert enough.left > whole.left
+    assert look(before, parse(old.encode()), 1_000, until={Part.STRUCTURE}).parts == set()

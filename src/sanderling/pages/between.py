@@ -7,10 +7,12 @@ the mark of the new version is a full one, and kept: at the next such change one
 version is not at hand.
 """
 
+from collections.abc import Set
+
 from msgspec import Struct
 
 from sanderling.pages.branches import compare_spots, compare_trees
-from sanderling.pages.forks import NOWHERE, Found, Part, Spots, look
+from sanderling.pages.forks import ALL, NOWHERE, Found, Part, Spots, look
 from sanderling.pages.parse import Document, parse
 from sanderling.pages.reworded import Pair
 from sanderling.pages.signatures import sign, write
@@ -35,7 +37,7 @@ def marks_between(tree: Document, body: bytes, before: Before) -> dict[str, byte
         return {"signature": write(sign(tree))}
     pair = _at_spots(tree, body, before)
     if pair is None:
-        last, found = _forks(tree, body, before)
+        last, found = _forks(tree, body, before, {Part.STRUCTURE} if before.is_marked else ALL)
         if Part.STRUCTURE in found.parts and before.is_marked:
             return {"signature": write(sign(tree))}
         pair = compare_trees(last, tree, found)
@@ -62,11 +64,11 @@ def _at_spots(tree: Document, body: bytes, before: Before) -> Pair | None:
     return None if found is None else compare_spots(tree, found)
 
 
-def _forks(tree: Document, body: bytes, before: Before) -> tuple[Document, Found]:
-    """Parse the last version of a page, and find where it differs."""
+def _forks(tree: Document, body: bytes, before: Before, until: Set[Part] = ALL) -> tuple[Document, Found]:
+    """Parse the last version of a page, and find where it differs, until some parts of a mark are known to see it."""
     old, new = closed(before.body, before.charset), closed(body, (tree.encoding or "").lower())  # as trees are made
     last = parse(old, before.charset, positions=True)
-    return last, look(last, tree, max(len(new), len(old)), _spots(old, new))
+    return last, look(last, tree, max(len(new), len(old)), _spots(old, new), until)
 
 
 def _spots(old: bytes, new: bytes) -> Spots:

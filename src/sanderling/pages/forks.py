@@ -100,8 +100,9 @@ Kept = Node | str | None
 class Found:
     """What was found so far in looking at where two trees differ."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, until: Set[Part] = ALL) -> None:
         self.parts: set[Part] = set()  # of a mark, that see it
+        self.until = until  # that are enough to know of
         self.texts: list[tuple[str, str]] = []  # as they were, and as they are
         self.gone: list[Element] = []  # scripts
         self.come: list[Element] = []
@@ -111,7 +112,7 @@ class Found:
     @property
     def is_over(self) -> bool:
         """Say whether nothing can be added."""
-        return self.left <= 0 or len(self.parts) == len(ALL)
+        return self.left <= 0 or self.until <= self.parts
 
     def changed(self, before: "Kept", after: "Kept") -> None:
         """Note what sees that one node stands in the place of another, or that it came or went."""
@@ -167,9 +168,12 @@ class _Fork(Struct, frozen=True):
     has_last: bool = False
 
 
-def look(old: Document, new: Document, size: int, spots: Spots = NOWHERE) -> Found:
-    """Find how two trees of pages up to such a size differ; in everything, if that takes looking into too much."""
-    found = Found(min(MAX_ELEMENTS, MAX_WORK // max(size, 1)))
+def look(old: Document, new: Document, size: int, spots: Spots = NOWHERE, until: Set[Part] = ALL) -> Found:
+    """Find how two trees of pages up to such a size differ; in everything, if that takes looking into too much.
+
+    Once it is known that all of some parts of a mark see it, it is looked no further.
+    """
+    found = Found(min(MAX_ELEMENTS, MAX_WORK // max(size, 1)), until)
     forks = [_Fork(old, new, spots is not NOWHERE, spots is not NOWHERE)]
     while forks and not found.is_over:
         fork = forks.pop()
