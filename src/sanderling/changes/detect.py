@@ -103,9 +103,12 @@ def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Chang
     if not found.comparable:
         return Change(comparable=False)
     quiet = noise or Noise()
-    news = [block for block in found.blocks if not _is_noise(block, found, quiet, page)]
+    if quiet.is_new:
+        news, deltas = [block for block in found.blocks if block.worth or block.keys], found.assets
+    else:
+        news = [block for block in found.blocks if not _is_noise(block, found, quiet, page)]
+        deltas = {kind: _news(kind, delta, quiet) for kind, delta in found.assets.items()}
     main = [block for block in news if block.main]
-    deltas = {kind: _news(kind, delta, quiet) for kind, delta in found.assets.items()}
     kinds = tuple(kind for kind, there in _kinds(found, main, deltas).items() if there)
     amount = _amount(main, found.weight)
     return Change(

@@ -34,6 +34,11 @@ class Noise(Struct):
     restless: dict[int, dict[int, int]] = field(default_factory=dict)  # of a page: places, and visits in a row
     again: dict[int, float] = field(default_factory=dict)  # places, with how often one differed twice in a row
 
+    @property
+    def is_new(self) -> bool:
+        """Say whether nothing was learned yet, so that nothing is noise."""
+        return not self.seen and not self.restless
+
     def learn(self, page: int, found: Difference | None) -> None:
         """Take one visit into account; None for a page that was the same to the byte."""
         self.visits += 1
