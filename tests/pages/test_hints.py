@@ -2,7 +2,7 @@
 
 import pytest
 
-from sanderling.pages.hints import FURNITURE, INSIDE, SIGNS, TRIMMING, hinted, hinted_inside, sound
+from sanderling.pages.hints import FURNITURE, INSIDE, PIECES, SIGNS, TRIMMING, hinted, hinted_inside, sound
 from sanderling.pages.parse import parse
 
 
@@ -32,7 +32,11 @@ def test_only_parts_with_lines_of_their_own_are_furniture_inside_a_text() -> Non
     tree = parse(
         b"<div class=share-bar><a class=share-button>x</a></div><ul id=related-posts></ul><h2 class=share-bar>"
     )
-    assert [element.tag for element in hinted(tree)[1]] == ["div", "ul"]
+    assert [element.tag for element in hinted(tree).trimmings] == ["div", "ul"]
     body = tree.find("body")
     assert body is not None
     assert [element.tag for element in hinted_inside(body)] == ["div"]
+
+
+def test_each_telling_name_has_one_of_the_pieces_that_are_looked_for_first() -> None:
+    assert [sign for sign in SIGNS if not any(piece in sign for piece in PIECES)] == []

@@ -4,6 +4,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import repeat
 
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
@@ -17,6 +18,7 @@ APART = 0x9E3779B1  # between the hashes of one target that several links have: 
 MAX_TITLE = 500  # characters of a title, or of what a field offers
 COUNTER = re.compile(r"^\W*[(\[]\d+\+?[)\]]\s*")  # of unread messages, before a title
 MAX_NAMES = 20_000  # class attributes remembered
+MAX_SOURCES = 4_096  # of pictures, remembered: most are there again in the next version
 DRESSED, DRESSES = ("body", "font", "table"), ("bgcolor", "background", "color", "face", "size", "border")
 LATER = ("data-src", "data-original", "data-lazy-src", "data-srcset")
 LAZY = (*LATER[:3], "src", "srcset", LATER[3])  # where the source of a picture is looked for: a late one stands for it
@@ -178,7 +180,7 @@ def drawn(tree: Document) -> set[int]:
     """Hash what is drawn in the page itself: the lines of its drawings, and the drawings they take from elsewhere."""
     lines = map(Element.attr, tree.find_all("path")[:MAX_LINKS], repeat("d"))
     taken = (use.attr("href") or use.attr("xlink:href") for use in tree.find_all("use")[:MAX_LINKS])
-    return {key(line) for line in filter(None, lines)} | {key(f"use {steady(one)}") for one in filter(None, taken)}
+    return set(map(key, filter(None, lines))) | {key(f"use {steady(one)}") for one in filter(None, taken)}
 
 
 def titled(tree: Document, ignored: re.Pattern[str] | None = None) -> set[int]:
@@ -191,6 +193,11 @@ def titled(tree: Document, ignored: re.Pattern[str] | None = None) -> set[int]:
 
 def picture(source: str) -> str:
     """Spell the source of a picture without build numbers, tokens, size and format; what chooses it from many stays."""
+    return _picture(source) if len(source) <= MAX_TITLE else _picture.__wrapped__(source)
+
+
+@lru_cache(maxsize=MAX_SOURCES)
+def _picture(source: str) -> str:
     source = source.strip().split(None, 1)[0] if source.strip() else ""
     place, _, query = source.partition("#")[0].partition("?")
     place = _without_format(_without_format(SCALED.sub("", place)))  # gull.jpg.webp is made of gull.jpg
@@ -235,9 +242,9 @@ class _Names(dict[str, str]):
 _names = _Names()
 
 
-def looks(tree: Document) -> tuple[int, int]:
-    """Hash classes, inline styles and style sheets: in order, and as a set."""
-    classes = list(map(_names.__getitem__, values(tree.select("[class]"), "class")))
+def looks(tree: Document, named: list[str] | None = None) -> tuple[int, int]:
+    """Hash classes, inline styles and style sheets: in order, and as a set; `named`: the classes, if they are known."""
+    classes = list(map(_names.__getitem__, values(tree.select("[class]"), "class") if named is None else named))
     styles = values(tree.select("[style]"), "style")
     found = (sheet(element) for tag in ("link", "style") for element in tree.find_all(tag))
     sheets = [one for one in found if one is not None]
@@ -247,8 +254,10 @@ def looks(tree: Document) -> tuple[int, int]:
 def dress(tree: Document) -> Iterator[str]:
     """Spell out the looks that old pages write into tags."""
     for tag in DRESSED:
-        for element in tree.find_all(tag)[:MAX_LINKS]:
-            dress = " ".join(element.attr(name) or "" for name in DRESSES).strip()
+        elements = tree.find_all(tag)[:MAX_LINKS]
+        rows = zip(*(map(Element.attr, elements, repeat(name)) for name in DRESSES), strict=True)
+        for row in filter(any, rows):
+            dress = " ".join([value or "" for value in row]).strip()
             if dress:
                 yield f"{tag} {dress}"
 
@@ -257,5 +266,6 @@ def sheet(element: Element) -> str | None:
     """Spell which style sheet an element is, or refers to; None if it is none."""
     if element.tag == "style":
         return str(digest([element.text]))
-    is_sheet = element.tag == "link" and "stylesheet" in (element.attr("rel") or "").lower().split()
+    rel = element.attr("rel") if element.tag == "link" else None
+    is_sheet = rel == "stylesheet" or (rel is not None and "stylesheet" in rel.lower().split())
     return steady(element.attr("href") or "") if is_sheet else None

@@ -98,6 +98,7 @@ class Said(Struct, frozen=True):
     trimmings: list[Element]  # that may be furniture inside the text, by their class names
     roles: list[tuple[str, Element]]
     veiled: list[Element]  # there and not shown
+    classes: list[str] | None = None  # of all elements that have some; None where nobody asked
 
     @property
     def apart(self) -> list[Element]:
@@ -118,7 +119,8 @@ def said(tree: Document) -> Said:
     veiled = [element for element in marked if is_veiled(element)]
     main = [*tree.find_all("main"), *(element for role, element in roles if role == "main")]
     if not main:
-        return Said(main, *hinted(tree), roles, veiled)
+        known = hinted(tree)
+        return Said(main, known.furniture, known.trimmings, roles, veiled, known.classes)
     trimmings = dict.fromkeys(element for part in main[:MAX_PARTS] for element in hinted_inside(part))
     return Said(main, [], list(trimmings), roles, veiled)
 

@@ -49,10 +49,13 @@ def compare_trees(old: Document, new: Document, found: Found) -> Pair:
 
 def _in_full(old: Document, new: Document, parts: Set[Part]) -> Pair:
     """Mark a version in full, and the last one as it with what differs."""
-    right = _marked(new, ALL)
+    right = _marked(new, ALL - {Part.LOOKS})
     scripts = frozenset() if _has_the_same(Part.SCRIPTS, old, new) else frozenset((Part.SCRIPTS,))
-    left = right | _marked(old, parts | scripts)
+    left = right | _marked(old, (parts | scripts) - {Part.LOOKS})
     last, page = blocks(old), blocks(new)
+    left["looks"] = right["looks"] = _looks(new, page)
+    if Part.LOOKS in parts:
+        left["looks"] = _looks(old, last)
     right |= _main(new, page)
     left |= _main(old, last)
     words = compare_whole(last, page)
@@ -129,6 +132,10 @@ def _scripts(tree: Document, found: Found) -> tuple[bytes, bytes]:
     new = set(found.come)
     stay = behaviour.keys([element for element in tree.find_all("script") if element not in new])
     return assets.pack(gone | stay), assets.pack(came | stay)
+
+
+def _looks(tree: Document, page: Blocks) -> tuple[int, int]:
+    return assets.looks(tree, page.said.classes if page.said is not None else None)
 
 
 def _main(tree: Document, page: Blocks) -> dict[str, object]:

@@ -3,6 +3,8 @@
 import re
 from itertools import compress
 
+from msgspec import Struct
+
 from sanderling.pages.parse import Document, Element, values
 
 TELLING = ("cookie", "consent", "onetrust", "newsletter", "advert", "breadcrumb")  # wherever in a name
@@ -23,6 +25,10 @@ INSIDE = (  # wherever in the name of a part of the text
 )
 FURNITURE, TRIMMING = 1, 2
 SIGNS = tuple(map(str.encode, (*TELLING, *ENDINGS, *INSIDE)))  # letters without which no name is telling
+PIECES = tuple(  # each sign has one of them: they are fewer
+    b"shar arti ated back comm cial elpf next otop post addt also atin form menu adcr adve anne asth avba cent circ "
+    b"cons cook deba esto etru ette foot moda opup prom".split()
+)
 inside = re.compile("|".join(INSIDE)).search
 NO_LETTERS = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz\n"))
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -63,19 +69,31 @@ def hinted_inside(part: Element) -> list[Element]:
     return [element for element, sounds in found if sounds & TRIMMING and element.tag in PARTS]
 
 
-def hinted(tree: Document) -> tuple[list[Element], list[Element]]:
+class Hinted(Struct, frozen=True):
+    """Elements that are known by their names, and the classes of all elements that have some, in document order."""
+
+    furniture: list[Element]
+    trimmings: list[Element]  # inside a text
+    classes: list[str]
+
+
+def hinted(tree: Document) -> Hinted:
     """Find the elements whose class or id sounds like furniture, and those that sound like it inside a text."""
-    found = [one for name in ("class", "id") for one in _telling(tree.select(f"[{name}]"), name)]
+    elements = tree.select("[class]")
+    classes = values(elements, "class")
+    found = [*_chosen(elements, classes), *_telling(tree.select("[id]"), "id")]
     furniture = [element for element, sounds in found if sounds & FURNITURE and element.tag not in NEVER]
     trimmings = [element for element, sounds in found if sounds & TRIMMING and element.tag in PARTS]
-    return list(dict.fromkeys(furniture)), list(dict.fromkeys(trimmings))
+    return Hinted(list(dict.fromkeys(furniture)), list(dict.fromkeys(trimmings)), classes)
 
 
 def _telling(elements: list[Element], name: str) -> list[tuple[Element, int]]:
     """Choose the elements whose attribute of this name sounds like furniture; classes are few, most ids are new."""
     names = values(elements, name)
-    if name == "id" and not _may_tell(names):
-        return []
+    return [] if name == "id" and not _may_tell(names) else _chosen(elements, names)
+
+
+def _chosen(elements: list[Element], names: list[str]) -> list[tuple[Element, int]]:
     sounds = {one: heard for one in set(names) if (heard := _known[one])}
     chosen = compress(zip(elements, names, strict=True), map(sounds.__contains__, names)) if sounds else ()
     return [(element, sounds[one]) for element, one in chosen]
@@ -84,4 +102,4 @@ def _telling(elements: list[Element], name: str) -> list[tuple[Element, int]]:
 def _may_tell(names: list[str]) -> bool:
     """Say whether one of many names may sound like furniture: the letters of such a name are there."""
     letters = "\n".join(names).lower().encode("utf-8", "replace").translate(None, NO_LETTERS)
-    return any(map(letters.__contains__, SIGNS))
+    return any(map(letters.__contains__, PIECES)) and any(map(letters.__contains__, SIGNS))

@@ -149,12 +149,13 @@ def sign_lines(tree: Document, attention: Attention = EVERYTHING) -> tuple[Signa
     lines = {place: body.lines[place] for place in compress(range(len(words.blocks)), words.shown)}
     if there is None:
         return mark, lines
-    main_links, main_images = main_assets(tree, body.said or said(tree), body)
+    parts = body.said or said(tree)
+    main_links, main_images = main_assets(tree, parts, body)
     whole = replace(
         mark,
         outline=there.outline,
         cosmetic=there.cosmetic,
-        looks=assets.looks(tree),
+        looks=assets.looks(tree, parts.classes),
         links=there.links,
         main_links=assets.pack(main_links),
         images=there.images,
