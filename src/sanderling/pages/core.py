@@ -104,9 +104,9 @@ def are_together(boxes: list[Box], ends: list[int], line: int, other: int) -> bo
 
 def element_of(core: Core, tree: Document, lines: list[str]) -> Element | None:
     """Find the element that is the core, by one that has a line of it for itself; None if there is none."""
-    times = Counter(line for line in lines if len(line) >= TELLING)
+    times = Counter([line for line in lines if len(line) >= TELLING])
     inside = enumerate(lines[core.first : core.last], core.first)
-    places = {line: place for place, line in inside if times[line] == 1}
+    places = {line: place for place, line in inside if len(line) >= TELLING and times[line] == 1}
     for element, place in islice(_with_a_line(tree, places), MAX_TRIED):
         chain = _around(core.boxes, core.ends, place)
         boxes = [one for one in (element, *element.ancestors) if isinstance(one, Element) and _is_box(one)]

@@ -5,6 +5,7 @@ All but letters are left out of a line before it is looked up, so counters and p
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 LONGEST = 80  # characters of a line that may be one of these
 OTHERS, HELPFUL, ANSWER, SHARE, NETWORK = "others", "helpful", "answer", "share", "network"
@@ -251,6 +252,7 @@ STARTS |= {key[:2] for key in WAYS} | {b"x%c" % letter for letter in range(256)}
 """The first two letters of lines of links that may tell what they are."""
 
 
+@lru_cache(maxsize=4_096)  # menus are the same on every page
 def sort_of_links(key: bytes, is_bare: bool) -> str | None:
     """Say what a line with links tells that has several phrases in a row, given its letters; None for text."""
     if ASKED(key):
