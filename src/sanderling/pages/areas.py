@@ -165,12 +165,12 @@ class Areas:
                 menus += _menu(run, bare)
                 run = []
         self.runs = self._small(menus + _menu(run, bare), furniture)
-        for menu in self.runs:
-            for place in menu:
-                area[place] = 1
-            for place in worthy(self.lines, menu):
-                area[place] = not PRICED.search(self.lines[place])  # what a thing costs is told
-            self.weighed.update(menu)
+        found = [place for menu in self.runs for place in menu]
+        for place in found:
+            area[place] = 1
+        for place in worthy(self.lines, found):
+            area[place] = not PRICED.search(self.lines[place])  # what a thing costs is told
+        self.weighed.update(found)
         return area
 
     @cached_property

@@ -98,7 +98,7 @@ class _Told:
         for place in filter(len(lines).__gt__, signs.linked):
             inside[place] = signs.linked[place]
         self.inside = [0, *accumulate(inside)]
-        self.ways = [place for place, size in enumerate(inside) if size and _is_way(lines[place], size)]
+        self.ways = sorted(n for n, size in signs.linked.items() if size and n < len(lines) and _is_way(lines[n], size))
         self.headings, self.buttons, self.articles = (
             sorted(first for first, _ in rows) for rows in (signs.headings, signs.buttons, signs.articles)
         )

@@ -73,7 +73,8 @@ NO_WORDS = {code: " " for code in range(128) if not chr(code).isalpha()}  # of A
 SPOKEN = bytes(code if code == 10 or chr(code).isalpha() else 32 for code in range(128)) + b" " * 128  # small letters
 ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 RUNS = bytes(119 if chr(code).isalnum() or code in b"_-" else code for code in range(128)) + bytes(128)
-RUN = b"w" * 12  # of letters and digits, as in each token
+HEXES = bytes(120 if code in b"0123456789abcdef" else code for code in range(128)) + bytes(128)
+RUN, HEX_RUN = b"w" * 20, b"x" * 8  # of letters and digits: one of them is in each token
 SIGNS = (b"0:00", b"0h00", b"0am", b"0pm", b"(c)")  # one of them is in each time of day, or claim
 PLAIN = {"\u00a0": " "} | dict.fromkeys(
     "\u2013\u2014\u2018\u2019\u201c\u201d\u2026\u2022\u2192\u00a7", ","
@@ -95,11 +96,13 @@ def reduce(line: str) -> str:
 
 def stamped(lines: Sequence[str]) -> list[bool]:
     """Say of lines with a digit which may have a stamp: of most it is seen at once that they have none."""
-    if len(_known) + len(lines) > MAX_KNOWN:
+    told = {line: _known.get(line) for line in lines if len(line) <= MAX_STAMPED}
+    fresh = [line for line, known in told.items() if known is None]
+    found = dict(zip(fresh, _stamped(fresh), strict=True)) if fresh else {}
+    if len(_known) + len(found) > MAX_KNOWN:
         _known.clear()
-    fresh = [line for line in lines if len(line) <= MAX_STAMPED and line not in _known]
-    _known.update(zip(fresh, _stamped(fresh), strict=True) if fresh else ())
-    return [_known.get(line, False) for line in lines]
+    _known.update(found)
+    return [bool(found.get(line, told.get(line))) for line in lines]
 
 
 def _stamped(lines: Sequence[str]) -> list[bool]:
@@ -115,13 +118,14 @@ def _stamped(lines: Sequence[str]) -> list[bool]:
         raw.translate(SPOKEN).decode().split("\n"),
         zeros.split(b"\n"),
         raw.translate(RUNS).split(b"\n"),
+        raw.translate(HEXES).split(b"\n"),
     )
     return [
         not line.isascii()
         or not clues.isdisjoint(words.split())
         or (bool(signs) and any(map(numbers.__contains__, signs)))
-        or (RUN in runs and _has_token(line))
-        for line, words, numbers, runs in zip(*rows, strict=True)
+        or ((RUN in runs or HEX_RUN in hexes) and _has_token(line))
+        for line, words, numbers, runs, hexes in zip(*rows, strict=True)
     ]
 
 
