@@ -10,6 +10,8 @@ from difflib import SequenceMatcher
 
 from msgspec import Struct
 
+from sanderling.pages.stretch import ends
+
 MAX_CELLS = 60_000  # old blocks times new blocks of a gap that are still compared run by run
 
 
@@ -24,26 +26,6 @@ def align(old: Sequence[int], new: Sequence[int]) -> list[Hunk]:
     """Find the places where two sequences of block hashes differ."""
     start, tail = ends(old, new)
     return _between(old, new, (start, len(old) - tail), (start, len(new) - tail))
-
-
-def ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
-    """Count what two sequences of one type begin and end with alike."""
-    start = common(old, new)
-    return start, min(common(old[::-1], new[::-1]), min(len(old), len(new)) - start)
-
-
-def common(one: Sequence[object], other: Sequence[object]) -> int:
-    """Count what two sequences of one type have in common at their start; halves are compared at a time."""
-    low, high = 0, min(len(one), len(other))
-    if one[:high] == other[:high]:
-        return high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle
-    return low
 
 
 def _between(old: Sequence[int], new: Sequence[int], left: tuple[int, int], right: tuple[int, int]) -> list[Hunk]:

@@ -8,11 +8,12 @@ from itertools import compress, islice
 
 from msgspec import Struct
 
-from sanderling.changes.align import Hunk, align, ends
+from sanderling.changes.align import Hunk, align
 from sanderling.changes.resources import Swap
 from sanderling.changes.tree import Structure, compare_packed
 from sanderling.pages.assets import unpack as unpack_set
 from sanderling.pages.signatures import MAIN, VEILED, Signature
+from sanderling.pages.stretch import ends
 from sanderling.pages.worth import WORTH
 
 MAX_PAIRED = 10_000  # old blocks times new ones that are paired by their sizes

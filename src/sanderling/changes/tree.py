@@ -6,8 +6,8 @@ from operator import gt
 
 from msgspec import Struct
 
-from sanderling.changes.align import common
 from sanderling.pages.fingerprint import COSMETIC, KNOWN, UNSEEN, Outline, named, unfold
+from sanderling.pages.stretch import common
 
 
 class Verdict(StrEnum):

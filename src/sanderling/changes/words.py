@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from sanderling.changes.align import common
+from sanderling.pages.stretch import common
 
 MAX_WORDS = 1_000  # tokens between the first and the last that differ; more are shown whole
 UNSPACED = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"

@@ -4,15 +4,11 @@ What a page says of its parts is asked of these texts alone, not of the whole pa
 or another line could be read in another way for it, the page is read as a whole.
 """
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from itertools import accumulate, compress, count
-from operator import ne
+from collections.abc import Sequence, Set
 
 from msgspec import Struct
 
 from sanderling.pages.areas import (
-    AND_ITS_END,
     HIDDEN,
     LANDMARK,
     MAIN,
@@ -25,6 +21,7 @@ from sanderling.pages.blocks import LABELS, LAYOUT, MARKED, TAGS, Blocks, is_vei
 from sanderling.pages.hints import FURNITURE, sound
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.sight import PROSE
+from sanderling.pages.stretch import ends
 from sanderling.pages.swaps import Swap, as_it_was
 from sanderling.pages.text import text
 
@@ -58,7 +55,7 @@ class _Page(Struct, frozen=True):
 
     def prose(self, area: slice) -> int:
         """Count the letters of prose in some lines."""
-        return sum(filter(PROSE.__le__, map(len, self.lines[area])))
+        return sum([size for size in map(len, self.lines[area]) if size >= PROSE])
 
 
 def furniture_before(tree: Document, swaps: Sequence[Swap]) -> tuple[Blocks, Blocks] | None:
@@ -106,7 +103,8 @@ def _sounds(element: Element) -> bool:
 
 def _are_short(old: list[str], new: list[str]) -> bool:
     """Say whether the lines that differ are no prose, or as long as they were: no share of the page is another then."""
-    sizes = [(len(old[place]), len(new[place])) for place in compress(count(), map(ne, old, new))]
+    start, tail = ends(old, new)
+    sizes = zip(*(map(len, lines[start : len(lines) - tail]) for lines in (old, new)), strict=True)
     return all(mine == yours or max(mine, yours) < PROSE for mine, yours in sizes)
 
 
@@ -114,13 +112,21 @@ def _read(tree: Document, veiled: list[Element], block: list[Element], landmarks
     """Read the lines of a page, and which of them some elements and program text cover."""
     named = [(VEILED, veiled), (CHANGED, block), (LANDMARK, landmarks)]
     rules = {tag: [VERBATIM] for tag in TAGS[VERBATIM]}
-    lines, spans = render(tree, [(label, elements) for label, elements in named if elements], rules)
-    ends = list(accumulate(map(AND_ITS_END, map(len, lines))))
+    text, spans = render(tree, [(label, elements) for label, elements in named if elements], rules)
     areas: dict[str, list[slice]] = {}
+    numbers = _numbers(text, {place for start, end, _ in spans for place in (start, max(start, end - 1))})
     for start, end, label in spans:
-        first = bisect_right(ends, start)
-        areas.setdefault(label, []).append(slice(first, bisect_left(ends, end, first) + 1))
-    return _Page(lines, areas)
+        areas.setdefault(label, []).append(slice(numbers[start], numbers[max(start, end - 1)] + 1))
+    return _Page(text.split("\n"), areas)
+
+
+def _numbers(text: str, places: Set[int]) -> dict[int, int]:
+    """Number the lines in which some places of a text are, going through it once."""
+    numbers, number, last = {}, 0, 0
+    for place in sorted(places):
+        number += text.count("\n", last, place)
+        numbers[place], last = number, place
+    return numbers
 
 
 def _block(swaps: Sequence[Swap]) -> list[Element]:

@@ -143,7 +143,8 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     if not parts.main:
         named.append((VALUE, tree.select(VALUES)))
     named = [(label, elements[:MAX_NAMED]) for label, elements in named if elements]
-    lines, spans = render(tree, named, LANDMARKS | LINKS | PARTS)
+    text, spans = render(tree, named, LANDMARKS | LINKS | PARTS)
+    lines = text.split("\n")
     areas = Areas(lines, spans)
     verbatim, unseen = bytes(areas.cover(VERBATIM)), bytes(areas.cover(VEILED))
     if attention.is_narrow:
@@ -175,7 +176,7 @@ def _asking(tree: Document, parts: Said) -> list[Element]:
 
 def render(
     tree: Document, named: list[tuple[str, list[Element]]], tags: dict[str, list[str]]
-) -> tuple[list[str], list[tuple[int, int, str]]]:
+) -> tuple[str, list[tuple[int, int, str]]]:
     """Render the text, and say which of it each landmark and each named element covers."""
     rules = {tag: labels for tag, labels in tags.items() if tag in COMMON or tree.find_all(tag)}  # each costs a little
     cells = loosen(tree)
@@ -192,7 +193,7 @@ def render(
                 element.attrs.pop(MARK, None)
     if len(text) > MAX_TEXT:
         text, spans = text[:MAX_TEXT], [span for span in spans if span[0] < MAX_TEXT]
-    return text.split("\n"), spans
+    return text, spans
 
 
 def _watched(areas: Areas, lines: list[str], attention: Attention) -> bytes:

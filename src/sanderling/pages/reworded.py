@@ -30,6 +30,7 @@ from sanderling.pages.signatures import (
     weight_of,
     worded,
 )
+from sanderling.pages.stretch import common, ends
 from sanderling.pages.text import squeeze, text
 
 FEW = 4_000  # letters that are added up; reading a page costs less than many more
@@ -132,7 +133,7 @@ def _show_alike(old: Blocks, new: Blocks) -> bool:
 def _is_enough(words: Sequence[Words], cut: "_Cut") -> bool:
     """Say whether the lines of a cut tell what differs: no bare times, and no end of one inside what the other has."""
     mine, yours = (list(filter(None, some.blocks)) for some in words)
-    is_open = bool(cut.tail) and _common(mine, yours) == min(len(mine), len(yours))
+    is_open = bool(cut.tail) and common(mine, yours) == min(len(mine), len(yours))
     return not is_open and not any(some.clocks for some in words)
 
 
@@ -163,8 +164,7 @@ ROWS = ("lines", "main", "verbatim", "veiled")  # one thing for each line of a p
 
 def _cut(old: Blocks, new: Blocks) -> _Cut:
     """Cut off what two versions begin and end with, but for the blocks between which that stands which differs."""
-    start = _common(old.lines, new.lines)
-    tail = min(_common(old.lines[::-1], new.lines[::-1]), min(len(old.lines), len(new.lines)) - start)
+    start, tail = ends(old.lines, new.lines)
     after = next(compress(count(1), new.lines[len(new.lines) - tail :]), 0)
     cut = _Cut(_last_block(new, start), tail - after if after else 0)
     whole = cut.around(old.verbatim) != cut.around(new.verbatim) or max(map(len, (old.lines, new.lines))) >= MAX_LINES
@@ -177,11 +177,6 @@ def _last_block(page: Blocks, end: int) -> int:
         if read_line(page, place):
             return place
     return 0
-
-
-def _common(one: Sequence[str | bytes], other: Sequence[str | bytes]) -> int:
-    """How many lines two texts begin with alike."""
-    return next(compress(count(), map(ne, one, other)), min(len(one), len(other)))
 
 
 def _weights(old: Blocks, new: Blocks, cut: _Cut) -> tuple[int, int]:

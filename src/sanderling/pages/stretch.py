@@ -1,5 +1,7 @@
 """What two versions of a page begin and end with alike."""
 
+from collections.abc import Sequence
+
 STRIDE = 4_096  # bytes compared at once, at first
 STEP = 256  # and at last
 
@@ -25,4 +27,24 @@ def common_end(one: bytes, other: bytes, most: int) -> int:
         while low + step <= most and one.endswith(other[yours - low - step : yours - low], 0, mine - low):
             low, step = low + step, 2 * step
         step //= 2
+    return low
+
+
+def ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
+    """Count what two sequences of one type begin and end with alike."""
+    start = common(old, new)
+    return start, min(common(old[::-1], new[::-1]), min(len(old), len(new)) - start)
+
+
+def common(one: Sequence[object], other: Sequence[object]) -> int:
+    """Count what two sequences of one type have in common at their start; halves are compared at a time."""
+    low, high = 0, min(len(one), len(other))
+    if one[:high] == other[:high]:
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle
     return low
