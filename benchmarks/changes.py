@@ -28,8 +28,8 @@ from sanderling.changes.detect import Change, Kind, detect, judge
 from sanderling.changes.difference import difference
 from sanderling.changes.noise import Noise
 from sanderling.pages.between import Before, marks_between
+from sanderling.pages.mark import read as unpack
 from sanderling.pages.parse import Document, parse
-from sanderling.pages.signatures import read as unpack
 
 CONTENTS = "contents repeated"
 Result = TypeVar("Result")

@@ -37,8 +37,9 @@ from sanderling.migrants.follow import links_of
 from sanderling.pages import stamps
 from sanderling.pages.between import Before, marks_between
 from sanderling.pages.links import extract
+from sanderling.pages.mark import read, write
 from sanderling.pages.parse import Document, parse
-from sanderling.pages.signatures import read, sign, write
+from sanderling.pages.signatures import sign
 from sanderling.pages.structure import structure
 from sanderling.pages.text import dense, letters, text_mark
 from sanderling.pages.textmarks import text_marks

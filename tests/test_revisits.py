@@ -13,7 +13,7 @@ from tests.web import Page, Site, html, redirect, tree
 
 from sanderling.cli import main
 from sanderling.errors import CollectionError, UsageError
-from sanderling.pages.signatures import is_current
+from sanderling.pages.mark import is_current
 from sanderling.refresh.history import decode
 from sanderling.revisits import Mode, refresh
 from sanderling.session import Request, crawl

@@ -9,7 +9,7 @@ from sanderling.clock import Clock
 from sanderling.database import transaction
 from sanderling.frontier.doors import Door
 from sanderling.home.house import House
-from sanderling.pages.signatures import is_current
+from sanderling.pages.mark import is_current
 from sanderling.records import Brief, Host, Itinerary, Kept, Outcome, Parcel, Role
 from sanderling.schedule.roster import Roster
 from sanderling.store.catalogue import Latest

@@ -2,8 +2,9 @@
 
 from sanderling.changes.detect import Change, detect
 from sanderling.changes.noise import Noise
+from sanderling.pages.mark import write
 from sanderling.pages.parse import parse
-from sanderling.pages.signatures import sign, write
+from sanderling.pages.signatures import sign
 
 TEXT = [
     "Sanderlings are small waders that run along the edge of the waves.",

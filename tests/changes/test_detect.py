@@ -9,8 +9,9 @@ from sanderling.changes.detect import Kind, Paragraph, Tally, detect, to_json
 from sanderling.changes.difference import Action
 from sanderling.changes.tree import Verdict
 from sanderling.pages.attention import Attention
+from sanderling.pages.mark import write
 from sanderling.pages.parse import parse
-from sanderling.pages.signatures import sign, write
+from sanderling.pages.signatures import sign
 
 words = st.lists(st.sampled_from(["tide", "sand", "crab", "worm", "wave", "shell"]), min_size=1, max_size=8).map(
     " ".join

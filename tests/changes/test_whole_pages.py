@@ -10,8 +10,9 @@ from tests.changes.whole_pages import BUILDERS, CLAUSES, Builder, Page, semantic
 
 from sanderling.changes.detect import Change, Kind, detect
 from sanderling.pages.between import Before, marks_between
+from sanderling.pages.mark import write
 from sanderling.pages.parse import parse
-from sanderling.pages.signatures import sign, write
+from sanderling.pages.signatures import sign
 
 RELATED = "<h3>Related articles</h3><ul>{0}</ul>"
 ITEM = "<li><a href='/{0}'>{1}</a></li>"

@@ -11,8 +11,9 @@ from tests.pages.alike import as_found
 from sanderling.changes.detect import Kind, detect
 from sanderling.changes.difference import difference
 from sanderling.pages.between import Before, compare
+from sanderling.pages.mark import write
 from sanderling.pages.parse import parse
-from sanderling.pages.signatures import sign, write
+from sanderling.pages.signatures import sign
 
 
 @pytest.mark.slow

@@ -7,8 +7,9 @@ from tests.pages.alike import agree, pair_of
 
 from sanderling.changes.difference import Difference
 from sanderling.pages.between import Before, compare, marks_between
+from sanderling.pages.mark import read, write
 from sanderling.pages.parse import parse
-from sanderling.pages.signatures import read, sign, write
+from sanderling.pages.signatures import sign
 
 TEXT = "Sanderlings run along the edge of the waves and pick up what the water leaves behind, number {0}."
 

@@ -3,8 +3,9 @@
 import pytest
 
 from sanderling.pages import signatures
+from sanderling.pages.mark import Signature, is_current, read, write
 from sanderling.pages.parse import parse
-from sanderling.pages.signatures import Signature, is_current, read, sign, write
+from sanderling.pages.signatures import sign
 from sanderling.pages.text import dense, text, text_mark
 
 

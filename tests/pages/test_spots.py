@@ -7,8 +7,9 @@ from tests.pages.alike import as_found
 
 from sanderling.changes.difference import difference
 from sanderling.pages.branches import compare_spots
+from sanderling.pages.mark import write
 from sanderling.pages.parse import parse
-from sanderling.pages.signatures import sign, write
+from sanderling.pages.signatures import sign
 from sanderling.pages.spots import MAX_SPOTS, Told, told
 
 WORDS = "Sanderlings run along the edge of the waves and pick up what the water leaves behind."

@@ -14,7 +14,7 @@ from sanderling.changes.difference import Action, Block, Delta, Difference, diff
 from sanderling.changes.noise import Noise, asset, place_of, places
 from sanderling.changes.resources import Sort, Swap
 from sanderling.changes.tree import Structure, Verdict
-from sanderling.pages.signatures import read
+from sanderling.pages.mark import read
 
 MAX_BLOCKS = 200  # listed in one report; all are counted
 

@@ -12,7 +12,7 @@ from sanderling.changes.align import Hunk, align
 from sanderling.changes.resources import Swap
 from sanderling.changes.tree import Structure, compare_packed
 from sanderling.pages.assets import unpack as unpack_set
-from sanderling.pages.signatures import MAIN, VEILED, Signature
+from sanderling.pages.mark import MAIN, VEILED, Signature
 from sanderling.pages.stretch import ends
 from sanderling.pages.worth import WORTH
 

@@ -14,8 +14,9 @@ from sanderling.changes.words import Piece, pieces, whole
 from sanderling.pages.assets import picture, source_of, target
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.links import extract
+from sanderling.pages.mark import Signature
 from sanderling.pages.parse import Document, parse
-from sanderling.pages.signatures import Signature, sign_lines
+from sanderling.pages.signatures import sign_lines
 from sanderling.pages.stamps import steady
 
 MAX_LISTED = 500

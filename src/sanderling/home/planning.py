@@ -7,8 +7,7 @@ from sanderling.clock import http_time
 from sanderling.home.house import House
 from sanderling.organise.normalise import host_of, split
 from sanderling.organise.scope import site_of
-from sanderling.pages.parse import parse
-from sanderling.pages.signatures import is_current, read, sign, write
+from sanderling.pages.mark import is_current, read, write
 from sanderling.records import Outcome, Role, Visit
 from sanderling.refresh.plans import Facts
 from sanderling.refresh.sitemap import Hint as Told
@@ -67,6 +66,9 @@ def _difference(visit: Visit, old: Latest, house: House) -> Difference | None:
         return None
     before = visit.marks.get("before") or house.catalogue.mark(visit.id, "signature")
     if not is_current(before) and (place := house.catalogue.body_place(old.visit)):
+        from sanderling.pages.parse import parse  # most crawls never ask
+        from sanderling.pages.signatures import sign
+
         before = write(sign(parse(read_record(house.archive.folder, Place(*place)).body, old.charset)))
     return difference(read(before), read(new)) if is_current(before) else None
 

@@ -13,9 +13,10 @@ from msgspec import Struct
 
 from sanderling.pages.branches import compare_spots, compare_trees
 from sanderling.pages.forks import ALL, NOWHERE, Found, Part, Spots, look
+from sanderling.pages.mark import write
 from sanderling.pages.parse import Document, parse
 from sanderling.pages.reworded import Pair
-from sanderling.pages.signatures import sign, write
+from sanderling.pages.signatures import sign
 from sanderling.pages.spots import told
 from sanderling.pages.stretch import common_end, common_start
 from sanderling.pages.xhtml import closed

@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest
 
 from sanderling.pages.blocks import Blocks, blocks
+from sanderling.pages.mark import Signature
 from sanderling.pages.parse import Document
 from sanderling.pages.phrases import sort_of
 from sanderling.pages.sight import LONG, PROSE
 from sanderling.pages.signatures import (
     MAX_LINES,
     NOTHING,
-    Signature,
     Words,
     places_of,
     read_line,

@@ -2,8 +2,7 @@
 
 `text_mark` (text.py) is the cheap test, made for every page: a hash of the visible text. `sign` is the full mark, a few
 times the work of parsing, so it is made only where the bytes of a page differ from those of the last visit; stored, it
-spares the next comparison the old body. Hashes of blocks and assets have 32 bits: they are compared within one page
-only. All text is hashed without blanks, that of blocks without stamps too.
+spares the next comparison the old body (`mark.py`).
 """
 
 import re
@@ -12,7 +11,7 @@ from collections.abc import Iterable, Sequence, Set
 from itertools import compress
 from re import Pattern
 
-from msgspec import Struct, msgpack
+from msgspec import Struct
 from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
@@ -21,15 +20,14 @@ from sanderling.pages.ages import aged
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.blocks import MAX_PARTS, Blocks, Said, blocks, said
 from sanderling.pages.core import element_of
+from sanderling.pages.mark import VEILED, VERSION, Signature
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import reduce, stamped
 from sanderling.pages.text import dense, spelled, words_of
 from sanderling.pages.worth import weighed
 
-VERSION = 19
 MAX_LINES = 80_000  # half of them empty; all that follow are one
 NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
-MAIN, VEILED = 1, 4  # of a block's place in the page
 TIMETABLE = 4  # bare times of day that make a timetable; fewer are clocks
 MAX_CLOCK = 7
 CALENDAR = 3  # bare days of the week with their dates that make a list of them; fewer are today's
@@ -45,50 +43,6 @@ BLANK = 2_000  # characters of blanks and scripts in a part that has few words
 PROSE_LINKS, PROSE_IMAGES = "p a[href]", "p img, figure img"
 PARTS = frozenset(("div", "section", "article", "aside", "form", "p", "ul", "ol", "li", "td", "dl", "dd"))
 """Tags whose words stand on lines of their own."""
-
-
-class Signature(Struct, frozen=True, array_like=True):
-    """What is remembered of one version of a page."""
-
-    version: int
-    attention: int  # under which the mark was made; 0 for the usual one
-    text: int  # hash of the whole visible text, stamps and furniture too, however it is cut into blocks
-    keys: bytes  # of each block of text: hash, four bytes
-    sizes: bytes  # its length in bytes, two bytes; 0 for a block that is all stamps
-    places: bytes  # one byte: 1 for main content, 3 for a price and the like there, 4 for what is not shown, or 0
-    weight: int  # length of all main content, stamps too
-    outline: bytes  # the skeleton without tags that only change looks or are never seen, packed
-    cosmetic: int  # which tags only change looks, how often each, and the looks that old pages write into tags
-    looks: tuple[int, int]  # classes and styles in order, and as a set
-    links: bytes  # sets of hashes from here on
-    main_links: bytes
-    images: bytes
-    main_images: bytes
-    scripts: bytes
-    handlers: bytes
-    forms: bytes
-    frames: bytes
-    title: bytes = b""
-    start: int = 0  # blocks before these; two marks made of one another leave out what both begin and end with
-
-
-def read(mark: bytes) -> Signature:
-    """Read a full mark that `write` packed."""
-    return _decoder.decode(mark)
-
-
-def write(signature: Signature) -> bytes:
-    """Pack a full mark."""
-    return msgpack.encode(signature)
-
-
-def is_current(mark: bytes) -> bool:
-    """Say whether a mark is there and of this version; marks of others cannot be read."""
-    return mark.startswith(_START)
-
-
-_decoder = msgpack.Decoder(Signature)
-_START = msgpack.encode([VERSION] + [0] * (len(Signature.__struct_fields__) - 1))[:4]
 
 
 class Brought(Struct, frozen=True):
