@@ -9,7 +9,7 @@ TAGS = (
     *("style", "pre", "object", "svg", "path", "g", "text", "desc", "img", "area", "meta", "link", "base", "br"),
     *("hr", "input", "section", "article", "nav", "center", "address", "code", "u", "small", "strong", "label"),
     *("datalist", "ruby", "rt", "rp", "x-foo", "html", "head", "body", "details", "summary", "fieldset", "figure"),
-    *("blockquote", "main", "template", "math", "frameset", "nobr", "plaintext"),
+    *("blockquote", "main", "template", "math", "frameset", "nobr", "plaintext", "dialog", "rtc"),
 )
 ATTRIBUTES = (
     *('href="%s"', "href=%s", "href='%s#f'", 'class="%s b1"', 'rel="nofollow %s"', 'alt=" %s "', "name=%s", "lang=%s"),
@@ -51,6 +51,19 @@ def soup(dice: Random) -> str:
         draw = dice.random()
         loose = _tag(dice) if draw < share else dice.choice(TEXTS)
         pieces.append(loose if draw < share + 0.1 else _table(dice) if draw > 0.93 else _part(dice, 4))
+    return "".join(pieces)
+
+
+def stew(dice: Random) -> str:
+    """Cook one page of few kinds of tags, opened and closed in any order: where rules meet that seldom do."""
+    names, pieces, opened = dice.choices(TAGS, k=5), [dice.choice(BEGINNINGS)], ["p"]
+    for place in range(dice.choice([5, 10, 20])):
+        draw, name = dice.random(), dice.choice(names)
+        if draw < 0.45:
+            pieces.append(f"<{name} href=u{place}>")
+            opened.append(name)
+        else:
+            pieces.append(f"</{dice.choice(opened)}>" if draw < 0.8 else f"t{place}")
     return "".join(pieces)
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.pages.conftest import compiled
-from tests.pages.soup import soup
+from tests.pages.soup import soup, stew
 
 from sanderling.engines.worker import marks
 from sanderling.migrants.observe import Known
@@ -71,6 +71,16 @@ HARD = (
     "<p>&#0;&#xD800;</p>\x00",
     "<plaintext><a href=x>one</a>",
     "<iframe><noscript></noscript><a href=x></iframe>",
+    "<span><div></span></div><a href=x>one</span>two</a>",
+    "<span><a href=x><p><span>one</p></span>two</a>",
+    "<x-a><a href=x><span><x-a>one</span></x-a>two</a>",
+    "<b><a href=x><table><tr><td><b>one</td></tr></table></b>two</a>",
+    "<b><table><tr><td></b></td></tr></table><a href=x>one</b>two</a>",
+    "<option><a href=x><option>one<option>two</option></option>three</a>",
+    "<form><p><span></form><a href=x>one</p>two</a>",
+    "<li><a href=x>one<dialog><li>two</li></dialog></a>",
+    "<span><dialog></span><noscript></dialog>one",
+    "<ruby><p><rt><noscript></p>one",
 )
 
 Reader = Callable[[bytes], Glance | None]
@@ -107,6 +117,7 @@ def test_pages_a_browser_would_mend_are_given_back(read: Reader, page: str) -> N
 @given(seed=st.integers(0, 1 << 40))
 def test_whatever_a_page_is_what_is_said_is_what_the_tree_says(read: Reader, seed: int) -> None:
     assert is_alike(read, soup(Random(seed)).encode())
+    assert is_alike(read, stew(Random(seed)).encode())
 
 
 @given(body=st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "replace")))
@@ -197,7 +208,7 @@ def test_no_page_reads_or_writes_beyond_its_room(tmp_path: Path) -> None:
         from random import Random
         from sanderling.pages.glance import looker
         from sanderling.pages.native import load
-        from tests.pages.soup import soup
+        from tests.pages.soup import soup, stew
         BITS = [b"<", b">", b"&", b'"', b"=", b"\\xc3", b"", b"<a href="]
         look, dice = looker(load(Path(sys.argv[1]))), Random(7)
         for turn in range(6000):

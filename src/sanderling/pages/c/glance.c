@@ -27,13 +27,13 @@ static int read_tag(Page *page, int is_end) {
     page->at = at;
     Start start;
     start.tag = tag_of(name, (size_t)(at - name), hash);
-    start.hash = (uint8_t)(hash >> 8);
+    start.name = (Value){name, at};
     int wanted = !is_end && is_wanted(start.tag);
     if (wanted)
         memset(start.values, 0, sizeof start.values);
     if (!read_attributes(page, &start, wanted))
         return 0;
-    return is_end ? end(page, start.tag, start.hash) : begin(page, &start);
+    return is_end ? end(page, &start) : begin(page, &start);
 }
 
 /* Read markup from behind its "<". */

@@ -2,6 +2,8 @@
 
 #include "page.h"
 
+#include <string.h>
+
 int push(Page *page, int tag) {
     if (page->opens == MAX_OPEN)
         return 0;
@@ -9,16 +11,23 @@ int push(Page *page, int tag) {
     return 1;
 }
 
+/* End parts down to a place, and what is open in them. */
+void pop_to(Page *page, int place) {
+    page->opens = place;
+    for (int i = page->inlines; i > 0 && page->inlined[i - 1].place > place; i--)
+        page->inlined[i - 1].place = LOST;
+}
+
 /* End all that is open from a place on. A link may only go with its cell: elsewhere it would be opened again. */
 int pop_from(Page *page, int place, int may_end_link) {
     if (page->link >= place && page->link && !(may_end_link && end_link(page)))
         return 0;
-    for (; page->opens > place; page->opens--) {
-        int tag = top(page);
-        if (tag == T_form)
+    for (int i = place; i < page->opens; i++) {
+        if (page->open[i] == T_form)
             return 0;
-        page->unscripted -= tag == T_noscript;
+        page->unscripted -= page->open[i] == T_noscript;
     }
+    pop_to(page, place);
     if (page->heading >= place && page->heading) {
         page->heading_end = page->text.size;
         page->heading = 0;
@@ -52,16 +61,17 @@ int end_heading(Page *page) {
 
 static int ends_by_itself(int tag) { return tag == T_p || tag == T_li || tag == T_dd || tag == T_dt; }
 
+/* End a form; what is open in it stays so, and a paragraph with it, unless that is what was opened last. */
 int end_form(Page *page) {
     if (!page->has_form)
         return 1;
     while (ends_by_itself(top(page)))
-        if (!pop_from(page, page->opens - 1, 0))
+        if (page->inlines || !pop_from(page, page->opens - 1, 0))
             return 0;
     if (top(page) != T_form)
         return 0;
     page->has_form = 0;
-    page->opens--;
+    pop_to(page, page->opens - 1);
     return 1;
 }
 
@@ -74,27 +84,75 @@ int begin_item(Page *page, int tag) {
                 return 0;
             break;
         }
+        if (found == T_dialog)
+            return 0;
         if (found != T_address && found != T_div && found != T_p && found != T_a)
             break;
     }
     return end_paragraph(page) && push(page, tag);
 }
 
-/* Spans and the like are only counted. */
-int begin_inline(Page *page, uint8_t name) {
-    page->inlined[name]++;
-    page->linked[name]++;
-    return ++page->inlines <= MAX_INLINE;
+static int is_live(const Page *page, const Inline *one) { return one->place == page->opens; }
+
+/* Say whether a ruby is what is open last: around it nothing ends with the parts of it. */
+static int is_in_ruby(const Page *page) {
+    int at = page->inlines;
+    while (at > 0 && !(page->inlined[at - 1].tag == T_ruby && is_live(page, &page->inlined[at - 1])))
+        at--;
+    return at > 0;
 }
 
-/* End one; one around a link would end that too, which would be opened again. */
-int end_inline(Page *page, uint8_t name) {
-    if (!page->inlined[name])
-        return 1;
-    if (page->link && !page->linked[name])
+/* One of a few ends its like, and inside a ruby a paragraph or item too. */
+static int ends_another(const Page *page, int tag) {
+    if (!(kind_of(tag) & LOOSE))
         return 0;
-    page->inlined[name]--;
-    page->linked[name]--; /* counts only while a link is open */
+    if (tag != T_option && tag != T_optgroup && ends_by_itself(top(page)) && !is_in_ruby(page))
+        return 1;
+    if (!page->link || !page->inlines)
+        return 0;
+    const Inline *last = &page->inlined[page->inlines - 1];
+    return is_live(page, last) && kind_of(last->tag) & LOOSE;
+}
+
+int begin_inline(Page *page, const Start *start) {
+    if (page->inlines == MAX_INLINE || ends_another(page, start->tag))
+        return 0;
+    page->inlined[page->inlines++] = (Inline){start->name, start->tag, page->opens};
+    return 1;
+}
+
+static int is_same(const Inline *one, const Start *other) {
+    ptrdiff_t length = one->name.end - one->name.start;
+    if (one->tag != other->tag || length != other->name.end - other->name.start)
+        return 0;
+    for (ptrdiff_t i = 0; i < length; i++)
+        if (lower(one->name.start[i]) != lower(other->name.start[i]))
+            return 0;
+    return 1;
+}
+
+/* Say whether all parts from a place on keep what is around them open. */
+static int is_walled(const Page *page, int place) {
+    while (place < page->opens && page->open[place] != T_dialog)
+        place++;
+    return place == page->opens;
+}
+
+/* End one with what is open in it; one around a link would end that too, which would be opened again. */
+int end_inline(Page *page, const Start *start) {
+    int at = page->inlines;
+    while (at > 0 && !is_same(&page->inlined[at - 1], start))
+        at--;
+    if (!at)
+        return 1;
+    Inline *found = &page->inlined[at - 1];
+    if (page->link && (at <= page->unlinked || !is_live(page, found)))
+        return 0;
+    if (found->place < page->opens) /* from inside a part: whether it stays open or not, it is remembered */
+        return is_walled(page, found->place);
+    for (int i = at; i < page->inlines; i++)
+        page->inlined[i].place = LOST;
+    memmove(found, found + 1, (size_t)(page->inlines - at) * sizeof *found);
     page->inlines--;
     return 1;
 }

@@ -9,7 +9,7 @@
 
 #define MAX_OPEN 200   /* parts inside one another */
 #define MAX_INLINE 250 /* spans and the like that nothing ended; at 512 levels the parser begins to flatten */
-#define NAMES 256      /* by whose hashes those are counted */
+#define LOST 255       /* where one is that went with a part; it may come back */
 
 enum { BEFORE_HEAD, IN_HEAD, AFTER_HEAD, IN_BODY };
 
@@ -18,8 +18,13 @@ typedef struct {
 } Value;
 
 typedef struct {
+    Value name;
+    int tag, place; /* how many parts it is in */
+} Inline;
+
+typedef struct {
+    Value name;
     int tag, is_empty;     /* ended by "/>" */
-    uint8_t hash;          /* of its name */
     Value values[A_count]; /* only of tags whose attributes are asked for */
 } Start;
 
@@ -28,8 +33,8 @@ typedef struct {
     int mode, opens, unscripted, has_form, has_html; /* unscripted: inside how many noscripts */
     int has_doctype, is_modern;                      /* of a kind that is surely read by today's rules */
     uint8_t open[MAX_OPEN];
-    int inlines;
-    uint16_t inlined[NAMES], linked[NAMES]; /* of those the ones inside the open link */
+    int inlines, unlinked; /* of those the ones that were open before the open link */
+    Inline inlined[MAX_INLINE];
     int link, is_outward, heading;          /* place in `open` of the link and of the first h1, 0 if there is none */
     size_t link_start, heading_start, heading_end;
     int has_image, has_heading;
@@ -63,8 +68,9 @@ int end_part(Page *page, int tag, int stop, int other);
 int end_heading(Page *page);
 int end_form(Page *page);
 int begin_item(Page *page, int tag);
-int begin_inline(Page *page, uint8_t name);
-int end_inline(Page *page, uint8_t name);
+int begin_inline(Page *page, const Start *start);
+int end_inline(Page *page, const Start *start);
+void pop_to(Page *page, int place);
 int place_of_cell(const Page *page);
 int begin_row(Page *page, int tag);
 int end_row(Page *page, int tag);
@@ -84,6 +90,6 @@ void skip_line_end(Page *page);
 
 /* rules.c: what a tag does. */
 int begin(Page *page, const Start *start);
-int end(Page *page, int tag, uint8_t hash);
+int end(Page *page, const Start *start);
 
 #endif

@@ -16,7 +16,7 @@ static int begin_a(Page *page, const Start *start) {
     if (page->link) { /* one ends the other, if nothing else is open in it */
         if (page->link != page->opens - 1 || !end_link(page))
             return 0;
-        page->opens--;
+        pop_to(page, page->opens - 1);
     }
     return begin_link(page, start) && push(page, T_a);
 }
@@ -98,7 +98,7 @@ static int begin_in_body(Page *page, const Start *start) {
         return 0;
     if (tag == T_pre)
         skip_line_end(page);
-    return kind & PART ? push(page, tag) : kind & VOID || begin_inline(page, start->hash);
+    return kind & PART ? push(page, tag) : kind & VOID || begin_inline(page, start);
 }
 
 static int begin_in_head(Page *page, const Start *start) {
@@ -145,15 +145,15 @@ int begin(Page *page, const Start *start) {
     return begin_in_body(page, start);
 }
 
-static int end_in_body(Page *page, int tag, uint8_t hash) {
-    int kind = kind_of(tag);
+static int end_in_body(Page *page, const Start *start) {
+    int tag = start->tag, kind = kind_of(tag);
     switch (tag) {
     case T_a:
         if (!page->link)
             return 1;
         if (page->link != page->opens - 1 || !end_link(page))
             return 0;
-        page->opens--;
+        pop_to(page, page->opens - 1);
         return 1;
     case T_form:
         return end_form(page);
@@ -173,11 +173,11 @@ static int end_in_body(Page *page, int tag, uint8_t hash) {
         return end_part(page, tag, 0, 0);
     if (kind & (CELL | ROW))
         return end_from_cell(page, tag);
-    return end_inline(page, hash);
+    return end_inline(page, start);
 }
 
-int end(Page *page, int tag, uint8_t hash) {
-    int last = top(page);
+int end(Page *page, const Start *start) {
+    int tag = start->tag, last = top(page);
     if (kind_of(tag) & HARD)
         return 0;
     if (page->mode != IN_BODY) {
@@ -199,5 +199,5 @@ int end(Page *page, int tag, uint8_t hash) {
     }
     if (kind_of(last) & ROW)
         return end_row(page, tag);
-    return end_in_body(page, tag, hash);
+    return end_in_body(page, start);
 }

@@ -15,8 +15,6 @@ static const char *const attributes[] = {ATTRIBUTES(TEXT)};
 
 static uint8_t slots[SLOTS];
 
-static uint8_t lower(uint8_t c) { return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 32) : c; }
-
 /* Compare with a name in small letters. */
 static int is_named(const char *known, const uint8_t *name, size_t length) {
     for (size_t i = 0; i < length; i++)

@@ -19,6 +19,7 @@ enum {
     DRAWN = 512,    /* part of a drawing */
     HARD = 1024,    /* where it is, a parser has to say what the page is */
     LEADING = 2048, /* may stand in the head of a page */
+    LOOSE = 4096,   /* ended by its like */
 };
 
 #define TAGS(X)                                                                                                        \
@@ -38,9 +39,10 @@ enum {
     X(keygen, VOID) X(li, 0) X(line, DRAWN) X(lineargradient, DRAWN) X(link, VOID | TOLD | LEADING) X(listing, HARD)   \
     X(main, PART | ENDS_P | NAMED) X(marquee, HARD) X(mask, DRAWN) X(math, HARD) X(menu, PART | ENDS_P)                \
     X(meta, VOID | TOLD | LEADING) X(nav, PART | ENDS_P | NAMED) X(noembed, HARD) X(nobr, HARD) X(noframes, HARD) X(noscript, 0)     \
-    X(object, PART | CLOSED) X(ol, PART | ENDS_P | NAMED) X(optgroup, 0) X(option, 0) X(p, ENDS_P) X(param, VOID)      \
+    X(object, PART | CLOSED) X(ol, PART | ENDS_P | NAMED) X(optgroup, LOOSE) X(option, LOOSE) X(p, ENDS_P) X(param, VOID)      \
     X(path, DRAWN) X(pattern, DRAWN) X(plaintext, HARD) X(polygon, DRAWN) X(polyline, DRAWN)                           \
-    X(pre, PART | ENDS_P | NAMED) X(radialgradient, DRAWN) X(rect, DRAWN) X(script, LEADING) X(search, PART | ENDS_P)  \
+    X(pre, PART | ENDS_P | NAMED) X(radialgradient, DRAWN) X(rb, LOOSE) X(rect, DRAWN) X(rp, LOOSE) X(rt, LOOSE)       \
+    X(rtc, LOOSE) X(ruby, 0) X(script, LEADING) X(search, PART | ENDS_P)                                               \
     X(section, PART | ENDS_P | NAMED) X(select, 0) X(source, VOID) X(stop, DRAWN) X(style, LEADING)                    \
     X(summary, PART | ENDS_P) X(svg, NAMED | CLOSED) X(symbol, DRAWN) X(table, ROW | CLOSED | NAMED) X(tbody, ROW)     \
     X(td, CELL | CLOSED) X(template, HARD) X(text, DRAWN) X(textarea, 0) X(tfoot, ROW) X(th, CELL | CLOSED)            \
@@ -56,6 +58,8 @@ typedef struct {
 } Tag;
 
 extern const Tag tags[T_count];
+
+static inline uint8_t lower(uint8_t c) { return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 32) : c; }
 
 /* Hash a name letter by letter, in any case. */
 static inline uint32_t hashed(uint32_t hash, uint8_t letter) { return (hash ^ (letter | 32)) * 16777619u; }

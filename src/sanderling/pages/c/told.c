@@ -52,7 +52,7 @@ int begin_link(Page *page, const Start *start) {
     page->link = page->opens;
     page->link_start = text_of(page)->size;
     page->has_image = page->is_outward = 0;
-    memset(page->linked, 0, sizeof page->linked);
+    page->unlinked = page->inlines;
     size_t before = page->links.size;
     if (!put_value(&page->links, start->values[A_href]))
         return 0;
