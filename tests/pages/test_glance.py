@@ -80,7 +80,10 @@ HARD = (
     "<form><p><span></form><a href=x>one</p>two</a>",
     "<li><a href=x>one<dialog><li>two</li></dialog></a>",
     "<span><dialog></span><noscript></dialog>one",
+    "<dialog><noscript><b><dialog><b><p></b></b></dialog>one",
     "<ruby><p><rt><noscript></p>one",
+    "<g><a href=x>one<svg></g>two</svg></a>",
+    "<a href=x><svg><desc><g></svg>one</a>two",
 )
 
 Reader = Callable[[bytes], Glance | None]

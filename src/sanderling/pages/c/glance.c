@@ -53,7 +53,7 @@ static int read_markup(Page *page) {
         return skip_comment(page);
     }
     page->at += *at == '!';
-    return top(page) != T_svg && (*at == '!' ? skip_declared(page) : skip_bogus(page));
+    return !is_drawn(page) && (*at == '!' ? skip_declared(page) : skip_bogus(page));
 }
 
 static int read_text(Page *page, const uint8_t *end) {

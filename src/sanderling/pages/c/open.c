@@ -131,11 +131,12 @@ static int is_same(const Inline *one, const Start *other) {
     return 1;
 }
 
-/* Say whether all parts from a place on keep what is around them open. */
-static int is_walled(const Page *page, int place) {
-    while (place < page->opens && page->open[place] != T_dialog)
-        place++;
-    return place == page->opens;
+/* Say whether a dialog is open: alone of all parts it does not keep open what is around it. */
+static int is_in_dialog(const Page *page) {
+    int place = page->opens - 1;
+    while (place > 0 && page->open[place] != T_dialog)
+        place--;
+    return place > 0;
 }
 
 /* End one with what is open in it; one around a link would end that too, which would be opened again. */
@@ -149,7 +150,7 @@ int end_inline(Page *page, const Start *start) {
     if (page->link && (at <= page->unlinked || !is_live(page, found)))
         return 0;
     if (found->place < page->opens) /* from inside a part: whether it stays open or not, it is remembered */
-        return is_walled(page, found->place);
+        return !is_in_dialog(page);
     for (int i = at; i < page->inlines; i++)
         page->inlined[i].place = LOST;
     memmove(found, found + 1, (size_t)(page->inlines - at) * sizeof *found);

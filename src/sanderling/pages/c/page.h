@@ -49,6 +49,8 @@ static inline int kind_of(int tag) { return tags[tag].kind; }
 /* What is open last; `html` is below all, so there always is something. */
 static inline int top(const Page *page) { return page->open[page->opens - 1]; }
 
+static inline int is_drawn(const Page *page) { return top(page) == T_svg || kind_of(top(page)) & DRAWN; }
+
 static inline Buffer *text_of(Page *page) { return page->unscripted ? &page->unseen : &page->text; }
 
 /* told.c: what is said of a page. */

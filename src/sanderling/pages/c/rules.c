@@ -5,11 +5,26 @@
 #include <string.h>
 
 static int begin_in_svg(Page *page, const Start *start) {
+    if (top(page) == T_desc) /* in which HTML may stand */
+        return 0;
     if (start->tag == T_title && !start->is_empty) {
         const uint8_t *end = memchr(page->at, '<', (size_t)(page->end - page->at));
         return end && end == end_of_raw(page, "title") && read_raw(page, start);
     }
-    return kind_of(start->tag) & DRAWN;
+    if (!(kind_of(start->tag) & DRAWN))
+        return 0;
+    return start->is_empty || push(page, start->tag);
+}
+
+/* End a part of a drawing; an end without a beginning may be that of something around the drawing. */
+static int end_in_svg(Page *page, int tag) {
+    int place = page->opens - 1;
+    while (page->open[place] != tag && page->open[place] != T_svg)
+        place--;
+    if (page->open[place] != tag)
+        return 0;
+    pop_to(page, place);
+    return 1;
 }
 
 static int begin_a(Page *page, const Start *start) {
@@ -133,7 +148,7 @@ int begin(Page *page, const Start *start) {
         if (page->unscripted || !begin_body(page))
             return 0;
     }
-    if (last == T_svg)
+    if (is_drawn(page))
         return begin_in_svg(page, start);
     if (last == T_select)
         return tag == T_option || tag == T_optgroup;
@@ -189,10 +204,8 @@ int end(Page *page, const Start *start) {
     }
     if (tag == T_body || tag == T_html)
         return 1;
-    if (last == T_svg) {
-        page->opens -= tag == T_svg;
-        return tag == T_svg || tag == T_title || kind_of(tag) & DRAWN;
-    }
+    if (is_drawn(page))
+        return end_in_svg(page, tag);
     if (last == T_select) {
         page->opens -= tag == T_select;
         return tag == T_select || tag == T_option || tag == T_optgroup;
