@@ -162,6 +162,18 @@ static const uint8_t *after(const uint8_t *at, const uint8_t *end, const char *w
     return at && (size_t)(end - at) >= length && is_same(at, word, length) ? at + length : NULL;
 }
 
+/* Say whether a doctype that begins so ends as it should: with the name of a kind, then perhaps an address of the W3C. */
+static int is_whole(const uint8_t *id, const uint8_t *close) {
+    const uint8_t *quote = memchr(id, '"', (size_t)(close - id));
+    if (!quote)
+        return 0;
+    const uint8_t *address = after(quote + 1, close, "\"http://www.w3.org/");
+    if (!address)
+        return !has_words(quote + 1, close);
+    quote = memchr(address, '"', (size_t)(close - address));
+    return quote && !has_words(quote + 1, close);
+}
+
 /* Skip what begins with "<!"; the first doctype says by which rules a page is read, if it comes before all else. */
 int skip_declared(Page *page) {
     const uint8_t *from = page->at;
@@ -172,7 +184,7 @@ int skip_declared(Page *page) {
     if (!word || page->has_doctype || page->has_html || page->mode != BEFORE_HEAD)
         return 1;
     const uint8_t *public = after(name, close, "public"), *id = after(public, close, "\"-//w3c//dtd xhtml 1.");
-    page->is_modern = (name && !has_words(name, close)) || id;
+    page->is_modern = (name && !has_words(name, close)) || (id && is_whole(id, close));
     page->has_doctype = 1;
     return 1;
 }
