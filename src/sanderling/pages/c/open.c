@@ -23,8 +23,8 @@ int pop_from(Page *page, int place, int may_end_link) {
     if (page->link >= place && page->link && !(may_end_link && end_link(page)))
         return 0;
     for (int i = place; i < page->opens; i++) {
-        if (page->open[i] == T_form)
-            return 0;
+        if (page->open[i] == T_form || (page->open[i] == T_object && i > place))
+            return 0; /* a form stays, and where an object goes with its cell, links of the cell go on behind the table */
         page->unscripted -= page->open[i] == T_noscript;
     }
     pop_to(page, place);
