@@ -197,6 +197,11 @@ def test_a_page_in_another_encoding_is_read_if_it_is_plain() -> None:
     assert glance("<p>café".encode("latin1"), "latin1") is None
 
 
+def test_a_page_written_as_xml_is_parsed_where_one_tag_may_swallow_it() -> None:
+    page = '<html xmlns="http://www.w3.org/1999/xhtml"><body><!-- <script src="x"/> --><a href="y"/>%s</body></html>'
+    assert glance((page % "one").encode(), "utf-8") is None
+
+
 def test_without_the_library_all_pages_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_looker", None)
     assert glance(b"<p>tide", "utf-8") is None

@@ -33,10 +33,14 @@ def test_an_element_that_is_closed_in_its_own_tag_swallows_nothing(encoding: str
         assert words(page(start=hungry))[-6:] == ["The", "boat", "leaves", "at", "noon.", "Fares"]
 
 
-def test_the_declared_charset_counts_more_than_what_the_page_says() -> None:
-    assert b"<a id='\xe9'></a>" in closed(
-        page(SCRIPT, "<a id='é'/>").decode().encode("iso-8859-1"), "iso-8859-1"
-    )  # fmt: skip
+@pytest.mark.parametrize(("encoding", "charset"), [("utf-8", "utf8"), ("iso-8859-1", "")])
+def test_a_page_is_read_alike_by_whoever_was_told_its_charset_and_whoever_found_it(encoding: str, charset: str) -> None:
+    said = f'<meta http-equiv="content-type" content="text/html; charset={encoding}"/>'
+    body = page(said + SCRIPT, "<a id='é'/>").partition(b"\n")[2].decode().encode(encoding)
+    tree = parse(body, charset)
+    assert text(tree).split() == words(body, (tree.encoding or "").lower())
+    assert "<a id='é'></a>".encode(encoding) in closed(body)
+    assert closed(b"\xef\xbb\xbf" + body) == b"\xef\xbb\xbf" + closed(body)
 
 
 def test_what_only_looks_like_a_tag_stays() -> None:
@@ -56,7 +60,3 @@ def test_what_only_looks_like_a_tag_stays() -> None:
 )
 def test_a_page_that_is_no_xml_or_swallows_nothing_is_read_as_html(other: bytes) -> None:
     assert closed(other) == other
-
-
-def test_a_charset_nobody_knows_leaves_the_page_as_it_is() -> None:
-    assert closed(page(SCRIPT), "nonsense") == page(SCRIPT)

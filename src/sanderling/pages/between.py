@@ -67,7 +67,7 @@ def _at_spots(tree: Document, body: bytes, before: Before) -> Pair | None:
 
 def _forks(tree: Document, body: bytes, before: Before, until: Set[Part] = ALL) -> tuple[Document, Found]:
     """Parse the last version of a page, and find where it differs, until some parts of a mark are known to see it."""
-    old, new = closed(before.body, before.charset), closed(body, (tree.encoding or "").lower())  # as trees are made
+    old, new = closed(before.body), closed(body)  # as trees are made
     last = parse(old, before.charset, positions=True)
     return last, look(last, tree, max(len(new), len(old)), _spots(old, new), until)
 

@@ -25,7 +25,7 @@ def parse(body: bytes, charset: str = "", positions: bool = False) -> Document:
     With `positions` elements know where in the body they begin. Trees that a page hangs into the shadow of its own stay
     templates, so that their links are found.
     """
-    body = closed(body, charset)
+    body = closed(body)
     tree = _parsed(body, charset, positions)
     if not any("<" in frame.text.partition("</noscript")[2] for frame in tree.find_all("iframe")):
         return tree

@@ -9,6 +9,8 @@ from xml.parsers.expat import ExpatError, ParserCreate
 
 NAMESPACE = b"http://www.w3.org/1999/xhtml"
 START = 2048  # bytes in which a page has to name it
+LETTERS = "iso-8859-1"  # in which any byte is a letter: whatever is said of its encoding, a page has the same tags
+UTF8 = b"\xef\xbb\xbf"
 VOID = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr")
 )
@@ -17,20 +19,26 @@ VOID = frozenset(
 _swallows = re.compile(rb"<[stinx](?:cript|tyle|itle|extarea|frame|oframes|oembed|mp)\b[^<>]*/>").search
 
 
-def closed(body: bytes, charset: str = "") -> bytes:
+def closed(body: bytes) -> bytes:
     """Give each element that a page closes in its own tag an end tag, where one would swallow what follows."""
-    if NAMESPACE not in body[:START] or _swallows(body) is None:
+    if not may_close(body):
         return body
     parts, done = [], 0
-    for end, name in _self_closed(body, charset):
-        parts += [body[done : end - 2], b"></", name.encode(), b">"]
+    for end, name in _self_closed(body):
+        parts += [body[done : end - 2], b"></", name.encode(LETTERS), b">"]
         done = end
     return b"".join(parts) + body[done:]
 
 
-def _self_closed(body: bytes, charset: str) -> list[tuple[int, str]]:
+def may_close(body: bytes) -> bool:
+    """Say whether a page has to be looked at: hardly one has."""
+    return NAMESPACE in body[:START] and _swallows(body) is not None
+
+
+def _self_closed(body: bytes) -> list[tuple[int, str]]:
     """Find where tags end that close their element, with its name; none if the page is not well-formed."""
-    parser, found, is_empty = ParserCreate(charset or None), list[tuple[int, str]](), False
+    parser, found, is_empty = ParserCreate(LETTERS), list[tuple[int, str]](), False
+    mark = len(UTF8) if body.startswith(UTF8) else 0
 
     def start(_name: str, _attributes: object) -> None:
         nonlocal is_empty
@@ -42,7 +50,7 @@ def _self_closed(body: bytes, charset: str) -> list[tuple[int, str]]:
 
     def end(name: str) -> None:
         nonlocal is_empty
-        at = parser.CurrentByteIndex
+        at = parser.CurrentByteIndex + mark
         if is_empty and body[at - 2 : at] == b"/>" and name not in VOID:
             found.append((at, name))
         is_empty = False
@@ -54,7 +62,7 @@ def _self_closed(body: bytes, charset: str) -> list[tuple[int, str]]:
     parser.EntityDeclHandler = refuse
     parser.StartElementHandler, parser.CharacterDataHandler, parser.EndElementHandler = start, fill, end
     try:
-        parser.Parse(body, True)
-    except (ExpatError, LookupError, ValueError):
+        parser.Parse(body[mark:], True)
+    except (ExpatError, ValueError):
         return []
     return found
