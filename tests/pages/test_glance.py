@@ -163,6 +163,9 @@ def test_short_pages_that_may_be_notices_are_parsed(read: Reader) -> None:
     assert read(b"<title>404 not found</title><h1>Gone</h1>") is None
     assert read(b"<title>Tide</title><h1>Page <i>not found</i></h1>") is None
     assert read(b"<p>this domain is for sale") is None
+    assert read(b" " * 5000 + b"this domain is for sale") is None
+    assert read(b"this do<pre>&#10;main is for sale") is None
+    assert read(b"<p><noscript><title>x</title></noscript><svg><title>404 not found</title></svg>not found") is None
     assert read(b"<title>404 not found</title>" + b"<p>a long page about errors" * 300) is not None
 
 

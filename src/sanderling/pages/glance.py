@@ -142,7 +142,7 @@ def _read(found: _Found, encoding: str) -> Glance | None:
     told = list(map(Seen._make, zip(*[iter(fields[telling:naming])] * len(Seen._fields), strict=True)))
     language, heading = fields[-2:]
     if found.letters <= LONGEST:
-        title = next((one.text for one in told if one.tag == "title"), "")
+        title = next((one.text for one in told if one.tag == "title" and not one.is_unscripted), "")
         if may_pretend((title, heading), found.read_text()):
             return None
     marks = written(found.marks) if found.is_marked == TOLD else in_python(found.read_text())

@@ -123,8 +123,8 @@ def pretended(tree: Document, letters: str) -> Pretence | None:
 
 
 def may_pretend(heads: tuple[str, str], letters: str) -> bool:
-    """Say whether a page with this title and heading has to be looked at; nearly none has."""
-    return len(letters) <= LONGEST and (_hints(heads) or "domain" in letters.lower())
+    """Say whether a short page with this title and heading has to be looked at; nearly none has."""
+    return _hints(heads) or "domain" in letters.lower()
 
 
 def _hints(heads: tuple[str, str]) -> bool:

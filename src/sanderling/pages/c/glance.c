@@ -114,10 +114,11 @@ static int gather(Page *page) {
            put(to, page->text.start + page->heading_start, heading_end - page->heading_start);
 }
 
+/* Count letters, without the blanks: of those a tree may have fewer. */
 static uint64_t letters_of(const Buffer *text) {
     uint64_t letters = 0;
     for (size_t i = 0; i < text->size; i++)
-        letters += (text->start[i] & 0xC0) != 0x80;
+        letters += (text->start[i] & 0xC0) != 0x80 && !is_blank(text->start[i]);
     return letters;
 }
 

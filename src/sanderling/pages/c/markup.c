@@ -110,9 +110,11 @@ int has_words(const uint8_t *from, const uint8_t *end) {
     return from < end;
 }
 
-void skip_line_end(Page *page) {
+/* Skip the line end a text may begin with; 0 where a reference may be one. */
+int skip_line_end(Page *page) {
     page->at += page->at < page->end && *page->at == '\r';
     page->at += page->at < page->end && *page->at == '\n';
+    return page->end - page->at < 2 || page->at[0] != '&' || (page->at[1] != '#' && page->at[1] != 'N');
 }
 
 int read_raw(Page *page, const Start *start) {
@@ -120,8 +122,8 @@ int read_raw(Page *page, const Start *start) {
     const uint8_t *end = end_of_raw(page, tags[tag].name);
     if (!end || start->is_empty) /* on pages written as XML that is its end */
         return 0;
-    if (tag == T_textarea)
-        skip_line_end(page);
+    if (tag == T_textarea && !skip_line_end(page))
+        return 0;
     const uint8_t *from = page->at;
     Start ignored;
     page->at = end + 2 + strlen(tags[tag].name);

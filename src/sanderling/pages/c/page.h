@@ -88,7 +88,7 @@ int skip_comment(Page *page);
 int skip_bogus(Page *page);
 int skip_declared(Page *page);
 int has_words(const uint8_t *from, const uint8_t *end);
-void skip_line_end(Page *page);
+int skip_line_end(Page *page);
 
 /* rules.c: what a tag does. */
 int begin(Page *page, const Start *start);

@@ -111,8 +111,8 @@ static int begin_in_body(Page *page, const Start *start) {
         return 0;
     if (kind & TOLD && !tell(page, start, (Value){page->at, page->at}))
         return 0;
-    if (tag == T_pre)
-        skip_line_end(page);
+    if (tag == T_pre && !skip_line_end(page))
+        return 0;
     return kind & PART ? push(page, tag) : kind & VOID || begin_inline(page, start);
 }
 
