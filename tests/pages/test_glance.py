@@ -18,7 +18,7 @@ from sanderling.engines.worker import marks
 from sanderling.migrants.observe import Known
 from sanderling.pages import glance as module
 from sanderling.pages.glance import Glance, encoding_of, glance, looker
-from sanderling.pages.links import extract
+from sanderling.pages.links import MAX_LINKS, extract
 from sanderling.pages.native import Native
 from sanderling.pages.parse import Document, parse
 
@@ -157,6 +157,13 @@ def test_deep_and_endless_pages_are_given_back(read: Reader) -> None:
 def test_a_page_that_tells_too_much_is_given_back(read: Reader) -> None:
     assert read(b"<meta name=a>" * 7_000) is not None
     assert read(b"<meta name=a>" * 8_000) is None
+
+
+def test_empty_links_take_no_room_of_others(read: Reader) -> None:
+    body = b"<a href=''>x</a>" * 2 + b"".join(b"<a href=/%d>x</a>" % n for n in range(MAX_LINKS + 1))
+    assert read(body) is not None
+    assert is_alike(read, body)
+    assert is_alike(read, b"<base href=/q/>" + body)
 
 
 def test_short_pages_that_may_be_notices_are_parsed(read: Reader) -> None:

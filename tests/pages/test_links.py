@@ -18,6 +18,7 @@ def test_anchors_areas_and_frames_are_links() -> None:
 
 def test_links_are_found_in_drawings_and_in_shadows() -> None:
     assert hrefs('<svg><a xlink:href="/old"></a><a href="/new"></a><a href="#x"></a></svg>') == ["/new", "/old"]
+    assert hrefs('<a href="" xlink:href="/old"></a>') == []
     assert hrefs("<div><template shadowrootmode=open><a href=/in>x</a></template></div>") == ["/in"]
 
 
@@ -104,6 +105,12 @@ def test_links_beyond_the_cap_are_counted_not_kept() -> None:
     page = read("".join(f"<a href=/{n}>x</a>" for n in range(MAX_LINKS + 7)))
     assert len(page.links) == MAX_LINKS
     assert page.dropped == 7
+
+
+def test_a_link_to_nothing_has_its_place_too() -> None:
+    page = extract(parse(b"<base href=/q/><main><p><a href=''>x</a></p></main>"), "http://x.org/", places=True)
+    (link,) = page.links
+    assert link.place.endswith("p")
 
 
 def test_directives_for_other_agents_are_passed_over() -> None:

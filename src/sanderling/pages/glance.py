@@ -63,11 +63,12 @@ class Glance(Struct, frozen=True):
     encoding: str
     language: str
     told: list[Seen]
-    hrefs: list[str]  # of its links, without their fragments
+    hrefs: list[str]  # of its links, without their fragments; most are there once
     rels: list[str]
     anchors: list[str]  # their words
     blocks: list[str]  # what structure.structure is made of
     marks: Marks  # of its text
+    bare: tuple[str, str] | None = None  # rel and words of its first link that leads nowhere
 
 
 class _Found(ctypes.Structure):
@@ -75,7 +76,10 @@ class _Found(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("room", "said", "text")),
-        *((name, ctypes.c_uint64) for name in ("said_size", "text_size", "letters", "links", "told", "blocks")),
+        *(
+            (name, ctypes.c_uint64)
+            for name in ("said_size", "text_size", "letters", "links", "told", "blocks")
+        ),
         ("marks", ctypes.c_uint64 * 2),
         ("is_marked", ctypes.c_int32),
     )
@@ -140,14 +144,15 @@ def _read(found: _Found, encoding: str) -> Glance | None:
     fields = ctypes.string_at(found.said, found.said_size).decode().split("\0")
     telling, naming = found.links, found.links + found.told
     told = list(map(Seen._make, zip(*[iter(fields[telling:naming])] * len(Seen._fields), strict=True)))
-    language, heading = fields[-2:]
+    language, heading, *bare = fields[naming + found.blocks : -1]
     if found.letters <= LONGEST:
         title = next((one.text for one in told if one.tag == "title" and not one.is_unscripted), "")
         if may_pretend((title, heading), found.read_text()):
             return None
     marks = written(found.marks) if found.is_marked == TOLD else in_python(found.read_text())
     hrefs, rels, anchors = (fields[first:telling:ROWS] for first in range(ROWS))
-    return Glance(encoding, language, told, hrefs, rels, anchors, fields[naming:-2], marks)
+    blocks = fields[naming : naming + found.blocks]
+    return Glance(encoding, language, told, hrefs, rels, anchors, blocks, marks, (bare[0], bare[1]) if bare else None)
 
 
 _looker = looker(NATIVE) if NATIVE is not None else None

@@ -69,7 +69,8 @@ def _extract(tree: Document, url: str, head: "_Head", places: bool) -> Extract:
     dropped = _anchors(tree, found, places)
     base = _base(url, _bases(tree)) if tree.find("base") is not None else url
     if base != url and (bare := tree.select_one(TO_BASE)) is not None and len(found) < MAX_LINKS:
-        found[""] = RawLink("", bare.text.strip()[:MAX_ANCHOR] or _picture(bare), _is_nofollow(bare))
+        anchor = bare.text.strip()[:MAX_ANCHOR] or _picture(bare)
+        found[""] = RawLink("", anchor, _is_nofollow(bare), place_of(bare) if places else "")
     root = tree.root
     language = (root.attr("lang") or "") if root is not None else ""
     return head.extract(base, list(found.values()), dropped, language, tree.encoding or "utf-8")
@@ -81,9 +82,9 @@ def _extract_seen(page: Glance, url: str, head: "_Head") -> Extract:
         head.read(element, found)
     dropped = _seen_anchors(page, found)
     base = _base(url, (element.href for element in page.told if element.tag == "base"))
-    if found.pop("", None) is not None and base != url and len(found) < MAX_LINKS:
-        first = page.hrefs.index("")
-        found[""] = RawLink("", page.anchors[first], _forbids(page.rels[first]))
+    if page.bare is not None and base != url and len(found) < MAX_LINKS:
+        rel, anchor = page.bare
+        found[""] = RawLink("", anchor, _forbids(rel))
     return head.extract(base, list(found.values()), dropped, page.language, page.encoding)
 
 
@@ -130,7 +131,7 @@ def _anchors(tree: Document, found: dict[str, RawLink], places: bool) -> int:
     if drawn := tree.select(DRAWN):
         elements += [element for element in drawn if not element.attr("href")]
     for element in elements:
-        href = element.attr("href") or element.attr("xlink:href")
+        href = element.attr("href") or (element.attr("xlink:href") if element.namespace is Namespace.SVG else "")
         if not href:
             continue
         if "#" in href:

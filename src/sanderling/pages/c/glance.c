@@ -93,7 +93,8 @@ static int read_page(Page *page) {
 typedef struct {
     uint8_t *room, *said, *text; /* `room` is all there is, to be given back */
     uint64_t said_size, text_size, letters;
-    uint64_t links, told, blocks; /* how many fields of `said` are of these, in this order; the last two are language and h1 */
+    uint64_t links, told, blocks; /* how many fields of `said` are of these, in this order; language and h1 follow, and
+                                     then rel and words of the first link that leads nowhere, if there is one */
     uint64_t marks[2];
     int32_t is_marked; /* what sanderling_text_marks said */
 } Glance;
@@ -111,7 +112,8 @@ static int gather(Page *page) {
     Buffer *to = &page->links;
     size_t heading_end = page->heading ? page->text.size : page->heading_end;
     return add(to, &page->told) && add(to, &page->blocks) && add(to, &page->lang) && put(to, (const uint8_t *)"", 1) &&
-           put(to, page->text.start + page->heading_start, heading_end - page->heading_start);
+           put(to, page->text.start + page->heading_start, heading_end - page->heading_start) &&
+           put(to, (const uint8_t *)"", 1) && add(to, &page->bare);
 }
 
 /* Count letters, without the blanks: of those a tree may have fewer. */
@@ -127,15 +129,16 @@ EXPORT int sanderling_glance(const uint8_t *body, size_t length, Hash hash, Glan
     if (memchr(body, 0, length) || !is_utf8(body, body + length))
         return GIVEN_BACK;
     size_t room = length + 64;
-    uint8_t *all = malloc(12 * room), *next = all;
+    uint8_t *all = malloc(14 * room), *next = all;
     if (!all)
         return GIVEN_BACK;
     Page page;
     memset(&page, 0, sizeof page);
     page.at = body, page.end = body + length;
     page.open[page.opens++] = T_html;
-    page.text = part(&next, room), page.unseen = part(&next, room), page.links = part(&next, 6 * room);
+    page.text = part(&next, room), page.unseen = part(&next, room), page.links = part(&next, 7 * room);
     page.told = part(&next, 2 * room), page.blocks = part(&next, room), page.lang = part(&next, room);
+    page.bare = part(&next, room);
     if (!read_page(&page) || !gather(&page)) {
         free(all);
         return GIVEN_BACK;

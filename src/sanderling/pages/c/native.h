@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VERSION 2 /* of what is called how; native.py loads no other */
+#define VERSION 3 /* of what is called how; native.py loads no other */
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -8,6 +8,8 @@
 #include "tags.h"
 
 #define MAX_OPEN 200   /* parts inside one another */
+#define TARGETS 4096   /* a power of two */
+#define MAX_TOLD 2000  /* links after which they are told as often as they come: the caller counts those that are too many */
 #define MAX_INLINE 250 /* spans and the like that nothing ended; at 512 levels the parser begins to flatten */
 #define LOST 255       /* where one is that went with a part; it may come back */
 
@@ -39,7 +41,9 @@ typedef struct {
     size_t link_start, heading_start, heading_end;
     int has_image, has_heading;
     Value image;
-    Buffer text, unseen, links, told, blocks, lang; /* unseen: what is for those without scripts */
+    size_t href; /* where the open link begins in `links` */
+    uint32_t targets[TARGETS]; /* where links are told that say all of their targets, by hash, plus one */
+    Buffer text, unseen, links, bare, told, blocks, lang; /* unseen: what is for those without scripts */
 } Page;
 
 static inline int is_blank(uint8_t c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f'; }

@@ -64,7 +64,42 @@ int begin_link(Page *page, const Start *start) {
     if (fragment)
         page->links.size = (size_t)(fragment - page->links.start);
     page->is_outward = 1;
+    page->href = before;
     return put_end(&page->links) && put_value(&page->links, start->values[A_rel]) && put_end(&page->links);
+}
+
+/* Find where a target was told before, or where it is to be written down. */
+static uint32_t *place_of_target(Page *page, const uint8_t *href, size_t length) {
+    uint32_t at = 0;
+    for (size_t i = 0; i < length; i++)
+        at = (at ^ href[i]) * 16777619u;
+    for (at = (at ^ at >> 15) % TARGETS;; at = (at + 1) % TARGETS) {
+        uint32_t *known = &page->targets[at];
+        if (!*known || !memcmp(page->links.start + *known - 1, href, length + 1))
+            return known;
+    }
+}
+
+/* Tell a link that is complete. The first that leads nowhere is told apart; one whose target was told with words, and not
+ * forbidden to follow, says nothing new. */
+static int tell_link(Page *page) {
+    Buffer *links = &page->links;
+    uint8_t *href = links->start + page->href;
+    size_t length = strlen((char *)href);
+    if (!length) {
+        if (!page->bare.fields && !put(&page->bare, href + 1, links->size - page->href - 1))
+            return 0;
+        page->bare.fields = 1;
+    }
+    uint32_t *known = length ? place_of_target(page, href, length) : NULL;
+    if (!known || *known) {
+        links->size = page->href;
+        links->fields -= 3;
+        return 1;
+    }
+    if (!href[length + 1] && href[length + 2] && links->fields <= 3 * MAX_TOLD) /* no rel, but words */
+        *known = (uint32_t)page->href + 1;
+    return 1;
 }
 
 int end_link(Page *page) {
@@ -80,7 +115,7 @@ int end_link(Page *page) {
         words = trimmed((Value){page->unseen.start + before, page->unseen.start + page->unseen.size});
         page->unseen.size = before;
     }
-    return put(&page->links, words.start, (size_t)(words.end - words.start)) && put_end(&page->links);
+    return put(&page->links, words.start, (size_t)(words.end - words.start)) && put_end(&page->links) && tell_link(page);
 }
 
 int begin_image(Page *page, const Start *start) {
