@@ -81,6 +81,7 @@ HARD = (
     "<li><a href=x>one<dialog><li>two</li></dialog></a>",
     "<span><dialog></span><noscript></dialog>one",
     "<dialog><noscript><b><dialog><b><p></b></b></dialog>one",
+    "<p><b><h2> <dialog></b><noscript></dialog>one",
     "<ruby><p><rt><noscript></p>one",
     '<!doctype html public "-//w3c//dtd xhtml 1.0><p>one<table></table><a href=x>two</p>three</a>',
     '<!doctype html public "-//w3c//dtd xhtml 1.0//" http://h><p>one<table></table><a href=x>two</p>three</a>',

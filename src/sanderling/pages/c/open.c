@@ -149,8 +149,10 @@ int end_inline(Page *page, const Start *start) {
     Inline *found = &page->inlined[at - 1];
     if (page->link && (at <= page->unlinked || !is_live(page, found)))
         return 0;
+    if (!is_live(page, found) && is_in_dialog(page))
+        return 0;
     if (found->place < page->opens) /* from inside a part: whether it stays open or not, it is remembered */
-        return !is_in_dialog(page);
+        return 1;
     for (int i = at; i < page->inlines; i++)
         page->inlined[i].place = LOST;
     memmove(found, found + 1, (size_t)(page->inlines - at) * sizeof *found);
