@@ -17,7 +17,6 @@ from sanderling.pages.native import NATIVE, Native
 from sanderling.pages.pretence import LONGEST, may_pretend
 from sanderling.pages.text import MAX_TEXT
 from sanderling.pages.textmarks import TOLD, Marks, in_python, written
-from sanderling.pages.xhtml import may_close
 
 MOST = 100_000  # fields that elements tell; of more a tree takes less room
 ROWS = 3  # of each link: its target, how it is meant, its words
@@ -90,7 +89,7 @@ class _Found(ctypes.Structure):
 
 def glance(body: bytes, charset: str) -> Glance | None:
     """Look at a page; None says that it has to be parsed."""
-    if _looker is None or len(body) > MAX_TEXT or may_close(body):
+    if _looker is None or len(body) > MAX_TEXT:
         return None
     encoding = encoding_of(body, charset)
     return _looker(body, encoding) if encoding == "UTF-8" or (encoding and body.isascii()) else None

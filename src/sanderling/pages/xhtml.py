@@ -15,13 +15,16 @@ VOID = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr")
 )
 
-# script, style, title, textarea, iframe, noframes, noembed, xmp: the first letter apart is twice as fast
+RAW = frozenset(("script", "style", "title", "textarea", "iframe", "noframes", "noembed", "xmp"))
+"""Elements whose content is no markup: in HTML they take all up to their end tag."""
+
+# one of those; the first letter apart is twice as fast
 _swallows = re.compile(rb"<[stinx](?:cript|tyle|itle|extarea|frame|oframes|oembed|mp)\b[^<>]*/>").search
 
 
 def closed(body: bytes) -> bytes:
     """Give each element that a page closes in its own tag an end tag, where one would swallow what follows."""
-    if not may_close(body):
+    if NAMESPACE not in body[:START] or _swallows(body) is None:
         return body
     parts, done = [], 0
     for end, name in _self_closed(body):
@@ -30,30 +33,28 @@ def closed(body: bytes) -> bytes:
     return b"".join(parts) + body[done:]
 
 
-def may_close(body: bytes) -> bool:
-    """Say whether a page has to be looked at: hardly one has."""
-    return NAMESPACE in body[:START] and _swallows(body) is not None
-
-
 def _self_closed(body: bytes) -> list[tuple[int, str]]:
-    """Find where tags end that close their element, with its name; none if the page is not well-formed."""
+    """Find where tags end that close their element, with its name; none if the page is no XML or ends as in HTML."""
     parser, found, is_empty = ParserCreate(LETTERS), list[tuple[int, str]](), False
     mark = len(UTF8) if body.startswith(UTF8) else 0
+    raw = ""  # what is open in which HTML sees no tags
 
-    def start(_name: str, _attributes: object) -> None:
-        nonlocal is_empty
+    def start(name: str, _attributes: object) -> None:
+        nonlocal is_empty, raw
         is_empty = True
+        raw = raw or (name if name in RAW else "")
 
     def fill(_text: str) -> None:
         nonlocal is_empty
         is_empty = False
 
     def end(name: str) -> None:
-        nonlocal is_empty
+        nonlocal is_empty, raw
         at = parser.CurrentByteIndex + mark
-        if is_empty and body[at - 2 : at] == b"/>" and name not in VOID:
+        if is_empty and body[at - 2 : at] == b"/>" and name not in VOID and raw in ("", name):
             found.append((at, name))
         is_empty = False
+        raw = "" if name == raw else raw
 
     def refuse(*_: object) -> None:
         raise ValueError("entities of its own may be a bomb")
@@ -65,4 +66,4 @@ def _self_closed(body: bytes) -> list[tuple[int, str]]:
         parser.Parse(body[mark:], True)
     except (ExpatError, ValueError):
         return []
-    return found
+    return found if any(name in RAW for _, name in found) else []
