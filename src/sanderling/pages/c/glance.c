@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ENOUGH 4096 /* letters; more than pretence.LONGEST */
+
 enum { GIVEN_BACK, READ };
 
 static int is_alpha(uint8_t c) { return (uint8_t)((c | 32) - 'a') < 26; }
@@ -116,10 +118,10 @@ static int gather(Page *page) {
            put(to, (const uint8_t *)"", 1) && add(to, &page->bare);
 }
 
-/* Count letters, without the blanks: of those a tree may have fewer. */
+/* Count letters, without the blanks, of which a tree may have fewer; no further than anybody asks for. */
 static uint64_t letters_of(const Buffer *text) {
     uint64_t letters = 0;
-    for (size_t i = 0; i < text->size; i++)
+    for (size_t i = 0; i < text->size && letters <= ENOUGH; i++)
         letters += (text->start[i] & 0xC0) != 0x80 && !is_blank(text->start[i]);
     return letters;
 }
