@@ -85,7 +85,7 @@ HARD = (
     "<ruby><p><rt><noscript></p>one",
     '<!doctype html public "-//w3c//dtd xhtml 1.0><p>one<table></table><a href=x>two</p>three</a>',
     '<!doctype html public "-//w3c//dtd xhtml 1.0//" http://h><p>one<table></table><a href=x>two</p>three</a>',
-    "<table><td><a href=x>one<object></table>two",
+    "<table><td><a href=x><object></table>one",
     "<g><a href=x>one<svg></g>two</svg></a>",
     "<a href=x><svg><desc><g></svg>one</a>two",
 )

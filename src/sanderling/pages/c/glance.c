@@ -122,7 +122,7 @@ static int gather(Page *page) {
 static uint64_t letters_of(const Buffer *text) {
     uint64_t letters = 0;
     for (size_t i = 0; i < text->size && letters <= ENOUGH; i++)
-        letters += (text->start[i] & 0xC0) != 0x80 && !is_blank(text->start[i]);
+        letters += ((text->start[i] & 0xC0) != 0x80) & (text->start[i] > ' ');
     return letters;
 }
 
