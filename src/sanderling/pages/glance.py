@@ -5,14 +5,12 @@ What it says is what the tree says.
 """
 
 import ctypes
-import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
 
-import turbohtml
 from msgspec import Struct
 
+from sanderling.pages.declared import encoding_of
 from sanderling.pages.native import NATIVE, Native
 from sanderling.pages.pretence import LONGEST, may_pretend
 from sanderling.pages.text import MAX_TEXT
@@ -20,15 +18,6 @@ from sanderling.pages.textmarks import TOLD, Marks, in_python, written
 
 MOST = 100_000  # fields that elements tell; of more a tree takes less room
 ROWS = 3  # of each link: its target, how it is meant, its words
-MARKS_OF_ORDER = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
-PRESCAN = 1024  # bytes in which a page has to say its encoding
-META = re.compile(
-    rb"<meta\s+(?:charset\s*=\s*[\"']?|http-equiv\s*=\s*[\"']?content-type[\"']?\s+content\s*=\s*[\"'][^\"'<>]{0,60}?charset=)"
-    rb"([A-Za-z0-9_-]{1,20})[\"'\s/>;]",
-    re.IGNORECASE,
-)
-COMMENT = re.compile(rb"<!--(?!-?>).*?-->", re.DOTALL)
-FIRST = re.compile(rb"charset|<!--", re.IGNORECASE)  # what a declaration has to be
 
 
 class Seen(NamedTuple):
@@ -93,29 +82,6 @@ def glance(body: bytes, charset: str) -> Glance | None:
         return None
     encoding = encoding_of(body, charset)
     return _looker(body, encoding) if encoding == "UTF-8" or (encoding and body.isascii()) else None
-
-
-def encoding_of(body: bytes, charset: str) -> str:
-    """Say in what a page is written, if that is easily said and ASCII is written the same in it; else nothing."""
-    if body.startswith(MARKS_OF_ORDER):
-        return ""
-    if charset:
-        return _named(charset)
-    head = body[:PRESCAN]
-    head = COMMENT.sub(b"", head) if b"<!--" in head else head
-    first, found = FIRST.search(head), META.search(head)
-    is_first = first is not None and found is not None and found.start() < first.start() < found.start(1)
-    return _named(found[1].decode()) if found is not None and is_first else ""
-
-
-@lru_cache(maxsize=256)
-def _named(charset: str) -> str:
-    """Name an encoding as the parser does; nothing if that does not know it, or letters are not written as in ASCII."""
-    try:
-        name = turbohtml.parse(b"", encoding=charset).encoding or ""
-    except LookupError:
-        return ""
-    return name if name == "UTF-8" or name.startswith(("windows-", "ISO-8859-", "KOI8-")) else ""
 
 
 def looker(native: Native) -> Callable[[bytes, str], Glance | None]:
