@@ -84,6 +84,8 @@ HARD = (
     "<dialog><noscript><b><dialog><b><p></b></b></dialog>one",
     "<p><b><h2> <dialog></b><noscript></dialog>one",
     "<ruby><p><rt><noscript></p>one",
+    "<a href=x>one<command>two</a>three",
+    "<a href=x>one<isindex>two</a>three",
     '<!doctype html public "-//w3c//dtd xhtml 1.0><p>one<table></table><a href=x>two</p>three</a>',
     '<!doctype html public "-//w3c//dtd xhtml 1.0//" http://h><p>one<table></table><a href=x>two</p>three</a>',
     "<table><td><a href=x><object></table>one",

@@ -26,7 +26,8 @@ enum {
     X(a, 0) X(address, PART | ENDS_P) X(applet, HARD) X(area, VOID | TOLD) X(article, PART | ENDS_P | NAMED)           \
     X(aside, PART | ENDS_P | NAMED) X(base, VOID | TOLD | LEADING) X(basefont, HARD) X(bgsound, HARD)                  \
     X(blockquote, PART | ENDS_P | NAMED) X(body, NAMED) X(br, VOID) X(button, PART) X(caption, CELL | CLOSED)          \
-    X(center, PART | ENDS_P) X(circle, DRAWN) X(clippath, DRAWN) X(col, VOID | ROW) X(colgroup, ROW) X(dd, 0)          \
+    X(center, PART | ENDS_P) X(circle, DRAWN) X(clippath, DRAWN) X(col, VOID | ROW) X(colgroup, ROW)                    \
+    X(command, HARD) X(dd, 0)                                                                                          \
     X(defs, DRAWN) X(desc, DRAWN) X(details, PART | ENDS_P) X(dialog, PART | ENDS_P) X(dir, PART | ENDS_P)             \
     X(div, PART | ENDS_P | NAMED) X(dl, PART | ENDS_P | NAMED) X(dt, 0) X(ellipse, DRAWN) X(embed, VOID)               \
     X(feblend, DRAWN) X(fecolormatrix, DRAWN) X(fecomposite, DRAWN) X(feflood, DRAWN) X(fegaussianblur, DRAWN)         \
@@ -36,6 +37,7 @@ enum {
     X(g, DRAWN) X(h1, HEADING | NAMED) X(h2, HEADING | NAMED) X(h3, HEADING | NAMED) X(h4, HEADING | NAMED)            \
     X(h5, HEADING | NAMED) X(h6, HEADING | NAMED) X(head, 0) X(header, PART | ENDS_P | NAMED) X(hgroup, PART | ENDS_P) \
     X(hr, VOID | ENDS_P | NAMED) X(html, CLOSED) X(iframe, TOLD | NAMED) X(image, HARD) X(img, VOID) X(input, VOID)    \
+    X(isindex, HARD)                                                                                                   \
     X(keygen, VOID) X(li, 0) X(line, DRAWN) X(lineargradient, DRAWN) X(link, VOID | TOLD | LEADING) X(listing, HARD)   \
     X(main, PART | ENDS_P | NAMED) X(marquee, HARD) X(mask, DRAWN) X(math, HARD) X(menu, PART | ENDS_P)                \
     X(meta, VOID | TOLD | LEADING) X(nav, PART | ENDS_P | NAMED) X(noembed, HARD) X(nobr, HARD) X(noframes, HARD) X(noscript, 0)     \
