@@ -18,7 +18,7 @@ import msgspec
 
 from sanderling.engines.driver import Came, Create, Dispose, Failed, Gone, Join, Leave, News, Order, Post, Ready
 from sanderling.engines.processes import Lost
-from sanderling.engines.wire import BUFFER, Abandon, Go, Inbox, frame, push
+from sanderling.engines.wire import BUFFER, Abandon, Go, Inbox, frame, parcel_of, push
 from sanderling.errors import EngineUnavailable, MissingExtra
 from sanderling.migrants.settings import FetchSettings
 from sanderling.records import Host, Itinerary, Parcel, Vitals
@@ -40,7 +40,6 @@ class Cluster:
         self.homes: dict[str, str] = {}  # where each migrant lives
         self.heard: dict[str, Vitals] = {}
         self.born = 0
-        self.parcels = msgspec.msgpack.Decoder(Parcel)
         self.news = msgspec.msgpack.Decoder(News)
         self.selector = selectors.DefaultSelector()
         self.line: Line | None = None
@@ -126,7 +125,7 @@ class Cluster:
         assert self.line is not None
         match news:
             case Came(body):
-                parcel = self.parcels.decode(body)
+                parcel = parcel_of(body)
                 if parcel.vitals is not None:
                     self.heard[parcel.migrant] = parcel.vitals
                 return [parcel]

@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-import msgspec
 from msgspec import Struct
 
 from sanderling.engines.hosts.address import Address
 from sanderling.engines.nursery import Newborn, Process, bear, new_name
-from sanderling.engines.wire import Abandon, Go, Inbox, Quit, Start, frame, push
+from sanderling.engines.wire import Abandon, Go, Inbox, Quit, Start, frame, parcel_of, push
 from sanderling.migrants.settings import FetchSettings
 from sanderling.records import Host, Itinerary, Parcel, Vitals
 
@@ -51,7 +50,6 @@ class Processes:
         self.served: dict[Host, str] = {}  # sites such a place speaks for
         self.crew: dict[str, _Crew] = {}
         self.selector = selectors.DefaultSelector()
-        self.decoder = msgspec.msgpack.Decoder(Parcel)
         self.born = 0
 
     def create(self, name: str = "", place: str = "") -> str:
@@ -113,7 +111,7 @@ class Processes:
             if events & selectors.EVENT_READ:
                 alive = member.inbox.read(member.sock)
                 for body in member.inbox.frames():
-                    parcel = self.decoder.decode(body)
+                    parcel = parcel_of(body)
                     member.vitals = parcel.vitals or member.vitals
                     news.append(parcel)
                 if not alive:

@@ -9,8 +9,9 @@ import msgspec
 from msgspec import Struct
 
 from sanderling.engines.hosts.address import Address
+from sanderling.errors import EngineUnavailable
 from sanderling.migrants.settings import FetchSettings
-from sanderling.records import Host, Itinerary
+from sanderling.records import Host, Itinerary, Parcel
 
 LENGTH = struct.Struct("!I")
 MAX_FRAME = 512 * 2**20
@@ -44,11 +45,24 @@ class Quit(Struct, frozen=True, tag=True):
 Order = Go | Abandon | Quit
 T = TypeVar("T")
 
+_parcel = msgspec.msgpack.Decoder(Parcel).decode
+
 
 def frame(message: object) -> bytes:
     """One message as bytes on the wire."""
     body = msgspec.msgpack.encode(message)
     return LENGTH.pack(len(body)) + body
+
+
+def parcel_of(body: bytes) -> Parcel:
+    """Read what a migrant sent; where another version of the program runs, that may be something else."""
+    try:
+        return _parcel(body)
+    except msgspec.DecodeError as error:
+        raise EngineUnavailable(
+            f"a migrant sent what cannot be read: {error}; was the program replaced by another version while it ran, or"
+            " is another one installed where migrants live? Give the same command again: it resumes"
+        ) from None
 
 
 def split_frames(buffer: bytearray, most: int) -> list[bytes]:
