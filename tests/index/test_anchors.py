@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
+from sanderling.errors import CollectionError
 from sanderling.index.anchors import MOST_TEXTS, open_anchors
+from sanderling.store.collection import open_collection
 
 
 def test_a_page_counts_once_however_often_it_changes(tmp_path: Path) -> None:
@@ -40,4 +44,14 @@ def test_words_are_bounded(tmp_path: Path) -> None:
     (count, texts) = anchors.of([7])[7]
     assert (count, len(texts)) == (50, MOST_TEXTS)
     assert max(map(len, texts)) <= 80
+    anchors.close()
+
+
+def test_words_that_cannot_be_read_are_no_damage_of_the_collection(tmp_path: Path) -> None:
+    anchors = open_anchors(tmp_path / "index")
+    anchors.add(1, [7], ["tides"])
+    anchors.flush()
+    anchors.db.execute("UPDATE anchors SET texts = substr(texts, 1, 3)")
+    with pytest.raises(CollectionError, match=r"anchors\.db is damaged.*made anew"), open_collection(tmp_path):
+        anchors.of([7])
     anchors.close()

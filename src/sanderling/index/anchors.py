@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from sanderling.database import Connection, connect, migrate
+from sanderling.errors import CollectionError
 from sanderling.index import watch
 
 DATABASE = "anchors.db"
@@ -34,8 +35,9 @@ _decode = msgspec.msgpack.Decoder(list[str]).decode
 class Anchors:
     """What links say of their targets."""
 
-    def __init__(self, db: Connection) -> None:
+    def __init__(self, db: Connection, folder: Path) -> None:
         self.db = db
+        self.folder = folder
         self.pending: dict[int, tuple[int, list[str]]] = {}
         self.counted: set[int] = set()  # pages of this batch
 
@@ -101,8 +103,16 @@ class Anchors:
             for url, pages, texts in self.db.execute(
                 f"SELECT url, pages, texts FROM anchors WHERE url IN ({marks})", part
             ):
-                found[url] = pages, _decode(texts)
+                found[url] = pages, self._read(texts)
         return found
+
+    def _read(self, texts: bytes) -> list[str]:
+        try:
+            return _decode(texts)
+        except msgspec.DecodeError as error:
+            raise CollectionError(
+                f"{self.folder / DATABASE} is damaged: {error}; delete {self.folder}: it is made anew from the archive"
+            ) from None
 
     def close(self) -> None:
         """Close the database."""
@@ -115,4 +125,4 @@ def open_anchors(folder: Path) -> Anchors:
     db = connect(folder / DATABASE)
     db.execute("PRAGMA synchronous=FULL")  # the commit of the index must not come without it, not even in a power cut
     migrate(db, {"anchors": SCHEMA})
-    return Anchors(db)
+    return Anchors(db, folder)
