@@ -64,10 +64,7 @@ class _Found(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("room", "said", "text")),
-        *(
-            (name, ctypes.c_uint64)
-            for name in ("said_size", "text_size", "letters", "links", "told", "blocks")
-        ),
+        *((name, ctypes.c_uint64) for name in ("said_size", "text_size", "letters", "links", "told", "blocks")),
         ("marks", ctypes.c_uint64 * 2),
         ("is_marked", ctypes.c_int32),
     )

@@ -23,12 +23,20 @@ class Native(NamedTuple):
 
 
 def load(library: Path = LIBRARY) -> Native | None:
-    """Load the library, if it is there, of our version, and the hash is at hand that it needs."""
+    """Load the library, if it is there, made of these sources, and the hash is at hand that it needs."""
     with suppress(OSError, AttributeError):
+        if is_stale(library):
+            return None
         native, hashes = ctypes.CDLL(str(library)), ctypes.CDLL(_xxhash.__file__)
         if native.sanderling_ready() == VERSION:
             return Native(native, ctypes.cast(hashes.XXH3_64bits, ctypes.c_void_p))
     return None
+
+
+def is_stale(library: Path) -> bool:
+    """Say whether sources changed since the library was made, as by an update that compiled nothing."""
+    made = library.stat().st_mtime
+    return any(source.stat().st_mtime > made for source in SOURCES.glob("*.[ch]"))
 
 
 NATIVE = load()

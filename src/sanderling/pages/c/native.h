@@ -1,5 +1,6 @@
 /* What the few files of C share. Plain C99 without Python: pages/native.py loads it, and does without where it was not
- * compiled. Everything comes from the web: what is written goes through `put`, which knows how much room there is. */
+ * compiled. Everything comes from the web: what is written is checked against the room there is, what is read against
+ * its end. */
 
 #ifndef SANDERLING_NATIVE_H
 #define SANDERLING_NATIVE_H
