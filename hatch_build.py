@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from packaging.tags import sys_tags
@@ -36,19 +37,10 @@ def compiled(root: Path) -> bool:
     if shutil.which(compiler) is None:
         return False
     made = (root / LIBRARY).with_suffix(".new")
-    sources = map(str, sorted((root / SOURCES).glob("*.c")))
-    command = [
-        compiler,
-        *flags,
-        "-O3",
-        "-std=c99",
-        "-fvisibility=hidden",
-        "-shared",
-        "-fPIC",
-        "-o",
-        str(made),
-        *sources,
-    ]
+    files = sorted((root / SOURCES).glob("*.[ch]"))
+    made_of = crc32(b"".join(file.read_bytes() for file in files))  # as pages/native.py asks for it
+    options = ["-O3", "-std=c99", "-fvisibility=hidden", f"-DMADE_OF={made_of}u", "-shared", "-fPIC", "-o", str(made)]
+    command = [compiler, *flags, *options, *(str(file) for file in files if file.suffix == ".c")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         print(f"{SOURCES} was not compiled: {done.stderr.strip()[-400:]}", file=sys.stderr)

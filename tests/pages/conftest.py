@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.pages.native import SOURCES, Native, load
+from sanderling.pages.native import SOURCES, Native, checksum, load
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 
@@ -19,7 +19,8 @@ def compiled(folder: Path, flags: Sequence[str]) -> Path:
         pytest.skip("there is no C compiler: apt-get install gcc")
     library = folder / "made.so"
     sources = map(str, SOURCES.glob("*.c"))
-    subprocess.run([compiler, *STRICT, *flags, "-shared", "-fPIC", "-o", str(library), *sources], check=True)
+    made_of = f"-DMADE_OF={checksum(SOURCES)}u"
+    subprocess.run([compiler, *STRICT, *flags, made_of, "-shared", "-fPIC", "-o", str(library), *sources], check=True)
     return library
 
 

@@ -1,12 +1,13 @@
 """The compiled lines: loaded where they are whole and ours, done without elsewhere."""
 
-import os
 import shutil
 from pathlib import Path
 
+import pytest
 from tests.pages.conftest import compiled
 
-from sanderling.pages.native import LIBRARY, NATIVE, load
+from sanderling.pages import native
+from sanderling.pages.native import LIBRARY, NATIVE, SOURCES, load
 
 
 def test_what_is_no_library_of_ours_is_not_loaded(tmp_path: Path) -> None:
@@ -16,10 +17,13 @@ def test_what_is_no_library_of_ours_is_not_loaded(tmp_path: Path) -> None:
     assert load(torn) is None
 
 
-def test_a_library_older_than_its_sources_is_not_loaded(tmp_path: Path) -> None:
+def test_a_library_of_other_sources_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = compiled(tmp_path, ["-O1"])
     assert load(library) is not None
-    os.utime(library, (1.0, 1.0))
+    sources = tmp_path / "c"
+    shutil.copytree(SOURCES, sources)
+    (sources / "tags.h").write_bytes(b"")
+    monkeypatch.setattr(native, "SOURCES", sources)
     assert load(library) is None
 
 

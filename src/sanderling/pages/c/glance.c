@@ -153,9 +153,9 @@ EXPORT int sanderling_glance(const uint8_t *body, size_t length, Hash hash, Glan
 
 EXPORT void sanderling_give_back(Glance *found) { free(found->room); }
 
-EXPORT int sanderling_ready(void) {
+EXPORT uint32_t sanderling_ready(void) {
     make_references();
     make_tags();
     make_letters();
-    return VERSION;
+    return MADE_OF;
 }

@@ -8,7 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VERSION 3 /* of what is called how; native.py loads no other */
+#ifndef MADE_OF
+#define MADE_OF 0 /* the checksum of these files; native.py loads no library of others */
+#endif
 
 #define EXPORT __attribute__((visibility("default")))
 
