@@ -48,6 +48,7 @@ def test_the_base_element_moves_every_relative_link() -> None:
 def test_a_link_to_nothing_leads_to_the_base_and_without_one_to_the_page_itself() -> None:
     page = '<a href="" rel=nofollow>Start</a><a href=a>A</a>'
     assert read("<base href=/other/>" + page).links == [RawLink("a", "A"), RawLink("", "Start", True)]
+    assert read("<base href=/other/><a href=#x>Below</a>" + page).links == [RawLink("a", "A"), RawLink("", "Below")]
     for base in ("", "<base href=page>", "<base target=_top>"):
         assert read(base + page).links == [RawLink("a", "A")]
 

@@ -56,7 +56,7 @@ class Glance(Struct, frozen=True):
     anchors: list[str]  # their words
     blocks: list[str]  # what structure.structure is made of
     marks: Marks  # of its text
-    bare: tuple[str, str] | None = None  # rel and words of its first link that leads nowhere
+    bare: tuple[str, str] | None = None  # rel and words of its first link to a place of its own
 
 
 class _Found(ctypes.Structure):

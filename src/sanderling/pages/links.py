@@ -19,7 +19,7 @@ MAX_ANCHOR = 200
 HEAD_TAGS = ("title", "meta", "link", "area", "iframe", "frame")  # of each apart: that search is native and fast
 HEAD_TURNS = {tag: turn for turn, tag in enumerate(HEAD_TAGS)}
 OUTWARD = "a[href]:not([href^='#'])"
-TO_BASE = "a[href='']"  # which leads to where relative links start from
+TO_BASE = "a[href=''], a[href^='#']"  # which leads to where relative links start from
 DRAWN = "svg a"  # of which older ones have their target in another attribute
 UNTIL = re.compile(
     r"\bunavailable_after\s*:\s*((?:[a-z]{3,9},\s*)?[^,\n]{4,60})", re.IGNORECASE

@@ -96,7 +96,7 @@ typedef struct {
     uint8_t *room, *said, *text; /* `room` is all there is, to be given back */
     uint64_t said_size, text_size, letters;
     uint64_t links, told, blocks; /* how many fields of `said` are of these, in this order; language and h1 follow, and
-                                     then rel and words of the first link that leads nowhere, if there is one */
+                                     then rel and words of the first link to a place of the page alone, if there is one */
     uint64_t marks[2];
     int32_t is_marked; /* what sanderling_text_marks said */
 } Glance;

@@ -53,18 +53,16 @@ int begin_link(Page *page, const Start *start) {
     page->link_start = text_of(page)->size;
     page->has_image = page->is_outward = 0;
     page->unlinked = page->inlines;
-    size_t before = page->links.size;
+    if (!start->values[A_href].start)
+        return 1;
+    page->is_outward = 1;
+    page->href = page->links.size;
     if (!put_value(&page->links, start->values[A_href]))
         return 0;
-    uint8_t *href = page->links.start + before;
-    size_t length = page->links.size - before;
-    if (!start->values[A_href].start || (length && *href == '#'))
-        return page->links.size = before, 1;
-    const uint8_t *fragment = memchr(href, '#', length);
+    const uint8_t *href = page->links.start + page->href;
+    const uint8_t *fragment = memchr(href, '#', page->links.size - page->href);
     if (fragment)
         page->links.size = (size_t)(fragment - page->links.start);
-    page->is_outward = 1;
-    page->href = before;
     return put_end(&page->links) && put_value(&page->links, start->values[A_rel]) && put_end(&page->links);
 }
 
@@ -80,7 +78,7 @@ static uint32_t *place_of_target(Page *page, const uint8_t *href, size_t length)
     }
 }
 
-/* Tell a link that is complete. The first that leads nowhere is told apart; one whose target was told with words, and not
+/* Tell a link that is complete. The first that leads to a place of the page alone is told apart; one whose target was told with words, and not
  * forbidden to follow, says nothing new. */
 static int tell_link(Page *page) {
     Buffer *links = &page->links;
