@@ -1,7 +1,7 @@
 """A new page at a glance: all that is asked of it, read without a tree, where that makes no difference.
 
-`c/glance.c` reads most pages of most sites so, in a quarter of the time; the others it gives back, and they are parsed.
-What it says is what the tree says.
+`c/glance.c` reads most pages of most sites so, in less than half of the time; the others it gives back, and they are
+parsed. What it says is what the tree says.
 """
 
 import ctypes
