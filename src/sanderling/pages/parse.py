@@ -8,10 +8,9 @@ from itertools import repeat
 import turbohtml
 from turbohtml import Document, Element, Namespace
 
+from sanderling.pages.declared import MARKS_OF_ORDER, PRESCAN
 from sanderling.pages.media import charset_of, is_html
 from sanderling.pages.xhtml import closed
-
-PRESCAN = 1024  # bytes in which a page has to say its encoding
 
 _XML_ENCODING = re.compile(rb"""<\?xml\b[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._:\-]{1,40})["']""").match
 _META_CHARSET = re.compile(rb"<meta[^>]*?charset", re.IGNORECASE).search
@@ -44,7 +43,7 @@ def _parsed(body: bytes, charset: str, positions: bool, scripting: bool = False)
     read = partial(
         turbohtml.parse, body, positions=positions, scripting=scripting, allow_declarative_shadow_roots=False
     )
-    if charset and not body.startswith((b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")):
+    if charset and not body.startswith(MARKS_OF_ORDER):
         try:
             return read(encoding=charset)
         except LookupError:  # a charset nobody knows is no declaration
