@@ -255,6 +255,21 @@ def test_a_link_that_leads_elsewhere_is_content() -> None:
     assert (change.links.added, change.links.removed) == (1, 1)
 
 
+def test_some_more_links_or_some_less_on_the_same_words_are_no_other_content() -> None:
+    old, new = (
+        "<p>See <a href=/g>gulls</a>, terns and waders.</p>",
+        "<p>See gulls, <a href=/t>terns</a> and waders.</p>",
+    )
+    assert Kind.CONTENT in compare(page(more=old), page(more=new)).kinds
+    one_more = new.replace("waders", "<a href=/w>waders</a>")
+    assert Kind.CONTENT in compare(page(more=old), page(more=one_more)).kinds
+    more = one_more.replace("See", "<a href=/s>See</a>")
+    for one, other in ((old, more), (more, old)):
+        change = compare(page(more=one), page(more=other))
+        assert Kind.CONTENT not in change.kinds
+        assert Kind.LINKS in change.kinds
+
+
 def test_marks_made_under_other_attention_are_not_compared() -> None:
     narrow = write(sign(parse(page().encode()), Attention(watch=("h1",))))
     change = compare(page(), page())
@@ -298,8 +313,39 @@ def test_a_report_is_plain_json() -> None:
     assert report["paragraphs"] == [{"action": "added", "size": 8, "main": True, "new": 7, "amount": 0.0131}]
 
 
+def titled(title: str) -> str:
+    return f"<title>{title}</title><main><p>{'The same words. ' * 9}</p></main>"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Free what init() made", "Free what init() made."),
+        ("Free what init() .", "Free what init()."),
+        ("Terns - Birds", "Terns | Birds"),
+        ("The gull's “nest”", "The gull’s &quot;nest&quot;"),
+    ],
+)
+def test_a_title_spelled_otherwise_is_the_same(one: str, other: str) -> None:
+    assert compare(titled(one), titled(other)).kinds == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("C++ guide", "C guide"),
+        ("C# guide", "C guide"),
+        ("Release 1.2", "Release 12"),
+        ("🟢 Service", "🔴 Service"),
+        ("Inn ★★", "Inn ★★★"),
+    ],
+)
+def test_signs_that_say_something_in_a_title_count(one: str, other: str) -> None:
+    assert compare(titled(one), titled(other)).kinds == (Kind.CONTENT,)
+
+
 def test_another_title_is_content_of_little_significance() -> None:
-    old, new = (f"<title>{title}</title><main><p>{'The same words. ' * 9}</p></main>" for title in ("Gulls", "Terns"))
+    old, new = titled("Gulls"), titled("Terns")
     found = compare(old, new)
     assert (found.kinds, found.significance, found.title) == ((Kind.CONTENT,), 0.3, Tally(1, 1))
     assert not compare(old.replace("Gulls", "(2) Gulls"), old.replace("Gulls", "(13) Gulls")).matters

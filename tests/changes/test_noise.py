@@ -26,6 +26,59 @@ def test_a_fragment_that_comes_on_every_page_at_once_is_template() -> None:
     assert quiet.noise == ("template",)
 
 
+def test_a_sentence_of_the_text_is_template_only_on_most_pages() -> None:
+    sentence = "The data is owned by those who call the method."
+    found = [differ(page([f"Page {n}", *TEXT]), page([f"Page {n}", *TEXT, sentence])) for n in range(30)]
+    some, most = Noise(), Noise()
+    for number, one in enumerate(found):
+        some.learn(number, one if number < 15 else None)
+        most.learn(number, one if number < 20 else None)
+    assert Kind.CONTENT in judge(found[0], some, 0).kinds
+    assert Kind.CONTENT not in judge(found[0], most, 0).kinds
+
+
+def test_a_sentence_of_furniture_is_template_on_some_pages() -> None:
+    foot = "<footer>Rendered by {0}, with the help of many others.</footer>"
+    found = differ(page(foot=foot.format("gulls")), page(foot=foot.format("terns")))
+    noise = Noise()
+    for number in range(30):
+        noise.learn(number, found if number < FEWEST else None)
+    assert judge(found, noise, 0).noise == ("template",)
+
+
+def renamed(number: int) -> Difference:
+    text = '<p>See <a href="{0}{1}.html">the other page</a>.</p>'
+    return differ(*(page(more=text.format(letter, number)) for letter in "ab"))
+
+
+def test_texts_that_are_edited_with_their_links_give_no_page_another_name() -> None:
+    story = '<p>What was seen on day {0} is told <a href="day{0}.html">in this story of {0} birds</a>.</p>'
+    noise = Noise()
+    for number in range(40):
+        edited = differ(page(more=story.format(number)), page(more=story.format(number + 100)))
+        noise.learn(number, edited if number % 4 == 0 else None)
+    assert Kind.CONTENT in judge(renamed(0), noise, 50).kinds
+
+
+def test_links_that_lead_elsewhere_on_many_pages_were_renamed() -> None:
+    noise = Noise()
+    for number in range(40):
+        noise.learn(number, renamed(number) if number % 4 == 0 else None)
+    quiet = judge(renamed(0), noise, 0)
+    assert quiet.kinds == (Kind.LINKS,)
+    for number in range(40, 400):
+        noise.learn(number, None)
+    assert Kind.CONTENT in judge(renamed(0), noise, 0).kinds
+
+
+def test_one_link_of_the_template_that_leads_elsewhere_renames_no_others() -> None:
+    noise = Noise()
+    link = '<p>See <a href="/{0}.html">the terms</a>.</p>'
+    for number in range(100):
+        noise.learn(number, differ(page(more=link.format("old")), page(more=link.format("new"))))
+    assert Kind.CONTENT in judge(renamed(0), noise, 0).kinds
+
+
 def test_a_page_that_changes_among_quiet_ones_is_news() -> None:
     noise = Noise()
     found = differ(page(), page([*TEXT, "Now on the fediverse."]))

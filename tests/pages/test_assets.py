@@ -59,6 +59,11 @@ def test_a_link_leads_elsewhere_if_its_folder_or_number_is_another() -> None:
     assert leads("/get?id=12&t=a") != leads("/get?id=13&t=a")
     assert leads("/get?id=12&t=a") == leads("/get?id=12&t=b")
     assert leads("../2025/form.pdf") == leads("form.pdf")
+    assert leads("//a.example/doc/1.95.0/src/clone.html#1") == leads("//a.example/doc/1.96.1/src/clone.html#2")
+    assert leads("//a.example/doc/1.95.0/src/clone.html") != leads("//a.example/doc/1.96.1/src/any.html")
+    assert leads("//a.example/b/2026.05.01/any.html") != leads("//a.example/b/2026.05.02/any.html")
+    assert leads("//127.0.0.1/any.html") != leads("//127.0.0.2/any.html")
+    assert leads("//a.example/get/1.95.0/app.zip") != leads("//a.example/get/1.96.1/app.zip")
 
 
 def test_an_address_to_write_to_is_a_place_and_a_mail_to_nobody_is_none() -> None:

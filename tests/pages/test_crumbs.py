@@ -20,6 +20,27 @@ def test_ways_are_no_text(line: str) -> None:
     assert text_of(f"<main>{TEXT}<p>{line}</p></main>") == text_of(f"<main>{TEXT}</main>")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Next: <a href=/g>Gulls of the northern coasts</a>, Previous: <a href=/t>Terns, and where they winter</a>, "
+        "Up: <a href=/b>Birds</a> &nbsp; [<a href=/>Contents</a>][<a href=/i>Index</a>]",
+        "Previous: <a href=/t>Terns</a>, Up: <a href=/b>Birds</a>",
+        "Up: <a href=/b>Birds</a> [<a href=/>Contents</a>]",
+        "Nächste: <a href=/g>Möwen</a>",
+    ],
+)
+def test_links_with_labels_to_the_pages_around_are_no_text(line: str) -> None:
+    assert text_of(f"<main>{TEXT}<p>{line}</p></main>") == text_of(f"<main>{TEXT}</main>")
+
+
+@pytest.mark.parametrize(
+    "line", ["Next: read about <a href=/g>gulls</a>", "Up: <a href=/b>Birds</a> fly", "Next: gulls"]
+)
+def test_what_has_words_beside_such_links_is_text(line: str) -> None:
+    assert len(text_of(f"<main>{TEXT}<p>{line}</p></main>")) == 41
+
+
 @pytest.mark.parametrize("line", ["<a href=/>Home</a>/office", "<a href=/n>Next steps</a>", "<a href=/n>Homes</a>"])
 def test_what_begins_like_a_way_is_text(line: str) -> None:
     assert len(text_of(f"<main>{TEXT}<p>{line}</p></main>")) == 41

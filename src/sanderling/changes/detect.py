@@ -11,7 +11,7 @@ from math import sqrt
 from msgspec import Struct, msgpack
 
 from sanderling.changes.difference import Action, Block, Delta, Difference, difference
-from sanderling.changes.noise import Noise, asset, place_of, places
+from sanderling.changes.noise import Noise, place_of, places
 from sanderling.changes.resources import Sort, Swap
 from sanderling.changes.tree import Structure, Verdict
 from sanderling.pages.mark import read
@@ -107,7 +107,7 @@ def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Chang
         news, deltas = [block for block in found.blocks if block.worth or block.keys], found.assets
     else:
         news = [block for block in found.blocks if not _is_noise(block, found, quiet, page)]
-        deltas = {kind: _news(kind, delta, quiet) for kind, delta in found.assets.items()}
+        deltas = {kind: quiet.news(kind, found) for kind in found.assets}
     main = [block for block in news if block.main]
     kinds = tuple(kind for kind, there in _kinds(found, main, deltas).items() if there)
     amount = _amount(main, found.weight)
@@ -131,19 +131,11 @@ def _is_noise(block: Block, found: Difference, noise: Noise, page: int) -> bool:
     """A block is noise if all of it is template, or if it stands in a restless place; a price is never noise."""
     if block.worth:
         return False
-    if all(map(noise.is_everywhere, block.keys)):
+    if noise.is_template(block):
         return True
     place = place_of(block)
     restless = noise.is_everywhere(place) or noise.is_restless(page, place)
     return restless and place in set(places(found))
-
-
-def _news(kind: str, delta: Delta, noise: Noise) -> Delta:
-    """Leave out the assets that came or went on many pages at once."""
-    return Delta(
-        tuple(key for key in delta.added if not noise.is_everywhere(asset(kind, key))),
-        tuple(key for key in delta.removed if not noise.is_everywhere(asset(kind, key))),
-    )
 
 
 def _kinds(found: Difference, main: list[Block], deltas: dict[str, Delta]) -> dict[Kind, bool]:
@@ -170,8 +162,8 @@ def _shows_otherwise(deltas: dict[str, Delta]) -> bool:
 
 
 def _leads_elsewhere(delta: Delta | None) -> bool:
-    """A link of the main content has another target; one more or less on the same words is no other content."""
-    return delta is not None and bool(delta.added and delta.removed)
+    """A link of the main content has another target; some more or some less on the same words are no other content."""
+    return delta is not None and delta.is_swap
 
 
 def _amount(main: list[Block], weight: int) -> float:

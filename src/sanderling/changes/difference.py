@@ -52,6 +52,11 @@ class Delta(Struct, frozen=True, omit_defaults=True):
     def __bool__(self) -> bool:
         return bool(self.added or self.removed)
 
+    @property
+    def is_swap(self) -> bool:
+        """Say whether about as many came as went; one more or one less hides no other."""
+        return bool(self.added and self.removed) and abs(len(self.added) - len(self.removed)) <= 1
+
 
 class Difference(Struct, frozen=True, omit_defaults=True):
     """All that differs between two full marks."""

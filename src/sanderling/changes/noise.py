@@ -10,10 +10,12 @@ from typing import Self
 
 from msgspec import Struct, field, msgpack
 
-from sanderling.changes.difference import ASSETS, Block, Difference
+from sanderling.changes.difference import ASSETS, Block, Delta, Difference
 
 SHARE = 0.03  # of the visits on which a fragment must be seen
 PLACE_SHARE = 0.6  # of the visits at which a place must differ
+SENTENCE = 32  # bytes of a block of main content, without blanks, that is template only if most visits saw it
+RENAMED_SHARE = 0.1  # of the visits at which links lead elsewhere below the same words, if pages got other names
 FEWEST = 5  # pages on which it must be seen at the least
 STREAK = 3  # visits in a row at which a place of one page must differ
 MEMORY = 2_000  # visits after which old ones count half
@@ -24,6 +26,7 @@ SMALL = 4  # blocks of a place that may be noise; more is news wherever it stand
 SHORT = 200  # bytes of such a block
 KIND = 1 << 32  # keeps hashes of each kind of asset apart
 PLACE = 1 << 40  # and hashes of places from all of them
+RENAMED = KIND * (1 + len(ASSETS))  # stands for links that lead elsewhere, wherever to
 
 
 class Noise(Struct):
@@ -44,6 +47,8 @@ class Noise(Struct):
         self.visits += 1
         for fragment in set(fragments(found)) | set(places(found)) if found is not None else ():
             self.seen[fragment] = self.seen.get(fragment, 0) + 1
+        if found is not None and self._leads_elsewhere(found):
+            self.seen[RENAMED] = self.seen.get(RENAMED, 0) + 1
         self._follow(page, set(places(found)) if found is not None else set())
         if self.visits > MEMORY or len(self.seen) > MAX_FRAGMENTS:
             self._forget()
@@ -52,7 +57,32 @@ class Noise(Struct):
         """Say whether a fragment or place is noise on this site; pages that were all rewritten once are none."""
         if fragment >= PLACE and self.again.get(fragment, 0) < FEWEST:
             return False
-        share = PLACE_SHARE if fragment >= PLACE else SHARE
+        return self._is_on(fragment, PLACE_SHARE if fragment >= PLACE else SHARE)
+
+    def is_template(self, block: Block) -> bool:
+        """Say whether all of a block is noise on this site; a sentence of the text is if most visits saw it."""
+        share = PLACE_SHARE if block.main and block.size >= SENTENCE else SHARE
+        return all(self._is_on(key, share) for key in block.keys)
+
+    def news(self, kind: str, found: Difference) -> Delta:
+        """Leave out the assets that came or went on many pages at once, and other targets where pages were renamed."""
+        is_renamed = kind == "main_links" and self._is_on(RENAMED, RENAMED_SHARE)
+        return Delta() if is_renamed else self._rare(kind, found)
+
+    def _leads_elsewhere(self, found: Difference) -> bool:
+        """Say whether links have other targets below the same words; those of a text that was edited may well have."""
+        is_edited = any(block.main and not self.is_template(block) for block in found.blocks)
+        return not is_edited and self._rare("main_links", found).is_swap
+
+    def _rare(self, kind: str, found: Difference) -> Delta:
+        delta = found.assets.get(kind, Delta())
+        added, removed = (
+            tuple(key for key in keys if not self.is_everywhere(asset(kind, key)))
+            for keys in (delta.added, delta.removed)
+        )
+        return Delta(added, removed)
+
+    def _is_on(self, fragment: int, share: float) -> bool:
         return self.seen.get(fragment, 0) >= max(FEWEST, share * self.visits)
 
     def is_restless(self, page: int, place: int) -> bool:

@@ -6,16 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import repeat
+from unicodedata import category
 
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
 from sanderling.pages.parse import Document, Element, values
 from sanderling.pages.stamps import reduce, steady
+from sanderling.pages.text import spelled
 
 MAX_LINKS = 10_000
 KEYS = 1 << 32
 APART = 0x9E3779B1  # between the hashes of one target that several links have: odd, so that none comes twice
 MAX_TITLE = 500  # characters of a title, or of what a field offers
+PICTURE = "So"  # what Unicode calls a sign such as a star or a red light: it says something where it stands alone
+STOPS = ".,;:!?"  # around the words of a title; a blank before one is no other word
 COUNTER = re.compile(r"^\W*[(\[]\d+\+?[)\]]\s*")  # of unread messages, before a title
 MAX_NAMES = 20_000  # class attributes remembered
 MAX_SOURCES = 4_096  # of pictures, remembered: most are there again in the next version
@@ -24,6 +28,9 @@ LATER = ("data-src", "data-original", "data-lazy-src", "data-srcset")
 LAZY = (*LATER[:3], "src", "srcset", LATER[3])  # where the source of a picture is looked for: a late one stands for it
 CHOSEN = re.compile(r"[?&;](?:id|file|src|url|img|image|photo|picture|pic|path)=[^&#;]*", re.IGNORECASE)
 NUMBER = re.compile(r"[?&;](?:id|nr|no|page_?id|article_?id|doc_?id|item_?id|p)=\d{1,9}(?=[&;]|$)", re.IGNORECASE)
+EDITION = re.compile(  # of what is read: the next one has the same pages; a date is none
+    r"(?<!/)/(?!(?:19|20)\d\d\.\d\d?\.\d\d?/)v?\d++(?:\.\d++)++(?=/)"
+)
 RUN = re.compile(r"[0-9a-f]{8,}", re.IGNORECASE)  # of a picture's name
 DIGEST = re.compile(r"[0-9a-f]{16,}")  # in a class name
 SCALED = re.compile(  # how large a picture is served: gull-300x200.jpg, gull@2x.jpg, /w_300,h_200/gull.jpg
@@ -142,6 +149,7 @@ def steady_place(href: str) -> str:
     place, _, query = href.split("#", 1)[0].partition("?")
     place = place.split(";", 1)[0].strip().rstrip("/")
     chosen = "".join(NUMBER.findall(f"?{query}")) if query else ""
+    place = EDITION.sub("", place) if place.endswith((".html", ".htm")) else place
     _, absolute, rest = place.partition("//")
     return f"{rest if absolute else place if place.startswith('/') else place.rpartition('/')[2]}{chosen}"
 
@@ -184,11 +192,12 @@ def drawn(tree: Document) -> set[int]:
 
 
 def titled(tree: Document, ignored: re.Pattern[str] | None = None) -> set[int]:
-    """Hash the words of a page's title; counters in it, stamps and what a user ignores do not count."""
+    """Hash the words of a title, however spelled; counters, stamps, stops and what a user ignores do not count."""
     title = tree.find("title")
     words = reduce(COUNTER.sub("", " ".join(title.text[:MAX_TITLE].split()))) if title is not None else ""
     words = words if ignored is None else ignored.sub("", words)
-    return {key(word) for word in words.split()}
+    found = (word.strip(STOPS) for word in spelled("\n".join(words.split())).decode().split("\n"))
+    return {key(word) for word in found if any(char.isalnum() or category(char) == PICTURE for char in word)}
 
 
 def picture(source: str) -> str:

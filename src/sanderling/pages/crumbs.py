@@ -3,8 +3,9 @@
 import re
 from itertools import compress
 
+from sanderling.pages.beside import is_bare
 from sanderling.pages.phrases import CONTENTS, WAY
-from sanderling.pages.sight import Sight
+from sanderling.pages.sight import LONG, Sight
 
 BETWEEN = re.compile(r"\s[›»>/|→·•]\s|[›»→]").search  # what stands between the steps of a way
 DOWN = re.compile(
@@ -12,21 +13,26 @@ DOWN = re.compile(
     r"首頁|홈)(?:\s*[›»→>]|\s[/|·•]\s).+",
     re.IGNORECASE,
 ).fullmatch
-ONWARDS = re.compile(
-    r"[←«‹<]*\s*(?:next|prev|previous|weiter|nächste[rs]?|zurück|vorherige[rs]?|suivante?|précédente?|siguiente|anterior|"
+STEPS = (
+    r"next|prev|previous|weiter|nächste[rs]?|zurück|vorherige[rs]?|suivante?|précédente?|siguiente|anterior|"
     r"successiv[oa]|precedente|próxim[oa]|volgende|vorige|następn[ya]|poprzedni[a]?|nästa|föregående|следующая|"
-    r"предыдущая|次へ|次の|前へ|前の|下一[篇页頁]|上一[篇页頁])"
+    r"предыдущая|次へ|次の|前へ|前の|下一[篇页頁]|上一[篇页頁]"
+)
+ONWARDS = re.compile(
+    rf"[←«‹<]*\s*(?:{STEPS})"
     r"(?:\s?(?:article|page|post|topic|chapter|section|lesson|artikel|seite|beitrag|thema|kapitel|chapitre|página|artículo|"
     r"artigo|entrada|capítulo|articolo|pagina|capitolo|bericht|strona|sida|статья|страница|記事|ページ))?"
     r"\s*(?:[:：›»→←«‹>-].*)?",
     re.IGNORECASE,
 ).fullmatch
+STEP = re.compile(rf"\s*(?:{STEPS}|up)\s*[:：]", re.IGNORECASE).match
+LABELS = re.compile(r"(?:^|,)\s*[^\W\d_]+\s*[:：]|[\[\]|]")  # of such steps, and what stands around those without one
 NUMBERING = "0123456789.)( \t§"
 
 
 def lines_apart(sight: Sight, trimmed: set[int]) -> set[int]:
     """Number the lines that are furniture; with the titles of contents that are left out."""
-    found = {*_above_title(sight), *_ways(sight), *_contents(sight)}
+    found = {*_above_title(sight), *_ways(sight), *_labelled(sight), *_contents(sight)}
     return found | {n for n in sight.told(CONTENTS) if _leads_away(sight, n, found | trimmed)}
 
 
@@ -44,6 +50,13 @@ def _above_title(sight: Sight) -> list[int]:
 def _ways(sight: Sight) -> list[int]:
     """Number the lines that lead from the front page down, with marks in between, or to the pages beside this one."""
     return [n for n in sight.told(WAY) if (ONWARDS(sight.lines[n]) and n in sight.bare) or DOWN(sight.lines[n])]
+
+
+def _labelled(sight: Sight) -> list[int]:
+    """Number the lines of links to the pages around this one, with a label before each: Next: Gulls, Up: Birds."""
+    main, sizes, lines = sight.page.main, sight.page.lengths, sight.lines
+    linked = {n: inside for n, inside in sight.page.linked.items() if n < len(main) and main[n] and sizes[n] < LONG}
+    return [n for n, inside in linked.items() if STEP(lines[n]) and is_bare(len(LABELS.sub("", lines[n])), inside)]
 
 
 def _contents(sight: Sight) -> list[int]:
