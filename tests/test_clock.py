@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sanderling.clock import http_time
+from sanderling.clock import SimulatedClock, Steady, http_time
 
 
 @pytest.fixture
@@ -30,3 +30,13 @@ def far_from_greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 )
 def test_every_form_of_an_http_date_is_in_gmt(text: str, at: float | None) -> None:
     assert http_time(text) == at
+
+
+def test_a_steady_clock_goes_on_where_the_other_is_set_back() -> None:
+    clock = SimulatedClock(100.0)
+    steady = Steady(clock)
+    shown = []
+    for step in (5.0, -60.0, 5.0, -1.0, 100.0):
+        clock.advance(step)
+        shown.append(steady())
+    assert shown == [105.0, 105.0, 110.0, 110.0, 210.0]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.web import Page, Site, html, redirect, tree
 
+from sanderling.clock import Clock, real
 from sanderling.engines.processes import Lost, Processes
 from sanderling.migrants.settings import FetchSettings
 from sanderling.records import Itinerary, Outcome, Parcel
@@ -18,8 +19,9 @@ from sanderling.store.listing import PageRow, pages
 
 
 def go(
-    folder: Path, *sites: Site, limit: int = 0, sitemaps: bool = False, delay: float = 0.0, backoff: float = 0.2
-) -> Summary:
+    folder: Path, *sites: Site, limit: int = 0, sitemaps: bool = False, delay: float = 0.0, backoff: float = 0.2,
+    clock: Clock = real,
+) -> Summary:  # fmt: skip
     request = Request(
         tuple(site.root + "/" for site in sites),
         scope=Scope(sitemaps=sitemaps),
@@ -28,7 +30,7 @@ def go(
         fetching=Fetching(allow_private=True),
         workers=Workers(migrants=1),
     )
-    return crawl(folder, request)
+    return crawl(folder, request, clock=clock)
 
 
 def held(folder: Path) -> dict[str, PageRow]:
@@ -198,6 +200,21 @@ def test_a_fast_host_rests_as_long_as_asked_for_and_no_longer(tmp_path: Path) ->
         ((at, seconds),) = collection.db.execute("SELECT at, seconds FROM visits").fetchall()
         ((open_at,),) = collection.db.execute("SELECT open_at FROM hosts").fetchall()
     assert open_at == max(at + 0.5, at - seconds + 5 * seconds)
+
+
+def test_a_crawl_goes_on_though_the_clock_was_set_back_since(tmp_path: Path) -> None:
+    with Site({"/": html("/a"), "/a": html()}) as site:
+        go(tmp_path, site, limit=1, delay=0.01, clock=lambda: real() + 100 * 86_400)
+        assert go(tmp_path, site, delay=0.01).finish_reason == "done"
+        assert (site.hits["/"], site.hits["/a"]) == (1, 1)
+
+
+def test_a_crawl_goes_on_though_the_clock_is_set_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sanderling.coordinator.MAX_LATENCY_DELAY", 0.01)
+    with Site({"/": html("/a"), "/a": html("/b"), "/b": html()}) as site:
+        done = go(tmp_path, site, delay=0.01, clock=lambda: real() if site.hits["/a"] else real() + 3600)
+        assert done.finish_reason == "done"
+        assert [site.hits[path] for path in ("/", "/a", "/b")] == [1, 1, 1]
 
 
 def test_one_host_that_complains_does_not_slow_the_others(tmp_path: Path) -> None:

@@ -297,6 +297,8 @@ def test_an_urgent_job_parks_the_migrants_of_another_and_wakes_them(tmp_path: Pa
 
         def hurry() -> None:
             crew.wait(lambda: crew.coordinator is not None and bool(crew.coordinator.crew.leaving))
+            shown = clock.advance(-3600.0)  # patience has an end though the clock was set back
+            crew.wait(lambda: crew.coordinator is not None and shown <= crew.coordinator.shown <= clock())
             clock.advance(2 * PATIENCE)
 
         thread = threading.Thread(target=hurry)

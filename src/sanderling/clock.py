@@ -26,6 +26,20 @@ class SimulatedClock:
         return self.now
 
 
+class Steady:
+    """A clock for waiting: where the other is set back, it goes on from what it showed."""
+
+    def __init__(self, clock: Clock = real) -> None:
+        self._clock = clock
+        self._shown = self._ahead = 0.0
+
+    def __call__(self) -> float:
+        now = self._clock()
+        self._ahead = max(self._ahead, self._shown - now)
+        self._shown = now + self._ahead
+        return self._shown
+
+
 @lru_cache(4096)  # many pages of a site were written at once
 def http_time(text: str) -> float | None:
     """Read a date of HTTP; the form without a zone means GMT too (RFC 9110, 5.6.7). None if it is no date."""

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
 
-from sanderling.clock import Clock, real
+from sanderling.clock import Clock, Steady, real
 from sanderling.crew import Crew
 from sanderling.database import transaction, undo
 from sanderling.desk import Desk
@@ -23,6 +23,7 @@ from sanderling.errors import DiskFull
 from sanderling.home.house import House
 from sanderling.intake import BATCH_SECONDS, Intake
 from sanderling.migrants.resolve import Resolver
+from sanderling.migrants.settings import MAX_LATENCY_DELAY
 from sanderling.naming import Naming
 from sanderling.records import Host, Itinerary, Outcome, Parcel, Vitals
 from sanderling.schedule.explain import Report, report
@@ -68,7 +69,7 @@ class Coordinator:
         self.folder = folder
         self.clock = clock
         self.roster = roster or Roster(Ahp())
-        self.roster.clock = clock
+        self.roster.clock = Steady(clock)  # or who speaks after it was set back would seem silent
         self.naming = Naming(house, resolver, allow_private=allow_private, clock=clock)
         self.errands = Errands(house, engine, self.roster, self._room, self._pages_done, clock)
         self.intake = Intake(house, clock)
@@ -86,6 +87,7 @@ class Coordinator:
         self.losses = 0
         self.next_look = 0.0
         self.listened_at = 0.0
+        self.shown = 0.0  # by the clock, the last time we looked
         self.posts: tuple[str, ...] = ()  # places that get a migrant of their own
         self.last_schedule: Report = {}
         self.cpu_then = time.process_time()
@@ -156,8 +158,17 @@ class Coordinator:
 
     def _listen(self) -> None:
         """Take in what came; who has spoken by now is not silent."""
-        patience, self.listened_at = self._patience(), self.clock()
+        patience, self.listened_at = self._patience(), self.roster.clock()
         self._take_in(self.engine.receive(patience))
+
+    def _heed_clock(self) -> None:
+        """Where the clock was set back, let nobody wait for what it showed before."""
+        now, before = self.clock(), self.shown
+        self.shown = now
+        if now < before:
+            with transaction(self.house.db):
+                rest = max(MAX_LATENCY_DELAY, self.house.queue.pace.delay_seconds)
+                self.house.hosts.set_back(now, before - now, rest)
 
     def _take_in(self, news: Sequence[Parcel | Lost]) -> None:
         for item in news:
@@ -255,6 +266,7 @@ class Coordinator:
     # The end
 
     def _finish(self) -> Finish | None:
+        self._heed_clock()
         if self.stopping is not None:
             if self.forced:
                 return Finish.FORCED

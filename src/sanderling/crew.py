@@ -64,7 +64,6 @@ class Crew:
         self.engine = engine
         self.roster = roster
         self.release = release  # leases of a migrant go back into the queue
-        self.clock = clock
         self.parking = folder / "migrants"
         self.register = Register(folder / "logs" / "migrants.log", clock)
         self.leaving: dict[str, Leaving] = {}
@@ -161,7 +160,7 @@ class Crew:
     def _leave(self, migrant: str, move: Move, place: str = HOME) -> None:
         if migrant in self.leaving:
             raise UsageError(f"{migrant} is already on its way: {self.leaving[migrant].move}")
-        self.leaving[migrant] = Leaving(move, self.clock(), place)
+        self.leaving[migrant] = Leaving(move, self.roster.clock(), place)
         self.roster.rest(migrant)
         self.engine.abandon(migrant)
 
@@ -169,7 +168,7 @@ class Crew:
 
     def settle(self) -> list[str]:
         """Complete the moves of those who have handed everything back, or would not for too long."""
-        now = self.clock()
+        now = self.roster.clock()
         ready = [m for m, leaving in self.leaving.items()
                  if not self.roster.load(m) or now - leaving.since > PATIENCE]  # fmt: skip
         for migrant in ready:
@@ -195,7 +194,7 @@ class Crew:
 
         Where hosts are `shared`, all are busy when nobody is idle; else more hands help only if those there are full.
         """
-        now = self.clock()
+        now = self.roster.clock()
         if not self.most or now - self.looked_at < AUTO_SECONDS:
             return
         drained = (self.waiting_then - waiting) / max(now - self.looked_at, AUTO_SECONDS)

@@ -98,6 +98,6 @@ class Desk:
                 "memory_bytes": vitals.memory_bytes,
                 "latency_seconds": round(vitals.latency_seconds, 4),
                 "bytes_per_second": round(vitals.bytes_per_second),
-                "heard_seconds_ago": round(max(0.0, self.crew.clock() - member.heard_at), 1),
+                "heard_seconds_ago": round(max(0.0, self.crew.roster.clock() - member.heard_at), 1),
             }
         return row

@@ -128,7 +128,7 @@ def _begin(house: House, request: Request, everything: bool, now: float) -> int:
     with transaction(house.db):
         house.queue.release_all()
         pardon(house)
-        house.hosts.set_clock_right(now)
+        house.hosts.set_clock_right(now, house.queue.pace.delay_seconds)
         if house.use_maps:
             queue_pages(house.db, [*house.lists.unread(), *house.maps.unread(now)], MAPS_FIRST)
         if house.uses is not None:

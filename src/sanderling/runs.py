@@ -34,6 +34,7 @@ def begin_run(house: House, request: Request, seeds: Sequence[Spelling], now: fl
     with transaction(db):
         house.queue.release_all()
         house.hosts.pardon()
+        house.hosts.set_clock_right(now, house.queue.pace.delay_seconds)
         house.hosts.forget_addresses()
         order_again(house, request.wish)
         judge_again(house, request, now)

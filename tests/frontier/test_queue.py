@@ -258,6 +258,38 @@ def test_the_reason_of_a_long_wait_stays_when_a_short_one_is_asked_for(db: Conne
     assert db.execute("SELECT open_at, hold FROM hosts").fetchall() == [(100, "rate_limited")]
 
 
+def test_a_clock_that_is_set_back_makes_nobody_wait_for_what_it_showed(db: Connection) -> None:
+    add(db, "http://a/1", "http://b/1", "http://c/1", "http://d/1")
+    hosts = Hosts(db)
+    hosts.rest({1: 5000.0, 4: 1000.0}, 1.0, ())
+    hosts.hold(2, 5060.0, Reason.RATE_LIMITED)
+    hosts.hold(3, 1060.0, Reason.RATE_LIMITED)
+    db.execute("UPDATE queue SET ready_at = 5010 WHERE url = 3")
+    hosts.set_back(1000.0, 4000.0, rest=30.0)
+    assert [at for (at,) in db.execute("SELECT open_at FROM hosts ORDER BY id")] == [1030.0, 1060.0, 1060.0, 1001.0]
+    assert db.execute("SELECT max(ready_at) FROM queue").fetchone() == (1010.0,)
+
+
+def test_robots_of_a_time_that_is_yet_to_come_are_read_again(db: Connection) -> None:
+    add(db, "http://a/1", "http://b/1")
+    hosts = Hosts(db)
+    for is_running in (True, False):
+        hosts.learn_robots(Robots(Host("http://a"), 200, b"", 5000.0, 91_400.0), 1.0, 5000.0)
+        hosts.learn_robots(Robots(Host("http://b"), 200, b"", 900.0, 87_300.0), 1.0, 900.0)
+        hosts.set_back(1000.0, 4000.0, rest=30.0) if is_running else hosts.set_clock_right(1000.0)
+        assert db.execute("SELECT robots_until FROM hosts ORDER BY id").fetchall() == [(0,), (87_300,)]
+
+
+def test_a_long_delay_that_was_asked_for_outlasts_the_next_start(db: Connection) -> None:
+    add(db, "http://a/1")
+    hosts = Hosts(db)
+    hosts.rest({1: 1000.0}, 7200.0, ())
+    hosts.set_clock_right(1001.0, 7200.0)
+    assert hosts.next_opening() == 8200.0
+    hosts.set_clock_right(900.0, 7200.0)
+    assert hosts.next_opening() == 0.0
+
+
 def test_larger_sites_go_first_if_they_are_favoured(db: Connection) -> None:
     queued(db, {"http://a/1": 0, "http://b/1": 7, "http://b/2": 8})
     assert taken(Queue(db, FAST, Favour.LARGEST), "m", 0, room=1) == ["http://b/1"]

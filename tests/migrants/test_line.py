@@ -64,6 +64,15 @@ def test_ones_own_server_needs_no_rest() -> None:
     assert at.open_at == 0.0
 
 
+def test_a_robots_txt_of_a_time_that_is_yet_to_come_is_asked_for_again() -> None:
+    at = line()
+    at.obey(Robots(HOST, 200, b"User-agent: *\nDisallow: /", 5000.0, 91_400.0), "sanderling")
+    at.join(Itinerary(HOST, ()), (), "sanderling", now=5001.0)
+    assert at.rules is not None
+    at.join(Itinerary(HOST, ()), (), "sanderling", now=1000.0)
+    assert at.rules is None
+
+
 def test_an_old_robots_txt_is_asked_for_again() -> None:
     at = line(robots="User-agent: *\nDisallow: /")
     assert at.rules is not None

@@ -8,7 +8,7 @@ from msgspec import Struct
 from sanderling.database import Connection
 from sanderling.records import Host, Reason, Robots, State
 
-LONGEST_REST = 3600.0  # seconds between two requests to a host, at most
+LONGEST_REST = 3600.0  # seconds between two requests to a host, at most, unless we are told to wait longer
 LONGEST_HOLD = 7 * 86_400.0  # and if it asked for it
 CONDEMN_AFTER = 5  # failures to reach it, one after the other with growing rests: the host is left alone
 ROBOTS_TRIES = 3
@@ -168,13 +168,30 @@ class Hosts:
             if host not in struck:
                 self.db.execute("UPDATE hosts SET strikes = 0 WHERE id = ? AND strikes > 0", (host,))
 
-    def set_clock_right(self, now: float) -> None:
+    def set_clock_right(self, now: float, delay: float = 0.0) -> None:
         """Take back waits that only a clock that jumped back can have left; those a host asked for stay a week."""
         self.db.execute(
             "UPDATE hosts SET open_at = 0 WHERE open_at > ? OR (hold = '' AND open_at > ?)",
-            (now + LONGEST_HOLD, now + LONGEST_REST),
+            (now + max(LONGEST_HOLD, delay), now + max(LONGEST_REST, delay)),
         )
         self.db.execute("UPDATE queue SET ready_at = 0 WHERE ready_at > ?", (now + LONGEST_HOLD,))
+        self._forget_robots_of_later(now)
+
+    def set_back(self, now: float, seconds: float, rest: float) -> None:
+        """The clock was set back by so much: what waits, waits no longer than it would have; a host `rest` at most."""
+        wait = "(CASE WHEN pause > :rest THEN pause ELSE :rest END)"
+        self.db.execute(
+            f"UPDATE hosts SET open_at = :now + {wait} WHERE hold = '' AND open_at > :now + {wait}",
+            {"now": now, "rest": rest},
+        )
+        known = (seconds, now + seconds)  # before it was set back; what ends sooner may be of the new time
+        self.db.execute("UPDATE hosts SET open_at = open_at - ? WHERE hold <> '' AND open_at > ?", known)
+        self.db.execute("UPDATE queue SET ready_at = ready_at - ? WHERE ready_at > ?", known)
+        self._forget_robots_of_later(now)
+
+    def _forget_robots_of_later(self, now: float) -> None:
+        """Have each robots.txt read again that a clock which was set back since would keep for longer than its time."""
+        self.db.execute("UPDATE hosts SET robots_until = 0 WHERE robots_at > ? AND robots_until > 0", (now,))
 
     def next_opening(self) -> float | None:
         """When the next host with waiting URLs opens; None if nothing waits."""

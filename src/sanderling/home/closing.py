@@ -47,8 +47,9 @@ def treat_hosts(visits: Sequence[Visit], leases: Mapping[int, Lease], house: Hou
             if visit.reason is Reason.ROBOTS_UNREACHABLE and visit.retry_after:
                 asked[host] = max(asked.get(host, 0.0), visit.retry_after)
             continue
-        last[host] = max(last.get(host, 0.0), visit.at)
-        slow[host] = max(slow.get(host, 0.0), rest_until(visit.at - visit.seconds, visit.seconds))
+        at = min(visit.at, now)  # the clock of a migrant may be ahead of ours, or ours was set back
+        last[host] = max(last.get(host, 0.0), at)
+        slow[host] = max(slow.get(host, 0.0), rest_until(at - visit.seconds, visit.seconds))
         if visit.outcome in (Outcome.RETRY, Outcome.FAILED):
             failed.setdefault(host, []).append(visit)
     struck = {host for host, seen in failed.items() if _strikes(seen, host, house, now)}

@@ -37,7 +37,7 @@ class Line:
             self.door = door_of(self.host, addresses)
         if itinerary.robots is not None:
             self.obey(itinerary.robots, agent)
-        elif self.robots is not None and self.robots.expires_at <= now:
+        elif self.robots is not None and not self.robots.fetched_at <= now < self.robots.expires_at:
             self.forget_robots()
         self._set_pace()
 
