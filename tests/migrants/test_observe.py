@@ -113,6 +113,11 @@ class TestPage:
         assert (visit.noindex or visit.barred, visit.nofollow) == (True, True)
         assert [link.nofollow for link in visit.links] == [True]
 
+    @pytest.mark.parametrize("agent", ["sanderling/1", "Viewport/1", "GENERATOR"])
+    def test_a_page_may_speak_to_a_robot_of_any_name(self, agent: str) -> None:
+        page = f'<meta name="{agent.partition("/")[0].lower()}" content="noindex"><p>tide'
+        assert look(page.encode(), "Content-Type: text/html; charset=utf-8", user_agent=agent).noindex
+
     @pytest.mark.parametrize(("until", "noindex"), [("Mon, 13 Nov 2023 10:00:00 GMT", True), ("2033-01-01", False)])
     def test_a_page_that_is_over_is_not_for_the_index(self, until: str, noindex: bool) -> None:
         html = "Content-Type: text/html"
@@ -253,6 +258,18 @@ class TestOnTheRoad:
         sent = [line for line in server.requests[0].raw.split(b"\r\n") if not line.startswith(b"Authorization: ")]
         assert b"Authorization: Basic" in server.requests[0].raw
         assert stored == b"\r\n".join(sent)
+
+    def test_headers_that_replace_ours_and_secrets_among_them_are_told_as_they_were_sent(self, road: Road) -> None:
+        server = road.server({"/t": tagged})
+        secret = ("Cookie: a=b", "authorization: Bearer tide", "Proxy-Authorization: Basic eDp5")
+        headers = ("X-Tide: low", "Accept:", "X-Empty: ", *secret, "Host: shore.test")
+        stop = Stop(1, 1, Url(f"{server.host}/t"))
+        kept = record(self.visit(road, stop, server.host, FetchSettings(allow_private=True, headers=headers)).request)
+        sent = server.requests[0].raw.split(b"\r\n")
+        hidden = [line.encode() for line in secret]
+        assert set(hidden) < set(sent)
+        stored = kept.http_headers.to_ascii_bytes() + kept.raw_stream.read()
+        assert stored == b"\r\n".join(line for line in sent if line not in hidden)
 
     def test_redirects_and_errors_are_archived_too(self, road: Road) -> None:
         server = road.server({"/r": lambda guest: guest.answer(b"moved", "Location: /t", status="301 Moved")})

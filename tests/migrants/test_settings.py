@@ -24,3 +24,8 @@ def test_robots_txt_knows_us_by_the_product_token(agent: str, token: str) -> Non
 def test_a_user_agent_is_one_line() -> None:
     with pytest.raises(UsageError):
         FetchSettings(user_agent="sanderling\r\nHost: evil.test")
+
+
+def test_a_user_agent_is_said_where_robots_txt_is_read_by_it() -> None:
+    with pytest.raises(UsageError, match="--user-agent"):
+        FetchSettings(headers=("user-agent: shore",))

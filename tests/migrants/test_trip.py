@@ -205,6 +205,20 @@ class TestPace:
         clock.advance(10.0)
         assert fates(bring_home(trip)) == {"b": FETCHED}
 
+    def test_a_clock_that_is_set_back_changes_no_pace(self, road: Road) -> None:
+        clock = SimulatedClock(5000.0)
+        server = road.server({"/a": page, "/b": page})
+        trip = road.trip(clock=clock)
+        trip.accept(itinerary(server, "/a", "/b", delay_seconds=10.0, robots=Robots(server.host, 404, b"", 0.0, 1e12)))
+        trip.work(0.2)
+        clock.advance(4.0 - 3600.0)
+        trip.work(0.1)
+        clock.advance(9.9)
+        trip.work(0.1)
+        assert server.paths == ["/a"]
+        clock.advance(0.1)
+        assert fates(bring_home(trip)) == {"b": FETCHED}
+
     def test_crawl_delay_is_honoured_even_where_we_would_not_wait(self, road: Road) -> None:
         clock = SimulatedClock(1000.0)
         server = road.server({"/a": page, "/b": page}, rules("User-agent: *\nCrawl-delay: 5"))

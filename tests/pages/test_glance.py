@@ -220,17 +220,24 @@ def test_no_page_reads_or_writes_beyond_its_room(tmp_path: Path) -> None:
         import ctypes, sys
         from pathlib import Path
         from random import Random
+        from sanderling.migrants.targets import packer, table_of
         from sanderling.pages.glance import looker
+        from sanderling.pages.links import extract_head
         from sanderling.pages.native import load
         from tests.pages.soup import soup, stew
         BITS = [b"<", b">", b"&", b'"', b"=", b"\\xc3", b"", b"<a href="]
-        look, dice = looker(load(Path(sys.argv[1]))), Random(7)
+        URL = "http://site.test/a/b?c"
+        native, dice = load(Path(sys.argv[1])), Random(7)
+        look, pack = looker(native), packer(native)
         for turn in range(6000):
             page = bytearray(soup(dice).encode())
             for _ in range(turn % 4):
                 at = dice.randrange(len(page) + 1)
                 page[at:at + dice.randrange(3)] = dice.choice(BITS)
-            look(bytes(page[:dice.randrange(len(page) + 1)] if turn % 3 else page), "UTF-8")
+            seen = look(bytes(page[:dice.randrange(len(page) + 1)] if turn % 3 else page), "UTF-8")
+            if seen is not None:
+                head = extract_head(seen, URL)
+                pack(head, table_of(head, seen, URL), URL, False)
         """
     )
     env = {

@@ -18,7 +18,7 @@ class Migrant:
 
     def __init__(self, name: str, settings: bytes) -> None:
         self.name = name
-        self.trip = Trip(msgspec.msgpack.decode(settings, type=FetchSettings), marks, name=name)
+        self.trip = Trip(msgspec.msgpack.decode(settings, type=FetchSettings), marks, name=name, packs=True)
         self.orders = msgspec.msgpack.Decoder(Order)
 
     def turn(self, orders: list[bytes]) -> tuple[bytes, int]:

@@ -99,7 +99,7 @@ class Worker:
 def begin(start: Start, name: str) -> "Trip | RemoteTrip":
     """Begin a trip: from here, or with the eyes of a host beside the web server."""
     if start.host is None:
-        return Trip(start.settings, marks, name=name)
+        return Trip(start.settings, marks, name=name, packs=True)
     from sanderling.engines.remote import RemoteTrip
 
     return RemoteTrip(start.settings, marks, start.host, name=name)

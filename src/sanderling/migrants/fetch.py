@@ -17,6 +17,7 @@ EVENTS = {
     pycurl.POLL_OUT: select.POLLOUT,
     pycurl.POLL_INOUT: select.POLLIN | select.POLLOUT,
 }
+SECRET = frozenset((b"authorization", b"cookie", b"proxy-authorization"))  # headers nobody is to read later
 READY = {
     select.POLLIN: pycurl.CSELECT_IN,
     select.POLLOUT: pycurl.CSELECT_OUT,
@@ -32,6 +33,17 @@ def request_headers(settings: FetchSettings) -> list[bytes]:
     theirs = {header.partition(":")[0].lower() for header in settings.headers}
     kept = [header for header in ours if header.partition(":")[0].lower() not in theirs]
     return [header.encode("utf-8") for header in (*kept, *settings.headers)]
+
+
+def told_headers(headers: list[bytes]) -> tuple[bool, bytes]:
+    """Write down those that the archive keeps, and say whether they name the host.
+
+    One without a value curl sends not at all, and a host it sends first.
+    """
+    named = [(header.partition(b":")[0].lower(), header) for header in headers]
+    kept = [(name, header) for name, header in named if name not in SECRET and header.partition(b":")[2].strip()]
+    lines = [header + b"\r\n" for _, header in sorted(kept, key=lambda one: one[0] != b"host")]
+    return any(name == b"host" for name, _ in named), b"".join(lines)
 
 
 def fixed_options(settings: FetchSettings, headers: list[bytes]) -> list[tuple[int, Any]]:

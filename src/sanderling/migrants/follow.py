@@ -12,8 +12,11 @@ MAX_POINTERS = 20  # sitemaps and feeds of one page
 MAX_LONG = 20  # links of one page that are too long to be followed; their beginnings are told
 MAX_USES = 100  # images, scripts and style sheets of one page
 
+Promise = Callable[[RawLink], float]
+"""What the words of a link promise, in a focused crawl."""
 
-def links_of(found: Extract, nofollow: bool, promise: Callable[[RawLink], float] | None = None) -> tuple[Link, ...]:
+
+def links_of(found: Extract, nofollow: bool, promise: Promise | None = None) -> tuple[Link, ...]:
     """Resolve the links of a page; a target linked twice is followed if one of the links may be."""
     links: dict[Url, Link] = {}
     if found.refresh and (target := resolve(found.base, found.refresh, found.encoding)):

@@ -8,18 +8,19 @@ from msgspec import Struct
 
 from sanderling.migrants.answer import Verdict, fault, is_over, judge, text, validator
 from sanderling.migrants.body import decoded
-from sanderling.migrants.fetch import request_headers
+from sanderling.migrants.fetch import request_headers, told_headers
 from sanderling.migrants.focus import promise_of, relevance
-from sanderling.migrants.follow import links_of, pointers_of, uses_of, with_leads
+from sanderling.migrants.follow import Promise, links_of, pointers_of, uses_of, with_leads
 from sanderling.migrants.framing import stored_head
 from sanderling.migrants.head import Fields, media_type, read_head
 from sanderling.migrants.pack import Exchange, pack_metadata, pack_request, pack_response
 from sanderling.migrants.settings import FetchSettings
+from sanderling.migrants.targets import pack_links
 from sanderling.migrants.transfer import Reply
 from sanderling.organise.normalise import resolve
 from sanderling.organise.relevance import Listener, Topic, pack_relevance
-from sanderling.pages.glance import Glance, glance
-from sanderling.pages.links import extract
+from sanderling.pages.glance import MUTE, Glance, glance
+from sanderling.pages.links import Extract, extract, extract_head, with_anchors
 from sanderling.pages.parse import Document, charset_of, is_html, parse
 from sanderling.pages.robots_tag import robots_tag, until_of
 from sanderling.records import Kept, Outcome, Reason, Role, Stop, Visit
@@ -52,12 +53,13 @@ def no_marks(_page: Document | Glance, _known: Known) -> dict[str, bytes]:
 class Observer:
     """Looks at replies with the eyes of one crawl: its limits and its marks."""
 
-    def __init__(self, settings: FetchSettings, marks: Marks) -> None:
+    def __init__(self, settings: FetchSettings, marks: Marks, packs: bool = False) -> None:
         self._settings = settings
         self._marks = marks
+        self._packs = packs  # links, where it can: what is seen goes home and nobody here looks at it again
         self._agent = settings.agent_token
         self._topic = Listener(Topic(settings.topic)) if settings.topic else None
-        self._headers = b"".join([header + b"\r\n" for header in request_headers(settings)])
+        self._names_host, self._headers = told_headers(request_headers(settings))
 
     def observe(self, stop: Stop, reply: Reply, at: float) -> Visit:
         """Say what was seen at one stop."""
@@ -159,7 +161,7 @@ class Observer:
     def _read_page(self, url: str, known: Known, charset: str, facts: Facts) -> str:
         """Look once, take everything; say until when the page says it is there."""
         page = (glance(known.body, charset) if self._is_enough(known) else None) or parse(known.body, charset)
-        found = extract(page, url, bool(self._settings.keep), self._agent)
+        found = self._extract(page, url)
         facts["noindex"] |= found.noindex
         facts["nofollow"] |= found.nofollow
         facts["charset"] = (page.encoding or charset).lower()
@@ -168,7 +170,6 @@ class Observer:
         if canonical is not None:
             facts["canonical"] = canonical.url
         topic = self._topic
-        facts["links_dropped"] = found.dropped
         facts["pointers"] = pointers_of(found) + facts.get("pointers", ())
         if self._settings.resources and isinstance(page, Document):
             facts["uses"] = uses_of(page, found.base)
@@ -177,13 +178,33 @@ class Observer:
         if topic and isinstance(page, Document):
             facts["marks"]["relevance"] = pack_relevance(relevance(topic, page, found.title))
             promise = promise_of(topic, page, found)
-        links = links_of(found, facts["nofollow"], promise)
-        facts["links"] = with_leads(links, facts.get("links", ()), facts["nofollow"])
+        self._take_links(page, url, found, facts, promise)
         return found.until
+
+    def _extract(self, page: Document | Glance, url: str) -> Extract:
+        """Take what a page says; the links in the text of one seen at a glance are still to come."""
+        if isinstance(page, Glance):
+            return extract_head(page, url, self._agent)
+        return extract(page, url, bool(self._settings.keep), self._agent)
+
+    def _take_links(
+        self, page: Document | Glance, url: str, found: Extract, facts: Facts, promise: Promise | None
+    ) -> None:
+        """Take all links of a page, and those that its headers say."""
+        nofollow, leads = facts["nofollow"], facts.get("links", ())
+        if isinstance(page, Glance):
+            packed = pack_links(found, page, url, nofollow) if self._packs and not leads else None
+            if packed is not None:
+                facts["links"] = packed
+                return
+            found = with_anchors(found, page, url)
+        facts["links"] = with_leads(links_of(found, nofollow, promise), leads, nofollow)
+        facts["links_dropped"] = found.dropped
 
     def _is_enough(self, known: Known) -> bool:
         """Say whether a glance is enough: of a new page little is asked."""
-        return not (known.is_changed or self._topic or self._settings.resources or self._settings.keep)
+        wants_more = known.is_changed or self._topic or self._settings.resources or self._settings.keep
+        return not wants_more and self._agent.lower() not in MUTE
 
     def _pack(self, stop: Stop, reply: Reply, facts: Facts, at: float, digest: bytes = b"") -> None:
         """Write the records the archive keeps of this answer; `digest` is the body's, if it came without coding."""
@@ -202,7 +223,8 @@ class Observer:
     def request(self, reply: Reply) -> bytes:
         """Write the request as curl sent it, without passwords and cookies: those are nobody's to read later."""
         host, _, path = reply.ask.url.partition("://")[2].partition("/")
-        start = f"GET /{path} HTTP/1.1\r\nHost: {host}\r\n".encode()
+        named = "" if self._names_host else f"Host: {host}\r\n"
+        start = f"GET /{path} HTTP/1.1\r\n{named}".encode()
         return b"".join([start, self._headers, *[line + b"\r\n" for line in reply.ask.conditions], b"\r\n"])
 
 

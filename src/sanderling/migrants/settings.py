@@ -59,6 +59,8 @@ class FetchSettings(Struct, frozen=True):
         for header in (*self.headers, f"User-Agent: {self.user_agent}"):
             if not HEADER.fullmatch(header):
                 raise UsageError(f"{header!r} is no request header; write 'Name: value' on one line")
+        if any(header.lower().startswith("user-agent:") for header in self.headers):
+            raise UsageError("give the user agent with --user-agent: robots.txt is read by that name")
 
     def max_body_of(self, role: Role) -> int:
         """Sitemaps may be larger than pages: the protocol grants them 50 MB."""

@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 
 from msgspec import Struct, structs
 
-from sanderling.clock import Clock, real
+from sanderling.clock import Clock, Steady, real
 from sanderling.migrants.answer import conditions, wants_cookie, wants_no_conditions
 from sanderling.migrants.briefed import open_buffer
 from sanderling.migrants.fetch import Fetcher
@@ -45,12 +45,14 @@ class Errand(Struct, frozen=True):
 class Trip:
     """Fetches politely from many hosts at once and looks at what comes."""
 
-    def __init__(self, settings: FetchSettings, marks: Marks, clock: Clock = real, name: str = "") -> None:
-        self._settings, self._clock = settings, clock
+    def __init__(
+        self, settings: FetchSettings, marks: Marks, clock: Clock = real, name: str = "", packs: bool = False
+    ) -> None:
+        self._settings, self._clock, self._steady = settings, clock, Steady(clock)
         self._name = name or f"{socket.gethostname()}-{os.getpid()}"
         self._agent = settings.agent_token
         self._fetcher = Fetcher(settings)
-        self._observer = Observer(settings, marks)
+        self._observer = Observer(settings, marks, packs)
         self._pulse = Pulse(self._name, clock)
         self._lines: dict[Host, Line] = {}
         self._queue: list[tuple[float, int, Line]] = []  # lines that could knock, by when they may
@@ -81,7 +83,7 @@ class Trip:
         if itinerary.robots is not None and not itinerary.robots.reachable:
             self._turn_away(itinerary.stops, Outcome.RETURNED, Reason.ROBOTS_UNREACHABLE)
             return
-        self._forget_idle(now)
+        self._forget_idle(self._steady())
         line = self._lines.get(itinerary.host) or self._lines.setdefault(itinerary.host, Line(itinerary.host))
         line.join(itinerary, addresses, self._agent, now)
         self._line_up(line)
@@ -156,7 +158,7 @@ class Trip:
 
     def _start_due(self) -> float:
         """Start what may start now; say how many seconds later the next one may."""
-        queue, now = self._queue, self._clock()
+        queue, now = self._queue, self._steady()
         while queue and self._fetcher.has_room(len(self._came)):
             due, _, line = queue[0]
             if due > now:

@@ -73,6 +73,12 @@ def resolve_all(base: str, raws: Iterable[str], encoding: str = "utf-8") -> list
     return [_join(page, raw if raw.isascii() else in_encoding(raw, encoding, RAW_LIMIT)) for raw in raws]
 
 
+def wire_of(base: str) -> str | None:
+    """Spell the address that links are joined to, as it would be sent; None if it is none."""
+    page = _taken_apart(base)
+    return page.href if page else None
+
+
 def beginning(base: str, raw: str) -> Url | None:
     """Spell as much of a link as tells that it is too long: one character more than a URL may have. None: it is not."""
     scheme = _SCHEME(raw[:40])

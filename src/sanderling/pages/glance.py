@@ -5,7 +5,7 @@ parsed. What it says is what the tree says.
 """
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -17,7 +17,8 @@ from sanderling.pages.text import MAX_TEXT
 from sanderling.pages.textmarks import TOLD, Marks, in_python, written
 
 MOST = 100_000  # fields that elements tell; of more a tree takes less room
-ROWS = 3  # of each link: its target, how it is meant, its words
+END = "\0"  # of a field
+MUTE = ("viewport", "generator")  # names of meta tags that are not told; a robot that is called so needs a tree
 
 
 class Seen(NamedTuple):
@@ -51,12 +52,16 @@ class Glance(Struct, frozen=True):
     encoding: str
     language: str
     told: list[Seen]
-    hrefs: list[str]  # of its links, without their fragments; most are there once
-    rels: list[str]
-    anchors: list[str]  # their words
+    table: bytes  # of its links: target without fragment, rel and words of each; most targets are there once
     blocks: list[str]  # what structure.structure is made of
     marks: Marks  # of its text
     bare: tuple[str, str] | None = None  # rel and words of its first link to a place of its own
+
+    @property
+    def links(self) -> Iterator[tuple[str, str, str]]:
+        """Read the table of its links."""
+        fields = iter(self.table.decode().split(END)[:-1])
+        return zip(fields, fields, fields, strict=True)
 
 
 class _Found(ctypes.Structure):
@@ -64,7 +69,7 @@ class _Found(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("room", "said", "text")),
-        *((name, ctypes.c_uint64) for name in ("said_size", "text_size", "letters", "links", "told", "blocks")),
+        *((name, ctypes.c_uint64) for name in ("links_size", "said_size", "text_size", "letters", "told", "blocks")),
         ("marks", ctypes.c_uint64 * 2),
         ("is_marked", ctypes.c_int32),
     )
@@ -86,7 +91,7 @@ def looker(native: Native) -> Callable[[bytes, str], Glance | None]:
     look, give_back = native.library.sanderling_glance, native.library.sanderling_give_back
     pointer = ctypes.POINTER(_Found)
     look.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, pointer)
-    give_back.argtypes = (pointer,)
+    give_back.argtypes = (ctypes.c_void_p,)
 
     def seen(body: bytes, encoding: str) -> Glance | None:
         found = _Found()
@@ -95,7 +100,7 @@ def looker(native: Native) -> Callable[[bytes, str], Glance | None]:
         try:
             return _read(found, encoding)
         finally:
-            give_back(found)
+            give_back(found.room)
 
     return seen
 
@@ -103,18 +108,18 @@ def looker(native: Native) -> Callable[[bytes, str], Glance | None]:
 def _read(found: _Found, encoding: str) -> Glance | None:
     if found.told > MOST:
         return None
-    fields = ctypes.string_at(found.said, found.said_size).decode().split("\0")
-    telling, naming = found.links, found.links + found.told
-    told = list(map(Seen._make, zip(*[iter(fields[telling:naming])] * len(Seen._fields), strict=True)))
-    language, heading, *bare = fields[naming + found.blocks : -1]
+    table = ctypes.string_at(found.said, found.links_size)
+    said = ctypes.string_at(found.said + found.links_size, found.said_size - found.links_size)
+    fields = said.decode().split(END)
+    told = list(map(Seen._make, zip(*[iter(fields[: found.told])] * len(Seen._fields), strict=True)))
+    language, heading, *bare = fields[found.told + found.blocks : -1]
     if found.letters <= LONGEST:
         title = next((one.text for one in told if one.tag == "title" and not one.is_unscripted), "")
         if may_pretend((title, heading), found.read_text()):
             return None
     marks = written(found.marks) if found.is_marked == TOLD else in_python(found.read_text())
-    hrefs, rels, anchors = (fields[first:telling:ROWS] for first in range(ROWS))
-    blocks = fields[naming : naming + found.blocks]
-    return Glance(encoding, language, told, hrefs, rels, anchors, blocks, marks, (bare[0], bare[1]) if bare else None)
+    blocks = fields[found.told : found.told + found.blocks]
+    return Glance(encoding, language, told, table, blocks, marks, (bare[0], bare[1]) if bare else None)
 
 
 _looker = looker(NATIVE) if NATIVE is not None else None

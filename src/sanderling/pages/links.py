@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import ada_url
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.pages.glance import Glance, Seen
 from sanderling.pages.media import mime_of
@@ -57,8 +58,9 @@ class Extract(Struct, frozen=True):
 
 def extract(page: Document | Glance, url: str, places: bool = False, agent: str = "sanderling") -> Extract:
     """Read links and head of a page at `url`, as the agent of this name; the places of links only a tree knows."""
-    head = _Head(agent.lower())
-    return _extract_seen(page, url, head) if isinstance(page, Glance) else _extract(page, url, head, places)
+    if isinstance(page, Glance):
+        return with_anchors(extract_head(page, url, agent), page, url)
+    return _extract(page, url, _Head(agent.lower()), places)
 
 
 def _extract(tree: Document, url: str, head: "_Head", places: bool) -> Extract:
@@ -76,16 +78,23 @@ def _extract(tree: Document, url: str, head: "_Head", places: bool) -> Extract:
     return head.extract(base, list(found.values()), dropped, language, tree.encoding or "utf-8")
 
 
-def _extract_seen(page: Glance, url: str, head: "_Head") -> Extract:
-    found: dict[str, RawLink] = {}
+def extract_head(page: Glance, url: str, agent: str = "sanderling") -> Extract:
+    """Read all but the links in the text of a page."""
+    head, found = _Head(agent.lower()), dict[str, RawLink]()
     for element in sorted(page.told, key=_turn):
         head.read(element, found)
-    dropped = _seen_anchors(page, found)
     base = _base(url, (element.href for element in page.told if element.tag == "base"))
-    if page.bare is not None and base != url and len(found) < MAX_LINKS:
+    return head.extract(base, list(found.values()), 0, page.language, page.encoding)
+
+
+def with_anchors(head: Extract, page: Glance, url: str) -> Extract:
+    """Add the links in the text of a page."""
+    found = {link.href: link for link in head.links}
+    dropped = _seen_anchors(page, found)
+    if page.bare is not None and head.base != url and len(found) < MAX_LINKS:
         rel, anchor = page.bare
         found[""] = RawLink("", anchor, _forbids(rel))
-    return head.extract(base, list(found.values()), dropped, page.language, page.encoding)
+    return replace(head, links=list(found.values()), dropped=dropped)
 
 
 def _turn(element: Seen) -> int:
@@ -113,7 +122,7 @@ def _base(url: str, hrefs: Iterator[str]) -> str:
 def _seen_anchors(page: Glance, found: dict[str, RawLink]) -> int:
     """Add the anchors as `_anchors` does."""
     dropped = 0
-    for href, rel, anchor in zip(page.hrefs, page.rels, page.anchors, strict=True):
+    for href, rel, anchor in page.links:
         known = found.get(href)
         if known is None and len(found) >= MAX_LINKS:
             dropped += 1

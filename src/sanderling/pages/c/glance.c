@@ -94,9 +94,9 @@ static int read_page(Page *page) {
 
 typedef struct {
     uint8_t *room, *said, *text; /* `room` is all there is, to be given back */
-    uint64_t said_size, text_size, letters;
-    uint64_t links, told, blocks; /* how many fields of `said` are of these, in this order; language and h1 follow, and
-                                     then rel and words of the first link to a place of the page alone, if there is one */
+    uint64_t links_size, said_size, text_size, letters; /* links: rows of target, rel and words, with which `said` begins */
+    uint64_t told, blocks; /* how many of the fields that follow are of these, in this order; then come language and h1, and
+                              rel and words of the first link to a place of the page alone, if there is one */
     uint64_t marks[2];
     int32_t is_marked; /* what sanderling_text_marks said */
 } Glance;
@@ -141,21 +141,24 @@ EXPORT int sanderling_glance(const uint8_t *body, size_t length, Hash hash, Glan
     page.text = part(&next, room), page.unseen = part(&next, room), page.links = part(&next, 7 * room);
     page.told = part(&next, 2 * room), page.blocks = part(&next, room), page.lang = part(&next, room);
     page.bare = part(&next, room);
-    if (!read_page(&page) || !gather(&page)) {
+    int is_read = read_page(&page);
+    size_t links_size = page.links.size;
+    if (!is_read || !gather(&page)) {
         free(all);
         return GIVEN_BACK;
     }
-    *found = (Glance){all, page.links.start, page.text.start, page.links.size, page.text.size, letters_of(&page.text),
-                      page.links.fields, page.told.fields, page.blocks.fields, {0, 0}, 0};
+    *found = (Glance){all, page.links.start, page.text.start, links_size, page.links.size, page.text.size,
+                      letters_of(&page.text), page.told.fields, page.blocks.fields, {0, 0}, 0};
     found->is_marked = sanderling_text_marks(page.text.start, page.text.size, hash, found->marks);
     return READ;
 }
 
-EXPORT void sanderling_give_back(Glance *found) { free(found->room); }
+EXPORT void sanderling_give_back(void *room) { free(room); }
 
 EXPORT uint32_t sanderling_ready(void) {
     make_references();
     make_tags();
     make_letters();
+    make_links();
     return MADE_OF;
 }

@@ -35,5 +35,6 @@ EXPORT int sanderling_text_marks(const uint8_t *text, size_t length, Hash hash, 
 void make_references(void);
 void make_tags(void);
 void make_letters(void);
+void make_links(void);
 
 #endif

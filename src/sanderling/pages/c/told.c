@@ -78,8 +78,8 @@ static uint32_t *place_of_target(Page *page, const uint8_t *href, size_t length)
     }
 }
 
-/* Tell a link that is complete. The first that leads to a place of the page alone is told apart; one whose target was told with words, and not
- * forbidden to follow, says nothing new. */
+/* Tell a link that is complete. The first that leads to a place of the page alone is told apart; one whose target was
+ * told with words, and not forbidden to follow, says nothing new. */
 static int tell_link(Page *page) {
     Buffer *links = &page->links;
     uint8_t *href = links->start + page->href;
@@ -136,11 +136,30 @@ int put_block(Page *page, const Start *start) {
     return put_end(&page->blocks);
 }
 
-/* Say whether an element has nothing to say. */
+/* Say whether a value is this word, in small letters or capitals. */
+static int is_word(Value value, const char *word) {
+    const uint8_t *at = value.start;
+    for (; at && at < value.end && *word && lower(*at) == (uint8_t)*word; at++)
+        word++;
+    return at && at == value.end && !*word;
+}
+
+/* Say whether an element has nothing to say to us: a base that leads nowhere, a style sheet, how wide a window is. */
 static int is_mute(const Start *start) {
     const Value *values = start->values;
-    return (start->tag == T_base && !values[A_href].start) ||
-           (start->tag == T_meta && !values[A_name].start && !values[A_http_equiv].start);
+    switch (start->tag) {
+    case T_base:
+        return !values[A_href].start;
+    case T_link:
+        return is_word(values[A_rel], "stylesheet");
+    case T_meta:
+        if (values[A_http_equiv].start)
+            return !values[A_name].start &&
+                   (is_word(values[A_http_equiv], "content-type") || is_word(values[A_http_equiv], "x-ua-compatible"));
+        return !values[A_name].start || is_word(values[A_name], "viewport") || is_word(values[A_name], "generator");
+    default:
+        return 0;
+    }
 }
 
 /* Tell an element: its tag, whether it is for those without scripts, its text, its attributes. */
