@@ -72,10 +72,10 @@ def main() -> int:
         for number in range(options.rounds)
         for run in one_round(number, web, [one for one in wanted if is_there(one)], pages, options.data)
     ]
-    print(report.table(best(runs)))
-    print(report.targets(best(runs)))
+    print(report.table(runs))
+    print(report.targets(runs))
     if options.write:
-        report.write(best(runs), names, len(pages), options.rounds)
+        report.write(runs, names, len(pages), options.rounds)
     return 0
 
 
@@ -160,15 +160,6 @@ def ceiling(web: Web, pages: frozenset[str], folder: Path, seconds: int = 5) -> 
     seen = read_log(server.log)
     total = Seen(seen.files, seen.pages + seen.repeats, 0, seen.requests, seen.body_bytes)
     return Run(CEILING, "nothing", cost, total, len(seen.files & pages) / len(pages), spent)
-
-
-def best(runs: list[Run]) -> list[Run]:
-    """The fastest run of each, fastest first: on a shared machine the slower ones measure the neighbours."""
-    fastest: dict[str, Run] = {}
-    for run in runs:
-        if run.name not in fastest or run.pages_per_second > fastest[run.name].pages_per_second:
-            fastest[run.name] = run
-    return sorted(fastest.values(), key=lambda run: -run.pages_per_second)
 
 
 if __name__ == "__main__":

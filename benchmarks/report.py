@@ -5,6 +5,7 @@ import platform
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
 from benchmarks.written import put
@@ -18,18 +19,23 @@ MB = 1_000_000
 QUIET = 0.1  # of the machine may be used by others before a run is called unfair
 
 
-def table(runs: "Sequence[Run]") -> str:
-    """A Markdown table, fastest first."""
+def table(every: "Sequence[Run]") -> str:
+    """A Markdown table of the best run of each, fastest first; beside it the speed of its middle run."""
+    runs = best(every)
     ours = next((run for run in runs if run.name == OURS), None)
-    names = "crawler, pages/s, we are, CPU-s per 1000 pages, peak memory, found, asked twice, others used, keeps"
+    names = (
+        "crawler, pages/s, we are, in the middle round, we are there, CPU-s per 1000 pages, peak memory, found,"
+        " asked twice, others used, keeps"
+    )
     head = f"| {names.replace(', ', ' | ')} |"
-    lines = [head, "|---|---:|---:|---:|---:|---:|---:|---:|---|"]
+    lines = [head, "|---|" + "---:|" * 9 + "---|"]
     for run in runs:
-        ratio = f"{ours.pages_per_second / run.pages_per_second:.2f} ×" if ours and run.pages_per_second else ""
         cells = (
             f"**{run.name}**" if run is ours else run.name,
             f"{run.pages_per_second:,.0f}",
-            ratio,
+            _times(ours.pages_per_second, run.pages_per_second) if ours else "",
+            f"{middle(every, run.name):,.0f}",
+            _times(middle(every, OURS), middle(every, run.name)) if ours else "",
             f"{run.cpu_per_thousand:.2f}",
             f"{run.cost.peak_bytes / MB:,.0f} MB",
             f"{100 * run.complete:.1f} %",
@@ -39,6 +45,24 @@ def table(runs: "Sequence[Run]") -> str:
         )
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def best(runs: "Sequence[Run]") -> "list[Run]":
+    """The fastest run of each, fastest first: on a shared machine the slower ones measure the neighbours."""
+    fastest: dict[str, Run] = {}
+    for run in runs:
+        if run.name not in fastest or run.pages_per_second > fastest[run.name].pages_per_second:
+            fastest[run.name] = run
+    return sorted(fastest.values(), key=lambda run: -run.pages_per_second)
+
+
+def middle(runs: "Sequence[Run]", name: str) -> float:
+    """The speed of a crawler in the middle of its runs: the best may have been luck."""
+    return median(run.pages_per_second for run in runs if run.name == name)
+
+
+def _times(ours: float, theirs: float) -> str:
+    return f"{ours / theirs:.2f} ×" if theirs else ""
 
 
 def line(run: "Run") -> str:
@@ -51,8 +75,9 @@ def line(run: "Run") -> str:
     )
 
 
-def targets(runs: "Sequence[Run]") -> str:
-    """Our aims, and whether this run met them."""
+def targets(every: "Sequence[Run]") -> str:
+    """Our aims, and whether the best runs met them."""
+    runs = best(every)
     by_name = {run.name: run for run in runs}
     if OURS not in by_name:
         return ""
@@ -84,16 +109,17 @@ def _verdict(held: bool) -> str:
     return "(met)" if held else "(NOT met)"
 
 
-def write(runs: "Sequence[Run]", sites: Sequence[str], pages: int, rounds: int) -> None:
+def write(every: "Sequence[Run]", sites: Sequence[str], pages: int, rounds: int) -> None:
     """Put table, targets and chart into the documentation."""
+    runs = best(every)
     draw(runs)
     size = max((run.seen.body_bytes / run.seen.pages for run in runs if run.name == OURS), default=0) / 1000
     python = f"Python {platform.python_version()} of {sys.base_prefix}"
     where = f"{os.cpu_count()} cores, {python}, {platform.system()} {platform.machine()}"
     text = (
         f"{pages:,} reachable pages of {size:.0f} KB ({', '.join(sites)}), nginx on loopback, {where}; "
-        f"the fastest of {rounds} rounds each.\n\n{table(runs)}\n\n"
-        f"Aims of this project, in this run:\n\n{targets(runs)}\n\n"
+        f"the fastest of {rounds} rounds each.\n\n{table(every)}\n\n"
+        f"Aims of this project, in this run:\n\n{targets(every)}\n\n"
         f"![pages per second]({CHART.relative_to('docs')})"
     )
     put("crawl", text)
