@@ -28,6 +28,7 @@ from statistics import median
 from typing import Any, TypeVar
 
 from isal import igzip
+from msgspec.structs import replace
 
 from benchmarks import histories
 from benchmarks.histories import DAY, traces_in
@@ -35,10 +36,11 @@ from benchmarks.written import put
 from sanderling.changes.detect import detect
 from sanderling.migrants.follow import links_of
 from sanderling.pages import stamps
-from sanderling.pages.between import Before, marks_between
+from sanderling.pages.between import UNSEEN, Before, marks_between
 from sanderling.pages.links import extract
 from sanderling.pages.mark import read, write
 from sanderling.pages.parse import Document, parse
+from sanderling.pages.sieve import sift
 from sanderling.pages.signatures import sign
 from sanderling.pages.structure import structure
 from sanderling.pages.text import dense, letters, text_mark
@@ -112,7 +114,8 @@ class Costs:
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
         self.times: Counter[str] = Counter()
-        self.shares: list[float] = []  # of each page that changed: what comparing it cost beside parsing it
+        self.first: list[float] = []  # of each page that changed: what comparing it cost beside parsing it
+        self.later: list[float] = []  # the same where what was left of its last version is known
 
     def take(self, name: str, work: Callable[..., Result], *things: Any) -> Result:
         """Do some work and note what it cost."""
@@ -140,10 +143,10 @@ def column(pairs: Pairs, traces: Path) -> dict[str, str]:
     stamps.forget()
     for old, new in pairs:
         if old != new:
-            _compare_marked(old, new, costs)
+            _compare_later(old, new, costs)
     others, rivals = list(_others(pairs)), list(_rivals([pair for pair in pairs if pair[0] != pair[1]][:FEW]))
     size = sum(len(new) for _, new in pairs) / len(pairs) / 1024
-    first, later = costs.of("unpack", "marks", "verdict"), costs.of("unpack", "marks later", "verdict")
+    first, later = costs.of("sift", "unpack", "marks", "verdict"), costs.of("later")
 
     def share(seconds: float) -> str:
         return f"{seconds / costs.of('parse'):.1%}, {seconds / costs.of('read'):.1%}"
@@ -158,6 +161,7 @@ def column(pairs: Pairs, traces: Path) -> dict[str, str]:
         "the same bytes: digests compared": share(costs.of("digests")),
         "cheap mark, made of every page": share(costs.of("cheap mark")),
         "full mark": share(costs.of("full mark")),
+        "sifting: what is left without what no mark sees": share(costs.of("sift")),
         "unpacking the last version": share(costs.of("unpack")),
         "verdict": share(costs.of("verdict")),
     }
@@ -165,8 +169,9 @@ def column(pairs: Pairs, traces: Path) -> dict[str, str]:
         made = f"{costs.of(kind) / costs.of(f'parse {kind}'):.0%} of {kinds[kind]}" if kinds[kind] else "-"
         cells[f"marks of both versions where {title}, beside parsing these pages"] = made
     cells["**other bytes for the first time, in all**"] = share(first)
-    cells["half of the pages with other bytes cost at most; share of them within the aim"] = _spread(costs.shares)
+    cells["half of these pages cost at most; share of them within the aim"] = _spread(costs.first)
     cells["**other bytes later, in all**"] = share(later)
+    cells["half of these pages cost at most then; share of them within the aim"] = _spread(costs.later)
     for name, cost in rivals:
         told = f"{cost / costs.of('parse'):.0%}, {cost / first:.1f} × what it costs us" if cost else "not installed"
         cells[f"other bytes, compared by {name}"] = told
@@ -192,9 +197,10 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> str:
     if digests[0] == digests[1]:
         return "unchanged"
     charset = (parse(old).encoding or "").lower()
-    spent, marked = costs.spent("unpack", "marks", "verdict"), costs.spent("marks")
+    spent, marked = costs.spent("sift", "unpack", "marks", "verdict"), costs.spent("marks")
+    left = costs.take("sift", sift, new)
     body = costs.take("unpack", igzip.decompress, igzip.compress(old))
-    made = costs.take("marks", marks_between, _looked_at(tree), new, Before(body, charset))
+    made = costs.take("marks", marks_between, _looked_at(tree), new, Before(body, charset, left=left))
     after = made.get("after") or made["signature"]
     kind = _kind(made["before"], after)
     costs.seconds[kind] += costs.spent("marks") - marked
@@ -202,8 +208,8 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> str:
     costs.take("verdict", detect, made["before"], after)
     parsed = costs.spent(f"parse {kind}")
     costs.take(f"parse {kind}", parse, new)
-    whole = costs.spent("unpack", "marks", "verdict") - spent
-    costs.shares.append(whole / max(costs.spent(f"parse {kind}") - parsed, 1e-9))
+    whole = costs.spent("sift", "unpack", "marks", "verdict") - spent
+    costs.first.append(whole / max(costs.spent(f"parse {kind}") - parsed, 1e-9))
     costs.take("full mark", _mark, _looked_at(parse(new)))
     return kind
 
@@ -214,10 +220,23 @@ def _kind(before: bytes, after: bytes) -> str:
     return "some" if read(before).outline == read(after).outline else "tags"
 
 
-def _compare_marked(old: bytes, new: bytes, costs: Costs) -> None:
-    """The same for a page whose last version has a full mark, if it ever needed one."""
-    charset = (parse(old).encoding or "").lower()
-    costs.take("marks later", marks_between, _looked_at(parse(new)), new, Before(old, charset, is_marked=True))
+def _compare_later(old: bytes, new: bytes, costs: Costs) -> None:
+    """The same for a page whose last version was sifted and has a full mark."""
+    before = Before(igzip.compress(old), (parse(old).encoding or "").lower(), is_marked=True)
+    last, left = _mark(parse(old)), sift(old)
+    parsed, spent = costs.spent("parse again"), costs.spent("later")
+    tree = _looked_at(costs.take("parse again", parse, new))
+    costs.take("later", _later, tree, new, before, last, left)
+    costs.later.append((costs.spent("later") - spent) / max(costs.spent("parse again") - parsed, 1e-9))
+
+
+def _later(tree: Document, new: bytes, before: Before, last: bytes, left: bytes) -> object:
+    """Say what changed, if not the same is left of a page as of its last version."""
+    mine = sift(new)
+    if mine and mine == left:
+        return detect(UNSEEN["before"], UNSEEN["after"])
+    made = marks_between(tree, new, replace(before, body=igzip.decompress(before.body)))  # type: ignore[no-untyped-call]
+    return detect(made.get("before") or last, made.get("after") or made["signature"])
 
 
 def _looked_at(tree: Document) -> Document:

@@ -14,6 +14,7 @@ from tests.web import Page, Site, html, redirect, tree
 from sanderling.cli import main
 from sanderling.errors import CollectionError, UsageError
 from sanderling.pages.mark import is_current
+from sanderling.pages.sieve import left_of
 from sanderling.refresh.history import decode
 from sanderling.revisits import Mode, refresh
 from sanderling.session import Request, crawl
@@ -41,6 +42,28 @@ def test_a_page_with_another_clock_is_unchanged(tmp_path: Path) -> None:
         site.pages["/p1"] = html("/", text=f"{WORDS} Generated on 2026-03-02 at 09:20:44.")
         seen = go(site, tmp_path, Mode.ALL)
         assert (seen.visited, seen.not_modified, seen.unchanged, seen.changed) == (4, 3, 1, 0)
+
+
+def test_tokens_are_sifted_out_and_words_are_heard_of(tmp_path: Path) -> None:
+    def page(visit: int, words: str = "") -> Page:
+        token = f'<form><input type=hidden name=csrf value="{visit}"></form><!-- {visit} -->'
+        return Page(f"<meta charset=utf-8><title>Birds</title>{token}<p>{WORDS}{words}</p><a href=/>up</a>".encode())
+
+    with Site(texts(1)) as site:
+        site.pages["/p0"] = page(0)
+        crawl(tmp_path, request(site))
+        left = []
+        for visit, words in enumerate(("", "", "", " And the gulls do too.", " And the gulls do too.")):
+            site.pages["/p0"] = page(visit + 1, words)
+            seen = go(site, tmp_path, Mode.ALL)
+            assert (seen.changed, seen.unchanged) == (visit == 3, visit != 3)
+            with closing(read_collection(tmp_path)) as collection:
+                rows = collection.db.execute(
+                    "SELECT m.value, p.digest FROM marks AS m JOIN pages AS p ON p.url = m.url WHERE kind = 'sieve'"
+                )
+                left += [left_of(value, digest) for value, digest in rows.fetchall()]
+        assert left == [left[0]] * 3 + [left[3]] * 2
+        assert left[0] != left[3]
 
 
 def test_a_restless_page_is_compared_by_its_words_and_gets_no_full_mark_until_its_tags_differ(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from sanderling.database import transaction
 from sanderling.frontier.doors import Door
 from sanderling.home.house import House
 from sanderling.pages.mark import is_current
+from sanderling.pages.sieve import left_of
 from sanderling.records import Brief, Host, Itinerary, Kept, Outcome, Parcel, Role
 from sanderling.schedule.roster import Roster
 from sanderling.store.catalogue import Latest
@@ -154,9 +155,13 @@ class Errands:
         """Say where the last versions of pages are kept, and which have a full mark."""
         catalogue = self.house.catalogue
         places = catalogue.body_places([old.visit for old in latest])
-        marks = catalogue.marks([old.url for old in latest if old.changes], "signature")
+        changed = [old.url for old in latest if old.changes]
+        marks, sieves = catalogue.marks(changed, "signature"), catalogue.marks(changed, "sieve")
         return {
-            old.url: Kept(*places[old.visit], old.charset, is_current(marks.get(old.url, b"")))
+            old.url: Kept(
+                *places[old.visit], old.charset, is_current(marks.get(old.url, b"")),
+                left_of(sieves.get(old.url, b""), old.digest),
+            )
             for old in latest
             if old.visit in places
-        }
+        }  # fmt: skip

@@ -160,6 +160,7 @@ class Kept(Struct, frozen=True, array_like=True, gc=False):
     length: int
     charset: str = ""
     is_marked: bool = False  # the full mark of that version is kept too
+    left: bytes = b""  # of that version without what no mark sees; empty: nobody knows
 
 
 class Stop(Struct, frozen=True, array_like=True, gc=False):

@@ -9,14 +9,17 @@ from tests.hostile.server import gzip_of, tagged
 from tests.migrants.conftest import LOCAL, Road, bring_home
 from warcio.archiveiterator import ArchiveIterator
 
+from sanderling.engines.worker import marks as worker_marks
 from sanderling.migrants.line import door_of
 from sanderling.migrants.observe import Known, Marks, Observer, no_marks
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Ask, Reply
 from sanderling.organise.relevance import unpack_relevance
 from sanderling.pages.glance import Glance
+from sanderling.pages.mark import is_current
 from sanderling.pages.parse import Document
-from sanderling.records import Host, Itinerary, Link, Outcome, Robots, Stop, Url, Visit
+from sanderling.pages.sieve import left_of, sift
+from sanderling.records import Host, Itinerary, Kept, Link, Outcome, Robots, Stop, Url, Visit
 
 HOST = Host("http://a.test")
 URL = f"{HOST}/dir/page"
@@ -229,6 +232,52 @@ class TestBody:
 
     def test_requests_can_be_left_out(self) -> None:
         assert look(b"<p>", keep_requests=False).request == b""
+
+
+class TestAlike:
+    """Of a page of which the same is left as before, without what no mark sees, nothing more is asked."""
+
+    OLD, NEW = (b"<meta charset=utf-8><p>The tide</p><!-- made in %d ms --><a href=x>on</a>" % time for time in (5, 7))
+
+    def seen(self, new: bytes, *headers: str, left: bytes | None = None) -> tuple[list[object], Visit]:
+        """What was looked at, and what was said of it; the last version is OLD, and the archive has lost it."""
+        asked: list[object] = []
+
+        def marks(page: Document | Glance, known: Known) -> dict[str, bytes]:
+            asked.append(page)
+            return {**worker_marks(page, known)}
+
+        kept = Kept("lost.warc.gz", 0, 9, "utf-8", left=sift(self.OLD) if left is None else left)
+        stop = Stop(3, 9, Url(URL), digest=hashlib.sha256(self.OLD).digest(), last=kept)
+        return asked, look(new, *headers, stop=stop, marks=marks, archive="/nowhere")
+
+    def test_a_glance_is_enough_and_it_is_said_to_be_as_it_was(self) -> None:
+        [page], visit = self.seen(self.NEW)
+        assert isinstance(page, Glance)
+        assert visit.marks["before"] == visit.marks["after"]
+        assert "signature" not in visit.marks
+        assert [link.url for link in visit.links] == ["http://a.test/dir/x"]
+        assert left_of(visit.marks["sieve"], visit.digest) == sift(self.OLD)
+
+    def test_where_more_differs_it_is_marked(self) -> None:
+        [page], visit = self.seen(self.NEW.replace(b"tide", b"wave"))
+        assert isinstance(page, Document)
+        assert is_current(visit.marks["signature"])
+        assert left_of(visit.marks["sieve"], visit.digest) not in (b"", sift(self.OLD))
+
+    def test_where_nobody_knows_what_was_left_it_is_marked(self) -> None:
+        assert is_current(self.seen(self.NEW, left=b"")[1].marks["signature"])
+
+    def test_in_another_charset_the_same_letters_are_others(self) -> None:
+        [page], visit = self.seen(self.NEW, "Content-Type: text/html; charset=koi8-r")
+        assert isinstance(page, Document)
+        assert is_current(visit.marks["signature"])
+        assert visit.marks["sieve"] == b""
+
+    def test_without_the_library_all_that_came_is_marked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        left = sift(self.OLD)
+        monkeypatch.setattr("sanderling.pages.sieve._sifter", None)
+        assert is_current(self.seen(self.NEW, left=left)[1].marks["signature"])
 
 
 class TestOnTheRoad:

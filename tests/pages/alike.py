@@ -8,6 +8,7 @@ from sanderling.pages.branches import compare_trees
 from sanderling.pages.forks import look
 from sanderling.pages.parse import parse
 from sanderling.pages.reworded import Pair
+from sanderling.pages.sieve import sift
 from sanderling.pages.signatures import NOTHING, sign
 
 
@@ -38,4 +39,6 @@ def agree(old: bytes, new: bytes) -> Difference:
             assert pair.new == sign(parse(new))
         found = difference(pair.old, pair.new)
         assert found == as_found(truth, found)
+    if sift(old) and sift(old) == sift(new):
+        assert truth == Difference()
     return truth

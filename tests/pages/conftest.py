@@ -2,8 +2,10 @@
 
 import shutil
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -29,3 +31,38 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> Native:
     made = load(compiled(tmp_path_factory.mktemp("native"), ["-O2"]))
     assert made is not None
     return made
+
+
+GUARD = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+BEFORE = """
+import sys
+from pathlib import Path
+from random import Random
+from sanderling.pages.native import load
+from tests.pages.soup import soup
+BITS = ["<", ">", "&", '"', "=", "\\xe9", "", "<a href="]
+native, dice = load(Path(sys.argv[1])), Random(7)
+"""
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Callable[[str], None]:
+    """Run a script with the library, `native`, guarded against reading and writing beyond its room."""
+    found = subprocess.run(["cc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=False)
+    guard = found.stdout.strip()
+    if not Path(guard).is_absolute():
+        pytest.skip("there is no address sanitizer beside the C compiler")
+    env = {
+        "LD_PRELOAD": guard,
+        "ASAN_OPTIONS": "detect_leaks=0",
+        "PYTHONPATH": ":".join(sys.path),
+        "PYTHONMALLOC": "malloc",
+    }
+    library = compiled(tmp_path, GUARD)
+
+    def go(script: str) -> None:
+        command = [sys.executable, "-c", BEFORE + dedent(script), str(library)]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-2000:]
+
+    return go

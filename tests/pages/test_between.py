@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 from tests.pages.alike import agree, pair_of
 
 from sanderling.changes.difference import Difference
-from sanderling.pages.between import Before, compare, marks_between
+from sanderling.pages.between import UNSEEN, Before, compare, marks_between
 from sanderling.pages.mark import read, write
 from sanderling.pages.parse import parse
+from sanderling.pages.sieve import sift
 from sanderling.pages.signatures import sign
 
 TEXT = "Sanderlings run along the edge of the waves and pick up what the water leaves behind, number {0}."
@@ -53,6 +54,14 @@ def test_tokens_make_no_difference_at_all() -> None:
         pair = pair_of(old, new)
         assert pair.old == pair.new, token
         agree(old, new)
+
+
+def test_two_versions_of_which_the_same_is_left_need_no_look_at_their_tags() -> None:
+    old, new = (PAGE.replace(b"<nav>", b"<!-- made in %d ms --><nav>" % time) for time in (5, 7))
+    assert marks_between(parse(new), new, Before(old, "utf-8", left=sift(new))) == UNSEEN
+    other = new.replace(b"number 7", b"numeral 7")
+    assert marks_between(parse(other), other, Before(old, "utf-8", left=sift(other))) != UNSEEN
+    assert marks_between(parse(new), new, Before(old, "latin-1", left=sift(new)))["before"] == UNSEEN["before"]
 
 
 def test_a_picture_that_is_loaded_late_is_seen() -> None:

@@ -1,17 +1,13 @@
 """Pages read without a tree: what is said of them is what the tree says, or they are given back."""
 
 import gzip
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from subprocess import run
-from textwrap import dedent
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.pages.conftest import compiled
 from tests.pages.soup import soup, stew
 
 from sanderling.engines.worker import marks
@@ -210,42 +206,22 @@ def test_without_the_library_all_pages_are_parsed(monkeypatch: pytest.MonkeyPatc
     assert glance(b"<p>tide", "utf-8") is None
 
 
-def test_no_page_reads_or_writes_beyond_its_room(tmp_path: Path) -> None:
-    guarded = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    guard = run(["cc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=False).stdout.strip()
-    if not Path(guard).is_absolute():
-        pytest.skip("there is no address sanitizer beside the C compiler")
-    script = dedent(
+def test_no_page_reads_or_writes_beyond_its_room(guarded: Callable[[str], None]) -> None:
+    guarded(
         """
-        import ctypes, sys
-        from pathlib import Path
-        from random import Random
         from sanderling.migrants.targets import packer, table_of
         from sanderling.pages.glance import looker
         from sanderling.pages.links import extract_head
-        from sanderling.pages.native import load
-        from tests.pages.soup import soup, stew
-        BITS = [b"<", b">", b"&", b'"', b"=", b"\\xc3", b"", b"<a href="]
         URL = "http://site.test/a/b?c"
-        native, dice = load(Path(sys.argv[1])), Random(7)
         look, pack = looker(native), packer(native)
         for turn in range(6000):
             page = bytearray(soup(dice).encode())
             for _ in range(turn % 4):
                 at = dice.randrange(len(page) + 1)
-                page[at:at + dice.randrange(3)] = dice.choice(BITS)
+                page[at:at + dice.randrange(3)] = dice.choice(BITS).encode("latin-1")
             seen = look(bytes(page[:dice.randrange(len(page) + 1)] if turn % 3 else page), "UTF-8")
             if seen is not None:
                 head = extract_head(seen, URL)
                 pack(head, table_of(head, seen, URL), URL, False)
         """
     )
-    env = {
-        "LD_PRELOAD": guard,
-        "ASAN_OPTIONS": "detect_leaks=0",
-        "PYTHONPATH": ":".join(sys.path),
-        "PYTHONMALLOC": "malloc",
-    }
-    library = compiled(tmp_path, guarded)
-    done = run([sys.executable, "-c", script, str(library)], env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]

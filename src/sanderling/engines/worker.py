@@ -32,20 +32,28 @@ TURN_SECONDS = 0.02  # how long curl is driven before orders are looked at again
 def marks(page: Document | Glance, known: Known) -> dict[str, bytes]:
     """What later rooms compare pages by; the full signature only where a page changed, for it costs most."""
     found = {"structure": structure(page)}
+    if known.is_changed:
+        found |= _compared(page, known)
     if isinstance(page, Glance):
         found["text"], found["simhash"] = page.marks
         return found
-    if known.is_changed:
-        from sanderling.pages.between import Before, marks_between  # most pages of most crawls are new
-
-        kept = known.kept or NOWHERE
-        found |= marks_between(page, known.body, Before(known.before, kept.charset, kept.is_marked))
     words = letters(page)  # last: it takes the tree apart
     found["text"], found["simhash"] = text_marks(words)
     said = pretended(page, words)
     if said or known.is_changed:  # the last version may have been a notice
         found["pretence"] = (said or "").encode()
     return found
+
+
+def _compared(page: Document | Glance, known: Known) -> dict[str, bytes]:
+    """Mark in what a page differs from its last version."""
+    from sanderling.pages.between import UNSEEN, Before, marks_between  # most pages of most crawls are new
+
+    if isinstance(page, Glance) or known.is_alike:
+        return UNSEEN
+    kept = known.kept or NOWHERE
+    left = b"" if kept.left else known.left
+    return marks_between(page, known.body, Before(known.before, kept.charset, kept.is_marked, left))
 
 
 class Worker:

@@ -23,6 +23,7 @@ from sanderling.pages.glance import MUTE, Glance, glance
 from sanderling.pages.links import Extract, extract, extract_head, with_anchors
 from sanderling.pages.parse import Document, charset_of, is_html, parse
 from sanderling.pages.robots_tag import robots_tag, until_of
+from sanderling.pages.sieve import CHARSET, sift, tied
 from sanderling.records import Kept, Outcome, Reason, Role, Stop, Visit
 
 
@@ -31,8 +32,10 @@ class Known(Struct, frozen=True):
 
     body: bytes
     is_changed: bool = False  # it was another before
-    before: bytes = b""  # what it was; empty if that is not at hand
+    before: bytes = b""  # what it was; empty if that is not at hand, or not asked for
     kept: Kept | None = None  # and how that is kept
+    left: bytes = b""  # of it without what no mark sees; empty: nobody knows
+    is_alike: bool = False  # the same was left of it before
 
 
 Marks = Callable[[Document | Glance, Known], dict[str, bytes]]
@@ -121,7 +124,7 @@ class Observer:
             return Verdict(Outcome.FETCHED)
         if len(body) > self._settings.max_page:
             return Verdict(Outcome.FETCHED, note=f"not parsed: a page of {len(body)} bytes")
-        until = self._read_page(reply.ask.url, self._known(stop, body), facts["charset"], facts)
+        until = self._read_page(reply.ask.url, self._look(stop, body, facts["charset"]), facts)
         facts["noindex"] |= is_over(until, at)
         return Verdict(Outcome.FETCHED)
 
@@ -135,13 +138,26 @@ class Observer:
         self._read_tag(fields, facts, at)
         return digest
 
-    def _known(self, stop: Stop, body: bytes) -> Known:
-        """Say what is known of a page that came."""
-        if not stop.digest or stop.last is None or not self._settings.archive:
+    def _look(self, stop: Stop, body: bytes, charset: str) -> "tuple[Document | Glance, Known]":
+        """Look once at a page, closely if much is asked of it; say what is known of it."""
+        known = self._known(stop, body)
+        page = (glance(body, charset) if self._is_enough(known) else None) or parse(body, charset)
+        if known.is_alike and (page.encoding or "").lower() != CHARSET:  # the same letters mean others now
+            known = self._known(stop, body, is_sifted=False)
+            page = page if isinstance(page, Document) else parse(body, charset)
+        return page, known
+
+    def _known(self, stop: Stop, body: bytes, is_sifted: bool = True) -> Known:
+        """Say what is known of a page that came, and read what it was if it may be another to a mark."""
+        last, archive = stop.last, self._settings.archive
+        if not stop.digest or last is None or not archive:
             return Known(body, bool(stop.digest))
+        left = sift(body) if is_sifted and last.charset == CHARSET else b""
+        if left and left == last.left:
+            return Known(body, True, kept=last, left=left, is_alike=True)
         from sanderling.migrants.stored import stored_body  # most pages of most crawls are new
 
-        return Known(body, True, stored_body(self._settings.archive, stop.last, self._settings.max_page), stop.last)
+        return Known(body, True, stored_body(archive, last, self._settings.max_page), last, left)
 
     def _read_tag(self, fields: Fields, facts: Facts, at: float) -> None:
         """Take what the header says to robots."""
@@ -158,13 +174,13 @@ class Observer:
         facts["canonical"], facts["links"] = leads.canonical, leads.links
         facts["pointers"] = leads.pointers + list_named(url, fields.get(b"link", b""))
 
-    def _read_page(self, url: str, known: Known, charset: str, facts: Facts) -> str:
-        """Look once, take everything; say until when the page says it is there."""
-        page = (glance(known.body, charset) if self._is_enough(known) else None) or parse(known.body, charset)
+    def _read_page(self, url: str, looked: "tuple[Document | Glance, Known]", facts: Facts) -> str:
+        """Take everything from a page that was looked at; say until when it says that it is there."""
+        page, known = looked
         found = self._extract(page, url)
         facts["noindex"] |= found.noindex
         facts["nofollow"] |= found.nofollow
-        facts["charset"] = (page.encoding or charset).lower()
+        facts["charset"] = (page.encoding or facts["charset"]).lower()
         facts["title"], facts["language"] = found.title, found.language
         canonical = resolve(found.base, found.canonical, found.encoding) if found.canonical else None
         if canonical is not None:
@@ -174,6 +190,8 @@ class Observer:
         if self._settings.resources and isinstance(page, Document):
             facts["uses"] = uses_of(page, found.base)
         facts["marks"] = self._marks(page, known)
+        if known.is_changed:
+            facts["marks"]["sieve"] = tied(known.left, facts["digest"])
         promise = None
         if topic and isinstance(page, Document):
             facts["marks"]["relevance"] = pack_relevance(relevance(topic, page, found.title))
@@ -202,8 +220,9 @@ class Observer:
         facts["links_dropped"] = found.dropped
 
     def _is_enough(self, known: Known) -> bool:
-        """Say whether a glance is enough: of a new page little is asked."""
-        wants_more = known.is_changed or self._topic or self._settings.resources or self._settings.keep
+        """Say whether a glance is enough: of a page that is new, or as it was to all marks, little is asked."""
+        is_other = known.is_changed and not known.is_alike
+        wants_more = is_other or self._topic or self._settings.resources or self._settings.keep
         return not wants_more and self._agent.lower() not in MUTE
 
     def _pack(self, stop: Stop, reply: Reply, facts: Facts, at: float, digest: bytes = b"") -> None:

@@ -16,12 +16,15 @@ from sanderling.pages.forks import ALL, NOWHERE, Found, Part, Spots, look
 from sanderling.pages.mark import write
 from sanderling.pages.parse import Document, parse
 from sanderling.pages.reworded import Pair
-from sanderling.pages.signatures import sign
+from sanderling.pages.sieve import sift
+from sanderling.pages.signatures import NOTHING, sign
 from sanderling.pages.spots import told
 from sanderling.pages.stretch import common_end, common_start
 from sanderling.pages.xhtml import closed
 
 LONG = 100_000  # bytes
+ALIKE = Pair(NOTHING, NOTHING)
+UNSEEN = {"before": write(NOTHING), "after": write(NOTHING)}  # the marks of two versions that are alike
 
 
 class Before(Struct, frozen=True):
@@ -30,6 +33,7 @@ class Before(Struct, frozen=True):
     body: bytes  # empty if it is not at hand
     charset: str = ""
     is_marked: bool = False  # its full mark is at hand elsewhere
+    left: bytes = b""  # of the version after it without what no mark sees, if nobody knows what was left of this one
 
 
 def marks_between(tree: Document, body: bytes, before: Before) -> dict[str, bytes]:
@@ -58,9 +62,11 @@ def compare(tree: Document, body: bytes, before: Before) -> Pair:
 
 
 def _at_spots(tree: Document, body: bytes, before: Before) -> Pair | None:
-    """Compare two versions that differ at a few spots; None if they differ in more."""
+    """Compare two versions that differ in nothing that a mark sees, or at a few spots; None if they differ in more."""
     if (tree.encoding or "").lower() != before.charset:
         return None
+    if before.left and before.left == sift(before.body):
+        return ALIKE
     found = told(tree, before.body, body)
     return None if found is None else compare_spots(tree, found)
 

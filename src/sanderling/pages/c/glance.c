@@ -14,8 +14,6 @@
 
 enum { GIVEN_BACK, READ };
 
-static int is_alpha(uint8_t c) { return (uint8_t)((c | 32) - 'a') < 26; }
-
 /* Whether attributes of a tag are asked for. */
 static int is_wanted(int tag) {
     return tag == T_a || tag == T_img || tag == T_html || kind_of(tag) & (NAMED | TOLD);
@@ -160,5 +158,6 @@ EXPORT uint32_t sanderling_ready(void) {
     make_tags();
     make_letters();
     make_links();
+    make_sieve();
     return MADE_OF;
 }

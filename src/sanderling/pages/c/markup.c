@@ -27,35 +27,37 @@ static const uint8_t *read_value(const uint8_t *at, const uint8_t *end, Value *v
     return past;
 }
 
+const uint8_t *next_attribute(const uint8_t *at, const uint8_t *end, Attribute *found) {
+    const uint8_t *slash = NULL;
+    for (; at < end && (is_blank(*at) || *at == '/'); at++)
+        slash = *at == '/' ? at : slash;
+    if (at == end)
+        return NULL;
+    if (*at == '>') {
+        found->name = (Value){NULL, NULL};
+        found->is_empty = slash && slash + 1 == at;
+        return at + 1;
+    }
+    found->name.start = at++;
+    while (at < end && !is_blank(*at) && *at != '/' && *at != '>' && *at != '=')
+        at++;
+    found->name.end = at;
+    found->value = (Value){at, at};
+    const uint8_t *equals = skip_blanks(at, end);
+    return equals < end && *equals == '=' ? read_value(equals + 1, end, &found->value) : at;
+}
+
 /* Read the attributes of a tag up to and with its end; 0 where the page ends before. */
 int read_attributes(Page *page, Start *start, int is_wanted) {
-    const uint8_t *at = page->at, *end = page->end;
-    start->is_empty = 0;
-    if (at < end && *at == '>')
-        return page->at = at + 1, 1;
-    for (;;) {
-        const uint8_t *slash = NULL;
-        for (; at < end && (is_blank(*at) || *at == '/'); at++)
-            slash = *at == '/' ? at : slash;
-        if (at == end)
-            return 0;
-        if (*at == '>') {
-            start->is_empty = slash && slash + 1 == at;
-            page->at = at + 1;
-            return 1;
-        }
-        const uint8_t *name = at++;
-        while (at < end && !is_blank(*at) && *at != '/' && *at != '>' && *at != '=')
-            at++;
-        size_t length = (size_t)(at - name);
-        Value value = {at, at};
-        const uint8_t *equals = skip_blanks(at, end);
-        if (equals < end && *equals == '=' && !(at = read_value(equals + 1, end, &value)))
-            return 0;
-        int which = is_wanted ? attribute_of(name, length) : A_count;
+    Attribute found;
+    while ((page->at = next_attribute(page->at, page->end, &found)) && found.name.start) {
+        size_t length = (size_t)(found.name.end - found.name.start);
+        int which = is_wanted ? attribute_of(found.name.start, length) : A_count;
         if (which != A_count && !start->values[which].start)
-            start->values[which] = value;
+            start->values[which] = found.value;
     }
+    start->is_empty = page->at && found.is_empty;
+    return page->at != NULL;
 }
 
 static int is_same(const uint8_t *text, const char *name, size_t length) {
@@ -66,10 +68,10 @@ static int is_same(const uint8_t *text, const char *name, size_t length) {
 }
 
 /* Find the end tag of an element whose content is no markup; NULL if there is none. */
-const uint8_t *end_of_raw(const Page *page, const char *name) {
+const uint8_t *end_of_raw(const uint8_t *at, const uint8_t *end, const char *name) {
     size_t length = strlen(name);
-    for (const uint8_t *at = page->at; (at = memchr(at, '<', (size_t)(page->end - at))); at++) {
-        if ((size_t)(page->end - at) < length + 3)
+    for (; (at = memchr(at, '<', (size_t)(end - at))); at++) {
+        if ((size_t)(end - at) < length + 3)
             return NULL;
         uint8_t past = at[length + 2];
         if (at[1] == '/' && is_same(at + 2, name, length) && (is_blank(past) || past == '/' || past == '>'))
@@ -79,7 +81,7 @@ const uint8_t *end_of_raw(const Page *page, const char *name) {
 }
 
 /* A script that writes scripts into a comment ends elsewhere. */
-static int is_nested(const uint8_t *from, const uint8_t *end) {
+int is_nested(const uint8_t *from, const uint8_t *end) {
     const uint8_t *at = from;
     int is_comment = 0;
     for (; (at = memchr(at, '<', (size_t)(end - at))); at++) {
@@ -92,7 +94,7 @@ static int is_nested(const uint8_t *from, const uint8_t *end) {
 }
 
 /* What frames hold is one text; parse.py reads a page otherwise whose frames end the part for those without scripts. */
-static int has_noscript_end(const uint8_t *from, const uint8_t *end) {
+int has_noscript_end(const uint8_t *from, const uint8_t *end) {
     for (const uint8_t *at = from; (at = memchr(at, '<', (size_t)(end - at))); at++)
         if (end - at >= 10 && at[1] == '/' && is_same(at + 2, "noscript", 8))
             return 1;
@@ -119,7 +121,7 @@ int skip_line_end(Page *page) {
 
 int read_raw(Page *page, const Start *start) {
     int tag = start->tag;
-    const uint8_t *end = end_of_raw(page, tags[tag].name);
+    const uint8_t *end = end_of_raw(page->at, page->end, tags[tag].name);
     if (!end || start->is_empty) /* on pages written as XML that is its end */
         return 0;
     if (tag == T_textarea && !skip_line_end(page))
@@ -191,18 +193,19 @@ int skip_declared(Page *page) {
     return 1;
 }
 
-/* Skip a comment, from behind its "<!--". */
-int skip_comment(Page *page) {
-    const uint8_t *at = page->at, *end = page->end;
+/* Find what follows a comment, from behind its "<!--"; NULL if it has no end. */
+const uint8_t *after_comment(const uint8_t *at, const uint8_t *end) {
     if (at < end && *at == '>')
-        return skip_to(page, at + 1);
+        return at + 1;
     if (end - at > 1 && at[0] == '-' && at[1] == '>')
-        return skip_to(page, at + 2);
+        return at + 2;
     for (; (at = memchr(at, '-', (size_t)(end - at))); at++) {
         if (end - at > 2 && at[1] == '-' && at[2] == '>')
-            return skip_to(page, at + 3);
+            return at + 3;
         if (end - at > 3 && at[1] == '-' && at[2] == '!' && at[3] == '>')
-            return skip_to(page, at + 4);
+            return at + 4;
     }
-    return 0;
+    return NULL;
 }
+
+int skip_comment(Page *page) { return skip_to(page, after_comment(page->at, page->end)); }

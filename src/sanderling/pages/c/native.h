@@ -36,5 +36,6 @@ void make_references(void);
 void make_tags(void);
 void make_letters(void);
 void make_links(void);
+void make_sieve(void);
 
 #endif

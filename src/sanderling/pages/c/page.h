@@ -20,6 +20,11 @@ typedef struct {
 } Value;
 
 typedef struct {
+    Value name, value; /* no name: there is no further one */
+    int is_empty;      /* then: whether the tag ended by "/>" */
+} Attribute;
+
+typedef struct {
     Value name;
     int tag, place; /* how many parts it is in */
 } Inline;
@@ -45,6 +50,8 @@ typedef struct {
     uint32_t targets[TARGETS]; /* where links are told that say all of their targets, by hash, plus one */
     Buffer text, unseen, links, bare, told, blocks, lang; /* unseen: what is for those without scripts */
 } Page;
+
+static inline int is_alpha(uint8_t c) { return (uint8_t)((c | 32) - 'a') < 26; }
 
 static inline int is_blank(uint8_t c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f'; }
 
@@ -85,9 +92,13 @@ int end_from_cell(Page *page, int tag);
 static inline int end_paragraph(Page *page) { return end_part(page, T_p, T_button, T_button); }
 
 /* markup.c: what stands between "<" and ">", and what is no markup. */
+const uint8_t *next_attribute(const uint8_t *at, const uint8_t *end, Attribute *found); /* NULL: the page ends in it */
 int read_attributes(Page *page, Start *start, int is_wanted);
 int read_raw(Page *page, const Start *start);
-const uint8_t *end_of_raw(const Page *page, const char *name);
+const uint8_t *end_of_raw(const uint8_t *at, const uint8_t *end, const char *name);
+int is_nested(const uint8_t *from, const uint8_t *end);
+int has_noscript_end(const uint8_t *from, const uint8_t *end);
+const uint8_t *after_comment(const uint8_t *at, const uint8_t *end);
 int skip_comment(Page *page);
 int skip_bogus(Page *page);
 int skip_declared(Page *page);

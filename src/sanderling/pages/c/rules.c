@@ -9,7 +9,7 @@ static int begin_in_svg(Page *page, const Start *start) {
         return 0;
     if (start->tag == T_title && !start->is_empty) {
         const uint8_t *end = memchr(page->at, '<', (size_t)(page->end - page->at));
-        return end && end == end_of_raw(page, "title") && read_raw(page, start);
+        return end && end == end_of_raw(page->at, page->end, "title") && read_raw(page, start);
     }
     if (!(kind_of(start->tag) & DRAWN))
         return 0;
