@@ -71,6 +71,7 @@ KEPT = (
     "<style>b { top: %dpx }</style>",
     "<iframe><b nonce=%d></iframe>",
     "<pre><script>go(%d)</script></pre>",
+    "<pre><table></pre><script>go(%d)</script>",
     "<svg><script>go(%d)</script></svg>",
     "<plaintext><b nonce=%d>",
     "<!doctype html %d>",

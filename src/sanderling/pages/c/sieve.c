@@ -33,9 +33,11 @@ static const struct {
 
 static const uint8_t raw_tags[] = {
     T_script, T_style, T_title, T_textarea, T_iframe, T_xmp, T_noembed, T_noframes, T_plaintext};
-static const uint8_t other_tags[] = {T_a, T_img, T_pre, T_svg, T_math, T_meta, T_link, T_input, T_frame, T_embed, T_form};
+static const uint8_t other_tags[] = {T_a, T_img, T_pre, T_meta, T_link, T_input, T_frame, T_embed, T_form};
 
-static uint8_t slots[SLOTS], is_raw[T_count];
+static const uint8_t bounds[] = {T_table, T_object, T_template, T_applet, T_marquee, T_svg, T_math};
+
+static uint8_t slots[SLOTS], is_raw[T_count], is_bound[T_count];
 static uint16_t lengths[32]; /* of names of tags that matter here, a bit each, by how they begin */
 
 /* Where a name is looked for first: by its ends and its length, for most that come are none of these. */
@@ -59,6 +61,8 @@ int has_word(Value value, const char *word) {
     return 0;
 }
 
+static void note_tag(int tag) { lengths[tags[tag].name[0] & 31] |= (uint16_t)(1 << strlen(tags[tag].name)); }
+
 void make_sieve(void) {
     memset(slots, 0, sizeof slots);
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
@@ -68,11 +72,12 @@ void make_sieve(void) {
         slots[at] = (uint8_t)(i + 1);
     }
     memset(lengths, 0, sizeof lengths);
-    for (size_t i = 0; i < sizeof raw_tags + sizeof other_tags; i++) {
-        int tag = i < sizeof raw_tags ? raw_tags[i] : other_tags[i - sizeof raw_tags];
-        is_raw[tag] = i < sizeof raw_tags;
-        lengths[tags[tag].name[0] & 31] |= (uint16_t)(1 << strlen(tags[tag].name));
-    }
+    for (size_t i = 0; i < sizeof raw_tags; i++)
+        is_raw[raw_tags[i]] = 1, note_tag(raw_tags[i]);
+    for (size_t i = 0; i < sizeof bounds; i++)
+        is_bound[bounds[i]] = 1, note_tag(bounds[i]);
+    for (size_t i = 0; i < sizeof other_tags; i++)
+        note_tag(other_tags[i]);
     make_code();
 }
 
@@ -256,7 +261,8 @@ static int sift_tag(Sieve *sieve, int is_end) {
     if (of.tag == T_svg || of.tag == T_math)
         sieve->drawn += is_end ? -(sieve->drawn > 0) : !is_empty;
     if (of.tag == T_pre)
-        sieve->quoted += is_end ? -(sieve->quoted > 0) : 1;
+        sieve->quoted += is_end ? -(sieve->quoted > 0 && !sieve->is_bounded) : 1;
+    sieve->is_bounded |= sieve->quoted && is_bound[of.tag];
     return is_end || !is_raw[of.tag] || sift_raw(sieve, &of, is_empty);
 }
 
@@ -296,7 +302,7 @@ EXPORT int sanderling_sift(const uint8_t *body, size_t length, Hash hash, uint64
     sieve.end = body + length;
     sieve.hash = hash;
     sieve.left = sieve.size = 0;
-    sieve.drawn = sieve.quoted = 0;
+    sieve.drawn = sieve.quoted = sieve.is_bounded = 0;
     while (sieve.at < sieve.end) {
         const uint8_t *next = memchr(sieve.at, '<', (size_t)(sieve.end - sieve.at));
         sieve.at = next ? next + 1 : sieve.end;

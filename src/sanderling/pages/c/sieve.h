@@ -14,6 +14,7 @@ typedef struct {
     size_t size;   /* of that */
     int drawn;     /* drawings and formulas that are open, in which scripts and titles are tags like others */
     int quoted;    /* preformatted texts that are open, of which scripts are read as a part */
+    int is_bounded; /* something was opened in one that keeps it open whatever ends it inside */
     uint8_t room[ROOM];
 } Sieve;
 
