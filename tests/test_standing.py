@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.web import Site, html, tree
+from tests.web import Page, Site, html, tree
 
 from sanderling.cli import main
 from sanderling.errors import UsageError
@@ -14,12 +14,12 @@ from sanderling.store.collection import open_collection, read_collection
 from sanderling.store.listing import url_id
 
 
-def go(site: Site, folder: Path, order: str = "", limit: int = 20, query: str = "") -> None:
+def go(site: Site, folder: Path, order: str = "", limit: int = 20, query: str = "", agent: str = "") -> None:
     crawl(
         folder,
         Request(seeds=(site.root + "/",), scope=Scope(sitemaps=False), limits=Limits(limit=limit),
-                politeness=Politeness(delay=0), fetching=Fetching(allow_private=True), workers=Workers(migrants=1),
-                order=Order(order=order, query=query)),
+                politeness=Politeness(delay=0, user_agent=agent), fetching=Fetching(allow_private=True),
+                workers=Workers(migrants=1), order=Order(order=order, query=query)),
     )  # fmt: skip
 
 
@@ -79,6 +79,13 @@ def test_the_rules_of_a_host_are_named(tmp_path: Path) -> None:
     assert any("robots.txt asks for 1 s between requests" in said for said in last.held)
     assert any("does not allow it" in said for said in forbidden.held)
     assert last.due_at == 3e9
+
+
+def test_the_rules_of_a_host_are_read_by_the_name_the_crawl_had(tmp_path: Path) -> None:
+    with Site(tree(60, fan=40)) as site:
+        site.pages["/robots.txt"] = Page(b"User-agent: heron\nDisallow: /p7\n", 200, {"Content-Type": "text/plain"})
+        go(site, tmp_path, limit=2, agent="Mozilla/5.0 (compatible; Heron/1.0)")
+        assert any("does not allow it" in said for said in look(tmp_path, site.root + "/p7").held)
 
 
 def test_the_command_says_it_in_lines_and_in_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from sanderling.organise.relevance import unpack_relevance
 from sanderling.reach import drawn
 from sanderling.records import Host, Source, State, Url
 from sanderling.refresh.diary import reasons
-from sanderling.store.collection import get_meta
+from sanderling.store.collection import agent_of, get_meta
 from sanderling.store.graph import count_sources
 from sanderling.store.history import change_class
 
@@ -204,8 +204,7 @@ def _pace(db: Connection, rules: Rules | None, place: Place | None) -> list[str]
 
 def _rules(db: Connection, host: Host) -> Rules | None:
     robots = Hosts(db).robots(host)
-    agent = str(json.loads(get_meta(db, "settings", "{}")).get("user_agent") or "sanderling")
-    return rules_for(robots, agent.partition("/")[0]) if robots else None
+    return rules_for(robots, agent_of(db)) if robots else None
 
 
 def _clock(at: float) -> str:

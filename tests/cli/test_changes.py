@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree as xml
+from zipfile import ZipFile
 
 import pytest
 from tests.web import Page, Site, html, redirect
@@ -316,6 +318,25 @@ def test_texts_that_are_no_pages_are_compared_line_by_line(tmp_path: Path, capsy
         ):
             assert one("diff", site.root + path) == 0
             assert shown in capsys.readouterr().out
+
+
+def test_a_document_that_nobody_is_to_find_is_compared_all_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def letter(words: str) -> Page:
+        with ZipFile(out := BytesIO(), "w") as file:
+            file.writestr("word/document.xml", f"<w:p><w:t>{words}</w:t></w:p>")
+        kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+        return Page(out.getvalue(), headers={"Content-Type": kind, "X-Robots-Tag": "noindex"})
+
+    with Site({"/": html("/letter.docx"), "/letter.docx": letter(OLD)}) as site:
+        one = Crawled(site, tmp_path / "c")
+        one.crawl()
+        site.pages["/letter.docx"] = letter(NEW)
+        one.crawl()
+        capsys.readouterr()
+        assert one("diff", site.root + "/letter.docx") == 0
+        assert "twice a [-day-]{+night+} and" in capsys.readouterr().out
 
 
 def test_a_text_too_long_to_compare_is_a_change_all_the_same(

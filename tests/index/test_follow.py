@@ -25,9 +25,9 @@ PAGES = {
 }
 
 
-def go(site: Site, folder: Path) -> None:
+def go(site: Site, folder: Path, agent: str = "") -> None:
     crawl(folder, Request(
-        seeds=(site.root + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0),
+        seeds=(site.root + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0, user_agent=agent),
         fetching=Fetching(allow_private=True), workers=Workers(migrants=1),
     ))  # fmt: skip
 
@@ -226,6 +226,25 @@ def test_a_header_that_comes_and_goes_puts_a_page_out_and_in(site: Site, tmp_pat
     go(site, tmp_path)
     catch_up(tmp_path)
     assert paths(search(tmp_path, "everything")) == (set() if etag else {"/gull"})  # a 304 may leave headers out
+
+
+def test_a_page_that_began_with_such_a_header_comes_in_when_it_goes(site: Site, tmp_path: Path) -> None:
+    page = site.pages["/gull"] = html("/", text="the gull eats everything")
+    page.etag, page.headers["X-Robots-Tag"] = False, "noindex"
+    go(site, tmp_path)
+    del page.headers["X-Robots-Tag"]
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    assert paths(search(tmp_path, "everything")) == {"/gull"}
+
+
+def test_what_is_said_to_others_than_us_keeps_nothing_out(site: Site, tmp_path: Path) -> None:
+    for name, tag in (("gull", "sanderling: noindex"), ("tern", "heron: noindex")):
+        site.pages[f"/{name}"] = html("/", text=f"a {name} at dawn")
+        site.pages[f"/{name}"].headers["X-Robots-Tag"] = tag
+    go(site, tmp_path, "Mozilla/5.0 (compatible; Heron/1.0)")
+    catch_up(tmp_path)
+    assert paths(search(tmp_path, "dawn")) == {"/gull"}
 
 
 def test_style_sheets_and_sitemaps_are_no_results(site: Site, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from sanderling.index.gather import document_of
+from sanderling.index.gather import Eyes, Head, document_of
 from sanderling.index.records import LARGEST_BODY, Document
 from sanderling.store.read import StoredRecord
 from sanderling.store.warc_records import Place
@@ -46,6 +46,15 @@ def test_a_page_that_asks_to_be_left_out_is_left_out() -> None:
     assert read(b"<p>secret", "text/html", ("X-Robots-Tag", "none")) is None
     assert read(b"<p>open", "text/html", ("X-Robots-Tag", "nofollow")) is not None
     assert read(b"<p>open", "text/html", ("X-Robots-Tag", "heron: noindex")) is not None
+
+
+def test_what_is_said_to_others_is_not_said_to_us() -> None:
+    for page, header in ((b"<p>x", "heron: noindex"), (b"<meta name=heron content=noindex><p>x", "nofollow")):
+        head = (("Content-Type", "text/html"), ("X-Robots-Tag", header))
+        record = StoredRecord("response", Place("x.warc.gz", 0, 1), (), 200, head, page)
+        assert document_of(record, URL, 5.0, eyes=Eyes("Heron")) is None
+        assert document_of(record, URL, 5.0, eyes=Eyes("sanderling")) is not None
+        assert document_of(record, URL, 5.0, Head("", ""), Eyes("Heron")) is not None  # the crawl has judged it
 
 
 def test_plain_text_is_titled_by_its_first_line() -> None:

@@ -5,7 +5,7 @@ import json
 from msgspec import Struct
 
 from sanderling.changes.report import Version, lined, version
-from sanderling.index.gather import document_of
+from sanderling.index.gather import Head, document_of
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.media import charset_of, is_html, mime_of
 from sanderling.pages.plain import is_text, plain_text
@@ -66,7 +66,7 @@ def _words(record: StoredRecord, mime: str, charset: str) -> str:
     if mime.startswith("text/") or mime.endswith(WRITTEN):
         words = plain_text(record.body, charset) if is_text(record.body, charset) else ""
         return _unfolded(words) if mime.endswith("json") else words
-    document = document_of(record, "", 0.0)
+    document = document_of(record, "", 0.0, Head("", ""))  # to be found by nobody
     return document.body if document is not None else ""
 
 

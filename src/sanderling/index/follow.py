@@ -14,14 +14,13 @@ from msgspec import structs
 from sanderling.errors import CollectionError
 from sanderling.index.anchors import Anchors, open_anchors
 from sanderling.index.copies import given_way, originals
-from sanderling.index.gather import Head, document_of
-from sanderling.index.language import Languages
+from sanderling.index.gather import Eyes, Head, document_of
 from sanderling.index.records import Document
 from sanderling.index.store import Index, open_index
 from sanderling.index.stored import Stored, is_gone, present, waiting
 from sanderling.index.watch import concerned, watch
 from sanderling.records import Outcome
-from sanderling.store.collection import Collection, read_collection
+from sanderling.store.collection import Collection, agent_of, read_collection
 from sanderling.store.graph import unpack_links
 from sanderling.store.listing import urls_of
 from sanderling.store.read import StoredRecord, read_record
@@ -39,7 +38,7 @@ class Follower:
         self.index = index
         self.anchors = anchors
         self.unreadable = 0
-        self.languages = Languages()
+        self.eyes = Eyes(agent_of(collection.db))
         self.trying = collection.folder / "index" / "trying"  # holds the visit whose file is being read
 
     def behind(self) -> int:
@@ -136,18 +135,18 @@ class Follower:
         except CollectionError:  # a damaged record: the crawl will store the page again
             self.unreadable += 1
             return None
+        head = Head(row.title, row.language) if row.is_last else None
         if record.header("Content-Type").startswith("text/"):
-            head = Head(row.title, row.language) if row.is_last else None
-            return document_of(record, url, row.at, head, self.languages)
-        return self._read_warily(row, record, url)
+            return document_of(record, url, row.at, head, self.eyes)
+        return self._read_warily(row, record, url, head)
 
-    def _read_warily(self, row: Stored, record: StoredRecord, url: str) -> Document | None:
+    def _read_warily(self, row: Stored, record: StoredRecord, url: str, head: Head | None) -> Document | None:
         """A file that took the whole process down is not tried a second time: its visit is written down before."""
         if self.trying.exists() and self.trying.read_text() == str(row.id):
             self.unreadable += 1
             return None
         self.trying.write_text(str(row.id))
-        page = document_of(record, url, row.at)
+        page = document_of(record, url, row.at, head, self.eyes)
         self.trying.unlink()
         return page
 

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from sanderling.index.labels import site_of, type_of
 from sanderling.index.language import Languages, language_of
@@ -45,26 +45,37 @@ class Head(Struct, frozen=True):
     language: str
 
 
+class Eyes(Struct, frozen=True):
+    """Who reads: the name that pages call us by, and what is known of the languages of their sites."""
+
+    agent: str = "sanderling"
+    languages: Languages = field(default_factory=Languages)
+
+
 def document_of(
-    record: StoredRecord, url: str, changed_at: float, head: Head | None = None, languages: Languages | None = None
+    record: StoredRecord, url: str, changed_at: float, head: Head | None = None, eyes: Eyes | None = None
 ) -> Document | None:
-    """Read one stored answer; None if there is nothing in it that words could find, or it asks not to be indexed."""
+    """Read one stored answer; None if there is nothing in it that words could find, or it asks not to be indexed.
+
+    Where its head was read by the crawl, that has judged what it asks for: the header may be another since.
+    """
+    eyes = eyes or Eyes()
     declared = record.header("Content-Type")
     mime = mime_of(declared)
-    if robots_tag(record.header("X-Robots-Tag"))[0]:
+    if head is None and robots_tag(record.header("X-Robots-Tag"), eyes.agent)[0]:
         return None
     bare = Document(url, mime=mime or "text/html", site=site_of(url), changed_at=changed_at, visited_at=changed_at)
     if is_html(mime, record.body):
-        return _page(record.body[:LARGEST_HTML], charset_of(declared), bare, head, languages or Languages())
+        return _page(record.body[:LARGEST_HTML], charset_of(declared), bare, head, eyes)
     read = _READERS.get(type_of(mime)) or (_plain(charset_of(declared)) if mime.startswith("text/") else None)
     body = read(record.body).strip() if read else ""
     return _titled(bare, body) if body else None
 
 
-def _page(body: bytes, charset: str, bare: Document, head: Head | None, languages: Languages) -> Document | None:
+def _page(body: bytes, charset: str, bare: Document, head: Head | None, eyes: Eyes) -> Document | None:
     tree = parse(body, charset)
     if head is None:
-        found_head = extract(tree, bare.url)
+        found_head = extract(tree, bare.url, agent=eyes.agent)
         if found_head.noindex:
             return None
         head = Head(found_head.title, found_head.language)
@@ -74,7 +85,7 @@ def _page(body: bytes, charset: str, bare: Document, head: Head | None, language
     titles = (element.text for element in tree.iter_elements(HEADINGS))
     return Document(
         bare.url, head.title, _joined(titles), body=everything[:LARGEST_BODY],
-        language=languages.of(head.language, everything, bare.site), mime=bare.mime, site=bare.site,
+        language=eyes.languages.of(head.language, everything, bare.site), mime=bare.mime, site=bare.site,
         changed_at=bare.changed_at, visited_at=bare.visited_at,
     )  # fmt: skip
 

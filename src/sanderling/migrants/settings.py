@@ -68,9 +68,14 @@ class FetchSettings(Struct, frozen=True):
 
     @property
     def agent_token(self) -> str:
-        """The name robots.txt calls us by: the product token of the user agent (RFC 9309, 2.2.1).
+        """The name robots.txt calls us by."""
+        return product_token(self.user_agent)
 
-        Where it begins as browsers do, `Mozilla/5.0 (compatible; NAME/1.0 ...`, it is the name inside.
-        """
-        inside = re.match(r"Mozilla/[\d.]+ \(compatible; *([^/;\s()]+)", self.user_agent)
-        return inside[1] if inside else re.split(r"[/\s]", self.user_agent, maxsplit=1)[0]
+
+def product_token(user_agent: str) -> str:
+    """The name robots.txt calls a user agent by (RFC 9309, 2.2.1).
+
+    Where it begins as browsers do, `Mozilla/5.0 (compatible; NAME/1.0 ...`, it is the name inside.
+    """
+    inside = re.match(r"Mozilla/[\d.]+ \(compatible; *([^/;\s()]+)", user_agent)
+    return inside[1] if inside else re.split(r"[/\s]", user_agent, maxsplit=1)[0]

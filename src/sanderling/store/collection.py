@@ -1,6 +1,7 @@
 """A collection: one folder with the database, the archive, indexes and logs; written by one process at a time."""
 
 import fcntl
+import json
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ from sanderling.database import Connection, connect, is_current, is_damage, migr
 from sanderling.dedupe.schema import MIGRATIONS as DEDUPE
 from sanderling.errors import CollectionError, UsageError, unwritten
 from sanderling.frontier.schema import MIGRATIONS as FRONTIER
+from sanderling.migrants.settings import product_token
 from sanderling.organise.normalise import SCHEME_VERSION
 from sanderling.store.schema import MIGRATIONS as STORE
 
@@ -233,3 +235,8 @@ def get_meta(db: Connection, name: str, default: str = "") -> str:
 def set_meta(db: Connection, name: str, value: str) -> None:
     """Remember one value of the collection."""
     db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", (name, value))
+
+
+def agent_of(db: Connection) -> str:
+    """The name that robots.txt and pages call the crawler of this collection by."""
+    return product_token(json.loads(get_meta(db, "settings", "{}")).get("user_agent", "").strip() or "sanderling")
