@@ -29,6 +29,8 @@ def test_a_wrong_value_gets_one_clear_sentence() -> None:
         gather({"scope": "galaxy"}, {})
     with pytest.raises(UsageError, match="--limit: '-5' is no whole number"):
         gather({"limit": "-5"}, {})
+    with pytest.raises(UsageError, match="--migrants: '-1' is no whole number"):
+        gather({"migrants": "-1"}, {})
     with pytest.raises(UsageError, match="'soon' is no duration"):
         gather({"delay": "soon"}, {})
 

@@ -398,6 +398,9 @@ def test_seeds_and_depths_that_cannot_be_get_a_sentence() -> None:
         fetch_settings(Request((), fetching=Fetching(max_body=0)))
     with pytest.raises(UsageError, match="at most 500"):
         checked(Request((), workers=Workers(migrants=501)), is_new=True)
+    for lease in (0.0, 2.0, 9.9):  # a migrant speaks every two seconds
+        with pytest.raises(UsageError, match="--lease"):
+            checked(Request((), workers=Workers(lease=lease)), is_new=True)
     with pytest.raises(UsageError):
         depth_limit("deep")
     assert (depth_limit("3"), depth_limit("-1"), depth_limit("poisson:10")) == (3, -1, 19)

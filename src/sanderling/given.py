@@ -108,7 +108,7 @@ def _share(text: str) -> float:
 
 
 def _crew(text: str) -> int:
-    return AUTO if text.strip() in ("auto", str(AUTO)) else _count(text)
+    return AUTO if text.strip() == "auto" else _count(text)
 
 
 def _switch(text: str) -> bool:

@@ -41,6 +41,7 @@ FAST_CONNECTIONS = 16  # to one host, where no pause is asked for
 
 
 MOST_MIGRANTS = 500  # on one machine: each is a process and an open file, and `select` knows 1024 of those
+LEAST_LEASE = 10.0  # seconds: a migrant that is well speaks every two, and a busy machine may swallow some
 AUTO_MOST = min(16, 4 * (os.cpu_count() or 1))  # migrants that --migrants auto creates at most
 
 
@@ -166,6 +167,8 @@ def _host(flag: str, text: str) -> str:
 def pace_of(request: Request) -> Pace:
     """How fast one host may be asked, and whether several migrants may do so."""
     delay, migrants = request.politeness.delay, most_migrants(request.workers)
+    if request.workers.lease < LEAST_LEASE:
+        raise UsageError(f"--lease: in less than {LEAST_LEASE:g} s nobody can tell a silent worker from a busy one")
     concurrency = request.politeness.concurrency or (1 if delay > 0 else FAST_CONNECTIONS)
     shared = delay == 0 and concurrency >= migrants and not request.fetching.cookies  # each migrant has its own
     return Pace(

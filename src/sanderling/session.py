@@ -29,9 +29,9 @@ from sanderling.request import (
     Request,
     Summary,
     budget_of,
-    count_migrants,
     depth_limit,
     fetch_settings,
+    pace_of,
     policy_named,
     read_seed,
 )
@@ -89,7 +89,7 @@ def checked(request: Request, is_new: bool) -> Request:
     policy_named(request.revisit.policy)
     budget_of(request)
     fetch_settings(request)
-    count_migrants(request.workers)
+    pace_of(request)
     roster(request.scheduling)
     check_store(request.workers.store)
     if request.workers.archive:

@@ -26,6 +26,14 @@ def test_a_user_agent_is_one_line() -> None:
         FetchSettings(user_agent="sanderling\r\nHost: evil.test")
 
 
+@pytest.mark.parametrize(
+    "header", ["Content-Length: 5", "transfer-encoding: chunked", "Range: bytes=0-9", "If-None-Match: x", "Expect: x"]
+)
+def test_no_header_makes_a_request_another_one(header: str) -> None:
+    with pytest.raises(UsageError, match="--header"):
+        FetchSettings(headers=("Accept-Language: de", header))
+
+
 def test_a_user_agent_is_said_where_robots_txt_is_read_by_it() -> None:
     with pytest.raises(UsageError, match="--user-agent"):
         FetchSettings(headers=("user-agent: shore",))

@@ -10,6 +10,7 @@ from sanderling.errors import UsageError
 from sanderling.records import Role
 
 HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\x00-\x1f\x7f]*")
+OURS = re.compile(r"content-length|transfer-encoding|expect|upgrade|range|if-.*", re.IGNORECASE)
 MIB = 1024 * 1024
 LATENCY_FACTOR = 5.0  # a host that needs n seconds per page rests for n times this (Heritrix)
 MAX_LATENCY_DELAY = 30.0  # but no longer than this (Heritrix)
@@ -59,6 +60,10 @@ class FetchSettings(Struct, frozen=True):
         for header in (*self.headers, f"User-Agent: {self.user_agent}"):
             if not HEADER.fullmatch(header):
                 raise UsageError(f"{header!r} is no request header; write 'Name: value' on one line")
+            if OURS.fullmatch(header.partition(":")[0]):  # it would ask for something else than the whole page
+                raise UsageError(
+                    f"--header: {header.partition(':')[0]} is not yours to say: it makes a request another one"
+                )
         if any(header.lower().startswith("user-agent:") for header in self.headers):
             raise UsageError("give the user agent with --user-agent: robots.txt is read by that name")
 
