@@ -10,10 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.web import Site, tree
+from tests.web import Site, html, tree
 
+from sanderling.records import Reason
 from sanderling.store.collection import read_collection
-from sanderling.store.listing import pages
+from sanderling.store.listing import pages, skipped
 from sanderling.store.read import StoredRecord, walk
 
 SRC = Path(__file__).parent.parent / "src"
@@ -22,11 +23,13 @@ KILLS = 20
 LEASED = 2 * 160  # migrants x what one holds at most
 
 
-def start(site: Site, folder: Path) -> subprocess.Popen[str]:
+def start(
+    site: Site, folder: Path, delay: str = "0", migrants: str = "2", path: str = str(SRC)
+) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
-               site.root + "/", "-C", str(folder), "--delay", "0", "--allow-private", "--migrants", "2",
+               site.root + "/", "-C", str(folder), "--delay", delay, "--allow-private", "--migrants", migrants,
                "--json"]  # fmt: skip
-    environment = {**os.environ, "PYTHONPATH": str(SRC)}
+    environment = {**os.environ, "PYTHONPATH": path}
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 
@@ -90,6 +93,43 @@ def archived(folder: Path) -> list[str]:
             if record.kind == "response" and record.status == 200:
                 urls.append(record.url)
     return urls
+
+
+KILLER = """
+import os, signal
+from sanderling.migrants.observe import Observer
+observe = Observer.observe
+Observer.observe = lambda self, stop, reply, at: (
+    os.kill(os.getpid(), signal.SIGKILL) if b"poison" in reply.body else observe(self, stop, reply, at)
+)
+"""
+
+
+@pytest.mark.parametrize("delay", ["0", "0.01"])
+def test_a_page_that_kills_whoever_reads_it_is_given_up_and_no_other(tmp_path: Path, delay: str) -> None:
+    (tmp_path / "sitecustomize.py").write_text(KILLER)
+    with Site(tree(40, fan=40)) as site:
+        site.pages["/p20"] = html(text="poison")
+        process = start(site, tmp_path / "c", delay, path=f"{tmp_path}:{SRC}")
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err
+        summary = json.loads(out.splitlines()[-1])
+        assert (summary["pages"], summary["failed"]) == (39, 1)
+        with read_collection(tmp_path / "c") as collection:
+            lost = [row.url for row in skipped(collection.db) if row.reason == Reason.MIGRANT_LOST]
+        assert lost == [site.root + "/p20"]
+
+
+def test_pages_that_wait_in_the_hands_of_migrants_that_are_killed_are_not_given_up(tmp_path: Path) -> None:
+    with Site(tree(30, fan=30)) as site:
+        process = start(site, tmp_path, delay="0.1", migrants="1")
+        for _ in range(12):
+            wait_for_hits(site, 2, process)
+            kill(process, 1)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err
+        summary = json.loads(out.splitlines()[-1])
+        assert (summary["pages"], summary["failed"]) == (30, 0)
 
 
 @pytest.mark.slow

@@ -178,6 +178,8 @@ class Coordinator:
             if item.vitals is not None:
                 self.house.queue.renew(item.migrant, self.clock())
                 self.roster.hear(item.vitals)
+            if item.begins:
+                self.house.queue.alone[item.migrant] = item.begins
             self.house.log.signal(Signal.DONE, len(item.visits), item.migrant)
             if item.visits or item.robots:
                 self._call_back(self.intake.add(item))
@@ -203,7 +205,9 @@ class Coordinator:
         """Store what it brought, give back what it holds; a page that kills migrants again and again is given up."""
         self._commit()
         with transaction(self.house.db):
-            return self.house.queue.release(migrant, blame=True)
+            returned, given_up = self.house.queue.lose(migrant)
+        self.house.counts["lost"] += given_up
+        return returned
 
     def _take_from(self, migrant: str) -> int:
         """Give back what one holds who never began: no page is to blame for that."""

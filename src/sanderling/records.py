@@ -163,6 +163,9 @@ class Kept(Struct, frozen=True, array_like=True, gc=False):
     left: bytes = b""  # of that version without what no mark sees; empty: nobody knows
 
 
+SUSPECT = 3  # attempts: a page that only fails is not given so many, so migrants were lost
+
+
 class Stop(Struct, frozen=True, array_like=True, gc=False):
     """One URL of an itinerary, with what is known of the last visit."""
 
@@ -178,6 +181,11 @@ class Stop(Struct, frozen=True, array_like=True, gc=False):
     digest: bytes = b""
     role: Role = Role.PAGE
     last: Kept | None = None  # None: there is none, or nothing of it is wanted
+
+    @property
+    def is_suspect(self) -> bool:
+        """Say whether migrants may have been lost over it: it is asked for with nothing beside it."""
+        return self.attempts >= SUSPECT
 
 
 class Robots(Struct, frozen=True):
@@ -283,3 +291,4 @@ class Parcel(Struct, frozen=True):
     visits: tuple[Visit, ...] = ()
     robots: tuple[Robots, ...] = ()
     vitals: Vitals | None = None
+    begins: int = 0  # fencing token of a suspect that is asked for now, with nothing beside it; 0: none

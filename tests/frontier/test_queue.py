@@ -12,7 +12,7 @@ from sanderling.frontier.order import Favour
 from sanderling.frontier.pace import TERM_SECONDS, Pace
 from sanderling.frontier.queue import Queue
 from sanderling.frontier.schema import MIGRATIONS
-from sanderling.records import Candidate, Host, Outcome, Reason, Robots, State, Url, Visit
+from sanderling.records import SUSPECT, Candidate, Host, Outcome, Reason, Robots, State, Url, Visit
 
 FAST = Pace(delay_seconds=0, connections=4, shared=True)
 
@@ -83,7 +83,7 @@ def test_a_lost_migrant_gives_its_urls_back(db: Connection) -> None:
     queue = Queue(db, FAST)
     assert taken(queue, "m1", 0) == ["http://a/1"]
     assert taken(queue, "m2", 1) == []
-    assert queue.release("m1", blame=True) == 1
+    assert queue.lose("m1") == (1, 0)
     assert taken(queue, "m2", 1) == ["http://a/1"]
 
 
@@ -113,11 +113,21 @@ def test_a_page_that_kills_migrants_is_given_up(db: Connection) -> None:
     add(db, "http://a/1")
     queue = Queue(db, FAST)
     for _ in range(10):
-        if not taken(queue, "m", 0):
-            break
-        queue.release("m", blame=True)
+        for trip in queue.take("m", 10, 0):
+            queue.alone["m"] = trip.stops[0].token if trip.stops[0].is_suspect else 0
+        queue.lose("m")
     assert db.execute("SELECT state, reason FROM urls").fetchall() == [("failed", "migrant_lost")]
     assert queue.waiting() == 0
+
+
+def test_what_a_lost_migrant_had_not_begun_is_not_to_blame(db: Connection) -> None:
+    add(db, *(f"http://{host}/{n}" for host in "ab" for n in range(9)))
+    queue = Queue(db, FAST)
+    for _ in range(20):
+        assert len(taken(queue, "m", 0, room=99)) == 18
+        assert queue.lose("m") == (18, 0)
+    rows = db.execute("SELECT attempts, count(*) FROM urls GROUP BY attempts ORDER BY attempts").fetchall()
+    assert rows == [(0, 10), (SUSPECT, 8)]  # of each host what four connections may have begun
 
 
 def test_a_retried_page_waits_without_holding_its_host(db: Connection) -> None:

@@ -4,6 +4,7 @@ import zlib
 from threading import Event
 
 import pytest
+from msgspec import structs
 from tests.hostile.server import Guest, HostileServer, redirect_to, rules, silent, status
 from tests.migrants.conftest import LOCAL, Road, bring_home, itinerary
 
@@ -12,7 +13,7 @@ from sanderling.migrants.fetch import Fetcher
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Reply
 from sanderling.migrants.trip import BATCH, SOON
-from sanderling.records import Host, Itinerary, Outcome, Parcel, Reason, Robots, Stop, Url, Visit
+from sanderling.records import SUSPECT, Host, Itinerary, Outcome, Parcel, Reason, Robots, Stop, Url, Visit
 
 
 def page(guest: Guest) -> None:
@@ -304,6 +305,37 @@ class TestPace:
         while trip.load:
             sizes.append(len(trip.work(60.0).visits))
         assert sizes == [20, 10, 8, 2]
+
+    def test_what_migrants_were_lost_over_is_told_at_home_and_then_asked_for_alone(self, road: Road) -> None:
+        here: set[str] = set()
+        beside: dict[str, set[str]] = {}
+
+        def slow(guest: Guest) -> None:
+            here.add(guest.request.path)
+            guest.stopping.wait(0.05)
+            beside[guest.request.path] = set(here)
+            here.remove(guest.request.path)
+            guest.page(b"x")
+
+        paths = [f"/{n}" for n in range(9)]
+        server = road.server(dict.fromkeys(paths, slow))
+        whole = itinerary(server, *paths, connections=3)
+        stops = [structs.replace(stop, token=n, attempts=SUSPECT * (n in (4, 5))) for n, stop in enumerate(whole.stops)]
+        trip = road.trip()
+        trip.accept(structs.replace(whole, stops=tuple(stops)))
+        home, told = [], []
+        while trip.load:
+            parcel = trip.work(5.0)
+            home += [visit.id for visit in parcel.visits]
+            if parcel.begins:
+                told.append(parcel.begins)
+                assert sorted(home) == list(range(parcel.begins))
+                assert f"/{parcel.begins}" not in server.paths
+            if home[-1:] == [5]:
+                assert "/6" not in server.paths  # it is known that they did no harm before others begin
+        assert told == [4, 5]
+        assert (beside["/4"], beside["/5"]) == ({"/4"}, {"/5"})
+        assert len(beside["/1"]) > 1 < len(beside["/7"])
 
     def test_a_parcel_does_not_wait_for_a_host_that_is_silent(self, road: Road) -> None:
         trip = road.trip()

@@ -32,9 +32,12 @@ class Migrant:
                 case Abandon(host):
                     visits += self.trip.abandon(drop_in_flight=False, host=host)
         deadline = time.monotonic() + TURN_SECONDS
-        while self.trip.load and time.monotonic() < deadline:
+        begins = 0
+        while self.trip.load and not begins and time.monotonic() < deadline:
             parcel = self.trip.work(max(0.0, deadline - time.monotonic()))
             visits += parcel.visits
             robots += parcel.robots
+            begins = parcel.begins
         vitals = msgspec.structs.replace(self.trip.vitals(), migrant=self.name)
-        return msgspec.msgpack.encode(Parcel(self.name, tuple(visits), tuple(robots), vitals)), self.trip.load
+        parcel = Parcel(self.name, tuple(visits), tuple(robots), vitals, begins)
+        return msgspec.msgpack.encode(parcel), self.trip.load

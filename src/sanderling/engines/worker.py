@@ -68,7 +68,11 @@ class Worker:
         self.last_beat = 0.0
 
     def run(self) -> None:
-        """Work until told to quit or until the coordinator is gone."""
+        """Work until told to quit or until the coordinator is gone.
+
+        The first word comes before all work: whoever is lost after it could begin, and what it held may be to blame.
+        """
+        self._deliver(Parcel(self.name))
         while self._obey():
             parcel = self.trip.work(TURN_SECONDS) if self.trip.load else Parcel(self.name)
             self._deliver(parcel)
@@ -89,12 +93,12 @@ class Worker:
     def _deliver(self, parcel: Parcel) -> None:
         now = time.time()
         beat = now - self.last_beat >= HEARTBEAT_SECONDS
-        if not (parcel.visits or parcel.robots or beat):
+        if not (parcel.visits or parcel.robots or parcel.begins or beat):
             return
         vitals = None
         if beat:
             vitals, self.last_beat = msgspec.structs.replace(self.trip.vitals(), migrant=self.name), now
-        self._send(frame(Parcel(self.name, parcel.visits, parcel.robots, vitals)))
+        self._send(frame(msgspec.structs.replace(parcel, migrant=self.name, vitals=vitals)))
 
     def _send(self, data: bytes) -> None:
         self.sock.setblocking(True)

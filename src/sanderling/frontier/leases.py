@@ -1,13 +1,15 @@
 """URLs in somebody's hands: who still holds what, and how it ends."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
 from sanderling.database import Connection, rows_of
-from sanderling.records import Reason, State
+from sanderling.records import SUSPECT, Reason, State
 
-LOSSES = 5  # migrants lost over one URL before it is given up
+LOSSES = 5  # attempts with a migrant lost before a URL is given up
+ATTEMPTS = "SELECT attempts FROM urls WHERE id = ?"
 
 
 class Lease(Struct, frozen=True, gc=False):
@@ -81,13 +83,30 @@ def finish(db: Connection, closings: Sequence[Closing]) -> None:
     )
 
 
-def give_back(db: Connection, leases: Iterable[Lease], blame: bool) -> None:
-    """Queue again what nobody will bring; `blame` counts an attempt, and a URL with too many is given up."""
-    closings = []
-    for lease in leases:
-        (attempts,) = db.execute("SELECT attempts FROM urls WHERE id = ?", (lease.url,)).fetchone()
-        if blame and attempts >= LOSSES:
-            closings.append(Closing(lease, State.FAILED, Reason.MIGRANT_LOST, attempts=attempts + 1))
-        else:
-            closings.append(Closing(lease, State.QUEUED, attempts=attempts + blame))
+def give_back(db: Connection, leases: Iterable[Lease]) -> None:
+    """Queue again what nobody will bring, and nobody is to blame for."""
+    rows = [(lease, *db.execute(ATTEMPTS, (lease.url,)).fetchone()) for lease in leases]
+    finish(db, [Closing(lease, State.QUEUED, attempts=attempts) for lease, attempts in rows])
+
+
+def blame(db: Connection, leases: Iterable[Lease], connections: int, alone: int) -> int:
+    """Queue again what a migrant held that was lost; say how many of them were given up.
+
+    Where it was at one of them `alone`, that one is to blame, and given up in the end. Else any that its connections to
+    a host may have begun is: it becomes a suspect, and no more than that.
+    """
+    held = sorted(leases, key=lambda lease: lease.token)
+    is_certain = any(lease.token == alone for lease in held)
+    closings, before = [], Counter[int]()
+    for lease in held:
+        (attempts,) = db.execute(ATTEMPTS, (lease.url,)).fetchone()
+        state = State.QUEUED
+        if lease.token == alone:
+            state, attempts = State.FAILED if attempts >= LOSSES else State.QUEUED, attempts + 1
+        elif not is_certain and before[lease.host] < connections:
+            attempts = max(attempts, min(attempts + 1, SUSPECT))
+        before[lease.host] += 1
+        reason = Reason.MIGRANT_LOST if state is State.FAILED else Reason.NONE
+        closings.append(Closing(lease, state, reason, attempts=attempts))
     finish(db, closings)
+    return sum(closing.state is State.FAILED for closing in closings)

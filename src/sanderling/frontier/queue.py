@@ -31,6 +31,7 @@ class Queue:
         self.pace = pace
         self.favour = favour
         self.quota: Quota | None = None  # pages of each host, where they are limited
+        self.alone: dict[str, int] = {}  # which lease a migrant is at with nothing beside it, as it said
 
     def doors(self, able: Sequence[str], now: float, room: int = UNBOUNDED, soon: Soon | None = None) -> list[Door]:
         """The hosts that one of these migrants may be sent to now, the best first, and how much each may give."""
@@ -115,18 +116,27 @@ class Queue:
             (now + self.pace.term_seconds, migrant, now + self.pace.term_seconds / 2),
         )
 
-    def release(self, migrant: str, *, blame: bool = False) -> int:
-        """Give back what a lost migrant held; `blame` counts an attempt, so that a page that kills migrants ends."""
-        rows = self.db.execute(f"{HELD} WHERE migrant = ?", (migrant,)).fetchall()
-        leases.give_back(self.db, [Lease(*row) for row in rows], blame)
-        return len(rows)
+    def release(self, migrant: str) -> int:
+        """Give back what a migrant held that never began; say how much that was."""
+        return self._give_back(self._held_by(migrant))
+
+    def lose(self, migrant: str) -> tuple[int, int]:
+        """Give back what a lost migrant held; say how much that was, and how much of it is given up as its killer."""
+        held = self._held_by(migrant)
+        return len(held), leases.blame(self.db, held, self.pace.connections, self.alone.pop(migrant, 0))
 
     def release_all(self) -> int:
         """Give back every lease: at start, when no migrant of an earlier run can be alive."""
-        rows = self.db.execute(HELD).fetchall()
-        leases.give_back(self.db, [Lease(*row) for row in rows], False)
+        returned = self._give_back([Lease(*row) for row in self.db.execute(HELD)])
         self.db.execute("UPDATE hosts SET leased = 0, holder = '' WHERE leased <> 0 OR holder <> ''")
-        return len(rows)
+        return returned
+
+    def _held_by(self, migrant: str) -> list[Lease]:
+        return [Lease(*row) for row in self.db.execute(f"{HELD} WHERE migrant = ?", (migrant,))]
+
+    def _give_back(self, held: Sequence[Lease]) -> int:
+        leases.give_back(self.db, held)
+        return len(held)
 
     def outstanding(self) -> int:
         """How many URLs are in somebody's hands."""

@@ -101,6 +101,11 @@ class Fetcher:
         """Say whether another request may start, beside those on their way and the replies that wait elsewhere."""
         return len(self._busy) + waiting < self._settings.max_in_flight and self._common.bytes < self._common.most_bytes
 
+    @property
+    def is_busy(self) -> bool:
+        """Say whether a request is on its way."""
+        return bool(self._busy)
+
     def start(self, ask: Ask) -> None:
         """Send a request on its way."""
         transfer = self._free.pop() if self._free else Transfer(self._settings, self._common, self._fixed)

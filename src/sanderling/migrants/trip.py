@@ -63,6 +63,9 @@ class Trip:
         self._load = 0
         self._welcomed: set[int] = set()  # stops that were given a cookie and sent round once
         self._buffer = open_buffer(settings.keep)
+        self._announced = 0  # token of the suspect that was told to begin
+        self._begins = 0  # the same, until the parcel that tells it goes home
+        self._is_alone = False  # a suspect is on its way: nothing else is
 
     @property
     def load(self) -> int:
@@ -93,11 +96,16 @@ class Trip:
         deadline, done = time.monotonic() + timeout, False
         while True:
             next_start = self._start_due()
+            if self._begins:
+                return self._parcel()
             turned_away = not done and bool(self._visits or self._robots)  # by us: nobody has to be waited for
             left = 0.0 if self._came or turned_away else max(0.0, deadline - time.monotonic())
             self._came.extend(self._fetcher.wait(min(left, next_start)))
+            was_alone = self._is_alone
             for _ in range(min(len(self._came), BATCH - len(self._visits), FEW)):
                 self._finish(self._came.popleft())
+            if was_alone and not self._is_alone:
+                return self._parcel()  # before anything else begins: it is not to be blamed for that
             if not done and (self._visits or self._robots):
                 deadline, done = min(deadline, time.monotonic() + SOON), True
             if time.monotonic() >= deadline or (done and self._is_full):
@@ -163,12 +171,25 @@ class Trip:
             due, _, line = queue[0]
             if due > now:
                 return due - now
+            if line.open_at <= now and line.is_ready and self._has_to_wait(line):
+                return FOREVER
             heappop(queue)
             line.waiting = False
             if line.open_at <= now and line.is_ready:
                 self._knock(line, now)
             self._line_up(line)
         return FOREVER
+
+    def _has_to_wait(self, line: Line) -> bool:
+        """Let a suspect go alone, and have it told at home before it begins: who is lost then is lost over it."""
+        stop = line.stops[0]
+        if self._is_alone or line.rules is None or not stop.is_suspect:
+            return self._is_alone
+        if self._fetcher.is_busy or self._came:
+            return True
+        if self._announced != stop.token:
+            self._announced = self._begins = stop.token
+        return bool(self._begins)
 
     def _knock(self, line: Line, now: float) -> None:
         """Start one request: for robots.txt if its rules are not known, else for the next stop they allow."""
@@ -184,6 +205,7 @@ class Trip:
                 self._turn_away([stop], Outcome.SKIPPED, Reason.ROBOTS)
             else:
                 line.knock(now)
+                self._is_alone = stop.is_suspect
                 errand = Errand(line, now, stop)
                 limits = self._settings.max_body_of(stop.role), self._settings.timeout
                 known = conditions(stop.etag, stop.last_modified)
@@ -201,6 +223,7 @@ class Trip:
         """Take one reply to where it belongs."""
         errand: Errand = reply.ask.errand
         errand.line.in_flight -= 1
+        self._is_alone = False
         settings = self._settings
         errand.line.rest(errand.started, reply.seconds, settings.latency_factor, settings.max_latency_delay)
         if errand.stop is None:
@@ -261,6 +284,7 @@ class Trip:
     def _drop(self, errand: Errand) -> None:
         """Give up a request on its way."""
         errand.line.in_flight -= 1
+        self._is_alone = False
         errand.line.asking = False
         if errand.stop is not None:
             self._turn_away([errand.stop], Outcome.RETURNED)
@@ -273,4 +297,5 @@ class Trip:
 
     def _parcel(self) -> Parcel:
         robots, self._robots = self._robots, []
-        return Parcel(self._name, tuple(self._hand_over()), tuple(robots))
+        begins, self._begins = self._begins, 0
+        return Parcel(self._name, tuple(self._hand_over()), tuple(robots), begins=begins)
