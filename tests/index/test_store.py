@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import shutil
 import signal
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -29,6 +30,26 @@ def test_a_deleted_page_is_gone(index: Index) -> None:
     index.delete(["https://birds.example.org/dunlin"], at=1.0)
     index.commit(2)
     assert index.get("https://birds.example.org/dunlin") is None
+
+
+def test_a_commit_that_was_killed_before_its_end_can_be_made_again(tmp_path: Path) -> None:
+    def commit_without(url: str, batch: int) -> None:
+        index = open_index(tmp_path / "index", write=True)
+        assert index is not None
+        index.replace(PAGES if batch == 1 else [])
+        index.delete([url], at=1.0)
+        index.commit(batch)
+        index.close()
+
+    commit_without("https://none.example/", 1)
+    shutil.copytree(tmp_path / "index", tmp_path / "first")
+    commit_without("https://birds.example.org/dunlin", 2)
+    files = shutil.ignore_patterns(".managed.json")  # it is written before any file, what names a commit after all
+    shutil.copytree(tmp_path / "first", tmp_path / "index", ignore=files, dirs_exist_ok=True)
+    commit_without("https://birds.example.org/dunlin", 2)
+    again = open_index(tmp_path / "index", write=False)
+    assert again is not None
+    assert (again.missing_since, again.get("https://birds.example.org/dunlin")) == (2, None)
 
 
 def test_an_index_says_which_batch_it_holds(tmp_path: Path) -> None:

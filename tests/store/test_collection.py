@@ -9,7 +9,14 @@ from tests.web import Site, html
 
 from sanderling.cli import main
 from sanderling.errors import CollectionError
-from sanderling.store.collection import Collection, open_collection, read_collection, remove_collection
+from sanderling.store.collection import (
+    Collection,
+    exists,
+    get_meta,
+    open_collection,
+    read_collection,
+    remove_collection,
+)
 
 
 def test_a_file_that_is_no_database_gets_a_sentence_and_can_be_cleaned(tmp_path: Path) -> None:
@@ -108,6 +115,27 @@ def test_an_empty_database_is_an_empty_collection(tmp_path: Path) -> None:
     (tmp_path / "sanderling.db").touch()
     with read_collection(tmp_path) as collection:
         assert collection.db.execute("SELECT count(*) FROM pages").fetchone() == (0,)
+
+
+def test_cleaning_that_was_cut_short_leaves_no_collection_and_is_ended_by_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_collection(tmp_path) as collection:
+        (collection.archive / "old.warc.gz").touch()
+        collection.db.execute("INSERT INTO meta VALUES ('seeds', 'old')")
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sanderling.store.collection.shutil.rmtree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        remove_collection(tmp_path)
+    monkeypatch.undo()
+    assert not exists(tmp_path)
+    with open_collection(tmp_path) as collection:
+        assert not list(collection.archive.iterdir())
+        assert get_meta(collection.db, "seeds") == ""
+    assert "sanderling.db-leaving" not in {path.name for path in tmp_path.iterdir()}
 
 
 def test_cleaning_leaves_what_is_not_ours(tmp_path: Path) -> None:

@@ -86,6 +86,11 @@ class Index:
                 past.delete_documents_by_term("key", version_key(at, url))
             self._pending[url] = None
 
+    def sweep(self) -> None:
+        """Take away the files of a commit that was killed: the next one may call its own the same."""
+        for writer in self._writers or ():
+            writer.garbage_collect_files()
+
     def commit(self, batch: int) -> None:
         """Make everything so far durable, together with the number of the last batch it came from."""
         now, past = self._writing()
@@ -147,7 +152,9 @@ def open_index(folder: Path, *, write: bool) -> Index | None:
 def _open(folder: Path, places: Sequence[Path], write: bool) -> Index:
     try:
         now, past = (tantivy.Index(schema(), path=str(place)) for place in places)
-        return Index(now, past, write=write, places=places if write else ())
+        index = Index(now, past, write=write, places=places if write else ())
+        index.sweep()
+        return index
     except ValueError as problem:
         raise CollectionError(f"the index in {folder} cannot be opened: {problem}") from problem
 

@@ -22,6 +22,7 @@ from sanderling.store.schema import MIGRATIONS as STORE
 
 ROOMS: Mapping[str, Sequence[str]] = {"frontier": FRONTIER, "store": STORE, "changes": CHANGES, "dedupe": DEDUPE}
 DATABASE = "sanderling.db"
+LEAVING = DATABASE + "-leaving"  # the same while a collection is being deleted
 FOLDERS = ("archive", "control", "hosts", "index", "indexes", "logs", "migrants", "reports")  # that go with --clean
 STORE_FILE = "store"  # where the catalogue is, when it is not here
 
@@ -134,6 +135,8 @@ def open_collection(folder: Path, store: str = "") -> Collection:
     """Open a collection to write, making it if there is none."""
     lock = _take_lock(folder)
     try:
+        if (folder / LEAVING).exists():
+            _sweep(folder)
         db = open_database(folder, store)
         with _told(folder, db):
             migrate(db, ROOMS)
@@ -210,12 +213,19 @@ def remove_collection(folder: Path) -> None:
             raise CollectionError(
                 f"the catalogue of {folder} is in PostgreSQL: drop its tables there, or use another -C"
             )
-        for name in FOLDERS:
-            shutil.rmtree(folder / name, ignore_errors=True)
-        for suffix in ("", "-wal", "-shm"):
-            (folder / (DATABASE + suffix)).unlink(missing_ok=True)
+        if (folder / DATABASE).exists():
+            (folder / DATABASE).rename(folder / LEAVING)  # from here on there is none, whatever happens
+        _sweep(folder)
     finally:
         os.close(lock)
+
+
+def _sweep(folder: Path) -> None:
+    """Delete what is left of a collection that is none any more; what says so goes last."""
+    for name in FOLDERS:
+        shutil.rmtree(folder / name, ignore_errors=True)
+    for name in (f"{DATABASE}-wal", f"{DATABASE}-shm", LEAVING):
+        (folder / name).unlink(missing_ok=True)
 
 
 def _check_scheme(db: Connection, folder: Path) -> None:
