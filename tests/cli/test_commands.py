@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import subprocess
 from pathlib import Path
 from typing import cast
 
@@ -474,6 +475,15 @@ def test_the_history_of_a_page_is_told(crawled: tuple[str, str], capsys: pytest.
 def test_every_setting_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     main(["settings", "--json"])
     assert {row["name"] for row in lines(capsys)} == set(known())
+
+
+@pytest.mark.parametrize(("words", "found"), [("--scope d", "domain"), ("--engine r", "ray"), ("--sco", "--scope")])
+def test_completion_knows_the_values_of_settings(words: str, found: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["completion", "bash"])
+    ask = f"COMP_WORDS=(sanderling crawl {words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _shtab_sanderling"
+    script = f"{capsys.readouterr().out}\n{ask}\necho ${{COMPREPLY[@]}}"
+    shell = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert shell.stdout.split() == [found]
 
 
 def test_completion_knows_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
