@@ -20,14 +20,14 @@ from sanderling.store.listing import PageRow, pages
 
 def go(
     folder: Path, *sites: Site, limit: int = 0, sitemaps: bool = False, delay: float = 0.0, backoff: float = 0.2,
-    clock: Clock = real,
+    clock: Clock = real, logins: tuple[str, ...] = (),
 ) -> Summary:  # fmt: skip
     request = Request(
         tuple(site.root + "/" for site in sites),
         scope=Scope(sitemaps=sitemaps),
         limits=Limits(limit=limit),
         politeness=Politeness(delay=delay, backoff=backoff),
-        fetching=Fetching(allow_private=True),
+        fetching=Fetching(allow_private=True, basic_auth=logins),
         workers=Workers(migrants=1),
     )
     return crawl(folder, request, clock=clock)
@@ -103,6 +103,23 @@ def test_a_robots_txt_that_became_an_error_closes_the_host(tmp_path: Path) -> No
         before = sum(site.hits.values()) - site.hits["/robots.txt"]
         go(tmp_path, site)
         assert sum(site.hits.values()) - site.hits["/robots.txt"] == before
+
+
+def test_a_robots_txt_that_wanted_a_password_is_asked_for_again_by_the_run_that_has_it(tmp_path: Path) -> None:
+    class Locked(Site):
+        def answer(self, handler: BaseHTTPRequestHandler) -> None:
+            if "Authorization" in handler.headers:
+                super().answer(handler)
+            else:
+                handler.send_response(401)
+                handler.send_header("Content-Length", "0")
+                handler.end_headers()
+
+    robots = Page(b"User-agent: *\nDisallow: /secret\n", headers={"Content-Type": "text/plain"})
+    with Locked({"/": html("/open", "/secret"), "/open": html(), "/secret": html(), "/robots.txt": robots}) as site:
+        go(tmp_path, site)
+        go(tmp_path, site, logins=(f"{site.root}=me:word",))
+        assert (site.hits["/open"], site.hits["/secret"]) == (1, 0)
 
 
 def test_a_page_whose_head_stayed_the_same_has_changed_all_the_same(tmp_path: Path) -> None:

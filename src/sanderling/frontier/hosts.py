@@ -82,7 +82,11 @@ class Hosts:
         return out
 
     def pardon(self) -> None:
-        """A run begins: every host that was given up gets another chance, now unless it asked for a rest."""
+        """A run begins: every host that was given up gets another chance, now unless it asked for a rest.
+
+        One that kept its rules from us is asked for them again: we may have a password now, or come another way.
+        """
+        self.db.execute("UPDATE hosts SET robots_until = 0 WHERE robots_status IN (401, 403, 407)")
         self.db.execute(
             "UPDATE hosts SET verdict = '', strikes = 0, dns_tries = 0, robots_tries = 0,"
             " open_at = CASE WHEN hold = ? THEN open_at ELSE 0 END WHERE verdict <> ''",
