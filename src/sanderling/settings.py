@@ -97,7 +97,9 @@ class Workers(Struct, frozen=True):
     archive: Annotated[
         Text, Meta(description="full WARC files go to s3://..., file://... (fsspec; default: they stay in -C)")
     ] = ""
-    lease: Annotated[Seconds, Meta(description="how long a silent worker keeps its URLs (default 2m)")] = 120.0
+    lease: Annotated[
+        Seconds, Meta(description="how long a silent worker keeps its URLs (default 2m, at least 10s)")
+    ] = 120.0
     park: Annotated[Texts, Meta(description="folder of a crawl whose workers rest meanwhile (repeatable)")] = ()
     via: Annotated[Texts, Meta(description="host beside the web server, https://host:8443 (repeatable)")] = ()
     key: Annotated[Text, Meta(description="file with our private key for --via (see sanderling host keygen)")] = ""
