@@ -201,7 +201,8 @@ def test_migrants_are_cloned_parked_woken_and_disposed_of_while_the_crawl_goes_o
         assert ask(tmp_path, {"do": "pause", "migrants": [gone["id"]]})["error"].startswith("cannot deactivate")
     assert crew.summary is not None
     assert (crew.summary.finish_reason, crew.summary.pages) == ("done", 302)
-    assert max(site.hits.values()) == 1, "a move costs no second fetch"
+    asked = [times for path, times in site.hits.items() if path != "/last"]  # whose holder may move, and never gets it
+    assert max(asked) == 1, "a move costs no second fetch"
     moves = [line.split()[2] for line in (tmp_path / "logs" / "migrants.log").read_text().splitlines()]
     assert [move for move in moves if move not in ("create", "start")] == [
         "clone", "deactivate", "activate", "dispose", "dispose", "dispose",
