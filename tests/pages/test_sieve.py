@@ -19,6 +19,7 @@ from sanderling.pages.parse import parse
 from sanderling.pages.sieve import left_of, sift, sifter, tied
 from sanderling.pages.signatures import sign
 from sanderling.pages.tags import SEEN
+from sanderling.pages.xhtml import NAMESPACE
 
 Sifter = Callable[[bytes], bytes]
 PAGE = (
@@ -46,6 +47,9 @@ UNSEEN = (
     '<a href="/mail#%d">mail</a>',
     '<img src="/gull.png?X-Date=%d&amp;X-Sum=%d" alt="a gull">',
     '<iframe src="/map?at=%d"></iframe>',
+    "<svg><desc>a gull</desc></svg><script>go('<%d>')</script>",
+    "<math><mi>x</mi><mo>=</mo></math><script>go('<%d>')</script>",
+    "<pre>tide</pre><table></table><script>go(%d)</script>",
 )
 KEPT = (
     "words %d",
@@ -88,6 +92,32 @@ DOUBTFUL = (
     "<iframe></noscript><p></iframe>",
     "<svg><title><plaintext></title></svg>",
 )
+XML = f'''<html xmlns="{NAMESPACE.decode()}"><head><meta charset="utf-8"/><title>Tide</title></head><body>{{}}</body></html>'''
+PROSE = "<h1>Tide</h1>" + 5 * "<p>Sanderlings run along the edge of the waves and pick up what is there.</p>"
+TOLD = (  # what is seen of odd pages: a piece, and what stands in it before and after
+    ("<script>now=%s</script>", "1.5", "15"),  # code without bones counts for nothing
+    ("<script>now=%s</script>", "1", "'1'"),
+    ("<frameset><script>go('%s')</script></frameset>", "<frame src=tide>", "<frame src=wave>"),
+    ("<svg></math><script>go('%s')</script></svg>", "<b class=tide>", "<b class=wave>"),
+    ("<svg><desc><p></svg></p></desc><script>go('%s')</script></svg>", "<b class=tide>", "<b class=wave>"),
+    ("<math><mi><p></math></p></mi><script>go('%s')</script></math>", "<b class=tide>", "<b class=wave>"),
+    (PROSE + "<svg><link rel=x id=%s><text>Some words</text></link></svg>", "cookie-banner", "gull"),
+    ("<pre><table></pre><tr><td><script>go(%s)</script></table></pre>", "1", "2"),
+    ("<pre><object></pre><script>go(%s)</script></object></pre>", "1", "2"),
+    (XML.format('<style><style/></style><div class="tide"/><p>Words</p><!-- %s -->'), "gull", "gull -- tern"),
+    (XML.format('<div class="tide"/><p>Words</p><!-- %s --><plaintext><script/></plaintext>'), "gull", "gull -- tern"),
+    (
+        "<svg><iframe>&lt;/noscript&lt;</iframe></svg><noscript><!-- </noscript><b class=%s> --></noscript>",
+        *("tide", "wave"),
+    ),
+    ('<img src="/gull.png?\u0131d=%s">', "1", "2"),  # "i" for patterns that know no case
+    ('<img src="/gull.png?\u017frc=%s">', "1", "2"),
+    (
+        "<main>" + PROSE + '<p><a href="//reddit.com/submit">Tell</a></p><p><a href="/x#%s">here</a> it is</p></main>',
+        "/share",
+        "gull",
+    ),
+)
 
 
 @pytest.fixture(scope="session")
@@ -122,6 +152,14 @@ def test_what_may_be_seen_stays(left: Sifter, piece: str) -> None:
     assert old
     assert new
     assert old != new
+
+
+@pytest.mark.parametrize(("piece", "before", "after"), TOLD)
+def test_what_is_seen_of_odd_pages_is_not_taken_out(left: Sifter, piece: str, before: str, after: str) -> None:
+    page = piece if piece.startswith("<html") else f"<!doctype html><meta charset=utf-8><title>Tide</title>{piece}"
+    old, new = (page.replace("%s", value).encode() for value in (before, after))
+    assert sign(parse(old)) != sign(parse(new))
+    assert not is_sure(left, old, new)
 
 
 @pytest.mark.parametrize("name", sorted(SEEN - {b"aria-controls", b"aria-expanded"}))

@@ -35,7 +35,7 @@ static void keep_some(Sieve *sieve, Value code, const uint8_t *is_kept) {
         keep_letter(sieve, *at, is_kept[*at]);
 }
 
-/* Say whether code has names, and all its texts an end. */
+/* Say whether code has names with bones among them, without which it counts for nothing, and all its texts an end. */
 static int has_names(Value code) {
     int found = 0;
     for (const uint8_t *at = code.start; at < code.end;) {
@@ -43,7 +43,8 @@ static int has_names(Value code) {
             if (!(at = after_text(at, code.end)))
                 return 0;
         } else {
-            found |= is_name[*at++];
+            found |= is_name[*at] & is_bone[*at];
+            at++;
         }
     }
     return found;

@@ -11,6 +11,9 @@
 
 #define SLOTS 256 /* a power of two */
 #define MANY 32   /* attributes of a tag that are weighed together; of one with more all stay */
+#define FOREVER (1 << 30)
+#define NAMESPACE "http://www.w3.org/1999/xhtml" /* xhtml.NAMESPACE, in the first bytes of a page (xhtml.START) */
+#define START 2048
 
 /* Attributes that a mark may see, of whichever tag (tags.SEEN), those that a parser heeds, and those it reads a charset
  * from. */
@@ -33,11 +36,14 @@ static const struct {
 
 static const uint8_t raw_tags[] = {
     T_script, T_style, T_title, T_textarea, T_iframe, T_xmp, T_noembed, T_noframes, T_plaintext};
-static const uint8_t other_tags[] = {T_a, T_img, T_pre, T_meta, T_link, T_input, T_frame, T_embed, T_form};
+static const uint8_t other_tags[] = {
+    T_a,    T_img,   T_pre,    T_svg,    T_math,    T_meta,     T_link,   T_input,
+    T_form, T_embed, T_object, T_applet, T_marquee, T_template, T_select, T_table, T_frameset};
 
-static const uint8_t bounds[] = {T_table, T_object, T_template, T_applet, T_marquee, T_svg, T_math};
+/* Parts of drawings and formulas in which HTML stands. */
+static const char *const inlets[] = {"foreignobject", "desc", "annotation-xml", "mi", "mo", "mn", "ms", "mtext"};
 
-static uint8_t slots[SLOTS], is_raw[T_count], is_bound[T_count];
+static uint8_t slots[SLOTS], is_raw[T_count];
 static uint16_t lengths[32]; /* of names of tags that matter here, a bit each, by how they begin */
 
 /* Where a name is looked for first: by its ends and its length, for most that come are none of these. */
@@ -61,8 +67,6 @@ int has_word(Value value, const char *word) {
     return 0;
 }
 
-static void note_tag(int tag) { lengths[tags[tag].name[0] & 31] |= (uint16_t)(1 << strlen(tags[tag].name)); }
-
 void make_sieve(void) {
     memset(slots, 0, sizeof slots);
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
@@ -72,12 +76,11 @@ void make_sieve(void) {
         slots[at] = (uint8_t)(i + 1);
     }
     memset(lengths, 0, sizeof lengths);
-    for (size_t i = 0; i < sizeof raw_tags; i++)
-        is_raw[raw_tags[i]] = 1, note_tag(raw_tags[i]);
-    for (size_t i = 0; i < sizeof bounds; i++)
-        is_bound[bounds[i]] = 1, note_tag(bounds[i]);
-    for (size_t i = 0; i < sizeof other_tags; i++)
-        note_tag(other_tags[i]);
+    for (size_t i = 0; i < sizeof raw_tags + sizeof other_tags; i++) {
+        int tag = i < sizeof raw_tags ? raw_tags[i] : other_tags[i - sizeof raw_tags];
+        is_raw[tag] = i < sizeof raw_tags;
+        lengths[tags[tag].name[0] & 31] |= (uint16_t)(1 << strlen(tags[tag].name));
+    }
     make_code();
 }
 
@@ -163,7 +166,7 @@ static void sift_attribute(Sieve *sieve, const Sort *of, int sort, Value value) 
     case SRC:
         if (tag == T_img)
             sift_picture(sieve, value);
-        else if (tag == T_iframe || tag == T_frame || tag == T_embed || tag == T_script)
+        else if (tag == T_iframe || tag == T_embed || tag == T_script)
             sift_reference(sieve, value);
         break;
     case ACTION:
@@ -226,7 +229,9 @@ static int sift_raw(Sieve *sieve, const Sort *of, int is_empty) {
     const uint8_t *end = of->tag == T_plaintext ? NULL : end_of_raw(sieve->at, sieve->end, tags[of->tag].name);
     Value inside = {sieve->at, end ? end : sieve->end};
     sieve->at = inside.end;
-    if (is_empty || (of->tag == T_iframe && has_noscript_end(inside.start, inside.end)))
+    if (is_empty || (of->tag == T_iframe && (sieve->drawn || has_noscript_end(inside.start, inside.end))))
+        return 0;
+    if (sieve->is_xml && has_word(inside, "/>")) /* which may be the end of an element: if it is, all other bytes say */
         return 0;
     if (sieve->drawn && memchr(inside.start, '<', (size_t)(inside.end - inside.start))) /* there that is markup */
         return 0;
@@ -249,20 +254,70 @@ static int tag_named(Value name) {
     return tag_of(name.start, length, hash);
 }
 
+/* Say whether HTML stands in the part of a drawing that begins here: more than words up to its end. */
+static int is_inlet(const Sieve *sieve, Value name) {
+    size_t length = length_of(name);
+    for (size_t i = 0; i < sizeof inlets / sizeof *inlets; i++) {
+        if (!is_word(name, inlets[i]))
+            continue;
+        const uint8_t *next = memchr(sieve->at, '<', (size_t)(sieve->end - sieve->at));
+        if (!next || (size_t)(sieve->end - next) < length + 3 || next[1] != '/')
+            return 1;
+        uint8_t past = next[length + 2];
+        return !is_word((Value){next + 2, next + 2 + length}, inlets[i]) || !(is_blank(past) || past == '/' || past == '>');
+    }
+    return 0;
+}
+
+/* Say whether the end of a preformatted text is passed over inside of this. */
+static int is_closed(int tag) {
+    switch (tag) {
+    case T_applet:
+    case T_marquee:
+    case T_math:
+    case T_object:
+    case T_select:
+    case T_svg:
+    case T_table:
+    case T_template:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static int counted(int open, int is_end) { return open == FOREVER ? open : is_end ? open - (open > 0) : open + 1; }
+
+/* Follow what is open and makes others of tags or scripts. Where a parser may pass over its end it stays open here. */
+static void follow(Sieve *sieve, Value name, int tag, int is_end, int is_empty) {
+    int is_drawing = tag == T_svg || tag == T_math, is_begun = !is_end && !is_empty;
+    if (sieve->drawn && is_begun && (is_drawing ? tag != sieve->drawing : is_inlet(sieve, name)))
+        sieve->drawn = FOREVER;
+    if (is_drawing && !sieve->drawn)
+        sieve->drawing = tag;
+    if (is_drawing && tag == sieve->drawing && (is_end || is_begun))
+        sieve->drawn = counted(sieve->drawn, is_end);
+    if (tag == T_pre)
+        sieve->quoted = counted(sieve->quoted, is_end);
+    else if (sieve->quoted && !is_end && is_closed(tag))
+        sieve->quoted = FOREVER;
+}
+
 static int sift_tag(Sieve *sieve, int is_end) {
-    const uint8_t *name = sieve->at;
-    while (sieve->at < sieve->end && !is_blank(*sieve->at) && *sieve->at != '/' && *sieve->at != '>')
-        sieve->at++;
-    Sort of = {tag_named((Value){name, sieve->at}), 0, 0, 0, 0, {NULL, NULL}, {NULL, NULL}};
+    Value name = {sieve->at, sieve->at};
+    while (name.end < sieve->end && !is_blank(*name.end) && *name.end != '/' && *name.end != '>')
+        name.end++;
+    sieve->at = name.end;
+    Sort of = {tag_named(name), 0, 0, 0, 0, {NULL, NULL}, {NULL, NULL}};
     int is_empty = 0, is_bare = sieve->at < sieve->end && *sieve->at == '>';
+    if (of.tag == T_link && sieve->drawn) /* there it is no other than all, and words may stand in it */
+        of.tag = T_other;
     sieve->at += is_bare;
     if (!is_bare && !sift_attributes(sieve, &of, is_end, &is_empty))
         return 0;
-    if (of.tag == T_svg || of.tag == T_math)
-        sieve->drawn += is_end ? -(sieve->drawn > 0) : !is_empty;
-    if (of.tag == T_pre)
-        sieve->quoted += is_end ? -(sieve->quoted > 0 && !sieve->is_bounded) : 1;
-    sieve->is_bounded |= sieve->quoted && is_bound[of.tag];
+    if (of.tag == T_frameset) /* in which a parser knows frames alone */
+        return 0;
+    follow(sieve, name, of.tag, is_end, is_empty);
     return is_end || !is_raw[of.tag] || sift_raw(sieve, &of, is_empty);
 }
 
@@ -302,7 +357,8 @@ EXPORT int sanderling_sift(const uint8_t *body, size_t length, Hash hash, uint64
     sieve.end = body + length;
     sieve.hash = hash;
     sieve.left = sieve.size = 0;
-    sieve.drawn = sieve.quoted = sieve.is_bounded = 0;
+    sieve.drawn = sieve.drawing = sieve.quoted = 0;
+    sieve.is_xml = has_word((Value){body, body + (length < START ? length : START)}, NAMESPACE);
     while (sieve.at < sieve.end) {
         const uint8_t *next = memchr(sieve.at, '<', (size_t)(sieve.end - sieve.at));
         sieve.at = next ? next + 1 : sieve.end;

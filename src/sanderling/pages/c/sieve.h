@@ -13,8 +13,9 @@ typedef struct {
     uint64_t left; /* hash of what is left so far, but for what is in the room */
     size_t size;   /* of that */
     int drawn;     /* drawings and formulas that are open, in which scripts and titles are tags like others */
+    int drawing;   /* which of the two */
     int quoted;    /* preformatted texts that are open, of which scripts are read as a part */
-    int is_bounded; /* something was opened in one that keeps it open whatever ends it inside */
+    int is_xml;    /* it may be read as XML */
     uint8_t room[ROOM];
 } Sieve;
 

@@ -56,10 +56,12 @@ void sift_reference(Sieve *sieve, Value reference) {
     leave_out(sieve, (Value){past, reference.end});
 }
 
-/* Leave out where on a page a link leads. */
+/* Leave out where on a page a link leads, unless it may say that pages are shared there (assets.SHARING). */
 void sift_target(Sieve *sieve, Value target) {
     const uint8_t *past = memchr(target.start, '#', length_of(target));
-    if (past && past != target.start && !memchr(target.start, '&', (size_t)(past - target.start)))
+    if (!past || past == target.start || memchr(target.start, '&', (size_t)(past - target.start)))
+        return;
+    if (find_any((Value){past, target.end}, '&', '/', '?') == target.end)
         leave_out(sieve, (Value){past, target.end});
 }
 
@@ -82,8 +84,8 @@ void sift_picture(Sieve *sieve, Value source) {
     for (size_t i = 0; i < sizeof choosing / sizeof *choosing; i++)
         if (has_word(query, choosing[i]))
             return;
-    for (const uint8_t *at = query.start; (at = memchr(at, '&', (size_t)(query.end - at))); at++)
-        if (query.end - at < 5 || memcmp(at, "&amp;", 5))
-            return;
+    for (const uint8_t *at = query.start; at < query.end; at++)
+        if (*at > 127 || (*at == '&' && (query.end - at < 5 || memcmp(at, "&amp;", 5))))
+            return; /* some letters beyond ASCII are others of it in capitals, as patterns see them */
     leave_out(sieve, query);
 }
