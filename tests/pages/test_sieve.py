@@ -192,6 +192,18 @@ def test_scripts_are_cut_as_marks_cut_them(left: Sifter) -> None:
         assert is_sure(left, written(script, 1), written(script, 2))
 
 
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<div><button aria-controls=x>More</button><script>go('%s')</script></div><div hidden>An answer</div>",
+        "<div class=share-buttons><a href=/share>Share</a> <a href=/s>Tell</a><script>go('%s')</script></div>",
+    ],
+)
+def test_how_long_a_script_is_makes_no_others_of_the_words_around_it(left: Sifter, piece: str) -> None:
+    old, new = (f"<main>{PROSE}{piece}</main>".replace("%s", length * "x") for length in (1, 2_900))
+    assert is_sure(left, written(old, 0), written(new, 0))
+
+
 def test_a_name_of_furniture_has_a_letter_that_is_no_digit() -> None:
     """Ids of digits of base 16 alone are taken out: none sounds like a menu."""
     assert all(set(sign.decode()) - set("abcdef") for sign in SIGNS)

@@ -1,6 +1,7 @@
 """What a page folds away and a reader unfolds: the answer below a question, the panel of a tab. That is content."""
 
 from sanderling.pages.parse import Element
+from sanderling.pages.text import words_of
 
 LABEL = 300  # characters of what stands before a folded part at most: its label
 CONTROLS = ("aria-controls", "aria-expanded")  # what shows another part has one of these
@@ -12,7 +13,7 @@ def is_folded(element: Element) -> bool:
     if element.attr("role") == "tabpanel" or element.attr("hidden") == "until-found":
         return True
     label = _before(element)
-    return label is not None and _controls(label) and len(label.text) <= LABEL
+    return label is not None and _controls(label) and len(words_of(label)) <= LABEL
 
 
 def _before(element: Element) -> Element | None:

@@ -6,7 +6,7 @@ that of blocks without stamps too.
 
 from msgspec import Struct, msgpack
 
-VERSION = 20
+VERSION = 21
 MAIN, VEILED = 1, 4  # of a block's place in the page
 
 

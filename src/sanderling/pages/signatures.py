@@ -39,7 +39,6 @@ CLOCK = re.compile(rb"\d{1,2}[:.h]\d\d(?:[ap]m)?", re.IGNORECASE).fullmatch
 FURNITURE = ("nav", "header", "footer", "aside", "noscript", "dialog")
 OUTSIDE = ("nav", "footer")  # of what is declared to be the main part
 SEARCHED = 20_000  # letters of furniture among which those of each link are looked for
-BLANK = 2_000  # characters of blanks and scripts in a part that has few words
 PROSE_LINKS, PROSE_IMAGES = "p a[href]", "p img, figure img"
 PARTS = frozenset(("div", "section", "article", "aside", "form", "p", "ul", "ol", "li", "td", "dl", "dd"))
 """Tags whose words stand on lines of their own."""
@@ -285,18 +284,21 @@ class _Around(dict[Element, bool]):
     """Whether an element is in a part whose letters are those of some furniture, remembered."""
 
     def __init__(self, trimmed: Set[bytes]) -> None:
-        self.trimmed, self.most = trimmed, 4 * max(map(len, trimmed)) + BLANK
+        self.trimmed, self.longest = trimmed, max(map(len, trimmed))
 
     def __missing__(self, element: Element) -> bool:
         climbed, is_inside = list[Element](), False
         for above in (element, *element.ancestors):
             if not isinstance(above, Element) or is_inside:
                 break
-            if above in self or len(above.text) > self.most:
-                is_inside = self.get(above, False)
+            if above in self:
+                is_inside = self[above]
                 break
             climbed.append(above)
-            is_inside = above.tag in PARTS and dense(words_of(above)) in self.trimmed
+            letters = dense(words_of(above))
+            if len(letters) > self.longest:  # and so is all that is around it
+                break
+            is_inside = above.tag in PARTS and letters in self.trimmed
         self.update(dict.fromkeys(climbed, is_inside))
         return is_inside
 
