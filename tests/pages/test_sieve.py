@@ -92,7 +92,8 @@ DOUBTFUL = (
     "<iframe></noscript><p></iframe>",
     "<svg><title><plaintext></title></svg>",
 )
-XML = f'''<html xmlns="{NAMESPACE.decode()}"><head><meta charset="utf-8"/><title>Tide</title></head><body>{{}}</body></html>'''
+HEAD = '<head><meta charset="utf-8"/><title>Tide</title></head>'
+XML = f'<html xmlns="{NAMESPACE.decode()}">{HEAD}<body>{{}}</body></html>'
 PROSE = "<h1>Tide</h1>" + 5 * "<p>Sanderlings run along the edge of the waves and pick up what is there.</p>"
 TOLD = (  # what is seen of odd pages: a piece, and what stands in it before and after
     ("<script>now=%s</script>", "1.5", "15"),  # code without bones counts for nothing
@@ -110,6 +111,7 @@ TOLD = (  # what is seen of odd pages: a piece, and what stands in it before and
         "<svg><iframe>&lt;/noscript&lt;</iframe></svg><noscript><!-- </noscript><b class=%s> --></noscript>",
         *("tide", "wave"),
     ),
+    (PROSE + "<p hidden>Some</p><p sanderling=%s>Words</p>", "hidden", "gull"),  # as what is not shown is marked
     ('<img src="/gull.png?\u0131d=%s">', "1", "2"),  # "i" for patterns that know no case
     ('<img src="/gull.png?\u017frc=%s">', "1", "2"),
     (
@@ -202,6 +204,12 @@ def test_scripts_are_cut_as_marks_cut_them(left: Sifter) -> None:
 def test_how_long_a_script_is_makes_no_others_of_the_words_around_it(left: Sifter, piece: str) -> None:
     old, new = (f"<main>{PROSE}{piece}</main>".replace("%s", length * "x") for length in (1, 2_900))
     assert is_sure(left, written(old, 0), written(new, 0))
+
+
+def test_what_a_script_in_a_link_says_is_not_its_words(left: Sifter) -> None:
+    link = "<a href=/share>Share<script>go(%d)</script></a>"
+    page = f"<main>{PROSE}<div class=share-buttons>{link} <a href=/now>go(1111) now</a></div></main>"
+    assert is_sure(left, written(page, 1_111), written(page, 22_222))
 
 
 def test_a_name_of_furniture_has_a_letter_that_is_no_digit() -> None:

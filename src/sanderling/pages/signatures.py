@@ -277,7 +277,7 @@ def _untrimmed(elements: list[Element], body: Blocks) -> list[Element]:
     whole, around = b"\n".join(body.trimmed), _Around(body.trimmed)
     is_short = len(whole) <= SEARCHED
     few = elements[: assets.MAX_LINKS]
-    return [one for one in few if (is_short and dense(one.text) not in whole) or not around[one]]
+    return [one for one in few if (is_short and dense(words_of(one)) not in whole) or not around[one]]
 
 
 class _Around(dict[Element, bool]):
