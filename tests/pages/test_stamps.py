@@ -255,6 +255,22 @@ def test_what_an_author_wrote_stays(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "This page last modified on 2022-01-08 05:02:57 UTC",
+        "updated: 2027-05-05 11:58",
+        "Generated on 5 May 2027, 10:31",
+    ],
+)
+def test_a_line_that_says_when_a_page_changed_and_nothing_else_is_a_stamp_as_a_whole(line: str) -> None:
+    assert reduce(line) == ""
+
+
+def test_a_label_whose_time_is_told_stays() -> None:
+    assert reduce("Server time: 11:58") == "Server time: "
+
+
+@pytest.mark.parametrize(
     ("old", "new"),
     [
         ("Price: $12.50 (updated 10:30)", "Price: $13.50 (updated 10:30)"),

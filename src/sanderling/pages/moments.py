@@ -120,6 +120,7 @@ WARMTH = re.compile(r"[-−]?\d+\s?°\s?(?:[cf]\b)?", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d]+")
 MINE = frozenset(word for said in (*MADE, *REVISED, *TOLD, *GLUE) for word in WORD.findall(said))
 REVISING = frozenset(word for said in REVISED for word in WORD.findall(said)) - frozenset(("mis", "mise", "à"))
+DATING = REVISING.union(MADE)
 HINTS = REVISING.union(DAYS, SHORT_DAYS, MADE, ("am", "pm", "m", "uhr", "分"))
 PAIR = re.compile(r"\d(?:[:h]\d\d|\s?[時时点]|[AaPp][Mm])")  # is part of nearly every time of day, and found at once
 
@@ -133,7 +134,10 @@ def without_moments(line: str, words: set[str]) -> str:
     if len(small) != len(bare) or not BINDING.isdisjoint(words) or SPAN.search(small):
         return line
     found = [match for match in MOMENT.finditer(small) if _tells(match[0])]
-    told = found if _is_clock(small, found) else [match for match in found if _is_named(small, match)]
+    is_clock = _is_clock(small, found)
+    if is_clock and not DATING.isdisjoint(words):
+        return ""  # that a page says when it changed is no more news than when that was
+    told = found if is_clock else [match for match in found if _is_named(small, match)]
     for match in reversed(told):
         bare = f"{bare[: match.start()]}{bare[match.end() :]}"
     return bare if told else line
