@@ -157,6 +157,7 @@ def test_what_is_shown_or_hidden_from_now_on_is_content() -> None:
     [
         '<h3><button aria-expanded="false" aria-controls="a1">Dogs?</button></h3><div id="a1" hidden><p>{}</p></div>',
         '<button aria-expanded="false">Dogs?</button> <div style="display: none"><p>{}</p></div>',
+        "<p>Dogs? <button onclick='unfold(2)'>show</button></p><div style='display:none;'><p>{}</p></div>",
         '<div role="tabpanel" hidden><p>{}</p></div>',
         '<h3>Dogs?</h3><div hidden="until-found"><p>{}</p></div>',
         "<details><summary>Dogs?</summary><p>{}</p></details>",

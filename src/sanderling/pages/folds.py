@@ -4,7 +4,7 @@ from sanderling.pages.parse import Element
 from sanderling.pages.text import words_of
 
 LABEL = 300  # characters of what stands before a folded part at most: its label
-CONTROLS = ("aria-controls", "aria-expanded")  # what shows another part has one of these
+CONTROLS = ("aria-controls", "aria-expanded", "onclick")  # what shows another part has one of these
 CONTROLLING = ",".join(f"[{name}]" for name in CONTROLS)
 
 

@@ -6,7 +6,7 @@ that of blocks without stamps too.
 
 from msgspec import Struct, msgpack
 
-VERSION = 21
+VERSION = 22
 MAIN, VEILED = 1, 4  # of a block's place in the page
 
 
