@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import pytest
 from tests.changes.pages import TEXT, page
 
 from sanderling.changes.detect import PRICED, Kind, judge
@@ -26,13 +27,13 @@ def test_a_fragment_that_comes_on_every_page_at_once_is_template() -> None:
     assert quiet.noise == ("template",)
 
 
-def test_a_sentence_of_the_text_is_template_only_on_most_pages() -> None:
-    sentence = "The data is owned by those who call the method."
-    found = [differ(page([f"Page {n}", *TEXT]), page([f"Page {n}", *TEXT, sentence])) for n in range(30)]
+@pytest.mark.parametrize("words", ["The data is owned by those who call the method.", "New in version 3.1"])
+def test_what_the_text_says_is_template_only_on_half_of_the_pages(words: str) -> None:
+    found = [differ(page([f"Page {n}", *TEXT]), page([f"Page {n}", *TEXT, words])) for n in range(30)]
     some, most = Noise(), Noise()
     for number, one in enumerate(found):
-        some.learn(number, one if number < 15 else None)
-        most.learn(number, one if number < 20 else None)
+        some.learn(number, one if number < 14 else None)
+        most.learn(number, one if number < 15 else None)
     assert Kind.CONTENT in judge(found[0], some, 0).kinds
     assert Kind.CONTENT not in judge(found[0], most, 0).kinds
 
@@ -44,6 +45,16 @@ def test_a_sentence_of_furniture_is_template_on_some_pages() -> None:
     for number in range(30):
         noise.learn(number, found if number < FEWEST else None)
     assert judge(found, noise, 0).noise == ("template",)
+
+
+def test_what_stands_beside_the_text_of_some_pages_does_so_on_all() -> None:
+    head = "<div>The book of birds of the shore, edition {0}</div>"
+    beside = differ(page(nav=head.format("1.1")), page(nav=head.format("1.2")))
+    inside = differ(page(more=head.format("1.1")), page(more=head.format("1.2")))
+    noise = Noise()
+    for number in range(30):
+        noise.learn(number, beside if number < FEWEST else None)
+    assert judge(inside, noise, 40).noise == ("template",)
 
 
 def renamed(number: int) -> Difference:

@@ -14,7 +14,7 @@ from sanderling.changes.difference import ASSETS, Block, Delta, Difference
 
 SHARE = 0.03  # of the visits on which a fragment must be seen
 PLACE_SHARE = 0.6  # of the visits at which a place must differ
-SENTENCE = 32  # bytes of a block of main content, without blanks, that is template only if most visits saw it
+TEXT_SHARE = 0.5  # the same for what only stands in the text: what some pages say is news of each
 RENAMED_SHARE = 0.1  # of the visits at which links lead elsewhere below the same words, if pages got other names
 FEWEST = 5  # pages on which it must be seen at the least
 STREAK = 3  # visits in a row at which a place of one page must differ
@@ -27,6 +27,7 @@ SHORT = 200  # bytes of such a block
 KIND = 1 << 32  # keeps hashes of each kind of asset apart
 PLACE = 1 << 40  # and hashes of places from all of them
 RENAMED = KIND * (1 + len(ASSETS))  # stands for links that lead elsewhere, wherever to
+FURNITURE = RENAMED + KIND  # keeps what came or went beside the text apart
 
 
 class Noise(Struct):
@@ -60,9 +61,13 @@ class Noise(Struct):
         return self._is_on(fragment, PLACE_SHARE if fragment >= PLACE else SHARE)
 
     def is_template(self, block: Block) -> bool:
-        """Say whether all of a block is noise on this site; a sentence of the text is if most visits saw it."""
-        share = PLACE_SHARE if block.main and block.size >= SENTENCE else SHARE
-        return all(self._is_on(key, share) for key in block.keys)
+        """Say whether all of a block is noise on this site; what the text alone has, if half of the visits saw it."""
+        share = TEXT_SHARE if block.main else SHARE
+        return all(self._is_on(key, SHARE if self._is_furniture(key) else share) for key in block.keys)
+
+    def _is_furniture(self, key: int) -> bool:
+        """Say whether a block stands beside the text of pages where it is told apart: so it does on all others."""
+        return self._is_on(FURNITURE + key, SHARE)
 
     def news(self, kind: str, found: Difference) -> Delta:
         """Leave out the assets that came or went on many pages at once, and other targets where pages were renamed."""
@@ -119,6 +124,7 @@ def fragments(found: Difference) -> Iterator[int]:
     """Name everything that came or went: blocks as they are, assets apart by their kind."""
     for block in found.blocks:
         yield from block.keys
+        yield from (FURNITURE + key for key in block.keys if not block.main)
     for kind, delta in found.assets.items():
         for key in (*delta.added, *delta.removed):
             yield asset(kind, key)
