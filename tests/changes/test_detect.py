@@ -184,6 +184,27 @@ def test_the_same_words_in_other_blocks_are_no_other_content() -> None:
     assert compare(page(more=cells.format("1", "23")), page(more=cells.format("12", "3"))).kinds == (Kind.CONTENT,)
 
 
+def test_the_same_words_in_other_blocks_are_no_other_content_where_other_words_differ() -> None:
+    one = page(["Of gulls", "One is said. Another is said.", *TEXT, "A word"])
+    two = page(["Of terns", "One is said.", "Another is said.", *TEXT, "Two words"])
+    assert compare(one, two).counts == compare(two, one).counts == {Action.CHANGED: 2}
+
+
+def test_what_comes_and_goes_beside_the_text_is_not_taken_for_its_twin_in_it() -> None:
+    bar = "<nav><a href='/'>Home</a><p>{}</p></nav>"
+    one = page(nav=bar.format("Sanderlings"), foot="<footer>Of gulls</footer>")
+    two = page(nav=bar.format("All birds"), foot="<footer>Of terns</footer>")
+    assert compare(one, two).kinds == compare(two, one).kinds == ()
+
+
+def test_a_text_that_keeps_its_order_has_not_moved_when_a_bar_did() -> None:
+    bar = "<nav>" + "".join(f"<p>Page {number} of all</p>" for number in range(9)) + "</nav>"
+    one, two = page(nav=NAV + bar), page(nav=NAV, foot=bar)
+    assert compare(one, two).counts == {}
+    turned = page(TEXT[::-1], nav=NAV, foot=bar)
+    assert Kind.CONTENT in compare(one, turned).kinds
+
+
 def test_another_page_in_a_frameset_is_behaviour() -> None:
     frames = '<html><frameset cols="*,*"><frame src="/a"><frame src="/b"></frameset></html>'
     assert compare(frames, frames.replace("/b", "/c")).kinds == (Kind.BEHAVIOUR,)

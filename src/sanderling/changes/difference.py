@@ -7,8 +7,10 @@ from enum import StrEnum
 from itertools import compress, islice
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.changes.align import Hunk, align
+from sanderling.changes.recut import Run, without_recut
 from sanderling.changes.resources import Swap
 from sanderling.changes.tree import Structure, compare_packed
 from sanderling.pages.assets import unpack as unpack_set
@@ -123,6 +125,14 @@ class _Side:
             self.numbers = list(compress(self.numbers, self.sizes))
             self.sizes = array("H", filter(None, self.sizes))
 
+    def run(self, part: tuple[int, int]) -> Run:
+        """Some of the blocks, in a row."""
+        return Run(self.keys, self.sizes, part)
+
+    def text(self, start: int, end: int) -> Sequence[int]:
+        """Those blocks between two places that are main content."""
+        return array("I", compress(self.keys[start:end], map(MAIN.__and__, self.places[start:end])))
+
     def shown(self, keys: set[int]) -> Counter[int]:
         """Count those of some blocks that are shown."""
         return Counter(key for key, place in zip(self.keys, self.places, strict=True) if key in keys and place & MAIN)
@@ -146,15 +156,34 @@ def _mirror(block: Block) -> Block:
 
 
 def _happened(left: _Side, right: _Side) -> Iterable[Block]:
-    hunks = align(left.keys, right.keys)
+    hunks = [part for hunk in align(left.keys, right.keys) for part in _without_recut(hunk, left, right)]
     gone = Counter(left.keys[place] for hunk in hunks for place in range(*hunk.old))
     came = Counter(right.keys[place] for hunk in hunks for place in range(*hunk.new))
     moved = gone & came
     arrivals = _arrivals(right, hunks, moved)
-    for hunk in hunks:
-        yield from _hunk(hunk, left, right, moved, arrivals)
+    blocks = [block for hunk in hunks for block in _hunk(hunk, left, right, moved, arrivals)]
+    yield from _of_text(blocks, hunks, left, right)
     yield from _turned(Action.ADDED, left, right)
     yield from _turned(Action.REMOVED, right, left)
+
+
+def _of_text(blocks: list[Block], hunks: list[Hunk], left: _Side, right: _Side) -> list[Block]:
+    """Call no more than furniture what did not change in the text: its twin beside it came or went, or that moved."""
+    told = {key for block in blocks if block.main and block.action is not Action.CHANGED for key in block.keys}
+    if not told:
+        return blocks
+    first, last = hunks[0], hunks[-1]
+    mine, yours = left.text(first.old[0], last.old[1]), right.text(first.new[0], last.new[1])
+    if told.isdisjoint(mine) or told.isdisjoint(yours):
+        return blocks
+    parts = align(mine, yours)
+    differing = {key for part in parts for key in (*mine[slice(*part.old)], *yours[slice(*part.new)])}
+    return [block if differing.intersection(block.keys) else replace(block, main=False) for block in blocks]
+
+
+def _without_recut(hunk: Hunk, left: _Side, right: _Side) -> Iterable[Hunk]:
+    is_recut = hunk.old[0] < hunk.old[1] and hunk.new[0] < hunk.new[1]
+    return without_recut(left.run(hunk.old), right.run(hunk.new)) if is_recut else (hunk,)
 
 
 def _turned(action: Action, dark: _Side, light: _Side) -> Iterable[Block]:

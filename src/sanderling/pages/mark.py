@@ -1,13 +1,19 @@
 """The full mark of one version of a page, as it is stored: what `signatures.sign` makes and `changes` compares.
 
-Hashes of blocks and assets have 32 bits: they are compared within one page only. All text is hashed without blanks,
-that of blocks without stamps too.
+Hashes of blocks and assets have up to 32 bits: they are compared within one page only. All text is hashed without
+blanks, that of blocks without stamps too. A block is hashed to its letters as one number, modulo a prime: so the hash
+of two blocks that became one follows from theirs.
 """
 
 from msgspec import Struct, msgpack
 
-VERSION = 22
+VERSION = 23
 MAIN, VEILED = 1, 4  # of a block's place in the page
+MAX_SIZE = 65_535  # of a block
+PRIME = 2**30 - 35  # the largest that one digit of Python's numbers holds: dividing by it is quick
+DIGITS = b"0123456789"
+FIRST, LAST = (bytes.maketrans(DIGITS, bytes(range(start, start + 10))) for start in (0xB0, 0xF0))
+"""What digits at the ends of a block are hashed as: bytes with which no letter begins, and none ends."""
 
 
 class Signature(Struct, frozen=True, array_like=True):
@@ -33,6 +39,20 @@ class Signature(Struct, frozen=True, array_like=True):
     frames: bytes
     title: bytes = b""
     start: int = 0  # blocks before these; two marks made of one another leave out what both begin and end with
+
+
+def hash_of(block: bytes) -> int:
+    """Hash a block; a digit at either end counts as another letter, for 1 and 23 are not 12 and 3."""
+    if block[:1].isdigit():
+        block = block[:1].translate(FIRST) + block[1:]
+    if block[-1:].isdigit():
+        block = block[:-1] + block[-1:].translate(LAST)
+    return int.from_bytes(block) % PRIME
+
+
+def joined(one: int, other: int, size: int) -> int:
+    """Hash two blocks that became one, given their hashes and the length of the second."""
+    return (one * pow(256, size, PRIME) + other) % PRIME
 
 
 def read(mark: bytes) -> Signature:

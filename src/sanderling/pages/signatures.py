@@ -13,14 +13,14 @@ from re import Pattern
 
 from msgspec import Struct
 from msgspec.structs import replace
-from xxhash import xxh3_64_intdigest, xxh32_intdigest
+from xxhash import xxh3_64_intdigest
 
 from sanderling.pages import assets, behaviour, fingerprint
 from sanderling.pages.ages import aged
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.blocks import MAX_PARTS, Blocks, Said, blocks, said
 from sanderling.pages.core import element_of
-from sanderling.pages.mark import VEILED, VERSION, Signature
+from sanderling.pages.mark import MAX_SIZE, VEILED, VERSION, Signature, hash_of
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import reduce, stamped
 from sanderling.pages.text import dense, spelled, words_of
@@ -33,7 +33,6 @@ MAX_CLOCK = 7
 CALENDAR = 3  # bare days of the week with their dates that make a list of them; fewer are today's
 MAX_DAY = 40
 ABOVE = 3  # lines above a bare time, empty ones too, in which its label stands
-MAX_SIZE = 65_535  # of a block, in a mark
 FEW = 3  # lines, each of which is looked at for stamps by itself
 CLOCK = re.compile(rb"\d{1,2}[:.h]\d\d(?:[ap]m)?", re.IGNORECASE).fullmatch
 FURNITURE = ("nav", "header", "footer", "aside", "noscript", "dialog")
@@ -205,7 +204,7 @@ def worded(words: Words, weight: int, attention: int = 0) -> Signature:
         NOTHING,
         attention=attention,
         text=words.text,
-        keys=array("I", map(xxh32_intdigest, blocks)).tobytes(),
+        keys=array("I", map(hash_of, blocks)).tobytes(),
         sizes=array("H", sizes).tobytes(),
         places=bytes(compress(words.places, words.shown)),
         weight=weight,
