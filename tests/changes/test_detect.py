@@ -205,6 +205,13 @@ def test_a_text_that_keeps_its_order_has_not_moved_when_a_bar_did() -> None:
     assert Kind.CONTENT in compare(one, turned).kinds
 
 
+def test_a_declared_main_part_without_prose_is_believed_if_most_words_are_there() -> None:
+    listed = "".join(f"<p><a href='/{number}'>Bird {number}</a></p>" for number in range(10, 30))
+    index = "<main><h1>Index of birds</h1>{0}</main><div>Made by the people of the shore, edition {1}</div>"
+    assert compare(index.format(listed, 2), index.format(listed, 3)).kinds == ()
+    assert Kind.CONTENT in compare(index.format(listed, 2), index.format(listed.replace("Bird 12", "A gull"), 2)).kinds
+
+
 def test_another_page_in_a_frameset_is_behaviour() -> None:
     frames = '<html><frameset cols="*,*"><frame src="/a"><frame src="/b"></frameset></html>'
     assert compare(frames, frames.replace("/b", "/c")).kinds == (Kind.BEHAVIOUR,)

@@ -11,7 +11,7 @@ from sanderling.pages.core import Core, are_together, find_core
 from sanderling.pages.sight import LONG, PROSE, Page
 from sanderling.pages.trimmings import Trimmings
 
-BELIEVED = 0.6  # share of the prose outside furniture that makes a declared main part believable
+BELIEVED = 0.6  # share of the prose, or of all letters, outside furniture that makes a declared main part believable
 MOST = 0.4  # a landmark or banner with more of the prose than this is not furniture
 RUN = 4  # bare links in a row that make a menu
 HUB = 0.5  # a page with more of its text than this in menus is a list of links, and those are its content
@@ -69,8 +69,8 @@ class Areas:
         paint(furniture, self.cover(CHOICE))
         paint(furniture, self.hidden)
         if MAIN in self.spans:
-            rest = prose - sum(compress(self.prose, furniture))
-            if not self._is_at_most(sum(compress(self.prose, declared)), BELIEVED * rest):
+            rest = furniture.translate(OPPOSITE)
+            if self._is_mostly(self.prose, declared, rest) or (prose and self._is_mostly(self.lengths, declared, rest)):
                 paint(declared, self.hidden, 0)
                 self.weighed |= {n for n in self.linked if n < len(declared) and declared[n] and self.lengths[n] < LONG}
                 return bytes(self._trimmed(self._without(outside, declared))), True
@@ -204,6 +204,10 @@ class Areas:
         if above is None or not self._is_at_most(told, size):
             return False
         return are_together(self.boxes, self.ends, above, menu[0]) or self._is_at_most(INTRODUCED * told, size)
+
+    def _is_mostly(self, sizes: list[int], declared: bytearray, rest: bytearray) -> bool:
+        """Say whether most letters of the rest of a page are in the part that it declares to be its main one."""
+        return not self._is_at_most(sum(compress(sizes, declared)), BELIEVED * sum(compress(sizes, rest)))
 
     def _is_at_most(self, one: float, other: float) -> bool:
         """Compare two numbers of letters, and remember how little was between them."""
