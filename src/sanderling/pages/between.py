@@ -65,10 +65,17 @@ def _at_spots(tree: Document, body: bytes, before: Before) -> Pair | None:
     """Compare two versions that differ in nothing that a mark sees, or at a few spots; None if they differ in more."""
     if (tree.encoding or "").lower() != before.charset:
         return None
-    if before.left and before.left == sift(before.body):
+    if before.left and _may_be_alike(before.body, body) and before.left == sift(before.body):
         return ALIKE
     found = told(tree, before.body, body)
     return None if found is None else compare_spots(tree, found)
+
+
+def _may_be_alike(old: bytes, new: bytes) -> bool:
+    """Say whether two versions differ first in a tag, a script or a comment; where they do in words, it is seen."""
+    at = common_start(old, new)
+    tag = new.rfind(b"<", 0, at + 1)
+    return new.rfind(b">", 0, at) < tag or new.startswith((b"<script", b"<!--"), tag)
 
 
 def _forks(tree: Document, body: bytes, before: Before, until: Set[Part] = ALL) -> tuple[Document, Found]:
