@@ -15,8 +15,6 @@ static const uint8_t *find_any(Value value, uint8_t one, uint8_t two, uint8_t th
     return at;
 }
 
-static int is_number(uint8_t c) { return is_digit(c); }
-
 static int is_hex(uint8_t c) { return is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f'); }
 
 /* Leave out all runs of so many letters of a kind, or more. */
@@ -73,7 +71,7 @@ void sift_id(Sieve *sieve, Value name) {
     if (at == name.end)
         leave_out(sieve, name);
     else if (!memchr(name.start, '&', length_of(name)))
-        leave_runs_out(sieve, name, is_number, 1);
+        leave_runs_out(sieve, name, is_digit, 1);
 }
 
 /* Leave out the query of a picture, if nothing in it may choose the picture (assets.CHOSEN). */
