@@ -303,7 +303,7 @@ def test_many_hosts_that_want_pauses_are_asked_side_by_side(tmp_path: Path) -> N
     with Site(tree(9), host="0.0.0.0") as site:
         port = site.root.rpartition(":")[2]
         request = Request(
-            tuple(f"http://127.3.0.{n}:{port}/" for n in range(1, 41)),
+            tuple(f"http://127.3.0.{n}:{port}{path}" for n in range(1, 41) for path in site.pages),
             scope=Scope(sitemaps=False),
             politeness=Politeness(delay=0.2),
             fetching=Fetching(allow_private=True),
