@@ -35,6 +35,10 @@ def test_what_is_hidden_is_furniture_in_the_main_part_too() -> None:
     assert main(page) == [PROSE]
 
 
+def test_a_page_cannot_mark_its_own_parts() -> None:
+    assert main(f"<main><p>{PROSE}</p><p hidden>a</p><p sanderling=hidden>{MORE}</p></main>") == [PROSE, MORE]
+
+
 def test_banners_are_known_by_their_names() -> None:
     page = f'<div id="onetrust-consent-sdk">We use cookies</div><div class="Site-Footer">Imprint</div><p>{PROSE}</p>'
     assert main(page) == [PROSE]

@@ -111,7 +111,6 @@ TOLD = (  # what is seen of odd pages: a piece, and what stands in it before and
         "<svg><iframe>&lt;/noscript&lt;</iframe></svg><noscript><!-- </noscript><b class=%s> --></noscript>",
         *("tide", "wave"),
     ),
-    (PROSE + "<p hidden>Some</p><p sanderling=%s>Words</p>", "hidden", "gull"),  # as what is not shown is marked
     ('<img src="/gull.png?\u0131d=%s">', "1", "2"),  # "i" for patterns that know no case
     ('<img src="/gull.png?\u017frc=%s">', "1", "2"),
     (

@@ -7,6 +7,7 @@ bare links are furniture, unless most of the page's prose is inside them. No rul
 
 from functools import cache
 from itertools import islice
+from secrets import token_hex
 
 from msgspec import Struct
 from turbohtml import PlainText
@@ -45,7 +46,7 @@ from sanderling.pages.text import MAX_TEXT, has_words, loosen, tighten
 LAYOUT = PlainText(layout="strict", bullet="")
 
 COMMON = frozenset(("a", "div"))  # tags that nearly all pages have
-MARK = "sanderling"  # attribute set on elements while the text is rendered
+MARK = f"sanderling-{token_hex(8)}"  # attribute set on elements while the text is rendered; no page can know it
 ROLES = {
     MAIN: ("main",),
     HIDDEN: ("dialog", "alertdialog", "alert", "tooltip"),

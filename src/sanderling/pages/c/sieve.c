@@ -15,8 +15,8 @@
 #define NAMESPACE "http://www.w3.org/1999/xhtml" /* xhtml.NAMESPACE, in the first bytes of a page (xhtml.START) */
 #define START 2048
 
-/* Attributes that a mark may see, of whichever tag (tags.SEEN), the one that is set while it is made (blocks.MARK), those
- * that a parser heeds, and those it reads a charset from. */
+/* Attributes that a mark may see, of whichever tag (tags.SEEN), those that a parser heeds, and those it reads a charset
+ * from. */
 enum { UNSEEN, SEEN, DRESS, ID, ASKED, HREF, SRC, ACTION, TYPE, REL, VALUE, CHARSET, CONTENT };
 
 static const struct {
@@ -31,7 +31,7 @@ static const struct {
     {"size", SEEN},        {"border", SEEN},     {"code", SEEN},            {"data", SEEN},       {"data-src", SEEN},
     {"data-original", SEEN}, {"data-lazy-src", SEEN}, {"data-srcset", SEEN}, {"d", SEEN},          {"xlink:href", SEEN},
     {"aria-controls", ASKED}, {"aria-expanded", ASKED}, {"encoding", SEEN},   {"xmlns", SEEN},      {"charset", CHARSET},
-    {"http-equiv", CHARSET}, {"content", CONTENT}, {"sanderling", SEEN},
+    {"http-equiv", CHARSET}, {"content", CONTENT},
 };
 
 static const uint8_t raw_tags[] = {
