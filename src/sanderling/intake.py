@@ -11,7 +11,7 @@ from sanderling.home.house import House
 from sanderling.organise.normalise import host_of
 from sanderling.pipeline import bring_home, seal
 from sanderling.records import Host, Parcel
-from sanderling.store.shelve import Shelved
+from sanderling.store.cdxj import Entry
 
 BATCH_SECONDS = 0.08  # parcels that come within this time are one transaction
 BATCH_VISITS = 256
@@ -28,7 +28,9 @@ class Intake:
         self.parcels: list[Parcel] = []
         self.complaints: set[Host] = set()  # hosts that want rest, as only what waits says
         self._since = 0.0  # when the first of them came
-        self._unsealed: list[Shelved] | None = None
+        self._unsealed: list[Entry] | None = (
+            None  # of the batch that the disk may not have yet: its pages are gone from here
+        )
 
     @property
     def visits(self) -> int:
@@ -72,5 +74,5 @@ class Intake:
     def seal(self) -> None:
         """Wait until what was stored lasts."""
         if self._unsealed is not None:
-            shelved, self._unsealed = self._unsealed, None
-            seal(shelved, self.house)
+            entries, self._unsealed = self._unsealed, None
+            seal(entries, self.house)

@@ -20,6 +20,7 @@ from sanderling.home.planning import note_changes, plan
 from sanderling.home.sides import bring_sides, note_sides
 from sanderling.records import Outcome, Parcel, Visit
 from sanderling.refresh.gone import behind_notices, moves, unmasked
+from sanderling.store.cdxj import Entry
 from sanderling.store.graph import FLUSH_PAIRS
 from sanderling.store.shelve import Shelved, captures, shelve
 from sanderling.store.signals import Signal
@@ -27,20 +28,23 @@ from sanderling.store.signals import Signal
 NO_LOOK = (Outcome.RETURNED, Outcome.SKIPPED, Outcome.KEPT)  # nothing came home that the catalogue could hold
 
 
-def bring_home(parcels: Sequence[Parcel], house: House, now: float) -> list[Shelved]:
-    """Store what migrants brought, queue what they found, end their leases: all of it or nothing, once it is sealed."""
+def bring_home(parcels: Sequence[Parcel], house: House, now: float) -> list[Entry]:
+    """Store what migrants brought, queue what they found, end their leases: all of it or nothing, once it is sealed.
+
+    What the index is to say of it is all that is left: the pages need not wait in memory while the disk is busy.
+    """
     with begun(house.db):
         for robots in (robots for parcel in parcels for robots in parcel.robots):
             learn_robots(robots, house, now)
         visits = [visit for parcel in parcels for visit in parcel.visits]
-        return _bring_visits(visits, house, now) if visits else []
+        return captures(_bring_visits(visits, house, now)) if visits else []
 
 
-def seal(shelved: Sequence[Shelved], house: House) -> None:
+def seal(entries: Sequence[Entry], house: House) -> None:
     """Wait until the disk has the pages of a batch, then commit it: the moment they are done."""
     with committed(house.db):
         house.archive.settle()
-    house.captures.add(captures(shelved), house.archive.lengths())
+    house.captures.add(entries, house.archive.lengths())
     house.log.flush()
 
 

@@ -60,8 +60,22 @@ def test_groups_are_bounded_and_go_with_their_pages() -> None:
     habits = Habits()
     for number in range(MOST):
         habits.enter(page(f"d{number}/p{number}.html"))
-    assert len(habits.groups) <= MOST
+        habits.enter(page(f"d{number}/q{number}.html"))
+    assert 1 < len(habits.groups) <= MOST
+    assert 1 < len(habits.single) <= MOST
     for number in range(MOST):
         habits.leave(page(f"d{number}/p{number}.html"))
+        habits.leave(page(f"d{number}/q{number}.html"))
     assert habits.pages == 0
     assert not habits.groups
+    assert not habits.single
+
+
+def test_a_page_with_a_name_of_its_own_takes_little_memory() -> None:
+    habits = Habits()
+    habits.enter(page("tide.html"))
+    habits.enter(page("wave.html"))
+    assert habits.groups.keys() == {"*.html"}
+    habits.enter(page("old/wave.html"))
+    assert habits.groups.keys() == {"*.html", "wave.*"}
+    assert habits.groups["wave.*"].pages == 2

@@ -2,6 +2,7 @@
 
 from random import Random
 
+import msgspec
 import pytest
 
 from sanderling.refresh.budget import Budget
@@ -9,7 +10,7 @@ from sanderling.refresh.history import Look
 from sanderling.refresh.planner import Planner
 from sanderling.refresh.policies import DEFAULT, POLICIES
 from sanderling.refresh.shelf import MemoryShelf
-from sanderling.refresh.site import LOOKS_PER_STAMP
+from sanderling.refresh.site import LOOKS_PER_STAMP, SiteState, restore
 from sanderling.refresh.sitemap import Hint
 from sanderling.refresh.trust import Kind
 
@@ -131,3 +132,26 @@ def test_memory_is_bounded_whatever_the_number_of_sites(monkeypatch: pytest.Monk
         planner.sweep(DAY * (n + 1), 1)
     assert len(planner.sites) <= 8
     assert sum(len(site.pulses) for site in planner.sites.values()) <= 20
+
+
+def test_memory_is_bounded_while_pages_are_met_for_the_first_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sanderling.refresh.planner.MOST_GROUPS", 20)
+    monkeypatch.setattr("sanderling.refresh.planner.LOOKED_AFTER", 10)
+    planner = Planner(POLICIES[DEFAULT], MemoryShelf())
+    for n in range(400):
+        planner.enter(n, f"http://h{n // 100}.org/d{n % 50}/index.html", float(n))
+    assert sum(len(site.habits.groups) for site in planner.sites.values()) <= 20 + 10
+    assert not planner.sites["http://h0.org"].habits.groups, "those met longest ago go first"
+
+
+def test_groups_of_one_page_that_were_stored_one_by_one_are_read() -> None:
+    planner = Planner(POLICIES[DEFAULT], MemoryShelf())
+    for n, name in enumerate(("tide", "wave")):
+        planner.enter(n, f"http://a.org/a/{name}.html", 0.0)
+    site = planner.sites["http://a.org"]
+    state = msgspec.msgpack.decode(site.export(), type=SiteState)
+    singles = [(key, 1, state.habits[0][2]) for key in ("tide.*", "wave.*")]
+    older = msgspec.structs.replace(state, habits=[*state.habits, *singles], single=b"")
+    again = restore(msgspec.msgpack.encode(older)).habits
+    assert again.single == site.habits.single != set()
+    assert again.groups.keys() == site.habits.groups.keys()

@@ -6,6 +6,7 @@ learned for every site by how well it foretold what visits found.
 """
 
 from collections.abc import Sequence
+from zlib import crc32
 
 from msgspec import Struct
 
@@ -15,7 +16,7 @@ from sanderling.refresh.rates import WEB, Row
 
 SHRINK = 8.0  # pages whose word that of the whole site counts for in a group
 FEWEST = 32  # pages a site counts as, at least, when its habits are moved
-MOST = 4096  # groups of one site; the smallest are forgotten
+MOST = 4096  # groups of one site; the smallest are forgotten, and all of one page together
 PACE = 0.01  # how fast the kind that knows best is learned
 LEAST = 0.01  # weight a kind keeps, so that it can come back
 
@@ -34,26 +35,28 @@ class Habits:
         self.prior = prior  # of the whole site
         self.pages = 0
         self.groups: dict[str, Habit] = {}
+        self.single: set[int] = set()  # hashes of the groups of one page: most pages have a name of their own
         self.weights = [1 / len(KINDS)] * len(KINDS)
 
     def enter(self, kin: Kin) -> None:
         """One page more."""
         self.pages += 1
         for key in filter(None, kin.leaves):
-            habit = self.groups.get(key)
-            if habit is not None:
+            if (habit := self.groups.get(key)) is not None:
                 habit.pages += 1
-            elif len(self.groups) < MOST or self._forget():
-                self.groups[key] = Habit(1, self.prior)
+            else:
+                self._begin(key)
 
     def leave(self, kin: Kin) -> None:
         """One page less."""
         self.pages = max(self.pages - 1, 0)
         for key in kin.leaves:
-            if (habit := self.groups.get(key)) is not None:
-                habit.pages -= 1
-                if habit.pages <= 0:
-                    del self.groups[key]
+            if (habit := self.groups.get(key)) is None:
+                self.single.discard(mark_of(key))
+                continue
+            habit.pages -= 1
+            if habit.pages <= 0:
+                del self.groups[key]
 
     def of(self, kin: Kin) -> Row:
         """How probable each rate is for a page nothing else is known of."""
@@ -94,11 +97,28 @@ class Habits:
         groups = map(self.groups.get, kin.leaves)
         return [habit.prior if habit is not None and habit.pages > 1 else self.prior for habit in groups]
 
-    def _forget(self) -> bool:
+    def _begin(self, key: str) -> None:
+        """Note the first page of a group; with the second it has something to say."""
+        mark = mark_of(key)
+        if mark not in self.single:
+            if len(self.single) >= MOST:
+                self.single.clear()
+            self.single.add(mark)
+            return
+        self.single.discard(mark)
+        if len(self.groups) >= MOST:
+            self._forget()
+        self.groups[key] = Habit(2, self.prior)
+
+    def _forget(self) -> None:
         """Drop the smaller half of the groups."""
         kept = sorted(self.groups.items(), key=lambda item: item[1].pages, reverse=True)[: MOST // 2]
         self.groups = dict(kept)
-        return True
+
+
+def mark_of(key: str) -> int:
+    """Hash the key of a group; two alike are taken for one, and that does little harm."""
+    return crc32(key.encode("utf-8", "replace"))
 
 
 def judged(weights: list[float], chances: list[float]) -> list[float]:

@@ -33,6 +33,7 @@ SWEEP = 2  # rows planned anew for every one visited
 FEW = 16  # rows planned anew even if nothing was visited: after a clock that jumped back, nothing may be due
 MOST_SITES = 10_000  # in memory; those not visited for longest are forgotten
 MOST_GROUPS = 16_384  # of pages, of all sites together: about 60 MB
+LOOKED_AFTER = 1024  # new pages between two looks at how many groups there are
 TYPICAL_COST = 20_000.0  # bytes of a visit, until some were made
 DRIFT = 1.2  # of the mean interval, up to which tables and clocks stay as they are
 FOREVER = sys.float_info.max
@@ -67,6 +68,7 @@ class Planner:
         self.price = Price()
         self.cost = TYPICAL_COST
         self.newest = 0.0  # plan; never goes back, even if the clock does
+        self._entered = 0  # pages
         self._fit(WEEK)
 
     @property
@@ -82,7 +84,12 @@ class Planner:
     def enter(self, id: int, url: str, at: float, cost: float = 0.0, weight: float = 1.0) -> Row:
         """The row of a page that was just fetched for the first time."""
         kin = kin_of(url)
-        self._site(kin).habits.enter(kin)
+        site = self._site(kin)
+        site.seen_at = at
+        site.habits.enter(kin)
+        self._entered += 1
+        if self._entered % LOOKED_AFTER == 0:
+            self._bound()
         return self._plan(Row(id, url, begin(at, cost), weight=weight), at)
 
     def seen(self, row: Row, look: Look) -> Row:
@@ -129,8 +136,7 @@ class Planner:
 
     def sweep(self, now: float, visits: int) -> None:
         """Plan anew what was planned longest ago, in proportion to the visits made, and a few if there were none."""
-        if sum(len(site.pulses) + len(site.habits.groups) for site in self.sites.values()) > MOST_GROUPS:
-            self._thin()
+        self._bound()
         self.shelf.put([self._plan(row, now) for row in self.shelf.oldest(max(SWEEP * visits, FEW))])
 
     def explain(self, row: Row, now: float) -> Plan:
@@ -196,13 +202,15 @@ class Planner:
             site = self.sites[kin.site] = Site(self._scale / PER_INTERVAL)
         return site
 
-    def _thin(self) -> None:
-        """Keep the groups of those sites that were visited last."""
+    def _bound(self) -> None:
+        """If there are too many groups, keep those of the sites that were visited last."""
+        if sum(site.size for site in self.sites.values()) <= MOST_GROUPS:
+            return
         room = MOST_GROUPS // 2
         for site in sorted(self.sites.values(), key=lambda site: site.seen_at, reverse=True):
-            room -= len(site.pulses) + len(site.habits.groups)
+            room -= site.size
             if room < 0:
-                site.pulses, site.habits.groups = {}, {}
+                site.forget_groups()
 
     def _forget(self) -> None:
         """Drop the half of the sites that was not visited for longest."""

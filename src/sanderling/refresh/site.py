@@ -7,13 +7,14 @@ import msgspec
 from msgspec import Struct
 
 from sanderling.refresh import rates
-from sanderling.refresh.habits import LEAST, PACE, Habit, Habits, judged
+from sanderling.refresh.habits import LEAST, PACE, Habit, Habits, judged, mark_of
 from sanderling.refresh.kin import KINDS, Kin
 from sanderling.refresh.pulse import BINS, PER_INTERVAL, Pulse
 from sanderling.refresh.rates import DAY
 from sanderling.refresh.trust import Kind, Trust
 
 MOST_GROUPS = 4096  # of one site in memory; those quiet for longest are forgotten
+LIGHT = 32  # groups of one page that need no more memory than another one
 LOOKS_PER_STAMP = 64  # the clocks of the groups are read anew after so many looks
 
 
@@ -30,6 +31,7 @@ class SiteState(Struct, array_like=True):
     classes: float
     habits: list[tuple[str, int, bytes]]  # key, pages, prior
     knowing: list[float]
+    single: bytes = b""  # four bytes for each group of one page
 
 
 class Site:
@@ -46,6 +48,15 @@ class Site:
         self.classes = 0.1  # how far the classes of its sitemap are believed, from 0 to 1
         self.looks = 0
         self.seen_at = 0.0  # of the last visit to any of its pages
+
+    @property
+    def size(self) -> int:
+        """How many groups it has in memory."""
+        return len(self.pulses) + len(self.habits.groups) + len(self.habits.single) // LIGHT
+
+    def forget_groups(self) -> None:
+        """Know nothing but the whole site."""
+        self.pulses, self.habits.groups, self.habits.single = {}, {}, set()
 
     def rescale(self, interval: float) -> None:
         """Follow the mean interval between visits; bins of another width begin empty, so what was learned may stay."""
@@ -140,7 +151,7 @@ class Site:
         return msgspec.msgpack.encode(
             SiteState(
                 usual.prior, self.weights, self.width, usual.pages, dates, pulses, trusts, self.classes, habits,
-                usual.weights,
+                usual.weights, array("I", usual.single).tobytes(),
             )
         )  # fmt: skip
 
@@ -152,7 +163,8 @@ def restore(stored: bytes) -> Site:
     site.weights, site.classes, site.looks = state.weights, state.classes, LOOKS_PER_STAMP
     usual = site.habits
     usual.prior, usual.pages, usual.weights = state.prior, state.pages, state.knowing
-    usual.groups = {key: Habit(pages, list(_wide(prior))) for key, pages, prior in state.habits}
+    usual.groups = {key: Habit(pages, list(_wide(prior))) for key, pages, prior in state.habits if pages > 1}
+    usual.single = {*array("I", state.single), *(mark_of(key) for key, pages, _ in state.habits if pages == 1)}
     site.dates_right, site.dates_wrong = state.dates
     for key, above, first, found, expected in state.pulses:
         pulse = site.pulses[key] = Pulse(site.pulses[above] if key else None, first + BINS - 1)
