@@ -57,6 +57,19 @@ def test_what_stands_beside_the_text_of_some_pages_does_so_on_all() -> None:
     assert judge(inside, noise, 40).noise == ("template",)
 
 
+def test_what_a_page_lists_in_its_text_and_in_the_menu_is_no_menu_alone() -> None:
+    old, new = ("".join(f"<p>{name} of the shore</p>" for name in names) for names in (("Terns", "Gulls"), ("Gulls",)))
+    menu = differ(page(nav=f"<nav>{old}</nav>"), page(nav=f"<nav>{new}</nav>"))
+    listed = differ(page(nav=f"<nav>{old}</nav>", more=old), page(nav=f"<nav>{new}</nav>", more=new))
+    twice = differ(page(nav=f"<nav>{old}</nav>" * 2), page(nav=f"<nav>{new}</nav>" * 2))
+    once, again = Noise(), Noise()
+    for number in range(30):
+        once.learn(number, menu)
+        again.learn(number, twice)
+    assert Kind.CONTENT in judge(listed, once, 40).kinds
+    assert Kind.CONTENT not in judge(listed, again, 40).kinds  # the other one is misread on this page
+
+
 def renamed(number: int) -> Difference:
     text = '<p>See <a href="{0}{1}.html">the other page</a>.</p>'
     return differ(*(page(more=text.format(letter, number)) for letter in "ab"))

@@ -11,7 +11,7 @@ from math import sqrt
 from msgspec import Struct, msgpack
 
 from sanderling.changes.difference import Action, Block, Delta, Difference, difference
-from sanderling.changes.noise import Noise, place_of, places
+from sanderling.changes.noise import Noise, beside, place_of, places
 from sanderling.changes.resources import Sort, Swap
 from sanderling.changes.tree import Structure, Verdict
 from sanderling.pages.mark import read
@@ -106,7 +106,7 @@ def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Chang
     if quiet.is_new:
         news, deltas = [block for block in found.blocks if block.worth or block.keys], found.assets
     else:
-        news = [block for block in found.blocks if not _is_noise(block, found, quiet, page)]
+        news = _news(found, quiet, page)
         deltas = {kind: quiet.news(kind, found) for kind in found.assets}
     main = [block for block in news if block.main]
     kinds = tuple(kind for kind, there in _kinds(found, main, deltas).items() if there)
@@ -127,15 +127,15 @@ def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Chang
     )
 
 
-def _is_noise(block: Block, found: Difference, noise: Noise, page: int) -> bool:
-    """A block is noise if all of it is template, or if it stands in a restless place; a price is never noise."""
-    if block.worth:
-        return False
-    if noise.is_template(block):
-        return True
-    place = place_of(block)
-    restless = noise.is_everywhere(place) or noise.is_restless(page, place)
-    return restless and place in set(places(found))
+def _news(found: Difference, noise: Noise, page: int) -> list[Block]:
+    """Leave out blocks that are all template, and those that stand in a restless place; a price is never noise."""
+    around, little = beside(found), set(places(found))
+    restless = {place for place in little if noise.is_everywhere(place) or noise.is_restless(page, place)}
+    return [
+        block
+        for block in found.blocks
+        if block.worth or not (noise.is_template(block, around) or place_of(block) in restless)
+    ]
 
 
 def _kinds(found: Difference, main: list[Block], deltas: dict[str, Delta]) -> dict[Kind, bool]:
@@ -198,7 +198,7 @@ def _heard(found: Difference, news: list[Block], main: list[Block], noise: Noise
         heard.append("furniture")
     if len(news) < len(found.blocks):
         silent = [block for block in found.blocks if block not in news]
-        heard += ["template"] if any(map(noise.is_everywhere, silent[0].keys)) else ["restless"]
+        heard += ["template"] if noise.is_template(silent[0], beside(found)) else ["restless"]
     return heard
 
 

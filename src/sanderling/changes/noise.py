@@ -5,7 +5,8 @@ template. A place (the unchanged block before it) whose content differs at every
 on one, holds a counter, an advertisement or a quotation of the day. Neither is news of a page.
 """
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator
 from typing import Self
 
 from msgspec import Struct, field, msgpack
@@ -28,6 +29,7 @@ KIND = 1 << 32  # keeps hashes of each kind of asset apart
 PLACE = 1 << 40  # and hashes of places from all of them
 RENAMED = KIND * (1 + len(ASSETS))  # stands for links that lead elsewhere, wherever to
 FURNITURE = RENAMED + KIND  # keeps what came or went beside the text apart
+TWICE = FURNITURE + KIND  # and what did so more than once on a page
 
 
 class Noise(Struct):
@@ -58,25 +60,36 @@ class Noise(Struct):
         """Say whether a fragment or place is noise on this site; pages that were all rewritten once are none."""
         if fragment >= PLACE and self.again.get(fragment, 0) < FEWEST:
             return False
-        return self._is_on(fragment, PLACE_SHARE if fragment >= PLACE else SHARE)
+        return self._is_on(PLACE_SHARE if fragment >= PLACE else SHARE, fragment)
 
-    def is_template(self, block: Block) -> bool:
-        """Say whether all of a block is noise on this site; what the text alone has, if half of the visits saw it."""
-        share = TEXT_SHARE if block.main else SHARE
-        return all(self._is_on(key, SHARE if self._is_furniture(key) else share) for key in block.keys)
+    def is_template(self, block: Block, around: Container[int]) -> bool:
+        """Say whether all of a block is noise on this site, given what else came or went beside the text of its page.
 
-    def _is_furniture(self, key: int) -> bool:
-        """Say whether a block stands beside the text of pages where it is told apart: so it does on all others."""
-        return self._is_on(FURNITURE + key, SHARE)
+        What the text alone has is noise only if half of the visits saw it.
+        """
+        if not block.main:
+            return all(self._is_on(SHARE, key, FURNITURE + key) for key in block.keys)
+        return all(self._is_quiet(key, key in around) for key in block.keys)
+
+    def _is_quiet(self, key: int, is_beside: bool) -> bool:
+        """Say whether what came or went in a text is noise.
+
+        What stands beside the text of many pages does so on all; but a page that has it once more than others do lists
+        it in its text, as contents list what the menu has.
+        """
+        if self._is_on(SHARE, FURNITURE + key):
+            return not is_beside or self._is_on(SHARE, TWICE + key) or self._is_on(TEXT_SHARE, key)
+        return self._is_on(TEXT_SHARE, key, FURNITURE + key)
 
     def news(self, kind: str, found: Difference) -> Delta:
         """Leave out the assets that came or went on many pages at once, and other targets where pages were renamed."""
-        is_renamed = kind == "main_links" and self._is_on(RENAMED, RENAMED_SHARE)
+        is_renamed = kind == "main_links" and self._is_on(RENAMED_SHARE, RENAMED)
         return Delta() if is_renamed else self._rare(kind, found)
 
     def _leads_elsewhere(self, found: Difference) -> bool:
         """Say whether links have other targets below the same words; those of a text that was edited may well have."""
-        is_edited = any(block.main and not self.is_template(block) for block in found.blocks)
+        around = beside(found)
+        is_edited = any(block.main and not self.is_template(block, around) for block in found.blocks)
         return not is_edited and self._rare("main_links", found).is_swap
 
     def _rare(self, kind: str, found: Difference) -> Delta:
@@ -87,8 +100,8 @@ class Noise(Struct):
         )
         return Delta(added, removed)
 
-    def _is_on(self, fragment: int, share: float) -> bool:
-        return self.seen.get(fragment, 0) >= max(FEWEST, share * self.visits)
+    def _is_on(self, share: float, *fragments: int) -> bool:
+        return sum(self.seen.get(fragment, 0) for fragment in fragments) >= max(FEWEST, share * self.visits)
 
     def is_restless(self, page: int, place: int) -> bool:
         """Say whether a place of a page differs whenever one looks."""
@@ -122,12 +135,19 @@ class Noise(Struct):
 
 def fragments(found: Difference) -> Iterator[int]:
     """Name everything that came or went: blocks as they are, assets apart by their kind."""
-    for block in found.blocks:
-        yield from block.keys
-        yield from (FURNITURE + key for key in block.keys if not block.main)
+    yield from (key for block in found.blocks if block.main for key in block.keys)
+    for key, times in beside(found).items():
+        yield FURNITURE + key
+        if times > 1:
+            yield TWICE + key
     for kind, delta in found.assets.items():
         for key in (*delta.added, *delta.removed):
             yield asset(kind, key)
+
+
+def beside(found: Difference) -> Counter[int]:
+    """Count what came or went beside the text of a page."""
+    return Counter(key for block in found.blocks if not block.main for key in block.keys)
 
 
 def asset(kind: str, key: int) -> int:
