@@ -38,6 +38,29 @@ def test_what_the_text_says_is_template_only_on_half_of_the_pages(words: str) ->
     assert Kind.CONTENT not in judge(found[0], most, 0).kinds
 
 
+def test_what_the_text_says_is_news_where_some_pages_with_other_words_do_without() -> None:
+    phrase = [differ(page([f"Page {n}", *TEXT]), page([f"Page {n}", *TEXT, "Method details"])) for n in range(30)]
+    others = [differ(page([f"Page {n}", *TEXT]), page([f"Page {n} of all", *TEXT])) for n in range(30)]
+    most, first = Noise(), Noise()
+    for number in range(30):
+        most.learn(number, others[number] if number % 10 == 5 else phrase[number])
+        first.learn(number, phrase[number])
+    assert Kind.CONTENT in judge(phrase[0], most, 0).kinds
+    for number in range(30):
+        first.learn(number, others[number])
+    assert Kind.CONTENT not in judge(phrase[0], first, 0).kinds  # what else changes later says nothing of it
+
+
+def test_a_second_change_of_the_template_is_none_of_the_text() -> None:
+    noise = Noise()
+    texts = [TEXT, [*TEXT, "Now on the fediverse."], ["Open all day.", *TEXT, "Now on the fediverse."]]
+    for old, new in pairwise(texts):
+        found = [differ(page([f"Page {n}", *old]), page([f"Page {n}", *new])) for n in range(30)]
+        for number, one in enumerate(found):
+            noise.learn(number, one)
+        assert all(Kind.CONTENT not in judge(one, noise, number).kinds for number, one in enumerate(found))
+
+
 def test_a_sentence_of_furniture_is_template_on_some_pages() -> None:
     foot = "<footer>Rendered by {0}, with the help of many others.</footer>"
     found = differ(page(foot=foot.format("gulls")), page(foot=foot.format("terns")))

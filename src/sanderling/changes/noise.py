@@ -16,6 +16,7 @@ from sanderling.changes.difference import ASSETS, Block, Delta, Difference
 SHARE = 0.03  # of the visits on which a fragment must be seen
 PLACE_SHARE = 0.6  # of the visits at which a place must differ
 TEXT_SHARE = 0.5  # the same for what only stands in the text: what some pages say is news of each
+DENSE = 0.95  # of the visits with other words, from the first that saw it to the last: a template is on all pages
 RENAMED_SHARE = 0.1  # of the visits at which links lead elsewhere below the same words, if pages got other names
 FEWEST = 5  # pages on which it must be seen at the least
 STREAK = 3  # visits in a row at which a place of one page must differ
@@ -39,6 +40,8 @@ class Noise(Struct):
     seen: dict[int, float] = field(default_factory=dict)  # fragments and places, with the number of pages they were on
     restless: dict[int, dict[int, int]] = field(default_factory=dict)  # of a page: places, and visits in a row
     again: dict[int, float] = field(default_factory=dict)  # places, with how often one differed twice in a row
+    worded: int = 0  # visits at which words differed
+    spans: dict[int, tuple[int, int]] = field(default_factory=dict)  # of texts: the first of those visits, the last
 
     @property
     def is_new(self) -> bool:
@@ -50,6 +53,8 @@ class Noise(Struct):
         self.visits += 1
         for fragment in set(fragments(found)) | set(places(found)) if found is not None else ():
             self.seen[fragment] = self.seen.get(fragment, 0) + 1
+        if found is not None and found.blocks:
+            self._date(found)
         if found is not None and self._leads_elsewhere(found):
             self.seen[RENAMED] = self.seen.get(RENAMED, 0) + 1
         self._follow(page, set(places(found)) if found is not None else set())
@@ -78,8 +83,13 @@ class Noise(Struct):
         it in its text, as contents list what the menu has.
         """
         if self._is_on(SHARE, FURNITURE + key):
-            return not is_beside or self._is_on(SHARE, TWICE + key) or self._is_on(TEXT_SHARE, key)
-        return self._is_on(TEXT_SHARE, key, FURNITURE + key)
+            return not is_beside or self._is_on(SHARE, TWICE + key) or self._is_all_over(key)
+        return self._is_all_over(key, FURNITURE + key)
+
+    def _is_all_over(self, key: int, *others: int) -> bool:
+        """Say whether most visits saw something in the text, and while it came or went nearly all did."""
+        first, last = self.spans.get(key, (1, 0))
+        return self._is_on(TEXT_SHARE, key, *others) and self._count(key, *others) >= DENSE * (last - first + 1)
 
     def news(self, kind: str, found: Difference) -> Delta:
         """Leave out the assets that came or went on many pages at once, and other targets where pages were renamed."""
@@ -101,11 +111,20 @@ class Noise(Struct):
         return Delta(added, removed)
 
     def _is_on(self, share: float, *fragments: int) -> bool:
-        return sum(self.seen.get(fragment, 0) for fragment in fragments) >= max(FEWEST, share * self.visits)
+        return self._count(*fragments) >= max(FEWEST, share * self.visits)
+
+    def _count(self, *fragments: int) -> float:
+        return sum(self.seen.get(fragment, 0) for fragment in fragments)
 
     def is_restless(self, page: int, place: int) -> bool:
         """Say whether a place of a page differs whenever one looks."""
         return self.restless.get(page, {}).get(place, 0) >= STREAK
+
+    def _date(self, found: Difference) -> None:
+        """Write down when what came or went in a text did so for the first time, and for the last."""
+        self.worded += 1
+        for key in {key for block in found.blocks if block.main for key in block.keys}:
+            self.spans[key] = self.spans.get(key, (self.worded,))[0], self.worded
 
     def _follow(self, page: int, now: set[int]) -> None:
         before = self.restless.pop(page, {})
@@ -121,6 +140,8 @@ class Noise(Struct):
         self.visits /= 2
         kept = sorted(self.seen.items(), key=lambda item: -item[1])[: MAX_FRAGMENTS // 2]
         self.seen = {fragment: count / 2 for fragment, count in kept if count > 1}
+        self.worded //= 2
+        self.spans = {key: (one // 2, other // 2) for key, (one, other) in self.spans.items() if key in self.seen}
         self.again = {place: count / 2 for place, count in self.again.items() if count > 1 and place in self.seen}
 
     def to_bytes(self) -> bytes:
