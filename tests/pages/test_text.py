@@ -56,6 +56,11 @@ def test_marks_of_direction_and_of_drawing_are_not_read() -> None:
     assert spelled("Love \u2764\ufe0f") == spelled("Love \u2764")
 
 
+def test_what_a_font_of_icons_draws_is_not_read() -> None:
+    assert spelled("Fees \uf0c1\nNext \ue5c8") == spelled("Fees \u00b6\nNext")
+    assert spelled("\uf900") != b""
+
+
 def test_lines_are_spelled_each_for_itself() -> None:
     lines = ["## a", "#", "b #", "c\u2013d", "", "\u0301e#", "ten \u2126 of \uf900", "Caf\u00e9", "e\u0301"]
     assert spelled("\n".join(lines)).split(b"\n") == [spelled(line) for line in lines]

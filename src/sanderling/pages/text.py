@@ -26,7 +26,8 @@ ALIKE = {  # what platforms and editors set for one another
     **dict.fromkeys("\u2010\u2011\u2013\u2014\u2212", "-"),
     "\u2026": "...",
 }
-SPELLED = {letter: plain.encode() for letter, plain in ALIKE.items()} | dict.fromkeys(UNSEEN + RARE, b"")
+ICONS = "".join(map(chr, range(0xE000, 0xF900)))  # letters that a font of icons draws: each site has its own
+SPELLED = {letter: plain.encode() for letter, plain in ALIKE.items()} | dict.fromkeys(UNSEEN + RARE + ICONS, b"")
 ASCII = bytes(range(128))
 MARKS = b"\xcc"  # with which all marks begin that go with the letter before, if that is ASCII
 LAST_HASH = re.compile(rb"#\n(?<![^A-Z][A-Z]#\n)")  # but of C# and F#; it begins with what is found at once
