@@ -8,6 +8,7 @@ from operator import and_, itemgetter, mul
 
 from sanderling.pages.beside import Signs, below_title, content_beside, is_bare, title_of, worthy
 from sanderling.pages.core import Core, are_together, find_core
+from sanderling.pages.crumbs import imprint
 from sanderling.pages.sight import LONG, PROSE, Page
 from sanderling.pages.trimmings import Trimmings
 
@@ -68,6 +69,7 @@ class Areas:
         paint(furniture, outside)
         paint(furniture, self.cover(CHOICE))
         paint(furniture, self.hidden)
+        self._leave_imprint(furniture)
         if MAIN in self.spans:
             rest = furniture.translate(OPPOSITE)
             if self._is_mostly(self.prose, declared, rest) or (prose and self._is_mostly(self.lengths, declared, rest)):
@@ -82,6 +84,13 @@ class Areas:
         main = main if self.is_hub else self._trimmed(main)
         self.menus = [place for place in compress(range(len(menus)), menus) if not main[place]]
         return bytes(main), False
+
+    def _leave_imprint(self, furniture: bytearray) -> None:
+        """Take the last lines of a page that say whose it is for furniture, as a footer is."""
+        above, *found = imprint(self.lines, self.bare) or [0]
+        self.weighed.update((above, *found))
+        for place in found:
+            furniture[place] = 1
 
     def _trimmed(self, main: bytearray) -> bytearray:
         """Leave furniture inside the text out of it, unless it is most of it."""

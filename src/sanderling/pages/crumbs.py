@@ -27,7 +27,22 @@ ONWARDS = re.compile(
 ).fullmatch
 STEP = re.compile(rf"\s*(?:{STEPS}|up)\s*[:：]", re.IGNORECASE).match
 LABELS = re.compile(r"(?:^|,)\s*[^\W\d_]+\s*[:：]|[\[\]|]")  # of such steps, and what stands around those without one
+IMPRINT = re.compile(  # what the last line of a page begins with, where it says whose it is and what made it
+    r"\W*(?:©|\(c\)|copyright\b|(?:proudly )?(?:powered|generated|built|made|created|hosted) (?:by|with|using|on)\b)",
+    re.IGNORECASE,
+).match
 NUMBERING = "0123456789.)( \t§"
+
+
+def imprint(lines: list[str], bare: set[int]) -> list[int]:
+    """Number the lines at the end of a page that say whose it is and what made it, and the next one above them."""
+    found = list[int]()
+    for n in reversed(range(len(lines))):
+        if lines[n] and n not in bare:
+            found.append(n)
+            if len(lines[n]) >= LONG or not IMPRINT(lines[n]):
+                break
+    return found[::-1]
 
 
 def lines_apart(sight: Sight, trimmed: set[int]) -> set[int]:
