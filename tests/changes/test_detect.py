@@ -352,6 +352,7 @@ def titled(title: str) -> str:
         ("Free what init() made", "Free what init() made."),
         ("Free what init() .", "Free what init()."),
         ("Terns - Birds", "Terns | Birds"),
+        ("Notes on v.2.0", "Notes on v2.0"),
         ("The gull's “nest”", "The gull’s &quot;nest&quot;"),
     ],
 )

@@ -19,7 +19,7 @@ KEYS = 1 << 32
 APART = 0x9E3779B1  # between the hashes of one target that several links have: odd, so that none comes twice
 MAX_TITLE = 500  # characters of a title, or of what a field offers
 PICTURE = "So"  # what Unicode calls a sign such as a star or a red light: it says something where it stands alone
-STOPS = ".,;:!?"  # around the words of a title; a blank before one is no other word
+STOP = re.compile(r"[.,;:!?](?!\d)|(?<!\d)[.,;:!?]")  # of a title, but amid a number; a blank before is no other word
 COUNTER = re.compile(r"^\W*[(\[]\d+\+?[)\]]\s*")  # of unread messages, before a title
 MAX_NAMES = 20_000  # class attributes remembered
 MAX_SOURCES = 4_096  # of pictures, remembered: most are there again in the next version
@@ -196,7 +196,7 @@ def titled(tree: Document, ignored: re.Pattern[str] | None = None) -> set[int]:
     title = tree.find("title")
     words = reduce(COUNTER.sub("", " ".join(title.text[:MAX_TITLE].split()))) if title is not None else ""
     words = words if ignored is None else ignored.sub("", words)
-    found = (word.strip(STOPS) for word in spelled("\n".join(words.split())).decode().split("\n"))
+    found = STOP.sub("", spelled("\n".join(words.split())).decode()).split("\n")
     return {key(word) for word in found if any(char.isalnum() or category(char) == PICTURE for char in word)}
 
 
