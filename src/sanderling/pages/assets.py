@@ -29,7 +29,7 @@ LAZY = (*LATER[:3], "src", "srcset", LATER[3])  # where the source of a picture 
 CHOSEN = re.compile(r"[?&;](?:id|file|src|url|img|image|photo|picture|pic|path)=[^&#;]*", re.IGNORECASE)
 NUMBER = re.compile(r"[?&;](?:id|nr|no|page_?id|article_?id|doc_?id|item_?id|p)=\d{1,9}(?=[&;]|$)", re.IGNORECASE)
 EDITION = re.compile(  # of what is read: the next one has the same pages; a date is none
-    r"(?<!/)/(?!(?:19|20)\d\d\.\d\d?\.\d\d?/)v?\d++(?:\.\d++)++(?=/)"
+    r"(?<!/)/(?!(?:19|20)\d\d\.\d\d?\.\d\d?/)v?\d++(?:\.\d++)++(?=/)|(?<![/\d])/v?\d\d?(?=/\D)"
 )
 RUN = re.compile(r"[0-9a-f]{8,}", re.IGNORECASE)  # of a picture's name
 DIGEST = re.compile(r"[0-9a-f]{16,}")  # in a class name
