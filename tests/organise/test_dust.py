@@ -19,6 +19,7 @@ def kinds(found: list[Rule]) -> set[tuple[Kind, str]]:
     [
         (["http://a.org/p?id={n}", "http://a.org/p?id={n}&sid=9"], (Kind.PARAMETER, "sid")),
         (["http://a.org/p?id={n}&ref=x", "http://a.org/p?id={n}&ref=y"], (Kind.PARAMETER, "ref")),
+        (["http://a.org/p?x={n}&y=2", "http://a.org/p?y=2&x={n}"], (Kind.ORDER, "")),
         (["http://a.org/p/{n}", "http://www.a.org/p/{n}"], (Kind.WWW, "")),
         (["http://a.org/p/{n}/", "http://a.org/p/{n}/index.html"], (Kind.INDEX, "index.html")),
         (["http://a.org/p/{n}", "http://a.org/p/{n}/"], (Kind.SLASH, "")),
@@ -42,6 +43,27 @@ def test_a_parameter_that_differs_on_some_pages_is_not_dropped() -> None:
     found = pages(["http://a.org/p?id={n}", "http://a.org/p?id={n}&page=2"])
     mixed = [Page(p.url, p.content + (b"!" if "page" in p.url and i % 10 == 1 else b"")) for i, p in enumerate(found)]
     assert learn(mixed) == []
+
+
+def test_a_parameter_that_stands_elsewhere_is_not_one_that_makes_no_difference() -> None:
+    found = learn(pages(["http://a.org/p/{n}?x=1&y={n}", "http://a.org/p/{n}?y={n}&x=1"]))
+    assert kinds(found) == {(Kind.ORDER, "")}
+    assert rewrite("http://a.org/p/7?y=7&x=1&x=0", found) == "http://a.org/p/7?x=1&x=0&y=7"
+
+
+def test_what_chooses_one_of_several_pages_in_one_place_is_not_dropped_for_all_others() -> None:
+    ignored = pages(["http://a.org/p/{n}", "http://a.org/p/{n}?ref={n}"], count=300)
+    assert kinds(learn(ignored)) == {(Kind.PARAMETER, "ref")}
+    assert learn(ignored + [Page(f"http://a.org/go?ref={n}", f"page {n}".encode()) for n in range(20)]) == []
+
+
+def test_two_pages_that_have_nothing_in_common_are_proof_enough_that_a_rule_does_not_hold() -> None:
+    ignored = pages(["http://a.org/p/{n}", "http://a.org/p/{n}?ref={n}"], count=600)
+    first = Page("http://a.org/go?ref=a", b"one", bytes(8))
+    assert learn([*ignored, first, Page("http://a.org/go?ref=b", b"two", b"\xff" * 8)]) == []
+    assert kinds(learn([*ignored, first, Page("http://a.org/go?ref=b", b"two", b"\0" * 7 + b"\7")])) == {
+        (Kind.PARAMETER, "ref")
+    }
 
 
 def test_little_evidence_is_no_evidence() -> None:

@@ -24,6 +24,7 @@ examples:
 """
 WORDS = {
     Kind.PARAMETER: "parameter {name} makes no difference",
+    Kind.ORDER: "the order of parameters makes no difference",
     Kind.WWW: "www. makes no difference",
     Kind.INDEX: "{name} is its folder",
     Kind.SLASH: "a final slash makes no difference",
@@ -70,12 +71,12 @@ def _save(collection: Collection, rules: list[Rule]) -> None:
 
 def _pages(collection: Collection) -> Iterator[Page]:
     """Pages that answered, each by its text where that is known: bodies of one page differ in tokens."""
-    for url, digest, mark in collection.db.execute(
-        "SELECT h.name || u.path, p.digest, m.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
+    for url, digest, mark, simhash in collection.db.execute(
+        "SELECT h.name || u.path, p.digest, m.value, s.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
         " JOIN hosts AS h ON h.id = u.host LEFT JOIN marks AS m ON m.url = p.url AND m.kind = 'text'"
-        " WHERE p.status = 200 AND p.size > 0"
+        " LEFT JOIN marks AS s ON s.url = p.url AND s.kind = 'simhash' WHERE p.status = 200 AND p.size > 0"
     ):
-        yield Page(url, mark or digest)
+        yield Page(url, mark or digest, simhash or b"")
 
 
 def _is_wanted(pattern: str | None, site: str) -> bool:

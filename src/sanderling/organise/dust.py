@@ -1,10 +1,11 @@
 """Different URLs, same text (DUST): rewrite rules learned from the crawl itself, site by site (SPEC 2.3, 12.5).
 
-A rule says that something in a URL makes no difference on a site: a parameter, `www.`, an index page, a trailing slash,
-case, the scheme. Evidence are pages that were fetched under both spellings. Half of it, chosen by hash, proposes a
-rule; the other half, never looked at before, has to confirm it. A person may know better and name a rule (`said`); so
-are the lossy rules of normalisation (N8) switched on. A rule only ever changes which spelling is asked for, so it is
-taken back by leaving it out.
+A rule says that something in a URL makes no difference on a site: a parameter, the order of parameters, `www.`, an
+index page, a trailing slash, case, the scheme. Evidence are pages that were fetched under both spellings. Half of it,
+chosen by hash, proposes a rule; the other half, never looked at before, has to confirm it. Two spellings that lead to
+pages of their own speak against a rule for good, for it would lose one of them: what may disagree, on a few pages, are
+versions of one page. A person may know better and name a rule (`said`); so are the lossy rules of normalisation (N8)
+switched on. A rule only ever changes which spelling is asked for, so it is taken back by leaving it out.
 """
 
 from collections import Counter
@@ -13,15 +14,18 @@ from enum import StrEnum
 from urllib.parse import urlsplit, urlunsplit
 
 from msgspec import Struct, msgpack
+from msgspec.structs import replace
 from xxhash import xxh32_intdigest
 
 from sanderling.database import Connection
+from sanderling.pages.simhash import distance
 
 SUPPORT = 3  # groups of spellings that must agree in each half of the evidence
-ERRORS = 0.02  # share of groups that may disagree
+ERRORS = 0.02  # versions that may be lost, to a group of spellings
+NEAR = 9  # bits up to which two texts may be versions of one page
 ROUNDS = 3
 MAX_NAMES = 100  # parameters of a site that are looked at, the usual ones
-NAMES = ("slash", "case", "www", "scheme", "index", "index=NAME", "parameter=NAME")
+NAMES = ("slash", "case", "www", "scheme", "order", "index", "index=NAME", "parameter=NAME")
 INDEX_NAMES = ("index.html", "index.htm", "index.php", "default.asp", "default.aspx", "default.html", "index.jsp")
 
 
@@ -29,6 +33,7 @@ class Kind(StrEnum):
     """What makes no difference."""
 
     PARAMETER = "parameter"  # `name` may be left out of the query
+    ORDER = "order"  # ?b=2&a=1 is ?a=1&b=2
     WWW = "www"  # www.example.org is example.org
     INDEX = "index"  # /a/index.html is /a/
     SLASH = "slash"  # /a/ is /a
@@ -52,6 +57,7 @@ class Page(Struct, frozen=True):
 
     url: str
     content: bytes
+    simhash: bytes = b""  # of its text; empty if nobody knows
 
 
 def site_of(url: str) -> str:
@@ -81,7 +87,7 @@ def _learn_site(site: str, pages: Sequence[Page], support: int, errors: float) -
     """Learn in rounds: what differs in two ways is evidence for the second once the first is known."""
     rules: list[Rule] = []
     for _ in range(ROUNDS):
-        spelled = [Page(rewrite(page.url, rules), page.content) for page in pages]
+        spelled = [replace(page, url=rewrite(page.url, rules)) for page in pages]
         found = [rule for rule in _round(site, spelled, support, errors) if not _has(rules, rule)]
         if not found:
             break
@@ -111,20 +117,48 @@ def _candidates(site: str, pages: Sequence[Page]) -> list[Rule]:
     return [
         *(Rule(site, Kind.PARAMETER, name) for name, count in names.most_common(MAX_NAMES) if count >= SUPPORT),
         *(Rule(site, Kind.INDEX, name) for name in INDEX_NAMES if name in paths),
-        *(Rule(site, kind) for kind in (Kind.WWW, Kind.SLASH, Kind.CASE, Kind.SCHEME)),
+        *(Rule(site, kind) for kind in (Kind.ORDER, Kind.WWW, Kind.SLASH, Kind.CASE, Kind.SCHEME)),
     ]
 
 
 def _evidence(rule: Rule, pages: Sequence[Page]) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Count in each half the spellings that the rule makes one: groups with one content, and with more."""
-    groups: dict[str, dict[str, bytes]] = {}
+    """Count in each half the groups of spellings that the rule makes one with one content, and what else it loses."""
+    groups: dict[str, list[Page]] = {}
     for page in pages:
-        groups.setdefault(rewrite(page.url, [rule]), {})[page.url] = page.content
+        groups.setdefault(rewrite(page.url, [rule]), []).append(page)
     halves = ([0, 0], [0, 0])
-    telling = sorted((key for key in groups if len(groups[key]) > 1), key=_chance)
+    telling = sorted((key for key, group in groups.items() if _is_telling(rule, group)), key=_chance)
     for place, key in enumerate(telling):
-        halves[place & 1][len(set(groups[key].values())) > 1] += 1
+        lost = _lost(groups[key], len(pages))
+        halves[place & 1][0] += not lost
+        halves[place & 1][1] += lost
     return (halves[0][0], halves[0][1]), (halves[1][0], halves[1][1])
+
+
+def _is_telling(rule: Rule, group: Sequence[Page]) -> bool:
+    """Say whether pages are spelled in two ways as the rule has it: by another value, not by its place alone."""
+    if rule.kind is Kind.PARAMETER:
+        return len({_values(page.url, rule.name) for page in group}) > 1
+    return len({page.url for page in group}) > 1
+
+
+def _values(url: str, name: str) -> tuple[str, ...]:
+    """Name the values of a parameter."""
+    return tuple(part for part in url.partition("?")[2].split("&") if part.partition("=")[0] == name)
+
+
+def _lost(group: Sequence[Page], most: int) -> int:
+    """Count the versions of a page that would be asked for no more; as many as can be, if one is a page of its own."""
+    contents = {page.content: page.simhash for page in group}
+    first, *others = contents.values()
+    return most if any(_is_far(first, other) for other in others) else len(others)
+
+
+def _is_far(one: bytes, other: bytes) -> bool:
+    """Say whether two texts are sure to be no versions of one page."""
+    if not one or not other:
+        return False
+    return distance(int.from_bytes(one, "big"), int.from_bytes(other, "big")) > NEAR
 
 
 def _chance(key: str) -> int:
@@ -152,6 +186,12 @@ def _parameter(url: str, rule: Rule) -> str:
     head, mark, query = url.partition("?")
     kept = "&".join(part for part in query.split("&") if part.partition("=")[0] != rule.name)
     return f"{head}?{kept}" if mark and kept else head
+
+
+def _order(url: str, _: Rule) -> str:
+    head, mark, query = url.partition("?")
+    parts = sorted(query.split("&"), key=lambda part: part.partition("=")[0])  # those of one name stay as they stand
+    return f"{head}{mark}{'&'.join(parts)}"
 
 
 def _www(url: str, rule: Rule) -> str:
@@ -185,6 +225,7 @@ def _scheme(url: str, _: Rule) -> str:
 
 REWRITES: dict[Kind, Callable[[str, Rule], str]] = {
     Kind.PARAMETER: _parameter,
+    Kind.ORDER: _order,
     Kind.WWW: _www,
     Kind.INDEX: _index,
     Kind.SLASH: _slash,
