@@ -14,6 +14,7 @@ from sanderling.changes import alerts
 from sanderling.changes.feed import feed_id
 from sanderling.cli import changes, main
 from sanderling.cli import versions as stored_versions
+from sanderling.store.collection import read_collection
 
 OLD = "The tide comes in twice a day and leaves behind what it brought, and the birds know it well."
 NEW = "The tide comes in twice a night and leaves behind what it brought, and the birds know it well."
@@ -277,6 +278,23 @@ def test_a_rule_can_be_said_by_hand_and_outlives_what_is_learned(
     assert crawled("dust", "--used", "--json") == 0
     assert [rule["kind"] for rule in objects(capsys)] == ["slash", "parameter"]
     assert crawled("dust", "--forget", "127.*") == 0
+
+
+@pytest.mark.parametrize("links", [["/d/{n}/"], ["/d/{n}"]])
+def test_a_page_whose_server_wants_the_other_spelling_is_not_lost_to_a_rule(tmp_path: Path, links: list[str]) -> None:
+    pages = {f"/d/{n}/": html(text=f"{OLD} {n}") for n in range(3)} | {
+        f"/d/{n}": redirect(f"/d/{n}/") for n in range(3)
+    }
+    with Site({"/": html(*(link.format(n=n) for n in range(3) for link in links), text=OLD), **pages}) as site:
+        one = Crawled(site, tmp_path / "c")
+        one.folder.mkdir()
+        assert one("dust", "--site", site.root.removeprefix("http://"), "--add", "slash") == 0
+        one.crawl()
+        with read_collection(one.folder) as collection:
+            rows = collection.db.execute(
+                "SELECT u.path FROM pages AS p JOIN urls AS u ON u.id = p.url WHERE status = 200"
+            )
+            assert {path for (path,) in rows} == {"/", "/d/0/", "/d/1/", "/d/2/"}
 
 
 def test_the_web_in_a_diff_stays_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from sanderling.frontier.closing import MAX_HOPS
 from sanderling.frontier.judge import OWNERS, SAME_AS
 from sanderling.frontier.order import NEVER, Finding
 from sanderling.home.house import MAPS_FIRST, House, UrlRow
+from sanderling.organise.dust import rewrite
 from sanderling.organise.normalise import Spelling, normalise, resolve
 from sanderling.organise.relevance import unpack_relevance
 from sanderling.organise.scope import verdict, with_seed
@@ -24,6 +25,7 @@ from sanderling.store.graph import targets_of
 from sanderling.store.signals import Signal
 
 LINK, PAGE, QUEUED = Source.LINK, Role.PAGE, State.QUEUED  # a name in a module is found faster than one in an enum
+KEPT_OUT = "SELECT 1 FROM urls WHERE id = ? AND reason = ?"
 ARRIVALS = "arrivals"  # where seeds redirected to
 
 
@@ -140,14 +142,17 @@ def _offer(offers: Mapping[Url, Offer], known: Mapping[Url, int], house: House, 
     cleaned: dict[Url, Offer] = {}
     for url, offer in offers.items():
         answer = known.get(url)
+        is_back = offer.source is Source.REDIRECT and _leads_back(url, offer, house)
         if answer is None:
-            reason, note = why_not(url, offer.depth, offer.source, offer.nofollow, now)
+            reason, note = why_not(url, offer.depth, Source.SEED if is_back else offer.source, offer.nofollow, now)
             if not reason:
                 wanted.append(url)
             elif house.judge.lists(url, reason):
                 skipped.append(Entry(offer.candidate(url), State.SKIPPED, reason, note))
                 if clean := _cleaner(url, note):
                     cleaned[clean.url] = replace(offer, wire=clean.wire_if_different)
+        elif is_back:
+            _let_in(url, offer, id_of(answer), house)
         elif answer >= LIFTABLE or (offer.depth < answer & DEPTH and offer.source not in OWNERS):
             _found_again(url, offer, unpacked(answer), house, now)
     entries = _ranked(wanted, offers, house) + skipped
@@ -155,6 +160,20 @@ def _offer(offers: Mapping[Url, Offer], known: Mapping[Url, int], house: House, 
     house.counts["passed_over"] += sum(1 for entry in entries if entry.reason)
     cleaned = {url: offer for url, offer in cleaned.items() if url not in offers}
     return ids | offer_all(cleaned, house, now) if cleaned else ids
+
+
+def _leads_back(url: Url, offer: Offer, house: House) -> bool:
+    """Say whether a server leads from the spelling of a rule in use to this one: the rule does not hold there."""
+    rules = house.judge.rules
+    return bool(rules) and rewrite(url, rules) == offer.page.url
+
+
+def _let_in(url: Url, offer: Offer, id_: int, house: House) -> None:
+    """Ask after all for a URL that a rule kept out."""
+    if house.db.execute(KEPT_OUT, (id_, Reason.DUPLICATE)).fetchone() is not None:
+        (rank,) = house.order.rank([offer.finding(url)])
+        if rank != NEVER and _has_room(house, rank):
+            house.book.requeue(id_, offer.candidate(url, rank))
 
 
 def _found_again(url: Url, offer: Offer, found: Known, house: House, now: float) -> None:
