@@ -1,22 +1,35 @@
 """Messages about changes, by mail, webhook or chat; never about an empty difference or an error page."""
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sanderling.changes.feed import Item, summary
 from sanderling.errors import MissingExtra, UsageError
 from sanderling.terminal import plain
+
+if TYPE_CHECKING:
+    from apprise import Apprise
 
 MOST = 50  # changes spelled out in one message
 SUBJECT = "Sanderling: {count} changed page{s}"
 
 
 class Sender(Protocol):
-    """Whoever can send a message; apprise is one."""
+    """Whoever can send a message: apprise, and who stands in for it."""
 
     def notify(self, body: str, title: str) -> object:
         """Send; something false if it did not work."""
         ...
+
+
+class _Post:
+    """Sends through apprise, as text: where a letter is HTML, what a page says is no part of its markup."""
+
+    def __init__(self, sender: "Apprise") -> None:
+        self.sender = sender
+
+    def notify(self, body: str, title: str) -> object:
+        return self.sender.notify(body=body, title=title, body_format="text")
 
 
 def open_sender(targets: Sequence[str]) -> Sender:
@@ -29,7 +42,7 @@ def open_sender(targets: Sequence[str]) -> Sender:
     for target in targets:
         if not sender.add(target):
             raise UsageError(f"{_shown(target)} is no address apprise knows; write e.g. mailto://user:pass@example.org")
-    return sender
+    return _Post(sender)
 
 
 def _shown(target: str) -> str:
