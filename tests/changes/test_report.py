@@ -142,4 +142,4 @@ def test_a_page_with_both_versions_leaves_out_the_middle_of_what_stayed() -> Non
 
 def test_another_title_is_shown_before_all_else() -> None:
     old, new = (f"<title>{title} of the coast</title><p>{TEXT[0]}" for title in ("Gulls", "Terns"))
-    assert any("¶0 [-Gulls-]{+Terns+} of the coast" in line for line in shown(report(old, new)))
+    assert any("~ title [-Gulls-]{+Terns+} of the coast" in line for line in shown(report(old, new)))

@@ -7,7 +7,7 @@ from html import escape
 from rich.text import Text
 
 from sanderling.changes.difference import Action
-from sanderling.changes.report import Report, Row
+from sanderling.changes.report import TITLE, Report, Row
 from sanderling.changes.words import Mark, Piece
 from sanderling.terminal import plain
 
@@ -49,7 +49,7 @@ def excerpt(report: Report, most: int = 5, longest: int = 300) -> tuple[str, ...
 
 
 def _line(row: Row, colour: bool) -> Text:
-    built = Text(f"{SIGNS[row.action]} ¶{_numbered(row)} ")
+    built = Text(f"{SIGNS[row.action]} {'' if row.place == TITLE else '¶'}{_numbered(row)} ")
     last = len(row.pieces) - 1
     for number, piece in enumerate(row.pieces):
         words = _shortened(piece, number == 0, number == last) if len(row.pieces) > 1 else piece.text
@@ -59,7 +59,9 @@ def _line(row: Row, colour: bool) -> Text:
 
 
 def _numbered(row: Row) -> str:
-    """Number a paragraph; of one that moved both numbers are told."""
+    """Number a paragraph; of one that moved both numbers are told. A title has none."""
+    if row.place == TITLE:
+        return "title"
     return f"{row.place + 1}" if row.was is None else f"{row.was + 1}→{row.place + 1}"
 
 

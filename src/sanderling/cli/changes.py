@@ -130,6 +130,7 @@ def as_object(item: Item) -> dict[str, object]:
         "structure": to_builtins(change.structure),
         "links": to_builtins(change.links),
         "media": to_builtins(change.media),
+        "title": to_builtins(change.title),
         "behaviour": to_builtins(change.behaviour),
         "resources": to_builtins(change.resources),
         "noise": list(change.noise),
