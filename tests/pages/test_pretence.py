@@ -1,7 +1,7 @@
 """Pages that say with status 200 that they are not there."""
 
 from sanderling.pages.parse import parse
-from sanderling.pages.pretence import ASKED, DOWN, LOGIN, MISSING_PAGE, Pretence, pretence, pretended
+from sanderling.pages.pretence import ASKED, BROKEN, DOWN, LOGIN, MISSING_PAGE, Pretence, pretence, pretended
 from sanderling.pages.text import letters
 
 MISSING = (
@@ -45,6 +45,40 @@ def test_a_notice_in_the_place_of_a_page_is_an_outage() -> None:
         assert told(body) is Pretence.OUTAGE
 
 
+def test_an_error_in_the_place_of_a_page_is_an_outage() -> None:
+    for body in (
+        "<title>Error</title><h1>An error occurred</h1><p>Please try again later.</p>",
+        "<title>Database Error</title><h1>Error establishing a database connection</h1>",
+        "<h1>Too many requests</h1><p>Please slow down.</p>",
+        "<title>Example</title><h1>502 Bad Gateway</h1>",
+        "<title>Es ist ein Fehler aufgetreten</title>",
+    ):
+        assert told(body) is Pretence.OUTAGE
+
+
+def was_told(body: str) -> Pretence | None:
+    """The same of a page that was another before."""
+    return pretended(parse(body.encode()), letters(parse(body.encode())), body.encode())
+
+
+def test_nothing_in_the_place_of_a_page_is_an_outage() -> None:
+    for body in (
+        "",
+        "<html><head></head><body></body></html>",
+        "<title>Birds of the coast</title><body><div></div></body>",
+        "<br>\n<b>Fatal error</b>:  Uncaught Error: Call to undefined function x() in /var/www/index.php:12<br>",
+    ):
+        assert was_told(body) is Pretence.OUTAGE
+        assert told(body) is None
+    for body in (
+        "<title>Birds</title><div id=root></div><script src=/app.js></script>",
+        "<title>Birds</title><img src=/sanderling.jpg>",
+        "<title>Birds</title><p>Closed.</p>",
+        "<p>A fatal error: how the ship was lost</p>",
+    ):
+        assert was_told(body) is None
+
+
 def test_a_page_about_such_things_is_none() -> None:
     long = "<p>Maintenance keeps a bridge alive, and nobody sees it being done.</p>" * 80
     for body in (
@@ -57,7 +91,7 @@ def test_a_page_about_such_things_is_none() -> None:
 
 
 def test_every_notice_has_the_sign_that_it_is_looked_for_by() -> None:
-    for kinds in (MISSING_PAGE, DOWN, ASKED, LOGIN):
+    for kinds in (MISSING_PAGE, DOWN, BROKEN, ASKED, LOGIN):
         for sign, pattern in kinds.items():
             assert sign == sign.lower()
             assert all(sign in way.replace("[ -]?", "") for way in pattern.split(r"\b|")), sign

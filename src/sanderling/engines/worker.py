@@ -39,7 +39,7 @@ def marks(page: Document | Glance, known: Known) -> dict[str, bytes]:
         return found
     words = letters(page)  # last: it takes the tree apart
     found["text"], found["simhash"] = text_marks(words)
-    said = pretended(page, words)
+    said = pretended(page, words, known.body if known.is_changed else None)
     if said or known.is_changed:  # the last version may have been a notice
         found["pretence"] = (said or "").encode()
     return found

@@ -1,7 +1,7 @@
 """Pages that are answered with 200 and yet are not there: "not found" in so many words, parked domains, outages.
 
-An outage is a notice in the place of a page: maintenance, a login, a question whether one is human or agrees. A page
-may also be just that; only who knew it with other words can tell.
+An outage is a notice in the place of a page: maintenance, an error, a login, a question whether one is human or agrees;
+or nothing at all. A page may also be just that; only who knew it with other words can tell.
 """
 
 import re
@@ -37,6 +37,25 @@ DOWN = {
     "メンテナンス中": r"メンテナンス中",
     "维护中": r"维护中",
 }
+BROKEN = {
+    "error occurred": r"\berror occurred\b",
+    "error has occurred": r"\berror has occurred\b",
+    "went wrong": r"\bsomething went wrong\b",
+    "server error": r"\binternal server error\b|^\W*(500\W{0,5})?server error\b",
+    "application error": r"^\W*application error\b",
+    "gateway": r"\bbad gateway\b|\bgateway time-?out\b",
+    "database": r"^\W*database error\b|\bestablishing a database connection\b",
+    "too many requests": r"\btoo many requests\b",
+    "fehler aufgetreten": r"\bfehler aufgetreten\b",
+    "une erreur": r"\bune erreur (inattendue )?(est survenue|s.est produite)\b",
+    "un error": r"\b(ha ocurrido|ocurrió|se ha producido|se produjo) un error\b",
+    "un errore": r"\bsi è verificato un errore\b",
+    "ocorreu um erro": r"\bocorreu um erro\b",
+    "fout opgetreden": r"\bfout opgetreden\b",
+    "произошла ошибка": r"\bпроизошла ошибка\b",
+    "エラーが発生": r"エラーが発生",
+    "发生错误": r"发生错误",
+}
 ASKED = {
     "just a moment": r"^\W*just a moment\b",
     "attention required": r"^\W*attention required\b",
@@ -67,7 +86,7 @@ LOGIN = {
     "ログイン": r"ログイン",
     "登录": r"登录",
 }
-SIGNS = re.compile("|".join({**MISSING_PAGE, **DOWN, **ASKED, **LOGIN}))
+SIGNS = re.compile("|".join({**MISSING_PAGE, **DOWN, **BROKEN, **ASKED, **LOGIN}))
 
 
 def _any_of(*notices: dict[str, str], first: str = "") -> str:
@@ -77,13 +96,15 @@ def _any_of(*notices: dict[str, str], first: str = "") -> str:
 
 MISSING = _any_of(MISSING_PAGE)
 MISSING_TITLE = _any_of(MISSING_PAGE, first=r"^\W*404\b")
-HIDING = _any_of(DOWN, ASKED)
+HIDING = _any_of(DOWN, BROKEN, ASKED)
 ASKING_WHO = _any_of(LOGIN)
 PARKED = (
     r"\bdomain (name )?(is|may be|could be) (for sale|parked|available for purchase)\b|\bbuy this domain\b"
     r"|\bthis domain (has expired|is parked)\b|\bparked (free|domain)\b|\bdomain parking\b"
     r"|\bhugedomains\b|\bsedo ?domain parking\b"
 )
+FATAL = r"^\s*(php )?(fatal|parse) error\s*:\s"  # all that is left of a page of PHP
+SHOWN = rb"<(?:script|img|svg|picture|i?frame|object|embed|video|audio|canvas|input|meta[^>]{1,200}refresh)\b"
 PASSWORD = 'input[type="password" i]'
 LONGEST = 4000  # characters of so few words
 
@@ -105,8 +126,11 @@ def pretence(title: str, words: str) -> Pretence | None:
     return Pretence.SOFT_404 if _says(MISSING_TITLE, title) and _says(MISSING, words) else None
 
 
-def pretended(tree: Document, letters: str) -> Pretence | None:
-    """The same of a parsed page with these readable letters; nearly all pages are passed over at a glance."""
+def pretended(tree: Document, letters: str, body: bytes | None = None) -> Pretence | None:
+    """The same of a parsed page with these readable letters; nearly all pages are passed over at a glance.
+
+    `body`: what was sent, if it was something else before; letters cost the tree its scripts.
+    """
     if len(letters) > LONGEST:
         return None
     found, head = tree.find("title"), tree.find("h1")
@@ -117,9 +141,16 @@ def pretended(tree: Document, letters: str) -> Pretence | None:
         said = pretence(title, text(tree))
         if said is not None:
             return said
-    return (
-        Pretence.OUTAGE if hinted and (any(_says(HIDING, head) for head in heads) or _asks_who(tree, heads)) else None
-    )
+    is_notice = hinted and (any(_says(HIDING, head) for head in heads) or _asks_who(tree, heads))
+    is_nothing = body is not None and (_is_blank(tree, letters, heads[0], body) or _says(FATAL, letters))
+    return Pretence.OUTAGE if is_notice or is_nothing else None
+
+
+def _is_blank(tree: Document, letters: str, title: str, body: bytes) -> bool:
+    """Say whether nothing is there but a title: no words, and nothing that could show or fetch some."""
+    if len(letters.strip()) > len(title) or re.search(SHOWN, body, re.IGNORECASE):
+        return False
+    return not text(tree).strip()
 
 
 def may_pretend(heads: tuple[str, str], letters: str) -> bool:
