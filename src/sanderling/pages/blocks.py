@@ -65,6 +65,7 @@ LANDMARKS = {tag: [label] for label, tags in TAGS.items() for tag in tags}
 LINKS = {"a": [LINK], "button": [LINK, BUTTON]}
 HEADINGS = {"h1": [TITLE, HEADING]} | {f"h{level}": [HEADING] for level in range(2, 7)}
 PARTS = HEADINGS | {tag: [BOX] for tag in BOXES} | {"article": [BOX, ARTICLE], "dd": [VALUE]}
+ASIDE = {"aside": [LANDMARK, BOX]}  # in a declared main part it is text like any other, but a part of its own
 VALUES = "tr > :first-child + td:last-child"
 LABELS = {role: label for label, roles in ROLES.items() for role in roles}
 MARKED = '[role],[hidden],[style*="display:none"],[style*="display: none"]'
@@ -144,7 +145,7 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     if not parts.main:
         named.append((VALUE, tree.select(VALUES)))
     named = [(label, elements[:MAX_NAMED]) for label, elements in named if elements]
-    text, spans = render(tree, named, LANDMARKS | LINKS | PARTS)
+    text, spans = render(tree, named, LANDMARKS | LINKS | PARTS | (ASIDE if parts.main else {}))
     lines = text.split("\n")
     areas = Areas(lines, spans)
     verbatim, unseen = bytes(areas.cover(VERBATIM)), bytes(areas.cover(VEILED))

@@ -21,13 +21,14 @@ INSIDE = (  # wherever in the name of a part of the text
     *("socialchannels", "addtoany", "addthis", "articlevotes", "articlevoting", "articlefeedback", "articlerating"),
     *("pagefeedback", "pagerating", "pagehelpful", "articlehelpful", "wasthis", "washelpful", "helpfulness"),
     *("feedbackform", "feedbackbox", "feedbackwidget", "contentfeedback", "contentrating", "backtotop", "returntotop"),
+    *("advert", "adslot"),
     *("scrolltotop", "gototop", "prevnext", "previousnext", "postnavigation", "articlepagination"),
 )
 FURNITURE, TRIMMING = 1, 2
 SIGNS = tuple(map(str.encode, (*TELLING, *ENDINGS, *INSIDE)))  # letters without which no name is telling
 PIECES = tuple(  # each sign has one of them: they are fewer
     b"shar arti ated back comm cial elpf next otop post addt also atin form menu adcr adve anne asth avba cent circ "
-    b"cons cook deba esto etru ette foot moda opup prom".split()
+    b"cons cook deba dslo esto etru ette foot moda opup prom".split()
 )
 inside = re.compile("|".join(INSIDE)).search
 NO_LETTERS = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz\n"))
