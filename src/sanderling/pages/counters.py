@@ -1,8 +1,10 @@
 """What a page counts of its visitors: views, comments, likes, downloads; in many languages.
 
 A counter stands in a short line that is no sentence. It goes with the word that it counts, for one comment becomes two
-comments; "12 of 40 rooms" is none.
+comments; "12 of 40 rooms" is none, nor is "maximum 40 visitors" or "Comments: 5 May".
 """
+
+import re
 
 from sanderling.pages.patterns import kept, made
 
@@ -46,10 +48,13 @@ WHOLE = r"(?:\d{1,3}(?:[.,\s]\d{3})+|\d+)(?![.,]?\d)"
 SOME = rf"(?<![\w.,/$€£])(?:{WHOLE}\+?|\d+(?:[.,]\d+)?\s?[kmb]\b\+?|\d[.,]\d+(?=\s*(?:stars?|ratings?)))"
 NOT_MONEY = r"(?!\s*(?:[$€£¥%]|eur|usd|gbp|chf)\b)"
 MANY = r"(?:over\s+|more than\s+|about\s+|some\s+|our\s+)?"
+PERIOD = "today|yesterday|this week|this month|in total|heute|gestern|gesamt|aujourd'hui|hoy|oggi|hoje|сегодня"
 OTHERS = "users?|guests?|members?|people|players|customers?|others|readers|subscribers|visitors"
 PATTERNS = (
     rf"{SOME}\s*(?:{'|'.join(COUNTED)})(?!\w)",
-    rf"(\b(?:{'|'.join(COUNTED)})\s*[:：(（]\s*|\bviewed\s+|\b조회수?\s+){WHOLE}{NOT_MONEY}|(\brating:?\s+)\d[.,]\d+\b",
+    rf"(\b(?:{'|'.join(COUNTED)})(?:\s+(?:{PERIOD}))?\s*[:：(（]\s*|\bviewed\s+|\b조회수?\s+){WHOLE}{NOT_MONEY}"
+    r"|(\brating:?\s+)\d[.,]\d+\b",
+    rf"(\busers browsing this \w+:.{{0,40}}?){SOME}(?=\s+guests?\b)",
     rf"{SOME}\s+(?=(?:{OTHERS})\s+(?:(?:are|currently|have|also)\s+)*(?:online|viewing|watching|found this)\b)",
     rf"(\b(?:trusted|used|loved|chosen|read|followed|enjoyed)\s+by\s+{MANY}){SOME}",
     rf"(\bjoin\s+(?:the\s+)?{MANY}){SOME}(?=\s+(?:\w+\s+)?(?:{OTHERS})\b)",
@@ -59,7 +64,20 @@ PATTERNS = (
 )
 CLUES = frozenset(
     (
-        *("viewed", "viewing", "online", "watching", "found", "trusted", "used", "loved", "chosen", "read", "followed"),
+        *(
+            "browsing",
+            "viewed",
+            "viewing",
+            "online",
+            "watching",
+            "found",
+            "trusted",
+            "used",
+            "loved",
+            "chosen",
+            "read",
+            "followed",
+        ),
         *(
             "enjoyed",
             "join",
@@ -72,12 +90,23 @@ CLUES = frozenset(
             "bekeken",
             "gelezen",
         ),
-        *("sold", "lượt", "bình", "комментарий", "комментария", "комментариев"),
+        *("accessed", "visited", "sold", "lượt", "bình", "комментарий", "комментария", "комментариев"),
         *("перегляди", "переглядів", "прегледа", "прегледи", "조회", "visitor", "no", "nr"),
         *(word.rstrip("?") for word in COUNTED),
         *(word[:-2] for word in COUNTED if "?" in word),
     )
 )
+LIMITS = frozenset(  # a line with such a word says how many there may be
+    (
+        *("maximum", "max", "minimum", "capacity", "limit", "limited"),
+        *("maximal", "höchstens", "mindestens", "kapazität", "maximale", "capacité", "máximo", "mínimo", "aforo"),
+        *("capacidad", "massimo", "minimo", "capienza", "capacidade", "maximaal", "minimaal", "capaciteit"),
+    )
+)
+TIMES = rf"^(this (?:page|site|article|document|thread|topic|entry) (?:has been|was) \w+ ){SOME}(?= times\W*$)"
+STARRED = rf"([★☆⭐✩✭✰½]\s*){WHOLE}(?=\s*$)|([★☆⭐✩✭✰½]\s*\(\s*){WHOLE}(?=\s*\))"
+GOES_ON = re.compile(r"[-–:/.]\d|\s*(?:h|uhr|[ap]\.?m)\b", re.IGNORECASE)  # to a time or a date
+NEXT = re.compile(r"\.?\s+(?:de\s+)?([^\W\d]+)")
 HAN = r"[浏瀏][览覽]|阅读|閱讀|点击|點擊|播放|观看|觀看|評論|评论|閲覧|視聴|再生|回复|点赞"  # views, reads, comments
 WRITTEN = rf"((?:{HAN})(?:次数|次數|回数|数|數|量)?\s*[:：(（]?\s*){WHOLE}|{SOME}\s*[次回]?\s*(?:{HAN})"
 
@@ -86,12 +115,26 @@ def without_counters(line: str, words: set[str]) -> str:
     """Take the counters out of a line. `words`: its words, small."""
     if len(line) > LONGEST:
         return line
-    left = line if line.isascii() else made(WRITTEN).sub(kept, line)
-    if CLUES.isdisjoint(words) or _is_sentence(line):
+    left = line if line.isascii() else made(STARRED).sub(kept, made(WRITTEN).sub(kept, line))
+    if CLUES.isdisjoint(words) or not LIMITS.isdisjoint(words):
         return left
+    if _is_sentence(line):
+        return made(TIMES).sub(kept, left)
     for pattern in PATTERNS:
-        left = made(pattern).sub(kept, left)
+        left = made(pattern).sub(_kept, left)
     return left
+
+
+def _kept(match: re.Match[str]) -> str:
+    """Leave a counter out; a number that goes on to a date or a time is none."""
+    rest = match.string[match.end() :]
+    return match[0] if GOES_ON.match(rest) or _is_month(NEXT.match(rest)) else kept(match)
+
+
+def _is_month(word: re.Match[str] | None) -> bool:
+    from sanderling.pages.moments import MONTHS  # its patterns take long to make, and a first crawl asks none
+
+    return word is not None and word[1].lower() in MONTHS
 
 
 def _is_sentence(line: str) -> bool:

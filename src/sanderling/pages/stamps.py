@@ -26,6 +26,15 @@ HELPFUL = r"\b\d[\d.,]*\s+(?:out\s+)?of\s+\d[\d.,]*(?=\s+(?:people\s+|users\s+)?
 SPENT = r"\b(?:(?:generated|rendered|served|loaded|executed|built) in|took|elapsed:?|uptime:?)\s+\d[\d.,]*\s*"
 SPENT += r"(?:ms|secs?|seconds?|minutes?|hours?|days?|s)\b(?:\s+(?:with|using|and)\s+\d+\s+(?:\w+\s+)?quer(?:y|ies)\b)?"
 SPENT += r"|\bin\s+\d[\d.,]*\s*(?:ms|sekunden)(?=\s+(?:erstellt|generiert|geladen)\b)"
+UNIT = r"(?:d|h|m|s|days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|tage?n?|std|stunden?|minuten?|sekunden?|"
+UNIT += r"jours?|heures?|días?|horas?|minutos?|giorni|ore|minuti|uur|dagen|дней|дня|часов|часа|минут)\b\.?"
+TICKING = rf"(?:\d+\s*{UNIT}(?:,?\s*(?:and\s+|und\s+|et\s+|y\s+|e\s+)?\d+\s*{UNIT})+|\d+:[0-5]\d:[0-5]\d)"
+ENDING = r"(?:ends?|ending|closes?|closing|starts?|starting|begins?|expires?|endet|beginnt|startet) in|termine dans|"
+ENDING += r"termina (?:en|em|tra|fra)|eindigt over|order within|noch"
+LEFT = "time left|time remaining|remaining time|restzeit|temps restant|tiempo restante|tempo restante"
+COUNTDOWN = (
+    rf"(\b(?:{ENDING})\s*:?\s*){TICKING}|(\b(?:{LEFT})\s*:?\s*)(?:{TICKING}|\d+\s*{UNIT})"  # a term does not tick
+)
 NAME = r"(?:\s+(?:id|number|no\.?|key|code))?\s*[:#=]?\s+(?=\S*\d)"
 NUMBERED = rf"(\b(?:request|trace|ray|incident|session|build){NAME})[\w.\-]+\s*$"
 NUMBERED += rf"|(\b(?:transaction|error|revision|reference){NAME})(?:[0-9a-f]{{7,}}|[\w.\-]{{12,}})\s*$"
@@ -53,6 +62,24 @@ SPENDING = (
     *("erstellt", "generiert", "geladen"),
 )
 ISSUED = ("request", "trace", "ray", "incident", "session", "build", "transaction", "error", "revision", "reference")
+REMAINING = (
+    *(
+        "end",
+        "ends",
+        "ending",
+        "close",
+        "closes",
+        "closing",
+        "start",
+        "starts",
+        "starting",
+        "begin",
+        "begins",
+        "expire",
+    ),
+    *("expires", "endet", "beginnt", "startet", "termine", "termina", "eindigt", "within", "noch", "left", "remaining"),
+    *("restzeit", "restant", "restante"),
+)
 STAMPS = tuple(
     (frozenset(clues), pattern)
     for clues, pattern in (
@@ -60,6 +87,7 @@ STAMPS = tuple(
         (("found",), HELPFUL),
         (SPENDING, SPENT),
         (ISSUED, NUMBERED),
+        (REMAINING, COUNTDOWN),
         (("copyright", "c"), CLAIMED),
     )
 )  # each pattern with words one of which it needs: looking for the words is much cheaper
