@@ -20,6 +20,9 @@ NOISE = {
     "more from": f"<div><h4>More from the harbour</h4>{LINKS}</div>",
     "related in Japanese": f"<div><p>関連記事</p>{LINKS}</div>",
     "related beside it": f"<aside><h3>Related articles</h3>{LINKS}</aside>",
+    "other products with their prices": "<section><h2>Customers also bought</h2>"
+    "<div><a href=/p/1><img src=/1.jpg><span>A kettle</span></a><span>€ 12.90</span></div>"
+    "<div><a href=/p/2><img src=/2.jpg><span>A lamp</span></a><p>€ 22.90</p></div></section>",
     "advertisement": "<div class=ad-slot><a href=//shop.example/1>Cheap flights</a></div>",
     "related by name": f"<div class='post RelatedPosts'><p>Onwards</p>{LINKS}</div>",
     "share": "<div><button>Share</button><button>Copy link</button></div>",

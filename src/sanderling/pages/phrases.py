@@ -23,7 +23,21 @@ PHRASES = {
         latest stories|recent articles|recent posts|recent news|recently viewed|recently viewed articles|
         popular articles|popular posts|popular topics|most read|most viewed|trending now|trending articles|
         articles in this section|other articles in this section|suggested articles|suggested for you|
-        suggestions for you|similar articles|verwandte artikel|verwandte beiträge|verwandte themen|ähnliche artikel|
+        suggestions for you|similar articles|related products|similar products|similar items|related items|
+        recommended products|recommended items|recently viewed products|recently viewed items|
+        customers also bought|customers also viewed|customers who bought this item also bought|
+        customers who viewed this item also viewed|frequently bought together|you may also need|
+        products you may like|
+        ähnliche produkte|passende produkte|kunden kauften auch|kunden interessierten sich auch für|
+        wird oft zusammen gekauft|zuletzt angesehene produkte|
+        produits similaires|produits associés|produits apparentés|les clients ont aussi acheté|
+        productos relacionados|productos similares|los clientes también compraron|
+        prodotti correlati|prodotti simili|produtos relacionados|produtos similares|
+        gerelateerde producten|vergelijkbare producten|andere klanten kochten ook|
+        podobne produkty|klienci kupili także|relaterade produkter|liknande produkter|podobné produkty|
+        похожие товары|с этим товаром покупают|関連商品|この商品を買った人はこんな商品も買っています|
+        相关产品|相關產品|관련 상품|
+        verwandte artikel|verwandte beiträge|verwandte themen|ähnliche artikel|
         ähnliche beiträge|weitere artikel|weitere beiträge|weitere themen|mehr zum thema|mehr artikel|
         das könnte sie auch interessieren|das könnte dich auch interessieren|auch interessant|weiterlesen|
         lesen sie auch|empfohlene artikel|neueste beiträge|aktuelle beiträge|beliebte artikel|meistgelesen|
