@@ -202,3 +202,28 @@ def test_what_is_sold_out_on_many_pages_is_no_template() -> None:
     for number, one in enumerate(found):
         noise.learn(number, one)
     assert all(Kind.CONTENT in judge(one, noise, number).kinds for number, one in enumerate(found))
+
+
+def quoted(number: int, *more: str) -> str:
+    return page([TEXT[0], *more, f"Quote {number}: nothing stays as it is, said number {number * 7}.", *TEXT[1:]])
+
+
+def test_a_paragraph_that_comes_beside_what_never_rests_is_news() -> None:
+    noise = Noise()
+    for number in range(2 * STREAK):
+        noise.learn(1, differ(quoted(number), quoted(number + 1)))
+    assert judge(differ(quoted(20), quoted(21)), noise, 1).noise == ("restless",)
+    came = differ(quoted(20), quoted(21, "The pier is closed on Sundays from now on."))
+    went = differ(quoted(21, "The pier is closed on Sundays from now on."), quoted(22))
+    for found in (came, went):
+        noise.learn(1, found)
+        assert Kind.CONTENT in judge(found, noise, 1).kinds
+
+
+def test_what_comes_and_goes_all_the_time_is_no_news() -> None:
+    noise = Noise()
+    shown = [quoted(number, *[f"Storm {number} is on its way."] * (number % 2)) for number in range(3 * STREAK)]
+    found = [differ(old, new) for old, new in pairwise(shown)]
+    for one in found:
+        noise.learn(1, one)
+    assert judge(found[-1], noise, 1).noise == ("restless",)

@@ -129,8 +129,8 @@ def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Chang
 
 def _news(found: Difference, noise: Noise, page: int) -> list[Block]:
     """Leave out blocks that are all template, and those that stand in a restless place; a price is never noise."""
-    around, little = beside(found), set(places(found))
-    restless = {place for place in little if noise.is_everywhere(place) or noise.is_restless(page, place)}
+    around = beside(found)
+    restless = {place for place in set(places(found)) if noise.is_noisy(page, place, found)}
     return [
         block
         for block in found.blocks

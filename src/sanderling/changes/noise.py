@@ -2,7 +2,8 @@
 
 A fragment (the hash of a block, link, image or script that came or went) seen on many pages at once belongs to the
 template. A place (the unchanged block before it) whose content differs at every visit, on many pages or again and again
-on one, holds a counter, an advertisement or a quotation of the day. Neither is news of a page.
+on one, holds a counter, an advertisement or a quotation of the day. Neither is news of a page. A block more or less in
+a place where so far one took the turn of another is.
 """
 
 from collections import Counter
@@ -11,7 +12,7 @@ from typing import Self
 
 from msgspec import Struct, field, msgpack
 
-from sanderling.changes.difference import ASSETS, Block, Delta, Difference
+from sanderling.changes.difference import ASSETS, Action, Block, Delta, Difference
 
 SHARE = 0.03  # of the visits on which a fragment must be seen
 PLACE_SHARE = 0.6  # of the visits at which a place must differ
@@ -28,6 +29,7 @@ SMALL = 4  # blocks of a place that may be noise; more is news wherever it stand
 SHORT = 200  # bytes of such a block
 KIND = 1 << 32  # keeps hashes of each kind of asset apart
 PLACE = 1 << 40  # and hashes of places from all of them
+GROWING = 1 << 41  # and those of places that have more blocks than they had, or fewer
 RENAMED = KIND * (1 + len(ASSETS))  # stands for links that lead elsewhere, wherever to
 FURNITURE = RENAMED + KIND  # keeps what came or went beside the text apart
 TWICE = FURNITURE + KIND  # and what did so more than once on a page
@@ -51,7 +53,7 @@ class Noise(Struct):
     def learn(self, page: int, found: Difference | None) -> None:
         """Take one visit into account; None for a page that was the same to the byte."""
         self.visits += 1
-        for fragment in set(fragments(found)) | set(places(found)) if found is not None else ():
+        for fragment in {*fragments(found), *places(found), *_growing(found)} if found is not None else ():
             self.seen[fragment] = self.seen.get(fragment, 0) + 1
         if found is not None and found.blocks:
             self._date(found)
@@ -120,6 +122,13 @@ class Noise(Struct):
         """Say whether a place of a page differs whenever one looks."""
         return self.restless.get(page, {}).get(place, 0) >= STREAK
 
+    def is_noisy(self, page: int, place: int, found: Difference) -> bool:
+        """Say whether what differs in a place is noise: it does so all the time, and in this way."""
+        if not self.is_everywhere(place) and not self.is_restless(page, place):
+            return False
+        growing = GROWING + place
+        return place in set(places(found)) and (growing not in _growing(found) or self.seen.get(growing, 0) >= STREAK)
+
     def _date(self, found: Difference) -> None:
         """Write down when what came or went in a text did so for the first time, and for the last."""
         self.worded += 1
@@ -181,6 +190,15 @@ def places(found: Difference) -> Iterator[int]:
     for place, blocks in _by_context(found.blocks):
         if len(blocks) <= SMALL and max(block.size for block in blocks) <= SHORT:
             yield place
+
+
+def _growing(found: Difference) -> set[int]:
+    """Name the places that have more blocks than they had, or fewer."""
+    return {
+        GROWING + place
+        for place, blocks in _by_context(found.blocks)
+        if sum((block.action is Action.ADDED) - (block.action is Action.REMOVED) for block in blocks)
+    }
 
 
 def place_of(block: Block) -> int:
