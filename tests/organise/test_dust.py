@@ -66,6 +66,11 @@ def test_two_pages_that_have_nothing_in_common_are_proof_enough_that_a_rule_does
     }
 
 
+def test_pages_that_all_say_the_same_are_one_piece_of_evidence() -> None:
+    empty = [Page(f"http://a.org/day/{n}?view={view}", b"No events.") for n in range(40) for view in ("list", "map")]
+    assert learn(empty) == []
+
+
 def test_little_evidence_is_no_evidence() -> None:
     assert learn(pages(["http://a.org/p/{n}", "http://a.org/p/{n}/"], count=3)) == []
 

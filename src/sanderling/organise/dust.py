@@ -126,13 +126,14 @@ def _evidence(rule: Rule, pages: Sequence[Page]) -> tuple[tuple[int, int], tuple
     groups: dict[str, list[Page]] = {}
     for page in pages:
         groups.setdefault(rewrite(page.url, [rule]), []).append(page)
-    halves = ([0, 0], [0, 0])
+    agreed, lost = (set[bytes](), set[bytes]()), [0, 0]
     telling = sorted((key for key, group in groups.items() if _is_telling(rule, group)), key=_chance)
     for place, key in enumerate(telling):
-        lost = _lost(groups[key], len(pages))
-        halves[place & 1][0] += not lost
-        halves[place & 1][1] += lost
-    return (halves[0][0], halves[0][1]), (halves[1][0], halves[1][1])
+        if losing := _lost(groups[key], len(pages)):
+            lost[place & 1] += losing
+        else:
+            agreed[place & 1].add(groups[key][0].content)  # pages that all say the same, as that there is none, are one
+    return (len(agreed[0]), lost[0]), (len(agreed[1]), lost[1])
 
 
 def _is_telling(rule: Rule, group: Sequence[Page]) -> bool:
