@@ -83,6 +83,7 @@ class Change(Struct, frozen=True, omit_defaults=True):
     behaviour: dict[str, Tally] = {}
     resources: tuple[Swap, ...] = ()  # images, scripts and style sheets replaced under their URLs
     noise: tuple[str, ...] = ()  # what differed and does not count: stamps, furniture, template, restless, markup
+    restless: int = 0  # blocks of main content left out because they differ at every visit
     comparable: bool = True
 
     @property
@@ -102,11 +103,11 @@ def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Chang
     """Say what of a difference matters."""
     if not found.comparable:
         return Change(comparable=False)
-    quiet = noise or Noise()
+    quiet, restless = noise or Noise(), 0
     if quiet.is_new:
         news, deltas = [block for block in found.blocks if block.worth or block.keys], found.assets
     else:
-        news = _news(found, quiet, page)
+        news, restless = _news(found, quiet, page)
         deltas = {kind: quiet.news(kind, found) for kind in found.assets}
     main = [block for block in news if block.main]
     kinds = tuple(kind for kind, there in _kinds(found, main, deltas).items() if there)
@@ -124,18 +125,26 @@ def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Chang
         behaviour={kind: _tally(deltas[kind]) for kind in BEHAVIOURS if deltas.get(kind)},
         resources=found.resources,
         noise=tuple(_heard(found, news, main, quiet)),
+        restless=restless,
     )
 
 
-def _news(found: Difference, noise: Noise, page: int) -> list[Block]:
-    """Leave out blocks that are all template, and those that stand in a restless place; a price is never noise."""
+def _news(found: Difference, noise: Noise, page: int) -> tuple[list[Block], int]:
+    """Leave out blocks that are all template, and those in a restless place; count the latter of the main content.
+
+    A price is never noise.
+    """
     around = beside(found)
-    restless = {place for place in set(places(found)) if noise.is_noisy(page, place, found)}
-    return [
-        block
-        for block in found.blocks
-        if block.worth or not (noise.is_template(block, around) or place_of(block) in restless)
-    ]
+    noisy = {place for place in set(places(found)) if noise.is_noisy(page, place, found)}
+    news, restless = list[Block](), 0
+    for block in found.blocks:
+        if not block.worth and noise.is_template(block, around):
+            continue
+        if block.worth or place_of(block) not in noisy:
+            news.append(block)
+        else:
+            restless += block.main
+    return news, restless
 
 
 def _kinds(found: Difference, main: list[Block], deltas: dict[str, Delta]) -> dict[Kind, bool]:

@@ -36,6 +36,8 @@ examples:
 """
 GROUPS = (Watching,)
 LAST = "last"
+MOST_NAMED = 3
+NEVER_REST = "left out, for it differs at every visit (--noise shows it, --watch follows it): a part of {pages}"
 STATE = "alerted"  # file in the collection: of what alerts were sent
 
 
@@ -58,13 +60,16 @@ def run(call: Call) -> int:
         if kind not in set(Kind):
             raise UsageError(f"there is no kind of change {kind!r}; there are {', '.join(Kind)}")
     seen: list[bool] = []
+    hushed: list[str] = []
     with read_collection(call.collection) as collection:
         since = _since(call)
-        every = [*fates(call, collection, since), *chosen(call, collection, since, seen)]
+        every = [*fates(call, collection, since), *chosen(call, collection, since, seen, hushed)]
         found = list(_first(call, iter(sorted(every, key=lambda item: -item.at))))
         more = "" if call.args.kind or call.args.feed or call.json else others(call, collection, since)
     if seen and not any(seen):
         say(call, NOTHING_WATCHED)
+    if hushed and not call.args.noise:
+        say(call, NEVER_REST.format(pages=_named(hushed)))
     if call.args.alert:
         return _send(call, found)
     if call.args.feed:
@@ -85,6 +90,13 @@ def run(call: Call) -> int:
     if more:
         say(call, f"pages beside these: {more}")
     return 0
+
+
+def _named(urls: list[str]) -> str:
+    """Name some pages, each once."""
+    known = list(dict.fromkeys(urls))
+    more = f" and {len(known) - MOST_NAMED:,} more" if len(known) > MOST_NAMED else ""
+    return f"{', '.join(map(plain, known[:MOST_NAMED]))}{more}"
 
 
 def _since(call: Call) -> float:

@@ -59,8 +59,8 @@ def others(call: Call, collection: Collection, since: float) -> str:
     return ", ".join(f"{count:,} {kind} (--kind {kind})" for kind, count in counts.items() if count)
 
 
-def chosen(call: Call, collection: Collection, since: float, seen: list[bool]) -> Iterator[Item]:
-    """The changes asked for; `seen` gets whether what is watched was there, page by page."""
+def chosen(call: Call, collection: Collection, since: float, seen: list[bool], hushed: list[str]) -> Iterator[Item]:
+    """The changes asked for; `seen` gets whether what is watched was there, page by page, `hushed` who never rests."""
     args, db = call.args, collection.db
     noted = list(entries(db, since))
     names = _named(db, args.url, {one.url for one in noted})
@@ -71,6 +71,8 @@ def chosen(call: Call, collection: Collection, since: float, seen: list[bool]) -
             continue
         told = attention == EVERYTHING and one.change != UNREADABLE
         change = one.change if told else _again(collection, one, attention, ledger, seen)
+        if change.restless and Kind.CONTENT not in change.kinds:
+            hushed.append(names[one.url])
         if (
             (change.matters or args.noise)
             and change.significance >= args.min_significance
