@@ -82,7 +82,7 @@ def test_all_news_come_in_one_message() -> None:
     mailbox = Mailbox()
     assert alert([ITEM, *QUIET, ITEM], mailbox) == 2
     ((title, body),) = mailbox.sent
-    assert title == "Sanderling: 2 changed pages"
+    assert title == "Sanderling: 1 changed page, 2 changes"
     assert ITEM.url in body
     assert "\x1b" not in body
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from apprise import Apprise
 
 MOST = 50  # changes spelled out in one message
-SUBJECT = "Sanderling: {count} changed page{s}"
+SUBJECT = "Sanderling: {count} changed page{s}{times}"
 
 
 class Sender(Protocol):
@@ -59,7 +59,9 @@ def message(items: Iterable[Item]) -> tuple[str, str] | None:
     lines = [_told(item) for item in news[:MOST]]
     if len(news) > MOST:
         lines.append(f"and {len(news) - MOST} more")
-    return SUBJECT.format(count=len(news), s="" if len(news) == 1 else "s"), "\n".join(lines)
+    count = len({item.url for item in news})
+    times = f", {len(news)} changes" if len(news) > count else ""  # of a page that changed twice both are told
+    return SUBJECT.format(count=count, s="" if count == 1 else "s", times=times), "\n".join(lines)
 
 
 def _told(item: Item) -> str:
