@@ -164,6 +164,19 @@ def test_a_quiet_visit_ends_a_streak() -> None:
     assert judge(found, noise, 7).matters
 
 
+def test_what_takes_turns_is_restless_though_it_happens_to_be_the_same_once() -> None:
+    noise = Noise()
+    shown = [page([TEXT[0], f"Quotation {number}"]) for number in range(2 * STREAK + 1)]
+    found = [differ(old, new) for old, new in pairwise(shown)]
+    for one in (*found, None):
+        noise.learn(7, one)
+        noise.learn(8, None)  # so it is no place of many pages
+    assert not judge(found[-1], noise, 7).matters
+    for _ in range(STREAK):
+        noise.learn(7, None)
+    assert judge(found[-1], noise, 7).matters
+
+
 def test_news_in_a_restless_place_is_still_news_if_it_is_long() -> None:
     noise = Noise()
     short = differ(page([TEXT[0], "one"]), page([TEXT[0], "two"]))

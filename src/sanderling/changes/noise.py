@@ -8,6 +8,7 @@ a place where so far one took the turn of another is.
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
+from itertools import islice
 from typing import Self
 
 from msgspec import Struct, field, msgpack
@@ -21,6 +22,7 @@ DENSE = 0.95  # of the visits with other words, from the first that saw it to th
 RENAMED_SHARE = 0.1  # of the visits at which links lead elsewhere below the same words, if pages got other names
 FEWEST = 5  # pages on which it must be seen at the least
 STREAK = 3  # visits in a row at which a place of one page must differ
+LONGEST = 2 * STREAK  # of a streak; each quiet visit takes one away: what takes turns may happen to be the same once
 MEMORY = 2_000  # visits after which old ones count half
 MAX_FRAGMENTS = 50_000
 MAX_PAGES = 5_000  # pages whose restless places are remembered
@@ -40,7 +42,8 @@ class Noise(Struct):
 
     visits: float = 0
     seen: dict[int, float] = field(default_factory=dict)  # fragments and places, with the number of pages they were on
-    restless: dict[int, dict[int, int]] = field(default_factory=dict)  # of a page: places, and visits in a row
+    restless: dict[int, dict[int, int]] = field(default_factory=dict)
+    """Of a page: places, and at how many visits more they differed than not; below 0 if not at the last one."""
     again: dict[int, float] = field(default_factory=dict)  # places, with how often one differed twice in a row
     worded: int = 0  # visits at which words differed
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)  # of texts: the first of those visits, the last
@@ -120,7 +123,7 @@ class Noise(Struct):
 
     def is_restless(self, page: int, place: int) -> bool:
         """Say whether a place of a page differs whenever one looks."""
-        return self.restless.get(page, {}).get(place, 0) >= STREAK
+        return abs(self.restless.get(page, {}).get(place, 0)) >= STREAK
 
     def is_noisy(self, page: int, place: int, found: Difference) -> bool:
         """Say whether what differs in a place is noise: it does so all the time, and in this way."""
@@ -137,10 +140,13 @@ class Noise(Struct):
 
     def _follow(self, page: int, now: set[int]) -> None:
         before = self.restless.pop(page, {})
-        for place in now & before.keys():
-            self.again[place] = self.again.get(place, 0) + 1
-        if now:
-            self.restless[page] = {place: before.get(place, 0) + 1 for place in sorted(now)[:MAX_PLACES]}
+        for place in now:
+            if before.get(place, 0) > 0:
+                self.again[place] = self.again.get(place, 0) + 1
+        quiet = {place: 1 - abs(count) for place, count in before.items() if place not in now and abs(count) > 1}
+        places = {place: min(abs(before.get(place, 0)) + 1, LONGEST) for place in sorted(now)[:MAX_PLACES]} | quiet
+        if places:
+            self.restless[page] = dict(islice(places.items(), MAX_PLACES))
             while len(self.restless) > MAX_PAGES:
                 self.restless.pop(next(iter(self.restless)))
 
