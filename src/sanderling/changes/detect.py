@@ -11,7 +11,7 @@ from math import sqrt
 from msgspec import Struct, msgpack
 
 from sanderling.changes.difference import Action, Block, Delta, Difference, difference
-from sanderling.changes.noise import Noise, beside, place_of, places
+from sanderling.changes.noise import Noise, beside, place_of
 from sanderling.changes.resources import Sort, Swap
 from sanderling.changes.tree import Structure, Verdict
 from sanderling.pages.mark import read
@@ -134,8 +134,7 @@ def _news(found: Difference, noise: Noise, page: int) -> tuple[list[Block], int]
 
     A price is never noise.
     """
-    around = beside(found)
-    noisy = {place for place in set(places(found)) if noise.is_noisy(page, place, found)}
+    around, noisy = beside(found), noise.noisy(page, found)
     news, restless = list[Block](), 0
     for block in found.blocks:
         if not block.worth and noise.is_template(block, around):

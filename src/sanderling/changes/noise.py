@@ -125,12 +125,14 @@ class Noise(Struct):
         """Say whether a place of a page differs whenever one looks."""
         return abs(self.restless.get(page, {}).get(place, 0)) >= STREAK
 
-    def is_noisy(self, page: int, place: int, found: Difference) -> bool:
-        """Say whether what differs in a place is noise: it does so all the time, and in this way."""
-        if not self.is_everywhere(place) and not self.is_restless(page, place):
-            return False
-        growing = GROWING + place
-        return place in set(places(found)) and (growing not in _growing(found) or self.seen.get(growing, 0) >= STREAK)
+    def noisy(self, page: int, found: Difference) -> set[int]:
+        """Name the places in which what differs is noise: it does so all the time, and in this way."""
+        growing = {place for place in _growing(found) if self.seen.get(place, 0) < STREAK}
+        return {
+            place
+            for place in places(found)
+            if GROWING + place not in growing and (self.is_everywhere(place) or self.is_restless(page, place))
+        }
 
     def _date(self, found: Difference) -> None:
         """Write down when what came or went in a text did so for the first time, and for the last."""
