@@ -163,7 +163,7 @@ class Kept(Struct, frozen=True, array_like=True, gc=False):
     left: bytes = b""  # of that version without what no mark sees; empty: nobody knows
 
 
-SUSPECT = 3  # attempts: a page that only fails is not given so many, so migrants were lost
+SUSPECT = 3  # losses: one or two migrants may have been lost over anything
 
 
 class Stop(Struct, frozen=True, array_like=True, gc=False):
@@ -181,11 +181,12 @@ class Stop(Struct, frozen=True, array_like=True, gc=False):
     digest: bytes = b""
     role: Role = Role.PAGE
     last: Kept | None = None  # None: there is none, or nothing of it is wanted
+    losses: int = 0  # migrants lost that may have been at it
 
     @property
     def is_suspect(self) -> bool:
         """Say whether migrants may have been lost over it: it is asked for with nothing beside it."""
-        return self.attempts >= SUSPECT
+        return self.losses >= SUSPECT
 
 
 class Robots(Struct, frozen=True):

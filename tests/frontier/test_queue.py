@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from sanderling.database import Connection, connect, migrate
+from sanderling.frontier.again import queue_pages
 from sanderling.frontier.book import Book, Entry
 from sanderling.frontier.closing import close, conduct
 from sanderling.frontier.hosts import Hosts, backoff
@@ -126,8 +127,65 @@ def test_what_a_lost_migrant_had_not_begun_is_not_to_blame(db: Connection) -> No
     for _ in range(20):
         assert len(taken(queue, "m", 0, room=99)) == 18
         assert queue.lose("m") == (18, 0)
-    rows = db.execute("SELECT attempts, count(*) FROM urls GROUP BY attempts ORDER BY attempts").fetchall()
+    rows = db.execute("SELECT losses, count(*) FROM urls GROUP BY losses ORDER BY losses").fetchall()
     assert rows == [(0, 10), (SUSPECT, 8)]  # of each host what four connections may have begun
+
+
+def test_a_suspect_that_complains_gets_all_its_retries(db: Connection) -> None:
+    add(db, "http://a/1")
+    queue = Queue(db, FAST)
+    for _ in range(SUSPECT - 1):
+        taken(queue, "m", 0)
+        queue.lose("m")
+    for attempts in range(2):
+        (trip,) = queue.take("m", 1, 1000)
+        assert trip.stops[0].attempts == attempts
+        (lease,) = leases_of(db)
+        closing = close(visit(Outcome.RETRY, Reason.SERVER_ERROR, 503), lease, trip.stops[0].attempts, 2)
+        assert closing.state is State.QUEUED
+        queue.finish([closing])
+    (trip,) = queue.take("m", 1, 1000)
+    assert not trip.stops[0].is_suspect, "trouble with its server makes nobody more of a suspect"
+    queue.lose("m")
+    (trip,) = queue.take("m", 1, 1000)
+    assert trip.stops[0].is_suspect
+
+
+def test_a_page_of_which_nobody_was_lost_is_no_suspect_however_often_it_failed(db: Connection) -> None:
+    add(db, "http://a/1")
+    queue = Queue(db, FAST)
+    for attempts in range(9):
+        (trip,) = queue.take("m", 1, 1000)
+        assert not trip.stops[0].is_suspect
+        queue.finish([Closing(leases_of(db)[0], State.QUEUED, Reason.SERVER_ERROR, attempts=attempts + 1)])
+
+
+def test_a_visit_in_another_session_begins_without_suspicion(db: Connection) -> None:
+    add(db, "http://a/1")
+    queue = Queue(db, FAST)
+    for _ in range(SUSPECT):
+        taken(queue, "m", 0)
+        queue.lose("m")
+    taken(queue, "m", 0)
+    queue.finish([Closing(leases_of(db)[0], State.VISITED)])
+    queue_pages(db, [1])
+    (trip,) = queue.take("m", 1, 0)
+    assert not trip.stops[0].is_suspect
+
+
+def test_a_frontier_of_an_older_version_goes_on(tmp_path: Path) -> None:
+    db = connect(tmp_path / "old.db")
+    migrate(db, {"frontier": MIGRATIONS[:4]})
+    add(db, "http://a/1")
+    db.execute("UPDATE urls SET attempts = 2")
+    migrate(db, {"frontier": MIGRATIONS})
+    queue = Queue(db, FAST)
+    (trip,) = queue.take("m", 1, 1000)
+    assert (trip.stops[0].attempts, trip.stops[0].losses) == (0, 0), "nobody knows what it was two of"
+    queue.lose("m")
+    (trip,) = queue.take("m", 1, 1000)
+    assert (trip.stops[0].attempts, trip.stops[0].losses) == (0, 1)
+    db.close()
 
 
 def test_a_retried_page_waits_without_holding_its_host(db: Connection) -> None:

@@ -321,7 +321,7 @@ class TestPace:
         paths = [f"/{n}" for n in range(9)]
         server = road.server(dict.fromkeys(paths, slow))
         whole = itinerary(server, *paths, connections=3)
-        stops = [structs.replace(stop, token=n, attempts=SUSPECT * (n in (4, 5))) for n, stop in enumerate(whole.stops)]
+        stops = [structs.replace(stop, token=n, losses=SUSPECT * (n in (4, 5))) for n, stop in enumerate(whole.stops)]
         trip = road.trip()
         trip.accept(structs.replace(whole, stops=tuple(stops)))
         home, told = [], []

@@ -22,14 +22,17 @@ def queue_pages(db: Connection, urls: Iterable[int], rank: float = 0.0) -> None:
         f" (SELECT host FROM urls WHERE id = ? AND state IN ({RESTING}))",
         ids,
     )
-    db.executemany(f"UPDATE urls SET state = '{State.QUEUED}', attempts = 0 WHERE id = ? AND state IN ({RESTING})", ids)
+    db.executemany(
+        f"UPDATE urls SET state = '{State.QUEUED}', attempts = 0, losses = 0 WHERE id = ? AND state IN ({RESTING})", ids
+    )
 
 
 def queue_all(db: Connection, rows: Sequence[tuple[int, int, float]]) -> None:
     """Queue URLs, each with its host and its rank, whatever became of them before."""
     db.executemany("INSERT INTO queue (url, host, rank) VALUES (?, ?, ?)", rows)
     db.executemany(
-        f"UPDATE urls SET state = '{State.QUEUED}', attempts = 0 WHERE id = ?", [(url,) for url, _, _ in rows]
+        f"UPDATE urls SET state = '{State.QUEUED}', attempts = 0, losses = 0 WHERE id = ?",
+        [(url,) for url, _, _ in rows],
     )
     _count_waiting(db)
 

@@ -8,8 +8,8 @@ from msgspec import Struct
 from sanderling.database import Connection, rows_of
 from sanderling.records import SUSPECT, Reason, State
 
-LOSSES = 5  # attempts with a migrant lost before a URL is given up
-ATTEMPTS = "SELECT attempts FROM urls WHERE id = ?"
+LOSSES = 5  # migrants lost before a URL is given up with the next one
+TRIED = "SELECT attempts, losses FROM urls WHERE id = ?"
 
 
 class Lease(Struct, frozen=True, gc=False):
@@ -29,6 +29,7 @@ class Closing(Struct, frozen=True, gc=False):
     reason: Reason = Reason.NONE
     note: str = ""
     attempts: int = 0
+    losses: int | None = None  # migrants lost that may have been at it; None: as before
     ready_at: float = 0.0  # for a URL that goes back: not before
     rank: float = 0.0
     wire: str | None = None  # how it is asked for from now on; None: as before
@@ -62,6 +63,8 @@ def finish(db: Connection, closings: Sequence[Closing]) -> None:
         "UPDATE urls SET state = ?, reason = ?, note = ?, attempts = ? WHERE id = ?",
         [(str(c.state), str(c.reason), c.note, c.attempts, c.lease.url) for c in closings],
     )
+    losses = [(c.losses, c.lease.url) for c in closings if c.losses is not None]
+    db.executemany("UPDATE urls SET losses = ? WHERE id = ?", losses)
     wires = [(c.wire, c.lease.url) for c in closings if c.wire is not None]
     db.executemany("UPDATE urls SET wire = ? WHERE id = ?", wires)
     hops = [(c.hops, c.lease.url) for c in closings if c.hops is not None]
@@ -85,8 +88,8 @@ def finish(db: Connection, closings: Sequence[Closing]) -> None:
 
 def give_back(db: Connection, leases: Iterable[Lease]) -> None:
     """Queue again what nobody will bring, and nobody is to blame for."""
-    rows = [(lease, *db.execute(ATTEMPTS, (lease.url,)).fetchone()) for lease in leases]
-    finish(db, [Closing(lease, State.QUEUED, attempts=attempts) for lease, attempts in rows])
+    rows = [(lease, *db.execute(TRIED, (lease.url,)).fetchone()) for lease in leases]
+    finish(db, [Closing(lease, State.QUEUED, attempts=attempts) for lease, attempts, _ in rows])
 
 
 def blame(db: Connection, leases: Iterable[Lease], connections: int, alone: int) -> int:
@@ -99,14 +102,14 @@ def blame(db: Connection, leases: Iterable[Lease], connections: int, alone: int)
     is_certain = any(lease.token == alone for lease in held)
     closings, before = [], Counter[int]()
     for lease in held:
-        (attempts,) = db.execute(ATTEMPTS, (lease.url,)).fetchone()
+        attempts, losses = db.execute(TRIED, (lease.url,)).fetchone()
         state = State.QUEUED
         if lease.token == alone:
-            state, attempts = State.FAILED if attempts >= LOSSES else State.QUEUED, attempts + 1
+            state, losses = State.FAILED if losses >= LOSSES else State.QUEUED, losses + 1
         elif not is_certain and before[lease.host] < connections:
-            attempts = max(attempts, min(attempts + 1, SUSPECT))
+            losses = max(losses, min(losses + 1, SUSPECT))
         before[lease.host] += 1
         reason = Reason.MIGRANT_LOST if state is State.FAILED else Reason.NONE
-        closings.append(Closing(lease, state, reason, attempts=attempts))
+        closings.append(Closing(lease, state, reason, attempts=attempts, losses=losses))
     finish(db, closings)
     return sum(closing.state is State.FAILED for closing in closings)

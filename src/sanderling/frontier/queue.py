@@ -16,7 +16,7 @@ from sanderling.records import Host, Itinerary, Robots, Role, Stop, Url
 
 ASKED = "addresses, leased, robots_status, robots_body, robots_at, robots_until, pause"
 BEST = """
-    SELECT q.rank, q.url, u.path, u.wire, u.depth, u.hops, u.attempts, u.role
+    SELECT q.rank, q.url, u.path, u.wire, u.depth, u.hops, u.attempts, u.role, u.losses
     FROM queue AS q JOIN urls AS u ON u.id = q.url
     WHERE q.host = ? AND q.ready_at <= ? ORDER BY q.rank, q.url LIMIT ?
 """
@@ -74,7 +74,8 @@ class Queue:
         granted = [Lease(r[1], host, r[0], token + n) for n, r in enumerate(rows)]
         leases.begin(self.db, granted, migrant, now, now + self.pace.term(name, len(rows), pause))
         stops = tuple(
-            Stop(r[1], token + n, Url(name + r[2]), r[3], r[4], r[5], r[6], role=Role(r[7])) for n, r in enumerate(rows)
+            Stop(r[1], token + n, Url(name + r[2]), r[3], r[4], r[5], r[6], role=Role(r[7]), losses=r[8])
+            for n, r in enumerate(rows)
         )
         addressed = tuple(addresses.split())
         return Itinerary(Host(name), stops, addressed, robots, self.pace.delay(name), self.pace.connections)

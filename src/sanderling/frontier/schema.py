@@ -64,4 +64,9 @@ MIGRATIONS = [
     "ALTER TABLE hosts ADD COLUMN visited INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE hosts ADD COLUMN pause REAL NOT NULL DEFAULT 0",  # seconds that its robots.txt asks for
     "CREATE INDEX hosts_busy ON hosts (place) WHERE leased > 0",  # is an address in somebody's hands?
+    # migrants lost that may have been at it; they were counted as tries, so those begin anew
+    """
+    ALTER TABLE urls ADD COLUMN losses INTEGER NOT NULL DEFAULT 0;
+    UPDATE urls SET attempts = 0 WHERE id IN (SELECT url FROM queue UNION SELECT url FROM leases)
+    """,
 ]
