@@ -13,7 +13,7 @@ import sqlite3
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote_from_bytes
@@ -64,6 +64,16 @@ def connect(path: Path, *, read_only: bool = False) -> Connection:
         if not os.access(path.parent, os.W_OK):
             raise CollectionError(f"{path} cannot be opened: {path.parent} cannot be written to") from None
         raise CollectionError(f"{path} cannot be opened: {error}; use another -C, or --clean to start over") from None
+
+
+def copied(path: Path) -> Connection:
+    """Open a copy in memory of what cannot be written to, to be brought up to date for once; empty if there is none."""
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    if path.is_file():
+        with closing(connect(path, read_only=True)) as source:
+            assert isinstance(source, sqlite3.Connection)
+            source.backup(db)
+    return db
 
 
 def is_damage(error: BaseException | None) -> bool:

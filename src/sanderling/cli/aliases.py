@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sanderling.cli.frame import Call, print_json, print_rows, say, whole
-from sanderling.errors import MissingExtra, UsageError
+from sanderling.errors import MissingExtra, UsageError, unwritten
 from sanderling.index.aliases import Alias, Text, add_mentions, answer_for, find_evidence
 from sanderling.index.aliases_archive import joined, page_texts, stored_anchors, stored_pages, stored_redirects
 from sanderling.index.aliases_cues import CUES, read_pattern
@@ -70,8 +70,11 @@ def widen(call: Call, answer: dict[str, list[Alias]]) -> None:
         raise MissingExtra("widening searches", "search")
     from sanderling.index.also import keep_names
 
-    keep_names(call.collection / "index", {name: [a.alias for a in found[: call.args.most]]
-                                           for name, found in answer.items()})  # fmt: skip
+    names = {name: [alias.alias for alias in found[: call.args.most]] for name, found in answer.items()}
+    try:
+        keep_names(call.collection / "index", names)
+    except OSError as error:
+        raise unwritten(f"these names beside the index of {call.collection}", error) from None
 
 
 def wanted_names(args: argparse.Namespace) -> list[str]:

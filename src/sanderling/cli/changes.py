@@ -1,6 +1,7 @@
 """sanderling changes: what changed, of which kind, and how much it matters."""
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from sanderling.cli.diff import NOTHING_WATCHED, read_attention
 from sanderling.cli.frame import Call, print_json, print_rows, say, share, whole
 from sanderling.cli.news import chosen, fates, others
 from sanderling.cli.times import iso, moment, short
-from sanderling.errors import UsageError
+from sanderling.errors import UsageError, unwritten
 from sanderling.settings import Watching
 from sanderling.store.collection import read_collection
 from sanderling.terminal import plain
@@ -151,13 +152,27 @@ def as_object(item: Item) -> dict[str, object]:
 
 def _send(call: Call, found: list[Item]) -> int:
     """Send one message; remember what was told, so that nobody hears of a change twice."""
-    heard = _heard(call)
+    heard, remembers = _heard(call), os.access(call.collection, os.W_OK)
+    if call.args.since == LAST and not remembers:
+        raise UsageError(
+            f"nothing was sent: {call.collection} cannot be written to, so all would be told again the next time;"
+            " say since when instead (--since 1d)"
+        )
     known = set(heard.told) if call.args.since == LAST else set()
     news = [item for item in found if item.is_news and (item.url, item.at) not in known]
     sent = alert(news, open_sender(call.args.alert))
     if news and not sent:
         raise UsageError("the message could not be sent; check the address, and try with -v")
     heard.add((item.url, item.at) for item in found)
-    write_heard(call.collection / STATE, read_heard(call.collection / STATE) | {_round(call): heard})
+    if remembers:
+        _remember(call, heard)
     say(call, f"told of {sent} changes" if sent else "nothing to tell")
     return 0
+
+
+def _remember(call: Call, heard: Heard) -> None:
+    path = call.collection / STATE
+    try:
+        write_heard(path, read_heard(path) | {_round(call): heard})
+    except OSError as error:
+        raise unwritten(f"what was told to {path}", error) from None

@@ -46,7 +46,7 @@ def run(call: Call) -> int:
     if call.args.first < 1 or call.args.start < 1:
         raise UsageError("--first and --from count from 1")
     read_collection(call.collection).close()
-    if not call.args.no_update and os.access(call.collection, os.W_OK):
+    if not call.args.no_update and _is_writable(call):
         _update(call)
     began = time.perf_counter()
     results = _search(call)
@@ -58,6 +58,10 @@ def run(call: Call) -> int:
         _print(results, explain=call.args.explain, marks=("\033[1m", "\033[0m") if bold else ("", ""))
         say(call, f"{results.total:,} found in {(time.perf_counter() - began) * 1000:.0f} ms")
     return 0
+
+
+def _is_writable(call: Call) -> bool:
+    return os.access(call.collection, os.W_OK)
 
 
 def _update(call: Call) -> None:
@@ -83,12 +87,27 @@ def _search(call: Call) -> "Results":
     text, args = " ".join(call.args.query), call.args
     index = open_index(call.collection / "index", write=False)
     if index is None:
+        if not _is_writable(call):
+            raise CollectionError(f"{call.collection} has no index yet, and none can be made: it cannot be written to")
         return Results(text, 0)
-    has_log = (call.collection / DATABASE).exists() and os.access(call.collection, os.W_OK)
+    if not (args.no_update or _is_writable(call)):
+        _tell_behind(call, index.missing_since)
+    has_log = (call.collection / DATABASE).exists() and _is_writable(call)
     taught = Taught(open_log(call.collection)) if has_log else nothing_learned
     return Finder(index, taught, widen=Also(call.collection / "index")).search(
         Ask(text, args.start - 1, args.first, args.explain, False, now=time.time())
     )
+
+
+def _tell_behind(call: Call, since: int) -> None:
+    """Say what an index lacks that cannot be brought up to date."""
+    with read_collection(call.collection) as collection:
+        (newest,) = collection.db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()
+    if newest > since:
+        say(
+            call,
+            f"{call.collection} cannot be written to: the index is searched as it is, {newest - since:,} visits old",
+        )
 
 
 def as_object(hit: "Hit") -> dict[str, object]:

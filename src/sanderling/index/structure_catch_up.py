@@ -1,9 +1,11 @@
 """Bring the structure index up to what is stored: it is derived, lies in a file of its own and can be made again."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
-from sanderling.database import Connection, connect, migrate
+from sanderling.database import Connection, connect, copied, migrate
 from sanderling.index.structure import CHUNK, Stored, Structures
 from sanderling.index.structure_leads import Arrival
 from sanderling.index.structure_schema import MIGRATIONS
@@ -25,8 +27,7 @@ PAGE = (
 @contextmanager
 def open_structures(collection: Collection) -> Iterator[Structures]:
     """Open the structure index of a collection, brought up to date; a crawl may go on writing meanwhile."""
-    collection.indexes.mkdir(exist_ok=True)
-    db = connect(collection.indexes / FILE)
+    db = _open(collection.indexes)
     try:
         migrate(db, {"structure": MIGRATIONS})
         structures = Structures(db)
@@ -34,6 +35,14 @@ def open_structures(collection: Collection) -> Iterator[Structures]:
         yield structures
     finally:
         db.close()
+
+
+def _open(folder: Path) -> Connection:
+    """The file of the index; where nobody may write, a copy that is gone with who asks."""
+    if not os.access(folder if folder.exists() else folder.parent, os.W_OK):
+        return copied(folder / FILE)
+    folder.mkdir(exist_ok=True)
+    return connect(folder / FILE)
 
 
 def catch_up(structures: Structures, catalogue: Connection) -> int:

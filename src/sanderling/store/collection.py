@@ -200,6 +200,11 @@ def read_collection(folder: Path) -> Collection:
         current = is_current(db, ROOMS)
     if not current:  # an older version wrote it: bring it up to date first
         db.close()
+        if not os.access(folder, os.W_OK):
+            raise CollectionError(
+                f"{folder} was written by an older version of this program and cannot be brought up to date:"
+                " it cannot be written to; read a copy of it, or use that version"
+            )
         open_collection(folder).close()
         db = open_database(folder, read_only=True)
     return Collection(folder, db, -1)
