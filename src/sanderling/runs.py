@@ -3,8 +3,10 @@
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import msgspec
 
@@ -13,7 +15,7 @@ from sanderling.database import Connection, needing_room, transaction
 from sanderling.dedupe import tally
 from sanderling.dedupe.twins import News, look_up, write_down
 from sanderling.ending import Finish
-from sanderling.errors import DiskFull
+from sanderling.errors import DiskFull, SanderlingError
 from sanderling.frontier.orderings.memory import save
 from sanderling.home.filing import keep_best
 from sanderling.home.house import House
@@ -21,7 +23,7 @@ from sanderling.ordering import order_again
 from sanderling.organise.normalise import Spelling
 from sanderling.records import Outcome, Reason, State
 from sanderling.request import Request, Summary
-from sanderling.store.collection import get_meta, set_meta
+from sanderling.store.collection import get_meta, read_collection, set_meta
 from sanderling.store.offsite import Offsite
 from sanderling.wanted import call_home, judge_again, kept_pages, look_again, queue_everything, queue_seeds
 
@@ -88,12 +90,12 @@ def end_run(house: House, run: int, finish: Finish, coordinator: Coordinator, no
     """Write down how it ended; hand back what nobody holds any more. On a full disk the next start does it."""
     try:
         keep_exactly(house, now)
-        summary = summarise(house, finish, time.monotonic() - coordinator.started)
+        summary = summarise(house.db, house.counts, finish, time.monotonic() - coordinator.started)
         note_end(house, run, finish, msgspec.to_builtins(summary), now)
     except DiskFull:
         if finish is not Finish.DISK:
             raise
-        summary = summarise(house, finish, time.monotonic() - coordinator.started)
+        summary = summarise(house.db, house.counts, finish, time.monotonic() - coordinator.started)
     return summary
 
 
@@ -164,9 +166,21 @@ def _note_duplicates(house: House, news: News) -> None:
     write_down(house.db, news)
 
 
-def summarise(house: House, finish: Finish, seconds: float) -> Summary:
+def unbegun(folder: Path) -> Summary:
+    """The numbers of a run that was interrupted before it began: what is stored, and nothing else."""
+    nothing = Summary(
+        finish_reason=Finish.INTERRUPTED, pages=0, fetched=0, not_modified=0, duplicates=0, failed=0, skipped=0,
+        bytes=0, seconds=0.0, pages_per_second=0.0,
+    )  # fmt: skip
+    try:
+        with read_collection(folder) as collection:
+            return summarise(collection.db, Counter(), Finish.INTERRUPTED, 0.0)
+    except SanderlingError:  # there is none yet, or none that can be read
+        return nothing
+
+
+def summarise(db: Connection, counts: Counter[str], finish: Finish, seconds: float) -> Summary:
     """The numbers of a run."""
-    counts, db = house.counts, house.db
     (pages,) = db.execute(
         "SELECT count(*) FROM pages JOIN urls ON urls.id = pages.url WHERE status BETWEEN 200 AND 299 AND role = 'page'"
     ).fetchone()

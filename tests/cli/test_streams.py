@@ -14,7 +14,7 @@ import pytest
 from tests.web import Site, html, tree
 
 from sanderling.cli import main
-from sanderling.cli.frame import EXIT_INTERRUPTED
+from sanderling.cli.frame import EXIT_INTERRUPTED, parse_call
 from sanderling.store.collection import read_collection
 from sanderling.store.listing import pages
 
@@ -177,3 +177,61 @@ def test_ctrl_c_while_the_command_line_wakes_up_is_no_error(awaited: str) -> Non
     script = STOPPED.format(project["scripts"]["sanderling"].removesuffix(":main"))
     done = subprocess.run([sys.executable, "-c", script, awaited], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (EXIT_INTERRUPTED, b"")
+
+
+def interrupt_while_seeds_are_read(folder: Path, tmp_path: Path) -> tuple[int, bytes, bytes]:
+    """Ctrl-C as early as it can be told for sure: the file of seeds is a pipe that nobody writes to."""
+    os.mkfifo(tmp_path / "seeds")
+    line = [sys.executable, "-m", "sanderling", "crawl", "-C", str(folder), "--json",
+            "--seed-file", str(tmp_path / "seeds")]  # fmt: skip
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with process, (tmp_path / "seeds").open("w"):  # it is being read now
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=300)
+    return process.returncode, out, err
+
+
+def test_a_crawl_interrupted_before_it_begins_tells_scripts_so(tmp_path: Path) -> None:
+    code, out, err = interrupt_while_seeds_are_read(tmp_path / "none", tmp_path)
+    assert (code, err) == (EXIT_INTERRUPTED, b"")
+    told = json.loads(out.splitlines()[-1])
+    assert (told["finish_reason"], told["pages"], told["fetched"]) == ("interrupted", 0, 0)
+    assert not (tmp_path / "none").exists()
+
+
+def test_it_tells_how_many_pages_the_collection_has(folder: Path, tmp_path: Path) -> None:
+    code, out, _ = interrupt_while_seeds_are_read(folder, tmp_path)
+    told = json.loads(out.splitlines()[-1])
+    assert (code, told["finish_reason"], told["pages"], told["fetched"]) == (EXIT_INTERRUPTED, "interrupted", 2, 0)
+
+
+@pytest.mark.parametrize("where", ["sanderling.cli.refresh.refresh", "sanderling.cli.refresh.remembered"])
+def test_a_refresh_interrupted_before_it_begins_tells_scripts_so(
+    folder: Path, where: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(where, interrupted)
+    assert main(["refresh", "-C", str(folder), "--json"]) == EXIT_INTERRUPTED
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (told["finish_reason"], told["visited"]) == ("interrupted", 0)
+    monkeypatch.setattr("sanderling.cli.refresh.dry_run", interrupted)
+    main(["refresh", "-C", str(folder), "--json", "--dry-run"])
+    assert capsys.readouterr().out == "", "what it would list is no summary"
+
+
+def test_an_interrupt_while_the_command_is_read_is_told_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tries = []
+
+    def read(*words: object) -> object:
+        tries.append(words)
+        if len(tries) == 1:
+            raise KeyboardInterrupt
+        return parse_call(*words)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("sanderling.cli.parse_call", read)
+    assert main(["crawl", "http://127.0.0.1:1/", "-C", str(tmp_path / "c"), "--json"]) == EXIT_INTERRUPTED
+    assert json.loads(capsys.readouterr().out)["finish_reason"] == "interrupted"

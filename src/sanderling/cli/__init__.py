@@ -1,7 +1,8 @@
 """One file per command: parse arguments, call one function, print.
 
 `COMMANDS` names them; a command module has HELP, EXAMPLES, GROUPS (the settings it takes as flags), `arguments(parser)`
-and `run(call) -> exit code`. Only the module of the command that was asked for is imported.
+and `run(call) -> exit code`; one that tells scripts how it ended has `interrupted(call)`, for a Ctrl-C that came before
+anything began. Only the module of the command that was asked for is imported.
 """
 
 import atexit
@@ -73,7 +74,7 @@ def obey(argv: Sequence[str]) -> int:
         print(f"sanderling: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
+        return _interrupted(argv)
     except BrokenPipeError:  # somebody closed the pipe (`| head`): that is an answer, not an error
         if not _is_closed(sys.stdout.fileno()):
             raise
@@ -89,6 +90,18 @@ def obey(argv: Sequence[str]) -> int:
         why = "the disk is full" if error.errno == errno.ENOSPC else "the disk fails"
         print(f"sanderling: what was asked for could not be written: {why}", file=sys.stderr)
         return EXIT_DISK
+
+
+def _interrupted(argv: Sequence[str]) -> int:
+    """End before anything began; a command whose last word to scripts is how it ended says it now too."""
+    if "--json" not in argv:
+        return EXIT_INTERRUPTED
+    with suppress(SanderlingError, BrokenPipeError):
+        call, module = parse_call(argv, COMMANDS)
+        if hasattr(module, "interrupted"):
+            module.interrupted(call)
+            sys.stdout.flush()
+    return EXIT_INTERRUPTED
 
 
 def ready_streams() -> None:

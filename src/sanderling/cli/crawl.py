@@ -19,6 +19,7 @@ from sanderling.engines.parking import parked
 from sanderling.errors import UsageError
 from sanderling.records import Reason
 from sanderling.request import without_secrets
+from sanderling.runs import unbegun
 from sanderling.session import Request, Summary, checked, crawl, reached
 from sanderling.settings import (
     Fetching,
@@ -90,6 +91,11 @@ def run(call: Call) -> int:
     if summary.finish_reason == Finish.DISK and call.json:
         print(f"sanderling: {WHY[Finish.DISK]}", file=sys.stderr)
     return EXIT_FAILED if empty else CODES[Finish(summary.finish_reason)]
+
+
+def interrupted(call: Call) -> None:
+    """Before the crawl began: say to a script how it ended, as ever."""
+    report(call, unbegun(call.collection))
 
 
 def came_back_empty(summary: Summary) -> bool:

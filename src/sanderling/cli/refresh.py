@@ -84,6 +84,12 @@ def run(call: Call) -> int:
     return CODES[Finish(summary.finish_reason)]
 
 
+def interrupted(call: Call) -> None:
+    """Before anything was visited: say to a script how it ended, as ever."""
+    if not call.args.dry_run:
+        report(call, Refreshed(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, Finish.INTERRUPTED))
+
+
 def is_empty(call: Call) -> bool:
     """Is there nothing that could be visited again?"""
     with read_collection(call.collection) as collection:
