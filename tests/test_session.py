@@ -9,7 +9,7 @@ from tests.web import Page, Site, html, redirect, tree
 from sanderling.coordinator import Coordinator
 from sanderling.errors import CollectionError, UsageError
 from sanderling.organise import dust
-from sanderling.request import depth_limit, fetch_settings, read_seed, without_secrets
+from sanderling.request import depth_limit, fetch_settings, read_seed
 from sanderling.session import Request, Summary, checked, crawl
 from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
 from sanderling.store.collection import get_meta, open_collection, read_collection
@@ -433,7 +433,7 @@ def test_no_password_is_told_with_an_address_that_is_none(address: str) -> None:
 
 
 @pytest.mark.usefixtures("soon_again")
-@pytest.mark.parametrize("login", ["me:pw@", "me:p/w@", "me:p@w@"])
+@pytest.mark.parametrize("login", ["me:pw@", "me:p%2Fw@", "me:p@w@"])
 def test_no_password_of_a_proxy_is_kept_for_later_runs(login: str, tmp_path: Path) -> None:
     with Site({}) as proxy:
         door = proxy.root.replace("://", f"://{login}")
@@ -454,10 +454,3 @@ def test_no_password_of_a_proxy_is_kept_for_later_runs(login: str, tmp_path: Pat
 def test_one_collection_has_one_writer(tmp_path: Path) -> None:
     with open_collection(tmp_path), pytest.raises(CollectionError, match="in use by process"):
         open_collection(tmp_path)
-
-
-def test_no_password_is_kept_with_the_command() -> None:
-    typed = ["crawl", "http://me:pw@x/", "--basic-auth", "x=me:pw", "--header=Cookie: pw", "--proxy", "http://a:pw@b"]
-    kept = " ".join(without_secrets(typed))
-    assert "pw" not in kept
-    assert kept.startswith("crawl http://***@x/ --basic-auth ***")

@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Sequence
 from random import Random
 
 from msgspec import Struct
@@ -11,6 +10,7 @@ from sanderling import __version__
 from sanderling.errors import UsageError
 from sanderling.frontier.pace import Pace
 from sanderling.given import nearest
+from sanderling.hiding import hide_password
 from sanderling.migrants.settings import FetchSettings
 from sanderling.ordering import Wish
 from sanderling.organise.depth import read_depth
@@ -31,12 +31,13 @@ from sanderling.settings import (
     Scope,
     Workers,
 )
-from sanderling.store.collection import hide_password
 
-SECRET = ("--basic-auth", "--header", "--store", "--proxy")  # flags whose values may hold a password
 AT_HOME = re.compile(r"(localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\])([:/]|$)", re.IGNORECASE).match
 NAMED_HOST = re.compile(r"(?:https?://)?([^/@\s]+?)(:\d+)?/?").fullmatch
 BARE_ADDRESS = re.compile(r"[\da-f.]*(:[\da-f.]*){2,}", re.IGNORECASE).fullmatch  # IPv6 without its brackets
+PROXY = re.compile(
+    r"(?:https?|socks4a?|socks5h?)://(?:[^/?#\s]*@)?(?:\[[\da-fA-F:.%]+\]|[^/?#@:\s\[\]]+)(?::(\d{1,5}))?/?"
+).fullmatch
 FAST_CONNECTIONS = 16  # to one host, where no pause is asked for
 
 
@@ -85,19 +86,8 @@ def read_seed(text: str) -> Spelling:
     spelling = normalise(raw if "://" in raw else f"{'http' if AT_HOME(raw) else 'https'}://{raw}")
     if spelling is None or ("://" not in raw and (raw.startswith("/") or "@" in raw.partition("/")[0])):
         why = {Reason.SCHEME: "only http and https are crawled", Reason.TOO_LONG: "it is too long"}
-        raise UsageError(f"{text!r} cannot be crawled: {why.get(why_not(raw), 'it is no URL')}")
+        raise UsageError(f"{hide_password(text)!r} cannot be crawled: {why.get(why_not(raw), 'it is no URL')}")
     return spelling
-
-
-def without_secrets(argv: Sequence[str]) -> list[str]:
-    """A command as it may be kept: passwords, and headers that may hold one, are not written down."""
-    kept, is_secret = [], False
-    for word in argv:
-        flag, equals, _ = word.partition("=")
-        hidden = f"{flag}=***" if equals and flag in SECRET else re.sub(r"://[^/@\s]*@", "://***@", word)
-        kept.append("***" if is_secret else hidden)
-        is_secret = word in SECRET
-    return kept
 
 
 def depth_limit(text: str) -> int:
@@ -127,16 +117,17 @@ def fetch_settings(request: Request) -> FetchSettings:
     fetching, politeness = request.fetching, request.politeness
     name = politeness.user_agent.strip() or f"sanderling/{__version__}"
     agent = f"{name} (+{politeness.contact})" if politeness.contact else name
-    if fetching.proxy and not re.match(r"(https?|socks4a?|socks5h?)://[^/]", fetching.proxy):
+    if fetching.proxy and not _is_proxy(fetching.proxy):
         raise UsageError(
             f"--proxy: {hide_password(fetching.proxy)!r} is no proxy; write http://HOST:PORT or socks5://HOST:PORT"
+            " (in a password %2F for /, %3F for ?, %23 for #)"
         )
     auth = {}
     for item in fetching.basic_auth:
         host, equals, secret = item.partition("=")
         if not equals or ":" not in secret:
             raise UsageError("--basic-auth wants HOST=USER:PASSWORD")
-        auth[_host("--basic-auth", host)] = secret
+        auth[_host("--basic-auth", host, is_shown=False)] = secret
     if not fetching.max_body:
         raise UsageError("--max-body 0 would keep no page at all; leave it out for 20MB")
     return FetchSettings(
@@ -155,12 +146,19 @@ def fetch_settings(request: Request) -> FetchSettings:
     )
 
 
-def _host(flag: str, text: str) -> str:
+def _is_proxy(text: str) -> bool:
+    """Is it one that curl takes? What it says of others names them whole, with their passwords."""
+    found = PROXY(text)
+    return found is not None and int(found[1] or 0) < 2**16
+
+
+def _host(flag: str, text: str, is_shown: bool = True) -> str:
     """The name of a host as migrants spell it, with the port if one was given."""
     found = NAMED_HOST(f"[{text.strip()}]" if BARE_ADDRESS(text.strip()) else text.strip())
     spelling = normalise(f"http://{found[1]}/") if found else None
     if not found or spelling is None:
-        raise UsageError(f"{flag}: {text!r} is no host; write example.org or example.org:8443")
+        said = repr(text) if is_shown else "what stands before ="  # a password, if it was written the other way round
+        raise UsageError(f"{flag}: {said} is no host; write example.org or example.org:8443")
     return hostname(host_of(spelling.url)) + (found[2] or "")
 
 

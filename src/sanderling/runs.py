@@ -66,7 +66,7 @@ def _kept_settings(request: Request) -> str:
     for group in (request.scope, request.limits, request.politeness, request.fetching, request.workers):
         kept |= msgspec.to_builtins(group)
     kept["proxy"] = re.sub(r"://.*@", "://", request.fetching.proxy)  # without it, we must not go round it
-    secret = {"basic_auth", "header", "limit", "time_limit", "size_limit", "store", "park"}
+    secret = {"basic_auth", "header", "limit", "time_limit", "size_limit", "store", "archive", "park"}
     return json.dumps({name: value for name, value in kept.items() if name not in secret})
 
 
@@ -126,7 +126,7 @@ def _send_away(house: House, offsite: Offsite) -> None:
     (current,) = house.archive.lengths()
     offsite.settle(current, house.catalogue.committed())
     for name, why in offsite.trouble.items():
-        house.log.note(f"{name} could not be copied to {offsite.address}: {why}")
+        house.log.note(f"{name} could not be copied to {offsite.shown}: {why}")
     offsite.close()
 
 

@@ -17,8 +17,8 @@ from sanderling.coordinator import Coordinator, Engine
 from sanderling.ending import Finish
 from sanderling.engines.parking import parked
 from sanderling.errors import UsageError
+from sanderling.hiding import without_secrets
 from sanderling.records import Reason
-from sanderling.request import without_secrets
 from sanderling.runs import unbegun
 from sanderling.session import Request, Summary, checked, crawl, reached
 from sanderling.settings import (

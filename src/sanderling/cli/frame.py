@@ -16,6 +16,7 @@ from msgspec import Struct
 import sanderling
 from sanderling.errors import UsageError
 from sanderling.given import ENVIRONMENT, Setting, alike, gather, group_from, nearest, settings_of
+from sanderling.hiding import flag_of
 from sanderling.settings import Keeping
 from sanderling.terminal import plain
 
@@ -32,6 +33,7 @@ EXIT_HELD = 18  # hosts asked us to come back much later
 MEASURED = 1000  # rows of a table that are looked at before the first is printed
 WIDEST = 60  # letters of a column: one long cell does not push what follows out of sight for all others
 WITH_VALUE = ("-C", "--collection", "--settings")  # flags of every command that a word follows
+WITH_EQUALS = re.compile(r"(--[a-z][a-z-]*)=").match
 REMARK = re.compile(r"^(  \S.*?\S {3,})(?=[^#\s])", re.MULTILINE)  # behind an example: a shell must not obey it
 SETTINGS_FILE = f"TOML file of settings (default: what {ENVIRONMENT}SETTINGS names, else ./sanderling.toml)"
 
@@ -138,13 +140,20 @@ def parse_call(argv: Sequence[str], commands: Mapping[str, str]) -> tuple[Call, 
     parser = new_parser(f"sanderling {argv[0]}")
     fill(parser, module)
     args, unknown = parser.parse_known_intermixed_args(argv[1:])  # flags may stand between what else is given
+    flags = [flag for action in parser._actions for flag in action.option_strings]
+    unknown = _mistyped(argv[1:], flags) or unknown
     if unknown:
-        flags = [flag for action in parser._actions for flag in action.option_strings]
         close = alike(unknown[0].partition("=")[0], flags) if unknown[0].startswith("-") else ""
         if not unknown[0].startswith("--"):
             close = getattr(module, "DASHED", close)  # where a dash may begin something else than a flag
-        raise UsageError(f"{unknown[0]!r} is not understood{close} (see {parser.prog} --help)")
+        raise UsageError(f"{flag_of(unknown[0])!r} is not understood{close} (see {parser.prog} --help)")
     return read_call(args, getattr(module, "GROUPS", ())), module
+
+
+def _mistyped(words: Sequence[str], flags: Sequence[str]) -> list[str]:
+    """Flags with a value that there are not: with a space in it, argparse would take one for a URL or the like."""
+    typed = words[: words.index("--")] if "--" in words else words
+    return [word for word in typed if (flag := WITH_EQUALS(word)) and flag[1] not in flags]
 
 
 def _command_first(argv: Sequence[str], commands: Mapping[str, str]) -> Sequence[str]:

@@ -18,11 +18,12 @@ from sanderling.coordinator import Coordinator
 from sanderling.driving import find_on_web, is_worth_crawling
 from sanderling.ending import Finish
 from sanderling.errors import MissingExtra, UsageError
+from sanderling.hiding import without_secrets
 from sanderling.index.beside import can_index, indexing
 from sanderling.lookout import look_again
 from sanderling.pages.parse import Document
 from sanderling.pages.wrapper import Field, induce, read
-from sanderling.request import Request, fetch_settings, without_secrets
+from sanderling.request import Request, fetch_settings
 from sanderling.samples import Sample, take_sample
 from sanderling.settings import Fetching, Limits, Politeness, Revisit, Scheduling, Scope, Searching, Workers
 from sanderling.store.collection import exists, read_collection

@@ -19,8 +19,9 @@ from sanderling.ending import Finish
 from sanderling.engines.parking import parked
 from sanderling.errors import UsageError
 from sanderling.given import group_from, nearest
+from sanderling.hiding import without_secrets
 from sanderling.refresh.policies import POLICIES
-from sanderling.request import Request, without_secrets
+from sanderling.request import Request
 from sanderling.revisits import Mode, Refreshed, expected, refresh
 from sanderling.settings import (
     Fetching,

@@ -4,8 +4,9 @@ import argparse
 
 from sanderling.cli.frame import Call, print_json, print_rows
 from sanderling.given import ENVIRONMENT, known
+from sanderling.hiding import shown
 
-HELP = "List every setting: its value now, its flag, its key in sanderling.toml and its environment variable."
+HELP = "List every setting: its value now (no secrets), its flag, its key in sanderling.toml, its environment variable."
 EXAMPLES = """\
 examples:
   sanderling settings
@@ -22,7 +23,7 @@ def run(call: Call) -> int:
     """Print the table."""
     rows = []
     for name, setting in known().items():
-        value = call.found.get(name, setting.default)
+        value = shown(name, call.found.get(name, setting.default))
         rows.append(
             {
                 "name": name,

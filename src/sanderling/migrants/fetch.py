@@ -1,5 +1,6 @@
 """Many requests at once over one curl, driven by readiness: nothing here waits for one host."""
 
+import re
 import select
 import time
 from typing import Any
@@ -17,7 +18,10 @@ EVENTS = {
     pycurl.POLL_OUT: select.POLLOUT,
     pycurl.POLL_INOUT: select.POLLIN | select.POLLOUT,
 }
-SECRET = frozenset((b"authorization", b"cookie", b"proxy-authorization"))  # headers nobody is to read later
+TOLD = re.compile(
+    rb"accept(-\w+)?|cache-control|dnt|forwarded|from|host|origin|pragma|prefer|priority|referer|save-data"
+    rb"|sec-(?:ch|fetch|gpc)[\w-]*|te|upgrade-insecure-requests|user-agent|via"
+)  # headers that say what is asked for, and by whom; in any other there may be a secret, which nobody is to read later
 READY = {
     select.POLLIN: pycurl.CSELECT_IN,
     select.POLLOUT: pycurl.CSELECT_OUT,
@@ -38,10 +42,11 @@ def request_headers(settings: FetchSettings) -> list[bytes]:
 def told_headers(headers: list[bytes]) -> tuple[bool, bytes]:
     """Write down those that the archive keeps, and say whether they name the host.
 
-    One without a value curl sends not at all, and a host it sends first.
+    Any name but those of the standards may be that of a key. One without a value curl sends not at all, and a host it
+    sends first.
     """
     named = [(header.partition(b":")[0].lower(), header) for header in headers]
-    kept = [(name, header) for name, header in named if name not in SECRET and header.partition(b":")[2].strip()]
+    kept = [(name, header) for name, header in named if TOLD.fullmatch(name) and header.partition(b":")[2].strip()]
     lines = [header + b"\r\n" for _, header in sorted(kept, key=lambda one: one[0] != b"host")]
     return any(name == b"host" for name, _ in named), b"".join(lines)
 

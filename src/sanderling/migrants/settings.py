@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from sanderling import __version__
 from sanderling.errors import UsageError
+from sanderling.hiding import header_name
 from sanderling.records import Role
 
 HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\x00-\x1f\x7f]*")
@@ -57,13 +58,16 @@ class FetchSettings(Struct, frozen=True):
     keep_requests: bool = True  # pack what we asked beside what came
 
     def __post_init__(self) -> None:
-        for header in (*self.headers, f"User-Agent: {self.user_agent}"):
+        if not HEADER.fullmatch(f"User-Agent: {self.user_agent}"):
+            raise UsageError(
+                f"--user-agent: {self.user_agent!r} cannot stand in a request header; write it on one line"
+            )
+        for header in self.headers:
+            name = header_name(header)  # no more of it is told: it may be a secret
             if not HEADER.fullmatch(header):
-                raise UsageError(f"{header!r} is no request header; write 'Name: value' on one line")
-            if OURS.fullmatch(header.partition(":")[0]):  # it would ask for something else than the whole page
-                raise UsageError(
-                    f"--header: {header.partition(':')[0]} is not yours to say: it makes a request another one"
-                )
+                raise UsageError(f"--header: {name or 'one'} is no request header; write 'Name: value' on one line")
+            if OURS.fullmatch(name):  # it would ask for something else than the whole page
+                raise UsageError(f"--header: {name} is not yours to say: it makes a request another one")
         if any(header.lower().startswith("user-agent:") for header in self.headers):
             raise UsageError("give the user agent with --user-agent: robots.txt is read by that name")
 

@@ -6,6 +6,7 @@ from typing import Any
 import pycurl
 from msgspec import Struct
 
+from sanderling.hiding import hide_in
 from sanderling.migrants.guard import is_global
 from sanderling.migrants.head import media_type, read_head
 from sanderling.migrants.settings import FetchSettings
@@ -203,6 +204,8 @@ class Transfer:
         why = self.why
         if self.refused and error == pycurl.E_COULDNT_CONNECT:
             why, note = Reason.PRIVATE_ADDRESS, f"{self.refused} is not a public address"
+        if note and self.settings.proxy:
+            note = hide_in(note, self.settings.proxy)
         cut = why is Reason.TOO_LARGE and self.ask.cut
         reply = Reply(
             self.ask,

@@ -3,7 +3,6 @@
 import fcntl
 import json
 import os
-import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from sanderling.database import Connection, connect, is_current, is_damage, migr
 from sanderling.dedupe.schema import MIGRATIONS as DEDUPE
 from sanderling.errors import CollectionError, UsageError, unwritten
 from sanderling.frontier.schema import MIGRATIONS as FRONTIER
+from sanderling.hiding import hide_password
 from sanderling.migrants.settings import product_token
 from sanderling.organise.normalise import SCHEME_VERSION
 from sanderling.store.schema import MIGRATIONS as STORE
@@ -124,11 +124,6 @@ def _shared(store: str, read_only: bool) -> Connection:
     if not read_only:
         postgres.own(db)
     return db
-
-
-def hide_password(store: str) -> str:
-    """A store's address as it may be shown; a password may hold any letter."""
-    return re.sub(r"^((?:\w+://)?+[^:@]*):.*@", r"\1:***@", store, flags=re.DOTALL)
 
 
 def open_collection(folder: Path, store: str = "") -> Collection:

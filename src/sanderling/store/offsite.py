@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from sanderling.errors import CollectionError, MissingExtra, UsageError
+from sanderling.hiding import hide_in, hide_password
 
 POINTER = "elsewhere"  # in the archive's folder: where the files went
 OURS = "sanderling-*.warc.gz"
@@ -22,7 +23,7 @@ class Offsite:
     """The other place of one archive."""
 
     def __init__(self, folder: Path, address: str) -> None:
-        self.folder, self.address = folder, address
+        self.folder, self.address, self.shown = folder, address, hide_password(address)
         self.fs, self.root = reach(address)
         self.pool = ThreadPoolExecutor(1, thread_name_prefix="offsite")
         self.sent: dict[str, Future[None]] = {}
@@ -33,7 +34,9 @@ class Offsite:
         try:
             found = self.fs.ls(self.root, detail=True, refresh=True) if self.fs.exists(self.root) else []
         except Exception as error:  # each file system has errors of its own
-            raise CollectionError(f"the archive's place {self.address} cannot be reached: {error}") from error
+            raise CollectionError(
+                f"the archive's place {self.shown} cannot be reached: {hide_in(error, self.address)}"
+            ) from error
         return {Path(entry["name"]).name: int(entry["size"]) for entry in found if entry["type"] == "file"}
 
     def send(self, name: str) -> None:
@@ -68,7 +71,7 @@ class Offsite:
         try:
             there = self.names()
         except CollectionError as error:
-            self.trouble[self.address] = str(error)
+            self.trouble[self.shown] = str(error)
             return
         for path in sorted(self.folder.glob(OURS)):
             size = path.stat().st_size
@@ -79,7 +82,7 @@ class Offsite:
 
     def _note(self, name: str, error: BaseException | None) -> None:
         if error is not None:
-            self.trouble[name] = f"{type(error).__name__}: {error}"
+            self.trouble[name] = f"{type(error).__name__}: {hide_in(error, self.address)}"
 
     def close(self) -> None:
         """Let go."""
@@ -95,7 +98,8 @@ def reach(address: str) -> tuple[Any, str]:
     try:
         fs, root = url_to_fs(address)
     except (ValueError, ImportError, OSError) as error:
-        raise UsageError(f"{address!r} is no place for an archive: {error}") from None
+        said = hide_in(error, address)
+        raise UsageError(f"{hide_password(address)!r} is no place for an archive: {said}") from None
     return fs, str(root).rstrip("/")
 
 
@@ -104,11 +108,13 @@ def open_offsite(folder: Path, address: str) -> Offsite | None:
     pointer = folder / POINTER
     known = pointer.read_text().strip() if pointer.is_file() else ""
     if address and known and address != known:
-        raise CollectionError(f"{folder} has its files at {known}; it cannot have them at {address} too")
+        places = hide_password(known), hide_password(address)
+        raise CollectionError(f"{folder} has its files at {places[0]}; it cannot have them at {places[1]} too")
     if not (address or known):
         return None
     found = Offsite(folder, address or known)
     if not known:
+        pointer.touch(mode=0o600)  # it may hold a password
         pointer.write_text(address)
     return found
 

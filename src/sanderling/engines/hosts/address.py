@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from sanderling.errors import UsageError
+from sanderling.hiding import hide_password
 from sanderling.records import Host
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Address(Struct, frozen=True):
     def sites(self) -> list[Host]:
         """Ask which sites the host speaks for."""
         if urlsplit(self.url).scheme not in ("http", "https") or not urlsplit(self.url).hostname:
-            raise UsageError(f"{self.url!r} is no address of a host; write https://host.example:8443")
+            raise UsageError(f"{hide_password(self.url)!r} is no address of a host; write https://host.example:8443")
         from http.client import HTTPException
 
         from sanderling.engines.hosts.keys import read_key
@@ -58,4 +59,4 @@ class Address(Struct, frozen=True):
             link.close()
             return [Host(str(site)) for site in found["sites"]]
         except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
-            raise UsageError(f"no host answers at {self.url}: {error}") from None
+            raise UsageError(f"no host answers at {hide_password(self.url)}: {error}") from None
