@@ -1,5 +1,6 @@
 """The whole crawler with its migrants on a real Ray cluster: a node dies on the way, then the head."""
 
+import json
 import os
 import shutil
 import signal
@@ -21,10 +22,11 @@ from sanderling.coordinator import Coordinator
 from sanderling.engines.cluster import Cluster, Line
 from sanderling.errors import EngineUnavailable
 from sanderling.migrants.settings import FetchSettings
+from sanderling.records import Reason
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
 from sanderling.store.collection import read_collection
-from sanderling.store.listing import pages
+from sanderling.store.listing import pages, skipped
 from sanderling.store.read import StoredRecord, walk
 
 PAGES = 300
@@ -225,6 +227,48 @@ def test_a_head_that_dies_and_returns_loses_nothing(
         assert (crawling.summary.finish_reason, crawling.summary.pages) == ("done", PAGES)
         assert "was lost" in (tmp_path / "logs" / "crawl.log").read_text()
         check(tmp_path, site)
+
+
+KILLER = """
+import os, signal
+from sanderling.migrants.observe import Observer
+observe = Observer.observe
+Observer.observe = lambda self, stop, reply, at: (
+    os.kill(os.getpid(), signal.SIGKILL) if b"poison" in reply.body else observe(self, stop, reply, at)
+)
+"""
+CHOKER = """
+from sanderling.migrants.observe import Observer
+observe = Observer.observe
+def choke(self, stop, reply, at):
+    if b"poison" in reply.body:
+        raise MemoryError
+    return observe(self, stop, reply, at)
+Observer.observe = choke
+"""
+
+
+@pytest.mark.parametrize("harm", [KILLER, CHOKER])
+def test_a_page_that_kills_whoever_reads_it_is_given_up_and_no_other(tmp_path: Path, harm: str) -> None:
+    pytest.importorskip("ray")
+    (tmp_path / "sitecustomize.py").write_text(harm)
+    with Site(tree(40, fan=40)) as site:
+        site.pages["/p20"] = html(text="poison")
+        command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
+                   site.root + "/", "-C", str(tmp_path / "c"), "--delay", "0", "--allow-private", "--migrants", "2",
+                   "--engine", "ray", "--json"]  # fmt: skip
+        path = f"{tmp_path}:{Path(__file__).parents[2] / 'src'}"
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": path}, timeout=600
+        )
+        assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout.splitlines()[-1])
+    assert (summary["finish_reason"], summary["pages"], summary["failed"]) == ("done", 39, 1)
+    with read_collection(tmp_path / "c") as collection:
+        lost = [row.url for row in skipped(collection.db) if row.reason == Reason.MIGRANT_LOST]
+    assert lost == [site.root + "/p20"]
+    lines = (tmp_path / "c" / "logs" / "migrants.log").read_text()
+    assert lines.count(" lose ") <= 8, "nobody is lost but who read it"
 
 
 def test_a_label_that_no_node_has_gets_a_sentence(nodes: Any) -> None:

@@ -19,6 +19,7 @@ class Migrant:
     def __init__(self, name: str, settings: bytes) -> None:
         self.name = name
         self.trip = Trip(msgspec.msgpack.decode(settings, type=FetchSettings), marks, name=name, packs=True)
+        self.suspect = 0  # token of the last that was told to begin
         self.orders = msgspec.msgpack.Decoder(Order)
 
     def turn(self, orders: list[bytes]) -> tuple[bytes, int]:
@@ -32,12 +33,14 @@ class Migrant:
                 case Abandon(host):
                     visits += self.trip.abandon(drop_in_flight=False, host=host)
         deadline = time.monotonic() + TURN_SECONDS
-        begins = 0
-        while self.trip.load and not begins and time.monotonic() < deadline:
+        begins, is_back = 0, False
+        while self.trip.load and not (begins or is_back) and time.monotonic() < deadline:
             parcel = self.trip.work(max(0.0, deadline - time.monotonic()))
             visits += parcel.visits
             robots += parcel.robots
             begins = parcel.begins
+            is_back = any(visit.token == self.suspect for visit in parcel.visits)  # told before anything else begins
+        self.suspect = begins or self.suspect
         vitals = msgspec.structs.replace(self.trip.vitals(), migrant=self.name)
         parcel = Parcel(self.name, tuple(visits), tuple(robots), vitals, begins)
         return msgspec.msgpack.encode(parcel), self.trip.load

@@ -147,7 +147,10 @@ class Driver:
         self.idle_since.pop(migrant, None)
 
     def _finish_turn(self, ref: Any) -> None:
-        """Pass on what a migrant did in its turn, and let it go on; one whose node died is reported once."""
+        """Pass on what a migrant did in its turn, and let it go on; one that is lost is reported once.
+
+        It is lost with its node or its process, or by an error of its own: what it was at then, no other migrant is.
+        """
         migrant = self.turns.pop(ref)
         if migrant not in self.actors:
             return
@@ -159,7 +162,10 @@ class Driver:
             errors.ActorUnschedulableError,
             errors.WorkerCrashedError,
             errors.ObjectLostError,
+            errors.OutOfMemoryError,
+            errors.RayTaskError,
         ):
+            self.ray.kill(self.actors[migrant])
             self._forget(migrant)
             self._say(Gone(migrant))
             return
