@@ -301,3 +301,59 @@ def test_a_run_ends_by_writing_the_log_back_once_after_the_last_page_too_many_le
         assert done == ["pages", "log"]
         refresh(tmp_path, wanted, Mode.ALL)
     assert done == ["pages", "log"] * 2
+
+
+PDF = Page(b"%PDF-1.4 of the tides", headers={"Content-Type": "application/pdf"})
+PLAIN = Page(b"The tides\nof this week\n", headers={"Content-Type": "text/plain"})
+LISTED = "<ul><li>high water<li>low water</ul>"
+
+
+def told(folder: Path, capsys: pytest.CaptureFixture[str]) -> list[tuple[list[str], bool]]:
+    """The kinds of all changes, the oldest first, and whether anything but noise differed."""
+    capsys.readouterr()
+    assert main(["changes", "--json", "--noise", "-C", str(folder)]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    return [(row["kinds"], row["significance"] > 0) for row in reversed(rows)]
+
+
+def seen_in_turn(folder: Path, *versions: Page) -> None:
+    """A page that was each of these, one after the other."""
+    with Site({"/": html("/a", text=WORDS), "/a": versions[0]}) as site:
+        for day, version in enumerate(versions):
+            site.pages["/a"] = version
+            if day:
+                go(site, folder, Mode.ALL, days=day)
+            else:
+                crawl(folder, request(site))
+
+
+@pytest.mark.parametrize("between", [PDF, PLAIN])
+def test_a_page_that_was_another_document_meanwhile_is_compared_with_that(
+    between: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    marked = html(text=f"{WORDS}{LISTED}")
+    seen_in_turn(tmp_path, html(text=WORDS), marked, between, marked, html(text=f"{WORDS} Mind the gulls.{LISTED}"))
+    kinds = told(tmp_path, capsys)
+    assert [matters for _, matters in kinds] == [True] * 4, "it went, and it came back"
+    assert kinds[1][0] == kinds[2][0], "the one is as much of a change as the other"
+    assert kinds[3][0] == ["content"], "from then on it is compared with itself"
+
+
+@pytest.mark.parametrize("between", [PDF, PLAIN, Page(b"<p>" * 4_000_000)])
+def test_no_mark_of_a_page_is_kept_for_what_is_none(between: Page, tmp_path: Path) -> None:
+    seen_in_turn(tmp_path, html(text=WORDS), html(text=f"{WORDS}{LISTED}"), between)
+    with read_collection(tmp_path) as collection:
+        kept = collection.db.execute(
+            "SELECT m.kind FROM marks AS m JOIN urls AS u ON u.id = m.url WHERE u.path = '/a'"
+        ).fetchall()
+    assert kept == []
+
+
+def test_a_page_that_led_elsewhere_meanwhile_is_compared_with_what_it_was_since(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, since = f"<title>Tides</title><p>{WORDS}", f"<title>Tides</title><p>{WORDS} The gulls are back.{LISTED}"
+    versions = [Page(body.encode()) for body in (first, first + LISTED, since, f"{since}<br>")]
+    seen_in_turn(tmp_path, *versions[:2], redirect("/"), *versions[2:])
+    kinds = told(tmp_path, capsys)
+    assert kinds[-1] == (["presentation"], True), "the words are those it came back with"

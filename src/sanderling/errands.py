@@ -160,7 +160,7 @@ class Errands:
         return {
             old.url: Kept(
                 *places[old.visit], old.charset, is_current(marks.get(old.url, b"")),
-                left_of(sieves.get(old.url, b""), old.digest),
+                left_of(sieves.get(old.url, b""), old.digest), old.was_page,
             )
             for old in latest
             if old.visit in places

@@ -161,6 +161,7 @@ class Kept(Struct, frozen=True, array_like=True, gc=False):
     charset: str = ""
     is_marked: bool = False  # the full mark of that version is kept too
     left: bytes = b""  # of that version without what no mark sees; empty: nobody knows
+    is_page: bool = True  # else there is nothing in it that a page could be compared with
 
 
 SUSPECT = 3  # losses: one or two migrants may have been lost over anything

@@ -59,10 +59,10 @@ def _note_reread(rereads: dict[int, int], old: Latest, is_reread: bool) -> None:
 def _difference(visit: Visit, old: Latest, house: House) -> Difference | None:
     """How a page differs from its last version: by the marks its migrant made of both, or else by full marks.
 
-    A migrant that could not read the last version leaves that to us; None for what is no page.
+    A migrant that could not read the last version leaves that to us; None where either is no page.
     """
     new = visit.marks.get("after") or visit.marks.get("signature", b"")
-    if not new:
+    if not new or not old.was_page:
         return None
     before = visit.marks.get("before") or house.catalogue.mark(visit.id, "signature")
     if not is_current(before) and (place := house.catalogue.body_place(old.visit)):

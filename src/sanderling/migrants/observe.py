@@ -150,7 +150,7 @@ class Observer:
     def _known(self, stop: Stop, body: bytes, is_sifted: bool = True) -> Known:
         """Say what is known of a page that came, and read what it was if it may be another to a mark."""
         last, archive = stop.last, self._settings.archive
-        if not stop.digest or last is None or not archive:
+        if not stop.digest or last is None or not last.is_page or not archive:
             return Known(body, bool(stop.digest))
         left = sift(body) if is_sifted and last.charset == CHARSET else b""
         if left and left == last.left:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from sanderling.database import Connection, rows_of
+from sanderling.pages.media import HTML_TYPES, UNKNOWN_TYPES
 from sanderling.records import Outcome, Reason, Visit
 
 CHUNK = 400
@@ -34,6 +35,12 @@ class Latest(Struct, frozen=True):
     visit: int
     links: bytes
     duplicate_of: int = 0
+    mime: str = ""
+
+    @property
+    def was_page(self) -> bool:
+        """May its last version have been read as a page? One that came without a type may."""
+        return self.mime in HTML_TYPES or self.mime in UNKNOWN_TYPES
 
     @property
     def is_away(self) -> bool:
@@ -90,7 +97,7 @@ TWIN = """
 
 LATEST = (
     "SELECT url, status, charset, digest, etag, last_modified, first_seen, last_visit, last_change, visits, changes,"
-    " misses, size, visit, links, duplicate_of FROM pages WHERE url IN ({})"
+    " misses, size, visit, links, duplicate_of, mime FROM pages WHERE url IN ({})"
 )
 TWINS = f"SELECT d.prefix, v.digest, {TWIN} JOIN digests AS d ON d.visit = v.id WHERE d.prefix IN ({{}})"
 
@@ -195,7 +202,7 @@ class Catalogue:
 
     def file(self, filed: Sequence[Filed], latest: Mapping[int, Latest], session: int) -> None:
         """Write a batch down: visits, pages as they are now, digests, marks."""
-        visits, pages, touched, digests, marks = [], [], [], [], []
+        visits, pages, touched, digests, marks, unmarked = [], [], [], [], [], []
         for item in filed:
             visit, id_ = item.visit, self.next_visit
             self.next_visit += 1
@@ -207,6 +214,12 @@ class Catalogue:
             before = latest.get(visit.id)
             if visit.outcome in (Outcome.FETCHED, Outcome.REDIRECT) and (item.changed or before is None):
                 pages.append(self._page(item, before, id_))
+                if (
+                    before is not None
+                    and visit.outcome is Outcome.FETCHED
+                    and not {"signature", "after"} & {*visit.marks}
+                ):
+                    unmarked.append((visit.id,))  # it was compared with nothing, so the full mark is another version's
                 marks += [(visit.id, kind, value) for kind, value in visit.marks.items() if kind not in PASSING]
                 if visit.outcome is Outcome.FETCHED and item.twin is None and visit.digest and item.length:
                     digests.append((prefix(visit.digest), id_))
@@ -228,6 +241,7 @@ class Catalogue:
             touched,
         )
         self.db.executemany("INSERT INTO digests VALUES (?, ?) ON CONFLICT (prefix) DO NOTHING", digests)
+        self.db.executemany("DELETE FROM marks WHERE url = ?", unmarked)
         self.mark_all(marks)
 
     def _page(self, item: Filed, before: Latest | None, id_: int) -> tuple[object, ...]:
