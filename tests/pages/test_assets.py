@@ -90,3 +90,75 @@ def test_a_page_is_shared_at_known_addresses() -> None:
 def test_the_size_of_a_picture_is_read_in_one_go(hostile: str) -> None:
     assert picture(f"https://example.org/{hostile}x.jpg")  # in the time that a test may take
     assert picture("https://example.org/f_auto,w_300,h_200/gull.jpg") == picture("https://example.org/gull.jpg")
+
+
+DOCUMENTED = [
+    "https://www.facebook.com/sharer/sharer.php?u=U", "https://www.facebook.com/sharer.php?u=U",
+    "https://m.facebook.com/sharer.php?u=U", "https://www.facebook.com/share.php?u=U",
+    "https://www.facebook.com/dialog/share?app_id=1&href=U", "https://www.facebook.com/v19.0/dialog/share?href=U",
+    "https://www.facebook.com/dialog/send?link=U", "https://www.facebook.com/dialog/feed?link=U",
+    "fb-messenger://share?link=U", "fb-messenger://share/?link=U",
+    "https://twitter.com/intent/tweet?url=U", "https://x.com/intent/post?url=U", "https://twitter.com/share?url=U",
+    "http://twitter.com/home?status=U", "https://twitter.com/home/?status=U",
+    "https://www.linkedin.com/sharing/share-offsite/?url=U", "https://www.linkedin.com/shareArticle?mini=true&url=U",
+    "https://www.linkedin.com/cws/share?url=U", "https://www.linkedin.com/feed/?shareActive=true&text=U",
+    "https://pinterest.com/pin/create/button/?url=U", "https://www.pinterest.com/pin/create/link/?url=U",
+    "https://www.pinterest.co.uk/pin/create/button/?url=U", "//pinterest.de/pin/create/button/",
+    "https://www.pinterest.com/pin-builder/?url=U",
+    "https://www.reddit.com/submit?url=U", "https://reddit.com/submit?url=U", "//www.reddit.com/submit",
+    "https://old.reddit.com/r/birds/submit?url=U",
+    "https://wa.me/?text=U", "https://api.whatsapp.com/send?text=U", "https://web.whatsapp.com/send/?text=U",
+    "whatsapp://send?text=U", "https://api.whatsapp.com/send?phone=&text=U",
+    "https://t.me/share/url?url=U", "https://telegram.me/share/url?url=U", "tg://msg_url?url=U", "tg://msg?text=U",
+    "mailto:?subject=S&body=U", "sms:?body=U", "sms:?&body=U", "sms:;body=U",
+    "https://www.tumblr.com/widgets/share/tool?canonicalUrl=U", "https://www.tumblr.com/share/link?url=U",
+    "https://bsky.app/intent/compose?text=U", "https://www.threads.net/intent/post?text=U",
+    "https://www.threads.com/intent/post?text=U",
+    "https://mastodon.social/share?text=U", "https://birds.example/share?title=S&url=U",
+    "https://getpocket.com/save?url=U", "https://getpocket.com/edit?url=U",
+    "https://news.ycombinator.com/submitlink?u=U&t=S",
+    "https://vk.com/share.php?url=U", "http://vkontakte.ru/share.php?url=U",
+    "https://connect.ok.ru/offer?url=U", "https://connect.ok.ru/dk?st.cmd=WidgetSharePreview&st.shareUrl=U",
+    "https://social-plugins.line.me/lineit/share?url=U", "https://line.me/R/msg/text/?U",
+    "https://line.me/R/share?text=U", "https://timeline.line.me/social-plugin/share?url=U",
+    "https://service.weibo.com/share/share.php?url=U",
+    "https://www.xing.com/spi/shares/new?url=U", "https://www.xing.com/social/share/spi?url=U",
+    "https://www.xing.com/app/user?op=share&url=U",
+    "https://share.flipboard.com/bookmarklet/popout?v=2&url=U",
+    "https://b.hatena.ne.jp/entry/U", "https://b.hatena.ne.jp/add?mode=confirm&url=U",
+    "https://web.skype.com/share?url=U", "viber://forward?text=U", "https://buffer.com/add?url=U",
+    "https://bufferapp.com/add?url=U", "https://digg.com/submit?url=U", "https://www.instapaper.com/edit?url=U",
+    "http://www.instapaper.com/hello2?url=U", "https://www.evernote.com/clip.action?url=U",
+    "https://www.blogger.com/blog-this.g?u=U", "https://teams.microsoft.com/share?href=U",
+    "https://www.addtoany.com/share#url=U", "https://www.addtoany.com/add_to/reddit?linkurl=U",
+    "HTTPS://WWW.REDDIT.COM/submit?url=U",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("href", DOCUMENTED)
+def test_a_page_that_is_shared_at_one_address_alone_is_shared(href: str) -> None:
+    tree = parse(f"<a href='/about'>about</a><a href='{href}'>share</a>".encode())
+    assert sharers(tree.find_all("a")) == tree.find_all("a")[1:]
+
+
+@pytest.mark.parametrize(
+    "href",
+    [
+        "https://www.reddit.com/r/birds/", "https://www.reddit.com/user/gull/submitted/", "https://www.pinterest.com/gull/",
+        "https://wa.me/31612345678", "https://api.whatsapp.com/send?phone=31612345678",
+        "https://api.whatsapp.com/send?text=hello&phone=+31612345678", "whatsapp://send?phone=31612345678",
+        "https://t.me/gull", "https://line.me/ti/p/gull", "https://ok.ru/gull", "https://vk.com/gull",
+        "mailto:a@b.example?subject=S", "sms:+31612345678", "sms:+31612345678?body=S", "https://buffer.com/resources/",
+        "https://www.blogger.com/profile/1", "https://shares.example/share?isin=1", "/share?url=U",
+        "https://www.linkedin.com/company/gull", "https://twitter.com/home", "https://digg.com/birds",
+    ],
+)  # fmt: skip
+def test_networks_that_are_named_are_places(href: str) -> None:
+    tree = parse(f"<a href='{href}'>there</a><a href='//t.me/share/url?url=U'>share</a>".encode())
+    assert sharers(tree.find_all("a")) == tree.find_all("a")[1:]
+
+
+def test_a_page_is_shared_where_it_is_whatever_else_it_links_to() -> None:
+    for beside in ("/x#/share", "/x#gull"):
+        tree = parse(f"<a href='//reddit.com/submit'>tell</a><a href='{beside}'>here</a>".encode())
+        assert sharers(tree.find_all("a")) == tree.find_all("a")[:1]

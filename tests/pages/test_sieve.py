@@ -113,11 +113,6 @@ TOLD = (  # what is seen of odd pages: a piece, and what stands in it before and
     ),
     ('<img src="/gull.png?\u0131d=%s">', "1", "2"),  # "i" for patterns that know no case
     ('<img src="/gull.png?\u017frc=%s">', "1", "2"),
-    (
-        "<main>" + PROSE + '<p><a href="//reddit.com/submit">Tell</a></p><p><a href="/x#%s">here</a> it is</p></main>',
-        "/share",
-        "gull",
-    ),
 )
 
 

@@ -54,7 +54,7 @@ void sift_reference(Sieve *sieve, Value reference) {
     leave_out(sieve, (Value){past, reference.end});
 }
 
-/* Leave out where on a page a link leads, unless it may say that pages are shared there (assets.SHARING). */
+/* Leave out where on a page a link leads, unless it reads like an address. */
 void sift_target(Sieve *sieve, Value target) {
     const uint8_t *past = memchr(target.start, '#', length_of(target));
     if (!past || past == target.start || memchr(target.start, '&', (size_t)(past - target.start)))
