@@ -20,7 +20,7 @@ from sanderling.revisits import Mode, refresh
 from sanderling.session import Request, crawl
 from sanderling.settings import Limits, Revisit
 from sanderling.store.collection import open_collection, read_collection
-from sanderling.store.listing import pages
+from sanderling.store.listing import pages, skipped
 
 
 def test_all_visits_everything_and_says_what_became_of_it(tmp_path: Path) -> None:
@@ -357,3 +357,30 @@ def test_a_page_that_led_elsewhere_meanwhile_is_compared_with_what_it_was_since(
     seen_in_turn(tmp_path, *versions[:2], redirect("/"), *versions[2:])
     kinds = told(tmp_path, capsys)
     assert kinds[-1] == (["presentation"], True), "the words are those it came back with"
+
+
+@pytest.mark.parametrize(
+    ("status", "more"), [(206, {"Content-Range": "bytes 0-{}/{}"}), (203, {"Warning": "214 - transformed"})]
+)
+def test_a_page_that_came_with_another_kind_of_success_is_visited_and_compared_as_any(
+    status: int, more: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def page(text: str) -> Page:
+        body = f"<title>Tides</title><p>{text}".encode()
+        said = {name: value.format(len(body) - 1, len(body)) for name, value in more.items()}
+        return Page(body, status, {"Content-Type": "text/html", **said})
+
+    seen_in_turn(tmp_path, page(WORDS), page(f"{WORDS} Mind the gulls."))
+    assert told(tmp_path, capsys) == [(["content"], True)]
+
+
+def test_the_choices_of_an_answer_without_a_preferred_one_are_visited(tmp_path: Path) -> None:
+    choices = html("/en", "/nl", text="Choose")
+    with Site(
+        {"/": Page(choices.body, 300, choices.headers), "/en": html(text="tides"), "/nl": html(text="tij")}
+    ) as site:
+        summary = crawl(tmp_path, request(site))
+    assert (summary.pages, summary.failed) == (2, 1)
+    with read_collection(tmp_path) as collection:
+        (row,) = skipped(collection.db)
+    assert (row.reason, row.note) == ("http_error", "status 300, several to choose from")

@@ -138,10 +138,10 @@ class Errands:
             return itinerary
         stops = []
         liar = self.house.hosts.etag_lies(itinerary.host)
-        kept = self._kept([old for old in latest.values() if old.status == 200])
+        kept = self._kept([old for old in latest.values() if old.is_there])
         for stop in itinerary.stops:
             old = latest.get(stop.id)
-            if old is not None and old.status == 200 and stop.role is not Role.CHANGES:  # each question is another
+            if old is not None and old.is_there and stop.role is not Role.CHANGES:  # each question is another
                 etag = "" if liar and old.last_modified else old.etag
                 stop = msgspec.structs.replace(
                     stop, etag=etag, last_modified=old.last_modified, digest=old.digest, last=kept.get(stop.id)

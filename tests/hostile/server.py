@@ -348,6 +348,12 @@ def redirect_without_target(guest: Guest) -> None:
     guest.answer(b"", status="301 Moved Permanently")
 
 
+def with_note(line: str, *headers: str) -> Behaviour:
+    """An answer that says in its body where to go on."""
+    note = b"<title>Somewhere else</title><p>It is <a href=/elsewhere>here</a> or <a href=/there>there</a>."
+    return lambda guest: guest.answer(note, "Content-Type: text/html", *headers, status=line)
+
+
 # Refusals.
 
 
@@ -471,6 +477,14 @@ PAGES: dict[str, Behaviour] = {
     "/redirect-private": redirect_to("http://169.254.169.254/latest/meta-data/"),
     "/redirect-file": redirect_to("file:///etc/passwd"),
     "/redirect-nowhere": redirect_without_target,
+    "/moved-with-a-note": with_note("301 Moved Permanently"),
+    "/found-with-a-note": with_note("302 Found"),
+    "/choices": with_note("300 Multiple Choices"),
+    "/choices-preferred": with_note("300 Multiple Choices", "Location: /elsewhere"),
+    "/use-proxy": with_note("305 Use Proxy", "Location: http://127.0.0.1:9/"),
+    "/switch-proxy": with_note("306 Switch Proxy", "Location: /elsewhere"),
+    "/unknown-redirect": with_note("399 Somewhere", "Location: /elsewhere"),
+    "/unknown-choices": with_note("399 Somewhere"),
     "/gone": status("410 Gone"),
     "/forbidden": status("403 Forbidden"),
     "/teapot": status("418 I'm a teapot"),
@@ -480,6 +494,14 @@ PAGES: dict[str, Behaviour] = {
     "/too-many": status("429 Too Many Requests"),
     "/unasked-304": status("304 Not Modified"),
     "/unasked-206": status("206 Partial Content", "Content-Range: bytes 0-3/100"),
+    "/unasked-206-whole": lambda guest: guest.answer(
+        b"<title>All of it</title>",
+        "Content-Type: text/html",
+        "Content-Range: bytes 0-23/24",
+        status="206 Partial Content",
+    ),
+    "/unasked-206-lying": status("206 Partial Content", "Content-Range: bytes 0-99/100"),
+    "/unasked-206-bare": status("206 Partial Content"),
     "/gzip": coded("gzip", gzip_of(b"<title>Packed</title>")),
     "/bomb": lambda guest: guest.page(bomb(), "Content-Encoding: gzip"),
     "/endless-bomb": endless_bomb,

@@ -65,6 +65,14 @@ FATES = {
     "/redirect-self": (Outcome.REDIRECT, Reason.NONE),
     "/redirect-file": (Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE),
     "/redirect-nowhere": (Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE),
+    "/moved-with-a-note": (Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE),
+    "/found-with-a-note": (Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE),
+    "/choices": (Outcome.FAILED, Reason.HTTP_ERROR),
+    "/choices-preferred": (Outcome.REDIRECT, Reason.NONE),
+    "/use-proxy": (Outcome.FAILED, Reason.HTTP_ERROR),
+    "/switch-proxy": (Outcome.FAILED, Reason.HTTP_ERROR),
+    "/unknown-redirect": (Outcome.REDIRECT, Reason.NONE),
+    "/unknown-choices": (Outcome.FAILED, Reason.HTTP_ERROR),
     "/nothing-there": (Outcome.GONE, Reason.NONE),
     "/gone": (Outcome.GONE, Reason.NONE),
     "/forbidden": (Outcome.FAILED, Reason.HTTP_ERROR),
@@ -72,6 +80,9 @@ FATES = {
     "/broken": (Outcome.RETRY, Reason.SERVER_ERROR),
     "/unasked-304": (Outcome.RETRY, Reason.BROKEN_RESPONSE),
     "/unasked-206": (Outcome.RETRY, Reason.BROKEN_RESPONSE),
+    "/unasked-206-whole": (Outcome.FETCHED, Reason.NONE),
+    "/unasked-206-lying": (Outcome.RETRY, Reason.BROKEN_RESPONSE),
+    "/unasked-206-bare": (Outcome.RETRY, Reason.BROKEN_RESPONSE),
     "/gzip": (Outcome.FETCHED, Reason.NONE),
     "/bomb": (Outcome.SKIPPED, Reason.TOO_LARGE),
     "/double-bomb": (Outcome.SKIPPED, Reason.TOO_LARGE),
@@ -95,6 +106,13 @@ FATES = {
 def test_every_misbehaviour_has_its_named_end(server: HostileServer) -> None:
     visits = visit_all(server, *FATES)
     assert {path: (visit.outcome, visit.reason) for path, visit in visits.items()} == FATES
+
+
+@pytest.mark.parametrize("path", ["/moved-with-a-note", "/found-with-a-note", "/choices", "/unknown-choices"])
+def test_what_an_answer_that_leads_nowhere_names_is_followed(server: HostileServer, path: str) -> None:
+    visit = visit_all(server, path)[path]
+    assert [link.url for link in visit.links] == [f"{server.host}/elsewhere", f"{server.host}/there"]
+    assert (visit.digest, visit.title, bool(visit.response)) == (b"", "", True), "it is archived, and no page"
 
 
 def test_who_makes_us_wait_is_left(server: HostileServer) -> None:

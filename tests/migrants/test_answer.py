@@ -24,7 +24,11 @@ def reply(error: int = pycurl.E_OK, note: str = "", lines: tuple[bytes, ...] = (
         (203, Outcome.FETCHED, Reason.NONE),
         (204, Outcome.FETCHED, Reason.NONE),
         (206, Outcome.RETRY, Reason.BROKEN_RESPONSE),
+        (300, Outcome.FAILED, Reason.HTTP_ERROR),
         (301, Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE),
+        (305, Outcome.FAILED, Reason.HTTP_ERROR),
+        (308, Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE),
+        (310, Outcome.FAILED, Reason.HTTP_ERROR),
         (304, Outcome.RETRY, Reason.BROKEN_RESPONSE),
         (401, Outcome.FAILED, Reason.HTTP_ERROR),
         (404, Outcome.GONE, Reason.NONE),
@@ -41,6 +45,28 @@ def reply(error: int = pycurl.E_OK, note: str = "", lines: tuple[bytes, ...] = (
 def test_each_status_has_its_outcome(status: int, outcome: Outcome, reason: Reason) -> None:
     verdict = judge(status, {}, URL, NOW, asked_if_changed=False)
     assert (verdict.outcome, verdict.reason) == (outcome, reason)
+
+
+@pytest.mark.parametrize(
+    ("fields", "outcome"),
+    [
+        ({b"content-range": b"bytes 0-24/25", b"content-length": b"25"}, Outcome.FETCHED),
+        ({b"content-range": b"bytes 0-24/25"}, Outcome.FETCHED),
+        ({b"content-range": b"bytes 0-24/25", b"content-length": b"20"}, Outcome.RETRY),
+        ({b"content-range": b"bytes 0-24/26"}, Outcome.RETRY),
+        ({b"content-range": b"bytes 1-24/25"}, Outcome.RETRY),
+        ({b"content-range": b"bytes 0-24/*"}, Outcome.RETRY),
+        ({b"content-range": b"lines 0-24/25"}, Outcome.RETRY),
+        ({b"content-type": b"multipart/byteranges; boundary=x"}, Outcome.RETRY),
+    ],
+)
+def test_a_part_that_is_all_of_a_page_is_the_page(fields: dict[bytes, bytes], outcome: Outcome) -> None:
+    assert judge(206, fields, URL, NOW, asked_if_changed=False).outcome is outcome
+
+
+@pytest.mark.parametrize(("status", "target"), [(300, URL), (399, URL), (305, ""), (306, "")])
+def test_a_preferred_choice_is_followed_and_a_proxy_is_no_place(status: int, target: str) -> None:
+    assert judge(status, {b"location": URL.encode()}, URL, NOW, asked_if_changed=False).location == target
 
 
 def test_not_modified_is_an_answer_only_to_who_asked() -> None:

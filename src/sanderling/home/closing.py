@@ -21,14 +21,14 @@ def close_lease(visit: Visit, lease: Lease, row: UrlRow, old: Latest | None, hou
     closing = close(visit, lease, row.attempts, house.retries)
     if visit.list_next and house.lists.goes_on(visit.id):
         return Closing(lease, State.QUEUED)
-    if visit.outcome is Outcome.GONE and old is not None and old.status == 200 and old.misses + 1 < LOOKS:
+    if visit.outcome is Outcome.GONE and old is not None and old.is_there and old.misses + 1 < LOOKS:
         return Closing(lease, State.VISITED, note="missing, to be looked at once more")
     if (wire := respelled(visit, row)) is not None:
         return Closing(lease, State.QUEUED, wire=wire, hops=row.hops + 1)
     if closing.state is State.QUEUED and (given_up := house.judge.condemned.get(host_of(visit.url))):
         state = State.SKIPPED if given_up is Reason.ROBOTS_UNREACHABLE else State.FAILED
         return Closing(lease, state, given_up, visit.note, closing.attempts)
-    if closing.state is State.FAILED and old is not None and old.status == 200:
+    if closing.state is State.FAILED and old is not None and old.is_there:
         return replace(closing, state=State.VISITED)  # trouble is no change: what we hold stays
     if row.hops and visit.outcome in STILL_THERE:
         return replace(closing, hops=0)

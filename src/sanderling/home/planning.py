@@ -27,7 +27,7 @@ def note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house
     changed: set[int] = set()
     for item in shelved:
         visit, old = item.visit, latest.get(item.visit.id)
-        if old is None or visit.role is not Role.PAGE or not (old.status == 200 or old.is_away):
+        if old is None or visit.role is not Role.PAGE or not (old.is_there or old.is_away):
             continue
         site = site_of(visit.url)
         house.log.signal(Signal.COMPARE, 1, visit.url)
@@ -83,7 +83,7 @@ def plan(shelved: Sequence[Shelved], latest: Mapping[int, Latest], changed: set[
         visit, old = item.visit, latest.get(item.visit.id)
         if visit.outcome is Outcome.GONE and (old is None or old.misses + 1 >= LOOKS):
             gone.append(visit.id)
-            house.counts["vanished"] += old is not None and old.status == 200
+            house.counts["vanished"] += old is not None and old.is_there
             continue
         hint = hints.get(visit.id)
         facts.append(
@@ -95,7 +95,7 @@ def plan(shelved: Sequence[Shelved], latest: Mapping[int, Latest], changed: set[
             )
         )  # fmt: skip
         house.counts["new"] += old is None and visit.outcome is Outcome.FETCHED
-        house.counts["moved"] += old is not None and old.status == 200 and visit.outcome is Outcome.REDIRECT
+        house.counts["moved"] += old is not None and old.is_there and visit.outcome is Outcome.REDIRECT
         house.counts["bytes_saved"] += old.size if old and visit.outcome is Outcome.NOT_MODIFIED else 0
         if old and old.etag and visit.etag != old.etag and visit.outcome is Outcome.FETCHED and not item.changed:
             house.hosts.etag_lied(host_of(visit.url))

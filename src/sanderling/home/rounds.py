@@ -93,7 +93,7 @@ class Rounds(Struct):
     def _holds(self, visit: Visit, latest: Mapping[int, Latest]) -> bool:
         """Is a page sent round that showed itself before? Then the round is no news of it."""
         held = latest.get(visit.id)
-        return self.cookies and held is not None and held.status == 200 and self._count(visit.id, WITH_COOKIES)
+        return self.cookies and held is not None and held.is_there and self._count(visit.id, WITH_COOKIES)
 
     def _may_ask(self, target: Hop) -> bool:
         return self._count(target.id, WITH_COOKIES if self.cookies else int(target.at < self.began))

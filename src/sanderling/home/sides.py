@@ -65,7 +65,7 @@ def _seen(url: Url, side: Visit, old: Latest, house: House) -> Visit | None:
         return Visit(old.url, 0, url, Outcome.NOT_MODIFIED, side.at, status=304, note="by its side file")
     table = read_table(side.marks.get("table", b"")) if side.outcome is Outcome.FETCHED else None
     place = house.catalogue.body_place(old.visit)
-    if table is None or place is None or old.status != 200:
+    if table is None or place is None or not old.is_there:
         return None
     stored = read_record(house.archive.folder, Place(*place))
     body = patch(stored.body, table, old.charset or "utf-8")

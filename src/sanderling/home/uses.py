@@ -60,7 +60,7 @@ class Uses(Struct, frozen=True):
         noted = 0
         for item in shelved:
             old = latest.get(item.visit.id)
-            if item.changed and item.visit.outcome is Outcome.FETCHED and old is not None and old.status == 200:
+            if item.changed and item.visit.outcome is Outcome.FETCHED and old is not None and old.is_there:
                 noted += self._note(item.visit, old)
         return noted
 

@@ -16,6 +16,9 @@ MAX_RETRY_AFTER = 86_400.0
 NOT_ASCII = re.compile(rb"[\x80-\xff]")
 VALIDATOR = re.compile(rb"[^\x00-\x1f\x7f]{1,512}").fullmatch  # an ETag or Last-Modified that can be sent back
 
+RANGE = re.compile(rb"bytes 0-(\d{1,15})/(\d{1,15})", re.IGNORECASE).fullmatch
+REDIRECTS = frozenset((301, 302, 303, 307, 308))  # those of the standards: browsers follow no others
+
 FAULTS = {
     pycurl.E_COULDNT_RESOLVE_HOST: Reason.DNS,
     pycurl.E_COULDNT_RESOLVE_PROXY: Reason.CONNECT,
@@ -89,11 +92,11 @@ def _note(reason: Reason, reply: Reply) -> str:
 
 def judge(status: int, fields: Fields, url: str, now: float, asked_if_changed: bool) -> Verdict:
     """Say what a whole answer means."""
-    if 200 <= status < 300 and status != 206:
+    if 200 <= status < 300 and (status != 206 or is_whole(fields)):
         return FETCHED
     if status == 304 and asked_if_changed:
         return Verdict(Outcome.NOT_MODIFIED)
-    if 300 <= status < 400 and status != 304:
+    if 300 <= status < 400 and status not in (304, 305, 306):  # of a proxy, once; and of nobody any more
         return _redirect(status, fields, url)
     if status in (404, 410):
         return Verdict(Outcome.GONE, note=f"status {status}")
@@ -102,12 +105,21 @@ def judge(status: int, fields: Fields, url: str, now: float, asked_if_changed: b
 
 def _redirect(status: int, fields: Fields, url: str) -> Verdict:
     raw = fields.get(b"location")
-    if not raw:
+    if not raw and status in REDIRECTS:
         return Verdict(Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE, f"status {status} without a target")
+    if not raw:  # a person may choose; what we do not know of is to be taken for a 300 (RFC 9110, 15)
+        return Verdict(Outcome.FAILED, Reason.HTTP_ERROR, f"status {status}, several to choose from")
     target = resolve(url, spelled(raw))
     if target is None:
         return Verdict(Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE, f"status {status} to {text(raw)[:200]!r}")
     return Verdict(Outcome.REDIRECT, location=target.wire)
+
+
+def is_whole(fields: Fields) -> bool:
+    """Tell whether a part of a page, which nobody asked for, is all of it (RFC 9110, 14.4)."""
+    part = RANGE(fields.get(b"content-range", b""))
+    sent = fields.get(b"content-length", b"")
+    return part is not None and int(part[1]) + 1 == int(part[2]) and sent in (b"", part[2])
 
 
 def wants_cookie(reply: Reply) -> bool:

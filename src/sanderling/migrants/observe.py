@@ -78,6 +78,8 @@ class Observer:
             self._read_tag(fields, facts, at)
         elif came_whole:
             self._pack(stop, reply, facts, at)
+            if 300 <= status < 400 and verdict.outcome is Outcome.FAILED and stop.role is Role.PAGE:
+                self._read_choices(reply, fields, facts, at)
         return Visit(
             stop.id,
             stop.token,
@@ -127,6 +129,17 @@ class Observer:
         until = self._read_page(reply.ask.url, self._look(stop, body, facts["charset"]), facts)
         facts["noindex"] |= is_over(until, at)
         return Verdict(Outcome.FETCHED)
+
+    def _read_choices(self, reply: Reply, fields: Fields, facts: Facts, at: float) -> None:
+        """Take the links of an answer that leads nowhere by itself: what browsers show of it, a person goes on from."""
+        body, reason = decoded(reply.body, text(fields.get(b"content-encoding", b"")), self._settings.max_page)
+        if reason or not is_html(media_type(fields), body):
+            return
+        self._read_tag(fields, facts, at)
+        page = parse(body, charset_of(text(fields.get(b"content-type", b""))))
+        found = extract(page, reply.ask.url, agent=self._agent)
+        facts["nofollow"] = facts.get("nofollow", False) or found.nofollow
+        facts["links"], facts["links_dropped"] = links_of(found, facts["nofollow"]), found.dropped
 
     def _describe(self, body: bytes, fields: Fields, facts: Facts, at: float) -> bytes:
         """Take what is known of a body before it is read: digest, size, type, and what the header says to robots."""

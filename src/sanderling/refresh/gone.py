@@ -60,7 +60,7 @@ def moves(
             and visit.outcome is Outcome.REDIRECT
             and visit.role is Role.PAGE
             and old is not None
-            and old.status == 200
+            and old.is_there
         ):
             target = resolve(wires.get(visit.id) or visit.url, visit.location)
             if target is not None and ids.get(target.url, visit.id) != visit.id:

@@ -38,6 +38,11 @@ class Latest(Struct, frozen=True):
     mime: str = ""
 
     @property
+    def is_there(self) -> bool:
+        """Was the page there when it was last looked for?"""
+        return 200 <= self.status < 300
+
+    @property
     def was_page(self) -> bool:
         """May its last version have been read as a page? One that came without a type may."""
         return self.mime in HTML_TYPES or self.mime in UNKNOWN_TYPES
