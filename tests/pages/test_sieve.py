@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -214,7 +215,7 @@ def test_a_name_of_furniture_has_a_letter_that_is_no_digit() -> None:
 @given(st.integers(0, 1 << 32))
 def test_of_pages_nobody_would_write_no_more_is_taken_out_than_marks_miss(left: Sifter, seed: int) -> None:
     dice = Random(seed)
-    page = soup(dice).replace("option", "b")  # of which marks see scripts that nobody reads
+    page = re.sub("option", "b", soup(dice), flags=re.IGNORECASE)  # of which marks see scripts that nobody reads
     for _ in range(3):
         piece, at = dice.choice((*UNSEEN, *KEPT)), dice.randrange(len(page) + 1)
         page = page[:at] + piece + page[at:]
