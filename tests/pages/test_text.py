@@ -1,5 +1,6 @@
 """The visible text of a page."""
 
+from time import process_time
 from typing import Any
 from unicodedata import is_normalized
 
@@ -59,6 +60,15 @@ def test_marks_of_direction_and_of_drawing_are_not_read() -> None:
 def test_what_a_font_of_icons_draws_is_not_read() -> None:
     assert spelled("Fees \uf0c1\nNext \ue5c8") == spelled("Fees \u00b6\nNext")
     assert spelled("\uf900") != b""
+    assert spelled("Fees \U000f0001 \U0010fffd") == b"Fees"
+    assert spelled("\ueffe\uf8ff\uff01\U000e0100") == "\uff01\U000e0100".encode()
+
+
+def test_a_page_of_nothing_but_icons_is_spelled_in_one_go() -> None:
+    every = "".join(map(chr, range(0xE000, 0xF900)))
+    began = process_time()
+    assert spelled(every * 150 + "x") == b"x"
+    assert process_time() - began < 5  # seconds; letter by letter it took 15
 
 
 def test_lines_are_spelled_each_for_itself() -> None:

@@ -26,8 +26,13 @@ ALIKE = {  # what platforms and editors set for one another
     **dict.fromkeys("\u2010\u2011\u2013\u2014\u2212", "-"),
     "\u2026": "...",
 }
-ICONS = "".join(map(chr, range(0xE000, 0xF900)))  # letters that a font of icons draws: each site has its own
-SPELLED = {letter: plain.encode() for letter, plain in ALIKE.items()} | dict.fromkeys(UNSEEN + RARE + ICONS, b"")
+SPELLED = {letter: plain.encode() for letter, plain in ALIKE.items()} | dict.fromkeys(UNSEEN + RARE, b"")
+ICONS = (
+    re.compile(  # letters of private use, which a font of icons draws: each site has its own, and there are very many
+        rb"\xee[\x80-\xbf]{2}|\xef[\x80-\xa3][\x80-\xbf]|\xf3[\xb0-\xbf][\x80-\xbf]{2}|\xf4[\x80-\x8f][\x80-\xbf]{2}"
+    )
+)
+PRIVATE = (b"\xee", b"\xef", b"\xf3", b"\xf4")  # with which they begin
 ASCII = bytes(range(128))
 MARKS = b"\xcc"  # with which all marks begin that go with the letter before, if that is ASCII
 LAST_HASH = re.compile(rb"#\n(?<![^A-Z][A-Z]#\n)")  # but of C# and F#; it begins with what is found at once
@@ -116,8 +121,11 @@ def spelled(words: str) -> bytes:
     """Spell a text in one of the ways that read the same: no blanks, plain quotes, dashes and dots, letters in one."""
     letters = dense(words, BLANKS)
     if not words.isascii():
-        for letter in SPELLED.keys() & letters.translate(None, ASCII).decode():  # most pages have few of them
+        strange = letters.translate(None, ASCII)
+        for letter in SPELLED.keys() & strange.decode():  # most pages have few of them
             letters = letters.replace(letter.encode(), SPELLED[letter])
+        if any(map(strange.__contains__, PRIVATE)):
+            letters = ICONS.sub(b"", letters)
     if not letters.isascii() and _may_be_split(letters.translate(None, ASCII)):
         letters = normalize("NFC", letters.decode()).encode()
     return _without_hashes(letters) if b"#" in letters else letters
