@@ -3,6 +3,8 @@
 import pytest
 from tests.pages.test_trimmings import PROSE, TEXT, text_of
 
+from sanderling.pages.crumbs import IMPRINT
+
 
 def test_links_above_the_title_lead_there() -> None:
     crumbs = "<ul><li><a href=/>Start</a><li><a href=/h>Law</a><li>Rules</ul>"
@@ -68,6 +70,45 @@ def test_the_last_line_of_a_page_that_says_whose_it_is_is_no_text(line: str) -> 
         assert text_of(f"{body}{foot}") == text_of(body)
         assert text_of(f"<div role=main>{body}</div>{foot}{foot}{links}") == text_of(f"<div role=main>{body}</div>")
     assert line in text_of(f"{foot}<h1>Waders</h1>{TEXT}")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Hosted by Ann of the harbour museum",
+        "Created by Ann",
+        "Built on a hill, in 1902",
+        "Made with organic cotton",
+        "Powered by an engine of two litres",
+        "Copyright lasts 70 years.",
+        "(c) no bicycles after nine",
+    ],
+)
+def test_a_last_line_that_says_something_else_is_text(line: str) -> None:
+    for body in ("<h1>Waders</h1><p>A short list.</p>", f"<h1>Waders</h1>{TEXT}"):
+        assert text_of(f"{body}<p>{line}</p>")[-1] == line
+        assert text_of(f"{body}<p>{line}</p><footer>© 2024 Ann</footer>")[-1] == line
+
+
+@pytest.mark.parametrize(
+    ("line", "is_one"),
+    [
+        ("Copyright © 2024 Ann", True),
+        ("(C) Copyright Ann", True),
+        ("Copyright Ann 2019-2024", True),
+        ("(c) Ann. All rights reserved.", True),
+        ("Copyright by Ann", True),
+        ("Proudly powered by WordPress", True),
+        ("Powered by phpBB", True),
+        ("Made with ♥ in Kiel", True),
+        ("Made with love by Ann", True),
+        ("Built using Hugo", True),
+        ("Made with 2 eggs", False),
+        ("Generated on 5 May by doxygen", True),
+    ],
+)
+def test_imprints_are_known_by_what_they_begin_with(line: str, is_one: bool) -> None:
+    assert (IMPRINT(line) is not None) is is_one
 
 
 def test_what_is_declared_to_be_text_may_say_whose_it_is() -> None:

@@ -27,8 +27,12 @@ ONWARDS = re.compile(
 ).fullmatch
 STEP = re.compile(rf"\s*(?:{STEPS}|up)\s*[:：]", re.IGNORECASE).match
 LABELS = re.compile(r"(?:^|,)\s*[^\W\d_]+\s*[:：]|[\[\]|]")  # of such steps, and what stands around those without one
+CLAIM = r"(?:\(c\)|\bcopyright\b)"
+NAMED = r"(?= (?:(?-i:[A-Z])|[^\w\s]|love\b))"  # what makes pages has a name; what else is made, of wool say, is told
 IMPRINT = re.compile(  # what the last line of a page begins with, where it says whose it is and what made it
-    r"\W*(?:©|\(c\)|copyright\b|(?:proudly )?(?:powered|generated|built|made|created|hosted) (?:by|with|using|on)\b)",
+    rf"\W*(?:©|{CLAIM}(?=[^\w(]*(?:{CLAIM}|©)|.*\b(?:(?:19|20)\d\d|rights reserved)\b)|copyright by\b|"
+    rf"(?:proudly )?powered by(?! an?\b)|generated (?:by|with|using|on)\b|"
+    rf"(?:built|made|created) (?:with|using){NAMED})",
     re.IGNORECASE,
 ).match
 NUMBERING = "0123456789.)( \t§"
