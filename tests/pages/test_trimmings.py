@@ -46,6 +46,8 @@ ALIKE = {
     "related things in the row of the text": f"<h3>Related articles</h3>{LINKS}",
     "related things told at length": f"<div><h3>Related articles</h3><p>{PROSE * 5}</p>{LINKS}</div>",
     "a note in a part beside it": f"<aside><h3>Related duties</h3><p>{PROSE}</p></aside>",
+    "slots that are no advertisement": "<div class='upload-slots'><a href=/1>Upload at nine</a></div>",
+    "slots in two names": "<div class='road slot'><a href=/1>Cross at nine</a></div>",
     "a section about sharing": "<div><h3>Share</h3><p>A share gives one vote.</p></div>",
     "networks": "<div><p>We give data to</p><ul><li><a href=//fb.example/>Facebook</a><li>X</ul></div>",
     "print as a word": "<ul><li>Print</li><li>E-mail</li></ul>",

@@ -21,16 +21,18 @@ INSIDE = (  # wherever in the name of a part of the text
     *("socialchannels", "addtoany", "addthis", "articlevotes", "articlevoting", "articlefeedback", "articlerating"),
     *("pagefeedback", "pagerating", "pagehelpful", "articlehelpful", "wasthis", "washelpful", "helpfulness"),
     *("feedbackform", "feedbackbox", "feedbackwidget", "contentfeedback", "contentrating", "backtotop", "returntotop"),
-    *("advert", "adslot"),
+    "advert",
     *("scrolltotop", "gototop", "prevnext", "previousnext", "postnavigation", "articlepagination"),
 )
+AD = "adslot"  # at the beginning of a word: an upload has slots, too
 FURNITURE, TRIMMING = 1, 2
-SIGNS = tuple(map(str.encode, (*TELLING, *ENDINGS, *INSIDE)))  # letters without which no name is telling
+SIGNS = tuple(map(str.encode, (*TELLING, *ENDINGS, *INSIDE, AD)))  # letters without which no name is telling
 PIECES = tuple(  # each sign has one of them: they are fewer
     b"shar arti ated back comm cial elpf next otop post addt also atin form menu adcr adve anne asth avba cent circ "
     b"cons cook deba dslo esto etru ette foot moda opup prom".split()
 )
 inside = re.compile("|".join(INSIDE)).search
+is_ad = re.compile(r"\bad ?slot").search
 NO_LETTERS = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz\n"))
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 WORD = re.compile(r"[a-z]+")
@@ -53,7 +55,8 @@ def _sound(name: str) -> int:
     words = WORD.findall(CAMEL.sub(" ", name).lower())
     whole = "".join(words)
     is_furniture = any(word.endswith(ENDINGS) for word in words) or any(part in whole for part in TELLING)
-    return FURNITURE * is_furniture | TRIMMING * (inside(whole) is not None)
+    is_trimming = inside(whole) is not None or (AD in whole and is_ad(" ".join(words)) is not None)
+    return FURNITURE * is_furniture | TRIMMING * is_trimming
 
 
 _known = _Known({"": 0})
