@@ -366,6 +366,7 @@ def test_a_title_spelled_otherwise_is_the_same(one: str, other: str) -> None:
         ("C++ guide", "C guide"),
         ("C# guide", "C guide"),
         ("Release 1.2", "Release 12"),
+        ("Tea from $.99", "Tea from $99"),
         ("🟢 Service", "🔴 Service"),
         ("Inn ★★", "Inn ★★★"),
     ],

@@ -19,7 +19,9 @@ KEYS = 1 << 32
 APART = 0x9E3779B1  # between the hashes of one target that several links have: odd, so that none comes twice
 MAX_TITLE = 500  # characters of a title, or of what a field offers
 PICTURE = "So"  # what Unicode calls a sign such as a star or a red light: it says something where it stands alone
-STOP = re.compile(r"[.,;:!?](?!\d)|(?<!\d)[.,;:!?]")  # of a title, but amid a number; a blank before is no other word
+STOP = re.compile(
+    r"[.,;:!?](?!\d)|(?<=[^\W\d_])[.,;:!?]"
+)  # of a title, but in a number; a blank before is no other word
 COUNTER = re.compile(r"^\W*[(\[]\d+\+?[)\]]\s*")  # of unread messages, before a title
 MAX_NAMES = 20_000  # class attributes remembered
 MAX_SOURCES = 4_096  # of pictures, remembered: most are there again in the next version
