@@ -104,8 +104,12 @@ LIMITS = frozenset(  # a line with such a word says how many there may be
     )
 )
 TIMES = rf"^(this (?:page|site|article|document|thread|topic|entry) (?:has been|was) \w+ ){SOME}(?= times\W*$)"
-STARRED = rf"([★☆⭐✩✭✰½]\s*){WHOLE}(?=\s*$)|([★☆⭐✩✭✰½]\s*\(\s*){WHOLE}(?=\s*\))"
-GOES_ON = re.compile(r"[-–:/.]\d|\s*(?:h|uhr|[ap]\.?m)\b", re.IGNORECASE)  # to a time or a date
+STARS = "[★☆⭐✩✭✰]½?"
+STARRED = rf"(^(?:{STARS})+\s*){WHOLE}(?=\s*$)|({STARS}\s*\(\s*){WHOLE}(?=\s*\))"  # "Inn ★★★ 120" has a price
+GOES_ON = re.compile(  # to a time or a date, or to what there may be so many of
+    r"[-–:/.]\d|\s*(?:h|uhr|[ap]\.?m)\b|\s+(?:per|pro|par|por|je)\b", re.IGNORECASE
+)
+UP_TO = re.compile(r"\b(?:up to|bis zu|jusqu.à|hasta|fino a|até|tot)\s+$", re.IGNORECASE)
 NEXT = re.compile(r"\.?\s+(?:de\s+)?([^\W\d]+)")
 HAN = r"[浏瀏][览覽]|阅读|閱讀|点击|點擊|播放|观看|觀看|評論|评论|閲覧|視聴|再生|回复|点赞"  # views, reads, comments
 WRITTEN = rf"((?:{HAN})(?:次数|次數|回数|数|數|量)?\s*[:：(（]?\s*){WHOLE}|{SOME}\s*[次回]?\s*(?:{HAN})"
@@ -126,9 +130,10 @@ def without_counters(line: str, words: set[str]) -> str:
 
 
 def _kept(match: re.Match[str]) -> str:
-    """Leave a counter out; a number that goes on to a date or a time is none."""
+    """Leave a counter out; a number that goes on to a date or a time is none, nor is what there may be."""
     rest = match.string[match.end() :]
-    return match[0] if GOES_ON.match(rest) or _is_month(NEXT.match(rest)) else kept(match)
+    is_none = GOES_ON.match(rest) or UP_TO.search(match.string[: match.start()]) or _is_month(NEXT.match(rest))
+    return match[0] if is_none else kept(match)
 
 
 def _is_month(word: re.Match[str] | None) -> bool:
