@@ -233,6 +233,16 @@ def test_a_paragraph_that_comes_beside_what_never_rests_is_news() -> None:
         assert Kind.CONTENT in judge(found, noise, 1).kinds
 
 
+def test_paragraphs_that_come_now_and_then_beside_what_never_rests_are_news_each() -> None:
+    noise = Noise()
+    shown = [quoted(n, *[f"The pier is closed on day {n}."] * (n % 12 == 0)) for n in range(1, 60)]
+    found = [differ(old, new) for old, new in pairwise(shown)]
+    for one in found:
+        noise.learn(1, one)
+    told = [number for number, one in enumerate(found, 1) if Kind.CONTENT in judge(one, noise, 1).kinds]
+    assert told == [11, 12, 23, 24, 35, 36, 47, 48]
+
+
 def test_what_comes_and_goes_all_the_time_is_no_news() -> None:
     noise = Noise()
     shown = [quoted(number, *[f"Storm {number} is on its way."] * (number % 2)) for number in range(3 * STREAK)]

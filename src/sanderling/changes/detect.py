@@ -6,6 +6,7 @@ weighed and judged, with what was learned of the site.
 
 from collections import Counter
 from enum import StrEnum
+from itertools import zip_longest
 from math import sqrt
 
 from msgspec import Struct, msgpack
@@ -205,8 +206,8 @@ def _heard(found: Difference, news: list[Block], main: list[Block], noise: Noise
     if len(news) > len(main):
         heard.append("furniture")
     if len(news) < len(found.blocks):
-        silent = [block for block in found.blocks if block not in news]
-        heard += ["template"] if noise.is_template(silent[0], beside(found)) else ["restless"]
+        silent = next(block for block, told in zip_longest(found.blocks, news) if block is not told)
+        heard += ["template"] if noise.is_template(silent, beside(found)) else ["restless"]
     return heard
 
 

@@ -21,6 +21,7 @@ TEXT_SHARE = 0.5  # the same for what only stands in the text: what some pages s
 DENSE = 0.95  # of the visits with other words, from the first that saw it to the last: a template is on all pages
 RENAMED_SHARE = 0.1  # of the visits at which links lead elsewhere below the same words, if pages got other names
 FEWEST = 5  # pages on which it must be seen at the least
+GROWING_SHARE = 0.2  # of the times that a place differs, at which it must grow or shrink for that to be noise too
 STREAK = 3  # visits in a row at which a place of one page must differ
 LONGEST = 2 * STREAK  # of a streak; each quiet visit takes one away: what takes turns may happen to be the same once
 MEMORY = 2_000  # visits after which old ones count half
@@ -127,12 +128,17 @@ class Noise(Struct):
 
     def noisy(self, page: int, found: Difference) -> set[int]:
         """Name the places in which what differs is noise: it does so all the time, and in this way."""
-        growing = {place for place in _growing(found) if self.seen.get(place, 0) < STREAK}
+        growing = _growing(found)
         return {
             place
             for place in places(found)
-            if GROWING + place not in growing and (self.is_everywhere(place) or self.is_restless(page, place))
+            if (self.is_everywhere(place) or self.is_restless(page, place))
+            and (GROWING + place not in growing or self._always_grows(place))
         }
+
+    def _always_grows(self, place: int) -> bool:
+        """Say whether blocks come to a place and go all the time, not now and then."""
+        return self._count(GROWING + place) >= max(STREAK, GROWING_SHARE * self._count(place))
 
     def _date(self, found: Difference) -> None:
         """Write down when what came or went in a text did so for the first time, and for the last."""
