@@ -106,6 +106,15 @@ def test_a_login_that_always_was_one_is_a_page(tmp_path: Path) -> None:
         assert go(site, tmp_path, Mode.ALL).changed == 1
 
 
+def test_a_page_with_the_same_text_below_another_heading_is_no_outage(tmp_path: Path) -> None:
+    text = "".join(f"<p>{WORDS} Paragraph {number} of some.</p>" for number in range(12))
+    with Site(texts(1)) as site:
+        site.pages["/p0"] = html("/", text=f"<h1>How the count went</h1>{text}")
+        crawl(tmp_path, request(site))
+        site.pages["/p0"] = html("/", text=f"<h1>An error occurred in the count</h1>{text}")
+        assert go(site, tmp_path, Mode.ALL).changed == 1
+
+
 def test_a_page_is_gone_when_it_was_missing_twice(tmp_path: Path) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))

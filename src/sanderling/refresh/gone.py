@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec.structs import replace
 
 from sanderling.organise.normalise import resolve
+from sanderling.pages.simhash import distance
 from sanderling.records import Outcome, Role, Url, Visit
+from sanderling.refresh.notices import NEAR
 from sanderling.store.catalogue import Latest
 
 PRETENCES = {b"soft_404": "it says that it is not there, with status 200", b"parked": "a parked domain"}
@@ -27,7 +29,7 @@ def behind_notices(
 ) -> list[Visit]:
     """Pages that were known with other words and are behind a notice now count as missing: that is no change of theirs.
 
-    `before` gives a mark of the last version: a page that was a login before is one.
+    `before` gives a mark of the last version: a page that was a login before is one, and so is one with the same text.
     """
     return [_behind_notice(visit) if _is_outage(visit, latest, before) else visit for visit in visits]
 
@@ -41,7 +43,13 @@ def _is_outage(visit: Visit, latest: Mapping[int, Latest], before: Callable[[int
         and old is not None
         and old.digest != visit.digest
         and before(visit.id, "pretence") != OUTAGE
+        and not _reads_alike(before(visit.id, "simhash"), visit.marks.get("simhash", b""))
     )
+
+
+def _reads_alike(old: bytes, new: bytes) -> bool:
+    """Say whether a text stayed what it was: then another heading, or what we know of notices by now, makes it none."""
+    return bool(old and new) and distance(int.from_bytes(old, "big"), int.from_bytes(new, "big")) <= NEAR
 
 
 def _behind_notice(visit: Visit) -> Visit:
