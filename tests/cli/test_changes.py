@@ -15,6 +15,7 @@ from sanderling.changes import alerts
 from sanderling.changes.feed import feed_id
 from sanderling.cli import changes, main
 from sanderling.cli import versions as stored_versions
+from sanderling.records import Reason
 from sanderling.store.collection import read_collection
 
 OLD = "The tide comes in twice a day and leaves behind what it brought, and the birds know it well."
@@ -297,6 +298,18 @@ def test_a_page_whose_server_wants_the_other_spelling_is_not_lost_to_a_rule(tmp_
                 "SELECT u.path FROM pages AS p JOIN urls AS u ON u.id = p.url WHERE status = 200"
             )
             assert {path for (path,) in rows} == {"/", "/d/0/", "/d/1/", "/d/2/"}
+
+
+def test_a_server_that_leads_to_a_new_session_each_time_is_no_way_round_a_rule(tmp_path: Path) -> None:
+    pages = {"/d": redirect("/d?sid=0123456789abcdef0123456789abcdef"), "/": html("/d", text=OLD)}
+    with Site({**pages, "/d?sid=0123456789abcdef0123456789abcdef": html(text=NEW)}) as site:
+        one = Crawled(site, tmp_path / "c")
+        one.folder.mkdir()
+        assert one("dust", "--site", site.root.removeprefix("http://"), "--add", "parameter=sid") == 0
+        one.crawl()
+        with read_collection(one.folder) as collection:
+            rows = collection.db.execute("SELECT reason FROM urls WHERE path LIKE '/d?%'").fetchall()
+        assert [reason for (reason,) in rows] == [Reason.TRAP]
 
 
 def test_the_web_in_a_diff_stays_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -83,8 +83,13 @@ class Judge:
         self.maps[host] += 1
         return self.maps[host] <= MAX_MAPS
 
-    def why_not(self, url: Url, depth: int, source: Source, nofollow: bool, now: float) -> tuple[Reason, str]:
-        """Say why a new URL is not to be visited, with a note; NONE if it is."""
+    def why_not(
+        self, url: Url, depth: int, source: Source, nofollow: bool, now: float, *, is_back: bool = False
+    ) -> tuple[Reason, str]:
+        """Say why a new URL is not to be visited, with a note; NONE if it is.
+
+        `is_back`: a server leads to it from the spelling that a rule gives it, so the rule does not hold.
+        """
         if self.forgotten is not None and self.forgotten.fullmatch(url):
             return Reason.FORGOTTEN, ""
         reason = verdict(self.rule, url)
@@ -95,7 +100,7 @@ class Judge:
         if 0 <= self.depth_limit < depth:
             return Reason.DEPTH, ""
         if source is not SEED:
-            if self.rules:
+            if self.rules and not is_back:
                 usual = rewrite(url, self.rules)
                 if usual != url:
                     return Reason.DUPLICATE, SAME_AS + usual

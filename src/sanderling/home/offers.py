@@ -144,7 +144,7 @@ def _offer(offers: Mapping[Url, Offer], known: Mapping[Url, int], house: House, 
         answer = known.get(url)
         is_back = offer.source is Source.REDIRECT and _leads_back(url, offer, house)
         if answer is None:
-            reason, note = why_not(url, offer.depth, Source.SEED if is_back else offer.source, offer.nofollow, now)
+            reason, note = why_not(url, offer.depth, offer.source, offer.nofollow, now, is_back=is_back)
             if not reason:
                 wanted.append(url)
             elif house.judge.lists(url, reason):
