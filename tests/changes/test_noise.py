@@ -61,6 +61,16 @@ def test_a_second_change_of_the_template_is_none_of_the_text() -> None:
         assert all(Kind.CONTENT not in judge(one, noise, number).kinds for number, one in enumerate(found))
 
 
+def test_what_all_pages_say_is_template_also_when_old_visits_count_half(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sanderling.changes.noise.MEMORY", 29)
+    noise = Noise()
+    found = [differ(page([f"Page {n}", *TEXT]), page([f"Page {n}", *TEXT, "Method details"])) for n in range(30)]
+    for number, one in enumerate(found):
+        noise.learn(number, one)
+    assert noise.visits == 15
+    assert Kind.CONTENT not in judge(found[0], noise, 0).kinds
+
+
 def test_a_sentence_of_furniture_is_template_on_some_pages() -> None:
     foot = "<footer>Rendered by {0}, with the help of many others.</footer>"
     found = differ(page(foot=foot.format("gulls")), page(foot=foot.format("terns")))

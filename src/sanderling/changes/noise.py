@@ -164,7 +164,8 @@ class Noise(Struct):
         kept = sorted(self.seen.items(), key=lambda item: -item[1])[: MAX_FRAGMENTS // 2]
         self.seen = {fragment: count / 2 for fragment, count in kept if count > 1}
         self.worded //= 2
-        self.spans = {key: (one // 2, other // 2) for key, (one, other) in self.spans.items() if key in self.seen}
+        spans = ((key, span) for key, span in self.spans.items() if key in self.seen)
+        self.spans = {key: ((first + 1) // 2, last // 2) for key, (first, last) in spans}  # no longer than half
         self.again = {place: count / 2 for place, count in self.again.items() if count > 1 and place in self.seen}
 
     def to_bytes(self) -> bytes:
