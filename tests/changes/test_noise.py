@@ -187,6 +187,13 @@ def test_what_takes_turns_is_restless_though_it_happens_to_be_the_same_once() ->
     assert judge(found[-1], noise, 7).matters
 
 
+def test_a_streak_that_was_stored_without_an_end_is_forgotten_as_soon_as_others() -> None:
+    noise = Noise(seen={5: 9.0}, restless={7: {2: 40}})
+    for _ in range(2 * STREAK):
+        noise.learn(7, None)
+    assert not noise.is_restless(7, 2)
+
+
 def test_news_in_a_restless_place_is_still_news_if_it_is_long() -> None:
     noise = Noise()
     short = differ(page([TEXT[0], "one"]), page([TEXT[0], "two"]))

@@ -151,8 +151,9 @@ class Noise(Struct):
         for place in now:
             if before.get(place, 0) > 0:
                 self.again[place] = self.again.get(place, 0) + 1
-        quiet = {place: 1 - abs(count) for place, count in before.items() if place not in now and abs(count) > 1}
-        places = {place: min(abs(before.get(place, 0)) + 1, LONGEST) for place in sorted(now)[:MAX_PLACES]} | quiet
+        counts = {place: min(abs(count), LONGEST) for place, count in before.items()}  # older ones had no end
+        quiet = {place: 1 - count for place, count in counts.items() if place not in now and count > 1}
+        places = {place: min(counts.get(place, 0) + 1, LONGEST) for place in sorted(now)[:MAX_PLACES]} | quiet
         if places:
             self.restless[page] = dict(islice(places.items(), MAX_PLACES))
             while len(self.restless) > MAX_PAGES:
