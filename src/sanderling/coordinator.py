@@ -81,6 +81,7 @@ class Coordinator:
         self.stopping: Finish | None = None
         self.stop_at = 0.0
         self.forced = False
+        self.called_back = False  # all know that we are stopping
         self.trouble = ""  # the sentence for a person, when something of this machine ended the crawl
         self.started = time.monotonic()
         self.earlier = 0  # pages of this session from earlier runs
@@ -137,14 +138,15 @@ class Coordinator:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def stop(self, why: Finish) -> None:
-        """Finish what is in flight, then end; a second call does not wait."""
+        """Finish what is in flight, then end; a second call does not wait.
+
+        A signal may say so amid anything, also amid a word to a migrant: so this only takes note, and the turn obeys.
+        """
         if self.stopping is not None:
             self.forced = True
             return
-        self.stopping = why
         self.stop_at = time.monotonic()
-        for migrant in self.engine.migrants():
-            self.engine.abandon(migrant)
+        self.stopping = why
 
     # One turn
 
@@ -257,6 +259,13 @@ class Coordinator:
             for migrant in self.roster.holders(host):
                 self.engine.abandon(migrant, host)
 
+    def _call_all_back(self) -> None:
+        """Let everybody finish what is in flight and hand back the rest: once, for nothing is handed out any more."""
+        if not self.called_back:
+            self.called_back = True
+            for migrant in self.engine.migrants():
+                self.engine.abandon(migrant)
+
     def _room(self) -> int:
         """Pages that may still be handed out under the limit."""
         if not self.bounds.limit:
@@ -274,6 +283,7 @@ class Coordinator:
         if self.stopping is not None:
             if self.forced:
                 return Finish.FORCED
+            self._call_all_back()
             waited = time.monotonic() - self.stop_at
             return self.stopping if not self.roster.outstanding or waited > STOP_SECONDS else None
         if self.bounds.time_limit and time.monotonic() - self.started >= self.bounds.time_limit:
