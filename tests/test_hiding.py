@@ -25,6 +25,11 @@ def test_no_password_is_kept_with_the_command() -> None:
     assert kept.endswith("--via=https://a:***@host https://x/@home")
 
 
+@pytest.mark.parametrize("password", ["pw@pw", "p w pw", "@pw", "pw\tpw"])
+def test_no_part_of_a_password_is_kept_whatever_letters_it_has(password: str) -> None:
+    assert without_secrets([f"http://me:{password}@x/@home"]) == ["http://***@x/@home"]
+
+
 @pytest.mark.parametrize(
     ("address", "shown"),
     [
@@ -68,6 +73,8 @@ WRONG = [
     [f"http://me:a/{SECRET}@127.0.0.1/"],
     [f"me:{SECRET}@127.0.0.1"],
     [f"ftp://me:{SECRET}@127.0.0.1/"],
+    [f"http:/me:{SECRET}@127.0.0.1/"],
+    [f"https:\\\\me:{SECRET}@127.0.0.1/"],
 ]
 
 
@@ -146,3 +153,11 @@ def test_the_place_of_an_archive_is_for_its_owner_alone_and_not_in_the_catalogue
         assert "archive" not in json.loads(kept)
         assert main(["refresh", "--all", "-C", str(tmp_path / "c"), "--quiet"]) == 0
     assert list((tmp_path / "away").glob("*.warc.gz"))
+
+
+def test_a_password_for_a_host_beside_a_web_server_is_not_kept(tmp_path: Path) -> None:
+    line = ["crawl", SEED, "-C", str(tmp_path), "--allow-private", "--migrants", "1", "--quiet"]
+    assert main([*line, "--via", f"https://me:{SECRET}@127.0.0.1:1"]) == 4  # our key is missing
+    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert kept
+    assert [path for path in kept if SECRET.encode() in path.read_bytes()] == []

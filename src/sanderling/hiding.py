@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 PASSWORD = re.compile(r"^((?:\w+://)?+[^:@]*):(.*)@", re.DOTALL)  # before the last @: a password may hold any letter
 NAMED = re.compile(r"(\b\w*pass(?:word|wd)?\s*=\s*)('[^']*'|[^&\s']+)", re.IGNORECASE)
-USER = re.compile(r"://[^/@\s]*@")
+USER = re.compile(r"://[^/?#\\]*@")  # up to the last @ before a path, as whoever asks for the address takes it
 FLAG = re.compile(r"--[a-z][a-z0-9-]*")
 NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # of a header (RFC 9110, 5.1)
 
@@ -17,6 +17,11 @@ ADDRESSES = ("--archive", "--via")  # flags whose values may hold one
 def hide_password(address: str) -> str:
     """An address, of whatever kind, as it may be shown."""
     return NAMED.sub(rf"\1{MASK}", PASSWORD.sub(rf"\1:{MASK}@", address))
+
+
+def without_login(address: str) -> str:
+    """An address that is used again, by somebody who has to say anew who he is."""
+    return re.sub(r"://.*@", "://", address, flags=re.DOTALL)
 
 
 def hide_in(text: object, address: str) -> str:

@@ -32,6 +32,7 @@ from sanderling.settings import (
     Workers,
 )
 
+SLIP = re.compile(r"https?:[/\\]", re.IGNORECASE).match  # where :// is missing it is no host with an empty port
 AT_HOME = re.compile(r"(localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\])([:/]|$)", re.IGNORECASE).match
 NAMED_HOST = re.compile(r"(?:https?://)?([^/@\s]+?)(:\d+)?/?").fullmatch
 BARE_ADDRESS = re.compile(r"[\da-f.]*(:[\da-f.]*){2,}", re.IGNORECASE).fullmatch  # IPv6 without its brackets
@@ -84,7 +85,7 @@ def read_seed(text: str) -> Spelling:
     """Spell a seed; a bare host name means https, this machine and plain addresses mean http."""
     raw = text.strip()
     spelling = normalise(raw if "://" in raw else f"{'http' if AT_HOME(raw) else 'https'}://{raw}")
-    if spelling is None or ("://" not in raw and (raw.startswith("/") or "@" in raw.partition("/")[0])):
+    if spelling is None or ("://" not in raw and (raw.startswith("/") or SLIP(raw) or "@" in raw.partition("/")[0])):
         why = {Reason.SCHEME: "only http and https are crawled", Reason.TOO_LONG: "it is too long"}
         raise UsageError(f"{hide_password(text)!r} cannot be crawled: {why.get(why_not(raw), 'it is no URL')}")
     return spelling

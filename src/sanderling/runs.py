@@ -1,7 +1,6 @@
 """How a run begins and how it ends: old leases, a new session, what is written down; the summary."""
 
 import json
-import re
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from sanderling.dedupe.twins import News, look_up, write_down
 from sanderling.ending import Finish
 from sanderling.errors import DiskFull, SanderlingError
 from sanderling.frontier.orderings.memory import save
+from sanderling.hiding import without_login
 from sanderling.home.filing import keep_best
 from sanderling.home.house import House
 from sanderling.ordering import order_again
@@ -65,7 +65,8 @@ def _kept_settings(request: Request) -> str:
     kept: dict[str, object] = {}
     for group in (request.scope, request.limits, request.politeness, request.fetching, request.workers):
         kept |= msgspec.to_builtins(group)
-    kept["proxy"] = re.sub(r"://.*@", "://", request.fetching.proxy)  # without it, we must not go round it
+    kept["proxy"] = without_login(request.fetching.proxy)  # without it, we must not go round it
+    kept["via"] = [without_login(host) for host in request.workers.via]
     secret = {"basic_auth", "header", "limit", "time_limit", "size_limit", "store", "archive", "park"}
     return json.dumps({name: value for name, value in kept.items() if name not in secret})
 
