@@ -12,7 +12,10 @@ from tests.revisiting import DAY, WORDS, go, request, texts
 from tests.web import Page, Site, html, redirect, tree
 
 from sanderling.cli import main
+from sanderling.dedupe.tally import count
+from sanderling.dedupe.twins import near
 from sanderling.errors import CollectionError, UsageError
+from sanderling.index.structure_catch_up import open_structures
 from sanderling.pages.mark import is_current
 from sanderling.pages.sieve import left_of
 from sanderling.refresh.history import decode
@@ -20,6 +23,7 @@ from sanderling.revisits import Mode, refresh
 from sanderling.session import Request, crawl
 from sanderling.settings import Limits, Revisit
 from sanderling.store.collection import open_collection, read_collection
+from sanderling.store.history import classes
 from sanderling.store.listing import pages, skipped
 
 
@@ -381,6 +385,16 @@ def test_a_page_that_came_with_another_kind_of_success_is_visited_and_compared_a
 
     seen_in_turn(tmp_path, page(WORDS), page(f"{WORDS} Mind the gulls."))
     assert told(tmp_path, capsys) == [(["content"], True)]
+
+
+def test_pages_that_came_with_another_kind_of_success_have_classes_twins_and_structure_as_any(tmp_path: Path) -> None:
+    words = [f"<title>Tides</title><h1>Tides</h1><p>{WORDS} {WORDS}<ul><li>{n}</ul>".encode() for n in "ab"]
+    with Site({"/": html("/a", "/b"), "/a": Page(words[0], 203), "/b": Page(words[1], 203)}) as site:
+        crawl(tmp_path, request(site))
+    with read_collection(tmp_path) as collection, open_structures(collection) as structures:
+        assert len(list(classes(collection.db))) == 3
+        assert len(list(near(collection.db))) == count(collection.db).pages_near == 1
+        assert structures.db.execute("SELECT count(*) FROM structure_pages").fetchone() == (3,)
 
 
 def test_the_choices_of_an_answer_without_a_preferred_one_are_visited(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pycurl
 import pytest
 import trustme
 from tests.hostile.http2 import speak_http2, tls_context
-from tests.hostile.server import Guest, HostileServer, redirect_to, rules
+from tests.hostile.server import Behaviour, Guest, HostileServer, redirect_to, rules
 from tests.migrants.conftest import Road, bring_home, itinerary
 
 from sanderling.errors import UsageError
@@ -391,16 +391,21 @@ class TestLimits:
 
     def test_only_the_media_types_asked_for_are_kept(self, road: Road) -> None:
         types = {"/html": "text/html; charset=x", "/png": "image/png", "/pdf": "application/pdf"}
-        server = road.server(
-            {path: lambda guest, t=mime: guest.answer(b"x" * 10, f"Content-Type: {t}") for path, mime in types.items()}  # type: ignore[misc]
-        )
+        pages: dict[str, Behaviour] = {
+            path: lambda guest, t=mime: guest.answer(b"x" * 10, f"Content-Type: {t}")  # type: ignore[misc]
+            for path, mime in types.items()
+        }
+        changed = "203 Non-Authoritative Information"
+        pages["/pdf-203"] = lambda guest: guest.answer(b"x", "Content-Type: application/pdf", status=changed)
+        server = road.server(pages)
         made = road.trip(FetchSettings(allow_private=True, accept=("text/html", "image/*")))
-        made.accept(itinerary(server, *types, "/missing"))
+        made.accept(itinerary(server, *types, "/pdf-203", "/missing"))
         outcomes = {seen.url.removeprefix(server.host): (seen.outcome, seen.reason) for seen in bring_home(made).visits}
         assert outcomes == {
             "/html": (Outcome.FETCHED, Reason.NONE),
             "/png": (Outcome.FETCHED, Reason.NONE),
             "/pdf": (Outcome.SKIPPED, Reason.MEDIA_TYPE),
+            "/pdf-203": (Outcome.SKIPPED, Reason.MEDIA_TYPE),
             "/missing": (Outcome.GONE, Reason.NONE),
         }
 

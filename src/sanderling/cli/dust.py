@@ -74,7 +74,8 @@ def _pages(collection: Collection) -> Iterator[Page]:
     for url, digest, mark, simhash in collection.db.execute(
         "SELECT h.name || u.path, p.digest, m.value, s.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
         " JOIN hosts AS h ON h.id = u.host LEFT JOIN marks AS m ON m.url = p.url AND m.kind = 'text'"
-        " LEFT JOIN marks AS s ON s.url = p.url AND s.kind = 'simhash' WHERE p.status = 200 AND p.size > 0"
+        " LEFT JOIN marks AS s ON s.url = p.url AND s.kind = 'simhash'"
+        " WHERE p.status BETWEEN 200 AND 299 AND p.size > 0"
     ):
         yield Page(url, mark or digest, simhash or b"")
 

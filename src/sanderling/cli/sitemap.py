@@ -63,7 +63,7 @@ def chosen_host(collection: Collection, site: str | None) -> str:
         return host_of(known_url(collection, site)[1])
     rows = collection.db.execute(
         "SELECT h.name, count(*) FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
-        " WHERE p.status = 200 AND u.role = 'page' GROUP BY h.name ORDER BY 2 DESC"
+        " WHERE p.status BETWEEN 200 AND 299 AND u.role = 'page' GROUP BY h.name ORDER BY 2 DESC"
     ).fetchall()
     if not rows:
         raise UsageError(f"{collection.folder} holds no pages yet")
@@ -75,7 +75,7 @@ def chosen_host(collection: Collection, site: str | None) -> str:
 
 def entries(collection: Collection, host: str) -> Iterator[Entry]:
     """The stored pages of a host that may be found, in the order they were."""
-    for row in pages(collection.db, "h.name = ? AND p.status = 200 AND p.noindex = 0", (host,)):
+    for row in pages(collection.db, "h.name = ? AND p.status BETWEEN 200 AND 299 AND p.noindex = 0", (host,)):
         if not row.canonical or row.canonical == row.url:
             frequency = change_class(row.first_seen, row.last_visit, row.visits, row.changes)
             yield Entry(row.url, _changed_at(row), changefreq=frequency if row.visits > 1 else "")

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from sanderling.database import Connection
 
-NEAR = "SELECT count(*) FROM near AS n JOIN pages AS p ON p.url = n.url WHERE p.status = 200"
+NEAR = "SELECT count(*) FROM near AS n JOIN pages AS p ON p.url = n.url WHERE p.status BETWEEN 200 AND 299"
 LINKS, NEW, ASKED, HITS, EVICTED = "links", "new", "asked", "hits", "evicted"
 
 
@@ -50,7 +50,7 @@ def count(db: Connection) -> Duplicates:
         "SELECT coalesce(sum(CASE WHEN p.duplicate_of > 0 THEN 1 ELSE 0 END), 0),"
         " coalesce(sum(CASE WHEN p.canonical <> '' AND p.canonical <> h.name || u.path THEN 1 ELSE 0 END), 0)"
         " FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
-        " WHERE p.status = 200 AND u.role = 'page'"
+        " WHERE p.status BETWEEN 200 AND 299 AND u.role = 'page'"
     ).fetchone()
     links = tally.get(LINKS, 0)
     return Duplicates(

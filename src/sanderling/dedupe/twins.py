@@ -17,15 +17,16 @@ MANY = 300_000  # pages from which only those at most three bits apart are sure 
 SMALL = 20_000  # pages that are looked up while they come; among more it would slow the crawl down
 MARKS = (
     "SELECT m.url, m.value, p.visit FROM marks AS m JOIN pages AS p ON p.url = m.url"
-    " WHERE m.kind = 'simhash' AND p.status = 200 AND p.duplicate_of = 0 ORDER BY m.url"
+    " WHERE m.kind = 'simhash' AND p.status BETWEEN 200 AND 299 AND p.duplicate_of = 0 ORDER BY m.url"
 )
 MARKED = (
     "SELECT count(*) FROM marks AS m JOIN pages AS p ON p.url = m.url"
-    " WHERE m.kind = 'simhash' AND p.status = 200 AND p.duplicate_of = 0"
+    " WHERE m.kind = 'simhash' AND p.status BETWEEN 200 AND 299 AND p.duplicate_of = 0"
 )
 NEAR_NOW = (
     "SELECT n.url, n.twin, n.distance FROM near AS n JOIN pages AS p ON p.url = n.url"
-    " JOIN pages AS t ON t.url = n.twin WHERE p.status = 200 AND t.status = 200 ORDER BY n.url"
+    " JOIN pages AS t ON t.url = n.twin"
+    " WHERE p.status BETWEEN 200 AND 299 AND t.status BETWEEN 200 AND 299 ORDER BY n.url"
 )
 
 

@@ -37,7 +37,7 @@ def stored_pages(db: Connection, archive: Path) -> Iterator[Stored]:
         """SELECT h.name || u.path, f.name, v.start, v.length FROM pages AS p
         JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host
         JOIN visits AS v ON v.id = p.visit JOIN files AS f ON f.id = v.file
-        WHERE v.length > 0 AND p.duplicate_of = 0 AND p.status = 200 ORDER BY f.id, v.start"""
+        WHERE v.length > 0 AND p.duplicate_of = 0 AND p.status BETWEEN 200 AND 299 ORDER BY f.id, v.start"""
     )
     for url, file, start, length in rows:
         yield Stored(url, archive, file, start, length)

@@ -67,7 +67,7 @@ def _index(structures: Structures, catalogue: Connection, urls: Sequence[int]) -
     marks = ",".join("?" * len(urls))
     pages, gone = [], []
     for url, site, spelling, title, signature, status in catalogue.execute(f"{PAGE} WHERE p.url IN ({marks})", urls):
-        if status == 200 and signature:
+        if 200 <= status < 300 and signature:
             pages.append(Stored(url, site, spelling, title, bytes(signature)))
         else:
             gone.append(url)

@@ -180,7 +180,7 @@ class Transfer:
         """Say whether a media type that comes is one of those kept; only pages are sorted out, not error messages."""
         status, fields = read_head(self.lines)
         mime = media_type(fields)
-        if self.ask.cut or status != 200 or not mime:
+        if self.ask.cut or not (200 <= status < 300 and mime):
             return True
         return mime in self.settings.accept or mime.partition("/")[0] + "/*" in self.settings.accept
 

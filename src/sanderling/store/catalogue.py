@@ -232,7 +232,7 @@ class Catalogue:
                 misses = before.misses + 1 if visit.outcome is Outcome.GONE else 0
                 status = visit.status if visit.outcome is Outcome.FETCHED else before.status  # it may be back
                 if visit.outcome not in STILL_THERE and misses >= LOOKS:
-                    status = NOT_THERE if visit.status == 200 else visit.status
+                    status = NOT_THERE if 200 <= visit.status < 300 else visit.status
                 validators = before.etag, before.last_modified  # of what we hold, not of a notice that it is gone
                 if visit.outcome in STILL_THERE:
                     validators = visit.etag or before.etag, visit.last_modified or before.last_modified

@@ -68,7 +68,7 @@ def classes(db: Connection) -> Iterator[tuple[str, str]]:
     rows = db.execute(
         "SELECT h.name || u.path, p.first_seen, p.last_visit, p.visits, p.changes, coalesce(t.changefreq, '')"
         " FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
-        " LEFT JOIN hints AS t ON t.url = p.url WHERE u.role = 'page' AND p.status = 200 ORDER BY p.url"
+        " LEFT JOIN hints AS t ON t.url = p.url WHERE u.role = 'page' AND p.status BETWEEN 200 AND 299 ORDER BY p.url"
     )
     for url, first, last, visits, changes, hint in rows:
         yield url, change_class(first, last, visits, changes, hint)
