@@ -28,9 +28,7 @@ class Intake:
         self.parcels: list[Parcel] = []
         self.complaints: set[Host] = set()  # hosts that want rest, as only what waits says
         self._since = 0.0  # when the first of them came
-        self._unsealed: list[Entry] | None = (
-            None  # of the batch that the disk may not have yet: its pages are gone from here
-        )
+        self._unsealed: list[Entry] | None = None  # what the index is to say of the batch that the disk may not have
 
     @property
     def visits(self) -> int:

@@ -7,10 +7,10 @@ from msgspec import Struct
 
 from sanderling import __version__
 from sanderling.errors import UsageError
-from sanderling.hiding import header_name
+from sanderling.hiding import NAME, header_name
 from sanderling.records import Role
 
-HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\x00-\x1f\x7f]*")
+HEADER = re.compile(rf"{NAME.pattern}:[^\x00-\x1f\x7f]*")
 OURS = re.compile(r"content-length|transfer-encoding|expect|upgrade|range|if-.*", re.IGNORECASE)
 MIB = 1024 * 1024
 LATENCY_FACTOR = 5.0  # a host that needs n seconds per page rests for n times this (Heritrix)
