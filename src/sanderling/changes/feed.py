@@ -36,15 +36,23 @@ class Item(Struct, frozen=True):
 
 def summary(change: Change) -> str:
     """Tell a change in one line."""
+    return "; ".join((", ".join(change.kinds), f"significance {change.significance:.2f}", *_counted(change)))
+
+
+def short_summary(change: Change) -> str:
+    """Tell a change in one line, beside which its significance stands."""
+    return "; ".join((", ".join(change.kinds), *_counted(change)))
+
+
+def _counted(change: Change) -> list[str]:
+    """Count what came and went, by kind."""
     blocks = ", ".join(f"{count} {action}" for action, count in sorted(change.counts.items()))
-    parts = [", ".join(change.kinds), f"significance {change.significance:.2f}"]
-    if blocks:
-        parts.append(f"paragraphs: {blocks}")
+    parts = [f"paragraphs: {blocks}"] if blocks else []
     counted = {"title": change.title, "links": change.links, "images": change.media, **change.behaviour}
     parts += [f"{name}: {one.added} added, {one.removed} removed" for name, one in counted.items() if one != Tally()]
     if change.resources:
         parts.append(f"replaced: {', '.join(plain(swap.url) for swap in change.resources)}")
-    return "; ".join(parts)
+    return parts
 
 
 class Entry(Struct, frozen=True):
