@@ -62,6 +62,14 @@ def test_links_and_assets_are_listed() -> None:
     assert "+ link /new" in shown(found)
 
 
+def test_a_link_that_leads_where_it_did_is_not_listed_however_it_is_spelled() -> None:
+    old = b'<a href="tides.html">x</a><a href="#top">up</a>'
+    new = b'<a href="/sea/tides.html#now">x</a><a href="../moon">y</a><a href="javascript:void(0)">z</a>'
+    before, after = (version(body, url="https://a.example/sea/") for body in (old, new))
+    found = compare(before, after)
+    assert (found.links_added, found.links_removed) == (("https://a.example/moon",), ())
+
+
 def test_another_token_or_size_of_a_reference_is_not_listed() -> None:
     more = '<a href="/on?sid={0}">x</a><img src="/b-{0}00x200.png"><script src="/app.js?v={0}"></script>'
     found = report(markup(more=more.format(1)), markup(more=more.format(2)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from html import escape
+from itertools import zip_longest
 
 from msgspec import Struct
 
@@ -11,7 +12,8 @@ from sanderling.changes.fonts import Runs, runs
 from sanderling.changes.noise import Noise
 from sanderling.changes.rms import K_PAGE, Weight, weigh
 from sanderling.changes.words import Piece, pieces, whole
-from sanderling.pages.assets import picture, source_of, target
+from sanderling.organise.normalise import resolve_all
+from sanderling.pages.assets import NOWHERE, picture, source_of, target
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.links import extract
 from sanderling.pages.mark import Signature
@@ -62,8 +64,8 @@ class Version(Struct, frozen=True):
 REFERENCES = {"script": "src", "iframe": "src", "link": "href", "video": "src", "audio": "src"}
 
 
-def version(body: bytes, charset: str = "", attention: Attention = EVERYTHING) -> Version:
-    """Read one version of a page."""
+def version(body: bytes, charset: str = "", attention: Attention = EVERYTHING, url: str = "") -> Version:
+    """Read one version of the page at `url`."""
     tree = parse(body, charset)
     for selector in attention.ignore:
         tree.remove(selector)
@@ -73,10 +75,18 @@ def version(body: bytes, charset: str = "", attention: Attention = EVERYTHING) -
         mark,
         [" ".join(line.split()) for line in lines.values()],
         [sized[place] if place < len(sized) else [] for place in lines],
-        {target(link.href): link.href for link in extract(tree, "").links},
+        _links(tree, url),
         dict(_assets(tree)),
         _title(tree),
     )
+
+
+def _links(tree: Document, url: str) -> dict[str, str]:
+    """Name where links lead, however they are spelled on the page: as that is compared, and as it is."""
+    found = extract(tree, url)
+    spellings = resolve_all(found.base, (link.href for link in found.links), found.encoding) if url else ()
+    led = (one.url if one is not None else link.href for link, one in zip_longest(found.links, spellings))
+    return {target(href): href for href in led if not href.startswith(NOWHERE)}
 
 
 def _title(tree: Document) -> str:

@@ -56,7 +56,7 @@ def _version(record: StoredRecord, attention: Attention) -> Version | None:
     kind = record.header("Content-Type")
     mime, charset = mime_of(kind), charset_of(kind)
     if is_html(mime, record.body):
-        return version(record.body, charset, attention)
+        return version(record.body, charset, attention, record.url)
     words = _words(record, mime, charset)
     return lined(words, attention) if 0 < len(words) <= MAX_TEXT else None
 

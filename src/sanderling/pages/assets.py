@@ -41,6 +41,7 @@ SCALED = re.compile(  # how large a picture is served: gull-300x200.jpg, gull@2x
 )
 FORMATS = frozenset(("jpg", "jpeg", "png", "gif", "webp", "avif"))
 ELSEWHERE = ("https://", "http://", "//")
+NOWHERE = ("javascript:", "data:")
 NO_NUMBERS = dict.fromkeys(range(48, 58))  # of a host: one of many that serve the same pictures
 LONE = re.compile(r"(?:^|[-_])[a-z]$")  # a letter that does the same
 LONG_NUMBER = 9  # digits; shorter numbers are the picture's own
@@ -119,7 +120,7 @@ class _Targets(dict[str, int]):
         if len(self) >= MAX_NAMES:
             self.clear()
         place = target(href)
-        value = self[href] = key(place) if place and not place.startswith(("javascript:", "data:")) else 0
+        value = self[href] = key(place) if place and not place.startswith(NOWHERE) else 0
         return value
 
 
@@ -139,7 +140,7 @@ class _Places(dict[str, int]):
         if len(self) >= MAX_NAMES:
             self.clear()
         place = steady_place(href)
-        nowhere = not place or place.startswith(("javascript:", "data:")) or place == "mailto:" or is_sharer(href)
+        nowhere = not place or place.startswith(NOWHERE) or place == "mailto:" or is_sharer(href)
         value = self[href] = 0 if nowhere else key(place)
         return value
 

@@ -98,7 +98,8 @@ def difference(before: Body | None, after: Body | None) -> Report | None:
     """Two versions word by word; None if one of them is not stored."""
     if before is None or after is None:
         return None
-    return compare(version(before.body, before.charset), version(after.body, after.charset))
+    old, new = (version(one.body, one.charset, url=one.url) for one in (before, after))
+    return compare(old, new)
 
 
 def id_of(db: Connection, url: str) -> int:
