@@ -9,6 +9,7 @@ from sanderling.changes.difference import Difference, difference
 from sanderling.pages.aside import furniture_before
 from sanderling.pages.branches import compare_spots
 from sanderling.pages.parse import parse
+from sanderling.pages.reworded import compare_lines
 from sanderling.pages.signatures import sign
 from sanderling.pages.spots import told
 
@@ -30,7 +31,8 @@ def is_aside(old: str, new: str) -> bool:
     pair = compare_spots(tree, found)
     seen, truth = difference(pair.old, pair.new), difference(sign(parse(old.encode())), sign(parse(new.encode())))
     assert seen == as_found(truth, seen)
-    is_known = furniture_before(tree, found.texts) is not None
+    aside = furniture_before(tree, found.texts)
+    is_known = aside is not None and compare_lines(*aside) is not None  # which sees that bare times decide about others
     assert not (is_known and any(block.main for block in truth.blocks))
     return is_known
 

@@ -197,8 +197,10 @@ def _may_be_unveiled(old: Blocks, new: Blocks, cut: _Cut, words: Sequence[Words]
     if cut.around(old.veiled) != cut.around(new.veiled) or cut.around(old.main) != cut.around(new.main):
         return True
     mine, yours = cut.of(old), cut.of(new)
-    if 1 in mine.veiled or 1 in yours.veiled or not (1 in mine.main or 1 in yours.main):
-        return 1 in mine.veiled or 1 in yours.veiled
+    if 1 not in mine.main and 1 not in yours.main:  # only of main content is it told that it is shown
+        return False
+    if 1 in mine.veiled or 1 in yours.veiled:
+        return True
     rows = {name: bytes(compress(getattr(new, name), new.veiled)) for name in ROWS[1:]}
     veiled = replace(new, lines=list(compress(new.lines, new.veiled)), **rows)
     return not set(read_words(veiled).blocks).isdisjoint({block for some in words for block in some.blocks} - {b""})
