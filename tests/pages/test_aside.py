@@ -1,7 +1,7 @@
 """Words in furniture, told without reading the whole page."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.pages.alike import as_found
 
@@ -99,10 +99,13 @@ PARTS = st.lists(
     ),
     max_size=12,
 )
+TIMES = ['<div class="sidebar">', *["<p>HERE</p>"] * 3, "</div>", "<p>10:15</p>"]  # four of them make a timetable
 WORDS = st.sampled_from(("May 26", "June 1", "10:15", "Updated 10:15", "$ 5", "Gulls", PROSE, "3 hours ago"))
 
 
 @given(parts=PARTS, old=WORDS, new=WORDS, is_long=st.booleans())
+@example(parts=TIMES, old="10:15", new="May 26", is_long=False)
+@example(parts=TIMES, old="May 26", new="10:15", is_long=True)
 def test_furniture_is_never_taken_for_what_it_is_not(parts: list[str], old: str, new: str, is_long: bool) -> None:
     beside, text = "".join(parts), TEXT if is_long else f"<p>{PROSE}</p>"
     is_aside(page(beside.replace("HERE", old), text), page(beside.replace("HERE", new), text))

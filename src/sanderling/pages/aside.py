@@ -61,7 +61,8 @@ class _Page(Struct, frozen=True):
 def furniture_before(tree: Document, swaps: Sequence[Swap]) -> tuple[Blocks, Blocks] | None:
     """Read what a page was and what it is, if all that differs is furniture and no other line is read otherwise for it.
 
-    None if that is not sure. Of the lines that do not differ, it is not said what they are.
+    None if that is not sure. Of the lines that do not differ, it is not said what they are. Bare times among those that
+    do may decide how others are read: `compare_lines` says so.
     """
     around = [some for swap in swaps if (some := _furniture(swap))]
     named = tree.select(MARKED) if len(around) == len(swaps) else []
