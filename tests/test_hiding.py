@@ -88,6 +88,23 @@ def test_what_is_refused_is_refused_without_its_secret(
     assert not (tmp_path / "c").exists()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["check"], ["check", "url"], ["changes", "--kind"], ["experiment"], ["completion"], ["migrants"], ["host"]),
+        *(["host", "run"], ["publish"], ["pages", "--state"], ["serve", "--host"], ["crawl", "--depth"], []),
+        *(["changes", "--significance"], ["export", "--format"], ["dust", "--site"], ["dust", "--add"], ["sitemap"]),
+    ],
+)
+@pytest.mark.parametrize("url", [f"https://me:{SECRET}@a.example:99999/", f"ftp://me:a\t{SECRET}@a.example/"])
+def test_no_command_says_a_password_again_that_stands_where_it_expects_something_else(
+    tmp_path: Path, words: list[str], url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, url, "-C", str(tmp_path / "c")]) == 4
+    told = capsys.readouterr()
+    assert SECRET not in told.out + told.err
+
+
 def test_a_header_that_is_refused_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["crawl", SEED, "--header", f"X-Key: {SECRET}\x00"]) == 4
     assert "X-Key is no request header" in capsys.readouterr().err

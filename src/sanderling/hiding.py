@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 PASSWORD = re.compile(r"^((?:\w+://)?+[^:@]*):(.*)@", re.DOTALL)  # before the last @: a password may hold any letter
 NAMED = re.compile(r"(\b\w*pass(?:word|wd)?\s*=\s*)('[^']*'|[^&\s']+)", re.IGNORECASE)
@@ -30,6 +31,16 @@ def hide_in(text: object, address: str) -> str:
     told = str(text)
     for secret in found:
         told = told.replace(secret, MASK)
+    return told
+
+
+def hide_typed(text: object, words: Sequence[str]) -> str:
+    """What is said of a command, without the passwords in its words; as they were typed, or as Python spells them."""
+    told = str(text)
+    for word in (*words, *(str(Path(word)) for word in words)):
+        safe = hide_password(word)
+        if safe != word:
+            told = told.replace(word, safe).replace(repr(word), repr(safe))
     return told
 
 

@@ -19,6 +19,7 @@ from typing import Any, NoReturn, TextIO, cast
 
 from sanderling.cli.frame import EXIT_DISK, EXIT_INTERRUPTED, parse_call
 from sanderling.errors import SanderlingError
+from sanderling.hiding import hide_typed
 from sanderling.memory import modules_stay
 
 COMMANDS = {
@@ -71,7 +72,7 @@ def obey(argv: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except SanderlingError as error:
-        print(f"sanderling: {error}", file=sys.stderr)
+        print(f"sanderling: {hide_typed(error, argv)}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         return _interrupted(argv)
