@@ -179,20 +179,23 @@ def test_ctrl_c_while_the_command_line_wakes_up_is_no_error(awaited: str) -> Non
     assert (done.returncode, done.stderr) == (EXIT_INTERRUPTED, b"")
 
 
-def interrupt_while_seeds_are_read(folder: Path, tmp_path: Path) -> tuple[int, bytes, bytes]:
-    """Ctrl-C as early as it can be told for sure: the file of seeds is a pipe that nobody writes to."""
+def interrupt_while_seeds_are_read(
+    folder: Path, tmp_path: Path, number: signal.Signals = signal.SIGINT
+) -> tuple[int, bytes, bytes]:
+    """A signal as early as it can be told for sure: the file of seeds is a pipe that nobody writes to."""
     os.mkfifo(tmp_path / "seeds")
     line = [sys.executable, "-m", "sanderling", "crawl", "-C", str(folder), "--json",
             "--seed-file", str(tmp_path / "seeds")]  # fmt: skip
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with process, (tmp_path / "seeds").open("w"):  # it is being read now
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate(timeout=300)
     return process.returncode, out, err
 
 
-def test_a_crawl_interrupted_before_it_begins_tells_scripts_so(tmp_path: Path) -> None:
-    code, out, err = interrupt_while_seeds_are_read(tmp_path / "none", tmp_path)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_crawl_interrupted_before_it_begins_tells_scripts_so(tmp_path: Path, number: signal.Signals) -> None:
+    code, out, err = interrupt_while_seeds_are_read(tmp_path / "none", tmp_path, number)
     assert (code, err) == (EXIT_INTERRUPTED, b"")
     told = json.loads(out.splitlines()[-1])
     assert (told["finish_reason"], told["pages"], told["fetched"]) == ("interrupted", 0, 0)

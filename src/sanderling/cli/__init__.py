@@ -1,14 +1,15 @@
 """One file per command: parse arguments, call one function, print.
 
 `COMMANDS` names them; a command module has HELP, EXAMPLES, GROUPS (the settings it takes as flags), `arguments(parser)`
-and `run(call) -> exit code`; one that tells scripts how it ended has `interrupted(call)`, for a Ctrl-C that came before
-anything began. Only the module of the command that was asked for is imported.
+and `run(call) -> exit code`; one that tells scripts how it ended has `interrupted(call)`, for a Ctrl-C or SIGTERM that
+came before anything began. Only the module of the command that was asked for is imported.
 """
 
 import atexit
 import errno
 import os
 import select
+import signal
 import sys
 import threading
 from collections.abc import Sequence
@@ -68,6 +69,8 @@ def obey(argv: Sequence[str]) -> int:
     try:
         with modules_stay():
             call, module = parse_call(argv, COMMANDS)
+        if hasattr(module, "interrupted") and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # until what was begun listens: as Ctrl-C
         code = int(module.run(call))
         sys.stdout.flush()
         return code
