@@ -278,6 +278,11 @@ def bad_chunk(guest: Guest) -> None:
     guest.send(b"5\r\nhello\r\nnot-a-size\r\nworld\r\n0\r\n\r\n")
 
 
+def chunked_part(guest: Guest) -> None:
+    guest.head(HTML, "Transfer-Encoding: chunked", "Content-Range: bytes 0-99/100", status="206 Partial Content")
+    guest.send(b"4\r\nhalf\r\n0\r\n\r\n")
+
+
 def endless_chunk_size(guest: Guest) -> None:
     guest.head(HTML, "Transfer-Encoding: chunked")
     guest.send(b"ffffffffffffffffffffffff\r\n")
@@ -501,6 +506,7 @@ PAGES: dict[str, Behaviour] = {
         status="206 Partial Content",
     ),
     "/unasked-206-lying": status("206 Partial Content", "Content-Range: bytes 0-99/100"),
+    "/unasked-206-cut": chunked_part,
     "/unasked-206-bare": status("206 Partial Content"),
     "/gzip": coded("gzip", gzip_of(b"<title>Packed</title>")),
     "/bomb": lambda guest: guest.page(bomb(), "Content-Encoding: gzip"),

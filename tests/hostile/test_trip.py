@@ -82,6 +82,7 @@ FATES = {
     "/unasked-206": (Outcome.RETRY, Reason.BROKEN_RESPONSE),
     "/unasked-206-whole": (Outcome.FETCHED, Reason.NONE),
     "/unasked-206-lying": (Outcome.RETRY, Reason.BROKEN_RESPONSE),
+    "/unasked-206-cut": (Outcome.RETRY, Reason.BROKEN_RESPONSE),
     "/unasked-206-bare": (Outcome.RETRY, Reason.BROKEN_RESPONSE),
     "/gzip": (Outcome.FETCHED, Reason.NONE),
     "/bomb": (Outcome.SKIPPED, Reason.TOO_LARGE),

@@ -2,6 +2,7 @@
 
 import pycurl
 import pytest
+from msgspec.structs import replace
 
 from sanderling.migrants.answer import conditions, fault, is_over, judge, retry_after, text, validator
 from sanderling.migrants.line import door_of
@@ -9,12 +10,12 @@ from sanderling.migrants.transfer import Ask, Reply
 from sanderling.records import Host, Outcome, Reason
 
 URL = "http://a.test/dir/page?q=1"
+ASK = Ask(URL, door_of(Host("http://a.test")), None)
 NOW = 1_700_000_000.0  # Tue, 14 Nov 2023 22:13:20 GMT
 
 
-def reply(error: int = pycurl.E_OK, note: str = "", lines: tuple[bytes, ...] = (), **rest: object) -> Reply:
-    ask = Ask(URL, door_of(Host("http://a.test")), None)
-    return Reply(ask, list(lines), b"", 0.1, error=error, note=note, **rest)  # type: ignore[arg-type]
+def reply(error: int = pycurl.E_OK, note: str = "", body: bytes = b"", **rest: object) -> Reply:
+    return Reply(ASK, [], body, 0.1, error=error, note=note, **rest)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -43,34 +44,42 @@ def reply(error: int = pycurl.E_OK, note: str = "", lines: tuple[bytes, ...] = (
     ],
 )
 def test_each_status_has_its_outcome(status: int, outcome: Outcome, reason: Reason) -> None:
-    verdict = judge(status, {}, URL, NOW, asked_if_changed=False)
+    verdict = judge(status, {}, reply(), NOW)
     assert (verdict.outcome, verdict.reason) == (outcome, reason)
 
 
 @pytest.mark.parametrize(
-    ("fields", "outcome"),
+    ("fields", "size", "outcome"),
     [
-        ({b"content-range": b"bytes 0-24/25", b"content-length": b"25"}, Outcome.FETCHED),
-        ({b"content-range": b"bytes 0-24/25"}, Outcome.FETCHED),
-        ({b"content-range": b"bytes 0-24/25", b"content-length": b"20"}, Outcome.RETRY),
-        ({b"content-range": b"bytes 0-24/26"}, Outcome.RETRY),
-        ({b"content-range": b"bytes 1-24/25"}, Outcome.RETRY),
-        ({b"content-range": b"bytes 0-24/*"}, Outcome.RETRY),
-        ({b"content-range": b"lines 0-24/25"}, Outcome.RETRY),
-        ({b"content-type": b"multipart/byteranges; boundary=x"}, Outcome.RETRY),
+        ({b"content-range": b"bytes 0-24/25", b"content-length": b"25"}, 25, Outcome.FETCHED),
+        ({b"content-range": b"bytes 0-24/25"}, 25, Outcome.FETCHED),
+        ({b"content-range": b"bytes 0-24/25", b"content-length": b"20"}, 20, Outcome.RETRY),
+        ({b"content-range": b"bytes 0-24/25", b"transfer-encoding": b"chunked"}, 20, Outcome.RETRY),
+        ({b"content-range": b"bytes 0-24/25", b"transfer-encoding": b"chunked"}, 26, Outcome.RETRY),
+        ({b"content-range": b"bytes 0-24/26"}, 25, Outcome.RETRY),
+        ({b"content-range": b"bytes 1-24/25"}, 24, Outcome.RETRY),
+        ({b"content-range": b"bytes 0-24/*"}, 25, Outcome.RETRY),
+        ({b"content-range": b"lines 0-24/25"}, 25, Outcome.RETRY),
+        ({b"content-type": b"multipart/byteranges; boundary=x"}, 25, Outcome.RETRY),
     ],
 )
-def test_a_part_that_is_all_of_a_page_is_the_page(fields: dict[bytes, bytes], outcome: Outcome) -> None:
-    assert judge(206, fields, URL, NOW, asked_if_changed=False).outcome is outcome
+def test_a_part_that_is_all_of_a_page_is_the_page(fields: dict[bytes, bytes], size: int, outcome: Outcome) -> None:
+    assert judge(206, fields, reply(body=b"x" * size), NOW).outcome is outcome
+
+
+def test_of_a_part_that_is_all_of_a_page_we_may_take_less() -> None:
+    fields = {b"content-range": b"bytes 0-24/25"}
+    assert judge(206, fields, reply(body=b"x" * 20, cut=True), NOW).outcome is Outcome.FETCHED
 
 
 @pytest.mark.parametrize(("status", "target"), [(300, URL), (399, URL), (305, ""), (306, "")])
 def test_a_preferred_choice_is_followed_and_a_proxy_is_no_place(status: int, target: str) -> None:
-    assert judge(status, {b"location": URL.encode()}, URL, NOW, asked_if_changed=False).location == target
+    assert judge(status, {b"location": URL.encode()}, reply(), NOW).location == target
 
 
 def test_not_modified_is_an_answer_only_to_who_asked() -> None:
-    assert judge(304, {}, URL, NOW, asked_if_changed=True).outcome is Outcome.NOT_MODIFIED
+    asked = Reply(replace(ASK, conditions=(b'If-None-Match: "a"',)), [], b"", 0.1)
+    assert judge(304, {}, asked, NOW).outcome is Outcome.NOT_MODIFIED
 
 
 @pytest.mark.parametrize(
@@ -86,14 +95,14 @@ def test_not_modified_is_an_answer_only_to_who_asked() -> None:
     ],
 )
 def test_a_redirect_is_resolved_to_a_wire_url(location: bytes, target: str) -> None:
-    assert judge(302, {b"location": location}, URL, NOW, asked_if_changed=False).location == target
+    assert judge(302, {b"location": location}, reply(), NOW).location == target
 
 
 @pytest.mark.parametrize(
     "location", [b"file:///etc/passwd", b"javascript:alert(1)", b"http://", b"gopher://a/", b"http://a b/"]
 )
 def test_a_redirect_out_of_the_web_leads_nowhere(location: bytes) -> None:
-    verdict = judge(302, {b"location": location}, URL, NOW, asked_if_changed=False)
+    verdict = judge(302, {b"location": location}, reply(), NOW)
     assert (verdict.outcome, verdict.reason) == (Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE)
 
 
@@ -118,7 +127,7 @@ def test_retry_after_is_read_in_seconds_and_as_a_date(value: bytes, seconds: flo
 
 
 def test_a_busy_server_that_names_a_time_is_left_alone_for_it() -> None:
-    verdict = judge(503, {b"retry-after": b"60"}, URL, NOW, asked_if_changed=False)
+    verdict = judge(503, {b"retry-after": b"60"}, reply(), NOW)
     assert (verdict.outcome, verdict.reason, verdict.retry_after) == (Outcome.RETRY, Reason.RATE_LIMITED, 60.0)
 
 

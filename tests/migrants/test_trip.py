@@ -106,6 +106,18 @@ class TestRobots:
         trip.accept(itinerary(server, "/a"))
         assert fates(bring_home(trip)) == {"a": FETCHED}
 
+    @pytest.mark.parametrize(("told", "fate"), [("0-13/40", SENT_HOME), ("0-13/14", FETCHED)])
+    def test_a_part_of_it_does_not_say_all_that_is_forbidden(
+        self, road: Road, told: str, fate: tuple[Outcome, Reason]
+    ) -> None:
+        def part(guest: Guest) -> None:
+            guest.answer(b"User-agent: *\n", f"Content-Range: bytes {told}", status="206 Partial Content")
+
+        server = road.server({"/a": page}, part)
+        trip = road.trip()
+        trip.accept(itinerary(server, "/a"))
+        assert fates(bring_home(trip)) == {"a": fate}
+
     def test_it_is_followed_over_five_redirects(self, road: Road) -> None:
         def hop(guest: Guest) -> None:
             step = int(guest.request.path.rpartition("/")[2])

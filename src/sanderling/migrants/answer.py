@@ -1,4 +1,4 @@
-"""What a server's answer means: pure decisions over a head or an error, none over a body."""
+"""What a server's answer means: pure decisions over a head or an error, none over what a body says."""
 
 import re
 
@@ -90,14 +90,14 @@ def _note(reason: Reason, reply: Reply) -> str:
     return OWN_NOTES[reason].format(limit=reply.ask.max_body) if reason in OWN_NOTES else reply.note
 
 
-def judge(status: int, fields: Fields, url: str, now: float, asked_if_changed: bool) -> Verdict:
-    """Say what a whole answer means."""
-    if 200 <= status < 300 and (status != 206 or is_whole(fields)):
+def judge(status: int, fields: Fields, reply: Reply, now: float) -> Verdict:
+    """Say what an answer without a fault means, given its head."""
+    if 200 <= status < 300 and (status != 206 or is_whole(fields, reply)):
         return FETCHED
-    if status == 304 and asked_if_changed:
+    if status == 304 and reply.ask.conditions:
         return Verdict(Outcome.NOT_MODIFIED)
     if 300 <= status < 400 and status not in (304, 305, 306):  # of a proxy, once; and of nobody any more
-        return _redirect(status, fields, url)
+        return _redirect(status, fields, reply.ask.url)
     if status in (404, 410):
         return Verdict(Outcome.GONE, note=f"status {status}")
     return _refusal(status, fields, now)
@@ -115,11 +115,12 @@ def _redirect(status: int, fields: Fields, url: str) -> Verdict:
     return Verdict(Outcome.REDIRECT, location=target.wire)
 
 
-def is_whole(fields: Fields) -> bool:
-    """Tell whether a part of a page, which nobody asked for, is all of it (RFC 9110, 14.4)."""
+def is_whole(fields: Fields, reply: Reply) -> bool:
+    """Tell whether a part of a page, which nobody asked for, is all of it (RFC 9110, 14.4), and all of it came."""
     part = RANGE(fields.get(b"content-range", b""))
-    sent = fields.get(b"content-length", b"")
-    return part is not None and int(part[1]) + 1 == int(part[2]) and sent in (b"", part[2])
+    if part is None or int(part[1]) + 1 != int(part[2]):
+        return False
+    return reply.cut or len(reply.body) == int(part[2])
 
 
 def wants_cookie(reply: Reply) -> bool:

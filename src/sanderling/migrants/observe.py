@@ -69,7 +69,7 @@ class Observer:
         status, fields = read_head(reply.lines)
         verdict = fault(reply)
         came_whole = verdict is None
-        verdict = verdict or judge(status, fields, reply.ask.url, at, bool(reply.ask.conditions))
+        verdict = verdict or judge(status, fields, reply, at)
         facts: Facts = {}
         if verdict.outcome is Outcome.FETCHED:
             verdict = self._read_body(stop, reply, fields, facts, at)

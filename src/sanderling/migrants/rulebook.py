@@ -16,11 +16,13 @@ def read_robots(host: Host, reply: Reply, hops: int, now: float) -> Robots | str
     status, fields = read_head(reply.lines)
     if fault(reply) is not None:
         return unreachable(host, now)
-    verdict = judge(status, fields, reply.ask.url, now, asked_if_changed=False)
+    verdict = judge(status, fields, reply, now)
     if verdict.outcome is Outcome.REDIRECT and hops < HOPS:
         return verdict.location
     if not 200 <= status < 300:
         return _robots(host, status, b"", now)
+    if verdict.outcome is not Outcome.FETCHED:  # a part of the rules: the one that is missing may keep us out
+        return unreachable(host, now)
     body, reason = decoded(reply.body, text(fields.get(b"content-encoding", b"")), BODY_LIMIT + 1)
     if reason is Reason.BAD_ENCODING and not reply.cut:
         return unreachable(host, now)
