@@ -44,8 +44,12 @@ def test_nothing_is_due_right_after_a_crawl_and_everything_later(tmp_path: Path)
         assert later.bytes_saved > 0
 
 
-def test_a_refresh_passes_over_other_spellings_of_a_page(tmp_path: Path) -> None:
-    pages = {"/": html("/a?ref=1", "/a", text=WORDS)} | dict.fromkeys(("/a", "/a?ref=1"), html("/", text=WORDS))
+@pytest.mark.parametrize("status", [200, 203])
+def test_a_refresh_passes_over_other_spellings_of_a_page(tmp_path: Path, status: int) -> None:
+    page = html("/", text=WORDS)
+    pages = {"/": html("/a?ref=1", "/a", text=WORDS)} | dict.fromkeys(
+        ("/a", "/a?ref=1"), Page(page.body, status, page.headers)
+    )
     with Site(pages) as site:
         crawl(tmp_path, request(site))
         with open_collection(tmp_path) as collection:

@@ -9,7 +9,7 @@ from sanderling.records import Source
 
 HELD = (
     "SELECT u.id FROM urls AS u JOIN hosts AS h ON h.id = u.host JOIN pages AS p ON p.url = u.id"
-    " WHERE h.name = ? AND u.path = ? AND p.status = 200"
+    " WHERE h.name = ? AND u.path = ? AND p.status BETWEEN 200 AND 299"
 )
 SOURCE = "SELECT source FROM urls WHERE id = ?"
 
