@@ -82,7 +82,7 @@ def test_a_replaced_image_changes_the_page_that_shows_it(site: Site, tmp_path: P
     assert set(found) == {"/a"}
     change = found["/a"].change
     assert change.kinds == (Kind.MEDIA,)
-    assert change.resources[0].amount == 1.0
+    assert change.resources[0].amount == 0.5, "all of it from side to side, nothing from top to bottom"
 
 
 def test_a_replaced_script_is_behaviour_and_a_replaced_style_sheet_presentation(site: Site, tmp_path: Path) -> None:

@@ -1,16 +1,21 @@
-"""How a picture looks to the eye, in 64 bits: a small change of the picture turns few of them (difference hash)."""
+"""How a picture looks to the eye, in 256 bits: a small change of the picture turns few of them.
+
+A difference hash that sees both directions, and tells what is as bright from what is darker. For the usual one (is each
+spot brighter than the one to its right?) all pictures are the same that only get brighter, or only from top to bottom.
+"""
 
 import io
-from itertools import pairwise
 
 from sanderling.errors import MissingExtra
 
 SIDE = 8
+SIZE = 4 * SIDE * SIDE // 8  # bytes
+AS_BRIGHT = 1  # how far apart two of 256 shades may be: what other codings and sizes of a picture make of one
 MAX_PIXELS = 50_000_000  # a picture that says it is larger is not opened
 
 
 def look(body: bytes) -> int | None:
-    """Take the perceptual hash of an image: whether each of 8 x 8 spots is brighter than the one to its right.
+    """Take the perceptual hash of an image: whether each of 8 x 8 spots is brighter or darker than two beside it.
 
     None for what is no image, or one that is damaged or too large to open.
     """
@@ -22,26 +27,26 @@ def look(body: bytes) -> int | None:
         with Image.open(io.BytesIO(body)) as image:
             if image.width * image.height > MAX_PIXELS:
                 return None
-            grey = image.convert("L").resize((SIDE + 1, SIDE))
-            spots = grey.tobytes()
+            spots = image.convert("L").resize((SIDE + 1, SIDE + 1)).tobytes()
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return None
-    rows = [spots[row * (SIDE + 1) : (row + 1) * (SIDE + 1)] for row in range(SIDE)]
-    bits = [left > right for row in rows for left, right in pairwise(row)]
+    places = [row * (SIDE + 1) + column for row in range(SIDE) for column in range(SIDE)]
+    steps = [spots[place] - spots[place + way] for way in (1, SIDE + 1) for place in places]  # to the right, and down
+    bits = [bit for step in steps for bit in (step > AS_BRIGHT, step < -AS_BRIGHT)]
     return sum(bit << place for place, bit in enumerate(bits))
 
 
 def look_mark(body: bytes) -> bytes:
-    """The same in eight bytes; none where nobody can say, be it that the library is not installed."""
+    """The same in bytes; none where nobody can say, be it that the library is not installed."""
     try:
         seen = look(body)
     except MissingExtra:
         return b""
-    return b"" if seen is None else seen.to_bytes(8, "big")
+    return b"" if seen is None else seen.to_bytes(SIZE, "big")
 
 
 def unlike(one: bytes, other: bytes) -> float | None:
-    """How much two pictures differ, from 0 (the same to the eye) to 1; None if one of them was not seen."""
-    if not one or not other:
+    """How much two pictures differ, from 0 (the same to the eye) to 1; None if one was not seen, or not in this way."""
+    if len(one) != SIZE or len(other) != SIZE:
         return None
-    return (int.from_bytes(one, "big") ^ int.from_bytes(other, "big")).bit_count() / (SIDE * SIDE)
+    return (int.from_bytes(one, "big") ^ int.from_bytes(other, "big")).bit_count() / (8 * SIZE)
