@@ -98,6 +98,79 @@ def test_copies_to_the_byte_and_empty_pages_are_left_out(db: Connection) -> None
     assert list(near(db)) == []
 
 
+def put_mark(db: Connection, url: int, mark: int, visit: int) -> None:
+    put(db, url, TEXT, visit)
+    db.execute("UPDATE marks SET value = ? WHERE url = ?", (mark.to_bytes(8, "big"), url))
+
+
+def bits(first: int, count: int) -> int:
+    """A mark that differs from START in some bits, one after the other."""
+    return START ^ sum(1 << bit for bit in range(first, first + count))
+
+
+START = 0x5A5A5A5A5A5A5A5A
+CHAIN = {1: START, 2: bits(0, 6), 3: bits(0, 12), 4: bits(0, 18)}  # each reads like the one before it alone
+
+
+def put_chain(db: Connection) -> None:
+    for url, mark in CHAIN.items():
+        put_mark(db, url, mark, url)
+
+
+def test_a_page_that_reads_like_a_near_duplicate_and_not_like_its_original_is_paired_with_that(db: Connection) -> None:
+    put_chain(db)
+    put_mark(db, 5, bits(0, 8), 5)
+    look(db)
+    assert list(near(db)) == [Pair(2, 1, 6), Pair(3, 2, 6), Pair(4, 3, 6), Pair(5, 1, 8)], "an original goes before"
+
+
+def test_a_page_that_comes_later_is_paired_with_a_near_duplicate_too(db: Connection) -> None:
+    put_chain(db)
+    look(db)
+    put_mark(db, 5, bits(0, 24), 5)
+    assert look(db) == 1
+    assert list(near(db))[-1] == Pair(5, 4, 6)
+
+
+def test_all_that_hang_on_a_page_that_changed_are_looked_up_again(db: Connection) -> None:
+    put_chain(db)
+    look(db)
+    put(db, 1, OTHER, 5)
+    assert look(db) == 4
+    assert list(near(db)) == [Pair(3, 2, 6), Pair(4, 3, 6)]
+    put_mark(db, 2, CHAIN[1], 6)
+    assert look(db) == 3
+    assert list(near(db)) == [Pair(4, 3, 6)]
+
+
+def test_of_many_pages_that_read_alike_only_some_are_compared(db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sanderling.dedupe.twins.BESIDE", 1)
+    put_chain(db)
+    look(db)
+    assert list(near(db)) == [Pair(2, 1, 6), Pair(3, 2, 6)], "the last one begins anew"
+    put_mark(db, 5, bits(0, 14), 5)
+    look(db)
+    assert list(near(db))[-1] == Pair(5, 4, 4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_whatever_changes_no_page_hangs_on_itself_and_all_pairs_hold(db: Connection, seed: int) -> None:
+    dice, marks, visit = Random(seed), dict[int, int](), 0
+    for _ in range(12):
+        for url in dice.sample(range(1, 31), 8):
+            visit += 1
+            marks[url] = bits(dice.randrange(40), dice.randrange(12))
+            put_mark(db, url, marks[url], visit)
+        look(db)
+        twins = {pair.url: pair.twin for pair in near(db)}
+        assert all((marks[pair.url] ^ marks[pair.twin]).bit_count() == pair.distance <= 9 for pair in near(db))
+        for url in twins:
+            seen = [url]
+            while seen[-1] in twins:
+                assert twins[seen[-1]] not in seen
+                seen.append(twins[seen[-1]])
+
+
 def marked(*texts: str) -> list[tuple[int, bytes]]:
     return [(url, simhash(text).to_bytes(8, "big")) for url, text in enumerate(texts, 1)]
 

@@ -1,11 +1,13 @@
 """Which stored pages read nearly like another one.
 
 The migrants left the marks (simhash). Pages that are new or changed since the last time are looked up among the
-originals: pages that did not read like any before them. One that reads like an original is paired with it. A first
-crawl does so while pages come, as long as they are few; any other when it ends: only then is known what changed. Either
-way the original is the page that came first, as it reads now.
+originals: pages that did not read like any before them. One that reads like an original is paired with it, one that
+reads like none but like a page that does, with that. A first crawl does so while pages come, as long as they are few;
+any other when it ends: only then is known what changed. Either way the original is the page that came first, as it
+reads now.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -15,6 +17,7 @@ from sanderling.dedupe.near import BANDS, NEAR, NearIndex
 
 MANY = 300_000  # pages from which only those at most three bits apart are sure to be found: look-ups must stay cheap
 SMALL = 20_000  # pages that are looked up while they come; among more it would slow the crawl down
+BESIDE = 32  # pages around an original by which others are known: a million that read alike cost no more than others
 MARKS = (
     "SELECT m.url, m.value, p.visit FROM marks AS m JOIN pages AS p ON p.url = m.url"
     " WHERE m.kind = 'simhash' AND p.status BETWEEN 200 AND 299 AND p.duplicate_of = 0 ORDER BY m.url"
@@ -31,7 +34,7 @@ NEAR_NOW = (
 
 
 class Pair(Struct, frozen=True):
-    """A page, the original it reads like, and in how many bits their marks differ."""
+    """A page, the one before it that it reads like, and in how many bits their marks differ."""
 
     url: int
     twin: int
@@ -47,12 +50,41 @@ class News(Struct, frozen=True):
     pairs: list[Pair] = []
 
 
+class Known:
+    """The pages by which others are known: originals, and around each the first that read like it."""
+
+    def __init__(self) -> None:
+        self._originals, self._beside = NearIndex(), NearIndex()
+        self._around: dict[int, int] = {}  # of a page beside an original: which that is
+        self._counts: Counter[int] = Counter()  # how many there are around an original
+
+    def add(self, url: int, mark: int, original: int) -> None:
+        """Note a page, with the original around which it stands; that may be itself."""
+        if original == url:
+            self._originals.add(url, mark)
+        elif self._counts[original] < BESIDE:
+            self._counts[original] += 1
+            self._around[url] = original
+            self._beside.add(url, mark)
+
+    def pair(self, url: int, mark: int) -> Pair | None:
+        """Pair a page with the nearest original, else with the nearest page beside one, and note it."""
+        within = NEAR if len(self._originals) <= MANY else BANDS - 1
+        twins = self._originals.find(mark, within) or self._beside.find(mark, within)
+        if not twins:
+            self.add(url, mark, url)
+            return None
+        twin = twins[0]
+        self.add(url, mark, self._around.get(twin.page, twin.page))
+        return Pair(url, twin.page, twin.distance)
+
+
 class Pairing:
     """Pairs the pages of a first crawl while they come: at its end nothing else is done meanwhile."""
 
     def __init__(self, db: Connection) -> None:
         is_first = db.execute("SELECT 1 FROM pages LIMIT 1").fetchone() is None
-        self._index = NearIndex() if is_first else None
+        self._known = Known() if is_first else None
         self._pairs: list[Pair] = []
         self._asked = 0
 
@@ -60,17 +92,17 @@ class Pairing:
         """Look new pages up, each with its mark; a crawl that grows large leaves it to its end after all."""
         if self._asked > SMALL:
             self.give_up()
-        if self._index is not None:
+        if self._known is not None:
             self._asked += len(marks)
-            self._pairs += _pairs(self._index, [(url, int.from_bytes(mark, "big")) for url, mark in marks])
+            self._pairs += _pairs(self._known, [(url, int.from_bytes(mark, "big")) for url, mark in marks])
 
     def give_up(self) -> None:
         """Leave all to a look-up at the end, as where a page came again: what was said of it may no longer hold."""
-        self._index, self._pairs = None, []
+        self._known, self._pairs = None, []
 
     def found(self, db: Connection) -> News | None:
         """What was found; None if all must be looked up, as where pages came that were not stored after all."""
-        if self._index is None or db.execute(MARKED).fetchone() != (self._asked,):
+        if self._known is None or db.execute(MARKED).fetchone() != (self._asked,):
             return None
         (until,) = db.execute("SELECT coalesce(max(visit), 0) FROM pages").fetchone()
         return News(until, self._asked, [], self._pairs)
@@ -86,17 +118,25 @@ def look_up(db: Connection, rereads: Mapping[int, int] | None = None) -> News:
     if not came:
         return News(until)
     touched = came.keys() - {url for url, visit in (rereads or {}).items() if visit <= until}
-    said = db.execute("SELECT url, twin FROM near").fetchall()
-    apart = {url for url, twin in said if url in touched or twin in touched}
-    paired = {url for url, _ in said} - apart
-    index, asked = NearIndex(), list[tuple[int, int, int]]()
+    said = dict(db.execute("SELECT url, twin FROM near").fetchall())
+    apart = {url for url in said if not touched.isdisjoint(_way(url, said))}
+    known, asked = Known(), list[tuple[int, int, int]]()
     for url, mark, visit in db.execute(MARKS):
         if url in touched or url in apart:
             asked.append((visit, url, int.from_bytes(mark, "big")))
-        elif url not in paired:
-            index.add(url, int.from_bytes(mark, "big"))
+        else:
+            *_, original = _way(url, said)
+            known.add(url, int.from_bytes(mark, "big"), original)
     arrived = [(url, mark) for _, url, mark in sorted(asked)]
-    return News(max(came.values()), len(asked), list(apart), list(_pairs(index, arrived)))
+    return News(max(came.values()), len(asked), list(apart), list(_pairs(known, arrived)))
+
+
+def _way(url: int, said: Mapping[int, int]) -> Iterator[int]:
+    """Go from a page to the one it reads like, and on to the original."""
+    yield url
+    while url in said:
+        url = said[url]
+        yield url
 
 
 def write_down(db: Connection, news: News) -> None:
@@ -107,17 +147,9 @@ def write_down(db: Connection, news: News) -> None:
     db.execute("INSERT INTO near_until VALUES (?)", (news.until,))
 
 
-def _pairs(index: NearIndex, asked: Iterable[tuple[int, int]]) -> Iterator[Pair]:
-    """Pair each page with the nearest original; one that has none is an original itself from now on.
-
-    Only originals are in the index, so a million pages that read alike cost no more than others.
-    """
-    for url, mark in asked:
-        twins = index.find(mark, NEAR if len(index) <= MANY else BANDS - 1)
-        if twins:
-            yield Pair(url, twins[0].page, twins[0].distance)
-        else:
-            index.add(url, mark)
+def _pairs(known: Known, asked: Iterable[tuple[int, int]]) -> Iterator[Pair]:
+    """Pair pages in the order in which they came."""
+    return filter(None, (known.pair(url, mark) for url, mark in asked))
 
 
 def near(db: Connection) -> Iterator[Pair]:
