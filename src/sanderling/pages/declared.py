@@ -5,9 +5,8 @@ nobody could read it otherwise.
 """
 
 import re
-from functools import lru_cache
 
-import turbohtml
+from sanderling.pages.encodings import standard_name
 
 MARKS_OF_ORDER = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
 PRESCAN = 1024  # bytes in which a page has to say its encoding
@@ -42,11 +41,7 @@ def encoding_of(body: bytes, charset: str) -> str:
     return _named(next(filter(None, found.groups())).decode()) if found is not None else ""
 
 
-@lru_cache(maxsize=256)
 def _named(charset: str) -> str:
     """Name an encoding as the parser does; nothing if that does not know it, or letters are not written as in ASCII."""
-    try:
-        name = turbohtml.parse(b"", encoding=charset).encoding or ""
-    except LookupError:
-        return ""
+    name = standard_name(charset)
     return name if name == "UTF-8" or name.startswith(("windows-", "ISO-8859-", "KOI8-")) else ""

@@ -2,6 +2,9 @@
 
 import codecs
 import re
+from functools import lru_cache
+
+import turbohtml
 
 _DECLARED = re.compile(rb"""\A\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:\-]{1,40})["']""", re.IGNORECASE)
 _MARKS = {  # longer ones first
@@ -13,6 +16,14 @@ _MARKS = {  # longer ones first
     b"<\0": "utf-16-le",  # without a mark, XML begins with `<`
     b"\0<": "utf-16-be",
 }
+_CODECS = {  # of encodings that browsers and Python call differently
+    "windows-874": "cp874",
+    "iso-8859-8-i": "iso8859-8",
+    "x-mac-cyrillic": "mac-cyrillic",
+}
+_UNSAID = frozenset(  # the label says more: which byte is first, or an encoding that browsers refuse to show
+    ("", "utf-16le", "utf-16be", "replacement")
+)
 _WIDER = {  # what browsers read instead (WHATWG): files declare the narrow one and use characters of the wide one
     "iso8859-1": "cp1252",
     "ascii": "cp1252",
@@ -43,11 +54,21 @@ def encoding_of(head: bytes, charset: str = "") -> str:
 
 
 def codec_of(label: str) -> str:
-    """Give the codec for a label; nothing if there is none that a file could be in."""
+    """Give the codec for a label, by the names of WHATWG, then by Python's; nothing if no file could be in it."""
+    name = standard_name(label).lower()
     try:
-        info = codecs.lookup(label)
+        info = codecs.lookup(label if name in _UNSAID else _CODECS.get(name, name))
     except (LookupError, ValueError):
         return ""
     if not info._is_text_encoding or info.name in _REFUSED:
         return ""
     return _WIDER.get(info.name, info.name)
+
+
+@lru_cache(maxsize=256)
+def standard_name(label: str) -> str:
+    """Name an encoding as the standard does (WHATWG); nothing if the label is none of its labels."""
+    try:
+        return turbohtml.parse(b"", encoding=label).encoding or ""
+    except LookupError:
+        return ""
