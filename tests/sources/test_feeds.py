@@ -53,6 +53,8 @@ def test_an_item_of_rdf_is_known_by_what_it_is_about() -> None:
         ("", "", '<link rel="self" href="s"/><link rel=" Alternate " href="a"/>', "a"),
         ("", "", '<link rel="enclosure">http://x/e</link><link rel="alternate">http://x/a</link>', "http://x/a"),
         ("", "", '<link rel="http://www.iana.org/assignments/relation/alternate" href="a"/>', "a"),
+        ("", "", '<link href="gemini://x/a"/><link href="http://x/a"/><link href="http://x/b"/>', "http://x/a"),
+        ("", "", '<link href="a"/><link href="http://x/b"/>', "a"),
     ],
 )
 def test_a_relative_link_starts_where_the_feed_says(feed: str, entry: str, link: str, loc: str) -> None:

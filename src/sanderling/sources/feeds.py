@@ -15,6 +15,11 @@ def looks_like_url(text: str) -> bool:
     return text[:8].lower().startswith(("http://", "https://"))
 
 
+def leads_off(link: str) -> bool:
+    """Tell whether a link leads out of the web: to mail, to gemini."""
+    return _SCHEME(link) is not None and not looks_like_url(link)
+
+
 def page_of(gathered: dict[str, str], base: str) -> str:
     """Choose the address of an entry's page: its link, else an identifier that is one; nothing if there is none."""
     link = gathered.get("link", "")

@@ -6,7 +6,7 @@ from collections import Counter
 from sanderling.sources import extensions
 from sanderling.sources.dates import Moment, Precision, read_date
 from sanderling.sources.entries import Alternate, Entry, Image, Kind, Limits, News, Problem, Video
-from sanderling.sources.feeds import base_within, is_alternate, joined
+from sanderling.sources.feeds import base_within, is_alternate, joined, leads_off
 from sanderling.sources.markup import attributes, unescape
 from sanderling.sources.values import Values
 
@@ -224,8 +224,8 @@ class Gatherer:
         if self.kind is Kind.URLSET:
             if leads_there and len(self._alternates) < self._limits.parts:
                 self._alternates.append(Alternate(words.get("hreflang", ""), href))
-        elif leads_there:
-            self._entry.setdefault("link", joined(words.get("base", "").strip(BLANKS), href))
+        elif leads_there and ("link" not in self._entry or leads_off(self._entry["link"])):
+            self._entry["link"] = joined(words.get("base", "").strip(BLANKS), href)
         return True
 
     def _make(self, gathered: dict[str, str]) -> None:
