@@ -25,6 +25,7 @@ from sanderling.pages.robots_tag import robots_tag, until_of
         ("colour: red, noindex", (False, False)),
         ("noindex;nofollow", (True, True)),
         (", ,nofollow noindex,", (True, True)),
+        ("Sanderling/1.0: noindex, heron/2.1: nofollow", (True, False)),
     ],
 )
 def test_x_robots_tag_is_read_as_far_as_it_is_meant_for_us(value: str, verdict: tuple[bool, bool]) -> None:
@@ -39,6 +40,7 @@ def test_x_robots_tag_is_read_as_far_as_it_is_meant_for_us(value: str, verdict: 
         ("unavailable_after: 25 Jun 2020 15:00:00 PST", "25 Jun 2020 15:00:00 PST"),
         ("nofollow, Unavailable_After: Thu, 25 Jun 2020 15:00:00 GMT, noarchive", "Thu, 25 Jun 2020 15:00:00 GMT"),
         ("sanderling: max-snippet: 3, unavailable_after: 2020-06-25", "2020-06-25"),
+        ("sanderling/1.0: unavailable_after: 2020-06-25", "2020-06-25"),
         ("heron: unavailable_after: 2020-06-25\n*: unavailable_after: 2021-06-25", "2021-06-25"),
     ],
 )

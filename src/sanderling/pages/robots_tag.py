@@ -7,7 +7,7 @@ from sanderling.pages.links import UNTIL
 
 # A name, in lower case; not a part of a date.
 _AGENT = re.compile(r"\*|[a-z0-9_\-]*[a-z_\-][a-z0-9_\-]*(?:/[\w.]*)?").fullmatch
-_NAMES = re.compile(r"([\w*\-]+)\s*:").findall  # whatever stands before a colon
+_NAMES = re.compile(r"([\w*\-]+)(?:/[\w.]*)?\s*:").findall  # whatever stands before a colon
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 
@@ -35,7 +35,7 @@ def _for_us(line: str, agent: str) -> Iterator[str]:
         for name in map(str.strip, names):
             if name in _VALUED or not _AGENT(name):
                 break  # the rest is its value, colons and all
-            ours = name in ("*", agent)
+            ours = name.partition("/")[0] in ("*", agent)
         else:
             if ours:
                 yield from value.replace(";", " ").split()
