@@ -52,9 +52,6 @@ def test_numbers_of_pictures_are_their_names() -> None:
 
 
 def test_a_link_leads_elsewhere_if_its_folder_or_number_is_another() -> None:
-    def leads(href: str) -> set[int]:
-        return places(parse(f"<a href='{href}'>x</a>".encode()).find_all("a"))
-
     assert leads("/2025/form.pdf") != leads("/2026/form.pdf")
     assert leads("/get?id=12&t=a") != leads("/get?id=13&t=a")
     assert leads("/get?id=12&t=a") == leads("/get?id=12&t=b")
@@ -69,6 +66,20 @@ def test_a_link_leads_elsewhere_if_its_folder_or_number_is_another() -> None:
     assert leads("//a.example/b/2026.05.01/any.html") != leads("//a.example/b/2026.05.02/any.html")
     assert leads("//127.0.0.1/any.html") != leads("//127.0.0.2/any.html")
     assert leads("//a.example/get/1.95.0/app.zip") != leads("//a.example/get/1.96.1/app.zip")
+
+
+def leads(*hrefs: str) -> set[int]:
+    return places(parse("".join(f"<a href='{href}'>x</a>" for href in hrefs).encode()).find_all("a"))
+
+
+def test_a_number_that_links_of_a_page_do_not_share_is_none_of_an_edition() -> None:
+    assert leads("/news/5/index.html", "/news/8/index.html") != leads("/news/6/index.html", "/news/8/index.html")
+    assert leads("/b/1.2/c.html", "/b/1.3/c.html", "/d") != leads("/b/1.2/c.html", "/b/1.4/c.html", "/d")
+    assert leads("/doc/17/a.html", "/doc/17/b.html") == leads("/doc/18/a.html", "/doc/18/b.html")
+    assert leads("/doc/17/a.html", "/doc/17/b.html", "/doc/9/a.html") == leads(
+        "/doc/18/a.html", "/doc/18/b.html", "/doc/9/a.html"
+    ), "what most have is their edition"
+    assert leads("/doc/17/a.html", "/news/5/a.html") == leads("/doc/18/a.html", "/news/6/a.html"), "neither has another"
 
 
 def test_an_address_to_write_to_is_a_place_and_a_mail_to_nobody_is_none() -> None:

@@ -33,6 +33,7 @@ NUMBER = re.compile(r"[?&;](?:id|nr|no|page_?id|article_?id|doc_?id|item_?id|p)=
 EDITION = re.compile(  # of what is read: the next one has the same pages; a date is none
     r"(?<!/)/(?!(?:19|20)\d\d\.\d\d?\.\d\d?/)v?\d++(?:\.\d++)++(?=/)|(?<![/\d])/v?\d\d?(?=/\D)"
 )
+PAGES = (".html", ".htm")  # before which there may be one
 RUN = re.compile(r"[0-9a-f]{8,}", re.IGNORECASE)  # of a picture's name
 DIGEST = re.compile(r"[0-9a-f]{16,}")  # in a class name
 SCALED = re.compile(  # how large a picture is served: gull-300x200.jpg, gull@2x.jpg, /w_300,h_200/gull.jpg
@@ -152,20 +153,47 @@ def places(elements: Iterable[Element]) -> set[int]:
     """Hash where the links of running text lead, each as often as they do: the address alone, for queries are full of
     tokens.
     """
-    hrefs = map(Element.attr, list(elements)[:MAX_LINKS], repeat("href"))
-    times = Counter(map(_places.__getitem__, filter(None, hrefs)))
+    hrefs = list(filter(None, map(Element.attr, list(elements)[:MAX_LINKS], repeat("href"))))
+    apart = _apart(hrefs)
+    times = Counter(
+        key("".join(_place(href))) if apart and _numbered(href)[0] in apart else _places[href] for href in hrefs
+    )
     times.pop(0, None)
     return {(place + APART * number) % KEYS for place, count in times.items() for number in range(count)}
 
 
+def _apart(hrefs: list[str]) -> set[str]:
+    """Find behind what a number tells pages apart: that of an edition is the same in most links of a page."""
+    numbers: dict[str, Counter[str]] = {}
+    for before, number in map(_numbered, hrefs):
+        if number:
+            numbers.setdefault(before, Counter())[number] += 1
+    return {before for before, times in numbers.items() if 2 * max(times.values()) <= times.total()}
+
+
+@lru_cache(maxsize=MAX_NAMES)
+def _numbered(href: str) -> tuple[str, str]:
+    """Find what may be the number of an edition in an address, and what stands before it; empty if there is none."""
+    place, _ = _place(href)
+    found = EDITION.search(place) if place.endswith(PAGES) else None
+    return (place[: found.start()], found[0]) if found else ("", "")
+
+
 def steady_place(href: str) -> str:
-    """Cut query, fragment and scheme off a target; of a relative one only the last name stays, however spelled."""
+    """Spell where a link leads without the number of an edition."""
+    place, chosen = _place(href)
+    return f"{EDITION.sub('', place) if place.endswith(PAGES) else place}{chosen}"
+
+
+def _place(href: str) -> tuple[str, str]:
+    """Cut scheme, query and fragment off a target, but for a number that chooses; of a relative one only the last name
+    stays, however spelled.
+    """
     place, _, query = href.split("#", 1)[0].partition("?")
     place = place.split(";", 1)[0].strip().rstrip("/")
     chosen = "".join(NUMBER.findall(f"?{query}")) if query else ""
-    place = EDITION.sub("", place) if place.endswith((".html", ".htm")) else place
     _, absolute, rest = place.partition("//")
-    return f"{rest if absolute else place if place.startswith('/') else place.rpartition('/')[2]}{chosen}"
+    return rest if absolute else place if place.startswith("/") else place.rpartition("/")[2], chosen
 
 
 def images(elements: Iterable[Element]) -> set[int]:
