@@ -6,7 +6,9 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
+from itertools import takewhile
 from pathlib import Path
 from typing import cast
 
@@ -14,7 +16,7 @@ import pytest
 from tests.web import Page, Site, html, redirect
 
 from sanderling.cli import COMMANDS, main
-from sanderling.cli.frame import command_module
+from sanderling.cli.frame import command_module, fill, new_parser, parse_call
 from sanderling.cli.seeds import read_seed_file, read_seeds
 from sanderling.database import Connection
 from sanderling.errors import unwritten
@@ -50,6 +52,17 @@ def test_help_teaches_by_example(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     assert "sanderling crawl https://example.org/" in text
     assert all(name in text for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_the_examples_of_every_command_can_be_pasted_into_a_shell(name: str) -> None:
+    parser = new_parser(f"sanderling {name}")
+    fill(parser, command_module(name))
+    for line in (parser.epilog or "").splitlines():
+        if line.startswith("  sanderling "):
+            assert not re.search(r"\S {2,}[^#\s]", line), f"what stands behind this example is a part of it: {line}"
+            _, *words = takewhile(lambda word: word not in ("&&", "|", ">"), shlex.split(line, comments=True))
+            parse_call(words, COMMANDS)
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

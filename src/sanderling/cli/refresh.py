@@ -39,10 +39,10 @@ from sanderling.store.collection import get_meta, read_collection
 HELP = "Visit again what is due, asking servers only what changed; sitemaps and feeds are read first."
 EXAMPLES = """\
 examples:
-  sanderling refresh                            what is due now
-  sanderling refresh --dry-run                  what would be visited, and why
-  sanderling refresh --all                      everything, due or not
-  sanderling refresh --watch --budget 5000/day  stay, and keep the collection fresh
+  sanderling refresh                             what is due now
+  sanderling refresh --dry-run                   what would be visited, and why
+  sanderling refresh --all                       everything, due or not
+  sanderling refresh --watch --budget 5000/day   stay, and keep the collection fresh
 """
 GROUPS = (Revisit, Scope, Limits, Politeness, Fetching, Workers, Memory, Scheduling, Searching)
 MOST_NAMED = 10  # hosts that are named if they could not be reached
