@@ -11,12 +11,24 @@ from sanderling.settings import GROUPS
 DOCS = Path(__file__).parent.parent / "docs"
 
 
+EXAMPLE = """\
+# sanderling.toml
+scope = "prefix"
+delay = 2                             # seconds; also "500ms", "1h30m"
+max_body = "5MB"                      # bytes; also 5000000, "5MiB"
+exclude = ["/print/", "/calendar/"]   # what is repeatable as a flag is a list here
+cookies = true
+"""
+
+
 def commands() -> str:
     """Every command as its --help prints it."""
     os.environ["COLUMNS"] = "100"
     parts = [
         "# Commands\n\nWritten by `make docs` from the program itself.\n",
-        "Every command takes `-C DIR`, `--json`, `--quiet`, `-v` and `--settings FILE`.\n",
+        "| command | what for |\n|---|---|",
+        *(f"| [{name}](#{name}) | {text} |" for name, text in COMMANDS.items()),
+        "\nEvery command takes `-C DIR`, `--json`, `--quiet`, `-v` and `--settings FILE`.\n",
         f"```\n{EXIT_CODES}```\n",
     ]
     for name, text in COMMANDS.items():
@@ -32,13 +44,16 @@ def settings() -> str:
         "# Settings\n\nWritten by `make docs` from the program itself. A flag beats the environment, the environment"
         " beats `sanderling.toml`, that beats the default. `sanderling settings` shows what holds now.\n\n"
         "The file is `./sanderling.toml`, or the one that `--settings FILE` names,"
-        f" or else the one that `{ENVIRONMENT}SETTINGS` names in the environment.\n"
+        f" or else the one that `{ENVIRONMENT}SETTINGS` names in the environment.\n",
+        f"```toml\n{EXAMPLE}```\n",
+        f"In the environment a list has one entry per line: `{ENVIRONMENT}EXCLUDE=$'/print/\\n/calendar/'`.\n",
     ]
     for group in GROUPS:
         parts.append(f"## {(group.__doc__ or '').strip().splitlines()[0].rstrip('.')}\n")
         parts.append("| TOML key | flag | environment | default | meaning |\n|---|---|---|---|---|")
         for setting in settings_of(group):
-            default = "none" if setting.default in ((), "") else f"`{setting.default}`"
+            said = str(setting.default).lower() if setting.kind == "switch" else str(setting.default)
+            default = "none" if setting.default in ((), "") else f"`{said}`"
             row = (f"`{setting.name}`", f"`{setting.flag}`", f"`{ENVIRONMENT}{setting.name.upper()}`", default)
             parts.append(f"| {' | '.join(row)} | {setting.help.replace('|', '/')} |")
         parts.append("")

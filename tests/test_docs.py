@@ -9,7 +9,7 @@ import pytest
 
 from sanderling.cli import COMMANDS
 from sanderling.cli.frame import command_module, fill, new_parser
-from sanderling.given import known
+from sanderling.given import gather, known
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -34,6 +34,15 @@ def test_every_option_of_a_command_is_documented() -> None:
 def test_every_setting_is_documented() -> None:
     text = (DOCS / "settings.md").read_text()
     assert not [name for name in known() if f"| `{name}` |" not in text], "run make docs"
+
+
+def test_the_settings_file_in_the_docs_can_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "sanderling.toml"
+    file.write_text((DOCS / "settings.md").read_text().split("```toml\n")[1].split("```")[0])
+    found = gather({}, {"SANDERLING_EXCLUDE": "/print/\n/calendar/"}, file)
+    assert found == {
+        "scope": "prefix", "delay": 2.0, "max_body": 5_000_000, "exclude": ("/print/", "/calendar/"), "cookies": True
+    }  # fmt: skip
 
 
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="other versions of Python lay help out in other ways")
