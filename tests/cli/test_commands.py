@@ -490,6 +490,18 @@ def test_every_setting_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert {row["name"] for row in lines(capsys)} == set(known())
 
 
+def test_settings_are_shown_as_the_file_spells_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('exclude = ["/a/", "/b/"]\n')
+    main(["settings", "--settings", str(file)])
+    shown = {
+        line.split()[0]: line.split("  --")[0].split(maxsplit=1)[1] for line in capsys.readouterr().out.splitlines()
+    }
+    assert [shown[name].strip() for name in ("cookies", "sitemaps", "include", "exclude", "query", "delay")] == [
+        "false", "true", "-", "/a/, /b/", "-", "1.0"
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(("words", "found"), [("--scope d", "domain"), ("--engine r", "ray"), ("--sco", "--scope")])
 def test_completion_knows_the_values_of_settings(words: str, found: str, capsys: pytest.CaptureFixture[str]) -> None:
     main(["completion", "bash"])

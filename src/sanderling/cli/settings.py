@@ -39,10 +39,14 @@ def run(call: Call) -> int:
             print_json(row)
     else:
         print_rows(
-            [
-                (row["name"], row["value"] if row["value"] != "" else "-", row["flag"], row["environment"], row["help"])
-                for row in rows
-            ],
+            [(row["name"], _spelled(row["value"]), row["flag"], row["environment"], row["help"]) for row in rows],
             ("toml key", "value", "flag", "environment", "meaning"),
         )
     return 0
+
+
+def _spelled(value: object) -> str:
+    """A value as the settings file has it; `-` for nothing."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(value) or "-" if isinstance(value, list) else str(value) or "-"
