@@ -279,7 +279,10 @@ def test_status_says_what_is_there(crawled: tuple[str, str], capsys: pytest.Capt
     (state,) = lines(capsys)
     assert (state["pages"], state["complete"], state["skipped"]) == (2, True, {"out_of_scope": 1})
     main(["status", "-C", crawled[1]])
-    assert "2 pages" in capsys.readouterr().out
+    seen = capsys.readouterr().out
+    assert "2 pages" in seen
+    assert re.search(r"last run  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: done", seen)
+    assert max(len(line) for line in seen.splitlines()[1:]) <= 80
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import msgspec
 
 from sanderling.cli.frame import Call, print_json
 from sanderling.cli.progress import size_text
-from sanderling.cli.times import iso
+from sanderling.cli.times import iso, shorter
 from sanderling.database import Connection
 from sanderling.dedupe.tally import count
 from sanderling.reach import drawn, levels
@@ -24,6 +24,7 @@ examples:
   sanderling status -C archive-2026 --json
 """
 SEEDS = 5  # named to a person
+ALIKE = {"pages_same": "to the byte", "pages_near": "nearly", "pages_elsewhere": "by their own word (canonical)"}
 LEVELS = 12  # rows of them for a person
 
 
@@ -125,9 +126,11 @@ def _print(state: dict[str, object]) -> None:
         print("  forget    was cut short; sanderling forget goes on with it")
     held = state["held"]
     for host in held if isinstance(held, list) else []:
-        print(f"  held      {host['host']} until {host['until']} ({host['reason']}), {host['waiting']} waiting")
+        print(
+            f"  held      {host['host']} until {shorter(host['until'])} ({host['reason']}), {host['waiting']} waiting"
+        )
     if isinstance(run, dict):
-        print(f"  last run  {run['started']}: {run['finish_reason']}")
+        print(f"  last run  {shorter(run['started'])}: {run['finish_reason']}")
 
 
 def _first_seeds(seeds: object) -> str:
@@ -140,15 +143,10 @@ def _print_duplicates(found: object) -> None:
     """Duplicates at both levels: links, and pages."""
     assert isinstance(found, dict)
     if found["links"]:
-        print(
-            f"  links     {found['links']:,} found, {found['link_share']:.1%} to URLs met before;"
-            f" {found['cache_hit_ratio']:.1%} of look-ups needed no disk"
-        )
-    if any(found[name] for name in ("pages_same", "pages_near", "pages_elsewhere")):
-        print(
-            f"  alike     {found['pages_same']:,} pages are copies to the byte, {found['pages_near']:,} read nearly"
-            f" like another, {found['pages_elsewhere']:,} name another URL as theirs"
-        )
+        print(f"  links     {found['links']:,} found, {found['link_share']:.1%} to URLs met before")
+        print(f"  look-ups  {found['cache_hit_ratio']:.1%} needed no disk")
+    if alike := [f"{found[name]:,} {words}" for name, words in ALIKE.items() if found[name]]:
+        print(f"  alike     {', '.join(alike)}")
 
 
 def _print_levels(state: dict[str, object]) -> None:

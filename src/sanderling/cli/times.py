@@ -16,6 +16,11 @@ def short(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S") if at else "never"
 
 
+def shorter(stamp: str | None) -> str:
+    """What `iso` wrote for a script, for a person."""
+    return short(datetime.fromisoformat(stamp).timestamp()) if stamp else short(0.0)
+
+
 def moment(text: str, now: float) -> float:
     """Read `2026-11-15`, `2026-11-15T08:00:00Z`, or `7d` (ago) as seconds since 1970."""
     try:
