@@ -51,6 +51,28 @@ def test_a_stored_page_has_scores_and_a_plan(tmp_path: Path) -> None:
     assert found.held == ()
 
 
+def test_the_class_of_a_page_is_the_same_wherever_it_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Site(tree(2)) as site:
+        go(site, tmp_path)
+        root = site.root + "/"
+    with open_collection(tmp_path) as collection:
+        id_ = url_id(collection.db, root)
+        collection.db.execute("INSERT INTO hints VALUES (?, 0, 0, 0, 'daily', -1, 0)", (id_,))
+        collection.db.execute(
+            "UPDATE pages SET visits = 2, changes = 1, last_visit = first_seen + 9 WHERE url = ?", (id_,)
+        )
+    found = look(tmp_path, root)
+    assert (found.change_class, found.class_why) == ("daily", "its sitemap says so")
+    main(["history", root, "-C", str(tmp_path)])
+    assert "class daily" in capsys.readouterr().out
+    with open_collection(tmp_path) as collection:
+        collection.db.execute("UPDATE pages SET last_visit = first_seen + 7200 WHERE url = ?", (id_,))
+    found = look(tmp_path, root)
+    assert (found.change_class, found.class_why) == ("hourly", "it changed once in 2 visits over 0.1 days")
+
+
 @pytest.mark.parametrize("order", ["pagerank", "pvalue", "breadth"])
 def test_what_waits_knows_its_place_and_its_list(tmp_path: Path, order: str) -> None:
     with Site(tree(200, fan=40)) as site:

@@ -36,8 +36,9 @@ def run(call: Call) -> int:
         row = collection.db.execute(
             "SELECT etag, last_modified, first_seen, last_visit, visits, changes FROM pages WHERE url = ?", (id_,)
         ).fetchone()
+        said = collection.db.execute("SELECT changefreq FROM hints WHERE url = ?", (id_,)).fetchone()
     etag, modified, first, last, count, changes = row or ("", "", 0.0, 0.0, 0, 0)
-    frequency = change_class(first, last, count, changes)
+    frequency = change_class(first, last, count, changes, said[0] if said else "")
     if call.json:
         past = [{**msgspec.to_builtins(visit), "at": iso(visit.at)} for visit in visits]
         print_json({"url": key, "class": frequency, "etag": etag, "last_modified": modified,
