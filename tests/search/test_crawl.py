@@ -5,14 +5,16 @@ from pathlib import Path
 
 import pytest
 from tests.search.conftest import World
-from tests.web import Site, tree
+from tests.web import Page, Site, tree
 
+from sanderling.cli.status import describe
 from sanderling.coordinator import Coordinator
 from sanderling.ending import Finish
 from sanderling.search.crawl import CrawlWindow
 from sanderling.search.errand import again
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
+from sanderling.store.collection import read_collection
 
 
 def test_numbers_agree_with_what_was_crawled(world: World) -> None:
@@ -24,6 +26,24 @@ def test_numbers_agree_with_what_was_crawled(world: World) -> None:
     assert sum(point.value for point in window.rates(60)) * 60 == pytest.approx(status.visits)
     assert window.freshness()[0].value == 1.0
     assert [host.pages for host in window.hosts(5)] == [17]
+
+
+def test_a_sitemap_is_no_page(tmp_path: Path) -> None:
+    with Site(tree(3)) as site:
+        site.pages["/robots.txt"] = Page(
+            f"Sitemap: {site.root}/map.txt\n".encode(), 200, {"Content-Type": "text/plain"}
+        )
+        site.pages["/map.txt"] = Page(f"{site.root}/\n".encode(), 200, {"Content-Type": "text/plain"})
+        crawl(
+            tmp_path,
+            Request(seeds=(site.root + "/",), politeness=Politeness(delay=0), fetching=Fetching(allow_private=True),
+                    workers=Workers(migrants=1)),
+        )  # fmt: skip
+    window = CrawlWindow(tmp_path)
+    with read_collection(tmp_path) as collection:
+        told = describe(collection)
+    assert (window.status().pages, window.status().urls) == (told["pages"], told["urls"])
+    assert [host.pages for host in window.hosts(5)] == [told["pages"]]
 
 
 def test_a_stored_page_is_found_by_visit_and_by_time(world: World) -> None:

@@ -19,7 +19,10 @@ def host_rows(db: Connection, most: int) -> list[tuple[int, HostRow]]:
 
 def pages_of(db: Connection, host: int) -> int:
     """How many pages of a host are stored."""
-    sql = "SELECT count(*) FROM urls AS u JOIN pages AS p ON p.url = u.id WHERE u.host = ? AND p.status < 300"
+    sql = (
+        "SELECT count(*) FROM urls AS u JOIN pages AS p ON p.url = u.id"
+        " WHERE u.host = ? AND u.role = 'page' AND p.status BETWEEN 200 AND 299"
+    )
     return int(db.execute(sql, (host,)).fetchone()[0])
 
 
@@ -39,7 +42,8 @@ def why_not(db: Connection) -> dict[str, dict[str, int]]:
     """Why URLs were skipped or given up."""
     found: dict[str, dict[str, int]] = {"skipped": {}, "failed": {}}
     for state, reason, count in db.execute(
-        "SELECT state, reason, count(*) FROM urls WHERE state IN ('skipped', 'failed') GROUP BY 1, 2 ORDER BY 3 DESC"
+        "SELECT state, reason, count(*) FROM urls WHERE state IN ('skipped', 'failed') AND role = 'page'"
+        " GROUP BY 1, 2 ORDER BY 3 DESC"
     ):
         found[state][reason] = count
     return found
