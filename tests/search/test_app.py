@@ -71,6 +71,7 @@ def test_the_changed_page_has_a_history_and_can_be_compared(client: TestClient, 
     page = client.get("/diff", params={"url": url, "old": fetched[1], "new": fetched[0]}).text
     assert re.search(r"<ins>[^<]*hovers", page)
     assert re.search(r"<del>[^<]*", page)
+    assert client.get("/diff", params={"url": url}).text == page, "the last two versions, where none are named"
     changed = client.get("/api/changes", params={"kind": "content"}).json()
     assert [c["url"] for c in changed] == [url]
     assert client.get("/api/changes", params={"kind": "media"}).json() == []

@@ -16,7 +16,7 @@ from sanderling.search.pages import iso
 from sanderling.search.results import log_shown
 from sanderling.search.rooms import DAY, rooms_of, session_of
 from sanderling.search.tracking import client_of, remember
-from sanderling.search.views import KINDS, url_of, whole
+from sanderling.search.views import KINDS, url_of, versions_of, whole
 
 MOST = 100
 Answer = Callable[[Request], object]
@@ -115,7 +115,7 @@ def history(request: Request) -> object:
 
 def diff(request: Request) -> object:
     """GET /api/diff."""
-    return rooms_of(request).window.compare(url_of(request), whole(request, "old"), whole(request, "new"))
+    return rooms_of(request).window.compare(url_of(request), *versions_of(request))
 
 
 def due(request: Request) -> object:

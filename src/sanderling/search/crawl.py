@@ -141,6 +141,10 @@ class CrawlWindow:
         """A stored answer: of one visit, or the last one not after a time, or the last of all."""
         return past.body(self.db, self.folder / "archive", url, visit, at)
 
+    def last_two(self, url: str) -> tuple[int, int]:
+        """The visits that brought the last version of a page and the one before it; 0 for one that there is not."""
+        return past.last_two(self.db, url)
+
     def compare(self, url: str, old: int, new: int) -> Report | None:
         """Two versions word by word; None if one of them is not stored."""
         return past.difference(self.body(url, old), self.body(url, new))

@@ -91,8 +91,8 @@ DESCRIPTION: Json = {
         "/api/history": get("All visits to a page", [URL, LIMIT], LIST),
         "/api/diff": get(
             "Two versions word by word",
-            [URL, parameter("old", "a visit", "integer", required=True),
-             parameter("new", "another", "integer", required=True)],
+            [URL, parameter("old", "a visit; none: the version before the last", "integer"),
+             parameter("new", "another; none: the last version", "integer")],
         ),
         "/api/briefs": get("What users did not find", [], LIST),
         "/api/more": get("Is more being looked for?", [parameter("q", "because of this question", required=True)]),

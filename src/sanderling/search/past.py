@@ -94,6 +94,16 @@ def _about(db: Connection, url: str) -> tuple[str, str, str]:
     return (str(row[0]), str(row[1]), str(row[2])) if row else ("", "", "")
 
 
+def last_two(db: Connection, url: str) -> tuple[int, int]:
+    """The visits that brought the last version of a page and the one before it; 0 for one that there is not."""
+    sql = "SELECT id, digest FROM visits WHERE url = ? AND outcome = 'fetched' AND length > 0 ORDER BY at, id"
+    found: list[tuple[int, bytes]] = [(0, b""), (0, b"")]
+    for visit, digest in db.execute(sql, (id_of(db, url),)):
+        if found[-1][1] != digest:
+            found.append((visit, digest))
+    return found[-2][0], found[-1][0]
+
+
 def difference(before: Body | None, after: Body | None) -> Report | None:
     """Two versions word by word; None if one of them is not stored."""
     if before is None or after is None:

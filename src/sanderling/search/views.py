@@ -47,6 +47,12 @@ def url_of(request: Request) -> str:
     return request.query_params.get("url", "")[:LONGEST_URL]
 
 
+def versions_of(request: Request) -> tuple[int, int]:
+    """The visits whose bodies the address asks to compare; where it names none, the last two versions."""
+    old, new = rooms_of(request).window.last_two(url_of(request))
+    return whole(request, "old") or old, whole(request, "new") or new
+
+
 def missing(request: Request, what: str) -> Response:
     """A page that says what is not here."""
     return render(request, "missing.html", {"what": what}, 404)
@@ -131,8 +137,7 @@ def history_page(request: Request) -> Response:
 @for_insiders
 def diff_page(request: Request) -> Response:
     """GET /diff: two versions side by side, word by word."""
-    url, old, new = url_of(request), whole(request, "old"), whole(request, "new")
-    window = rooms_of(request).window
+    url, (old, new), window = url_of(request), versions_of(request), rooms_of(request).window
     report = window.compare(url, old, new)
     before, after = window.body(url, old), window.body(url, new)
     if report is None or before is None or after is None:
