@@ -361,3 +361,13 @@ def test_pages_are_readable_named_and_fit(inside: Any, world: World) -> None:
     for path in paths(world):
         inside.goto(path)
         assert inside.evaluate(CHECKS) == [], path
+
+
+def test_no_table_reaches_beyond_a_phone(inside: Any, world: World) -> None:
+    inside.set_viewport_size({"width": 390, "height": 800})
+    for path in ("/dashboard", f"/history?url={world.url('/tern')}"):
+        inside.goto(path)
+        hidden = (
+            "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth).map(s => s.ariaLabel)"
+        )
+        assert inside.evaluate(hidden) == [], path
