@@ -3,6 +3,7 @@
 import pytest
 
 from sanderling.refresh.history import Look, decode, encode
+from sanderling.refresh.learned import in_words
 from sanderling.refresh.planner import LATEST, SOONEST, Planner
 from sanderling.refresh.policies import POLICIES
 from sanderling.refresh.shelf import MemoryShelf
@@ -54,3 +55,10 @@ def test_a_clock_that_jumps_back_teaches_nothing_and_breaks_nothing(name: str) -
 
 def test_every_policy_is_named_as_it_is_registered() -> None:
     assert all(policy.name == name and policy.tells for name, policy in POLICIES.items())
+
+
+@pytest.mark.parametrize(
+    ("days", "said"), [(0.0, "0 minutes"), (0.0007, "1 minute"), (0.1, "2 hours"), (3.0, "3 days")]
+)
+def test_a_time_is_said_as_people_say_it(days: float, said: str) -> None:
+    assert in_words(days) == said

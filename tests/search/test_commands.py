@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -26,6 +27,7 @@ def test_search_prints_what_it_finds_and_why(world: World, capsys: pytest.Captur
     assert world.url("/gull") in out
     assert "score" in out
     assert "gull in title" in out
+    assert re.search(r"score [\d.]+ = words [\d.]+ x links [\d.]+ x freshness [\d.]+ x readers [\d.]+", out)
 
 
 def test_search_speaks_json_and_counts_from_one(world: World, capsys: pytest.CaptureFixture[str]) -> None:

@@ -150,8 +150,8 @@ def _print(results: "Results", *, explain: bool, marks: tuple[str, str]) -> None
 def _print_parts(hit: "Hit") -> None:
     parts = hit.parts
     print(
-        f"     score {parts.score:.3f} = text {parts.text:.3f} x links {parts.link:.2f} x freshness"
-        f" {parts.freshness:.2f} x behaviour {parts.behaviour:.2f}"
+        f"     score {parts.score:.3f} = words {parts.text:.3f} x links {parts.link:.2f} x freshness"
+        f" {parts.freshness:.2f} x readers {parts.behaviour:.2f}"
     )
     for word, field, score in parts.fields:
         print(f"       {score:7.3f}  {word} in {field}")

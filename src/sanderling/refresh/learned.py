@@ -75,7 +75,7 @@ def in_words(days: float) -> str:
     """A time as people say it."""
     minutes = days * 1440
     if minutes < 90:
-        return f"{minutes:.0f} minutes"
+        return "1 minute" if round(minutes) == 1 else f"{minutes:.0f} minutes"
     return f"{minutes / 60:.0f} hours" if minutes < 2880 else f"{days:.0f} days"
 
 
