@@ -86,8 +86,8 @@ def test_own_texts_and_a_file_of_names(tmp_path: Path, capsys: pytest.CaptureFix
     [
         ([], "say whose other names you want"),
         (["x", "--pattern", "aka"], "is no pattern"),
-        (["x", "--text", "/nowhere"], "there is no /nowhere to read"),
-        (["--names", "/nowhere"], "cannot be read as a list of names"),
+        (["x", "--text", "/nowhere"], "there is no file or folder /nowhere to read"),
+        (["--names", "/nowhere"], "cannot read the names in /nowhere: No such file or directory"),
         (["x", "-C", "/nowhere"], "there is no collection in /nowhere"),
     ],
 )

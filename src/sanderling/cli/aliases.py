@@ -83,8 +83,10 @@ def wanted_names(args: argparse.Namespace) -> list[str]:
     if args.names:
         try:
             names += Path(args.names).read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as wrong:
-            raise UsageError(f"{args.names} cannot be read as a list of names: {wrong}") from None
+        except OSError as error:
+            raise UsageError(f"cannot read the names in {args.names}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise UsageError(f"{args.names} is no list of names: it is no text in UTF-8") from None
     names = list(dict.fromkeys(name.strip() for name in names if name.strip()))
     if not names:
         raise UsageError("say whose other names you want: sanderling aliases NAME, or --names FILE")
@@ -99,7 +101,7 @@ def own_texts(paths: list[str]) -> Iterator[Path]:
         elif path.is_file():
             yield path
         else:
-            raise UsageError(f"there is no {path} to read")
+            raise UsageError(f"there is no file or folder {path} to read")
 
 
 def load_file(path: Path) -> Iterator[Text]:

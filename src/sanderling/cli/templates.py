@@ -55,5 +55,5 @@ def sites(db: Connection, wanted: str | None) -> list[tuple[int, str]]:
     found = [(int(id_), str(name)) for id_, name in db.execute("SELECT id, name FROM hosts ORDER BY name")]
     chosen = [(id_, name) for id_, name in found if wanted is None or wanted in name]
     if not chosen and wanted is not None:
-        raise UsageError(f"no stored site is called {wanted!r}; sanderling status lists them")
+        raise UsageError(f"no stored site is called {wanted!r}; sanderling templates alone names them")
     return chosen
