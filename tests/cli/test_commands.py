@@ -407,6 +407,24 @@ def test_what_a_terminal_would_obey_never_reaches_it(tmp_path: Path, capsys: pyt
     assert not set(said) & {"\x1b", "\x07", "\x9b"}
 
 
+def test_what_is_checked_is_said_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    private = ["--allow-private", "-C", str(tmp_path / "none")]
+    page = Page(b"<title>t</title><a href='/a' rel=nofollow>paid</a><a href='/b'>free</a>")
+    with Site({"/": page}) as site:
+        main(["check", "parse", site.root, *private])
+        main(["check", "robots", site.root, *private])
+    said = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert {
+        "noindex: no",
+        "canonical: -",
+        "dropped: 0",
+        "/a paid nofollow",
+        "/b free",
+        "allowed: yes",
+        "crawl delay: -",
+    } <= set(said)
+
+
 def test_a_sitemap_is_checked(capsys: pytest.CaptureFixture[str]) -> None:
     with Site({"/": html()}) as site:
         site.pages["/sitemap.xml"] = Page(f"<urlset><url><loc>{site.root}/a</loc></url><url>".encode())

@@ -64,15 +64,27 @@ def run(call: Call) -> int:
 
 
 def _print(name: str, value: object) -> None:
+    label = f"{name.replace('_', ' ')}:"
     if isinstance(value, list):
-        print(f"{name + ':':<16} {len(value)}")
+        print(f"{label:<19} {len(value)}")
         for item in value:
-            print(f"    {plain(item if isinstance(item, str) else '  '.join(str(part) for part in item.values()))}")
+            print(f"    {plain(item if isinstance(item, str) else '  '.join(_parts(item)))}")
     elif isinstance(value, str) and "\n" in value:
-        print(f"{name}:")
+        print(label)
         print("\n".join(f"    {plain(line)}" for line in value.splitlines()))
     else:
-        print(f"{name + ':':<16} {plain(value)}")
+        print(f"{label:<19} {plain(_said(value))}")
+
+
+def _said(value: object) -> object:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "-" if value is None or value == "" else value
+
+
+def _parts(item: dict[str, object]) -> list[str]:
+    """What is known of one link or entry: of a switch its name, if it is on."""
+    return [name if value is True else str(value) for name, value in item.items() if value]
 
 
 def spell(raw: str) -> Spelling:
