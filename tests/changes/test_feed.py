@@ -33,6 +33,7 @@ class Mailbox:
 
 
 def test_a_change_is_told_in_one_line() -> None:
+    assert summary(Change()) == "nothing that matters; significance 0.00"
     assert summary(NEWS) == f"content, structure; significance {NEWS.significance:.2f}; paragraphs: 1 added"
 
 

@@ -56,6 +56,15 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         yield one
 
 
+def test_a_table_says_the_significance_once(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert crawled("changes") == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split() == ["seen", "at", "significance", "url", "change"]
+    assert rows
+    assert not any("significance" in row for row in rows)
+
+
 def objects(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
@@ -89,10 +98,8 @@ def test_changes_can_be_chosen(crawled: Crawled, capsys: pytest.CaptureFixture[s
         assert crawled("changes", "--json", *flags) == 0
         assert (flags, len(objects(capsys))) == (flags, count)
     assert crawled("changes", "--kind", "colour") == 4
-    assert crawled("changes") == 0
-    titles, row = capsys.readouterr().out.splitlines()
-    assert titles.split() == ["seen", "at", "significance", "url", "change"]
-    assert "significance" not in row  # it has a column of its own
+    assert crawled("changes", "--words") == 0
+    assert "content; significance" in capsys.readouterr().out
 
 
 def test_pages_that_came_went_or_moved_are_told_where_asked_for(

@@ -36,18 +36,16 @@ class Item(Struct, frozen=True):
 
 def summary(change: Change) -> str:
     """Tell a change in one line."""
-    return "; ".join((", ".join(change.kinds), f"significance {change.significance:.2f}", *_counted(change)))
+    kinds, *rest = parts_of(change)
+    return "; ".join((kinds, f"significance {change.significance:.2f}", *rest))
 
 
-def short_summary(change: Change) -> str:
-    """Tell a change in one line, beside which its significance stands."""
-    return "; ".join((", ".join(change.kinds), *_counted(change)))
-
-
-def _counted(change: Change) -> list[str]:
-    """Count what came and went, by kind."""
+def parts_of(change: Change) -> list[str]:
+    """Tell of which kinds a change was, and then what came and went."""
     blocks = ", ".join(f"{count} {action}" for action, count in sorted(change.counts.items()))
-    parts = [f"paragraphs: {blocks}"] if blocks else []
+    parts = [", ".join(change.kinds) or "nothing that matters"]
+    if blocks:
+        parts.append(f"paragraphs: {blocks}")
     counted = {"title": change.title, "links": change.links, "images": change.media, **change.behaviour}
     parts += [f"{name}: {one.added} added, {one.removed} removed" for name, one in counted.items() if one != Tally()]
     if change.resources:

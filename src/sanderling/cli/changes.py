@@ -11,7 +11,7 @@ from msgspec import to_builtins
 
 from sanderling.changes.alerts import alert, open_sender
 from sanderling.changes.detect import Kind
-from sanderling.changes.feed import Item, atom, feed_id, rss, short_summary, summary
+from sanderling.changes.feed import Item, atom, feed_id, parts_of, rss, summary
 from sanderling.changes.told import OVERLAP, Heard
 from sanderling.changes.told import read as read_heard
 from sanderling.changes.told import write as write_heard
@@ -86,7 +86,9 @@ def run(call: Call) -> int:
         for item in found:
             print(f"{short(item.at)}  {plain(item.url)}\n{summary(item.change)}", *item.words, sep="\n  ", end="\n\n")
     else:
-        rows = ((short(i.at), f"{i.change.significance:.2f}", plain(i.url), short_summary(i.change)) for i in found)
+        rows = (
+            (short(i.at), f"{i.change.significance:.2f}", plain(i.url), "; ".join(parts_of(i.change))) for i in found
+        )
         print_rows(rows, ("seen at", "significance", "url", "change"), "no change was seen")
     if more:
         say(call, f"pages beside these: {more}")
