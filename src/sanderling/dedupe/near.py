@@ -53,10 +53,10 @@ class NearIndex:
         arrays = (self.marks, self.pages, *heads, *self.chains)
         return sum(one.buffer_info()[1] * one.itemsize for one in arrays)
 
-    def add(self, page: int, mark: int) -> None:
-        """Note a page; a page whose mark changed is discarded under its old one first."""
+    def add(self, page: int, mark: int) -> int:
+        """Note a page, and give its slot; a page whose mark changed is discarded under its old one first."""
         if not mark:
-            return
+            return 0
         slot = len(self.pages)
         self.marks.append(mark)
         self.pages.append(page)
@@ -64,6 +64,7 @@ class NearIndex:
             head = self.heads[band][upper]
             self.chains[band].append(head[lower])
             head[lower] = self.heads_by_lower[band][lower][upper] = slot
+        return slot
 
     def discard(self, page: int, mark: int) -> None:
         """Forget a page noted under this mark."""
@@ -77,8 +78,17 @@ class NearIndex:
 
     def find(self, mark: int, within: int = NEAR) -> list[Twin]:
         """Find the pages whose marks differ in at most `within` bits, nearest first; up to `SURE` bits all of them."""
+        return [Twin(page, bits) for bits, page, _ in sorted(self._find(mark, within))]
+
+    def nearest(self, mark: int, within: int = NEAR) -> tuple[Twin, int] | None:
+        """Find the page whose mark differs least, and its slot; that stays as long as no page is discarded."""
+        bits, page, slot = min(self._find(mark, within), default=(0, GONE, 0))
+        return (Twin(page, bits), slot) if slot else None
+
+    def _find(self, mark: int, within: int) -> Iterator[tuple[int, int, int]]:
+        """Find pages that are near, each with its distance before it and its slot behind it."""
         if not mark:
-            return []
+            return iter(())
         marks, left, seen = self.marks, MOST, set()
         for band, (upper, lower) in enumerate(_keys(mark)):
             chain, head = self.chains[band], self.heads[band][upper]
@@ -92,10 +102,7 @@ class NearIndex:
                     if (marks[slot] ^ mark).bit_count() <= within:
                         seen.add(slot)
                     slot = chain[slot]
-        if not seen:
-            return []
-        twins = [Twin(self.pages[slot], distance(marks[slot], mark)) for slot in seen if self.pages[slot] != GONE]
-        return sorted(twins, key=lambda twin: (twin.distance, twin.page))
+        return ((distance(marks[slot], mark), self.pages[slot], slot) for slot in seen if self.pages[slot] != GONE)
 
     def _chain(self, band: int, upper: int, lower: int) -> Iterator[int]:
         slot = self.heads[band][upper][lower]

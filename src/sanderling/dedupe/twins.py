@@ -7,7 +7,7 @@ any other when it ends: only then is known what changed. Either way the original
 reads now.
 """
 
-from collections import Counter
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -55,27 +55,32 @@ class Known:
 
     def __init__(self) -> None:
         self._originals, self._beside = NearIndex(), NearIndex()
-        self._around: dict[int, int] = {}  # of a page beside an original: which that is
-        self._counts: Counter[int] = Counter()  # how many there are around an original
+        self._around = array("I", [0])  # by the slot of a page beside an original: the slot of that
+        self._counts = bytearray(1)  # by the slot of an original: how many pages are around it
 
-    def add(self, url: int, mark: int, original: int) -> None:
-        """Note a page, with the original around which it stands; that may be itself."""
-        if original == url:
-            self._originals.add(url, mark)
-        elif self._counts[original] < BESIDE:
+    def add_original(self, url: int, mark: int) -> int:
+        """Note a page that reads like none before it; give the slot by which it is known."""
+        slot = self._originals.add(url, mark)
+        self._counts += bytes(slot > 0)
+        return slot
+
+    def add_beside(self, url: int, mark: int, original: int) -> None:
+        """Note a page around an original, which is named by its slot, unless there are enough."""
+        if self._counts[original] < BESIDE and self._beside.add(url, mark):
             self._counts[original] += 1
-            self._around[url] = original
-            self._beside.add(url, mark)
+            self._around.append(original)
 
     def pair(self, url: int, mark: int) -> Pair | None:
         """Pair a page with the nearest original, else with the nearest page beside one, and note it."""
         within = NEAR if len(self._originals) <= MANY else BANDS - 1
-        twins = self._originals.find(mark, within) or self._beside.find(mark, within)
-        if not twins:
-            self.add(url, mark, url)
+        if found := self._originals.nearest(mark, within):
+            twin, original = found
+        elif found := self._beside.nearest(mark, within):
+            twin, original = found[0], self._around[found[1]]
+        else:
+            self.add_original(url, mark)
             return None
-        twin = twins[0]
-        self.add(url, mark, self._around.get(twin.page, twin.page))
+        self.add_beside(url, mark, original)
         return Pair(url, twin.page, twin.distance)
 
 
@@ -120,13 +125,18 @@ def look_up(db: Connection, rereads: Mapping[int, int] | None = None) -> News:
     touched = came.keys() - {url for url, visit in (rereads or {}).items() if visit <= until}
     said = dict(db.execute("SELECT url, twin FROM near").fetchall())
     apart = {url for url in said if not touched.isdisjoint(_way(url, said))}
-    known, asked = Known(), list[tuple[int, int, int]]()
+    known, asked, slots = Known(), list[tuple[int, int, int]](), dict[int, int]()
+    followed = set(said.values())
     for url, mark, visit in db.execute(MARKS):
         if url in touched or url in apart:
             asked.append((visit, url, int.from_bytes(mark, "big")))
-        else:
-            *_, original = _way(url, said)
-            known.add(url, int.from_bytes(mark, "big"), original)
+        elif url not in said:
+            slot = known.add_original(url, int.from_bytes(mark, "big"))
+            slots |= {url: slot} if url in followed else {}
+    for url, mark, _ in db.execute(MARKS) if slots else ():
+        *_, original = _way(url, said)
+        if original != url and original in slots and url not in touched and url not in apart:
+            known.add_beside(url, int.from_bytes(mark, "big"), slots[original])
     arrived = [(url, mark) for _, url, mark in sorted(asked)]
     return News(max(came.values()), len(asked), list(apart), list(_pairs(known, arrived)))
 
