@@ -53,10 +53,25 @@ def test_what_the_program_writes_of_itself_is_what_the_docs_say(name: str, monke
     assert (DOCS / f"{name}.md").read_text() == write(), "run make docs"
 
 
-def test_every_room_is_in_the_drawing() -> None:
+def test_every_room_and_every_module_beside_them_is_in_the_tables() -> None:
     text = (DOCS / "architecture.md").read_text()
-    rooms = [path.parent.name for path in (ROOT / "src/sanderling").glob("*/__init__.py")]
-    assert not [room for room in rooms if room not in text]
+    house = ROOT / "src/sanderling"
+    rooms = {path.parent.name for path in house.glob("*/__init__.py")}
+    assert rooms == set(
+        re.findall(r"(?m)^\| `(\w+)` \|", text.partition("## The rooms")[2].partition("beside the rooms")[0])
+    )
+    modules = {path.stem for path in house.glob("*.py") if not path.stem.startswith("__")}
+    told = text.partition("beside the rooms")[2].partition("\n## ")[0]
+    assert modules == set(re.findall(r"`(\w+)`", told))
+
+
+def test_every_module_the_docs_name_is_there() -> None:
+    files = {str(path.relative_to(ROOT)) for path in ROOT.glob("*/**/*.py")}
+    missing = []
+    for page in (ROOT / "README.md", *DOCS.glob("*.md")):
+        for name in re.findall(r"`([\w/]+\.py)`", page.read_text()):
+            missing += [] if any(f"/{file}".endswith(f"/{name}") for file in files) else [f"{page.name}: {name}"]
+    assert not missing
 
 
 def test_every_picture_and_link_of_the_docs_is_there() -> None:
