@@ -3,6 +3,7 @@
 import re
 import runpy
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,18 @@ DOCS = ROOT / "docs"
 def test_every_command_is_documented() -> None:
     text = (DOCS / "commands.md").read_text()
     assert not [name for name in COMMANDS if f"## {name}\n" not in text], "run make docs"
+
+
+def test_the_readme_names_every_command_and_every_part() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert not [name for name in COMMANDS if not re.search(rf"`{name}`|sanderling {name}\b|make {name}\b", text)]
+    parts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert set(parts) - {"numbers"} == set(re.findall(r"(?m)^\| `(\w+)` \|", text)), "numbers are for benchmarks only"
+
+
+def test_every_picture_is_shown_somewhere() -> None:
+    text = "".join(page.read_text() for page in (ROOT / "README.md", *DOCS.glob("*.md")))
+    assert not [path.name for path in (DOCS / "images").iterdir() if f"images/{path.name}" not in text]
 
 
 def test_every_option_of_a_command_is_documented() -> None:
