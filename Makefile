@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 # Tests wait as much as they compute: three processes at once, each file in one of them; ARGS="-n 0" takes one process.
 # Some mount small disks: where we may, in a view of the file system of their own, so that none outlives a run that was killed
-# (the next one could not clear it away, and would fail for that).
+# (the next one could not clear it away).
 APART := $(shell unshare --mount true 2>/dev/null && echo unshare --mount)
 PYTEST := $(APART) $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 EXTRAS := search,documents,alerts,cluster,postgresql,host,parquet,images,numbers,aliases
