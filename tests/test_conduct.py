@@ -2,12 +2,15 @@
 
 import sqlite3
 import threading
+import time
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from tests.web import Page, Site, html, redirect, tree
 
+from sanderling.cli.status import describe
 from sanderling.clock import Clock, real
 from sanderling.engines.processes import Lost, Processes
 from sanderling.migrants.settings import FetchSettings
@@ -36,6 +39,12 @@ def go(
 def held(folder: Path) -> dict[str, PageRow]:
     with read_collection(folder) as collection:
         return {"/" + row.url.split("/", 3)[3]: row for row in pages(collection.db)}
+
+
+def told(folder: Path) -> list[dict[str, Any]]:
+    """The hosts that complained, as `sanderling status` lists them."""
+    with read_collection(folder) as collection:
+        return cast(list[dict[str, Any]], describe(collection)["complaints"])
 
 
 def age(folder: Path) -> None:
@@ -188,6 +197,65 @@ def test_of_complaints_that_come_together_the_longest_rest_is_granted(
     with Busy({"/": html("/a", "/b")} | complaints) as site:
         assert go(tmp_path, site, backoff=backoff).finish_reason == "held"
         assert (site.hits["/a"], site.hits["/b"]) == (1, 1)
+
+
+class Strict(Site):
+    """Allows three pages in `window` seconds, and complains about each one more."""
+
+    window = 0.5
+
+    def __init__(self, pages: dict[str, Page]) -> None:
+        super().__init__(pages)
+        self.allowed: list[float] = []
+        self.complaints: list[bool] = []
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        now = time.monotonic()
+        with self.lock:
+            self.allowed = [at for at in self.allowed if at > now - self.window]
+            self.complaints.append(len(self.allowed) >= 3)
+            if not self.complaints[-1]:
+                self.allowed.append(now)
+        if self.complaints[-1]:
+            handler.send_response(429)
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
+        else:
+            super().answer(handler)
+
+
+def test_a_crawl_settles_on_the_pace_that_a_host_bears(tmp_path: Path) -> None:
+    with Strict({"/robots.txt": Page(b"", 404), **tree(30, fan=29)}) as site:
+        assert go(tmp_path, site).pages == 30
+        assert any(site.complaints)
+        assert not any(site.complaints[-8:])
+        settled = len(site.complaints)
+        go(tmp_path, site)  # what was learned outlives the run
+        assert not any(site.complaints[settled:])
+        (host,) = told(tmp_path)
+        assert host["host"] == site.root
+        assert host["complaints"] >= 2
+        assert host["seconds_between"] >= 0.1
+
+
+def test_a_page_that_always_complains_is_given_up_and_slows_no_other(tmp_path: Path) -> None:
+    with Site({**tree(12, fan=11), "/p1": Page(b"", 429)}) as site:
+        assert go(tmp_path, site, backoff=0.05).pages == 11
+        (host,) = told(tmp_path)
+        assert (host["seconds_between"], host["complaints"], site.hits["/p1"]) == (0, 4, 4)
+
+
+def test_a_host_that_names_too_short_a_time_costs_no_page(tmp_path: Path) -> None:
+    busy = Page(b"", 429, {"Retry-After": "1"})
+
+    class Busy(Site):
+        def answer(self, handler: BaseHTTPRequestHandler) -> None:
+            if self.hits["/p1"] == 3:  # three times told to come back in a second
+                self.pages["/p1"] = html(text="here at last")
+            super().answer(handler)
+
+    with Busy({"/": html("/p1"), "/p1": busy}) as site:
+        assert go(tmp_path, site, backoff=0.3).pages == 2
 
 
 def test_a_slow_host_has_its_rest_whoever_asks_next(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ busy: `bring_home`, and `seal` once the disk has it. What is handed out between 
 from collections.abc import Sequence
 
 from sanderling.database import begun, committed
-from sanderling.home.closing import close_lease, count, keep_quota, treat_hosts
+from sanderling.home.closing import close_leases, count, keep_quota, treat_hosts
 from sanderling.home.filing import file_page, follow, keep_best, learn, learn_kept, pair, promote
 from sanderling.home.hops import led, respelled
 from sanderling.home.house import House, url_rows
@@ -79,7 +79,7 @@ def _bring_visits(visits: Sequence[Visit], house: House, now: float) -> list[She
     house.catalogue.file(filed, latest, house.session)
     pair(filed, latest, house)
     patched = bring_sides(stored, house, now)
-    closings = [close_lease(visit, leases[visit.id], rows[visit.id], latest.get(visit.id), house) for visit in visits]
+    closings = close_leases(visits, leases, rows, latest, house)
     house.queue.finish(closings)
     house.rounds.ask(again)
     keep_quota(filed, latest, leases, house)

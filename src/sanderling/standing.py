@@ -180,7 +180,7 @@ def _held(db: Connection, row: _Row, place: Place | None, now: float) -> list[st
         said.append(f"it was tried {row.attempts} times and is left alone until {_clock(ready[0])}")
     if not addresses:
         said.append("the address of the host is not known yet")
-    said += _pace(db, rules, place)
+    said += _pace(db, row.host, rules, place)
     if leased and not lease:
         said.append(f"migrant {holder} holds {leased} URLs of the host")
     if (
@@ -191,13 +191,15 @@ def _held(db: Connection, row: _Row, place: Place | None, now: float) -> list[st
     return said
 
 
-def _pace(db: Connection, rules: Rules | None, place: Place | None) -> list[str]:
+def _pace(db: Connection, host: int, rules: Rules | None, place: Place | None) -> list[str]:
     """How long those before it take, one after the other."""
     asked = rules.crawl_delay() if rules is not None else None
-    pause = max(float(json.loads(get_meta(db, "settings", "{}")).get("delay", 1.0)), asked or 0.0)
+    (learned,) = db.execute("SELECT learned FROM hosts WHERE id = ?", (host,)).fetchone()
+    pause = max(float(json.loads(get_meta(db, "settings", "{}")).get("delay", 1.0)), asked or 0.0, learned)
     if place is None or not pause or place.at_host == 1:
         return []
     whose = "robots.txt asks for" if asked and asked >= pause else "politeness keeps"
+    whose = "its complaints taught" if learned >= pause else whose
     wait = pause * (place.at_host - 1)
     return [f"{whose} {pause:g} s between requests, and {place.at_host - 1:,} of the host go before it: {wait:,.0f} s"]
 

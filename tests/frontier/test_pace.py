@@ -1,6 +1,17 @@
 """How much of a host is handed out at once, and for how long."""
 
-from sanderling.frontier.pace import NEAR_BATCH, TERM_SECONDS, UNBOUNDED, UNKNOWN_BATCH, Pace
+from sanderling.frontier.pace import (
+    FIRST_PAUSE,
+    LONGEST_PAUSE,
+    NEAR_BATCH,
+    QUIET_SECONDS,
+    TERM_SECONDS,
+    UNBOUNDED,
+    UNKNOWN_BATCH,
+    Pace,
+    eased,
+    slowed,
+)
 
 
 def test_a_host_that_wants_pauses_gives_ten_seconds_of_work() -> None:
@@ -27,3 +38,19 @@ def test_leases_last_as_long_as_their_itinerary_may_take() -> None:
     pace = Pace(delay_seconds=1)
     assert pace.term("http://a", stops=10, pause=0) == TERM_SECONDS + 20
     assert pace.term("http://a", stops=10, pause=4) == TERM_SECONDS + 50
+
+
+def test_a_complaint_doubles_the_pause_within_bounds() -> None:
+    assert (slowed(0), slowed(1), slowed(20)) == (FIRST_PAUSE, 2, LONGEST_PAUSE)
+
+
+def test_each_quiet_half_hour_halves_what_complaints_taught_until_nothing_is_left() -> None:
+    assert eased(8, QUIET_SECONDS - 1) == eased(8, -1) == 8
+    assert (eased(8, QUIET_SECONDS), eased(8, 2.5 * QUIET_SECONDS)) == (4, 2)
+    assert eased(8, 1e6) == 0
+
+
+def test_a_host_that_complained_gets_a_longer_pause_unless_ours_is_longer_still() -> None:
+    assert Pace(delay_seconds=0).delay("http://a", learned=0.4) == 0.4
+    assert Pace(delay_seconds=1).delay("http://a", learned=0.4) == 1
+    assert Pace(near=frozenset({"http://a"})).delay("http://a", learned=4) == 0

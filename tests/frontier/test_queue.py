@@ -10,7 +10,7 @@ from sanderling.frontier.closing import close, conduct
 from sanderling.frontier.hosts import Hosts, backoff
 from sanderling.frontier.leases import Closing, Lease
 from sanderling.frontier.order import Favour
-from sanderling.frontier.pace import TERM_SECONDS, Pace
+from sanderling.frontier.pace import QUIET_SECONDS, TERM_SECONDS, Pace
 from sanderling.frontier.queue import Queue
 from sanderling.frontier.schema import MIGRATIONS
 from sanderling.records import SUSPECT, Candidate, Host, Outcome, Reason, Robots, State, Url, Visit
@@ -176,7 +176,8 @@ def test_a_visit_in_another_session_begins_without_suspicion(db: Connection) -> 
 def test_a_frontier_of_an_older_version_goes_on(tmp_path: Path) -> None:
     db = connect(tmp_path / "old.db")
     migrate(db, {"frontier": MIGRATIONS[:4]})
-    add(db, "http://a/1")
+    add(db, "http://a/1", known=False)
+    db.execute("UPDATE hosts SET robots_status = 200, robots_until = 1e9, pause = 2")
     db.execute("UPDATE urls SET attempts = 2")
     migrate(db, {"frontier": MIGRATIONS})
     queue = Queue(db, FAST)
@@ -185,6 +186,7 @@ def test_a_frontier_of_an_older_version_goes_on(tmp_path: Path) -> None:
     queue.lose("m")
     (trip,) = queue.take("m", 1, 1000)
     assert (trip.stops[0].attempts, trip.stops[0].losses) == (0, 1)
+    assert db.execute("SELECT pause, wish FROM hosts").fetchone() == (2, 2), "what its robots.txt asks for"
     db.close()
 
 
@@ -210,8 +212,32 @@ def test_a_held_host_is_left_alone_with_all_hosts_at_its_address(db: Connection)
 def test_what_a_host_asked_for_beats_doubling_and_a_day_is_the_cap() -> None:
     assert 60 <= backoff(0, 60) <= 66
     assert 240 <= backoff(2, 60) <= 264
-    assert 7 <= backoff(5, 60, asked=7) <= 7.7
+    assert 7 <= backoff(0, 60, asked=7) <= 7.7
+    assert 60 <= backoff(1, 60, asked=7) <= 66  # it complained again after the rest it asked for
+    assert 999 <= backoff(1, 60, asked=999) <= 1100
     assert backoff(50, 60) <= 86_400 * 1.1
+
+
+def test_a_host_that_complained_of_our_pace_is_asked_more_slowly_by_one_until_it_was_quiet_for_long(
+    db: Connection,
+) -> None:
+    add(db, *(f"http://a/{n}" for n in range(9)))
+    queue, hosts = Queue(db, FAST), Hosts(db)
+    (trip,) = queue.take("m1", 1, 0)
+    assert trip.delay_seconds == 0
+    assert [hosts.complain(1, urls, 0, 0) for urls in ({7}, {7}, {7, 8}, {8}, {7})] == [0, 0, 0.05, 0.1, 0.2]
+    assert hosts.complain(1, {9}, 0, 20) == 0.4
+    assert hosts.complain(1, {9}, 0, 20) == 0.4, "that page always says so"
+    hosts.learn_robots(Robots(Host("http://a"), 200, b"", 0, 1e9), 1, 0, pause=0.3)  # its own wish is less
+    queue.release("m1")
+    (trip,) = queue.take("m1", 1, 30)
+    assert trip.delay_seconds == 0.4
+    assert taken(queue, "m2", 30) == []
+    hosts.rest({1: 20 + QUIET_SECONDS}, 0, ())
+    queue.release("m1")
+    (trip,) = queue.take("m1", 1, 30 + QUIET_SECONDS)
+    assert trip.delay_seconds == 0.2
+    assert db.execute("SELECT pause FROM hosts").fetchone() == (0.3,)
 
 
 def visit(outcome: Outcome, reason: Reason = Reason.NONE, status: int = 200) -> Visit:

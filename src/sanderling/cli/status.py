@@ -72,6 +72,7 @@ def describe(collection: Collection) -> dict[str, object]:
         "duplicates": _duplicates(db),
         "hosts": db.execute("SELECT count(DISTINCT host) FROM urls WHERE state = 'visited'").fetchone()[0],
         "held": _held(db, time.time()),
+        "complaints": _complaints(db),
         "last_run": None
         if run is None
         else {"started": iso(run[0]), "ended": iso(run[1]), "finish_reason": run[2] or "unfinished", "command": run[3]},
@@ -98,6 +99,18 @@ def _held(db: Connection, now: float) -> list[dict[str, object]]:
     )
     return [
         {"host": name, "reason": hold, "until": iso(until), "waiting": waiting} for name, hold, until, waiting in rows
+    ]
+
+
+def _complaints(db: Connection) -> list[dict[str, object]]:
+    """Hosts that asked us to slow down, how often, and how many seconds lie between requests since; the worst first."""
+    rows = db.execute(
+        "SELECT name, complaints, complained_at, learned FROM hosts WHERE complaints > 0"
+        " ORDER BY complaints DESC, name LIMIT 20"
+    )
+    return [
+        {"host": name, "complaints": count, "last": iso(at), "seconds_between": learned}
+        for name, count, at, learned in rows
     ]
 
 
@@ -129,8 +142,17 @@ def _print(state: dict[str, object]) -> None:
         print(
             f"  held      {host['host']} until {shorter(host['until'])} ({host['reason']}), {host['waiting']} waiting"
         )
+    _print_complaints(state["complaints"])
     if isinstance(run, dict):
         print(f"  last run  {shorter(run['started'])}: {run['finish_reason']}")
+
+
+def _print_complaints(hosts: object) -> None:
+    assert isinstance(hosts, list)
+    for host in hosts:
+        times = f"{host['complaints']:,} time{'' if host['complaints'] == 1 else 's'}"
+        pace = f"; asked every {host['seconds_between']:g} s since" if host["seconds_between"] else ""
+        print(f"  slowed    {host['host']} asked us {times} to slow down{pace}")
 
 
 def _first_seeds(seeds: object) -> str:

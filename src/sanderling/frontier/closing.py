@@ -40,9 +40,10 @@ def close(visit: Visit, lease: Lease, attempts: int, retries: int) -> Closing:
         visit.reason is Reason.CONNECT and attempts < CONDEMN_AFTER
     ):  # not the page's fault: its host rests, or is given up
         return Closing(lease, State.QUEUED, visit.reason, visit.note, attempts + 1)
-    if attempts >= retries:
+    limited = visit.reason is Reason.RATE_LIMITED  # its host rests, and it is tried first when that is over
+    if attempts >= retries + limited:
         return Closing(lease, State.FAILED, visit.reason, visit.note, attempts + 1)
-    ready = visit.at + RETRY_WAIT * 2**attempts
+    ready = 0.0 if limited else visit.at + RETRY_WAIT * 2**attempts
     return Closing(lease, State.QUEUED, visit.reason, visit.note, attempts + 1, ready_at=ready)
 
 

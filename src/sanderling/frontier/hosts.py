@@ -1,11 +1,12 @@
 """What is known of each host: its addresses, its robots.txt, when it may be asked again, and why not before."""
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 
 from msgspec import Struct
 
 from sanderling.database import Connection
+from sanderling.frontier.pace import QUIET_SECONDS, eased, slowed
 from sanderling.records import Host, Reason, Robots, State
 
 LONGEST_REST = 3600.0  # seconds between two requests to a host, at most, unless we are told to wait longer
@@ -26,8 +27,12 @@ class Unresolved(Struct, frozen=True):
 
 
 def backoff(strikes: int, first: float, asked: float = 0.0) -> float:
-    """Seconds to leave a host alone: what it asked for, else `first` doubled per strike, at most a day."""
-    wait = min(asked or first * 2 ** min(strikes, 20), RETRY_AFTER_CAP)
+    """Seconds to leave a host alone: what it asked for, else `first` doubled per strike, at most a day.
+
+    One that complains again after the rest it asked for named too short a time: then `first` is the least.
+    """
+    least = first * 2 ** min(strikes - bool(asked), 20) if strikes or not asked else 0.0
+    wait = min(max(asked, least), RETRY_AFTER_CAP)
     return wait * (1 + JITTER * random.random())
 
 
@@ -102,8 +107,8 @@ class Hosts:
         if robots.reachable:
             self.db.execute(
                 "UPDATE hosts SET robots_status = ?, robots_body = ?, robots_at = ?, robots_until = ?,"
-                " robots_tries = 0, pause = ? WHERE name = ?",
-                (robots.status, robots.body, robots.fetched_at, robots.expires_at, pause, robots.host),
+                " robots_tries = 0, wish = ?, pause = CASE WHEN learned > ? THEN learned ELSE ? END WHERE name = ?",
+                (robots.status, robots.body, robots.fetched_at, robots.expires_at, pause, pause, pause, robots.host),
             )
             return True
         row = self.db.execute(
@@ -156,6 +161,43 @@ class Hosts:
             ).fetchone()[0]
         )
 
+    def count_complaint(self, host: int) -> None:
+        """Keep how often a host asked us to slow down, ever."""
+        self.db.execute("UPDATE hosts SET complaints = complaints + 1 WHERE id = ?", (host,))
+
+    def struck(self, host: int, asked_at: float) -> int:
+        """The strikes of a host that had complained already when it was asked at this time; 0 if it had not."""
+        row = self.db.execute(
+            "SELECT strikes FROM hosts WHERE id = ? AND hold = ? AND open_at > ?", (host, Reason.RATE_LIMITED, asked_at)
+        ).fetchone()
+        return max(1, row[0]) if row else 0
+
+    def complain(self, host: int, urls: Set[int], delay: float, now: float) -> float:
+        """Heed a complaint about these URLs; say how many seconds lie between requests from now on.
+
+        Where one URL alone is complained of, that is not for our pace: some pages always say so.
+        """
+        url = min(urls)
+        sql = "SELECT pause, complained_of, complained_at FROM hosts WHERE id = ?"
+        pause, before, at = self.db.execute(sql, (host,)).fetchone()
+        self.db.execute("UPDATE hosts SET complained_of = ?, complained_at = ? WHERE id = ?", (url, now, host))
+        if len(urls) == 1 and (before in (0, url) or now - at >= QUIET_SECONDS):
+            return max(delay, float(pause))
+        return self._learn_pause(host, slowed(max(delay, pause)), now)
+
+    def _learn_pause(self, host: int, learned: float, now: float) -> float:
+        """Keep the pause that complaints, or their absence, taught; the wish of robots.txt holds where it is longer."""
+        row = self.db.execute(
+            "UPDATE hosts SET learned = ?, complained_at = ?, pause = CASE WHEN wish > ? THEN wish ELSE ? END"
+            " WHERE id = ? RETURNING pause",
+            (learned, now, learned, learned, host),
+        ).fetchone()
+        return float(row[0])
+
+    def acquit(self, host: int) -> None:
+        """A host answered: it has no strikes left."""
+        self.db.execute("UPDATE hosts SET strikes = 0 WHERE id = ? AND strikes > 0", (host,))
+
     def rest(
         self, last: Mapping[int, float], delay: float, struck: Iterable[int], slow: Mapping[int, float] | None = None
     ) -> None:
@@ -165,12 +207,15 @@ class Hosts:
         """
         struck, slow = set(struck), slow or {}
         for host, at in last.items():
-            (pause,) = self.db.execute("SELECT pause FROM hosts WHERE id = ?", (host,)).fetchone()
+            sql = "SELECT pause, learned, complained_at FROM hosts WHERE id = ?"
+            pause, learned, complained_at = self.db.execute(sql, (host,)).fetchone()
+            if learned and at - complained_at >= QUIET_SECONDS:
+                pause = self._learn_pause(host, eased(learned, at - complained_at), at)
             if delay > 0 or pause > 0:
                 self.hold(host, at + max(delay, pause), Reason.NONE)
                 self.shut(host, slow.get(host, 0.0), Reason.NONE)
             if host not in struck:
-                self.db.execute("UPDATE hosts SET strikes = 0 WHERE id = ? AND strikes > 0", (host,))
+                self.acquit(host)
 
     def set_clock_right(self, now: float, delay: float = 0.0) -> None:
         """Take back waits that only a clock that jumped back can have left; those a host asked for stay a week."""

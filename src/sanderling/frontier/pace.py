@@ -7,6 +7,20 @@ TERM_SECONDS = 120.0  # a lease lasts this long plus what its itinerary needs
 NEAR_BATCH = 2000  # stops of one letter to a host beside its web server
 UNKNOWN_BATCH = 8  # stops at a host whose robots.txt is yet to be read
 UNBOUNDED = 2**31
+FIRST_PAUSE = 0.05  # seconds between requests to a host that complains where we kept none
+LONGEST_PAUSE = 30.0  # as for a Crawl-delay
+QUIET_SECONDS = 1800.0  # without a complaint, then the pause is tried with half its length; as StormCrawler forgives
+
+
+def slowed(pause: float) -> float:
+    """Give the pause that a host may bear which complained while we kept this one."""
+    return min(max(2 * pause, FIRST_PAUSE), LONGEST_PAUSE)
+
+
+def eased(pause: float, quiet_seconds: float) -> float:
+    """Give what is left of a pause that complaints taught after so much time without one."""
+    left = pause * 0.5 ** (max(0.0, quiet_seconds) // QUIET_SECONDS)
+    return left if left >= FIRST_PAUSE else 0.0
 
 
 class Pace(Struct, frozen=True):
@@ -34,9 +48,9 @@ class Pace(Struct, frozen=True):
             return self.most(pause) - leased
         return self.batch if robots_known else min(self.batch, UNKNOWN_BATCH)
 
-    def delay(self, host: str) -> float:
-        """Seconds between two requests to a host, as far as we decide it."""
-        return 0.0 if host in self.near else self.delay_seconds
+    def delay(self, host: str, learned: float = 0.0) -> float:
+        """Seconds between two requests to a host, as far as we decide it; `learned` is what its complaints taught."""
+        return 0.0 if host in self.near else max(self.delay_seconds, learned)
 
     def term(self, host: str, stops: int, pause: float) -> float:
         """Seconds that the leases of an itinerary last."""

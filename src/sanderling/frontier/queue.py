@@ -14,7 +14,7 @@ from sanderling.frontier.pace import UNBOUNDED, Pace
 from sanderling.frontier.quota import Quota
 from sanderling.records import Host, Itinerary, Robots, Role, Stop, Url
 
-ASKED = "addresses, leased, robots_status, robots_body, robots_at, robots_until, pause"
+ASKED = "addresses, leased, robots_status, robots_body, robots_at, robots_until, pause, learned"
 BEST = """
     SELECT q.rank, q.url, u.path, u.wire, u.depth, u.hops, u.attempts, u.role, u.losses
     FROM queue AS q JOIN urls AS u ON u.id = q.url
@@ -60,7 +60,7 @@ class Queue:
         """Lease the best ready URLs of one host; it is closed to others in the same breath. None: nothing is ready."""
         host, name = door.id, door.host
         row = self.db.execute(f"SELECT {ASKED} FROM hosts WHERE id = ?", (host,)).fetchone()
-        addresses, leased, status, body, at, until, pause = row
+        addresses, leased, status, body, at, until, pause, learned = row
         robots = Robots(Host(name), status, body or b"", at, until) if until > now else None
         size = min(room, self.pace.size(name, leased, robots is not None, pause))
         size = min(size, self.quota.room(host)) if self.quota is not None else size
@@ -78,7 +78,8 @@ class Queue:
             for n, r in enumerate(rows)
         )
         addressed = tuple(addresses.split())
-        return Itinerary(Host(name), stops, addressed, robots, self.pace.delay(name), self.pace.connections)
+        delay = self.pace.delay(name, learned)
+        return Itinerary(Host(name), stops, addressed, robots, delay, self.pace.connections)
 
     def _wait_for_retries(self, host: int) -> None:
         self.db.execute(

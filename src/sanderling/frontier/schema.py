@@ -69,4 +69,13 @@ MIGRATIONS = [
     ALTER TABLE urls ADD COLUMN losses INTEGER NOT NULL DEFAULT 0;
     UPDATE urls SET attempts = 0 WHERE id IN (SELECT url FROM queue UNION SELECT url FROM leases)
     """,
+    # pause is the longer of two from now on: what its robots.txt asks for, and what its complaints taught
+    """
+    ALTER TABLE hosts ADD COLUMN wish DOUBLE PRECISION NOT NULL DEFAULT 0;
+    ALTER TABLE hosts ADD COLUMN learned DOUBLE PRECISION NOT NULL DEFAULT 0;
+    ALTER TABLE hosts ADD COLUMN complained_at DOUBLE PRECISION NOT NULL DEFAULT 0;
+    ALTER TABLE hosts ADD COLUMN complaints INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE hosts ADD COLUMN complained_of INTEGER NOT NULL DEFAULT 0;
+    UPDATE hosts SET wish = pause
+    """,
 ]

@@ -35,11 +35,32 @@ def close_lease(visit: Visit, lease: Lease, row: UrlRow, old: Latest | None, hou
     return closing
 
 
+def close_leases(
+    visits: Sequence[Visit],
+    leases: Mapping[int, Lease],
+    rows: Mapping[int, UrlRow],
+    latest: Mapping[int, Latest],
+    house: House,
+) -> list[Closing]:
+    """Say how leases end; of complaints of a host that come together one is held against its page, not all."""
+    closings, blamed = [], set[int]()
+    for visit in visits:
+        lease, row = leases[visit.id], rows[visit.id]
+        closing = close_lease(visit, lease, row, latest.get(visit.id), house)
+        if visit.outcome is Outcome.RETRY and closing.reason is Reason.RATE_LIMITED:
+            if lease.host in blamed:
+                closing = Closing(lease, State.QUEUED, visit.reason, visit.note, row.attempts)
+            blamed.add(lease.host)
+        closings.append(closing)
+    return closings
+
+
 def treat_hosts(visits: Sequence[Visit], leases: Mapping[int, Lease], house: House, now: float) -> None:
     """Rest after answers, hold after complaints, give up on hosts that are not there."""
     last: dict[int, float] = {}  # when the last answer came
     slow: dict[int, float] = {}  # the rest that slow answers earn
     failed: dict[int, list[Visit]] = {}  # many failures at once are one
+    good: set[int] = set()  # hosts that answered something
     asked: dict[int, float] = {}  # the rest that a robots.txt asked for which could not be had
     for visit in visits:
         host = leases[visit.id].host
@@ -52,29 +73,48 @@ def treat_hosts(visits: Sequence[Visit], leases: Mapping[int, Lease], house: Hou
         slow[host] = max(slow.get(host, 0.0), rest_until(at - visit.seconds, visit.seconds))
         if visit.outcome in (Outcome.RETRY, Outcome.FAILED):
             failed.setdefault(host, []).append(visit)
-    struck = {host for host, seen in failed.items() if _strikes(seen, host, house, now)}
+        else:
+            good.add(host)
+    struck = {host for host, seen in failed.items() if _strikes(seen, host, host in good, house, now)}
     for host, wait in asked.items():
         house.hosts.hold(host, now + backoff(0, 0.0, wait), Reason.RATE_LIMITED)
     house.hosts.rest(last, house.queue.pace.delay_seconds, struck, slow)
 
 
-def _strikes(visits: Sequence[Visit], host: int, house: House, now: float) -> bool:
+def _strikes(visits: Sequence[Visit], host: int, answered: bool, house: House, now: float) -> bool:
     """Leave a host alone that complains or could not be reached; False if all is well."""
     limited = [visit for visit in visits if conduct(visit).limited]
     seen = limited or [visit for visit in visits if conduct(visit).trouble]
     if not seen:
         return False
+    if limited:
+        _heed(limited, host, answered, house, now)
+        return True
     visit, strikes = seen[0], house.hosts.strike(host)
-    if limited:  # one that does not say for how long may mean longer than one that does
-        wait = max(backoff(strikes - 1, house.backoff_seconds, one.retry_after) for one in limited)
-        house.hosts.hold(host, now + wait, Reason.RATE_LIMITED)
-        house.log.note(f"{visit.url} asks us to slow down ({visit.status}); its host rests {wait:.0f} s")
-    elif strikes >= CONDEMN_AFTER:
+    if strikes >= CONDEMN_AFTER:
         house.counts["lost"] += house.hosts.condemn(host, visit.reason, State.FAILED, visit.note)
         house.judge.condemned[host_of(visit.url)] = visit.reason
     else:
         house.hosts.shut(host, now + backoff(strikes - 1, house.backoff_seconds / TROUBLE_SHARE), visit.reason)
     return True
+
+
+def _heed(limited: Sequence[Visit], host: int, answered: bool, house: House, now: float) -> None:
+    """Let a host rest that complains, and ask it more slowly then; what comes while it rests is the same complaint."""
+    visit = limited[0]
+    known = house.hosts.struck(host, min(visit.at - visit.seconds for visit in limited))
+    if answered and not known:
+        house.hosts.acquit(host)  # what it said before is not the beginning of this
+    strikes = known or house.hosts.strike(host)
+    # one that does not say for how long may mean longer than one that does
+    wait = max(backoff(strikes - 1, house.backoff_seconds, visit.retry_after) for visit in limited)
+    house.hosts.hold(host, now + wait, Reason.RATE_LIMITED)
+    house.hosts.count_complaint(host)
+    said = f"{visit.url} asks us to slow down ({visit.status}); its host rests {wait:.0f} s"
+    if not known and strikes == 1:  # else we came after a rest: that was not too soon
+        pause = house.hosts.complain(host, {one.id for one in limited}, house.queue.pace.delay_seconds, now)
+        said += f", then it is asked every {pause:g} s"
+    house.log.note(said)
 
 
 def _stays(visit: Visit, closing: Closing) -> bool:
