@@ -24,6 +24,20 @@ NO_TEXT = re.compile("[\ud800-\udfff]").search  # what Python makes of bytes tha
 
 MOST = 2**53  # the whole numbers below it are exact in every form they are kept in
 
+ELSEWHERE = {
+    "accept_regex": "include", "allow": "include", "reject_regex": "exclude", "deny": "exclude",
+    "closespider_pagecount": "limit", "max_pages": "limit", "max_requests": "limit", "page_limit": "limit",
+    "closespider_timeout": "time_limit", "quota": "size_limit", "scope_type": "scope",
+    "depth_limit": "depth", "level": "depth", "max_depth": "depth",
+    "concurrent_requests": "concurrency", "concurrent_requests_per_domain": "concurrency",
+    "download_delay": "delay", "rate": "delay", "rate_limit": "delay", "request_delay": "delay", "wait": "delay",
+    "download_maxsize": "max_body", "max_size": "max_body", "download_timeout": "timeout",
+    "no_check_certificate": "insecure_host", "insecure": "insecure_host",
+    "jobdir": "collection", "log_level": "verbose", "stats_filename": "json",
+    "threads": "migrants", "w": "migrants", "workers": "migrants",
+}  # fmt: skip
+"""What other crawlers call a setting (Scrapy, Browsertrix, Nutch, crawl4ai, wget), and what it is called here."""
+
 G = TypeVar("G", bound=Struct)
 N = TypeVar("N", int, float)
 
@@ -154,8 +168,15 @@ def nearest(name: str, names: Sequence[str]) -> str:
 
 
 def alike(name: str, names: Sequence[str]) -> str:
-    """The known name that looks most like this one, as a hint; empty if none does. Dashes make no flags alike."""
+    """The known name that looks most like this one, as a hint; empty if none does. Dashes make no flags alike.
+
+    What other crawlers call it goes before what it looks like.
+    """
     bare = {known.lstrip("-"): known for known in names}
+    typed = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.lstrip("-")).replace("-", "_").lower()
+    here = ELSEWHERE.get(typed, typed)
+    if meant := bare.get(here) or bare.get(here.replace("_", "-")):
+        return f"; did you mean {meant}?"
     close = difflib.get_close_matches(name.lstrip("-"), bare, n=1, cutoff=0.5)
     return f"; did you mean {bare[close[0]]}?" if close else ""
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.cli import COMMANDS, main
+from sanderling import given
+from sanderling.cli import COMMANDS, frame, main
 from sanderling.cli.frame import MEASURED, WIDEST, agrees, can_draw, parse_call, print_rows
 
 
@@ -40,13 +41,47 @@ def test_flags_may_stand_between_what_else_is_given() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "hint"),
-    [("--limt", "; did you mean --limit? (see"), ("--depth", " (see"), ("-x", " (see"), ("--max-pages", " (see")],
+    [("--limt", "; did you mean --limit? (see"), ("--depth", " (see"), ("-x", " (see"), ("--zzz", " (see")],
 )
 def test_a_flag_that_is_none_is_told_what_it_looks_like_if_anything(
     typed: str, hint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["pages", typed, "2"]) == 4
     assert f"'{typed}' is not understood{hint} sanderling pages --help)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("--workers", "--migrants"),
+        ("-w", "--migrants"),
+        ("--max-pages", "--limit"),
+        ("--pageLimit", "--limit"),
+        ("--page-limit", "--limit"),
+        ("--timeLimit", "--time-limit"),
+        ("--seedFile", "--seed-file"),
+        ("--scopeType", "--scope"),
+        ("--wait", "--delay"),
+        ("--insecure", "--insecure-host"),
+        ("--statsFilename", "--json"),
+    ],
+)
+def test_a_flag_of_another_crawler_is_told_what_it_is_called_here(
+    typed: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["crawl", "http://x.org/", typed, "2"]) == 4
+    assert f"'{typed}' is not understood; did you mean {meant}? (see" in capsys.readouterr().err
+
+
+def test_what_other_crawlers_call_a_setting_or_a_command_is_known_here() -> None:
+    assert {name for name in frame.ELSEWHERE if name in COMMANDS} == set()
+    assert {meant.partition(" ")[0] for meant in frame.ELSEWHERE.values()} <= {*COMMANDS, "--version"}
+    assert set(given.ELSEWHERE.values()) <= {*given.known(), "json", "verbose"}
+
+
+def test_a_command_of_another_crawler_is_told_what_does_it_here(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fetch", "http://x.org/"]) == 4
+    assert "there is no command 'fetch'; did you mean sanderling check parse?" in capsys.readouterr().err
 
 
 def test_the_collection_and_the_file_of_settings_may_be_set_anywhere(

@@ -37,6 +37,16 @@ WITH_EQUALS = re.compile(r"(--[a-z][a-z-]*)=").match
 REMARK = re.compile(r"^(  \S.*?\S {3,})(?=[^#\s])", re.MULTILINE)  # behind an example: a shell must not obey it
 SETTINGS_FILE = f"TOML file of settings (default: what {ENVIRONMENT}SETTINGS names, else ./sanderling.toml)"
 
+ELSEWHERE = {
+    "archive": "export", "bench": "experiment", "clean": "crawl --clean", "config": "settings",
+    "configcheck": "settings", "dedup": "pages --duplicates", "fetch": "check parse", "inject": "crawl",
+    "mirror": "crawl", "normalize": "check url", "parsechecker": "check parse", "purge": "forget --not-seen",
+    "queue": "pages --skipped", "resume": "crawl", "robots": "check robots",
+    "robotsparser": "check robots", "start": "crawl", "stats": "status", "version": "--version", "view": "show",
+    "watch": "refresh --watch", "worker": "migrants",
+}  # fmt: skip
+"""What other crawlers call a command, and what does it here."""
+
 G = TypeVar("G", bound=Struct)
 
 INTRODUCTION = """\
@@ -135,7 +145,9 @@ def parse_call(argv: Sequence[str], commands: Mapping[str, str]) -> tuple[Call, 
         raise SystemExit(EXIT_OK)
     argv = _command_first(argv, commands)
     if argv[0] not in commands:
-        raise UsageError(f"there is no command {argv[0]!r}{nearest(argv[0], list(commands))}")
+        meant = ELSEWHERE.get(argv[0])
+        hint = f"; did you mean sanderling {meant}?" if meant else nearest(argv[0], list(commands))
+        raise UsageError(f"there is no command {argv[0]!r}{hint}")
     module = command_module(argv[0])
     parser = new_parser(f"sanderling {argv[0]}")
     fill(parser, module)
