@@ -153,6 +153,35 @@ def test_a_place_that_differs_at_every_visit_is_restless() -> None:
         noise.learn(7, found)
 
 
+def told(versions: list[str], noise: Noise, number: int = 7) -> list[bool]:
+    """Visit one page in turn and say of each visit but the first whether it is news."""
+    heard = []
+    for old, new in pairwise(versions):
+        noise.learn(number, found := differ(old, new) if old != new else None)
+        heard.append(found is not None and Kind.CONTENT in judge(found, noise, number).kinds)
+    return heard
+
+
+def test_a_list_that_gets_an_item_at_each_visit_is_news_each_time() -> None:
+    items = [f"<li>Notice {number} of the harbour</li>" for number in range(12)]
+    added = [page(more=f"<h2>Notices</h2><ul>{''.join(reversed(items[:n]))}</ul>") for n in range(2, 12)]
+    rolling = [page(more=f"<h2>Notices</h2><ul>{''.join(reversed(items[n - 3 : n]))}</ul>") for n in range(3, 12)]
+    assert all(told(added, Noise()))
+    assert all(told(rolling, Noise()))
+
+
+def test_what_is_shown_in_turn_is_no_news_and_a_third_thing_is() -> None:
+    first, second, third = (page([TEXT[0], word * 30, *TEXT[1:]]) for word in ("trial ", "other ", "fresh "))
+    turns = [first, second, first, second, second, first, second, first, first, second, third]
+    assert told(turns, Noise()) == [True, True, *[False] * 7, True]
+
+
+def test_a_notice_that_comes_back_after_quiet_visits_is_news() -> None:
+    clear, outage = page(["All is well.", *TEXT]), page(["The ferry does not run.", *TEXT])
+    versions = [clear, *([outage] + [clear] * 5) * 4]
+    assert told(versions, Noise()) == [old != new for old, new in pairwise(versions)]
+
+
 def test_pages_that_are_all_rewritten_once_are_news_and_those_rewritten_each_time_are_restless() -> None:
     noise = Noise()
     rounds = [[page(["Limit", f"{turn}.{n}", *TEXT]) for n in range(9)] for turn in range(3)]

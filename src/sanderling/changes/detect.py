@@ -131,7 +131,7 @@ def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Chang
 
 
 def _news(found: Difference, noise: Noise, page: int) -> tuple[list[Block], int]:
-    """Leave out blocks that are all template, and those in a restless place; count the latter of the main content.
+    """Leave out blocks that are all template, in a restless place or shown in turn; count those of the main content.
 
     A price is never noise.
     """
@@ -140,7 +140,7 @@ def _news(found: Difference, noise: Noise, page: int) -> tuple[list[Block], int]
     for block in found.blocks:
         if not block.worth and noise.is_template(block, around):
             continue
-        if block.worth or place_of(block) not in noisy:
+        if block.worth or not (place_of(block) in noisy or noise.is_in_turn(page, block)):
             news.append(block)
         else:
             restless += block.main

@@ -2,8 +2,9 @@
 
 A fragment (the hash of a block, link, image or script that came or went) seen on many pages at once belongs to the
 template. A place (the unchanged block before it) whose content differs at every visit, on many pages or again and again
-on one, holds a counter, an advertisement or a quotation of the day. Neither is news of a page. A block more or less in
-a place where so far one took the turn of another is.
+on one, holds a counter, an advertisement or a quotation of the day, if what came goes again. Neither is news of a page,
+nor is what comes and goes in turn, as the two versions of a trial do. A block more or less in a place where so far one
+took the turn of another is.
 """
 
 from collections import Counter
@@ -14,6 +15,7 @@ from typing import Self
 from msgspec import Struct, field, msgpack
 
 from sanderling.changes.difference import ASSETS, Action, Block, Delta, Difference
+from sanderling.changes.turns import has_turned, is_in_turn, turned
 
 SHARE = 0.03  # of the visits on which a fragment must be seen
 PLACE_SHARE = 0.6  # of the visits at which a place must differ
@@ -45,7 +47,8 @@ class Noise(Struct):
     seen: dict[int, float] = field(default_factory=dict)  # fragments and places, with the number of pages they were on
     restless: dict[int, dict[int, int]] = field(default_factory=dict)
     """Of a page: places, and at how many visits more they differed than not; below 0 if not at the last one."""
-    again: dict[int, float] = field(default_factory=dict)  # places, with how often one differed twice in a row
+    turns: dict[int, dict[int, int]] = field(default_factory=dict)  # of a page: what came or went lately (turns.py)
+    again: dict[int, float] = field(default_factory=dict)  # places, with on how many pages what came to one went again
     worded: int = 0  # visits at which words differed
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)  # of texts: the first of those visits, the last
 
@@ -57,13 +60,14 @@ class Noise(Struct):
     def learn(self, page: int, found: Difference | None) -> None:
         """Take one visit into account; None for a page that was the same to the byte."""
         self.visits += 1
-        for fragment in {*fragments(found), *places(found), *_growing(found)} if found is not None else ():
+        for fragment in {*fragments(found), *dict(places(found)), *_growing(found)} if found is not None else ():
             self.seen[fragment] = self.seen.get(fragment, 0) + 1
         if found is not None and found.blocks:
             self._date(found)
         if found is not None and self._leads_elsewhere(found):
             self.seen[RENAMED] = self.seen.get(RENAMED, 0) + 1
-        self._follow(page, set(places(found)) if found is not None else set())
+        self._follow(page, dict(places(found)) if found is not None else {})
+        self._turn(page, found.blocks if found is not None else ())
         if self.visits > MEMORY or len(self.seen) > MAX_FRAGMENTS:
             self._forget()
 
@@ -126,12 +130,16 @@ class Noise(Struct):
         """Say whether a place of a page differs whenever one looks."""
         return abs(self.restless.get(page, {}).get(place, 0)) >= STREAK
 
+    def is_in_turn(self, page: int, block: Block) -> bool:
+        """Say whether all that came and went with a block of a page does so in turn."""
+        return bool(block.keys) and is_in_turn(block.keys, self.turns.get(page, {}))
+
     def noisy(self, page: int, found: Difference) -> set[int]:
         """Name the places in which what differs is noise: it does so all the time, and in this way."""
         growing = _growing(found)
         return {
             place
-            for place in places(found)
+            for place, _ in places(found)
             if (self.is_everywhere(place) or self.is_restless(page, place))
             and (GROWING + place not in growing or self._always_grows(place))
         }
@@ -146,18 +154,26 @@ class Noise(Struct):
         for key in {key for block in found.blocks if block.main for key in block.keys}:
             self.spans[key] = self.spans.get(key, (self.worded,))[0], self.worded
 
-    def _follow(self, page: int, now: set[int]) -> None:
-        before = self.restless.pop(page, {})
-        for place in now:
-            if before.get(place, 0) > 0:
-                self.again[place] = self.again.get(place, 0) + 1
+    def _follow(self, page: int, now: dict[int, list[Block]]) -> None:
+        before, recent = self.restless.pop(page, {}), self.turns.get(page, {})
         counts = {place: min(abs(count), LONGEST) for place, count in before.items()}  # older ones had no end
         quiet = {place: 1 - count for place, count in counts.items() if place not in now and count > 1}
-        places = {place: min(counts.get(place, 0) + 1, LONGEST) for place in sorted(now)[:MAX_PLACES]} | quiet
-        if places:
-            self.restless[page] = dict(islice(places.items(), MAX_PLACES))
-            while len(self.restless) > MAX_PAGES:
-                self.restless.pop(next(iter(self.restless)))
+        places = {
+            place: _streak(counts.get(place, 0), has_turned(blocks, recent))
+            for place, blocks in sorted(now.items())[:MAX_PLACES]
+        }
+        for place, count in places.items():
+            if before.get(place) == 1 < count:
+                self.again[place] = self.again.get(place, 0) + 1
+        if places or quiet:
+            self.restless[page] = dict(islice((places | quiet).items(), MAX_PLACES))
+            _bound(self.restless)
+
+    def _turn(self, page: int, blocks: Iterable[Block]) -> None:
+        """Write down what came or went on a page."""
+        if now := turned(self.turns.pop(page, {}), blocks):
+            self.turns[page] = now
+            _bound(self.turns)
 
     def _forget(self) -> None:
         """Halve all counts, so that what was noise long ago may be news again."""
@@ -201,11 +217,21 @@ def asset(kind: str, key: int) -> int:
     return key + KIND * (1 + ASSETS.index(kind))
 
 
-def places(found: Difference) -> Iterator[int]:
-    """Name the places where little enough differs to be noise."""
+def places(found: Difference) -> Iterator[tuple[int, list[Block]]]:
+    """Name the places where little enough differs to be noise, with what does."""
     for place, blocks in _by_context(found.blocks):
         if len(blocks) <= SMALL and max(block.size for block in blocks) <= SHORT:
-            yield place
+            yield place, blocks
+
+
+def _streak(count: int, is_turn: bool) -> int:
+    """Count one more visit at which a place differs; where what came stays, that never makes it restless."""
+    return min(count + 1, LONGEST) if is_turn else max(count, 1)
+
+
+def _bound(pages: dict[int, dict[int, int]]) -> None:
+    while len(pages) > MAX_PAGES:
+        pages.pop(next(iter(pages)))
 
 
 def _growing(found: Difference) -> set[int]:

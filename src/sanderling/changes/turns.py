@@ -1,0 +1,47 @@
+"""What came or went on a page lately, and what of it comes and goes in turn.
+
+Each time that the same words come or go again adds to their number, each visit at which they do not takes from it. So
+two versions of a page that are shown in turn are known after a few visits, and a notice that comes back after weeks, or
+a road that is open again, is not.
+"""
+
+from collections.abc import Collection, Iterable
+from itertools import islice
+
+from sanderling.changes.difference import Action, Block
+
+FIRST = 1  # the number of what came or went for the first time
+AGAIN = 2  # is added when it does so again
+IN_TURN = 5  # from this number on it comes and goes in turn: three times in a row, or a few more
+MOST = 8
+MAX_KEYS = 100  # of one page
+
+Turns = dict[int, int]
+
+
+def turned(before: Turns, blocks: Iterable[Block]) -> Turns:
+    """Take into account what came or went at one visit."""
+    found = list(blocks)
+    now = dict.fromkeys((*_came(found), *_went(found)))
+    kept = {key: number - 1 for key, number in before.items() if number > 0 and key not in now}
+    again = {key: min(before[key] + AGAIN, MOST) for key in now if key in before}
+    fresh = dict.fromkeys((key for key in now if key not in before), FIRST)
+    return dict(islice((again | fresh | kept).items(), MAX_KEYS))
+
+
+def is_in_turn(keys: Collection[int], turns: Turns) -> bool:
+    """Say whether all that came and went somewhere does so in turn."""
+    return all(turns.get(key, 0) >= IN_TURN for key in keys)
+
+
+def has_turned(blocks: Iterable[Block], before: Turns) -> bool:
+    """Say whether something goes that came lately, for the first time: another thing has its turn."""
+    return any(before.get(key, AGAIN) <= FIRST for key in _went(blocks))
+
+
+def _came(blocks: Iterable[Block]) -> Iterable[int]:
+    return (block.keys[-1] for block in blocks if block.keys and block.action in (Action.ADDED, Action.CHANGED))
+
+
+def _went(blocks: Iterable[Block]) -> Iterable[int]:
+    return (block.keys[0] for block in blocks if block.keys and block.action in (Action.REMOVED, Action.CHANGED))
