@@ -279,6 +279,12 @@ def test_a_paragraph_that_comes_beside_what_never_rests_is_news() -> None:
         assert Kind.CONTENT in judge(found, noise, 1).kinds
 
 
+def test_a_paragraph_that_is_edited_beside_what_never_rests_is_news() -> None:
+    texts = [[TEXT[0], f"Quotation {number}", TEXT[1]] for number in range(8)]
+    texts += [[TEXT[0], f"Quotation {number}", "The pier is closed."] for number in range(8, 10)]
+    assert told([page(text) for text in texts], Noise())[STREAK - 1 :] == [False] * 5 + [True, False]
+
+
 def test_paragraphs_that_come_now_and_then_beside_what_never_rests_are_news_each() -> None:
     noise = Noise()
     shown = [quoted(n, *[f"The pier is closed on day {n}."] * (n % 12 == 0)) for n in range(1, 60)]

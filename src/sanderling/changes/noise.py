@@ -23,7 +23,7 @@ TEXT_SHARE = 0.5  # the same for what only stands in the text: what some pages s
 DENSE = 0.95  # of the visits with other words, from the first that saw it to the last: a template is on all pages
 RENAMED_SHARE = 0.1  # of the visits at which links lead elsewhere below the same words, if pages got other names
 FEWEST = 5  # pages on which it must be seen at the least
-GROWING_SHARE = 0.2  # of the times that a place differs, at which it must grow or shrink for that to be noise too
+USUAL_SHARE = 0.2  # of the times that a place differs, at which it must grow or shrink, or so many blocks must differ
 STREAK = 3  # visits in a row at which a place of one page must differ
 LONGEST = 2 * STREAK  # of a streak; each quiet visit takes one away: what takes turns may happen to be the same once
 MEMORY = 2_000  # visits after which old ones count half
@@ -35,6 +35,7 @@ SHORT = 200  # bytes of such a block
 KIND = 1 << 32  # keeps hashes of each kind of asset apart
 PLACE = 1 << 40  # and hashes of places from all of them
 GROWING = 1 << 41  # and those of places that have more blocks than they had, or fewer
+WIDER = 1 << 42  # and, so many times, those of places in which so many blocks differ
 RENAMED = KIND * (1 + len(ASSETS))  # stands for links that lead elsewhere, wherever to
 FURNITURE = RENAMED + KIND  # keeps what came or went beside the text apart
 TWICE = FURNITURE + KIND  # and what did so more than once on a page
@@ -60,7 +61,9 @@ class Noise(Struct):
     def learn(self, page: int, found: Difference | None) -> None:
         """Take one visit into account; None for a page that was the same to the byte."""
         self.visits += 1
-        for fragment in {*fragments(found), *dict(places(found)), *_growing(found)} if found is not None else ():
+        for fragment in (
+            {*fragments(found), *dict(places(found)), *_growing(found), *_widths(found)} if found is not None else ()
+        ):
             self.seen[fragment] = self.seen.get(fragment, 0) + 1
         if found is not None and found.blocks:
             self._date(found)
@@ -139,14 +142,15 @@ class Noise(Struct):
         growing = _growing(found)
         return {
             place
-            for place, _ in places(found)
+            for place, blocks in places(found)
             if (self.is_everywhere(place) or self.is_restless(page, place))
-            and (GROWING + place not in growing or self._always_grows(place))
+            and (GROWING + place not in growing or self._is_usual(GROWING, place))
+            and (len(blocks) == 1 or self._is_usual(WIDER * len(blocks), place))
         }
 
-    def _always_grows(self, place: int) -> bool:
-        """Say whether blocks come to a place and go all the time, not now and then."""
-        return self._count(GROWING + place) >= max(STREAK, GROWING_SHARE * self._count(place))
+    def _is_usual(self, manner: int, place: int) -> bool:
+        """Say whether a place differs in this manner all the time, not now and then."""
+        return self._count(manner + place) >= max(STREAK, USUAL_SHARE * self._count(place))
 
     def _date(self, found: Difference) -> None:
         """Write down when what came or went in a text did so for the first time, and for the last."""
@@ -241,6 +245,12 @@ def _growing(found: Difference) -> set[int]:
         for place, blocks in _by_context(found.blocks)
         if sum((block.action is Action.ADDED) - (block.action is Action.REMOVED) for block in blocks)
     }
+
+
+def _widths(found: Difference) -> Iterator[int]:
+    """Name the places in which two blocks differ or more, those in which three do or more, and so on."""
+    for place, blocks in places(found):
+        yield from (WIDER * width + place for width in range(2, len(blocks) + 1))
 
 
 def place_of(block: Block) -> int:
