@@ -26,7 +26,9 @@ LATE = (
     *("eilen", "včera", "вчера", "вчора", "χθες", "昨日", "昨天", "刚刚", "어제", "방금", "أمس", "אתמול"),
 )
 
-AGO = rf"(?<!than )(?<!least )(?<!within )(?<!over )\b(?:\d+|an?|one|few|a few)\s*{SPAN}\.?\s+ago\b"
+AGO = (
+    rf"(?<!than )(?<!least )(?<!most )(?<!within )(?<!over )(?<!up to )\b(?:\d+|an?|one|few|a few)\s*{SPAN}\.?\s+ago\b"
+)
 LATELY = rf"(\b(?:{DONE})\W{{1,3}})(?:about|over|almost|nearly|more than|less than)\s+\d+\s*{SPAN}\.?\s+ago\b{ALONE}"
 SINCE = rf"\b(?:il y a|vor|hace|há)\s+(?:\d+|eine[mr]|une?|uma?|una)\s+{SPAN}(?!\w)"
 BACK = r"(?:fa|geleden|sedan|siden|temu|sitten|назад|тому|önce|atrás)\b"

@@ -47,13 +47,14 @@ COUNTED = (
 WHOLE = r"(?:\d{1,3}(?:[.,\s]\d{3})+|\d+)(?![.,]?\d)"
 SOME = rf"(?<![\w.,/$€£])(?:{WHOLE}\+?|\d+(?:[.,]\d+)?\s?[kmb]\b\+?|\d[.,]\d+(?=\s*(?:stars?|ratings?)))"
 NOT_MONEY = r"(?!\s*(?:[$€£¥%]|eur|usd|gbp|chf)\b)"
+WITHOUT_UNIT = r"(?!\s+(?!(?:today|times)\b)[^\W\d]+\b(?!(?:\s+[^\W\d]+)?\s*[:：]))"  # "Comments: 30 days" counts none
 MANY = r"(?:over\s+|more than\s+|about\s+|some\s+|our\s+)?"
 PERIOD = "today|yesterday|this week|this month|in total|heute|gestern|gesamt|aujourd'hui|hoy|oggi|hoje|сегодня"
 OTHERS = "users?|guests?|members?|people|players|customers?|others|readers|subscribers|visitors"
 PATTERNS = (
-    rf"{SOME}\s*(?:{'|'.join(COUNTED)})(?!\w)",
-    rf"(\b(?:{'|'.join(COUNTED)})(?:\s+(?:{PERIOD}))?\s*[:：(（]\s*|\bviewed\s+|\b조회수?\s+){WHOLE}{NOT_MONEY}"
+    rf"(\b(?:{'|'.join(COUNTED)})(?:\s+(?:{PERIOD}))?\s*[:：(（]\s*|\bviewed\s+|\b조회수?\s+){WHOLE}{NOT_MONEY}{WITHOUT_UNIT}"
     r"|(\brating:?\s+)\d[.,]\d+\b",
+    rf"{SOME}\s*(?:{'|'.join(COUNTED)})(?!\w)",
     rf"(\busers browsing this \w+:.{{0,40}}?){SOME}(?=\s+guests?\b)",
     rf"{SOME}\s+(?=(?:{OTHERS})\s+(?:(?:are|currently|have|also)\s+)*(?:online|viewing|watching|found this)\b)",
     rf"(\b(?:trusted|used|loved|chosen|read|followed|enjoyed)\s+by\s+{MANY}){SOME}",
@@ -98,7 +99,21 @@ CLUES = frozenset(
 )
 LIMITS = frozenset(  # a line with such a word says how many there may be
     (
-        *("maximum", "max", "minimum", "capacity", "limit", "limited"),
+        *("maximum", "max", "minimum", "capacity", "limit", "limited", "allowed", "permitted", "required", "requires"),
+        *(
+            "needed",
+            "needs",
+            "included",
+            "includes",
+            "include",
+            "each",
+            "every",
+            "erlaubt",
+            "erforderlich",
+            "enthalten",
+        ),
+        *("jeder", "jede", "jedes", "autorisés", "requis", "inclus", "chaque", "permitidos", "requeridos", "incluye"),
+        *("incluidos", "cada", "ogni", "inclusi", "toegestaan", "vereist", "elk", "elke"),
         *("maximal", "höchstens", "mindestens", "kapazität", "maximale", "capacité", "máximo", "mínimo", "aforo"),
         *("capacidad", "massimo", "minimo", "capienza", "capacidade", "maximaal", "minimaal", "capaciteit"),
     )
@@ -106,10 +121,40 @@ LIMITS = frozenset(  # a line with such a word says how many there may be
 TIMES = rf"^(this (?:page|site|article|document|thread|topic|entry) (?:has been|was) \w+ ){SOME}(?= times\W*$)"
 STARS = "[★☆⭐✩✭✰]½?"
 STARRED = rf"(^(?:{STARS})+\s*){WHOLE}(?=\s*$)|({STARS}\s*\(\s*){WHOLE}(?=\s*\))"  # "Inn ★★★ 120" has a price
-GOES_ON = re.compile(  # to a time or a date, or to what there may be so many of
-    r"[-–:/.]\d|\s*(?:h|uhr|[ap]\.?m)\b|\s+(?:per|pro|par|por|je)\b", re.IGNORECASE
+TERM = (
+    "month|mo|day|year|yr|week|hour|user|monat|tag|jahr|woche|stunde|mois|jour|an|semaine|mes|día|año|mese|giorno|anno"
 )
-UP_TO = re.compile(r"\b(?:up to|bis zu|jusqu.à|hasta|fino a|até|tot)\s+$", re.IGNORECASE)
+GOES_ON = re.compile(  # to a time or a date, or to what there may be so many of
+    rf"[-–:/.]\d|\s*(?:h|uhr|[ap]\.?m)\b|\s+(?:per|pro|par|por|je|a|at a)\b|\s*/\s*(?:{TERM})\b", re.IGNORECASE
+)
+LEAST = "at least|at most|(?:no|not) more than|only|mindestens|höchstens|nicht mehr als|nur|au moins|au plus|seulement"
+LEAST += "|al menos|como máximo|solo|sólo|almeno|al massimo|pelo menos|no máximo|minstens|hoogstens|slechts|не более"
+UP_TO = re.compile(rf"\b(?:up to|bis zu|jusqu.à|hasta|fino a|até|tot|{LEAST})\s+$", re.IGNORECASE)
+OTHERWISE = re.compile(  # words that are counted of visitors, and of other things as well
+    r"(?:stars?|shares?|votes?|ratings?|hits?|plays|reads|forks|likes?)\b", re.IGNORECASE
+)
+OF_VISITORS = frozenset(  # such words around them tell visitors' from others
+    (
+        *("average", "avg", "overall", "total", "mean", "user", "users", "customer", "customers", "reader", "readers"),
+        *(
+            "guest",
+            "guests",
+            "community",
+            "product",
+            "recipe",
+            "our",
+            "your",
+            "weekly",
+            "monthly",
+            "daily",
+            "page",
+            "all",
+        ),
+        *("over", "about", "some", "than", "and", "on", "by", "from", "rated", "rating", "ratings", "review"),
+        *("reviews", "views", "comments", "likes", "shares", "votes", "stars", "forks", "based", "und", "et"),
+    )
+)
+LAST = re.compile(r"([^\W\d]+)\s*$")
 NEXT = re.compile(r"\.?\s+(?:de\s+)?([^\W\d]+)")
 HAN = r"[浏瀏][览覽]|阅读|閱讀|点击|點擊|播放|观看|觀看|評論|评论|閲覧|視聴|再生|回复|点赞"  # views, reads, comments
 WRITTEN = rf"((?:{HAN})(?:次数|次數|回数|数|數|量)?\s*[:：(（]?\s*){WHOLE}|{SOME}\s*[次回]?\s*(?:{HAN})"
@@ -131,9 +176,18 @@ def without_counters(line: str, words: set[str]) -> str:
 
 def _kept(match: re.Match[str]) -> str:
     """Leave a counter out; a number that goes on to a date or a time is none, nor is what there may be."""
-    rest = match.string[match.end() :]
-    is_none = GOES_ON.match(rest) or UP_TO.search(match.string[: match.start()]) or _is_month(NEXT.match(rest))
-    return match[0] if is_none else kept(match)
+    before, rest = match.string[: match.start()], match.string[match.end() :]
+    is_none = GOES_ON.match(rest) or UP_TO.search(before) or _is_month(NEXT.match(rest))
+    return match[0] if is_none or _is_quality(match[0].lower(), before, NEXT.match(rest)) else kept(match)
+
+
+def _is_quality(counted: str, before: str, after: re.Match[str] | None) -> bool:
+    """Say whether it is told what a thing is like, not what visitors think of it: a "4 star hotel", its fire rating."""
+    if not OTHERWISE.search(counted):
+        return False
+    last = LAST.search(before)
+    is_other = last is not None and last[1].lower() not in OF_VISITORS
+    return is_other or (counted.endswith("star") and after is not None and after[1].lower() not in OF_VISITORS)
 
 
 def _is_month(word: re.Match[str] | None) -> bool:

@@ -23,8 +23,9 @@ READING += rf"(?:read|reading|lesezeit|de lecture|de lectura|de leitura|di lettu
 READING += r"read time|lesezeit|temps de lecture|tiempo de lectura|tempo di lettura|tempo de leitura)\W{1,3})"
 READING += rf"(?:ca\.?\s*|about\s*|~\s*)?\d+\s*min\w*\.?{ALONE}"
 HELPFUL = r"\b\d[\d.,]*\s+(?:out\s+)?of\s+\d[\d.,]*(?=\s+(?:people\s+|users\s+)?found\s+(?:this|it)\b)"
-SPENT = r"\b(?:(?:generated|rendered|served|loaded|executed|built) in|took|elapsed:?|uptime:?)\s+\d[\d.,]*\s*"
-SPENT += r"(?:ms|secs?|seconds?|minutes?|hours?|days?|s)\b(?:\s+(?:with|using|and)\s+\d+\s+(?:\w+\s+)?quer(?:y|ies)\b)?"
+SPENT = r"\b(?:(?:generated|rendered|served|loaded|executed|built) in|took)\s+\d[\d.,]*\s*(?:ms|secs?|seconds?|s)\b"
+SPENT += r"(?:\s+(?:with|using|and)\s+\d+\s+(?:\w+\s+)?quer(?:y|ies)\b)?"  # what takes hours is no machine's work
+SPENT += r"|\b(?:elapsed|uptime):?\s+\d[\d.,]*\s*(?:ms|secs?|seconds?|minutes?|hours?|days?|s)\b"
 SPENT += r"|\bin\s+\d[\d.,]*\s*(?:ms|sekunden)(?=\s+(?:erstellt|generiert|geladen)\b)"
 UNIT = r"(?:d|h|m|s|days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|tage?n?|std|stunden?|minuten?|sekunden?|"
 UNIT += r"jours?|heures?|días?|horas?|minutos?|giorni|ore|minuti|uur|dagen|дней|дня|часов|часа|минут)\b\.?"
@@ -36,7 +37,9 @@ COUNTDOWN = (
     rf"(\b(?:{ENDING})\s*:?\s*){TICKING}|(\b(?:{LEFT})\s*:?\s*)(?:{TICKING}|\d+\s*{UNIT})"  # a term does not tick
 )
 NAME = r"(?:\s+(?:id|number|no\.?|key|code))?\s*[:#=]?\s+(?=\S*\d)"
-NUMBERED = rf"(\b(?:request|trace|ray|incident|session|build){NAME})[\w.\-]+\s*$"
+NUMBERED = rf"(\b(?:request|trace|ray|incident|session){NAME})(?!(?:19|20)\d\d[-/])[\w.\-]{{6,}}\s*$"
+NUMBERED += r"|(\b(?:request|trace|ray|session)\s+(?:id|key)\s*[:#=]?\s+(?=\S*\d))[\w.\-]+\s*$"
+NUMBERED += rf"|(\bbuild{NAME})(?:20\d{{6}}[\w.\-]*|(?=[0-9]*[a-f])[0-9a-f]{{7,}})\s*$"  # a short one is a version
 NUMBERED += rf"|(\b(?:transaction|error|revision|reference){NAME})(?:[0-9a-f]{{7,}}|[\w.\-]{{12,}})\s*$"
 YEARS = r"\b(?:19|20)\d\d(?:\s*[-–,/]\s*(?:19|20)?\d\d)*\b"
 LAWS = "act|law|order|directive|regulation|rules|code|bill|treaty|statute"
