@@ -6,118 +6,55 @@ comments; "12 of 40 rooms" is none, nor is "maximum 40 visitors" or "Comments: 5
 
 import re
 
+from sanderling.pages.counted import COUNTED, HELD, LIMITS, OF_VISITORS, OTHERWISE, TELLING, spelled_out
 from sanderling.pages.patterns import kept, made
 
 LONGEST = 60  # characters of a line that may have a counter
 SAID = 6  # words of a counter at most, if it ends like a sentence
 
-COUNTED = (
-    *("views?", "visits?", "visitors?", "hits?", "comments?", "replies", "likes?", "shares?", "followers?"),
-    *("subscribers?", "downloads?", "reads", "readers", "votes?", "upvotes?", "reactions?", "unread"),
-    *("notifications?", "retweets", "stars?", "forks", "karma", "ratings?", "reviews?", "plays", "reposts"),
-    *("aufrufe", "kommentare?", "besucher", "bewertungen", "commentaires?", "vues?", "visites", "téléchargements"),
-    *("visitas", "vistas", "comentarios?", "descargas", "reproducciones", "visualizzazioni", "commenti"),
-    *("visualizações", "visualizaciones", "comentários?", "acessos", "weergaven", "reacties", "visningar"),
-    *("visninger", "kommentarer", "näyttökertaa", "kommenttia", "wyświetleń", "wyświetlenia", "odsłon", "komentarzy"),
-    *("zhlédnutí", "komentářů", "megtekintés", "hozzászólás", "vizualizări", "comentarii", "görüntülenme"),
-    *(
-        "görüntüleme",
-        "okunma",
-        "yorum",
-        "просмотры?",
-        "просмотра",
-        "просмотров",
-        "комментари(?:й|я|ев)",
-        "перегляд(?:и|ів)?",
-    ),
-    *(
-        "преглед(?:а|и)?",
-        "προβολές",
-        "σχόλια",
-        "مشاهدات?",
-        "مشاهدة",
-        "تعليقات?",
-        "زيارات?",
-        "بازدید",
-        "צפיות",
-        "תגובות",
-    ),
-    *("조회수?", "댓글", "lượt xem", "bình luận", "tayangan", "dilihat", "komentar"),
-)
 WHOLE = r"(?:\d{1,3}(?:[.,\s]\d{3})+|\d+)(?![.,]?\d)"
 SOME = rf"(?<![\w.,/$€£])(?:{WHOLE}\+?|\d+(?:[.,]\d+)?\s?[kmb]\b\+?|\d[.,]\d+(?=\s*(?:stars?|ratings?)))"
 NOT_MONEY = r"(?!\s*(?:[$€£¥%]|eur|usd|gbp|chf)\b)"
 WITHOUT_UNIT = r"(?!\s+(?!(?:today|times)\b)[^\W\d]+\b(?!(?:\s+[^\W\d]+)?\s*[:：]))"  # "Comments: 30 days" counts none
 MANY = r"(?:over\s+|more than\s+|about\s+|some\s+|our\s+)?"
 PERIOD = "today|yesterday|this week|this month|in total|heute|gestern|gesamt|aujourd'hui|hoy|oggi|hoje|сегодня"
-OTHERS = "users?|guests?|members?|people|players|customers?|others|readers|subscribers|visitors"
+OTHERS = "users?|guests?|members?|people|players|customers?|others|readers|subscribers|visitors|registered|hidden"
+WHOSE = r"(?:(?:customer|user|verified|global|reader|guest|total|new)\s+)?"
+LATELY = r"(?:in|over|within)\s+(?:the\s+)?(?:last|past)\b|today\b|recently\b"
+GLADLY = "found|like|liked|love|bought|purchased|recommend|added|saved"
+OFTEN = "|".join(  # what was done, and how many times
+    rf"(?:{done})\s+(?=\d\S*\s+(?:{times})\b)"
+    for done, times in (
+        ("seen|viewed|read|downloaded|played|thanked|liked", "times"),
+        ("(?:lu|vu|téléchargé|consulté)e?", "fois"),
+        ("leído|visto|visitado|descargado|lido|baixado", "veces|vezes"),
+        ("letto|visto|scaricato", "volte"),
+        ("gefällt", "mal"),
+        ("прочитано|просмотрено|скачано", "раза?"),
+    )
+)
+ANY, BEFORE_IT = ("|".join(words) for words in (COUNTED, (*COUNTED, *HELD)))
 PATTERNS = (
-    rf"(\b(?:{'|'.join(COUNTED)})(?:\s+(?:{PERIOD}))?\s*[:：(（]\s*|\bviewed\s+|\b조회수?\s+){WHOLE}{NOT_MONEY}{WITHOUT_UNIT}"
-    r"|(\brating:?\s+)\d[.,]\d+\b",
-    rf"{SOME}\s*(?:{'|'.join(COUNTED)})(?!\w)",
+    rf"(\b(?:{BEFORE_IT})(?:\s+(?:{PERIOD}))?\s*[:：(（]\s*|\bviewed\s+|\b조회수?\s+){WHOLE}"
+    rf"{NOT_MONEY}{WITHOUT_UNIT}|(\brating:?\s+)\d[.,]\d+\b",
+    rf"{SOME}\s*{WHOSE}(?:{ANY})(?!\w)|{SOME}\s+thoughts?(?=\s+on\b)",
     rf"(\busers browsing this \w+:.{{0,40}}?){SOME}(?=\s+guests?\b)",
-    rf"{SOME}\s+(?=(?:{OTHERS})\s+(?:(?:are|currently|have|also)\s+)*(?:online|viewing|watching|found this)\b)",
-    rf"(\b(?:trusted|used|loved|chosen|read|followed|enjoyed)\s+by\s+{MANY}){SOME}",
+    rf"{SOME}\s+(?=(?:{OTHERS})\s+(?:(?:are|currently|have|also)\s+)*"
+    rf"(?:online\b|viewing\b|watching\b|(?:{GLADLY})\s+(?:this|it)\b|this in their \w+))",
+    rf"(\b(?:trusted|used|loved|liked|chosen|read|followed|enjoyed)\s+by\s+{MANY}){SOME}",
     rf"(\bjoin\s+(?:the\s+)?{MANY}){SOME}(?=\s+(?:\w+\s+)?(?:{OTHERS})\b)",
-    rf"(\b(?:seen|viewed|read|downloaded|played)\s+){SOME}(?=\s+times\b)",
     rf"(\bvisitors?\s+(?:number|no\.?|nr\.?|#)\s*:?\s*){WHOLE}",
     rf"{SOME}\s+(?=(?:mal\s+(?:gelesen|aufgerufen|angesehen)|keer\s+(?:bekeken|gelezen)|sold)\s*$)",
+    rf"{SOME}\s+(?=(?:sold|viewed|bought|purchased|added)\s+(?:{LATELY}))|{SOME}\s+(?=watching\s*(?:$|[|·•,]))",
+    rf"(\bin\s+){SOME}(?=\s+(?:carts|baskets)\b)|{SOME}\s+items?(?=\s+in\s+your\s+(?:cart|basket|bag)\b)",
+    rf"(\b(?:{OFTEN})){SOME}(?:\s+times\s+in\s+{WHOLE}\s+posts\b)?(?:\s+раза?\b)?",
+    rf"(\btotal\s+(?:posts|topics|threads|messages|members|users)\s*:?\s*){WHOLE}",
 )
-CLUES = frozenset(
-    (
-        *(
-            "browsing",
-            "viewed",
-            "viewing",
-            "online",
-            "watching",
-            "found",
-            "trusted",
-            "used",
-            "loved",
-            "chosen",
-            "read",
-            "followed",
-        ),
-        *(
-            "enjoyed",
-            "join",
-            "seen",
-            "downloaded",
-            "played",
-            "gelesen",
-            "aufgerufen",
-            "angesehen",
-            "bekeken",
-            "gelezen",
-        ),
-        *("accessed", "visited", "sold", "lượt", "bình", "комментарий", "комментария", "комментариев"),
-        *("перегляди", "переглядів", "прегледа", "прегледи", "조회", "visitor", "no", "nr"),
-        *(word.rstrip("?") for word in COUNTED),
-        *(word[:-2] for word in COUNTED if "?" in word),
-    )
-)
-LIMITS = frozenset(  # a line with such a word says how many there may be
-    (
-        *("maximum", "max", "minimum", "capacity", "limit", "limited", "allowed", "permitted", "required", "requires"),
-        *(
-            "needed",
-            "needs",
-            "included",
-            "includes",
-            "include",
-            "each",
-            "every",
-            "erlaubt",
-            "erforderlich",
-            "enthalten",
-        ),
-        *("jeder", "jede", "jedes", "autorisés", "requis", "inclus", "chaque", "permitidos", "requeridos", "incluye"),
-        *("incluidos", "cada", "ogni", "inclusi", "toegestaan", "vereist", "elk", "elke"),
-        *("maximal", "höchstens", "mindestens", "kapazität", "maximale", "capacité", "máximo", "mínimo", "aforo"),
-        *("capacidad", "massimo", "minimo", "capienza", "capacidade", "maximaal", "minimaal", "capaciteit"),
-    )
-)
+SHOWN = "star|stars|forks?|watch|watchers|comments?|kommentare|commentaires|views|likes|followers|replies|downloads"
+ROW = rf"(?:\W*(?:{SHOWN})\s+{SOME})+\W*"  # labels with their numbers and nothing else: "Stars 1,204 Forks 12"
+PRESENT = rf"\W*(?:online\W+)?(?:{WHOLE}\s+(?:{OTHERS})\b\W*(?:(?:and|und|et|y|e)\s+)?)+(?:online)?\W*"
+RECORD = r"^(most users ever online was )(?=\d).*|^(in total there (?:are|is) )(?=\d+ users? online\b).*"
+CLUES = spelled_out((*COUNTED, *HELD, *TELLING))
 TIMES = rf"^(this (?:page|site|article|document|thread|topic|entry) (?:has been|was) \w+ ){SOME}(?= times\W*$)"
 STARS = "[★☆⭐✩✭✰]½?"
 STARRED = rf"(^(?:{STARS})+\s*){WHOLE}(?=\s*$)|({STARS}\s*\(\s*){WHOLE}(?=\s*\))"  # "Inn ★★★ 120" has a price
@@ -130,31 +67,9 @@ GOES_ON = re.compile(  # to a time or a date, or to what there may be so many of
 LEAST = "at least|at most|(?:no|not) more than|only|mindestens|höchstens|nicht mehr als|nur|au moins|au plus|seulement"
 LEAST += "|al menos|como máximo|solo|sólo|almeno|al massimo|pelo menos|no máximo|minstens|hoogstens|slechts|не более"
 UP_TO = re.compile(rf"\b(?:up to|bis zu|jusqu.à|hasta|fino a|até|tot|{LEAST})\s+$", re.IGNORECASE)
-OTHERWISE = re.compile(  # words that are counted of visitors, and of other things as well
-    r"(?:stars?|shares?|votes?|ratings?|hits?|plays|reads|forks|likes?)\b", re.IGNORECASE
-)
-OF_VISITORS = frozenset(  # such words around them tell visitors' from others
-    (
-        *("average", "avg", "overall", "total", "mean", "user", "users", "customer", "customers", "reader", "readers"),
-        *(
-            "guest",
-            "guests",
-            "community",
-            "product",
-            "recipe",
-            "our",
-            "your",
-            "weekly",
-            "monthly",
-            "daily",
-            "page",
-            "all",
-        ),
-        *("over", "about", "some", "than", "and", "on", "by", "from", "rated", "rating", "ratings", "review"),
-        *("reviews", "views", "comments", "likes", "shares", "votes", "stars", "forks", "based", "und", "et"),
-    )
-)
+QUALITY = re.compile(rf"(?:{OTHERWISE})\b", re.IGNORECASE)
 LAST = re.compile(r"([^\W\d]+)\s*$")
+DIGITS = re.compile(r"\d[\d.,\s]*[kmb]?\b\+?", re.IGNORECASE)
 NEXT = re.compile(r"\.?\s+(?:de\s+)?([^\W\d]+)")
 HAN = r"[浏瀏][览覽]|阅读|閱讀|点击|點擊|播放|观看|觀看|評論|评论|閲覧|視聴|再生|回复|点赞"  # views, reads, comments
 WRITTEN = rf"((?:{HAN})(?:次数|次數|回数|数|數|量)?\s*[:：(（]?\s*){WHOLE}|{SOME}\s*[次回]?\s*(?:{HAN})"
@@ -162,6 +77,8 @@ WRITTEN = rf"((?:{HAN})(?:次数|次數|回数|数|數|量)?\s*[:：(（]?\s*){W
 
 def without_counters(line: str, words: set[str]) -> str:
     """Take the counters out of a line. `words`: its words, small."""
+    if "online" in words:
+        line = made(RECORD).sub(kept, line)
     if len(line) > LONGEST:
         return line
     left = line if line.isascii() else made(STARRED).sub(kept, made(WRITTEN).sub(kept, line))
@@ -169,6 +86,8 @@ def without_counters(line: str, words: set[str]) -> str:
         return left
     if _is_sentence(line):
         return made(TIMES).sub(kept, left)
+    if made(ROW).fullmatch(left) or ("online" in words and made(PRESENT).fullmatch(left)):
+        return DIGITS.sub("", left)
     for pattern in PATTERNS:
         left = made(pattern).sub(_kept, left)
     return left
@@ -183,7 +102,7 @@ def _kept(match: re.Match[str]) -> str:
 
 def _is_quality(counted: str, before: str, after: re.Match[str] | None) -> bool:
     """Say whether it is told what a thing is like, not what visitors think of it: a "4 star hotel", its fire rating."""
-    if not OTHERWISE.search(counted):
+    if not QUALITY.search(counted):
         return False
     last = LAST.search(before)
     is_other = last is not None and last[1].lower() not in OF_VISITORS
