@@ -71,8 +71,9 @@ QUALITY = re.compile(rf"(?:{OTHERWISE})\b", re.IGNORECASE)
 LAST = re.compile(r"([^\W\d]+)\s*$")
 DIGITS = re.compile(r"\d[\d.,\s]*[kmb]?\b\+?", re.IGNORECASE)
 NEXT = re.compile(r"\.?\s+(?:de\s+)?([^\W\d]+)")
-HAN = r"[浏瀏][览覽]|阅读|閱讀|点击|點擊|播放|观看|觀看|評論|评论|閲覧|視聴|再生|回复|点赞"  # views, reads, comments
-WRITTEN = rf"((?:{HAN})(?:次数|次數|回数|数|數|量)?\s*[:：(（]?\s*){WHOLE}|{SOME}\s*[次回]?\s*(?:{HAN})"
+# views, reads, comments, reviews
+HAN = r"[浏瀏][览覽]|阅读|閱讀|点击|點擊|播放|观看|觀看|評論|评论|閲覧|視聴|再生|回复|点赞|レビュー|口コミ"
+WRITTEN = rf"((?:{HAN})(?:次数|次數|回数|数|數|量)?\s*[:：(（]?\s*){WHOLE}|{SOME}\s*[次回件]?の?\s*(?:{HAN})"
 
 
 def without_counters(line: str, words: set[str]) -> str:

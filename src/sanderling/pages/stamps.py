@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from types import ModuleType
 
-from sanderling.pages import ages, counters
+from sanderling.pages import ages, counters, ratings
 from sanderling.pages.ages import ALONE, without_ages
 from sanderling.pages.counters import without_counters
 from sanderling.pages.patterns import kept, made
+from sanderling.pages.ratings import without_ratings
 
 MAX_STAMPED = 160  # characters of a line that may have a stamp; a long paragraph with a time in it is content
 MAX_LABELLED = 80  # the same for tokens
@@ -23,15 +24,22 @@ READING += rf"(?:read|reading|lesezeit|de lecture|de lectura|de leitura|di lettu
 READING += r"read time|lesezeit|temps de lecture|tiempo de lectura|tempo di lettura|tempo de leitura)\W{1,3})"
 READING += rf"(?:ca\.?\s*|about\s*|~\s*)?\d+\s*min\w*\.?{ALONE}"
 HELPFUL = r"\b\d[\d.,]*\s+(?:out\s+)?of\s+\d[\d.,]*(?=\s+(?:people\s+|users\s+)?found\s+(?:this|it)\b)"
-SPENT = r"\b(?:(?:generated|rendered|served|loaded|executed|built) in|took)\s+\d[\d.,]*\s*(?:ms|secs?|seconds?|s)\b"
-SPENT += r"(?:\s+(?:with|using|and)\s+\d+\s+(?:\w+\s+)?quer(?:y|ies)\b)?"  # what takes hours is no machine's work
+SECONDS = r"\d[\d.,]*\s*(?:ms\b|second\(s\)|secs?\b|seconds?\b|secondes?\b|sekunden?\b|s\b)"
+SPENT = rf"\b(?:(?:generated|rendered|served|loaded|executed|built|processed|displayed) in|took)\s+{SECONDS}"
+SPENT += (
+    r"(?:,?\s+(?:(?:with|using|and)\s+)?\d+\s+(?:\w+\s+)?quer(?:y|ies)\b)?"  # what takes hours is no machine's work
+)
+SPENT += r"|(\b(?:(?:load|loading|generation|rendering|execution|processing|query) time|ladezeit|"
+SPENT += rf"temps (?:de |d['’])(?:génération|chargement|exécution))\s*[:=]?\s*){SECONDS}"
 SPENT += r"|\b(?:elapsed|uptime):?\s+\d[\d.,]*\s*(?:ms|secs?|seconds?|minutes?|hours?|days?|s)\b"
 SPENT += r"|\bin\s+\d[\d.,]*\s*(?:ms|sekunden)(?=\s+(?:erstellt|generiert|geladen)\b)"
 UNIT = r"(?:d|h|m|s|days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|tage?n?|std|stunden?|minuten?|sekunden?|"
 UNIT += r"jours?|heures?|días?|horas?|minutos?|giorni|ore|minuti|uur|dagen|дней|дня|часов|часа|минут)\b\.?"
 TICKING = rf"(?:\d+\s*{UNIT}(?:,?\s*(?:and\s+|und\s+|et\s+|y\s+|e\s+)?\d+\s*{UNIT})+|\d+:[0-5]\d:[0-5]\d)"
 ENDING = r"(?:ends?|ending|closes?|closing|starts?|starting|begins?|expires?|endet|beginnt|startet) in|termine dans|"
-ENDING += r"termina (?:en|em|tra|fra)|eindigt over|order within|noch"
+ENDING += (
+    r"termina (?:en|em|tra|fra)|eindigt over|(?:order|bestellen sie) (?:within|in|innerhalb)(?: the next| von)?|noch"
+)
 LEFT = "time left|time remaining|remaining time|restzeit|temps restant|tiempo restante|tempo restante"
 COUNTDOWN = (
     rf"(\b(?:{ENDING})\s*:?\s*){TICKING}|(\b(?:{LEFT})\s*:?\s*)(?:{TICKING}|\d+\s*{UNIT})"  # a term does not tick
@@ -41,6 +49,9 @@ NUMBERED = rf"(\b(?:request|trace|ray|incident|session){NAME})(?!(?:19|20)\d\d[-
 NUMBERED += r"|(\b(?:request|trace|ray|session)\s+(?:id|key)\s*[:#=]?\s+(?=\S*\d))[\w.\-]+\s*$"
 NUMBERED += rf"|(\bbuild{NAME})(?:20\d{{6}}[\w.\-]*|(?=[0-9]*[a-f])[0-9a-f]{{7,}})\s*$"  # a short one is a version
 NUMBERED += rf"|(\b(?:transaction|error|revision|reference){NAME})(?:[0-9a-f]{{7,}}|[\w.\-]{{12,}})\s*$"
+SUMS = r"\d{1,2}\s*(?:[+×*]|\s[-−–x]\s|\b(?:plus|minus|times|fois|más|плюс|минус)\b)\s*\d{1,2}"
+ASKED = rf"\b{SUMS}(?=\s*(?:=\s*\??|\?)\s*$)"  # a question that tells people from machines
+ADDRESS = r"(\b(?:your|ihre|deine|votre|tu|su|il tuo|seu|uw|ваш)\s+ip\b\D{0,16})\d{1,3}(?:\.\d{1,3}){3}\b"
 YEARS = r"\b(?:19|20)\d\d(?:\s*[-–,/]\s*(?:19|20)?\d\d)*\b"
 LAWS = "act|law|order|directive|regulation|rules|code|bill|treaty|statute"
 CLAIMED = rf"((?:©|\bcopyright\b(?!\s+(?:{LAWS})\b))[^.\d]{{0,40}}?){YEARS}|{YEARS}(?=\s*(?:©|\(c\)))"
@@ -62,8 +73,9 @@ SPENDING = (
     "took",
     "elapsed",
     "uptime",
-    *("erstellt", "generiert", "geladen"),
+    *("erstellt", "generiert", "geladen", "processed", "displayed", "time", "ladezeit", "temps"),
 )
+ADDED = ("plus", "minus", "times", "fois", "más", "плюс", "минус")
 ISSUED = ("request", "trace", "ray", "incident", "session", "build", "transaction", "error", "revision", "reference")
 REMAINING = (
     *(
@@ -81,7 +93,7 @@ REMAINING = (
         "expire",
     ),
     *("expires", "endet", "beginnt", "startet", "termine", "termina", "eindigt", "within", "noch", "left", "remaining"),
-    *("restzeit", "restant", "restante"),
+    *("restzeit", "restant", "restante", "order", "bestellen"),
 )
 STAMPS = tuple(
     (frozenset(clues), pattern)
@@ -92,6 +104,8 @@ STAMPS = tuple(
         (ISSUED, NUMBERED),
         (REMAINING, COUNTDOWN),
         (("copyright", "c"), CLAIMED),
+        (ADDED, ASKED),
+        (("ip",), ADDRESS),
     )
 )  # each pattern with words one of which it needs: looking for the words is much cheaper
 CLUES = frozenset(clue for clues, _ in STAMPS for clue in clues)
@@ -106,7 +120,9 @@ ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 RUNS = bytes(119 if chr(code).isalnum() or code in b"_-" else code for code in range(128)) + bytes(128)
 HEXES = bytes(120 if code in b"0123456789abcdef" else code for code in range(128)) + bytes(128)
 RUN, HEX_RUN = b"w" * 20, b"x" * 8  # of letters and digits: one of them is in each token
-SIGNS = (b"0:00", b"0h00", b"0am", b"0pm", b"(c)")  # one of them is in each time of day, or claim
+ASKING = (b"0 + 0", b"0+0", b"0 - 0", b"0 x 0", b"0 * 0", b"0*0")
+SIGNS = (b"0:00", b"0h00", b"0am", b"0pm", b"(c)", *ASKING, *ratings.SIGNS)
+"""One of them is in each time of day, claim, question or rating."""
 PLAIN = {"\u00a0": " "} | dict.fromkeys(
     "\u2013\u2014\u2018\u2019\u201c\u201d\u2026\u2022\u2192\u00a7", ","
 )  # no letters
@@ -196,6 +212,9 @@ def _reduced(line: str) -> str:
             left = left if clues.isdisjoint(words) else made(pattern).sub(kept, left)
     if "©" in line:
         left = made(CLAIMED).sub(kept, left)
+    if line.endswith(("?", "=")):
+        left = made(ASKED).sub("", left)
+    left = without_ratings(left)
     left = without_counters(_moments().without_moments(without_ages(left, words), words), words)
     return _without_token(left) if len(line) <= MAX_LABELLED and LONG.search(left) else left
 
