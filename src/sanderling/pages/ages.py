@@ -11,8 +11,9 @@ from itertools import compress, count
 from sanderling.pages.patterns import kept, made
 
 SPANS = (
-    *("secs?", "seconds?", "mins?", "minutes?", "hrs?", "hours?", "days?", "weeks?", "months?", "years?", "[smhd]"),
-    *("sekunden?", "minuten?", "stunden?", "tag(?:en?)?", "wochen?", "monat(?:en?)?", "jahr(?:en?)?"),
+    *("secs?", "seconds?", "mins?", "minutes?", "hrs?", "hours?", "days?", "weeks?", "months?", "years?", "[smhdwy]"),
+    *("wks?", "mos?", "yrs?"),
+    *("sekunden?", "minuten?", "stunden?", "tag(?:en?)?", "wochen?", "monat(?:en?)?", "jahr(?:en?)?", "std"),
     *("secondes?", "heures?", "jours?", "semaines?", "mois", "ans?", "segundos?", "minutos?", "horas?", "días?"),
     *("dias?", "semanas?", "mes(?:es)?", "años?", "anos?"),
 )
@@ -21,18 +22,53 @@ DONE = "updated|modified|edited|posted|published|created|active|seen|checked|rev
 APART = r"|·•∙()\[\]/–—،"
 ALONE = rf"(?=\s*$|\s*[{APART}]|\s+-\s|\s+by\b)"  # where no sentence goes on, nor ends
 FIRST = rf"(?:^|(?<=[{APART}:])\s?)"
-LATE = (
-    *("yesterday", "just now", "gestern", "ayer", "ieri", "ontem", "gisteren", "wczoraj", "dün", "igår", "i går"),
-    *("eilen", "včera", "вчера", "вчора", "χθες", "昨日", "昨天", "刚刚", "어제", "방금", "أمس", "אתמול"),
+WORD = re.compile(r"[^\W\d_]+")
+LATE = (  # each alone on its line, or with a time of day
+    *("yesterday", "just now", "today", "moments ago", "a moment ago", "gestern", "heute", "gerade eben", "vorgestern"),
+    *("hier", "aujourd'hui", "à l'instant", "ayer", "hoy", "ahora mismo", "ontem", "hoje", "ieri", "oggi", "poco fa"),
+    *(
+        "gisteren",
+        "vandaag",
+        "zojuist",
+        "igår",
+        "idag",
+        "i går",
+        "i dag",
+        "nyss",
+        "eilen",
+        "tänään",
+        "wczoraj",
+        "dzisiaj",
+    ),
+    *("dziś", "przed chwilą", "včera", "dnes", "вчера", "сегодня", "только что", "вчора", "сьогодні", "щойно", "χθες"),
+    *(
+        "σήμερα",
+        "dün",
+        "bugün",
+        "az önce",
+        "tegnap",
+        "昨日",
+        "今日",
+        "昨天",
+        "今天",
+        "刚刚",
+        "剛剛",
+        "어제",
+        "오늘",
+        "방금",
+    ),
+    *("방금 전", "hôm qua", "hôm nay", "vừa xong", "kemarin", "أمس", "اليوم", "الآن", "אתמול", "היום", "עכשיו"),
 )
 
-AGO = (
-    rf"(?<!than )(?<!least )(?<!most )(?<!within )(?<!over )(?<!up to )\b(?:\d+|an?|one|few|a few)\s*{SPAN}\.?\s+ago\b"
-)
+LIMIT = "(?<!than )(?<!least )(?<!most )(?<!within )(?<!over )(?<!up to )"
+AGO = rf"{LIMIT}\b(?:\d+\s*{SPAN},?\s+(?:and\s+)?)?(?:\d+\+?|an?|one|few|a few)\s*{SPAN}\.?\s+ago\b"
+ABOUT = rf"{FIRST}(?:about|over|almost|nearly|around|less than|more than)\s+(?:\d+|an?|one)\s*{SPAN}\.?\s+ago\b{ALONE}"
 LATELY = rf"(\b(?:{DONE})\W{{1,3}})(?:about|over|almost|nearly|more than|less than)\s+\d+\s*{SPAN}\.?\s+ago\b{ALONE}"
-SINCE = rf"\b(?:il y a|vor|hace|há)\s+(?:\d+|eine[mr]|une?|uma?|una)\s+{SPAN}(?!\w)"
+FEW = "wenigen|einigen|ein paar|quelques|unos|unas|algunos|alguns|poucos"
+SINCE = rf"\b(?:il y a|vor|hace|há)\s+(?:\d+|eine[mr]|une?|uma?|una|{FEW})\s+(?:{SPAN}|instante?s)(?!\w)\.?"
 BACK = r"(?:fa|geleden|sedan|siden|temu|sitten|назад|тому|önce|atrás)\b"
 BACK = rf"(?:\b(?:för|for)\s+)?\b(?:\d+|een|en|et|ett|un|una)\s+\w+\.?\s+{BACK}|\bun['’]ora fa\b"
+ONCE = rf"{FIRST}[^\W\d]{{2,10}}\s+(?:назад|тому|temu|sedan|siden|geleden){ALONE}"  # "час назад"
 BEFORE = r"acum|před|pred|преди|fa|πριν(?:\s+από)?|قبل|منذ|לפני|cách đây"
 BEFORE = rf"{FIRST}(?:{BEFORE})\s+\d+\s+\S{{1,16}}{ALONE}"
 AFTER = "पहले|আগে|ที่แล้ว|ที่ผ่านมา|trước|(?:yang )?lalu|پیش|قبل|전"
@@ -40,16 +76,19 @@ HUNGARIAN = ("másodperce", "perce", "órája", "napja", "hete", "hónapja", "é
 AFTER = rf"{FIRST}\d+\s(?:{'|'.join(HUNGARIAN)}){ALONE}|{FIRST}\d+\s*(?:\S{{1,16}}\s*)?(?:{AFTER}){ALONE}"
 EARLIER = r"\d+\s*(?:秒鐘?|秒钟|分[钟鐘]?|時間|小[时時]|日|天|[週周]間?|[か个個ヶカ]月|年)前"
 EARLIER += rf"(?={ALONE}|\s*に?\s*(?:更新|投稿|公開|公开|发布|發布|发表|發表|编辑))"
-ON = rf"^(?:{'|'.join(LATE)})$|(\b(?:{DONE})\W{{1,3}})yesterday{ALONE}"
+AT = r"[\s,]+(?:(?:at|um|à|a las|alle|às|om|kl\.?|о|в|o)\s+)?\d{1,2}[:.h]\d\d(?:\s*(?:uhr|[ap]\.?m\.?|h))?"
+ON = rf"^(?:{'|'.join(LATE)})(?:{AT})?$|(\b(?:{DONE})\W{{1,3}})(?:yesterday|today|just now){ALONE}"
 
 WORDS = (  # each pattern with words one of which it needs: looking for the words is much cheaper
+    (("ago",), ABOUT),
     (("ago",), LATELY),
     (("ago",), AGO),
     (("il", "vor", "hace", "há"), SINCE),
     (("fa", "geleden", "sedan", "siden", "temu", "sitten", "назад", "тому", "önce", "atrás"), BACK),
+    (("geleden", "sedan", "siden", "temu", "назад", "тому"), ONCE),
     (("fa", "acum", "před", "pred", "преди", "πριν", "قبل", "منذ", "לפני", "cách"), BEFORE),
     (("trước", "lalu", "پیش", "قبل", "전", *HUNGARIAN), AFTER),
-    (tuple(word for one in LATE for word in one.split()), ON),
+    (tuple(max(WORD.findall(one), key=len) for one in LATE), ON),
 )
 CLUES = frozenset(clue for clues, _ in WORDS for clue in clues)
 SIGNS = (("前", EARLIER), ("पहले", AFTER), ("আগে", AFTER), ("แล้ว", AFTER), ("ที่ผ่านมา", AFTER))  # within words
@@ -60,11 +99,23 @@ ENDINGS = tuple(
     for word in {one, one.capitalize(), one.title()}
 )
 BEGINNINGS = tuple(
-    word.encode() for word in ("vorein", "Vorein", "ilyaun", "Ilyaun", "haceun", "Haceun", "háum", "Háum")
+    word.encode()
+    for one in (
+        "vorein",
+        "vorwenigen",
+        "voreinigen",
+        "ilyaun",
+        "ilyaquelques",
+        "haceun",
+        "haceunos",
+        "háum",
+        "háalguns",
+    )
+    for word in (one, one.capitalize())
 )
 SINGLE = (  # what the lines with those beginnings end with
     *("Sekunde", "Minute", "Stunde", "Tag", "Woche", "Monat", "Jahr", "heure", "jour", "semaine", "mois", "minuto"),
-    *("hora", "día", "dia", "semana", "mes", "mês", "año", "ano"),
+    *("hora", "día", "dia", "semana", "mes", "mês", "año", "ano", "Sekunden", "Tagen", "secondes", "minutos"),
 )
 TAILS = frozenset((*(word[-2:] for word in ENDINGS), *(word.encode()[-2:] for word in SINGLE)))
 STRANGE = re.compile(  # digits of Arabic, Persian, Devanagari, Bengali and Thai
