@@ -26,6 +26,12 @@ def test_a_part_beside_the_core_is_furniture_whatever_it_is_called() -> None:
     assert len(main_lines(f"<body>{page.format(NOTE, NOTE)}<div>{NOTE}</div></body>")) == 12
 
 
+def test_a_text_without_an_alphabet_has_a_core_though_it_has_fewer_letters() -> None:
+    clause = "船在潮水转向时离开港口，谁也不等，请各位旅客提前到达码头。"
+    text = "".join(f"<p>{number}. {clause * 2}</p>" for number in range(12))
+    assert len(main_lines(f"<body><div><div><p>{clause}</p></div><div>{text}</div></div></body>")) == 12
+
+
 def test_what_stands_between_the_title_and_the_core_belongs_to_it() -> None:
     page = f"<body><div>{NOTE}<h1>Terms</h1><p>In force from May on</p></div><div>{TEXT}</div></body>"
     assert main_lines(page)[:2] == ["Terms", "In force from May on"]

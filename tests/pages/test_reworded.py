@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.pages.alike import as_found
+from tests.pages.alike import agree, as_found
 
 from sanderling.changes.difference import difference
 from sanderling.pages.blocks import blocks
@@ -45,3 +45,10 @@ def test_a_time_that_makes_a_timetable_is_told_though_it_stands_elsewhere() -> N
     )
     pair = compare_blocks(old, new)
     assert len(difference(pair.old, pair.new).blocks) > 1
+
+
+def test_a_line_without_an_alphabet_is_prose_though_it_has_fewer_letters() -> None:
+    links = "".join(f"<li><a href=/{name}>{name}</a></li>" for name in ("价格", "新闻", "港口", "天气"))
+    page = f"<p>{PROSE}</p>" * 20 + f"<ul>{links}</ul><p>{{0}}</p><ul>{links}</ul>" + f"<p>{PROSE}</p>" * 2
+    old, new = (page.format(words).encode() for words in ("船在潮水转向时离开港口", "船在潮水转向时离开港口谁也不等"))
+    assert agree(old, new).blocks

@@ -9,7 +9,7 @@ from operator import and_, itemgetter, mul
 from sanderling.pages.beside import Signs, below_title, content_beside, is_bare, title_of, worthy
 from sanderling.pages.core import Core, are_together, find_core
 from sanderling.pages.crumbs import imprint
-from sanderling.pages.sight import LONG, PROSE, Page
+from sanderling.pages.sight import LONG, PROSE, Page, size_of
 from sanderling.pages.trimmings import Trimmings
 
 BELIEVED = 0.6  # share of the prose, or of all letters, outside furniture that makes a declared main part believable
@@ -33,10 +33,10 @@ class Areas:
     """Which lines each kind of area covers."""
 
     def __init__(self, lines: list[str], spans: list[tuple[int, int, str]]) -> None:
-        self.lines, self.lengths = lines, list(map(len, lines))
+        self.lines, self.letters, self.lengths = lines, list(map(len, lines)), list(map(size_of, lines))
         self.weighed = set[int]()  # lines whose words were read
         self.margin = float(sum(self.lengths))
-        self.ends = ends = list(accumulate(map(AND_ITS_END, self.lengths)))
+        self.ends = ends = list(accumulate(map(AND_ITS_END, self.letters)))
         self.spans: dict[str, list[tuple[int, int]]] = {}
         self.linked: dict[int, int] = {}  # letters of a line inside links and buttons
         self.pressed: dict[int, int] = {}  # inside buttons
@@ -187,7 +187,7 @@ class Areas:
         """Find the lines that are nothing but links."""
         shown = len(self.lengths)
         return {
-            place for place, inside in self.linked.items() if place < shown and is_bare(self.lengths[place], inside)
+            place for place, inside in self.linked.items() if place < shown and is_bare(self.letters[place], inside)
         }
 
     def _small(self, menus: list[list[int]], furniture: bytearray) -> list[list[int]]:

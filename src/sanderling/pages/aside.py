@@ -20,7 +20,7 @@ from sanderling.pages.areas import (
 from sanderling.pages.blocks import LABELS, LAYOUT, MARKED, TAGS, Blocks, is_veiled, render
 from sanderling.pages.hints import FURNITURE, sound
 from sanderling.pages.parse import Document, Element
-from sanderling.pages.sight import PROSE
+from sanderling.pages.sight import PROSE, size_of
 from sanderling.pages.stretch import ends
 from sanderling.pages.swaps import Swap, as_it_was
 from sanderling.pages.text import text
@@ -55,7 +55,7 @@ class _Page(Struct, frozen=True):
 
     def prose(self, area: slice) -> int:
         """Count the letters of prose in some lines."""
-        return sum([size for size in map(len, self.lines[area]) if size >= PROSE])
+        return sum([size for size in map(size_of, self.lines[area]) if size >= PROSE])
 
 
 def furniture_before(tree: Document, swaps: Sequence[Swap]) -> tuple[Blocks, Blocks] | None:
@@ -76,7 +76,7 @@ def furniture_before(tree: Document, swaps: Sequence[Swap]) -> tuple[Blocks, Blo
         return None
     hidden = [element for element, label in zip(named, labels, strict=True) if label == HIDDEN]
     hidden += [element for tag in TAGS[HIDDEN] for element in tree.find_all(tag)]
-    most = MOST * (page.prose(ALL) - sum(len(element.text) for element in (*veiled, *hidden)))
+    most = MOST * (page.prose(ALL) - sum(size_of(element.text) for element in (*veiled, *hidden)))
     if any(page.prose(area) > most for area in page.areas.get(LANDMARK, ())):
         return None
     rows = bytes(len(last)), page.rows(VERBATIM), page.rows(VEILED)
@@ -105,7 +105,7 @@ def _sounds(element: Element) -> bool:
 def _are_short(old: list[str], new: list[str]) -> bool:
     """Say whether the lines that differ are no prose, or as long as they were: no share of the page is another then."""
     start, tail = ends(old, new)
-    sizes = zip(*(map(len, lines[start : len(lines) - tail]) for lines in (old, new)), strict=True)
+    sizes = zip(*(map(size_of, lines[start : len(lines) - tail]) for lines in (old, new)), strict=True)
     return all(mine == yours or max(mine, yours) < PROSE for mine, yours in sizes)
 
 

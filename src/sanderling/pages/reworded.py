@@ -16,7 +16,7 @@ from sanderling.pages.blocks import Blocks, blocks
 from sanderling.pages.mark import Signature
 from sanderling.pages.parse import Document
 from sanderling.pages.phrases import sort_of
-from sanderling.pages.sight import LONG, PROSE
+from sanderling.pages.sight import LONG, PROSE, size_of
 from sanderling.pages.signatures import (
     MAX_LINES,
     NOTHING,
@@ -74,7 +74,7 @@ def _as_before(page: Blocks, lines: list[str]) -> Blocks | None:
         return None
     drift = 0
     for place in compress(count(), map(ne, lines, page.lines)):
-        old, new = len(lines[place]), len(page.lines[place])
+        old, new = size_of(lines[place]), size_of(page.lines[place])
         if place in page.linked or any((old >= size) != (new >= size) for size in (PROSE, LONG)):
             return None
         if sort_of(lines[place]) or sort_of(page.lines[place]):

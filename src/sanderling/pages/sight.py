@@ -1,5 +1,6 @@
 """What is seen of the lines of a text: which are links, headings and known phrases, and the parts they stand in."""
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -14,6 +15,13 @@ from sanderling.pages.phrases import KNOWN, LONGEST, STARTS, letters_of, sort_of
 
 PROSE = 40  # characters from which a line counts as prose
 LONG = 200  # characters from which a line is no title of another page
+DENSE = 3  # letters of an alphabet say as much as one of a script that writes a word in one or two
+dense_letters = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]").findall  # kana, Han, Hangul
+
+
+def size_of(words: str) -> int:
+    """Measure how much some words say, in letters of an alphabet."""
+    return len(words) if words.isascii() else len(words) + (DENSE - 1) * len(dense_letters(words))
 
 
 class Page(Struct, frozen=True):
