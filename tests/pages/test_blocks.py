@@ -1,5 +1,8 @@
 """Main content told from furniture."""
 
+import pytest
+from tests.pages.alike import agree
+
 from sanderling.pages.blocks import blocks
 from sanderling.pages.parse import parse
 
@@ -84,3 +87,28 @@ def test_a_title_belongs_to_no_menu() -> None:
     about = "<h2><a href='/terms'>About our terms</a></h2>"
     assert main(f"<ul>{links}</ul><h1>Boats</h1>{about}<p>{PROSE}</p>") == ["Boats", "About our terms", PROSE]
     assert main(f"<h1><a href='/'>Harbour</a></h1><ul>{links}</ul><p>{PROSE}</p>") == [PROSE]
+
+
+TEXT = "".join(f"<p>{PROSE} {number}</p>" for number in range(12))
+SPOKEN = "<div id=comments class=comments-area><h3>2 comments</h3><ol class=comment-list>{0}</ol></div>"
+REPLY = f"<li><p>{PROSE} Or so {{0}} says.</p><a href=/of/{{0}}><img src=/{{0}}.png></a></li>"
+
+
+@pytest.mark.parametrize("page", [f"<h1>Birds</h1><main>{TEXT}{{0}}</main>", f"<div><h1>Birds</h1>{TEXT}{{0}}</div>"])
+def test_comments_below_a_text_are_furniture(page: str) -> None:
+    some, more = (page.format(SPOKEN.format("".join(map(REPLY.format, names)))) for names in ("a", "abcdefgh"))
+    assert main(more) == main(page.format(""))
+    found = agree(some.encode(), more.encode())
+    assert not any(block.main for block in found.blocks)
+    assert not {"main_links", "main_images"} & found.assets.keys()
+    assert any(block.main for block in agree(more.encode(), more.replace("day. 3", "night. 3").encode()).blocks)
+
+
+def test_comments_that_a_page_is_for_are_content() -> None:
+    replies = SPOKEN.format("".join(map(REPLY.format, range(80))))
+    assert len(main(f"<main><h1>A fault</h1><p>{PROSE}</p>{replies}</main>")) > 80
+    assert len(main(f"<div><h1>A fault</h1>{replies}</div><div>{TEXT}</div>")) > 80
+
+
+def test_a_text_that_says_it_has_comments_is_content() -> None:
+    assert len(main(f"<div class='post has-comments'><h1>Birds</h1>{TEXT}</div>")) == 13

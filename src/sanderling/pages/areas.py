@@ -10,6 +10,7 @@ from sanderling.pages.beside import Signs, below_title, content_beside, is_bare,
 from sanderling.pages.core import Core, are_together, find_core
 from sanderling.pages.crumbs import imprint
 from sanderling.pages.sight import LONG, PROSE, Page, size_of
+from sanderling.pages.text import dense
 from sanderling.pages.trimmings import Trimmings
 
 BELIEVED = 0.6  # share of the prose, or of all letters, outside furniture that makes a declared main part believable
@@ -20,11 +21,13 @@ TOLD = 0.1  # unless more of its text than this is prose
 INTRODUCED = 4  # times the prose are the links of a list, wherever its title stands
 LARGE = 0.2  # share of the text in menus that makes one of them large
 MAX_RUNS = 1_000  # of links, among which lists amid the prose are looked for
+TEXT = 600  # letters of prose between a title and comments that make a text which these are about
+ABOUT = 0.1  # share of the letters of comments that it has at least: else they are what the page is for
 PRICED = re.compile(r"\d")  # a currency alone is chosen
 MAIN, HIDDEN, OUTSIDE, CHOICE, LANDMARK, HINTED = "main", "hidden", "outside", "choice", "landmark", "hinted"
 LINK, WATCHED, VERBATIM, VEILED, BOX = "link", "watched", "verbatim", "veiled", "box"
 TITLE, HEADING, BUTTON, ASKING, ARTICLE, VALUE = "title", "heading", "button", "asking", "article", "value"
-TRIMMED, SHARER = "trimmed", "sharer"
+TRIMMED, SHARER, COMMENT = "trimmed", "sharer", "comment"
 OPPOSITE = b"\1" + bytes(255)
 AND_ITS_END = (1).__add__
 
@@ -51,7 +54,7 @@ class Areas:
                 self.pressed[first] = self.pressed.get(first, 0) + end - start
             self.spans.setdefault(name, []).append((first, bisect_left(ends, end, first) + 1))
         self.is_hub, self.menus, self.runs = False, list[int](), list[list[int]]()
-        self.trimmed = frozenset[bytes]()
+        self.trimmed, self.comments = frozenset[bytes](), set[bytes]()
         self.core: Core | None = None
         self.hidden = self.cover(HIDDEN)
         self.prose = [length if length >= PROSE else 0 for length in self.lengths]
@@ -70,10 +73,13 @@ class Areas:
         paint(furniture, self.cover(CHOICE))
         paint(furniture, self.hidden)
         self._leave_imprint(furniture)
+        comments = self._comments(furniture)
+        paint(furniture, comments)
         if MAIN in self.spans:
             rest = furniture.translate(OPPOSITE)
             if self._is_mostly(self.prose, declared, rest) or (prose and self._is_mostly(self.lengths, declared, rest)):
                 paint(declared, self.hidden, 0)
+                paint(declared, comments, 0)
                 self.weighed |= {n for n in self.linked if n < len(declared) and declared[n] and self.lengths[n] < LONG}
                 return bytes(self._trimmed(self._without(outside, declared))), True
             return bytes(furniture.translate(OPPOSITE)), False
@@ -84,6 +90,23 @@ class Areas:
         main = main if self.is_hub else self._trimmed(main)
         self.menus = [place for place in compress(range(len(menus)), menus) if not main[place]]
         return bytes(main), False
+
+    def _comments(self, furniture: bytearray) -> bytearray:
+        """Paint the comments below a text; where there is hardly any, they are what the page is for."""
+        area, spans, rest = bytearray(len(furniture)), self.spans.get(COMMENT, []), self.cover(COMMENT)
+        if not spans:
+            return area
+        paint(rest, furniture)
+        told, said = ([0, *accumulate(sizes)] for sizes in (map(mul, self.prose, rest.translate(OPPOSITE)), self.prose))
+        title = min((line for line, _ in self.spans.get(TITLE, ())), default=0)
+        for first, end in sorted(spans, key=lambda span: (span[0], -span[1])):  # outer ones before inner ones
+            last = min(end, len(area))
+            least = max(TEXT, ABOUT * (said[last] - said[first]))
+            if not area[first] and self._is_at_most(least, told[first] - told[min(title, first)]):
+                area[first:last] = b"\1" * (last - first)
+                self.comments.add(dense("".join(self.lines[first:last])))
+        self.weighed.update(compress(range(len(area)), area))
+        return area
 
     def _leave_imprint(self, furniture: bytearray) -> None:
         """Take the last lines of a page that say whose it is for furniture, as a footer is."""

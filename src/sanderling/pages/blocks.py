@@ -18,6 +18,7 @@ from sanderling.pages.areas import (
     BOX,
     BUTTON,
     CHOICE,
+    COMMENT,
     HEADING,
     HIDDEN,
     HINTED,
@@ -39,7 +40,7 @@ from sanderling.pages.assets import sharers
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.core import BOXES, Core
 from sanderling.pages.folds import is_folded
-from sanderling.pages.hints import hinted, hinted_inside
+from sanderling.pages.hints import commenting, hinted, hinted_inside
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.text import MAX_TEXT, has_words, loosen, tighten
 
@@ -88,6 +89,7 @@ class Blocks(Struct, frozen=True):
     linked: frozenset[int] = frozenset()  # lines with links and others whose words decide about main content
     menus: frozenset[str] = frozenset()  # lines of bare links beside the text
     trimmed: frozenset[bytes] = frozenset()  # letters of the parts and lines inside the text that are furniture
+    comments: frozenset[bytes] = frozenset()  # letters of the parts below the text in which readers speak
     core: Core | None = None  # the part with nearly all of the text, if the page declares none
     margin: int = 0  # letters that may come and go before another line could be main content
 
@@ -100,6 +102,7 @@ class Said(Struct, frozen=True):
     trimmings: list[Element]  # that may be furniture inside the text, by their class names
     roles: list[tuple[str, Element]]
     veiled: list[Element]  # there and not shown
+    comments: list[Element]  # what readers say, by its name
     classes: list[str] | None = None  # of all elements that have some; None where nobody asked
 
     @property
@@ -122,9 +125,9 @@ def said(tree: Document) -> Said:
     main = [*tree.find_all("main"), *(element for role, element in roles if role == "main")]
     if not main:
         known = hinted(tree)
-        return Said(main, known.furniture, known.trimmings, roles, veiled, known.classes)
+        return Said(main, known.furniture, known.trimmings, roles, veiled, commenting(tree), known.classes)
     trimmings = dict.fromkeys(element for part in main[:MAX_PARTS] for element in hinted_inside(part))
-    return Said(main, [], list(trimmings), roles, veiled)
+    return Said(main, [], list(trimmings), roles, veiled, commenting(tree))
 
 
 def is_veiled(element: Element) -> bool:
@@ -141,7 +144,12 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     named += [(HINTED, parts.furniture), (HIDDEN, parts.veiled), (VEILED, parts.veiled)]
     named += [(HIDDEN, tree.select(selector)) for selector in attention.ignore]
     named += [(WATCHED, tree.select(selector)) for selector in attention.watch]
-    named += [(TRIMMED, parts.trimmings), (SHARER, sharers(parts.within(tree, "a"))), (ASKING, _asking(tree, parts))]
+    named += [
+        (COMMENT, parts.comments),
+        (TRIMMED, parts.trimmings),
+        (SHARER, sharers(parts.within(tree, "a"))),
+        (ASKING, _asking(tree, parts)),
+    ]
     if not parts.main:
         named.append((VALUE, tree.select(VALUES)))
     named = [(label, elements[:MAX_NAMED]) for label, elements in named if elements]
@@ -163,6 +171,7 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
         frozenset(areas.weighed if is_believed else (*areas.linked, *areas.weighed)),
         menus,
         areas.trimmed,
+        frozenset(areas.comments),
         core=areas.core,
         margin=int(areas.margin),
     )

@@ -99,7 +99,7 @@ def _is_elsewhere(last: Blocks, page: Blocks) -> bool:
     return (
         last.is_believed != page.is_believed
         or last.core is not page.core
-        or bool(last.menus or page.menus or last.trimmed or page.trimmed)
+        or bool(last.menus or page.menus or last.trimmed or page.trimmed or last.comments or page.comments)
     )
 
 

@@ -25,7 +25,7 @@ INSIDE = (  # wherever in the name of a part of the text
     *("scrolltotop", "gototop", "prevnext", "previousnext", "postnavigation", "articlepagination"),
 )
 AD = "adslot"  # at the beginning of a word: an upload has slots, too
-FURNITURE, TRIMMING = 1, 2
+FURNITURE, TRIMMING, COMMENTS = 1, 2, 4
 SIGNS = tuple(map(str.encode, (*TELLING, *ENDINGS, *INSIDE, AD)))  # letters without which no name is telling
 PIECES = tuple(  # each sign has one of them: they are fewer
     b"shar arti ated back comm cial elpf next otop post addt also atin form menu adcr adve anne asth avba cent circ "
@@ -34,6 +34,11 @@ PIECES = tuple(  # each sign has one of them: they are fewer
 inside = re.compile("|".join(INSIDE)).search
 is_ad = re.compile(r"\bad ?slot").search
 NO_LETTERS = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz\n"))
+SPOKEN = '[id*="omment"],[class*="omment"],[id^="disqus"]'  # what may be called so
+is_spoken = re.compile(  # a name of what readers say about a page; that it has some says nothing
+    r"(?!no|has|with|show|hide)(?:\w*(?:comments|kommentare|commentaires|commenti)"
+    r"|\w*comments?(?:list|section|area|thread|wrap|wrapper|block|container|box|module|widget)|disqus\w*)"
+).fullmatch
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 WORD = re.compile(r"[a-z]+")
 NEVER = frozenset(("html", "body", "main", "h1", "h2", "h3", "h4", "h5", "h6", "th", "td"))
@@ -56,14 +61,15 @@ def _sound(name: str) -> int:
     whole = "".join(words)
     is_furniture = any(word.endswith(ENDINGS) for word in words) or any(part in whole for part in TELLING)
     is_trimming = inside(whole) is not None or (AD in whole and is_ad(" ".join(words)) is not None)
-    return FURNITURE * is_furniture | TRIMMING * is_trimming
+    is_said = any(is_spoken("".join(WORD.findall(one.lower()))) for one in name.split())
+    return FURNITURE * is_furniture | TRIMMING * is_trimming | COMMENTS * is_said
 
 
 _known = _Known({"": 0})
 
 
 def sound(name: str) -> int:
-    """Say what a class name or id sounds like: menus and banners, what stands inside a text, both or neither."""
+    """Say what a class name or id sounds like: menus and banners, what stands inside a text, what readers say of it."""
     return _known[name]
 
 
@@ -71,6 +77,12 @@ def hinted_inside(part: Element) -> list[Element]:
     """Find the elements whose class sounds like furniture inside a text."""
     found = _telling(part.select("[class]"), "class")
     return [element for element, sounds in found if sounds & TRIMMING and element.tag in PARTS]
+
+
+def commenting(tree: Document) -> list[Element]:
+    """Find the elements whose class or id sounds like comments of readers."""
+    found = (one for one in tree.select(SPOKEN) if one.tag in PARTS)
+    return [one for one in found if (sound(one.attr("class") or "") | sound(one.attr("id") or "")) & COMMENTS]
 
 
 class Hinted(Struct, frozen=True):

@@ -245,8 +245,9 @@ def _reduced(body: Blocks, place: int, block: bytes, ignored: Pattern[str] | Non
 
 def main_assets(tree: Document, parts: Said, body: Blocks) -> tuple[set[int], set[int]]:
     """Hash links and images of the main content; undeclared, those of the core that are not of its furniture."""
+    comments = [one for one in parts.comments[:MAX_PARTS] if body.comments and dense(words_of(one)) in body.comments]
     if body.is_believed:
-        areas = [area for tag in OUTSIDE for area in _within(parts.main, tag)] + parts.apart
+        areas = [area for tag in OUTSIDE for area in _within(parts.main, tag)] + parts.apart + comments
         links, images = (_untrimmed(_within(parts.main, tag), body) for tag in ("a", "img"))
         return assets.places(_outside(links, areas, "a")), assets.images(_outside(images, areas, "img"))
     core = None if body.core is None else element_of(body.core, tree, body.lines)
@@ -257,7 +258,7 @@ def main_assets(tree: Document, parts: Said, body: Blocks) -> tuple[set[int], se
     if not links and not images:
         return set(), set()
     areas = [area for tag in FURNITURE for area in tree.find_all(tag)]
-    areas += [*parts.apart, *parts.furniture]
+    areas += [*parts.apart, *parts.furniture, *comments]
     if core is not None:  # what is called a banner and has the core in it is none
         around = {core, *core.ancestors}
         areas = [area for area in areas if area not in around]
