@@ -33,6 +33,15 @@ def test_landmarks_are_furniture() -> None:
     assert main(f"<div role=navigation>Menu</div><p>{PROSE}</p>") == [PROSE]
 
 
+def test_the_header_of_an_article_has_its_title() -> None:
+    article = f"<article><header><h1>Birds</h1><p>{MORE}</p></header><p>{PROSE * 3}</p></article>"
+    page = f"<header><h2>The Beach</h2></header>{article}"
+    assert main(page) == ["Birds", MORE, PROSE * 3]
+    assert any(block.main for block in agree(page.encode(), page.replace("far north", "south").encode()).blocks)
+    assert not any(block.main for block in agree(page.encode(), page.replace("Beach", "Coast").encode()).blocks)
+    assert main(page.replace("Birds", "<a href=/birds>Birds</a>")) == [PROSE * 3]
+
+
 def test_what_is_hidden_is_furniture_in_the_main_part_too() -> None:
     page = f'<main><p>{PROSE}</p><p hidden>a</p><p style="display: none">b</p><dialog open>c</dialog></main>'
     assert main(page) == [PROSE]

@@ -17,7 +17,7 @@ from sanderling.pages.areas import (
     VEILED,
     VERBATIM,
 )
-from sanderling.pages.blocks import LABELS, LAYOUT, MARKED, TAGS, Blocks, is_veiled, render
+from sanderling.pages.blocks import LABELS, LAYOUT, MARKED, TAGS, Blocks, is_banner, is_veiled, render
 from sanderling.pages.hints import FURNITURE, sound
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.sight import PROSE, size_of
@@ -88,7 +88,7 @@ def _furniture(swap: Swap) -> _Around | None:
     around = [element for element in swap.node.ancestors if isinstance(element, Element)]
     if any(LABEL.get(element.tag) == VERBATIM or is_veiled(element) for element in around):
         return None
-    labels = [LABELS.get(element.attr("role") or "") or LABEL.get(element.tag) for element in around]
+    labels = [LABELS.get(element.attr("role") or "") or _label(element) for element in around]
     for element, label in zip(around, labels, strict=True):
         if label in (HIDDEN, OUTSIDE):
             return _Around(element, is_landmark=False)
@@ -96,6 +96,10 @@ def _furniture(swap: Swap) -> _Around | None:
         if element.tag in APART and (label == LANDMARK or _sounds(element)):
             return _Around(element, is_landmark=True)
     return None
+
+
+def _label(element: Element) -> str | None:
+    return LANDMARK if element.tag == "header" and is_banner(element) else LABEL.get(element.tag)
 
 
 def _sounds(element: Element) -> bool:

@@ -59,7 +59,7 @@ TAGS = {
     HIDDEN: ("noscript", "iframe", "object", "dialog"),
     OUTSIDE: ("nav", "footer", "menu"),
     CHOICE: ("select",),
-    LANDMARK: ("header", "aside", "form"),
+    LANDMARK: ("aside", "form"),
     VERBATIM: ("pre", "textarea"),
 }
 LANDMARKS = {tag: [label] for label, tags in TAGS.items() for tag in tags}
@@ -130,6 +130,12 @@ def said(tree: Document) -> Said:
     return Said(main, [], list(trimmings), roles, veiled, commenting(tree))
 
 
+def is_banner(header: Element) -> bool:
+    """Say whether a header is furniture; that of an article has its title, unless it leads elsewhere."""
+    title = header.select_one("h1,h2,h3") if header.closest("article") is not None else None
+    return title is None or title.find("a") is not None or title.closest("a") is not None
+
+
 def is_veiled(element: Element) -> bool:
     """Say whether an element is there and not shown, nor folded for readers to unfold."""
     style = element.attr("style") or ""
@@ -141,6 +147,7 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     """Cut a page into blocks of text; the tree is left as it was."""
     parts = said(tree)
     named = [(LABELS[role], [element]) for role, element in parts.roles if role in LABELS]
+    named.append((LANDMARK, list(filter(is_banner, tree.find_all("header")))))
     named += [(HINTED, parts.furniture), (HIDDEN, parts.veiled), (VEILED, parts.veiled)]
     named += [(HIDDEN, tree.select(selector)) for selector in attention.ignore]
     named += [(WATCHED, tree.select(selector)) for selector in attention.watch]

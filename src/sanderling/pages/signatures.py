@@ -18,7 +18,7 @@ from xxhash import xxh3_64_intdigest
 from sanderling.pages import assets, behaviour, fingerprint
 from sanderling.pages.ages import aged
 from sanderling.pages.attention import EVERYTHING, Attention
-from sanderling.pages.blocks import MAX_PARTS, Blocks, Said, blocks, said
+from sanderling.pages.blocks import MAX_PARTS, Blocks, Said, blocks, is_banner, said
 from sanderling.pages.core import element_of
 from sanderling.pages.mark import MAX_SIZE, VEILED, VERSION, Signature, hash_of
 from sanderling.pages.parse import Document, Element
@@ -35,7 +35,7 @@ MAX_DAY = 40
 ABOVE = 3  # lines above a bare time, empty ones too, in which its label stands
 FEW = 3  # lines, each of which is looked at for stamps by itself
 CLOCK = re.compile(rb"\d{1,2}[:.h]\d\d(?:[ap]m)?", re.IGNORECASE).fullmatch
-FURNITURE = ("nav", "header", "footer", "aside", "noscript", "dialog")
+FURNITURE = ("nav", "footer", "aside", "noscript", "dialog")
 OUTSIDE = ("nav", "footer")  # of what is declared to be the main part
 SEARCHED = 20_000  # letters of furniture among which those of each link are looked for
 PROSE_LINKS, PROSE_IMAGES = "p a[href]", "p img, figure img"
@@ -258,7 +258,7 @@ def main_assets(tree: Document, parts: Said, body: Blocks) -> tuple[set[int], se
     if not links and not images:
         return set(), set()
     areas = [area for tag in FURNITURE for area in tree.find_all(tag)]
-    areas += [*parts.apart, *parts.furniture, *comments]
+    areas += [*parts.apart, *parts.furniture, *comments, *filter(is_banner, tree.find_all("header"))]
     if core is not None:  # what is called a banner and has the core in it is none
         around = {core, *core.ancestors}
         areas = [area for area in areas if area not in around]
