@@ -65,6 +65,12 @@ def test_a_form_around_the_whole_page_is_no_furniture() -> None:
     assert main(f"<form><p>{PROSE}</p><p>{MORE}</p></form>") == [PROSE, MORE]
 
 
+def test_a_form_with_the_title_of_a_page_has_what_is_sold_there() -> None:
+    form = f"<form>{{0}}<p>€ 5.95</p><p><input><button>Add to cart</button></p></form><p>{PROSE}</p>"
+    assert main(form.format("<h1>A kettle</h1>"))[:2] == ["A kettle", "€ 5.95"]
+    assert main(form.format("<h2>A kettle</h2>")) == [PROSE]
+
+
 def test_runs_of_bare_links_are_a_menu() -> None:
     links = "".join(f"<li><a href={n}>Story {n}</a></li>" for n in range(6))
     assert main(f"<p>{PROSE}</p><p>{MORE}</p><ul>{links}</ul>") == [PROSE, MORE]

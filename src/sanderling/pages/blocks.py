@@ -59,7 +59,7 @@ TAGS = {
     HIDDEN: ("noscript", "iframe", "object", "dialog"),
     OUTSIDE: ("nav", "footer", "menu"),
     CHOICE: ("select",),
-    LANDMARK: ("aside", "form"),
+    LANDMARK: ("aside",),
     VERBATIM: ("pre", "textarea"),
 }
 LANDMARKS = {tag: [label] for label, tags in TAGS.items() for tag in tags}
@@ -136,6 +136,11 @@ def is_banner(header: Element) -> bool:
     return title is None or title.find("a") is not None or title.closest("a") is not None
 
 
+def is_asking(form: Element) -> bool:
+    """Say whether a form is furniture; one with the title of a page has what is sold there, or the page itself."""
+    return form.find("h1") is None
+
+
 def is_veiled(element: Element) -> bool:
     """Say whether an element is there and not shown, nor folded for readers to unfold."""
     style = element.attr("style") or ""
@@ -147,7 +152,7 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     """Cut a page into blocks of text; the tree is left as it was."""
     parts = said(tree)
     named = [(LABELS[role], [element]) for role, element in parts.roles if role in LABELS]
-    named.append((LANDMARK, list(filter(is_banner, tree.find_all("header")))))
+    named.append((LANDMARK, [*filter(is_banner, tree.find_all("header")), *filter(is_asking, tree.find_all("form"))]))
     named += [(HINTED, parts.furniture), (HIDDEN, parts.veiled), (VEILED, parts.veiled)]
     named += [(HIDDEN, tree.select(selector)) for selector in attention.ignore]
     named += [(WATCHED, tree.select(selector)) for selector in attention.watch]
