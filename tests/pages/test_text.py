@@ -30,6 +30,10 @@ def test_a_layout_table_keeps_its_paragraphs_apart() -> None:
     assert lines(page) == ["menu", "two", "three", "four", "five"]
 
 
+def test_a_form_keeps_its_paragraphs_apart() -> None:
+    assert lines("a<form><p>€ 5.95</p><label>Quantity</label></form>b") == ["a", "€ 5.95", "Quantity", "b"]
+
+
 def test_nothing_in_a_list_is_lost_and_nothing_is_numbered() -> None:
     assert lines("<ul><p>one</p>two<li>three</li></ul><ol><li>four</ol>") == ["one", "two", "three", "four"]
 

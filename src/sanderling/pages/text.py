@@ -11,7 +11,7 @@ from sanderling.pages.parse import Document, Element, Namespace
 LAYOUT = PlainText(layout="strict", bullet="")
 LAID_OUT = (
     *("table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"),
-    *("ul", "ol", "fieldset", "legend"),
+    *("ul", "ol", "form", "fieldset", "legend"),
 )
 CELLS = ("td", "th")  # may hold all of a page
 HIDDEN = ("script", "style", "template", "noscript")
@@ -49,10 +49,10 @@ def text(tree: Document) -> str:
 
 
 def loosen(tree: Document) -> list[tuple[Element, str]]:
-    """Turn tables and lists into plain blocks for a moment.
+    """Turn tables, lists and forms into plain blocks for a moment.
 
-    The renderer would lay all blocks of a cell out on one line, number items, so that one new item changes all, and
-    leave out what stands in a list and is no item.
+    The renderer would lay all blocks of a cell out on one line, number items, so that one new item changes all, leave
+    out what stands in a list and is no item, and set what follows a paragraph of a form right behind it.
     """
     changed = [(element, tag) for tag in LAID_OUT for element in tree.find_all(tag)]
     for element, tag in changed:
