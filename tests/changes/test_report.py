@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.changes.pages import TEXT
 from tests.changes.pages import page as markup
 
@@ -84,14 +85,27 @@ def test_a_paragraph_that_moved_tells_from_where() -> None:
 def test_where_no_words_differ_links_and_pictures_are_told() -> None:
     link = '<p><a href="/{0}">Form</a> <img src="/{0}.png"></p>'
     found = report(markup(more=link.format("a")), markup(more=link.format("b")))
-    assert excerpt(found) == ("+ link /b", "- link /a", "+ asset /b.png", "- asset /a.png")
-    assert excerpt(found, most=1) == ("+ link /b", "and 3 more links and assets")
+    assert excerpt(found, found.change) == ("+ link /b", "- link /a", "+ asset /b.png", "- asset /a.png")
+    assert excerpt(found, found.change, most=1) == ("+ link /b", "and 3 more links and assets")
+
+
+def test_the_words_of_a_message_are_those_that_the_verdict_counts() -> None:
+    found = report(markup(), markup([TEXT[0].replace("small", "pale"), *TEXT[1:], "A new one."]))
+    _, second = found.change.paragraphs
+    edited = f"~ ¶3 {TEXT[0].replace('small', '[-small-]{+pale+}')}"
+    assert excerpt(found, found.change) == (edited, "+ ¶8 {+A new one.+}")
+    assert excerpt(found, replace(found.change, paragraphs=(second,))) == ("+ ¶8 {+A new one.+}",)
+
+
+def test_a_title_is_told_beside_words_that_are_left_out() -> None:
+    found = report(f"<title>Gulls</title>{markup()}", f"<title>Terns</title>{markup([*TEXT, 'A new one.'])}")
+    assert excerpt(found, replace(found.change, paragraphs=())) == ("~ title [-Gulls-]{+Terns+}",)
 
 
 def test_the_words_for_a_picture_are_told() -> None:
     image = '<p><img src="/sign.png" alt="{}"></p>'
     found = report(markup(more=image.format("Open")), markup(more=image.format("Closed")))
-    assert excerpt(found) == ("+ asset /sign.png (Closed)", "- asset /sign.png (Open)")
+    assert excerpt(found, found.change) == ("+ asset /sign.png (Closed)", "- asset /sign.png (Open)")
 
 
 def test_furniture_is_shown_on_demand() -> None:

@@ -413,3 +413,20 @@ def test_what_is_watched_is_told_even_if_it_changes_at_every_visit(
         )
         assert one("changes", "--json", "--watch", "#level") == 0
         assert len(objects(capsys)) == 5
+
+
+def test_words_that_never_rest_are_left_out_of_what_is_told_beside_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Site({"/": html(text=OLD)}) as site:
+        one = Crawled(site, tmp_path / "c")
+        for level, words in zip("abcdef", [OLD] * 5 + [NEW], strict=True):
+            site.pages["/"] = Page(f"<p>{words}</p><p>All year</p><p>Water level {level}</p>".encode())
+            one.crawl()
+        capsys.readouterr()
+        assert one("changes", "--words", "--json") == 0
+        (found,) = objects(capsys)
+        assert [line[:4] for line in found["words"]] == ["~ ¶1"]  # type: ignore[attr-defined]
+        assert one("changes", "--words", "--noise", "--json", "--first", "1") == 0
+        (found,) = objects(capsys)
+        assert [line[:4] for line in found["words"]] == ["~ ¶1", "~ ¶3"]  # type: ignore[attr-defined]

@@ -6,6 +6,7 @@ from html import escape
 
 from rich.text import Text
 
+from sanderling.changes.detect import Change, Tally
 from sanderling.changes.difference import Action
 from sanderling.changes.report import TITLE, Report, Row
 from sanderling.changes.words import Mark, Piece
@@ -40,10 +41,16 @@ def _references(report: Report) -> Iterator[str]:
         yield from (f"{sign} {name} {plain(one)}" for sign, some in (("+", added), ("-", removed)) for one in some)
 
 
-def excerpt(report: Report, most: int = 5, longest: int = 300) -> tuple[str, ...]:
-    """The first paragraphs of main content that differ, a line each, for a message; links and assets if none does."""
-    told = [_line(row, colour=False).plain for row in report.rows if row.main]
-    what, found = ("paragraphs", told) if told else ("links and assets", list(_references(report)))
+def excerpt(report: Report, told: Change, most: int = 5, longest: int = 300) -> tuple[str, ...]:
+    """The first paragraphs of main content that are told of, a line each, for a message; links and assets if none is.
+
+    What differs and was left out of the verdict as noise is no news in words either.
+    """
+    news = {(one.action, one.old if one.new is None else one.new) for one in told.paragraphs if one.main}
+    if told.title != Tally():
+        news.add((Action.CHANGED, TITLE))
+    words = [_line(row, colour=False).plain for row in report.rows if (row.action, row.place) in news]
+    what, found = ("paragraphs", words) if words else ("links and assets", list(_references(report)))
     shown = [f"{line[:longest]}…" if len(line) > longest else line for line in found[:most]]
     return (*shown, *([f"and {len(found) - most} more {what}"] if len(found) > most else []))
 

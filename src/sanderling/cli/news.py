@@ -69,8 +69,8 @@ def chosen(call: Call, collection: Collection, since: float, seen: list[bool], h
     for one in noted:
         if one.url not in names:
             continue
-        told = attention == EVERYTHING and one.change != UNREADABLE
-        change = one.change if told else _again(collection, one, attention, ledger, seen)
+        is_known = attention == EVERYTHING and one.change != UNREADABLE
+        change = one.change if is_known else _again(collection, one, attention, ledger, seen)
         if change.restless and Kind.CONTENT not in change.kinds:
             hushed.append(names[one.url])
         if (
@@ -78,7 +78,8 @@ def chosen(call: Call, collection: Collection, since: float, seen: list[bool], h
             and change.significance >= args.min_significance
             and (not args.kind or set(args.kind) & set(change.kinds))
         ):
-            words = _words(collection, one, attention) if args.words or args.feed or args.alert else ()
+            told = None if args.noise else change
+            words = _words(collection, one, attention, told) if args.words or args.feed or args.alert else ()
             yield Item(names[one.url], one.at, one.previous_at, change, titles.get(one.url, ""), words=words)
 
 
@@ -99,10 +100,15 @@ def _again(collection: Collection, one: Noted, attention: Attention, ledger: Led
     return judge(difference(old.mark, new.mark), noise, one.url)
 
 
-def _words(collection: Collection, one: Noted, attention: Attention) -> tuple[str, ...]:
-    """The words of a change, a line for each paragraph; none where something a page uses was replaced."""
+def _words(collection: Collection, one: Noted, attention: Attention, told: Change | None) -> tuple[str, ...]:
+    """The words of a change, a line for each paragraph that is told of, or of all; none where something a page uses was
+    replaced.
+    """
     found = [] if one.change.resources else [stored for stored in versions(collection, one.url) if stored.at <= one.at]
     if len(found) < 2:
         return ()
     old, new = (read_words(collection, stored, attention) for stored in found[-2:])
-    return excerpt(compare(old, new)) if old is not None and new is not None else ()
+    if old is None or new is None:
+        return ()
+    report = compare(old, new)
+    return excerpt(report, report.change if told is None else told)
