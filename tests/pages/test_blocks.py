@@ -47,6 +47,14 @@ def test_what_is_hidden_is_furniture_in_the_main_part_too() -> None:
     assert main(page) == [PROSE]
 
 
+def test_a_hidden_mark_hides_no_words_beside_it() -> None:
+    heading = "<h2>Terns <a hidden class=anchor aria-hidden=true href=#terns>#</a></h2>"
+    cells = (
+        '<table><tr><td><span style="display:none">007</span>7 pairs</td><td><span hidden>x</span></td></tr></table>'
+    )
+    assert main(f"<main><p>{PROSE}</p>{heading}{cells}<p>{MORE}</p></main>") == [PROSE, "Terns #", "0077 pairs", MORE]
+
+
 def test_a_page_cannot_mark_its_own_parts() -> None:
     assert main(f"<main><p>{PROSE}</p><p hidden>a</p><p sanderling=hidden>{MORE}</p></main>") == [PROSE, MORE]
 
