@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from tests.web import Site, html
+from tests.web import Page, Site, html
 
 from sanderling.changes.ledger import entries
 from sanderling.session import Request, crawl
@@ -37,3 +37,16 @@ def test_a_changed_page_is_noted_with_its_kind_and_an_unchanged_one_is_not(tmp_p
             assert {noted.url for noted in found} == set(
                 collection.db.execute("SELECT id FROM urls WHERE path = '/a'").fetchone()
             )
+
+
+def test_one_page_under_many_addresses_makes_no_template(tmp_path: Path) -> None:
+    links = [f"/a?from={n}" for n in range(8)]
+    own = '<link rel="canonical" href="/a"><p>{} {}</p><p>{}</p>'
+    for more in ("", "{}"):  # copies to the byte, and such that say so themselves
+        with Site({"/": html("/a", *links, text=WORDS)}) as site:
+            for said in ("One more tern came.", "Two more terns came."):
+                for n, link in enumerate(("/a", *links)):
+                    site.pages[link] = Page(own.format(said, more.format(n), WORDS).encode())
+                go(site, tmp_path / f"c{len(more)}")
+            with read_collection(tmp_path / f"c{len(more)}") as collection:
+                assert ["content" in noted.change.kinds for noted in entries(collection.db)] == [True] * 9

@@ -52,19 +52,27 @@ class Ledger:
             self.noises[site] = Noise.from_bytes(row[0] if row else b"")
         return self.noises[site]
 
-    def same(self, url: int, site: str) -> None:
-        """A page was the same to the byte."""
-        self.noise(site).learn(url, None)
+    def same(self, url: int, site: str, *, is_copy: bool = False) -> None:
+        """A page was the same to the byte. `is_copy`: it is another one's, under another address."""
+        self.noise(site).learn(url, None, is_copy=is_copy)
         self.touched.add(site)
 
     def note(
-        self, url: int, site: str, at: float, previous_at: float, found: Difference | None, mime: str = ""
+        self,
+        url: int,
+        site: str,
+        at: float,
+        previous_at: float,
+        found: Difference | None,
+        mime: str = "",
+        *,
+        is_copy: bool = False,
     ) -> Change:
         """Write down how a page differs from its last version; of what is no page its bytes are all we know."""
         change, facts = REPLACED if mime.startswith("image/") else UNREADABLE, b""
         if found is not None:
             noise = self.noise(site)
-            noise.learn(url, found)
+            noise.learn(url, found, is_copy=is_copy)
             self.touched.add(site)
             change, facts = judge(found, noise, url), msgpack.encode(found)
         self.db.execute(INSERT, (url, at, previous_at, site, *_verdict(change), facts))

@@ -58,8 +58,14 @@ class Noise(Struct):
         """Say whether nothing was learned yet, so that nothing is noise."""
         return not self.seen and not self.restless
 
-    def learn(self, page: int, found: Difference | None) -> None:
-        """Take one visit into account; None for a page that was the same to the byte."""
+    def learn(self, page: int, found: Difference | None, *, is_copy: bool = False) -> None:
+        """Take one visit into account; None for a page that was the same to the byte.
+
+        A copy says of itself what never rests, and nothing of the site: one page under many addresses is no template.
+        """
+        if is_copy:
+            self._follow(page, set(places(found)) if found is not None else set())
+            return
         self.visits += 1
         for fragment in (
             {*fragments(found), *dict(places(found)), *_growing(found), *_widths(found)} if found is not None else ()

@@ -8,7 +8,7 @@ from sanderling.home.house import House
 from sanderling.organise.normalise import host_of, split
 from sanderling.organise.scope import site_of
 from sanderling.pages.mark import is_current, read, write
-from sanderling.records import Outcome, Role, Visit
+from sanderling.records import Outcome, Role, Url, Visit
 from sanderling.refresh.plans import Facts
 from sanderling.refresh.sitemap import Hint as Told
 from sanderling.store.catalogue import LOOKS, Latest
@@ -32,11 +32,13 @@ def note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house
         site = site_of(visit.url)
         house.log.signal(Signal.COMPARE, 1, visit.url)
         if not item.changed and visit.outcome in (Outcome.NOT_MODIFIED, Outcome.FETCHED):
-            house.ledger.same(visit.id, site)
+            house.ledger.same(visit.id, site, is_copy=_is_copy(item))
         elif visit.outcome is Outcome.FETCHED:
             found = _difference(visit, old, house)
             _note_reread(house.rereads, old, found is not None and not found.text and not old.duplicate_of)
-            change = house.ledger.note(visit.id, site, visit.at, old.last_visit, found, visit.mime)
+            change = house.ledger.note(
+                visit.id, site, visit.at, old.last_visit, found, visit.mime, is_copy=_is_copy(item)
+            )
             if change.matters:
                 changed.add(visit.id)
             else:  # a clock, a counter: the page says what it said
@@ -46,6 +48,21 @@ def note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house
     house.ledger.save()
     house.counts["changed"] += len(changed)
     return changed
+
+
+def _is_copy(item: Shelved) -> bool:
+    """Say whether a page is another one's copy: to the byte, or by its own word under another query.
+
+    Some sites name one canonical page for all: another path is another page.
+    """
+    visit, twin = item.visit, item.twin
+    if twin is not None and twin.url != visit.id:
+        return True
+    return visit.canonical not in ("", visit.url) and _without_query(visit.canonical) == _without_query(visit.url)
+
+
+def _without_query(url: Url) -> str:
+    return url.partition("?")[0]
 
 
 def _note_reread(rereads: dict[int, int], old: Latest, is_reread: bool) -> None:
