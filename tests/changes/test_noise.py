@@ -302,3 +302,27 @@ def test_what_comes_and_goes_all_the_time_is_no_news() -> None:
     for one in found:
         noise.learn(1, one)
     assert judge(found[-1], noise, 1).noise == ("restless",)
+
+
+def photographed(number: int, more: str = "") -> str:
+    shown = f'<p><a href="/seen/{number}">Seen today</a> <img src="/photos/{number}.jpg"></p>'
+    return page(more=f'{shown}<p><a href="/rules">Rules</a>{more}</p>')
+
+
+def test_links_and_pictures_that_are_others_at_every_visit_are_restless() -> None:
+    noise = Noise()
+    for number in range(STREAK):
+        found = differ(photographed(number), photographed(number + 1))
+        assert Kind.CONTENT in judge(found, noise, 1).kinds
+        noise.learn(1, found)
+    quiet = judge(found, noise, 1)
+    assert (quiet.kinds, quiet.noise, quiet.restless) == ((), ("restless",), 2)
+    assert Kind.CONTENT in judge(found, noise, 2).kinds
+
+
+def test_links_and_pictures_that_come_beside_such_as_never_rest_are_news() -> None:
+    noise = Noise()
+    for number in range(STREAK):
+        noise.learn(1, differ(photographed(number), photographed(number + 1)))
+    more = differ(photographed(8), photographed(9, '<img src="/a.png"><img src="/b.png"><img src="/c.png">'))
+    assert judge(more, noise, 1).kinds == (Kind.CONTENT, Kind.STRUCTURE, Kind.MEDIA)

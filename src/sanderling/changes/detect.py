@@ -12,7 +12,7 @@ from math import sqrt
 from msgspec import Struct, msgpack
 
 from sanderling.changes.difference import Action, Block, Delta, Difference, difference
-from sanderling.changes.noise import Noise, beside, place_of
+from sanderling.changes.noise import SWAPPED, Noise, beside, place_of
 from sanderling.changes.resources import Sort, Swap
 from sanderling.changes.tree import Structure, Verdict
 from sanderling.pages.mark import read
@@ -49,6 +49,7 @@ MAJOR = 0.2  # a major change of structure
 PRICED = 0.6  # another price, however long the page is
 TITLED = 0.3  # another title over the same words
 BEHAVIOURS = ("scripts", "handlers", "forms", "frames")
+OF_TEXT = (SWAPPED["main_links"], SWAPPED["main_images"])  # what of a text may be restless beside its words
 
 
 class Paragraph(Struct, frozen=True, omit_defaults=True):
@@ -84,7 +85,7 @@ class Change(Struct, frozen=True, omit_defaults=True):
     behaviour: dict[str, Tally] = {}
     resources: tuple[Swap, ...] = ()  # images, scripts and style sheets replaced under their URLs
     noise: tuple[str, ...] = ()  # what differed and does not count: stamps, furniture, template, restless, markup
-    restless: int = 0  # blocks of main content left out because they differ at every visit
+    restless: int = 0  # blocks of main content, its links and its pictures, left out as they differ at every visit
     comparable: bool = True
 
     @property
@@ -108,8 +109,10 @@ def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Chang
     if quiet.is_new:
         news, deltas = [block for block in found.blocks if block.worth or block.keys], found.assets
     else:
-        news, restless = _news(found, quiet, page)
-        deltas = {kind: quiet.news(kind, found) for kind in found.assets}
+        noisy = quiet.noisy(page, found)
+        news, restless = _news(found, quiet, page, noisy)
+        deltas = {kind: quiet.news(kind, found, noisy) for kind in found.assets}
+        restless += len(noisy.intersection(OF_TEXT))
     main = [block for block in news if block.main]
     kinds = tuple(kind for kind, there in _kinds(found, main, deltas).items() if there)
     amount = _amount(main, found.weight)
@@ -125,18 +128,17 @@ def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Chang
         title=_tally(deltas.get("title")),
         behaviour={kind: _tally(deltas[kind]) for kind in BEHAVIOURS if deltas.get(kind)},
         resources=found.resources,
-        noise=tuple(_heard(found, news, main, quiet)),
+        noise=tuple(dict.fromkeys([*_heard(found, news, main, quiet), *["restless"] * (restless > 0)])),
         restless=restless,
     )
 
 
-def _news(found: Difference, noise: Noise, page: int) -> tuple[list[Block], int]:
+def _news(found: Difference, noise: Noise, page: int, noisy: set[int]) -> tuple[list[Block], int]:
     """Leave out blocks that are all template, in a restless place or shown in turn; count those of the main content.
 
     A price is never noise.
     """
-    around, noisy = beside(found), noise.noisy(page, found)
-    news, restless = list[Block](), 0
+    around, news, restless = beside(found), list[Block](), 0
     for block in found.blocks:
         if not block.worth and noise.is_template(block, around):
             continue

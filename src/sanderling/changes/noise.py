@@ -39,6 +39,8 @@ WIDER = 1 << 42  # and, so many times, those of places in which so many blocks d
 RENAMED = KIND * (1 + len(ASSETS))  # stands for links that lead elsewhere, wherever to
 FURNITURE = RENAMED + KIND  # keeps what came or went beside the text apart
 TWICE = FURNITURE + KIND  # and what did so more than once on a page
+SHOWN = ("links", "main_links", "images", "main_images")  # what may be others at every visit, as words may
+SWAPPED = {kind: PLACE + KIND * number for number, kind in enumerate(SHOWN, 1)}  # each is a place of its own
 
 
 class Noise(Struct):
@@ -63,22 +65,24 @@ class Noise(Struct):
 
         A copy says of itself what never rests, and nothing of the site: one page under many addresses is no template.
         """
-        if is_copy:
-            self._follow(page, set(places(found)) if found is not None else set())
-            return
-        self.visits += 1
-        for fragment in (
-            {*fragments(found), *dict(places(found)), *_growing(found), *_widths(found)} if found is not None else ()
-        ):
-            self.seen[fragment] = self.seen.get(fragment, 0) + 1
-        if found is not None and found.blocks:
-            self._date(found)
-        if found is not None and self._leads_elsewhere(found):
-            self.seen[RENAMED] = self.seen.get(RENAMED, 0) + 1
-        self._follow(page, dict(places(found)) if found is not None else {})
-        self._turn(page, found.blocks if found is not None else ())
+        found = found or Difference()
+        now = dict((*places(found), *swaps(found)))
+        if not is_copy:
+            self._count_in(found, now)
+        self._follow(page, now)
+        self._turn(page, (*found.blocks, *(block for _, blocks in swaps(found) for block in blocks)))
         if self.visits > MEMORY or len(self.seen) > MAX_FRAGMENTS:
             self._forget()
+
+    def _count_in(self, found: Difference, now: Iterable[int]) -> None:
+        """Count a visit, with what came or went at it and where."""
+        self.visits += 1
+        for fragment in {*fragments(found), *now, *_growing(found), *_widths(found)}:
+            self.seen[fragment] = self.seen.get(fragment, 0) + 1
+        if found.blocks:
+            self._date(found)
+        if self._leads_elsewhere(found):
+            self.seen[RENAMED] = self.seen.get(RENAMED, 0) + 1
 
     def is_everywhere(self, fragment: int) -> bool:
         """Say whether a fragment or place is noise on this site; pages that were all rewritten once are none."""
@@ -110,10 +114,13 @@ class Noise(Struct):
         first, last = self.spans.get(key, (1, 0))
         return self._is_on(TEXT_SHARE, key, *others) and self._count(key, *others) >= DENSE * (last - first + 1)
 
-    def news(self, kind: str, found: Difference) -> Delta:
-        """Leave out the assets that came or went on many pages at once, and other targets where pages were renamed."""
+    def news(self, kind: str, found: Difference, noisy: Container[int]) -> Delta:
+        """Leave out the assets that came or went on many pages at once, and other targets where pages were renamed.
+
+        `noisy`: the places that never rest; links and pictures that are others at every visit are such a place.
+        """
         is_renamed = kind == "main_links" and self._is_on(RENAMED_SHARE, RENAMED)
-        return Delta() if is_renamed else self._rare(kind, found)
+        return Delta() if is_renamed or SWAPPED.get(kind) in noisy else self._rare(kind, found)
 
     def _leads_elsewhere(self, found: Difference) -> bool:
         """Say whether links have other targets below the same words; those of a text that was edited may well have."""
@@ -139,6 +146,9 @@ class Noise(Struct):
         """Say whether a place of a page differs whenever one looks."""
         return abs(self.restless.get(page, {}).get(place, 0)) >= STREAK
 
+    def _never_rests(self, page: int, place: int) -> bool:
+        return self.is_everywhere(place) or self.is_restless(page, place)
+
     def is_in_turn(self, page: int, block: Block) -> bool:
         """Say whether all that came and went with a block of a page does so in turn."""
         return bool(block.keys) and is_in_turn(block.keys, self.turns.get(page, {}))
@@ -146,10 +156,11 @@ class Noise(Struct):
     def noisy(self, page: int, found: Difference) -> set[int]:
         """Name the places in which what differs is noise: it does so all the time, and in this way."""
         growing = _growing(found)
-        return {
+        shown = {place for place, _ in swaps(found) if self._never_rests(page, place)}
+        return shown | {
             place
             for place, blocks in places(found)
-            if (self.is_everywhere(place) or self.is_restless(page, place))
+            if self._never_rests(page, place)
             and (GROWING + place not in growing or self._is_usual(GROWING, place))
             and (len(blocks) == 1 or self._is_usual(WIDER * len(blocks), place))
         }
@@ -232,6 +243,17 @@ def places(found: Difference) -> Iterator[tuple[int, list[Block]]]:
     for place, blocks in _by_context(found.blocks):
         if len(blocks) <= SMALL and max(block.size for block in blocks) <= SHORT:
             yield place, blocks
+
+
+def swaps(found: Difference) -> Iterator[tuple[int, list[Block]]]:
+    """Name the kinds of links and pictures of which some are others now, each as a place, with what stands for what."""
+    for kind, place in SWAPPED.items():
+        delta = found.assets.get(kind, Delta())
+        if delta.is_swap:
+            keys = (
+                (asset(kind, gone), asset(kind, came)) for gone, came in zip(delta.removed, delta.added, strict=False)
+            )
+            yield place, [Block(Action.CHANGED, 0, False, keys=pair) for pair in keys]
 
 
 def _streak(count: int, is_turn: bool) -> int:
