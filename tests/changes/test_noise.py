@@ -326,3 +326,17 @@ def test_links_and_pictures_that_come_beside_such_as_never_rest_are_news() -> No
         noise.learn(1, differ(photographed(number), photographed(number + 1)))
     more = differ(photographed(8), photographed(9, '<img src="/a.png"><img src="/b.png"><img src="/c.png">'))
     assert judge(more, noise, 1).kinds == (Kind.CONTENT, Kind.STRUCTURE, Kind.MEDIA)
+
+
+def voted(number: int, words: str) -> str:
+    return page([TEXT[0], f"{number * 7}", words, *TEXT[1:]])
+
+
+def test_a_sentence_that_is_edited_beside_a_number_that_never_rests_is_news() -> None:
+    noise, words = Noise(), "The old pier is open on every day of the week, and so is the tower beside it."
+    for number in range(2 * STREAK):
+        noise.learn(1, differ(voted(number, words), voted(number + 1, words)))
+    assert judge(differ(voted(20, words), voted(21, words)), noise, 1).noise == ("restless",)
+    edited = differ(voted(21, words), voted(22, words.replace("open", "closed")))
+    noise.learn(1, edited)
+    assert Kind.CONTENT in judge(edited, noise, 1).kinds
