@@ -13,9 +13,9 @@ from sanderling.cli.frame import MEASURED, WIDEST, agrees, can_draw, parse_call,
 
 
 def test_a_table_lines_its_columns_up(capsys: pytest.CaptureFixture[str]) -> None:
-    print_rows([("a", 1, "x y"), ("long", None, "")], ("one", "two", "three"))
+    print_rows([("a", 1, "x y"), ("long", None, ""), ("b", True, False)], ("one", "two", "three"))
     seen = capsys.readouterr()
-    assert seen.out.splitlines() == ["one   two  three", "a     1    x y", "long       "]
+    assert seen.out.splitlines() == ["one   two  three", "a     1    x y", "long       ", "b     yes  no"]
     assert not seen.err
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from sanderling.cli.frame import Call, print_json
+from sanderling.cli.frame import Call, print_json, said
 from sanderling.cli.times import iso
 from sanderling.errors import UsageError
 from sanderling.frontier.hosts import Hosts
@@ -73,13 +73,7 @@ def _print(name: str, value: object) -> None:
         print(label)
         print("\n".join(f"    {plain(line)}" for line in value.splitlines()))
     else:
-        print(f"{label:<19} {plain(_said(value))}")
-
-
-def _said(value: object) -> object:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "-" if value is None or value == "" else value
+        print(f"{label:<19} {plain('-' if value is None or value == '' else said(value))}")
 
 
 def _parts(item: dict[str, object]) -> list[str]:

@@ -221,12 +221,17 @@ def print_json(value: object) -> None:
     print(json.dumps(value, ensure_ascii=narrow, separators=(", ", ": ")))
 
 
+def said(value: object) -> object:
+    """A value as a person says it."""
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
+
+
 def print_rows(rows: Iterable[Sequence[object]], header: Sequence[str], none: str = "nothing to show") -> None:
     """A plain table whose last column may be as long as it likes; a person is told when it is empty.
 
     The first rows say how wide the columns are: a long list begins at once, and is not kept in memory.
     """
-    text = (tuple("" if cell is None else plain(cell) for cell in row) for row in rows)
+    text = (tuple("" if cell is None else plain(said(cell)) for cell in row) for row in rows)
     seen = [tuple(header), *islice(text, MEASURED)]
     widths = [min(WIDEST, max(len(row[column]) for row in seen)) for column in range(len(header) - 1)]
     for row in chain(seen, text):

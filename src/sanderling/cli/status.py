@@ -166,6 +166,7 @@ def _print_duplicates(found: object) -> None:
     assert isinstance(found, dict)
     if found["links"]:
         print(f"  links     {found['links']:,} found, {found['link_share']:.1%} to URLs met before")
+    if found["cache_asked"]:  # not before the end of the first run
         print(f"  look-ups  {found['cache_hit_ratio']:.1%} needed no disk")
     if alike := [f"{found[name]:,} {words}" for name, words in ALIKE.items() if found[name]]:
         print(f"  alike     {', '.join(alike)}")
