@@ -83,6 +83,20 @@ def test_a_time_below_its_label_is_content(hours: str) -> None:
     assert compare(page(more=clock.format("9:00")), page(more=clock.format("9:30"))).kinds == ()
 
 
+@pytest.mark.parametrize(
+    ("label", "old", "new"),
+    [
+        ("Hearing date", "Monday, 5 May 2027", "Tuesday, 13 May 2027"),
+        ("When", "Monday, 5 May 2027, 19:30", "Monday, 12 May 2027, 19:30"),
+        ("Nächster Termin", "19:30 Uhr", "20:00 Uhr"),
+        ("Kick-off", "15:00", "17:30"),
+    ],
+)
+def test_a_day_or_an_hour_below_what_it_is_for_is_content(label: str, old: str, new: str) -> None:
+    before, after = (page(more=f"<dl><dt>{label}</dt><dd>{said}</dd></dl>") for said in (old, new))
+    assert compare(before, after).counts == {Action.CHANGED: 1}
+
+
 def test_several_days_are_a_list_and_one_is_today() -> None:
     days = ["Saturday, 9 May 2026", "Saturday, 16 May 2026", "Saturday, 23 May 2026"]
     assert compare(page([*TEXT, *days]), page([*TEXT, *days[:2], "Sunday, 24 May 2026"])).counts == {Action.CHANGED: 1}

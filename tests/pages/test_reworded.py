@@ -17,7 +17,7 @@ LINES = st.lists(
             *(f"<p>{PROSE}</p>", f"<p hidden>{PROSE}</p>", "<p>10:15</p>", "<p>11:45</p>", "<p>$ 5</p>"),
             *("<p hidden>$ 5</p>", "<p>Sold out</p>", "<p>3 hours ago</p>", "<pre>10:15\n $ 5</pre>"),
             *("<p>Rendered in 3 ms</p>", "<p>Gulls</p>", "<p>Opens</p>", "<p>an hour ago</p>"),
-            *("<p>Saturday, 9 May 2026</p>", "<p>Sunday, 10 May 2026</p>"),
+            *("<p>Saturday, 9 May 2026</p>", "<p>Sunday, 10 May 2026</p>", "<p>19:30 Uhr</p>", "<p>Next meeting</p>"),
             *("<ul><li><a href=/a>A</a><li><a href=/b>B</a><li><a href=/c>C</a><li><a href=/d>D</a></ul>", "<hr>"),
         )
     ),

@@ -122,6 +122,7 @@ def test_stamps_are_taken_out(old: str, new: str) -> None:
         ("just now", "1 minute ago"),
         ("Updated yesterday", "Updated 2 days ago"),
         ("Yesterday at 10:31", "Yesterday at 11:02"),
+        ("Ann, today at 10:31", "Ann, today at 11:02"),
         ("vor einer Stunde", "vor 2 Stunden"),
         ("il y a une heure", "il y a 2 heures"),
         ("hace una hora", "hace 2 horas"),
@@ -177,6 +178,8 @@ def test_how_long_ago_it_was_is_a_stamp_in_many_languages(old: str, new: str) ->
         "3 วันก่อนเดินทาง",
         "출발 3일 전까지 취소",
         "Cancel up to 3 days before you leave",
+        "Doors today at 19:30",
+        "Next tour: today at 14:00",
         "Was heute 12 Boote bringt",
         "Bis 3 Tage vor der Reise",
         "Fino a 3 giorni prima",
@@ -202,6 +205,27 @@ def test_days_before_something_are_no_stamp(line: str) -> None:
         ("ปรับปรุงล่าสุด 3 พฤษภาคม 2569", "ปรับปรุงล่าสุด 4 มิถุนายน 2569"),
         ("Cập nhật lần cuối: 03/05/2026", "Cập nhật lần cuối: 04/06/2026"),
         ("최종 수정일: 2026년 5월 3일", "최종 수정일: 2026년 6월 4일"),
+        (
+            "Questa pagina è stata modificata per l'ultima volta il 5 mag 2027 alle 10:31.",
+            "Questa pagina è stata modificata per l'ultima volta il 9 giu 2027 alle 08:02.",
+        ),
+        (
+            "Deze pagina is voor het laatst bewerkt op 5 mei 2027 om 10:31.",
+            "Deze pagina is voor het laatst bewerkt op 9 juni 2027 om 08:02.",
+        ),
+        (
+            "Эта страница в последний раз была отредактирована 5 мая 2027 в 10:31.",
+            "Эта страница в последний раз была отредактирована 9 июня 2027 в 08:02.",
+        ),
+        (
+            "Esta página foi editada pela última vez às 10h31min de 5 de maio de 2027.",
+            "Esta página foi editada pela última vez às 08h02min de 9 de junho de 2027.",
+        ),
+        (
+            "Denna sida redigerades senast den 5 maj 2027 kl. 10.31.",
+            "Denna sida redigerades senast den 9 juni 2027 kl. 08.02.",
+        ),
+        ("本页面最后修订于2027年5月5日 (星期三) 10:31。", "本页面最后修订于2027年6月9日 (星期三) 08:02。"),
     ],
 )
 def test_when_it_was_changed_is_a_stamp_in_many_languages(old: str, new: str) -> None:

@@ -40,10 +40,31 @@ MONTHS = (
     *("अप्रैल", "मई", "जून", "जुलाई", "अगस्त", "सितंबर", "सितम्बर", "अक्टूबर", "नवंबर", "दिसंबर", "มกราคม", "กุมภาพันธ์"),
     *("มีนาคม", "เมษายน", "พฤษภาคม", "มิถุนายน", "กรกฎาคม", "สิงหาคม", "กันยายน", "ตุลาคม", "พฤศจิกายน", "ธันวาคม"),
     *("januari", "februari", "maret", "juni", "juli", "agustus", "desember", "tháng"),
+    *(
+        "mär",
+        "okt",
+        "dez",
+        "janv",
+        "févr",
+        "avr",
+        "juil",
+        "déc",
+        "ene",
+        "abr",
+        "dic",
+        "gen",
+        "mag",
+        "giu",
+        "lug",
+        "ott",
+    ),
+    *("mrt", "янв", "фев", "мар", "апр", "июн", "июл", "авг", "сен", "окт", "ноя", "дек"),
 )
+TODAY = ("today", "heute", "aujourd'hui", "hoy")
 MADE = (  # what a machine says of its work: a date alone will do
     *("generated", "rendered", "printed", "retrieved", "accessed", "served", "cached", "built", "compiled", "exported"),
-    *("today", "now", "heute", "generiert", "gedruckt", "abgerufen", "généré", "aujourd'hui", "generado", "hoy"),
+    *TODAY,
+    *("now", "generiert", "gedruckt", "abgerufen", "généré", "generado"),
 )
 REVISED = (  # what a page says of its last change: alone on its line a date will do
     *("updated", "update", "modified", "modification", "changed", "edited", "revised", "reviewed", "aktualisiert"),
@@ -68,6 +89,10 @@ REVISED = (  # what a page says of its last change: alone on its line a date wil
         "最終更新日時",
     ),
     *("最后更新", "最后更新时间", "업데이트", "최종수정"),
+    *("bearbeitet", "modifiée", "editó", "editado", "editada", "modificada", "modificata", "aggiornata", "bewerkt"),
+    *("aangepast", "redigerades", "redigeret", "redigert", "edytowano", "edytowana", "edycja", "upraveno", "upravena"),
+    *("отредактирована", "отредактировано", "изменена", "обновлена", "изменение", "редаговано", "düzenlenme"),
+    *("düzenlendi", "szerkesztve", "modificat", "editat", "faite"),
 )
 TOLD = (  # what an author may say too: only a time of day or a day of the week tells a stamp
     *("saved", "refreshed", "synced", "checked", "posted", "published", "created", "as of", "as at", "quoted"),
@@ -81,7 +106,26 @@ GLUE = (
     *("kl", "om", "op", "o", "em", "letzte", "zuletzt", "dernière", "última", "ultima", "ultimo", "laatst", "laatste"),
     *("senast", "sidst", "sist", "viimeksi", "ostatnia", "poslední", "последнее", "son", "utolsó", "ist", "est"),
     *("останнє", "τελευταία", "lần", "cuối", "ngày", "lúc", "terakhir", "pada", "آخر", "في", "לאחרונה", "אחרון", "ב"),
-    *("अंतिम", "को", "г", "года", "roku", "r", "ultimei", "κατά", "στις"),
+    *(
+        "अंतिम",
+        "को",
+        "г",
+        "года",
+        "roku",
+        "r",
+        "ultimei",
+        "κατά",
+        "στις",
+        "last",
+        "per",
+        "l",
+        "volta",
+        "è",
+        "stata",
+        "pela",
+    ),
+    *("vez", "por", "se", "foi", "voor", "het", "в", "последний", "раз", "была", "wurde", "a été", "bij"),
+    *("diese", "seite", "cette", "esta", "página", "questa", "pagina", "deze", "denna", "sida", "эта", "страница"),
     *("yesterday", "gestern", "ayer", "ieri", "gisteren", "вчера", "wczoraj", "včera", "igår", "昨天", "昨日", "어제"),
 )
 BINDING = frozenset(  # a line with such a word binds somebody: its time is no stamp
@@ -96,25 +140,49 @@ LABELLING = BINDING.union(  # a short line with such a word says what the time b
     ("ouverture", "fermeture", "début", "fin", "départ", "arrivée", "apertura", "cierre", "inicio", "salida"),
     ("llegada", "chiusura", "inizio", "partenza", "arrivo", "abertura", "fecho", "partida", "chegada", "aanvang"),
     ("открытие", "закрытие", "начало", "отправление", "прибытие", "otwarcie", "zamknięcie", "odjazd"),
+    ("when", "hearing", "meeting", "appointment", "session", "sitting", "performance", "tour", "boarding", "launch"),
+    ("auction", "event", "next", "kick", "kickoff", "wann", "termin", "sitzung", "anhörung", "verhandlung", "anpfiff"),
+    (
+        "vorstellung",
+        "nächste",
+        "nächster",
+        "nächstes",
+        "quand",
+        "audience",
+        "séance",
+        "réunion",
+        "prochain",
+        "prochaine",
+    ),
+    ("cuándo", "audiencia", "reunión", "próximo", "próxima", "quando", "udienza", "riunione", "prossimo", "prossima"),
+    ("reunião", "wanneer", "zitting", "vergadering", "volgende", "когда", "заседание", "kiedy", "spotkanie"),
 )
 LABEL = 40  # characters of such a line
 
-MINUTES = r":[0-5]\d(?::[0-5]\d)?(?:[.,]\d+)?(?![\d:/])|h[0-5]\d\b|\.[0-5]\d(?=\s*(?:[ap]\.?m\b|uhr))|\s?[ap]\.?m\b"
+MINUTES = (
+    r":[0-5]\d(?::[0-5]\d)?(?:[.,]\d+)?(?![\d:/])|h[0-5]\d(?:min)?\b|\.[0-5]\d(?=\s*(?:[ap]\.?m\b|uhr))|\s?[ap]\.?m\b"
+)
 CLOCK = rf"(?<![\d.:/])(?:[01]?\d|2[0-4])(?:{MINUTES})|\d{{1,2}}\s?[時时点]\s?\d{{1,2}}\s?分(?:\s?\d{{1,2}}\s?秒)?"
-ZONE = r"(?:[ap]\.?m\b\.?|uhr\b|h\b|utc\b|gmt\b|z\b|[cpem]e?[ds]t\b|bst\b|ist\b|jst\b|(?<=\d)[+-]\d\d:?\d\d\b)"
+CLOCK += r"|(?<=kl\. )\d{1,2}\.[0-5]\d\b"
+ZONE = (
+    r"(?<![^\W\d])(?:[ap]\.?m\b\.?|uhr\b|h\b|utc\b|gmt\b|z\b|[cpem]e?[ds]t\b|bst\b|ist\b|jst\b|(?<=\d)[+-]\d\d:?\d\d\b)"
+)
 NUMERIC = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:t(?=\d))?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{4}\s?[年년]|"
 NUMERIC += r"\d{1,2}\s?[月월日일]"
 NAMES = rf"(?:{'|'.join(sorted((*MONTHS, *DAYS, *SHORT_DAYS), key=len, reverse=True))})(?!\w)\.?"
 DAY = r"(?<![\d.,])(?:\d{4}|\d{1,2}(?:st|nd|rd|th|er|º)?)(?![\d:%°]|[.,]\d)\b\.?"
-ATOM = rf"(?:{CLOCK}|{NUMERIC}|\b{NAMES}|{ZONE}|{DAY})"
-BETWEEN = r"(?:[\s,;|·@()\[\]–-]*(?:\b(?:at|on|um|à|kl\.?|om|op|den|le|de|of|the|t)\b)?[\s,;|·@()\[\]–-]*)"
+HAN_DAY = "(?:星期|[周週])[一二三四五六日天]|(?<=[(（])[日月火水木金土](?=[)）])"
+ATOM = rf"(?:{CLOCK}|{NUMERIC}|\b{NAMES}|{ZONE}|{DAY}|{HAN_DAY})"
+JOINED = r"at|on|um|à|kl\.?|om|op|den|le|de|of|the|t|alle|a las|às|в|о|o"
+BETWEEN = rf"(?:[\s,;|·@()（）\[\]–-]*(?:\b(?:{JOINED})\b)?[\s,;|·@()（）\[\]–-]*)"
 MOMENT = re.compile(rf"{ATOM}(?:{BETWEEN}{ATOM})*")
 TIMED = re.compile(CLOCK)
 SPAN = re.compile(rf"(?:{CLOCK})\s*(?:{ZONE})?\s*(?:[-–—]|to|bis|until|till|and|à|a|y|e|und|et|tot|至|~)\s*(?:{CLOCK})")
 WEEKDAY = re.compile(rf"\b(?:{'|'.join((*DAYS, *SHORT_DAYS))})\b")
 DATED = re.compile(rf"(?:{NUMERIC})|\b(?:{'|'.join(MONTHS)})(?!\w).*\d|\d.*\b(?:{'|'.join(MONTHS)})(?!\w)")
+LATEST = re.compile(r"(?:最后|最後|最終|上次)\w{0,8}[\s:：(（]*$")  # edited, changed, revised
 NAMED = re.compile(
-    rf"(?:^|\b)(?:({'|'.join(MADE)})|({'|'.join(REVISED)})|{'|'.join(TOLD)})\b(?:\s+(?:{'|'.join(GLUE)})\b)*[\s:=(\[|,–-]*$"
+    rf"(?:^|\b)(?:({'|'.join(MADE)})|({'|'.join(REVISED)})|{'|'.join(TOLD)})\b(?:[\s'’]+(?:{'|'.join(GLUE)})\b)*[\s:=(\[|,–-]*$"
 )
 WARMTH = re.compile(r"[-−]?\d+\s?°\s?(?:[cf]\b)?", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d]+")
@@ -162,12 +230,20 @@ def _is_clock(small: str, found: list[re.Match[str]]) -> bool:
 
 def _is_named(small: str, match: re.Match[str]) -> bool:
     """Say whether the word before a moment claims it; in running text "updated" claims no date."""
-    said = NAMED.search(small[: match.start()])
+    before = small[: match.start()]
+    said = NAMED.search(before)
     if said is None:
+        return TIMED.search(match[0]) is not None and LATEST.search(before) is not None
+    if said[1] in TODAY and not _is_apart(before[: said.start()]):
         return False
     if said[1] or (said[2] and ":" in said[0]):
         return True
     return TIMED.search(match[0]) is not None or _has_weekday(match[0])
+
+
+def _is_apart(before: str) -> bool:
+    """Say whether a line begins anew behind some words of it: "Ann, today at 10:30" is no "tour: today at 10:30"."""
+    return not before.strip() or (not before.rstrip().endswith(":") and not before.rstrip()[-1].isalnum())
 
 
 def binds(label: str) -> bool:

@@ -29,12 +29,12 @@ from sanderling.pages.worth import weighed
 MAX_LINES = 80_000  # half of them empty; all that follow are one
 NO_DIGITS = bytes(set(range(256)) - set(b"0123456789\n"))
 TIMETABLE = 4  # bare times of day that make a timetable; fewer are clocks
-MAX_CLOCK = 7
+MAX_CLOCK = 8
 CALENDAR = 3  # bare days of the week with their dates that make a list of them; fewer are today's
 MAX_DAY = 40
 ABOVE = 3  # lines above a bare time, empty ones too, in which its label stands
 FEW = 3  # lines, each of which is looked at for stamps by itself
-CLOCK = re.compile(rb"\d{1,2}[:.h]\d\d(?:[ap]m)?", re.IGNORECASE).fullmatch
+CLOCK = re.compile(rb"\d{1,2}[:.h]\d\d(?:[ap]m|uhr)?", re.IGNORECASE).fullmatch
 FURNITURE = ("nav", "footer", "aside", "noscript", "dialog")
 OUTSIDE = ("nav", "footer")  # of what is declared to be the main part
 SEARCHED = 20_000  # letters of furniture among which those of each link are looked for
@@ -145,7 +145,7 @@ def read_words(body: Blocks, ignored: Pattern[str] | None = None) -> Words:
     for place in _stamped(body.lines, places) if ignored is None else places:
         lines[place] = _reduced(body, place, lines[place], ignored, place in told)
     days = {place for place in places if not lines[place] and _is_day(body.lines[place])}
-    for place in days if len(days) >= CALENDAR else ():
+    for place in days if len(days) >= CALENDAR else [day for day in days if _is_labelled(body.lines, day)]:
         lines[place] = _reduced(body, place, spelled(body.lines[place]), ignored, True)
     some = slice(len(lines))
     rows = places_of(body)[some], body.main[some], body.lines[some]
