@@ -446,6 +446,26 @@ def test_a_sitemap_is_checked_for_pages_it_may_not_speak_for(capsys: pytest.Capt
         assert (found["outcome"], found["location"]) == ("redirect", site.root + "/a/map.txt")
 
 
+def test_what_a_sitemap_says_of_a_page_is_told_wherever_the_page_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = "<lastmod>2026-11-01T10:00:00Z</lastmod><changefreq>hourly</changefreq><priority>0.9</priority>"
+    with Site({"/": html("/a", text="root"), "/a": html(text="a")}) as site:
+        site.pages["/sitemap.xml"] = Page(f"<urlset><url><loc>{site.root}/a</loc>{said}</url></urlset>".encode())
+        main(["crawl", site.root, "-C", str(tmp_path), "--delay", "0", "--allow-private", "--migrants", "1", "--quiet"])
+        main(["check", "sitemap", site.root + "/sitemap.xml", "--allow-private", "--json", "-C", str(tmp_path)])
+        (entry,) = json.loads(capsys.readouterr().out.splitlines()[-1])["first"]
+        assert (entry["changefreq"], entry["priority"]) == ("hourly", "0.9")
+    for command in (["pages", "--json"], ["export"]):
+        main([*command, "-C", str(tmp_path)])
+        root, page = map(json.loads, capsys.readouterr().out.splitlines())
+        names = ("sitemap_lastmod", "sitemap_changefreq", "sitemap_priority")
+        assert [page[name] for name in names] == ["2026-11-01T10:00:00.000000+00:00", "hourly", "0.9"]
+        assert [root[name] for name in names] == ["", "", ""]
+    main(["history", site.root + "/a", "-C", str(tmp_path), "--json"])
+    assert json.loads(capsys.readouterr().out)["class"] == "hourly"
+
+
 def test_a_sitemap_is_written_and_can_be_read(
     crawled: tuple[str, str], capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:

@@ -238,6 +238,7 @@ def check_sitemap(call: Call, raw: str) -> dict[str, object]:
                 "loc": target.url if target else entry.loc,
                 "lastmod": iso(entry.lastmod or 0.0) or "",
                 "changefreq": entry.changefreq,
+                "priority": "" if entry.priority is None else f"{entry.priority:g}",
             }
             for entry, target in spelled[:20]
         ],

@@ -8,6 +8,7 @@ import msgspec
 from sanderling.cli.frame import Call, print_json, print_rows
 from sanderling.cli.times import iso, short
 from sanderling.store.collection import read_collection
+from sanderling.store.hints import Hints
 from sanderling.store.history import Past, change_class, moved_from, visits_of
 from sanderling.store.look import known_url
 
@@ -36,9 +37,9 @@ def run(call: Call) -> int:
         row = collection.db.execute(
             "SELECT etag, last_modified, first_seen, last_visit, visits, changes FROM pages WHERE url = ?", (id_,)
         ).fetchone()
-        said = collection.db.execute("SELECT changefreq FROM hints WHERE url = ?", (id_,)).fetchone()
+        said = Hints(collection.db).of([id_]).get(id_)
     etag, modified, first, last, count, changes = row or ("", "", 0.0, 0.0, 0, 0)
-    frequency = change_class(first, last, count, changes, said[0] if said else "")
+    frequency = change_class(first, last, count, changes, said.changefreq if said else "")
     if call.json:
         past = [{**msgspec.to_builtins(visit), "at": iso(visit.at)} for visit in visits]
         print_json({"url": key, "class": frequency, "etag": etag, "last_modified": modified,

@@ -125,6 +125,9 @@ def as_object(row: PageRow) -> dict[str, object]:
         "duplicate_of": row.duplicate_of,
         "source": row.source,
         "via": row.via,
+        "sitemap_lastmod": iso(row.lastmod) or "",
+        "sitemap_changefreq": row.changefreq,
+        "sitemap_priority": f"{row.priority:g}" if row.priority >= 0 else "",
     }
 
 

@@ -77,7 +77,7 @@ def entries(collection: Collection, host: str) -> Iterator[Entry]:
     """The stored pages of a host that may be found, in the order they were."""
     for row in pages(collection.db, "h.name = ? AND p.status BETWEEN 200 AND 299 AND p.noindex = 0", (host,)):
         if not row.canonical or row.canonical == row.url:
-            frequency = change_class(row.first_seen, row.last_visit, row.visits, row.changes)
+            frequency = change_class(row.first_seen, row.last_visit, row.visits, row.changes, row.changefreq)
             yield Entry(row.url, _changed_at(row), changefreq=frequency if row.visits > 1 else "")
 
 

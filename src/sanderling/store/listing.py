@@ -35,6 +35,9 @@ class PageRow(Struct, frozen=True):
     source: str
     via: str
     id: int
+    lastmod: float  # as its sitemap or feed says; 0: it does not
+    changefreq: str
+    priority: float  # -1: it does not say
 
 
 PAGES = """
@@ -46,8 +49,9 @@ PAGES = """
            u.source,
            coalesce((SELECT vh.name || vu.path FROM urls AS vu JOIN hosts AS vh ON vh.id = vu.host
                      WHERE vu.id = u.via), ''),
-           p.url
+           p.url, coalesce(t.lastmod, 0), coalesce(t.changefreq, ''), coalesce(t.priority, -1)
     FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host
+    LEFT JOIN hints AS t ON t.url = p.url
 """
 
 
