@@ -289,6 +289,11 @@ def test_a_rule_can_be_said_by_hand_and_outlives_what_is_learned(
     capsys.readouterr()
     assert crawled("dust", "--used", "--json") == 0
     assert [rule["kind"] for rule in objects(capsys)] == ["slash", "parameter"]
+    for url, verdict, same_as in (("/new/?ref=7", "duplicate", "/new"), ("/new", "would be crawled", None)):
+        assert crawled("check", "url", crawled.site.root + url, "--allow-private", "--json") == 0
+        (found,) = objects(capsys)
+        assert found["verdict"] == verdict
+        assert found.get("same_as") == (same_as and crawled.site.root + same_as)
     assert crawled("dust", "--forget", "127.*") == 0
 
 

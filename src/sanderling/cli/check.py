@@ -14,6 +14,7 @@ from sanderling.frontier.hosts import Hosts
 from sanderling.migrants.guard import is_global, literal
 from sanderling.migrants.robots import deciding_line, rules_for
 from sanderling.organise.domain import registrable_domain
+from sanderling.organise.dust import load, rewrite
 from sanderling.organise.normalise import Spelling, host_of, hostname, normalise, resolve, why_not
 from sanderling.organise.scope import Scope as ScopeKind
 from sanderling.organise.scope import admissible, is_at_location, scope_rule, verdict
@@ -110,10 +111,14 @@ def check_url(call: Call, raw: str) -> dict[str, object]:
             id_ = url_id(collection.db, spelling.url)
             row = collection.db.execute("SELECT state, reason, depth FROM urls WHERE id = ?", (id_,)).fetchone()
             robots = Hosts(collection.db).robots(host_of(spelling.url))
+            usual = rewrite(spelling.url, load(collection.db))
         agent = fetch_settings(_fetching(call)).agent_token
         found["robots"] = _of_robots(robots, spelling, agent)
         if found["robots"] == FORBIDDEN and not reason and not trap:
             found["verdict"] = Reason.ROBOTS
+        if usual != spelling.url:  # by the rules that sanderling dust has in use
+            found["same_as"] = usual
+            found["verdict"] = found["verdict"] if reason or trap else Reason.DUPLICATE
         if row is not None and row[1] == Reason.FORGOTTEN:
             found["verdict"] = Reason.FORGOTTEN
         found["in_collection"] = "unknown" if row is None else f"{row[0]} {row[1]}".strip() + f", depth {row[2]}"
