@@ -24,6 +24,8 @@ from sanderling.pages.phrases import (
     [
         ("You may also like…", OTHERS),
         ("ÄHNLICHE ARTIKEL", OTHERS),
+        ("We found other products you might like!", OTHERS),
+        ("Les clients qui ont acheté ce produit ont également acheté :", OTHERS),
         ("関連記事：", OTHERS),
         ("Was this article helpful?", HELPFUL),
         ("1,204 out of 1,377 found this helpful", HELPFUL),

@@ -27,7 +27,11 @@ PHRASES = {
         recommended products|recommended items|recently viewed products|recently viewed items|
         customers also bought|customers also viewed|customers who bought this item also bought|
         customers who viewed this item also viewed|frequently bought together|you may also need|
-        products you may like|
+        products you may like|customers who bought this product also bought|we found other products you might like|
+        kunden die diesen artikel gekauft haben kauften auch|
+        les clients qui ont acheté ce produit ont également acheté|
+        los clientes que adquirieron este producto también compraron|
+        i clienti che hanno acquistato questo prodotto hanno comprato anche|
         ähnliche produkte|passende produkte|kunden kauften auch|kunden interessierten sich auch für|
         wird oft zusammen gekauft|zuletzt angesehene produkte|
         produits similaires|produits associés|produits apparentés|les clients ont aussi acheté|
