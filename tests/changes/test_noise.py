@@ -340,3 +340,13 @@ def test_a_sentence_that_is_edited_beside_a_number_that_never_rests_is_news() ->
     edited = differ(voted(21, words), voted(22, words.replace("open", "closed")))
     noise.learn(1, edited)
     assert Kind.CONTENT in judge(edited, noise, 1).kinds
+
+
+def test_a_link_of_the_text_that_leads_elsewhere_is_told_beside_links_that_never_rest() -> None:
+    related = '<p><a href="/{}.pdf">Report</a></p></main><nav><a href="/{}">Related</a></nav><main>'
+    noise = Noise()
+    for number in range(STREAK):
+        noise.learn(1, differ(page(more=related.format("a", number)), page(more=related.format("a", number + 1))))
+    quiet = differ(page(more=related.format("a", 8)), page(more=related.format("a", 9)))
+    told = differ(page(more=related.format("a", 8)), page(more=related.format("b", 9)))
+    assert [judge(one, noise, 1).kinds for one in (quiet, told)] == [(), (Kind.CONTENT, Kind.LINKS)]

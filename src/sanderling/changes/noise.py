@@ -120,7 +120,7 @@ class Noise(Struct):
         `noisy`: the places that never rest; links and pictures that are others at every visit are such a place.
         """
         is_renamed = kind == "main_links" and self._is_on(RENAMED_SHARE, RENAMED)
-        return Delta() if is_renamed or SWAPPED.get(kind) in noisy else self._rare(kind, found)
+        return Delta() if is_renamed or _is_hushed(kind, found, noisy) else self._rare(kind, found)
 
     def _leads_elsewhere(self, found: Difference) -> bool:
         """Say whether links have other targets below the same words; those of a text that was edited may well have."""
@@ -279,6 +279,14 @@ def _widths(found: Difference) -> Iterator[int]:
     """Name the places in which two blocks differ or more, those in which three do or more, and so on."""
     for place, blocks in places(found):
         yield from (WIDER * width + place for width in range(2, len(blocks) + 1))
+
+
+def _is_hushed(kind: str, found: Difference, noisy: Container[int]) -> bool:
+    """Say whether assets are others at every visit; those of a page are told beside those of its text that are not."""
+    if SWAPPED.get(kind) not in noisy:
+        return False
+    of_text = f"main_{kind}"
+    return of_text not in found.assets or SWAPPED[of_text] in noisy
 
 
 def place_of(block: Block) -> int:
