@@ -55,6 +55,26 @@ def test_a_hidden_mark_hides_no_words_beside_it() -> None:
     assert main(f"<main><p>{PROSE}</p>{heading}{cells}<p>{MORE}</p></main>") == [PROSE, "Terns #", "0077 pairs", MORE]
 
 
+@pytest.mark.parametrize(
+    "word",
+    [
+        "<a class=popup href=#>ebb</a>",
+        "<span hidden>ebb</span>",
+        "<span role=tooltip>ebb</span>",
+        "<noscript>ebb</noscript>",
+        "<select><option>ebb</select>",
+    ],
+)
+def test_a_word_that_is_furniture_does_not_hide_the_line_it_stands_in(word: str) -> None:
+    page = f"<p>{PROSE * 9}</p><p>{MORE} {word} As told.</p>"
+    assert len(main(page)) == 2
+    assert any(block.main for block in agree(page.encode(), page.replace("far north", "south").encode()).blocks)
+    agree(page.encode(), page.replace("ebb", "flood").encode())
+    agree(page.encode(), page.replace("ebb", MORE * 3).encode())
+    assert main(page.replace("ebb", MORE * 3)) == [PROSE * 9]
+    assert main(f"<p>{PROSE}</p><p>{word} or {word} </p>") == [PROSE]
+
+
 def test_a_page_cannot_mark_its_own_parts() -> None:
     assert main(f"<main><p>{PROSE}</p><p hidden>a</p><p sanderling=hidden>{MORE}</p></main>") == [PROSE, MORE]
 

@@ -28,6 +28,7 @@ MAIN, HIDDEN, OUTSIDE, CHOICE, LANDMARK, HINTED = "main", "hidden", "outside", "
 LINK, WATCHED, VERBATIM, VEILED, BOX = "link", "watched", "verbatim", "veiled", "box"
 TITLE, HEADING, BUTTON, ASKING, ARTICLE, VALUE = "title", "heading", "button", "asking", "article", "value"
 TRIMMED, SHARER, COMMENT = "trimmed", "sharer", "comment"
+COVERING = frozenset((HIDDEN, OUTSIDE, CHOICE, LANDMARK, HINTED, VEILED))  # labels of what is furniture with its lines
 OPPOSITE = b"\1" + bytes(255)
 AND_ITS_END = (1).__add__
 
@@ -41,6 +42,7 @@ class Areas:
         self.margin = float(sum(self.lengths))
         self.ends = ends = list(accumulate(map(AND_ITS_END, self.letters)))
         self.spans: dict[str, list[tuple[int, int]]] = {}
+        self.pieces: dict[tuple[str, int], tuple[int, int]] = {}  # of lines: how far a label covers how many letters
         self.linked: dict[int, int] = {}  # letters of a line inside links and buttons
         self.pressed: dict[int, int] = {}  # inside buttons
         self.boxes = [(start, end) for start, end, name in spans if name == BOX]
@@ -52,7 +54,12 @@ class Areas:
                 continue
             if name == BUTTON:
                 self.pressed[first] = self.pressed.get(first, 0) + end - start
-            self.spans.setdefault(name, []).append((first, bisect_left(ends, end, first) + 1))
+            last = bisect_left(ends, end, first) + 1
+            if name in COVERING and last == first + 1 and end - start < self.letters[first]:
+                self._note_piece(name, first, start, end)
+            else:
+                self.spans.setdefault(name, []).append((first, last))
+        self._cover_by_pieces()
         self.is_hub, self.menus, self.runs = False, list[int](), list[list[int]]()
         self.trimmed, self.comments = frozenset[bytes](), set[bytes]()
         self.core: Core | None = None
@@ -61,6 +68,18 @@ class Areas:
         if HIDDEN in self.spans:
             for place in compress(range(len(lines)), self.hidden):
                 self.prose[place] = 0
+
+    def _note_piece(self, name: str, line: int, start: int, end: int) -> None:
+        """Note that a label covers a piece of a line; no letter counts twice."""
+        done, size = self.pieces.get((name, line), (0, 0))
+        self.pieces[name, line] = max(done, end), size + max(0, end - max(start, done))
+
+    def _cover_by_pieces(self) -> None:
+        """Take a line for covered if half of it is: a word with a tip, or a hidden one, does not hide the rest."""
+        for (name, line), (_, size) in self.pieces.items():
+            self.weighed.add(line)
+            if 2 * size >= self.letters[line]:
+                self.spans.setdefault(name, []).append((line, line + 1))
 
     def main(self) -> tuple[bytes, bool]:
         """Say for each line whether it is main content, and whether the page declared it."""

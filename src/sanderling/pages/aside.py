@@ -27,8 +27,9 @@ from sanderling.pages.text import text
 
 LABEL = {tag: label for label, tags in TAGS.items() for tag in tags}
 APART = frozenset(("div", "section", "article", "aside", "header", "p", "ul", "ol", "dl", "fieldset"))
-"""Tags whose lines have nothing else in them."""
-ONE_LINE = APART | {"li", "td", "th", "dt", "dd", "nav", "footer", "h1", "h2", "h3", "h4", "h5", "h6"}
+"""Tags whose lines have nothing else in them, and that may be called anything."""
+WHOLE = APART | {"nav", "footer"}
+ONE_LINE = WHOLE | {"li", "td", "th", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6"}
 CHANGED = "changed"
 ALL = slice(None)
 
@@ -90,7 +91,7 @@ def _furniture(swap: Swap) -> _Around | None:
         return None
     labels = [LABELS.get(element.attr("role") or "") or _label(element) for element in around]
     for element, label in zip(around, labels, strict=True):
-        if label in (HIDDEN, OUTSIDE):
+        if element.tag in WHOLE and label in (HIDDEN, OUTSIDE):
             return _Around(element, is_landmark=False)
     for element, label in zip(around, labels, strict=True):
         if element.tag in APART and (label == LANDMARK or _sounds(element)):

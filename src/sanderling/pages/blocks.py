@@ -69,7 +69,6 @@ PARTS = HEADINGS | {tag: [BOX] for tag in BOXES} | {"article": [BOX, ARTICLE], "
 ASIDE = {"aside": [LANDMARK, BOX]}  # in a declared main part it is text like any other, but a part of its own
 VALUES = "tr > :first-child + td:last-child"
 LABELS = {role: label for label, roles in ROLES.items() for role in roles}
-INLINE = frozenset(("a", "span", "small", "b", "i", "em", "strong", "sup", "sub"))
 MARKED = '[role],[hidden],[style*="display:none"],[style*="display: none"]'
 APART = ("navigation", "dialog")  # roles whose links are not of the text
 MAX_PARTS = 50  # that a page declares to be its main one; no page for people has so many
@@ -143,19 +142,10 @@ def is_asking(form: Element) -> bool:
 
 
 def is_veiled(element: Element) -> bool:
-    """Say whether a part is there and not shown, nor folded for readers to unfold.
-
-    A mark in a heading or a key to sort a cell by is no part: it does not hide the words that are shown beside it.
-    """
+    """Say whether an element is there and not shown, nor folded for readers to unfold."""
     style = element.attr("style") or ""
     is_unseen = "display:none" in style or "display: none" in style or element.attr("hidden") is not None
-    return is_unseen and not (element.tag in INLINE and _is_amid_words(element)) and not is_folded(element)
-
-
-def _is_amid_words(element: Element) -> bool:
-    """Say whether text stands right before an element or right behind it, on the same line."""
-    beside = (element.previous_sibling, element.next_sibling)
-    return any(node is not None and not isinstance(node, Element) and node.text.strip() for node in beside)
+    return is_unseen and not is_folded(element)
 
 
 def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
