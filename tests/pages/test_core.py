@@ -37,6 +37,12 @@ def test_what_stands_between_the_title_and_the_core_belongs_to_it() -> None:
     assert main_lines(page)[:2] == ["Terms", "In force from May on"]
 
 
+def test_a_section_beside_the_core_that_is_told_at_length_may_have_a_link_at_its_end() -> None:
+    page = f"<body><article><div>{TEXT}</div><section><h3>In short</h3>{{0}}<p><a href=/us>About us</a></p></section>"
+    assert len(main_lines(page.format(f"<p>{CLAUSE * 3}</p><p>{CLAUSE * 3}</p>"))) == 16
+    assert len(main_lines(page.format(NOTE))) == 12
+
+
 def test_text_that_stands_free_around_a_part_is_content() -> None:
     page = f"<body><div><p>{CLAUSE}</p><div>{TEXT}</div><div>{NOTE}</div></div></body>"
     assert len(main_lines(page)) == 14

@@ -15,6 +15,8 @@ from sanderling.pages.core import Core
 from sanderling.pages.worth import LONGEST, WORTH, weighed
 
 LINKED = 0.8  # share of a line inside links that makes it a bare link
+AT_LENGTH = 200  # letters of a line that tells more than what is behind a link
+BESIDE_LINKS = 3  # times the letters of links that a part has in such lines, if it is told at length
 FACT = re.compile(r"[^\W\d][^:：]{1,30}[:：].*\d")  # "Deadline: 5 May"
 
 Lines = tuple[int, int]
@@ -104,10 +106,18 @@ class _Told:
         )
 
     def is_section(self, part: slice) -> bool:
-        """Say whether a part has a heading, or is an article, and neither buttons nor links that lead elsewhere."""
-        if _count(self.buttons, part) or _count(self.ways, part) or self.is_listed(part):
+        """Say whether a part has a heading, or is an article, and neither buttons nor links that lead elsewhere.
+
+        At the end of what is told at length may be a link: the last section of a review, say.
+        """
+        if _count(self.buttons, part) or self.is_listed(part) or (_count(self.ways, part) and not self.is_told(part)):
             return False
         return _count(self.headings, part) > 0 or _count(self.articles, part) > 0
+
+    def is_told(self, part: slice) -> bool:
+        """Say whether a part has long lines, and few links beside them."""
+        told = sum(filter(AT_LENGTH.__le__, self.lengths[part]))
+        return told > max(2 * AT_LENGTH, BESIDE_LINKS * (self.inside[part.stop] - self.inside[part.start]))
 
     def is_question(self, part: slice) -> bool:
         """Say whether a part has buttons under its only heading: it wants an answer."""
