@@ -37,6 +37,10 @@ def seen(old: str, new: str, size: int = 100) -> set[Part]:
     return look(before, after, size).parts
 
 
+def test_a_form_that_came_is_seen_though_nothing_is_in_it() -> None:
+    assert "forms" in told(PAGE, PAGE.replace("</body>", "<form></form></body>")).assets
+
+
 def test_equal_trees_do_not_differ() -> None:
     assert (
         told(PAGE, PAGE.replace("<p class=first>", '<p  class="first">').replace("</p></div>", "</div>"))

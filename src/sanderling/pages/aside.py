@@ -100,7 +100,7 @@ def _furniture(swap: Swap) -> _Around | None:
 
 
 def _label(element: Element) -> str | None:
-    return LANDMARK if element.tag == "header" and is_banner(element) else LABEL.get(element.tag)
+    return None if element.tag == "header" and not is_banner(element) else LABEL.get(element.tag)
 
 
 def _sounds(element: Element) -> bool:

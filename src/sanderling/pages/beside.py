@@ -116,8 +116,8 @@ class _Told:
 
     def is_told(self, part: slice) -> bool:
         """Say whether a part has long lines, and few links beside them."""
-        told = sum(filter(AT_LENGTH.__le__, self.lengths[part]))
-        return told > max(2 * AT_LENGTH, BESIDE_LINKS * (self.inside[part.stop] - self.inside[part.start]))
+        inside: int = self.inside[part.stop] - self.inside[part.start]
+        return sum(filter(AT_LENGTH.__le__, self.lengths[part])) > max(2 * AT_LENGTH, BESIDE_LINKS * inside)
 
     def is_question(self, part: slice) -> bool:
         """Say whether a part has buttons under its only heading: it wants an answer."""

@@ -59,10 +59,11 @@ TAGS = {
     HIDDEN: ("noscript", "iframe", "object", "dialog"),
     OUTSIDE: ("nav", "footer", "menu"),
     CHOICE: ("select",),
-    LANDMARK: ("aside",),
+    LANDMARK: ("header", "aside", "form"),
     VERBATIM: ("pre", "textarea"),
 }
-LANDMARKS = {tag: [label] for label, tags in TAGS.items() for tag in tags}
+ASKED = ("header", "form")  # landmarks, if they have no title
+LANDMARKS = {tag: [label] for label, tags in TAGS.items() for tag in tags if tag not in ASKED}
 LINKS = {"a": [LINK], "button": [LINK, BUTTON]}
 HEADINGS = {"h1": [TITLE, HEADING]} | {f"h{level}": [HEADING] for level in range(2, 7)}
 PARTS = HEADINGS | {tag: [BOX] for tag in BOXES} | {"article": [BOX, ARTICLE], "dd": [VALUE]}
