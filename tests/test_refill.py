@@ -141,6 +141,10 @@ def test_a_dry_run_says_why_and_asks_nothing(tmp_path: Path, capsys: pytest.Capt
         assert all(row.why for row in rows)
         assert main(["refresh", "-C", str(tmp_path), "--all", "--dry-run", "--json"]) == 0
         assert len(capsys.readouterr().out.splitlines()) == 4
+        assert main(["refresh", "-C", str(tmp_path), "--all", "--dry-run"]) == 0
+        head, *lines = capsys.readouterr().out.splitlines()
+        assert head.split() == ["due", "url", "why"], "what may be long stands last"
+        assert len({line.index("seen once") for line in lines}) == 1
         assert sum(site.hits.values()) == hits
 
 

@@ -133,7 +133,7 @@ def dry_run(call: Call, request: Request, mode: Mode) -> int:
         for row in rows:
             print_json({"url": row.url, "due_at": iso(row.due_at), "why": row.why})
     else:
-        print_rows([(short(row.due_at), row.why, row.url) for row in rows], ("due", "why", "url"), "nothing is due")
+        print_rows([(short(row.due_at), row.url, row.why) for row in rows], ("due", "url", "why"), "nothing is due")
     return 0
 
 
