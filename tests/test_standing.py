@@ -67,10 +67,14 @@ def test_the_class_of_a_page_is_the_same_wherever_it_is_said(
     assert (found.change_class, found.class_why) == ("daily", "its sitemap says so")
     main(["history", root, "-C", str(tmp_path)])
     assert "class daily" in capsys.readouterr().out
+    main(["sitemap", "-C", str(tmp_path)])
+    assert "changefreq" not in capsys.readouterr().out, "two visits within an hour say nothing"
     with open_collection(tmp_path) as collection:
         collection.db.execute("UPDATE pages SET last_visit = first_seen + 7200 WHERE url = ?", (id_,))
     found = look(tmp_path, root)
     assert (found.change_class, found.class_why) == ("hourly", "it changed once in 2 visits over 0.1 days")
+    main(["sitemap", "-C", str(tmp_path)])
+    assert "<changefreq>hourly</changefreq>" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("order", ["pagerank", "pvalue", "breadth"])

@@ -18,7 +18,7 @@ from sanderling.records import Host, Source, State, Url
 from sanderling.refresh.diary import reasons
 from sanderling.store.collection import agent_of, get_meta
 from sanderling.store.graph import count_sources
-from sanderling.store.history import TOO_SHORT, change_class
+from sanderling.store.history import change_class, is_telling
 
 PARTS = len(PATTERN)
 
@@ -109,7 +109,7 @@ def _class(db: Connection, id_: int) -> tuple[str, str]:
     seen = db.execute("SELECT first_seen, last_visit, visits, changes FROM pages WHERE url = ?", (id_,)).fetchone()
     first, last, visits, changes = seen or (0.0, 0.0, 0, 0)
     name = change_class(first, last, visits, changes, said)
-    if visits > 1 and last - first >= TOO_SHORT:
+    if is_telling(first, last, visits):
         times = "once" if changes == 1 else f"{changes} times"
         return name, f"it changed {times} in {visits} visits over {(last - first) / 86_400:.1f} days"
     return name, "its sitemap says so" if said else "nothing is known yet"

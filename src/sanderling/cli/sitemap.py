@@ -13,7 +13,7 @@ from sanderling.organise.normalise import host_of
 from sanderling.sources.entries import Entry, Limits
 from sanderling.sources.write import write_sitemaps
 from sanderling.store.collection import Collection, read_collection
-from sanderling.store.history import change_class
+from sanderling.store.history import change_class, is_telling
 from sanderling.store.listing import PageRow, pages
 from sanderling.store.look import known_url
 
@@ -77,8 +77,10 @@ def entries(collection: Collection, host: str) -> Iterator[Entry]:
     """The stored pages of a host that may be found, in the order they were."""
     for row in pages(collection.db, "h.name = ? AND p.status BETWEEN 200 AND 299 AND p.noindex = 0", (host,)):
         if not row.canonical or row.canonical == row.url:
-            frequency = change_class(row.first_seen, row.last_visit, row.visits, row.changes, row.changefreq)
-            yield Entry(row.url, _changed_at(row), changefreq=frequency if row.visits > 1 else "")
+            seen = (row.first_seen, row.last_visit, row.visits)
+            yield Entry(
+                row.url, _changed_at(row), changefreq=change_class(*seen, row.changes) if is_telling(*seen) else ""
+            )
 
 
 def _changed_at(row: PageRow) -> float:

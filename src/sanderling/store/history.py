@@ -55,11 +55,16 @@ def moved_from(db: Connection, url: str, most: int = 10) -> list[tuple[int, str]
     return found
 
 
+def is_telling(first_seen: float, last_visit: float, visits: int) -> bool:
+    """Do the visits of a page say how often it changes?"""
+    return visits > 1 and last_visit - first_seen >= TOO_SHORT
+
+
 def change_class(first_seen: float, last_visit: float, visits: int, changes: int, hint: str = "") -> str:
     """The class of a page (MIG-3): by what was observed; a sitemap's word counts only while nothing was."""
-    span = last_visit - first_seen
-    if visits < 2 or span < TOO_SHORT:
+    if not is_telling(first_seen, last_visit, visits):
         return hint or DEFAULT
+    span = last_visit - first_seen
     return class_of(span / changes if changes else max(2 * span, WEEK))
 
 
