@@ -523,7 +523,9 @@ def test_the_history_of_a_page_is_told(crawled: tuple[str, str], capsys: pytest.
     assert isinstance(found["visits"], list)
     assert [visit["outcome"] for visit in found["visits"]] == ["fetched"]
     main(["history", f"{root}/a", "-C", folder])
-    assert "1 visit, 0 changes" in capsys.readouterr().out
+    seen = capsys.readouterr().out
+    assert "1 visit, 0 changes" in seen
+    assert seen.splitlines()[-1].split()[2:5] == ["fetched", "200", "first"]
 
 
 def test_every_setting_is_listed(capsys: pytest.CaptureFixture[str]) -> None:

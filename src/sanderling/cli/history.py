@@ -54,8 +54,10 @@ def run(call: Call) -> int:
     if len(visits) > 1:
         print(f"\n{plot(visits)}\n{short(visits[0].at)[:16]:<{WIDTH - 16}}{short(visits[-1].at)[:16]}")
         print("  ".join(f"{mark} {name}" for name, mark in MARKS.items()) + "\n")
+    first = next((visit for visit in visits if visit.changed), None)
+    differ = ["first" if visit is first else "yes" if visit.changed else "" for visit in visits]
     print_rows(
-        [(short(v.at), v.outcome, v.status, "changed" if v.changed else "", v.size, v.reason, v.kinds) for v in visits],
+        [(short(v.at), v.outcome, v.status, d, v.size, v.reason, v.kinds) for v, d in zip(visits, differ, strict=True)],
         ("when", "outcome", "status", "bytes differ", "bytes", "reason", "kinds of change"),
     )
     return 0
