@@ -11,6 +11,7 @@ import pytest
 from sanderling.cli import COMMANDS
 from sanderling.cli.frame import command_module, fill, new_parser
 from sanderling.given import gather, known
+from sanderling.records import Reason, State
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -76,6 +77,11 @@ def test_every_room_and_every_module_beside_them_is_in_the_tables() -> None:
     modules = {path.stem for path in house.glob("*.py") if not path.stem.startswith("__")}
     told = text.partition("beside the rooms")[2].partition("\n## ")[0]
     assert modules == set(re.findall(r"`(\w+)`", told))
+
+
+def test_every_state_and_every_reason_is_in_the_glossary() -> None:
+    text = (DOCS / "glossary.md").read_text()
+    assert not [word for word in (*State, *Reason) if word and f"`{word}`" not in text]
 
 
 def test_every_module_the_docs_name_is_there() -> None:
