@@ -83,10 +83,11 @@ def _shortened(piece: Piece, first: bool, last: bool, room: int = CONTEXT) -> st
 
 
 STYLE = (
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:72em;color:#222}"
+    "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:72em;padding:0 1em;color:#222}"
+    "h1{font-size:1.4em;overflow-wrap:anywhere}"
     "table{border-collapse:collapse;width:100%;table-layout:fixed}"
     "td{vertical-align:top;padding:.4em .8em;border-bottom:1px solid #ddd;overflow-wrap:anywhere}"
-    "td.n{width:6.5em;color:#888}ins{background:#d4f4d4;text-decoration:none}del{background:#fbd5d5}"
+    "td.n{width:5.5em;padding-left:0;color:#888}ins{background:#d4f4d4;text-decoration:none}del{background:#fbd5d5}"
     "tr.furniture{opacity:.6}ul{overflow-wrap:anywhere}"
 )
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
