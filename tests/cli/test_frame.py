@@ -9,7 +9,7 @@ import pytest
 
 from sanderling import given
 from sanderling.cli import COMMANDS, frame, main
-from sanderling.cli.frame import MEASURED, WIDEST, agrees, can_draw, parse_call, print_rows
+from sanderling.cli.frame import MEASURED, WIDEST, agrees, can_draw, folded, parse_call, print_rows
 
 
 def test_a_table_lines_its_columns_up(capsys: pytest.CaptureFixture[str]) -> None:
@@ -27,6 +27,15 @@ def test_a_long_table_begins_before_its_end_is_known(capsys: pytest.CaptureFixtu
 
     print_rows(rows(), ("one", "two"))
     assert capsys.readouterr().out.endswith("much longer  z\n")
+
+
+def test_a_long_line_is_broken_for_a_person_alone() -> None:
+    text = "a \033[1mtide\033[0m " + "table " * 9
+    assert folded(text, 4) == text
+    assert folded(text.strip(), 4, 40).splitlines() == [
+        "a \033[1mtide\033[0m table table table table table", "    table table table table"
+    ]  # fmt: skip
+    assert folded("x" * 90, 4, 40) == "x" * 90, "no word is broken"
 
 
 def test_one_long_cell_does_not_push_the_others_away(capsys: pytest.CaptureFixture[str]) -> None:

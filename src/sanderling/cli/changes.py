@@ -16,7 +16,7 @@ from sanderling.changes.told import OVERLAP, Heard
 from sanderling.changes.told import read as read_heard
 from sanderling.changes.told import write as write_heard
 from sanderling.cli.diff import NOTHING_WATCHED, read_attention
-from sanderling.cli.frame import Call, print_json, print_rows, say, share, whole
+from sanderling.cli.frame import Call, folded, print_json, print_rows, say, share, whole
 from sanderling.cli.news import chosen, fates, others
 from sanderling.cli.times import iso, moment, short
 from sanderling.errors import UsageError, unwritten
@@ -84,7 +84,8 @@ def run(call: Call) -> int:
             print_json(as_object(item) | ({"words": list(item.words)} if call.args.words else {}))
     elif call.args.words:
         for item in found:
-            print(f"{short(item.at)}  {plain(item.url)}\n{summary(item.change)}", *item.words, sep="\n  ", end="\n\n")
+            words = (folded(line, 4) for line in item.words)
+            print(f"{short(item.at)}  {plain(item.url)}\n{summary(item.change)}", *words, sep="\n  ", end="\n\n")
     else:
         rows = (
             (short(i.at), f"{i.change.significance:.2f}", plain(i.url), "; ".join(parts_of(i.change))) for i in found

@@ -5,7 +5,7 @@ import time
 
 import msgspec
 
-from sanderling.cli.frame import Call, print_json
+from sanderling.cli.frame import Call, folded, print_json
 from sanderling.cli.times import iso, short
 from sanderling.frontier.orderings.choose import ORDERINGS
 from sanderling.standing import PARTS, Standing, standing
@@ -34,7 +34,7 @@ def run(call: Call) -> int:
         print_json({**msgspec.to_builtins(found), "due_at": iso(found.due_at)})
     else:
         for name, text in _lines(found):
-            print(f"  {name:<9} {text}" if name else text)
+            print(f"  {name:<9} {folded(text, 12)}" if name else text)
     return 0
 
 

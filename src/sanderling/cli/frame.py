@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any, NoReturn, TextIO, TypeVar
 
 from msgspec import Struct
@@ -31,6 +32,8 @@ EXIT_TIME = 15
 EXIT_HELD = 18  # hosts asked us to come back much later
 
 MEASURED = 1000  # rows of a table that are looked at before the first is printed
+COLOUR = re.compile("\033\\[[0-9;]*m")  # takes no room
+NARROWEST = 20  # letters of a line that is broken at all
 WIDEST = 60  # letters of a column: one long cell does not push what follows out of sight for all others
 WITH_VALUE = ("-C", "--collection", "--settings")  # flags of every command that a word follows
 WITH_EQUALS = re.compile(r"(--[a-z][a-z-]*)=").match
@@ -249,6 +252,21 @@ def say(call: Call, text: str) -> None:
 def can_draw(stream: TextIO) -> bool:
     """Is somebody looking, at something that obeys more than letters?"""
     return stream.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
+
+
+def folded(text: str, indent: int, width: int = 0) -> str:
+    """Break a line between words where a person reads it on a terminal; what follows is indented as its beginning."""
+    if not (width or can_draw(sys.stdout)):
+        return text
+    room = max((width or get_terminal_size().columns) - indent, NARROWEST)
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if lines[-1] and len(COLOUR.sub("", longer)) > room:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return f"\n{' ' * indent}".join(lines)
 
 
 def agrees(question: str) -> bool:

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from sanderling.cli.frame import Call, can_draw, print_json, say, whole
+from sanderling.cli.frame import Call, can_draw, folded, print_json, say, whole
 from sanderling.cli.times import iso
 from sanderling.errors import CollectionError, DiskFull, MissingExtra, UsageError
 from sanderling.store.collection import read_collection
@@ -141,7 +141,7 @@ def _print(results: "Results", *, explain: bool, marks: tuple[str, str]) -> None
         print("few pages have all the words; pages with some of them follow\n")
     for hit in results.hits:
         print(f"{hit.position:>3}  {plain(hit.title, marks) or hit.url}\n     {hit.url}")
-        print(f"     {plain(hit.snippet, marks)}")
+        print(f"     {folded(plain(hit.snippet, marks), 5)}")
         if explain:
             _print_parts(hit)
         print()
