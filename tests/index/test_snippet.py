@@ -16,6 +16,12 @@ def test_the_stretch_with_most_different_words_is_chosen() -> None:
     assert shown.endswith(" …")
 
 
+def test_a_piece_begins_with_a_whole_word_even_of_code() -> None:
+    code = "forms.ModelMultipleChoiceField(queryset=Author.objects.all())"
+    shown = text_of(snippet(f"{'filler ' * 20}{code} tide sand", "en", {"tide", "sand"}))
+    assert shown == f"… {code} [tide] [sand]"
+
+
 def test_every_form_of_a_word_is_marked_and_parts_of_words_are_not() -> None:
     assert text_of(highlighted("Running, she runs; overrun", "en", {"run"})) == "[Running], she [runs]; overrun"
 

@@ -9,6 +9,7 @@ from sanderling.index.words import remembered, unspaced
 LOOKED_AT = 60_000  # characters of a page searched for the best piece
 FIRST = 6_000  # of these first: most pages have all words close together early on
 LENGTH = 260
+NEAR = 40  # characters within which a piece begins at a word; beyond it, or where none are apart, anywhere
 _WORD = re.compile(r"[^\W_](?:[^\W_]|[+#'’])*")
 _FOLDLESS = ("en",)  # written without accents, so that a word begins with the letters of its stem
 
@@ -103,7 +104,8 @@ def best_stretch(text: str, found: list[tuple[int, int, str]], length: int) -> t
             best, best_score = left, score
     start = max(0, found[best][0] - length // 5) if found else 0
     if start:
-        start = text.find(" ", start, start + 40) + 1 or start
+        back = text.rfind(" ", max(0, start - NEAR), start) + 1  # amid a word of code that is longer than most
+        start = text.find(" ", start, start + NEAR) + 1 or back or start
     end = min(len(text), start + length)
     if end < len(text):
         end = max(text.rfind(" ", start, end), start + length // 2)
