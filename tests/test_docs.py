@@ -103,5 +103,17 @@ def test_every_picture_and_link_of_the_docs_is_there() -> None:
     assert not broken
 
 
+def test_every_heading_that_the_docs_lead_to_is_there() -> None:
+    broken = []
+    for page in (ROOT / "README.md", *DOCS.glob("**/*.md")):
+        for target in _targets(page.read_text()):
+            name, _, anchor = target.partition("#")
+            if anchor and not name.startswith("http"):
+                headings = re.findall(r"(?m)^#+ (.*)$", (page.parent / name if name else page).read_text())
+                slugs = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+                broken += [] if anchor in slugs else [f"{page.name}: {target}"]
+    assert not broken
+
+
 def _targets(text: str) -> list[str]:
     return [part.partition(")")[0].split(" ")[0] for part in text.split("](")[1:]]
