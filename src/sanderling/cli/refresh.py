@@ -53,7 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """What only this command takes."""
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--once", action="store_true", help="what is due now (default)")
-    modes.add_argument("--all", action="store_true", help="everything now, due or not")
+    modes.add_argument("--all", action="store_true", help="everything now, due or not, whatever the budget")
     modes.add_argument("--watch", action="store_true", help="stay and keep it fresh until Ctrl-C")
     parser.add_argument("--dry-run", action="store_true", help="say what would be visited and why; ask nothing")
 
