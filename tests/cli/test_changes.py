@@ -297,6 +297,24 @@ def test_a_rule_can_be_said_by_hand_and_outlives_what_is_learned(
     assert crawled("dust", "--forget", "127.*") == 0
 
 
+def test_a_site_is_known_by_its_address_too(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
+    for typed in ("https://WWW.Example.ORG/a?b=c", "www.Example.org", "example.org"):
+        assert crawled("dust", "--add", "slash", "--site", typed, "--json") == 0
+        assert [rule["site"] for rule in objects(capsys)] == ["example.org"]
+        assert crawled("dust", "--used", "--site", typed.removeprefix("www."), "--json") == 0
+        assert len(objects(capsys)) == 1
+        assert crawled("dust", "--forget", "https://example.org/") == 0
+        assert "1 rules taken back, 0 left" in capsys.readouterr().err
+    for wrong in ("http://[::", "", "*", "exam?le.org", "a b", "ftp://example.org/"):
+        assert crawled("dust", "--add", "slash", "--site", wrong) == 4
+        assert "the name of one site" in capsys.readouterr().err
+
+
+def test_only_what_has_to_be_given_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff"]) == 4
+    assert "required: url (see" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("links", [["/d/{n}/"], ["/d/{n}"]])
 def test_a_page_whose_server_wants_the_other_spelling_is_not_lost_to_a_rule(tmp_path: Path, links: list[str]) -> None:
     pages = {f"/d/{n}/": html(text=f"{OLD} {n}") for n in range(3)} | {

@@ -38,7 +38,9 @@ NOTHING_WATCHED = "nothing on these pages is what --watch or --watch-text asks f
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What only this command takes."""
     parser.add_argument("url", help="a stored URL")
-    parser.add_argument("version", nargs="*", help="two versions, each a number or a time (default: the last two)")
+    parser.add_argument(
+        "version", nargs="*", default=[], help="two versions, each a number or a time (default: the last two)"
+    )
     parser.add_argument("--versions", action="store_true", help="list the versions")
     parser.add_argument("--html", action="store_true", help="a page with both versions side by side")
     parser.add_argument("--furniture", action="store_true", help="also navigation, footers and banners")

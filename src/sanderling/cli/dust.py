@@ -10,7 +10,8 @@ from msgspec import to_builtins
 from sanderling.cli.frame import Call, print_json, print_rows, say
 from sanderling.database import transaction
 from sanderling.errors import UsageError
-from sanderling.organise.dust import NAMES, Kind, Page, Rule, learn, load, said, save
+from sanderling.organise.dust import NAMES, Kind, Page, Rule, learn, load, said, save, site_of
+from sanderling.organise.normalise import normalise
 from sanderling.store.collection import Collection, open_collection, read_collection
 
 HELP = "Show which parts of URLs make no difference on a site; with --use, leave them out from now on."
@@ -22,6 +23,7 @@ examples:
   sanderling dust --forget example.org    take the rules of a site back
   sanderling dust --site example.org --add slash --add parameter=sid   rules you know yourself
 """
+PATTERN = re.compile(r"[*?]")
 WORDS = {
     Kind.PARAMETER: "parameter {name} makes no difference",
     Kind.ORDER: "the order of parameters makes no difference",
@@ -52,7 +54,7 @@ def run(call: Call) -> int:
         return _add(call)
     with read_collection(call.collection) as collection:
         found = load(collection.db) if call.args.used else learn(_pages(collection))
-    rules = [rule for rule in found if _is_wanted(call.args.site, rule.site)]
+    rules = [rule for rule in found if call.args.site is None or _is_like(call.args.site, rule.site)]
     if call.args.use:
         with open_collection(call.collection) as collection:
             sites = {rule.site for rule in rules}
@@ -80,16 +82,25 @@ def _pages(collection: Collection) -> Iterator[Page]:
         yield Page(url, mark or digest, simhash or b"")
 
 
-def _is_wanted(pattern: str | None, site: str) -> bool:
-    return pattern is None or re.match(fnmatch.translate(pattern), site) is not None
+def _is_like(typed: str, site: str) -> bool:
+    """Say whether a site is the one that was typed, or like it."""
+    pattern = _site(typed) if "://" in typed else typed.lower()
+    return re.match(fnmatch.translate(pattern or typed), site) is not None
+
+
+def _site(typed: str) -> str:
+    """Name a site as rules do, whether its name or an address was typed; empty if it is neither."""
+    spelling = normalise(typed if "://" in typed else f"http://{typed}")
+    return "" if spelling is None or ("://" not in typed and PATTERN.search(typed)) else site_of(spelling.url)
 
 
 def _add(call: Call) -> int:
     """Use rules that a person knows to hold; nothing is learned or checked."""
-    if not call.args.site or "*" in call.args.site:
+    site = _site(call.args.site or "")
+    if not site:
         raise UsageError("--add needs --site with the name of one site, such as example.org")
     try:
-        rules = [rule for text in call.args.add for rule in said(call.args.site.lower().removeprefix("www."), text)]
+        rules = [rule for text in call.args.add for rule in said(site, text)]
     except ValueError as wrong:
         raise UsageError(f"--add: {wrong}") from None
     with open_collection(call.collection) as collection:
@@ -104,7 +115,7 @@ def _add(call: Call) -> int:
 def _forget(call: Call) -> int:
     with open_collection(call.collection) as collection:
         rules = load(collection.db)
-        kept = [rule for rule in rules if not _is_wanted(call.args.forget, rule.site)]
+        kept = [rule for rule in rules if not _is_like(call.args.forget, rule.site)]
         _save(collection, kept)
     say(call, f"{len(rules) - len(kept)} rules taken back, {len(kept)} left")
     return 0

@@ -24,7 +24,7 @@ COLUMNS = ("id", "state", "place", "where", "load", "given", "pages", "cpu_share
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What only this command takes."""
     parser.add_argument("order", choices=ORDERS, metavar="|".join(ORDERS), help="what to do")
-    parser.add_argument("migrant", nargs="*", help="whom it concerns")
+    parser.add_argument("migrant", nargs="*", default=[], help="whom it concerns")
     parser.add_argument("--all", action="store_true", help="all of them")
     parser.add_argument("--to", metavar="PLACE", help="where to: home, or the address of a host given with --via")
 
