@@ -102,6 +102,30 @@ def test_changes_can_be_chosen(crawled: Crawled, capsys: pytest.CaptureFixture[s
     assert "content; significance" in capsys.readouterr().out
 
 
+def test_a_damaged_version_keeps_nobody_from_hearing_of_other_pages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Site({"/": html("/a", "/b"), "/a": html(text=OLD), "/b": html(text=f"{OLD} Twice.")}) as site:
+        one = Crawled(site, tmp_path / "c")
+        one.crawl()
+        site.pages |= {"/a": html(text=NEW), "/b": html(text=f"{NEW} Twice.")}
+        one.crawl()
+    with read_collection(one.folder) as collection:
+        (id_,) = collection.db.execute("SELECT id FROM urls WHERE path = '/a'").fetchone()
+        place = stored_versions.versions(collection, id_)[-1].place
+    with (one.folder / "archive" / place.file).open("r+b") as archive:
+        archive.seek(place.offset + 20)
+        archive.write(bytes(40))
+    for flags in ((), ("--watch", "p")):
+        assert one("changes", "--words", "--json", *flags) == 0
+        out, err = capsys.readouterr()
+        words = {found["url"].removeprefix(site.root): found["words"] for found in map(json.loads, out.splitlines())}
+        assert {url: bool(lines) for url, lines in words.items()} == {"/a": False, "/b": True}
+        assert f"damaged or missing in the archive: {site.root}/a\n" in err
+    assert one("changes", "--feed", "atom") == 0
+    assert one("diff", f"{site.root}/a") == 4
+
+
 def test_pages_that_came_went_or_moved_are_told_where_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,11 +17,12 @@ from sanderling.changes.told import read as read_heard
 from sanderling.changes.told import write as write_heard
 from sanderling.cli.diff import NOTHING_WATCHED, read_attention
 from sanderling.cli.frame import Call, folded, print_json, print_rows, say, share, whole
-from sanderling.cli.news import chosen, fates, others
+from sanderling.cli.news import Remarks, chosen, fates, others
 from sanderling.cli.times import iso, moment, short
 from sanderling.errors import UsageError, unwritten
 from sanderling.settings import Watching
 from sanderling.store.collection import read_collection
+from sanderling.store.listing import urls_of
 from sanderling.terminal import plain
 
 HELP = "List changes of stored pages by kind and significance; noise is left out. Also as a feed, or sent to you."
@@ -39,6 +40,7 @@ GROUPS = (Watching,)
 LAST = "last"
 MOST_NAMED = 3
 NEVER_REST = "left out, for it differs at every visit (--noise shows it, --watch follows it): a part of {pages}"
+DAMAGED = "without their words, for a version of them is damaged or missing in the archive: {pages}"
 STATE = "alerted"  # file in the collection: of what alerts were sent
 
 
@@ -60,17 +62,19 @@ def run(call: Call) -> int:
     for kind in call.args.kind or ():
         if kind not in set(Kind):
             raise UsageError(f"there is no kind of change {kind!r}; there are {', '.join(Kind)}")
-    seen: list[bool] = []
-    hushed: list[str] = []
+    remarks = Remarks()
     with read_collection(call.collection) as collection:
         since = _since(call)
-        every = [*fates(call, collection, since), *chosen(call, collection, since, seen, hushed)]
+        every = [*fates(call, collection, since), *chosen(call, collection, since, remarks)]
         found = list(_first(call, iter(sorted(every, key=lambda item: -item.at))))
         more = "" if call.args.kind or call.args.feed or call.json else others(call, collection, since)
-    if seen and not any(seen):
+        unread = list(urls_of(collection.db, sorted(set(remarks.unread))).values())
+    if remarks.seen and not any(remarks.seen):
         say(call, NOTHING_WATCHED)
-    if hushed and not call.args.noise:
-        say(call, NEVER_REST.format(pages=_named(hushed)))
+    if remarks.hushed and not call.args.noise:
+        say(call, NEVER_REST.format(pages=_named(remarks.hushed)))
+    if unread:
+        say(call, DAMAGED.format(pages=_named(unread)))
     if call.args.alert:
         return _send(call, found)
     if call.args.feed:

@@ -5,16 +5,19 @@ import re
 from collections.abc import Iterator
 from math import inf
 
+from msgspec import Struct
+
 from sanderling.changes.detect import FATES, Change, Kind, judge
 from sanderling.changes.difference import difference
 from sanderling.changes.feed import Item
 from sanderling.changes.ledger import UNREADABLE, Ledger, Noted, entries
 from sanderling.changes.render import excerpt
-from sanderling.changes.report import compare
+from sanderling.changes.report import Version, compare
 from sanderling.cli.diff import read_attention
 from sanderling.cli.frame import Call
 from sanderling.cli.versions import read_words, versions
 from sanderling.database import Connection
+from sanderling.errors import CollectionError
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.store.collection import Collection
 from sanderling.store.comings import Move, came, first_complete, moved, went
@@ -59,8 +62,16 @@ def others(call: Call, collection: Collection, since: float) -> str:
     return ", ".join(f"{count:,} {kind} (--kind {kind})" for kind, count in counts.items() if count)
 
 
-def chosen(call: Call, collection: Collection, since: float, seen: list[bool], hushed: list[str]) -> Iterator[Item]:
-    """The changes asked for; `seen` gets whether what is watched was there, page by page, `hushed` who never rests."""
+class Remarks(Struct, frozen=True):
+    """What is to be said beside the changes."""
+
+    seen: list[bool] = []  # page by page, whether what is watched was there
+    hushed: list[str] = []  # pages with a part that never rests
+    unread: list[int] = []  # pages of which a version is damaged in the archive
+
+
+def chosen(call: Call, collection: Collection, since: float, remarks: Remarks) -> Iterator[Item]:
+    """The changes asked for; what is to be said beside them is added to the remarks."""
     args, db = call.args, collection.db
     noted = list(entries(db, since))
     names = _named(db, args.url, {one.url for one in noted})
@@ -70,45 +81,54 @@ def chosen(call: Call, collection: Collection, since: float, seen: list[bool], h
         if one.url not in names:
             continue
         is_known = attention == EVERYTHING and one.change != UNREADABLE
-        change = one.change if is_known else _again(collection, one, attention, ledger, seen)
+        change = one.change if is_known else _again(collection, one, attention, ledger, remarks)
         if change.restless and Kind.CONTENT not in change.kinds:
-            hushed.append(names[one.url])
+            remarks.hushed.append(names[one.url])
         if (
             (change.matters or args.noise)
             and change.significance >= args.min_significance
             and (not args.kind or set(args.kind) & set(change.kinds))
         ):
-            told = None if args.noise else change
-            words = _words(collection, one, attention, told) if args.words or args.feed or args.alert else ()
+            is_worded = (args.words or args.feed or args.alert) and not one.change.resources
+            both = _both(collection, one, attention, remarks) if is_worded else (None, None)
+            words = _words(*both, None if args.noise else change)
             yield Item(names[one.url], one.at, one.previous_at, change, titles.get(one.url, ""), words=words)
 
 
-def _again(collection: Collection, one: Noted, attention: Attention, ledger: Ledger, seen: list[bool]) -> Change:
+def _again(collection: Collection, one: Noted, attention: Attention, ledger: Ledger, remarks: Remarks) -> Change:
     """Compare both versions once more, with other eyes, or word by word where no migrant made marks of them.
 
     What a page uses is no part of it that could be watched.
     """
     if one.change.resources:
         return Change() if attention.is_narrow else one.change
-    found = [stored for stored in versions(collection, one.url) if stored.at <= one.at]
-    old, new = (read_words(collection, stored, attention) for stored in found[-2:]) if len(found) > 1 else (None, None)
+    old, new = _both(collection, one, attention, remarks)
     if old is None or new is None:
         return one.change
     if attention.is_narrow:
-        seen.append(old.mark.weight + new.mark.weight > 0)
+        remarks.seen.append(old.mark.weight + new.mark.weight > 0)
     noise = None if attention.is_narrow else ledger.noise(one.site)  # who watches a part wants to hear of it each time
     return judge(difference(old.mark, new.mark), noise, one.url)
 
 
-def _words(collection: Collection, one: Noted, attention: Attention, told: Change | None) -> tuple[str, ...]:
-    """The words of a change, a line for each paragraph that is told of, or of all; none where something a page uses was
-    replaced.
-    """
-    found = [] if one.change.resources else [stored for stored in versions(collection, one.url) if stored.at <= one.at]
-    if len(found) < 2:
-        return ()
-    old, new = (read_words(collection, stored, attention) for stored in found[-2:])
+def _words(old: Version | None, new: Version | None, told: Change | None) -> tuple[str, ...]:
+    """The words of a change, a line for each paragraph that is told of, or of all; none where a version is missing."""
     if old is None or new is None:
         return ()
     report = compare(old, new)
     return excerpt(report, report.change if told is None else told)
+
+
+def _both(
+    collection: Collection, one: Noted, attention: Attention, remarks: Remarks
+) -> tuple[Version | None, Version | None]:
+    """Read both versions of a page that changed; one that is damaged keeps nobody from hearing of the others."""
+    found = [stored for stored in versions(collection, one.url) if stored.at <= one.at]
+    if len(found) < 2:
+        return None, None
+    try:
+        old, new = (read_words(collection, stored, attention) for stored in found[-2:])
+    except CollectionError:
+        remarks.unread.append(one.url)
+        return None, None
+    return old, new
