@@ -7,11 +7,12 @@ import signal
 import subprocess
 import sys
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from tests.web import Site, html, tree
+from tests.web import Page, Site, html, tree
 
 from sanderling.cli import main
 from sanderling.cli.frame import EXIT_INTERRUPTED, parse_call
@@ -129,6 +130,37 @@ def test_where_nobody_can_be_asked_nobody_is(folder: Path, words: list[str]) -> 
 def test_nobody_on_standard_input_names_no_seeds(tmp_path: Path) -> None:
     done = run(tmp_path, "crawl", "-", to="<&-")
     assert (done.returncode, b"say what to crawl" in done.stderr) == (4, True), done.stderr
+
+
+def test_a_terminal_obeys_no_page_that_is_shown_and_a_file_gets_all_of_it(tmp_path: Path) -> None:
+    body = "<p>Gr\u00fc\u00dfe \x1b]0;owned\x07".encode()
+    pages = {
+        "/": html("/a", "/b"),
+        "/a": Page(body),
+        "/b": Page(b"\x89PNG\x00\x1b[2J", headers={"Content-Type": "x/y"}),
+    }
+    with Site(pages) as site:
+        flags = ["-C", str(tmp_path), "--delay", "0", "--allow-private", "--quiet", "--migrants", "1", "--no-index"]
+        assert main(["crawl", site.root + "/", *flags]) == 0
+    assert run(tmp_path, "show", f"{site.root}/a").stdout == body
+    for path, told in (("/a", "<p>Gr\u00fc\u00dfe ]0;owned\r\n"), ("/b", "[x/y, 9 bytes]\r\n")):
+        assert on_a_terminal("show", site.root + path, "-C", str(tmp_path)) == told.encode()
+
+
+def on_a_terminal(*words: str) -> bytes:
+    """What a command writes to a terminal."""
+    child, terminal = pty.fork()
+    if not child:
+        os.execve(
+            sys.executable, [sys.executable, "-m", "sanderling", *words], os.environ | {"PYTHONIOENCODING": "utf-8"}
+        )
+    told = b""
+    with suppress(OSError):  # it is gone
+        while some := os.read(terminal, 65536):
+            told += some
+    os.close(terminal)
+    os.waitpid(child, 0)
+    return told
 
 
 def test_a_terminal_that_is_closed_ends_a_crawl_as_ctrl_c_does(tmp_path: Path) -> None:

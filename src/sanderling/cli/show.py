@@ -47,6 +47,8 @@ def run(call: Call) -> int:
             print(plain(f"{name}: {value}"))
     elif call.args.text:
         print(plain(page_text(record)))
+    elif sys.stdout.isatty():  # which would obey what strangers wrote; a file gets the body to the byte
+        print(plain(body_text(record)))
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(record.body)
@@ -59,10 +61,23 @@ def run(call: Call) -> int:
 
 def page_text(record: StoredRecord) -> str:
     """The text of a stored page, as a person would read it."""
-    kind = next((value for name, value in record.head if name.lower() == "content-type"), "")
-    mime, charset = mime_of(kind), charset_of(kind)
+    mime, charset = _type(record)
     if is_html(mime, record.body):
         return "\n".join(line for line in text(parse(record.body, charset)).splitlines() if line.strip())
-    if (mime.startswith("text/") or not mime) and is_text(record.body, charset):
-        return plain_text(record.body, charset)
-    return f"[{mime or 'no type'}, {len(record.body)} bytes]"
+    return body_text(record) if mime.startswith("text/") or not mime else _told(record)
+
+
+def body_text(record: StoredRecord) -> str:
+    """A stored body that is text; of any other its type and size."""
+    mime, charset = _type(record)
+    readable = is_html(mime, record.body) or is_text(record.body, charset)
+    return plain_text(record.body, charset) if readable else _told(record)
+
+
+def _type(record: StoredRecord) -> tuple[str, str]:
+    kind = next((value for name, value in record.head if name.lower() == "content-type"), "")
+    return mime_of(kind), charset_of(kind)
+
+
+def _told(record: StoredRecord) -> str:
+    return f"[{_type(record)[0] or 'no type'}, {len(record.body)} bytes]"
