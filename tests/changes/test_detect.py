@@ -97,6 +97,18 @@ def test_a_day_or_an_hour_below_what_it_is_for_is_content(label: str, old: str, 
     assert compare(before, after).counts == {Action.CHANGED: 1}
 
 
+def test_a_number_below_the_name_of_a_counter_is_noise() -> None:
+    pairs = "<dl><dt>{0}</dt><dd>{1}</dd><dt>Likes:</dt><dd>{2}</dd><dt>Joined</dt><dd>2015</dd></dl>"
+    table = "<table><tr><th>Seats</th><th>Visitors</th></tr><tr><td>{0}</td><td>40</td></tr></table>"
+    old, new, other = (
+        page(more=pairs.format(*said)) for said in (("Messages", 812, 31), ("Messages", 815, 33), ("Rooms", 815, 33))
+    )
+    assert compare(old, new).kinds == ()
+    assert compare(new, other).counts
+    assert compare(page(more=pairs.format("Rooms", 12, 31)), page(more=pairs.format("Rooms", 14, 31))).counts
+    assert compare(page(more=table.format(12)), page(more=table.format(14))).counts
+
+
 def test_several_days_are_a_list_and_one_is_today() -> None:
     days = ["Saturday, 9 May 2026", "Saturday, 16 May 2026", "Saturday, 23 May 2026"]
     assert compare(page([*TEXT, *days]), page([*TEXT, *days[:2], "Sunday, 24 May 2026"])).counts == {Action.CHANGED: 1}

@@ -18,6 +18,7 @@ LINES = st.lists(
             *("<p hidden>$ 5</p>", "<p>Sold out</p>", "<p>3 hours ago</p>", "<pre>10:15\n $ 5</pre>"),
             *("<p>Rendered in 3 ms</p>", "<p>Gulls</p>", "<p>Opens</p>", "<p>an hour ago</p>"),
             *("<p>Saturday, 9 May 2026</p>", "<p>Sunday, 10 May 2026</p>", "<p>19:30 Uhr</p>", "<p>Next meeting</p>"),
+            *("<p>Views</p>", "<p>1,204</p>", "<p>31</p>", "<p>1.2k</p>"),
             *("<ul><li><a href=/a>A</a><li><a href=/b>B</a><li><a href=/c>C</a><li><a href=/d>D</a></ul>", "<hr>"),
         )
     ),

@@ -3,6 +3,9 @@
 They are written as they are read, one row for a language or a few; a last letter with a question mark may be missing.
 """
 
+from collections.abc import Iterator
+from functools import cache
+
 COUNTED_WORDS = """
 views? visits? visitors? hits? comments? reply replies likes? shares? followers? subscribers? downloads? reads readers
 votes? upvotes? reactions? unread notifications? retweets stars? forks karma ratings? reviews? plays reposts responses?
@@ -60,7 +63,27 @@ comments likes shares votes stars forks based und et
 OF_VISITORS = frozenset(OF_VISITORS_WORDS.split())
 
 
+QUALITIES = frozenset(
+    ("star", "stars", "share", "shares", "vote", "votes", "rating", "ratings", "hit", "hits", "plays")
+)
+
+
 def spelled_out(words: tuple[str, ...]) -> frozenset[str]:
     """Name the single words that some of these are, or are made of."""
-    both = (one for word in words for one in ((word[:-1], word[:-2]) if word.endswith("?") else (word,)))
-    return frozenset(part for one in both for part in one.split())
+    return frozenset(part for one in _both(words) for part in one.split())
+
+
+def is_label(line: str) -> bool:
+    """Say whether a line is a word whose number, below it, is a counter: what a thing is like may be told so too."""
+    return line.rstrip(" :：").lower() in _labels()
+
+
+@cache
+def _labels() -> frozenset[str]:
+    return frozenset(_both((*COUNTED, *HELD))) - QUALITIES
+
+
+def _both(words: tuple[str, ...]) -> Iterator[str]:
+    """Spell words with the last letter that may be missing, and without it."""
+    for word in words:
+        yield from (word[:-1], word[:-2]) if word.endswith("?") else (word,)

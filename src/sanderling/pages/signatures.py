@@ -20,6 +20,7 @@ from sanderling.pages.ages import aged
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.pages.blocks import MAX_PARTS, Blocks, Said, blocks, is_banner, said
 from sanderling.pages.core import element_of
+from sanderling.pages.counted import is_label
 from sanderling.pages.mark import MAX_SIZE, VEILED, VERSION, Signature, hash_of
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import reduce, stamped
@@ -32,9 +33,13 @@ TIMETABLE = 4  # bare times of day that make a timetable; fewer are clocks
 MAX_CLOCK = 8
 CALENDAR = 3  # bare days of the week with their dates that make a list of them; fewer are today's
 MAX_DAY = 40
-ABOVE = 3  # lines above a bare time, empty ones too, in which its label stands
+MAX_COUNT = 11
+ABOVE = 3  # lines above a bare time or number, empty ones too, in which its label stands
 FEW = 3  # lines, each of which is looked at for stamps by itself
 CLOCK = re.compile(rb"\d{1,2}[:.h]\d\d(?:[ap]m|uhr)?", re.IGNORECASE).fullmatch
+COUNT = re.compile(  # no year
+    rb"(?!(?:19|20)\d\d$)(?:\d{1,3}(?:[.,]\d{3})+|\d+(?:[.,]\d)?[km]|\d+)", re.IGNORECASE
+).fullmatch
 FURNITURE = ("nav", "footer", "aside", "noscript", "dialog")
 OUTSIDE = ("nav", "footer")  # of what is declared to be the main part
 SEARCHED = 20_000  # letters of furniture among which those of each link are looked for
@@ -130,7 +135,7 @@ class Words(Struct, frozen=True):
     main: bytes
     shown: Sequence[str]  # the lines as they stand on the page: one that is empty is no block
     sizes: Sequence[int] = ()  # of each line: letters, stamps too
-    clocks: Set[int] = frozenset()  # lines that are a bare time or day: all around them decide what each is
+    clocks: Set[int] = frozenset()  # lines that are a bare time, day or number: all around them decide what each is
 
 
 def read_words(body: Blocks, ignored: Pattern[str] | None = None) -> Words:
@@ -147,9 +152,12 @@ def read_words(body: Blocks, ignored: Pattern[str] | None = None) -> Words:
     days = {place for place in places if not lines[place] and _is_day(body.lines[place])}
     for place in days if len(days) >= CALENDAR else [day for day in days if _is_labelled(body.lines, day)]:
         lines[place] = _reduced(body, place, spelled(body.lines[place]), ignored, True)
+    counts = _counts(body, {place for place in places if 0 < sizes[place] <= MAX_COUNT and COUNT(lines[place])})
+    for place, is_counter in counts.items():
+        lines[place] = b"" if is_counter else lines[place]
     some = slice(len(lines))
     rows = places_of(body)[some], body.main[some], body.lines[some]
-    return Words(_whole(raw, numbered), lines, *rows, sizes, clocks | days)
+    return Words(_whole(raw, numbered), lines, *rows, sizes, clocks.union(days, counts))
 
 
 def _stamped(lines: list[str], places: list[int]) -> Iterable[int]:
@@ -161,8 +169,25 @@ def _is_labelled(lines: list[str], place: int) -> bool:
     """Say whether a bare time has a label right above it that says what it is for."""
     from sanderling.pages.moments import binds  # its patterns take long to make, and a first crawl asks none
 
-    above = next((line for line in reversed(lines[max(0, place - ABOVE) : place]) if line), "")
-    return binds(above)
+    return binds(_above(lines, place))
+
+
+def _above(lines: list[str], place: int) -> str:
+    return next((line for line in reversed(lines[max(0, place - ABOVE) : place]) if line), "")
+
+
+def _counts(body: Blocks, bare: set[int]) -> dict[int, bool]:
+    """Say of bare numbers whether a label makes them counters; of those that have nothing above them too, lest it does.
+
+    In a table the number below a heading has another one behind it, for another column.
+    """
+    found = {}
+    for place in bare:
+        above = _above(body.lines, place)
+        if not above or (is_label(above) and not body.verbatim[place]):
+            below = next((n for n in range(place + 1, min(place + 1 + ABOVE, len(body.lines))) if body.lines[n]), None)
+            found[place] = bool(above) and below not in bare
+    return found
 
 
 def _is_day(line: str) -> bool:
