@@ -51,6 +51,19 @@ def test_what_the_text_says_is_news_where_some_pages_with_other_words_do_without
     assert Kind.CONTENT not in judge(phrase[0], first, 0).kinds  # what else changes later says nothing of it
 
 
+def test_a_list_that_all_pages_have_in_their_text_is_no_news_of_each() -> None:
+    noise, heard = Noise(), []
+    items = [f"<li>Notice {number} of the harbour</li>" for number in range(12)]
+    lists = [f"<h2>Notices</h2><ul>{''.join(reversed(items[n - 3 : n]))}</ul>" for n in range(3, 12)]
+    for turn, (old, new) in enumerate(pairwise(lists)):
+        texts = [([f"Page {n}", *TEXT], [f"Page {n}", *TEXT[turn == 6 and n == 4 :]]) for n in range(9)]
+        found = [differ(page(before, more=old), page(after, more=new)) for before, after in texts]
+        for number, one in enumerate(found):
+            noise.learn(number, one)
+        heard.append(sum(Kind.CONTENT in judge(one, noise, number).kinds for number, one in enumerate(found)))
+    assert heard == [0, 0, 0, 0, 0, 0, 1, 0]
+
+
 def test_a_second_change_of_the_template_is_none_of_the_text() -> None:
     noise = Noise()
     texts = [TEXT, [*TEXT, "Now on the fediverse."], ["Open all day.", *TEXT, "Now on the fediverse."]]
@@ -179,6 +192,12 @@ def test_what_is_shown_in_turn_is_no_news_and_a_third_thing_is() -> None:
 def test_a_notice_that_comes_back_after_quiet_visits_is_news() -> None:
     clear, outage = page(["All is well.", *TEXT]), page(["The ferry does not run.", *TEXT])
     versions = [clear, *([outage] + [clear] * 5) * 4]
+    assert told(versions, Noise()) == [old != new for old, new in pairwise(versions)]
+
+
+def test_two_notices_of_one_page_that_come_back_now_and_then_are_news_each_time() -> None:
+    calm, mail, web = ("Mail runs.", "Web runs."), ("Mail rests.", "Web runs."), ("Mail runs.", "Web rests.")
+    versions = [page([*said, *TEXT]) for said in ([calm, *[mail, *[calm] * 4, web, *[calm] * 4] * 6])]
     assert told(versions, Noise()) == [old != new for old, new in pairwise(versions)]
 
 

@@ -54,6 +54,9 @@ class Noise(Struct):
     again: dict[int, float] = field(default_factory=dict)  # places, with on how many pages what came to one went again
     worded: int = 0  # visits at which words differed
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)  # of texts: the first of those visits, the last
+    pages: dict[int, tuple[int, ...]] = field(
+        default_factory=dict
+    )  # of texts: the first pages that they came to or left
 
     @property
     def is_new(self) -> bool:
@@ -68,19 +71,19 @@ class Noise(Struct):
         found = found or Difference()
         now = dict((*places(found), *swaps(found)))
         if not is_copy:
-            self._count_in(found, now)
+            self._count_in(page, found, now)
         self._follow(page, now)
         self._turn(page, (*found.blocks, *(block for _, blocks in swaps(found) for block in blocks)))
         if self.visits > MEMORY or len(self.seen) > MAX_FRAGMENTS:
             self._forget()
 
-    def _count_in(self, found: Difference, now: Iterable[int]) -> None:
+    def _count_in(self, page: int, found: Difference, now: Iterable[int]) -> None:
         """Count a visit, with what came or went at it and where."""
         self.visits += 1
         for fragment in {*fragments(found), *now, *_growing(found), *_widths(found)}:
             self.seen[fragment] = self.seen.get(fragment, 0) + 1
         if found.blocks:
-            self._date(found)
+            self._date(page, found)
         if self._leads_elsewhere(found):
             self.seen[RENAMED] = self.seen.get(RENAMED, 0) + 1
 
@@ -97,7 +100,23 @@ class Noise(Struct):
         """
         if not block.main:
             return all(self._is_on(SHARE, key, FURNITURE + key) for key in block.keys)
-        return all(self._is_quiet(key, key in around) for key in block.keys)
+        return all(self._is_quiet(key, key in around) for key in block.keys) or self._is_of_list(block)
+
+    def _is_of_list(self, block: Block) -> bool:
+        """Say whether a block belongs to a list that many pages have in their text and that changes on all of them.
+
+        It came or went on many pages, below what came so itself, or where most visits find this and at others something
+        else: what comes once is no list.
+        """
+        if not all(map(self._is_shared, block.keys)):
+            return False
+        place, most = place_of(block), max(map(self._count, block.keys), default=0)
+        is_list = self._is_on(PLACE_SHARE, place) and self._count(place) >= 2 * most
+        return is_list or self._is_shared(block.context)
+
+    def _is_shared(self, key: int) -> bool:
+        """Say whether something came or went in the texts of many pages; on one it may be a notice, again and again."""
+        return len(self.pages.get(key, ())) >= FEWEST and self._is_on(SHARE, key)
 
     def _is_quiet(self, key: int, is_beside: bool) -> bool:
         """Say whether what came or went in a text is noise.
@@ -169,11 +188,14 @@ class Noise(Struct):
         """Say whether a place differs in this manner all the time, not now and then."""
         return self._count(manner + place) >= max(STREAK, USUAL_SHARE * self._count(place))
 
-    def _date(self, found: Difference) -> None:
-        """Write down when what came or went in a text did so for the first time, and for the last."""
+    def _date(self, page: int, found: Difference) -> None:
+        """Write down when, for the first time and the last, and on which pages something came or went in a text."""
         self.worded += 1
         for key in {key for block in found.blocks if block.main for key in block.keys}:
             self.spans[key] = self.spans.get(key, (self.worded,))[0], self.worded
+            known = self.pages.get(key, ())
+            if len(known) < FEWEST and page not in known:
+                self.pages[key] = (*known, page)
 
     def _follow(self, page: int, now: dict[int, list[Block]]) -> None:
         before, recent = self.restless.pop(page, {}), self.turns.get(page, {})
@@ -204,6 +226,7 @@ class Noise(Struct):
         self.worded //= 2
         spans = ((key, span) for key, span in self.spans.items() if key in self.seen)
         self.spans = {key: ((first + 1) // 2, last // 2) for key, (first, last) in spans}  # no longer than half
+        self.pages = {key: pages for key, pages in self.pages.items() if key in self.seen}
         self.again = {place: count / 2 for place, count in self.again.items() if count > 1 and place in self.seen}
 
     def to_bytes(self) -> bytes:
