@@ -189,6 +189,16 @@ def test_what_is_shown_in_turn_is_no_news_and_a_third_thing_is() -> None:
     assert told(turns, Noise()) == [True, True, *[False] * 7, True]
 
 
+def test_pictures_and_titles_that_are_shown_in_turn_are_no_news() -> None:
+    first, second = (
+        page(head=f"<title>{word}</title>", more=f'<p>Look: <img src="/{word}.jpg"></p>') for word in ("Gulls", "Terns")
+    )
+    noise = Noise()
+    for number in range(200):
+        noise.learn(number + 100, None)  # so it is nothing of many pages
+    assert told([first, second, first, second, first], noise) == [True, True, False, False]
+
+
 def test_a_notice_that_comes_back_after_quiet_visits_is_news() -> None:
     clear, outage = page(["All is well.", *TEXT]), page(["The ferry does not run.", *TEXT])
     versions = [clear, *([outage] + [clear] * 5) * 4]

@@ -111,7 +111,7 @@ def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Chang
     else:
         noisy = quiet.noisy(page, found)
         news, restless = _news(found, quiet, page, noisy)
-        deltas = {kind: quiet.news(kind, found, noisy) for kind in found.assets}
+        deltas = {kind: quiet.news(kind, found, page, noisy) for kind in found.assets}
         restless += len(noisy.intersection(OF_TEXT))
     main = [block for block in news if block.main]
     kinds = tuple(kind for kind, there in _kinds(found, main, deltas).items() if there)

@@ -73,7 +73,7 @@ class Noise(Struct):
         if not is_copy:
             self._count_in(page, found, now)
         self._follow(page, now)
-        self._turn(page, (*found.blocks, *(block for _, blocks in swaps(found) for block in blocks)))
+        self._turn(page, found)
         if self.visits > MEMORY or len(self.seen) > MAX_FRAGMENTS:
             self._forget()
 
@@ -133,13 +133,20 @@ class Noise(Struct):
         first, last = self.spans.get(key, (1, 0))
         return self._is_on(TEXT_SHARE, key, *others) and self._count(key, *others) >= DENSE * (last - first + 1)
 
-    def news(self, kind: str, found: Difference, noisy: Container[int]) -> Delta:
-        """Leave out the assets that came or went on many pages at once, and other targets where pages were renamed.
+    def news(self, kind: str, found: Difference, page: int, noisy: Container[int]) -> Delta:
+        """Leave out assets that came or went on many pages at once or in turn, and other targets of renamed pages.
 
         `noisy`: the places that never rest; links and pictures that are others at every visit are such a place.
         """
         is_renamed = kind == "main_links" and self._is_on(RENAMED_SHARE, RENAMED)
-        return Delta() if is_renamed or _is_hushed(kind, found, noisy) else self._rare(kind, found)
+        if is_renamed or _is_hushed(kind, found, noisy):
+            return Delta()
+        rare, turns = self._rare(kind, found), self.turns.get(page, {})
+        added, removed = (
+            tuple(key for key in keys if not is_in_turn((asset(kind, key),), turns))
+            for keys in (rare.added, rare.removed)
+        )
+        return Delta(added, removed)
 
     def _leads_elsewhere(self, found: Difference) -> bool:
         """Say whether links have other targets below the same words; those of a text that was edited may well have."""
@@ -212,9 +219,9 @@ class Noise(Struct):
             self.restless[page] = dict(islice((places | quiet).items(), MAX_PLACES))
             _bound(self.restless)
 
-    def _turn(self, page: int, blocks: Iterable[Block]) -> None:
+    def _turn(self, page: int, found: Difference) -> None:
         """Write down what came or went on a page."""
-        if now := turned(self.turns.pop(page, {}), blocks):
+        if now := turned(self.turns.pop(page, {}), found.blocks, _assets(found)):
             self.turns[page] = now
             _bound(self.turns)
 
@@ -246,9 +253,12 @@ def fragments(found: Difference) -> Iterator[int]:
         yield FURNITURE + key
         if times > 1:
             yield TWICE + key
+    yield from _assets(found)
+
+
+def _assets(found: Difference) -> Iterator[int]:
     for kind, delta in found.assets.items():
-        for key in (*delta.added, *delta.removed):
-            yield asset(kind, key)
+        yield from (asset(kind, key) for key in (*delta.added, *delta.removed))
 
 
 def beside(found: Difference) -> Counter[int]:

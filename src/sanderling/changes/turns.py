@@ -5,7 +5,7 @@ two versions of a page that are shown in turn are known after a few visits, and 
 a road that is open again, is not.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 
 from sanderling.changes.difference import Action, Block
@@ -19,10 +19,9 @@ MAX_KEYS = 100  # of one page
 Turns = dict[int, int]
 
 
-def turned(before: Turns, blocks: Iterable[Block]) -> Turns:
-    """Take into account what came or went at one visit."""
-    found = list(blocks)
-    now = dict.fromkeys((*_came(found), *_went(found)))
+def turned(before: Turns, blocks: Sequence[Block], others: Iterable[int] = ()) -> Turns:
+    """Take into account what came or went at one visit: blocks, and names of links, pictures and the like."""
+    now = dict.fromkeys((*_came(blocks), *_went(blocks), *others))
     kept = {key: number - 1 for key, number in before.items() if number > 0 and key not in now}
     again = {key: min(before[key] + AGAIN, MOST) for key in now if key in before}
     fresh = dict.fromkeys((key for key in now if key not in before), FIRST)
