@@ -369,6 +369,18 @@ def test_a_rule_spares_visits_to_spellings_that_are_known_and_gives_them_back(tm
         assert (site.hits["/a"], site.hits["/a?ref=1"], site.hits["/a?ref=2"]) == (3, 2, 2)
 
 
+def test_of_many_spellings_that_are_one_page_by_a_rule_one_is_visited(tmp_path: Path) -> None:
+    links = [f"/a?ref={number}" for number in range(9)]
+    with spelled(*links) as site:
+        go(site, tmp_path, limits=Limits(limit=4))
+        with open_collection(tmp_path) as collection:
+            dust.save(collection.db, [dust.Rule(dust.site_of(site.root + "/"), dust.Kind.PARAMETER, "ref")])
+        go(site, tmp_path)  # no page links to /a itself
+        assert sum(site.hits[link] for link in links) == 4
+        go(site, tmp_path)
+        assert sum(site.hits[link] for link in links) == 5
+
+
 def test_what_a_rule_kept_out_is_asked_for_when_it_is_taken_back(tmp_path: Path) -> None:
     with spelled("/a?ref=1", "/a") as site:
         with open_collection(tmp_path) as collection:
