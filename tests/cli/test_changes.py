@@ -299,6 +299,23 @@ def test_dust_is_learned_used_and_taken_back(crawled: Crawled, capsys: pytest.Ca
     assert objects(capsys) == []
 
 
+def test_what_answers_in_the_place_of_a_sitemap_is_no_evidence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = {f"/t{n}{end}": html(text=f"{OLD} {n}") for n in range(12) for end in ("", "?ref=home")}
+    lists = {f"/sitemap.xml{end}": html(text=f"{NEW} {end}") for end in ("", "?ref=home")}
+    robots = "Sitemap: {0}/sitemap.xml\nSitemap: {0}/sitemap.xml?ref=home"
+    with Site({"/": html(*pages, text=OLD), **pages, **lists}) as site:
+        site.pages["/robots.txt"] = Page(robots.format(site.root).encode())
+        one = Crawled(site, tmp_path / "c")
+        assert (
+            main(["crawl", site.root + "/", "-C", str(one.folder), "--delay", "0", "--allow-private", "--quiet"]) == 0
+        )
+        capsys.readouterr()
+        assert one("dust", "--json") == 0
+        assert [(rule["kind"], rule["disagreed"]) for rule in objects(capsys)] == [("parameter", 0)]
+
+
 def test_a_rule_can_be_said_by_hand_and_outlives_what_is_learned(
     crawled: Crawled, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,6 +12,7 @@ from sanderling.database import transaction
 from sanderling.errors import UsageError
 from sanderling.organise.dust import NAMES, Kind, Page, Rule, learn, load, said, save, site_of
 from sanderling.organise.normalise import normalise
+from sanderling.records import Role
 from sanderling.store.collection import Collection, open_collection, read_collection
 
 HELP = "Show which parts of URLs make no difference on a site; with --use, leave them out from now on."
@@ -72,12 +73,16 @@ def _save(collection: Collection, rules: list[Rule]) -> None:
 
 
 def _pages(collection: Collection) -> Iterator[Page]:
-    """Pages that answered, each by its text where that is known: bodies of one page differ in tokens."""
+    """Pages that answered, each by its text where that is known: bodies of one page differ in tokens.
+
+    Many servers have an answer to whatever is asked for: what stands in the place of a sitemap or list is no page.
+    """
     for url, digest, mark, simhash in collection.db.execute(
         "SELECT h.name || u.path, p.digest, m.value, s.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
         " JOIN hosts AS h ON h.id = u.host LEFT JOIN marks AS m ON m.url = p.url AND m.kind = 'text'"
         " LEFT JOIN marks AS s ON s.url = p.url AND s.kind = 'simhash'"
-        " WHERE p.status BETWEEN 200 AND 299 AND p.size > 0"
+        " WHERE p.status BETWEEN 200 AND 299 AND p.size > 0 AND u.role = ?",
+        (Role.PAGE,),
     ):
         yield Page(url, mark or digest, simhash or b"")
 
