@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
-from sanderling.pages.assets import MAX_LINKS, MAX_NAMES, MAX_TITLE, key
+from sanderling.pages.assets import DIGEST, MAX_LINKS, MAX_NAMES, MAX_TITLE, key
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.stamps import HEX, reduce, steady
 
@@ -81,11 +81,15 @@ def _handler(name: str, value: str) -> int:
 
 
 def forms(tree: Document) -> set[int]:
-    """Hash the forms by where they send what, and what their fields offer; hidden values, so tokens, do not count."""
+    """Hash the forms by where they send what, and what their fields offer; hidden values, so tokens, do not count.
+
+    Some write the token into the name of a field.
+    """
     found = {_field(element) for element in tree.find_all("input")[:MAX_LINKS]} - {0}
     found.update(key(f"option {_offer(option.text)}") for option in tree.find_all("option")[:MAX_OPTIONS])
     for element in tree.find_all("form"):
-        fields = sorted({field.attr("name") or "" for field in element.find_all(["input", "select", "textarea"])})
+        names = (field.attr("name") or "" for field in element.find_all(["input", "select", "textarea"]))
+        fields = sorted({DIGEST.sub("", name) for name in names})
         found.add(key(" ".join((element.attr("method") or "get", steady(element.attr("action") or ""), *fields))))
     return found
 
