@@ -23,13 +23,13 @@ from sanderling.store.listing import PageRow, pages
 
 def go(
     folder: Path, *sites: Site, limit: int = 0, sitemaps: bool = False, delay: float = 0.0, backoff: float = 0.2,
-    clock: Clock = real, logins: tuple[str, ...] = (),
+    clock: Clock = real, logins: tuple[str, ...] = (), own: tuple[str, ...] = (),
 ) -> Summary:  # fmt: skip
     request = Request(
         tuple(site.root + "/" for site in sites),
         scope=Scope(sitemaps=sitemaps),
         limits=Limits(limit=limit),
-        politeness=Politeness(delay=delay, backoff=backoff),
+        politeness=Politeness(delay=delay, backoff=backoff, ignore_robots=own),
         fetching=Fetching(allow_private=True, basic_auth=logins),
         workers=Workers(migrants=1),
     )
@@ -197,6 +197,27 @@ def test_of_complaints_that_come_together_the_longest_rest_is_granted(
     with Busy({"/": html("/a", "/b")} | complaints) as site:
         assert go(tmp_path, site, backoff=backoff).finish_reason == "held"
         assert (site.hits["/a"], site.hits["/b"]) == (1, 1)
+
+
+def test_a_person_may_crawl_a_site_of_their_own_whatever_its_robots_txt_forbids(tmp_path: Path) -> None:
+    rules = b"User-agent: *\nDisallow: /\nCrawl-delay: 0.3\nSitemap: /map.txt\n"
+    with Site({**tree(3), "/robots.txt": Page(rules, 200, {"Content-Type": "text/plain"})}) as site:
+        site.pages["/map.txt"] = Page(f"{site.root}/alone\n".encode(), 200, {"Content-Type": "text/plain"})
+        site.pages["/alone"] = html(text="no link leads here")
+        assert go(tmp_path, site, sitemaps=True, own=("127.0.0.2", "example.org")).pages == 0
+        name = site.root.removeprefix("http://")
+        summary = go(tmp_path, site, sitemaps=True, own=(name,))
+        assert summary.pages == 4
+        assert summary.seconds > 0.3 * 3  # its pauses are kept
+        before = site.hits["/p1"]
+        assert go(tmp_path, site, sitemaps=True).fetched == 0
+        assert site.hits["/p1"] == before  # and what it forbids is forbidden again
+
+
+def test_a_robots_txt_that_cannot_be_had_keeps_nobody_out_of_their_own_site(tmp_path: Path) -> None:
+    with Site({**tree(3), "/robots.txt": Page(b"", 503)}) as site:
+        assert go(tmp_path, site).pages == 0
+        assert go(tmp_path, site, own=("127.0.0.1",)).pages == 3
 
 
 class Strict(Site):

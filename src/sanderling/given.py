@@ -31,6 +31,8 @@ ELSEWHERE = {
     "depth_limit": "depth", "level": "depth", "max_depth": "depth",
     "concurrent_requests": "concurrency", "concurrent_requests_per_domain": "concurrency",
     "download_delay": "delay", "rate": "delay", "rate_limit": "delay", "request_delay": "delay", "wait": "delay",
+    "no_robots": "ignore_robots", "robots": "ignore_robots", "robotstxt_obey": "ignore_robots",
+    "use_robots": "ignore_robots",
     "download_maxsize": "max_body", "max_size": "max_body", "download_timeout": "timeout",
     "no_check_certificate": "insecure_host", "insecure": "insecure_host",
     "jobdir": "collection", "log_level": "verbose", "stats_filename": "json",

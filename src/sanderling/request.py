@@ -139,6 +139,7 @@ def fetch_settings(request: Request) -> FetchSettings:
         proxy=fetching.proxy,
         allow_private=fetching.allow_private,
         insecure_hosts=tuple(_host("--insecure-host", name) for name in fetching.insecure_host),
+        own_hosts=tuple(_host("--ignore-robots", name) for name in politeness.ignore_robots),
         timeout=fetching.timeout,
         max_body=fetching.max_body,
         digest=fetching.digest,

@@ -31,7 +31,7 @@ from sanderling.runs import keep_exactly, note_end, note_start
 from sanderling.schedule.plan import roster
 from sanderling.store.collection import exists, set_meta
 from sanderling.store.listing import urls_of
-from sanderling.wanted import queue_everything
+from sanderling.wanted import ask_robots_again, queue_everything
 
 
 class Mode(StrEnum):
@@ -129,6 +129,7 @@ def _begin(house: House, request: Request, everything: bool, now: float) -> int:
         house.queue.release_all()
         pardon(house)
         house.hosts.set_clock_right(now, house.queue.pace.delay_seconds)
+        ask_robots_again(house, request)
         if house.use_maps:
             queue_pages(house.db, [*house.lists.unread(), *house.maps.unread(now)], MAPS_FIRST)
         if house.uses is not None:

@@ -25,7 +25,15 @@ from sanderling.records import Outcome, Reason, State
 from sanderling.request import Request, Summary
 from sanderling.store.collection import get_meta, read_collection, set_meta
 from sanderling.store.offsite import Offsite
-from sanderling.wanted import call_home, judge_again, kept_pages, look_again, queue_everything, queue_seeds
+from sanderling.wanted import (
+    ask_robots_again,
+    call_home,
+    judge_again,
+    kept_pages,
+    look_again,
+    queue_everything,
+    queue_seeds,
+)
 
 TURNED_AWAY = (Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE, Reason.PRIVATE_ADDRESS)  # by hosts, which may think again
 
@@ -40,6 +48,7 @@ def begin_run(house: House, request: Request, seeds: Sequence[Spelling], now: fl
         house.hosts.forget_addresses()
         order_again(house, request.wish)
         judge_again(house, request, now)
+        ask_robots_again(house, request)
         if not request.driven:
             call_home(house, kept_pages(db))
         queue_seeds(house, seeds, now)

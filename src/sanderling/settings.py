@@ -63,6 +63,9 @@ class Politeness(Struct, frozen=True):
     backoff: Annotated[Seconds, Meta(description="first rest of a host that says 429 or 503 (default 60)")] = 60.0
     user_agent: Annotated[Text, Meta(description="name for robots.txt and the User-Agent header")] = ""
     contact: Annotated[Text, Meta(description="URL or mail address where site owners reach you")] = ""
+    ignore_robots: Annotated[
+        Texts, Meta(description="host of your own whose robots.txt forbids us nothing (repeatable)")
+    ] = ()
 
 
 class Fetching(Struct, frozen=True):

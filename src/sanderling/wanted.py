@@ -20,6 +20,7 @@ from sanderling.store.graph import sources_of, targets_of
 from sanderling.store.listing import urls_of
 
 RULES = "rules"  # in the meta table: those of the last run
+OWN = "own_hosts"  # the same for hosts whose robots.txt is ignored
 REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH, Reason.LIMIT, Reason.HOST_LIMIT, Reason.EVICTED,
             Reason.FORGOTTEN, Reason.PRIVATE_ADDRESS, Reason.TOO_LARGE, Reason.DUPLICATE)  # fmt: skip
 
@@ -68,6 +69,16 @@ def judge_again(house: House, request: Request, now: float) -> None:
         elif reason != reason_before:
             others.append((id_, reason, note))
     say_why(house.db, others)
+
+
+def ask_robots_again(house: House, request: Request) -> None:
+    """When other hosts are our user's own than in the last run: read each robots.txt anew, try what it kept out."""
+    own = json.dumps(sorted(request.politeness.ignore_robots))
+    if own == get_meta(house.db, OWN, "[]"):
+        return
+    set_meta(house.db, OWN, own)
+    house.hosts.forget_robots()
+    queue_everything(house, states=(), reasons=(Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE))
 
 
 def _is_foreign(house: House, candidate: Candidate, id_: int) -> bool:

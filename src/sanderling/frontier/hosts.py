@@ -102,6 +102,10 @@ class Hosts:
         """A run begins: names are looked up again, and judged by what may be connected to now."""
         self.db.execute("UPDATE hosts SET resolved_until = 0 WHERE resolved_until > 0")
 
+    def forget_robots(self) -> None:
+        """Have each robots.txt read again before the next page of its host."""
+        self.db.execute("UPDATE hosts SET robots_until = 0 WHERE robots_until > 0")
+
     def learn_robots(self, robots: Robots, first_wait: float, now: float, pause: float = 0.0) -> bool:
         """Keep what a robots.txt said; False when it stayed out of reach too often and the host must be given up."""
         if robots.reachable:

@@ -31,6 +31,7 @@ class FetchSettings(Struct, frozen=True):
 
     allow_private: bool = False  # connect to loopback, private and other non-global addresses
     insecure_hosts: tuple[str, ...] = ()  # host names whose TLS certificate is not checked
+    own_hosts: tuple[str, ...] = ()  # host names of our user, whose robots.txt forbids us nothing
     ca_file: str = ""  # certificates to trust; empty: those of the system
 
     connect_timeout: float = 10.0  # name, TCP and TLS together (Nutch, StormCrawler and YaCy wait as long)

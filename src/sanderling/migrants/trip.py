@@ -17,7 +17,7 @@ from sanderling.migrants.guard import is_global, literal, may_name, only_global
 from sanderling.migrants.line import Line, door_of
 from sanderling.migrants.observe import Marks, Observer, untried
 from sanderling.migrants.robots import BODY_LIMIT
-from sanderling.migrants.rulebook import pause_asked_for, read_robots, unreachable
+from sanderling.migrants.rulebook import pause_asked_for, read_robots, unreachable, waived
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Ask, Reply
 from sanderling.migrants.vitals import Pulse
@@ -261,6 +261,8 @@ class Trip:
             line.robots_url, line.robots_hops = found, line.robots_hops + 1
             return
         robots = unreachable(line.host, now) if isinstance(found, str) else found
+        if not line.door.names.isdisjoint(self._settings.own_hosts):
+            robots = waived(robots, self._agent)
         self._robots.append(robots)
         if robots.reachable:
             line.obey(robots, self._agent)
