@@ -3,6 +3,7 @@
 import pytest
 from tests.pages.alike import agree
 
+from sanderling.pages import text as reading
 from sanderling.pages.blocks import blocks
 from sanderling.pages.parse import parse
 
@@ -62,7 +63,6 @@ def test_a_hidden_mark_hides_no_words_beside_it() -> None:
         "<span hidden>ebb</span>",
         "<span role=tooltip>ebb</span>",
         "<noscript>ebb</noscript>",
-        "<select><option>ebb</select>",
     ],
 )
 def test_a_word_that_is_furniture_does_not_hide_the_line_it_stands_in(word: str) -> None:
@@ -73,6 +73,11 @@ def test_a_word_that_is_furniture_does_not_hide_the_line_it_stands_in(word: str)
     agree(page.encode(), page.replace("ebb", MORE * 3).encode())
     assert main(page.replace("ebb", MORE * 3)) == [PROSE * 9]
     assert main(f"<p>{PROSE}</p><p>{word} or {word} </p>") == [PROSE]
+
+
+def test_a_choice_has_lines_of_its_own_and_hides_none_around_it() -> None:
+    page = f"<p>{PROSE * 9}</p><p>{MORE} <select><option>ebb<option>flood</select> As told.</p>"
+    assert main(page) == [PROSE * 9, MORE, "As told."]
 
 
 def test_a_page_cannot_mark_its_own_parts() -> None:
@@ -102,6 +107,24 @@ def test_a_form_with_the_title_of_a_page_has_what_is_sold_there() -> None:
 def test_runs_of_bare_links_are_a_menu() -> None:
     links = "".join(f"<li><a href={n}>Story {n}</a></li>" for n in range(6))
     assert main(f"<p>{PROSE}</p><p>{MORE}</p><ul>{links}</ul>") == [PROSE, MORE]
+
+
+def test_a_link_of_several_lines_is_bare_in_each_of_them() -> None:
+    cards = "".join(f"<a href={n}><h3>Story {n}</h3><span>by Anna</span></a>" for n in range(6))
+    assert main(f"<p>{PROSE}</p><p>{MORE}</p><div>{cards}</div>") == [PROSE, MORE]
+    teasers = cards.replace("<span>", "<p>").replace("</span>", "</p>")
+    assert main(f"<p>{PROSE}</p><p>{MORE}</p><div>{teasers}</div>") == [PROSE, MORE]
+
+
+def test_what_becomes_a_block_for_a_moment_stays_what_it_is() -> None:
+    page = f"<form><p>Find</p>now</form><p>{PROSE}</p><select><option>one<option>two</select><menu>Go</menu>"
+    assert main(page) == [PROSE]
+    assert main(f"<main><p>{PROSE}</p><dialog><p>a</p>b</dialog></main>") == [PROSE]
+
+
+def test_a_link_that_goes_on_where_a_text_is_cut_ends_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MAX_TEXT", 20)
+    assert main(f"<p>one</p><a href=1><p>two</p><p>{PROSE}</p></a>") == ["one", "two", PROSE[:10]]
 
 
 def test_a_few_links_between_paragraphs_are_content() -> None:

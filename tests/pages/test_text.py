@@ -38,8 +38,27 @@ def test_nothing_in_a_list_is_lost_and_nothing_is_numbered() -> None:
     assert lines("<ul><p>one</p>two<li>three</li></ul><ol><li>four</ol>") == ["one", "two", "three", "four"]
 
 
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("<a href=x><div>Title</div><span>Author</span></a>", ["Title", "Author"]),
+        ("<li><a href=x><h3>Title</h3>words</a> more", ["Title", "words", "more"]),
+        ("<span><b><p>one</p></b>two</span>", ["one", "two"]),
+        ("<font><p>one</p>two<br>three</font>", ["one", "two", "three"]),
+        ("a <a href=x><span>b</span></a> c", ["a b c"]),
+        ("one<form><p>two</p>three</form>four", ["one", "two", "three", "four"]),
+        ("show<select><option>10<option>25</select>entries", ["show", "10", "25", "entries"]),
+        ("<center>one</center><center>two</center>", ["one", "two"]),
+        ("<hgroup><h1>one</h1></hgroup>two<search>three</search>four", ["one", "two", "three", "four"]),
+        ("<menu><a href=x>one</a><li>two</menu>", ["one", "two"]),
+    ],
+)
+def test_the_end_of_a_block_ends_a_line_wherever_it_stands(markup: str, expected: list[str]) -> None:
+    assert lines(markup) == expected
+
+
 def test_reading_leaves_the_tree_as_it_was() -> None:
-    tree = parse(b"<table><tr><th>a<td>b</table>")
+    tree = parse(b"<table><tr><th>a<td>b</table><form><a><p>c</p>d</a><select><option>e</select></form>")
     before = tree.html
     text(tree)
     assert tree.html == before

@@ -2,23 +2,17 @@
 
 from sanderling.changes.rms import DEFAULT_POINTS, FONT_SIZES, POINTS, points
 from sanderling.pages.parse import Document
-from sanderling.pages.text import LAYOUT, MAX_TEXT, loosen, tighten
+from sanderling.pages.text import annotated
 
-RULES = {
-    **{tag: [tag] for tag in (*POINTS, "big", "small")},
-    **{f"font#size={size}": [f"font{size}"] for size in range(1, len(FONT_SIZES) + 1)},
-}
+RULES = {tag: [tag] for tag in (*POINTS, "big", "small")}
+SIZES = range(1, len(FONT_SIZES) + 1)
 Runs = list[tuple[float, str]]
 
 
 def runs(tree: Document) -> list[Runs]:
     """Give each line of a page as runs of (points, text); lines as `pages.blocks` counts them."""
-    changed = loosen(tree)
-    try:
-        text, spans = tree.to_annotated_text(RULES, LAYOUT)
-    finally:
-        tighten(changed)
-    text = text[:MAX_TEXT]
+    fonts = [(f"font{size}", tree.select(f'font[size="{size}"]')) for size in SIZES]
+    text, spans = annotated(tree, RULES, fonts)
     sizes = [DEFAULT_POINTS] * len(text)
     for start, end, name in reversed(spans):  # outer elements first: they close last
         tag, size = (name[:4], name[4:]) if name.startswith("font") else (name, "")

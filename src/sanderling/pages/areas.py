@@ -50,10 +50,10 @@ class Areas:
         firsts = map(bisect_right, repeat(ends), map(itemgetter(0), known))
         for first, (start, end, name) in zip(firsts, known, strict=True):
             if name == LINK:
-                self.linked[first] = self.linked.get(first, 0) + end - start
+                self._count(self.linked, first, start, end)
                 continue
             if name == BUTTON:
-                self.pressed[first] = self.pressed.get(first, 0) + end - start
+                self._count(self.pressed, first, start, end)
             last = bisect_left(ends, end, first) + 1
             if name in COVERING and last == first + 1 and end - start < self.letters[first]:
                 self._note_piece(name, first, start, end)
@@ -80,6 +80,14 @@ class Areas:
             self.weighed.add(line)
             if 2 * size >= self.letters[line]:
                 self.spans.setdefault(name, []).append((line, line + 1))
+
+    def _count(self, letters: dict[int, int], line: int, start: int, end: int) -> None:
+        """Count the letters of a span to the lines it covers, of which the first is known."""
+        while end > self.ends[line]:
+            if start < self.ends[line] - 1:
+                letters[line] = letters.get(line, 0) + self.ends[line] - 1 - start
+            start, line = self.ends[line], line + 1
+        letters[line] = letters.get(line, 0) + end - start
 
     def main(self) -> tuple[bytes, bool]:
         """Say for each line whether it is main content, and whether the page declared it."""

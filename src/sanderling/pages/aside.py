@@ -17,13 +17,13 @@ from sanderling.pages.areas import (
     VEILED,
     VERBATIM,
 )
-from sanderling.pages.blocks import LABELS, LAYOUT, MARKED, TAGS, Blocks, is_banner, is_veiled, render
+from sanderling.pages.blocks import LABELS, MARKED, TAGS, Blocks, is_banner, is_veiled
 from sanderling.pages.hints import FURNITURE, sound
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.sight import PROSE, size_of
 from sanderling.pages.stretch import ends
 from sanderling.pages.swaps import Swap, as_it_was
-from sanderling.pages.text import text
+from sanderling.pages.text import LAYOUT, annotated, text
 
 LABEL = {tag: label for label, tags in TAGS.items() for tag in tags}
 APART = frozenset(("div", "section", "article", "aside", "header", "p", "ul", "ol", "dl", "fieldset"))
@@ -118,7 +118,7 @@ def _read(tree: Document, veiled: list[Element], block: list[Element], landmarks
     """Read the lines of a page, and which of them some elements and program text cover."""
     named = [(VEILED, veiled), (CHANGED, block), (LANDMARK, landmarks)]
     rules = {tag: [VERBATIM] for tag in TAGS[VERBATIM]}
-    text, spans = render(tree, [(label, elements) for label, elements in named if elements], rules)
+    text, spans = annotated(tree, rules, [(label, elements) for label, elements in named if elements])
     areas: dict[str, list[slice]] = {}
     numbers = _numbers(text, {place for start, end, _ in spans for place in (start, max(start, end - 1))})
     for start, end, label in spans:

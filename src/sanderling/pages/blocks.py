@@ -7,10 +7,8 @@ bare links are furniture, unless most of the page's prose is inside them. No rul
 
 from functools import cache
 from itertools import islice
-from secrets import token_hex
 
 from msgspec import Struct
-from turbohtml import PlainText
 
 from sanderling.pages.areas import (
     ARTICLE,
@@ -42,12 +40,8 @@ from sanderling.pages.core import BOXES, Core
 from sanderling.pages.folds import is_folded
 from sanderling.pages.hints import commenting, hinted, hinted_inside
 from sanderling.pages.parse import Document, Element
-from sanderling.pages.text import MAX_TEXT, has_words, loosen, tighten
+from sanderling.pages.text import annotated, has_words
 
-LAYOUT = PlainText(layout="strict", bullet="")
-
-COMMON = frozenset(("a", "div"))  # tags that nearly all pages have
-MARK = f"sanderling-{token_hex(8)}"  # attribute set on elements while the text is rendered; no page can know it
 ROLES = {
     MAIN: ("main",),
     HIDDEN: ("dialog", "alertdialog", "alert", "tooltip"),
@@ -166,7 +160,7 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     if not parts.main:
         named.append((VALUE, tree.select(VALUES)))
     named = [(label, elements[:MAX_NAMED]) for label, elements in named if elements]
-    text, spans = render(tree, named, LANDMARKS | LINKS | PARTS | (ASIDE if parts.main else {}))
+    text, spans = annotated(tree, LANDMARKS | LINKS | PARTS | (ASIDE if parts.main else {}), named)
     lines = text.split("\n")
     areas = Areas(lines, spans)
     verbatim, unseen = bytes(areas.cover(VERBATIM)), bytes(areas.cover(VEILED))
@@ -196,28 +190,6 @@ def _asking(tree: Document, parts: Said) -> list[Element]:
     around = (islice(field.ancestors, MAX_ABOVE) for field in parts.within(tree, "input")[:MAX_FIELDS])
     found = (next((one for one in above if isinstance(one, Element) and has(one)), None) for above in around)
     return [element for element in dict.fromkeys(found) if element is not None]
-
-
-def render(
-    tree: Document, named: list[tuple[str, list[Element]]], tags: dict[str, list[str]]
-) -> tuple[str, list[tuple[int, int, str]]]:
-    """Render the text, and say which of it each landmark and each named element covers."""
-    rules = {tag: labels for tag, labels in tags.items() if tag in COMMON or tree.find_all(tag)}  # each costs a little
-    cells = loosen(tree)
-    try:
-        for label, elements in named:
-            rules[f"#{MARK}={label}"] = [label]
-            for element in elements:
-                element.attrs[MARK] = f"{element.attr(MARK) or ''} {label}"
-        text, spans = tree.to_annotated_text(rules, LAYOUT)
-    finally:
-        tighten(cells)
-        for _, elements in named:
-            for element in elements:
-                element.attrs.pop(MARK, None)
-    if len(text) > MAX_TEXT:
-        text, spans = text[:MAX_TEXT], [span for span in spans if span[0] < MAX_TEXT]
-    return text, spans
 
 
 def _watched(areas: Areas, lines: list[str], attention: Attention) -> bytes:

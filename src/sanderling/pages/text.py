@@ -1,6 +1,7 @@
 """What a person reads on a page: its visible words, one block (paragraph, cell, item, heading) to a line."""
 
 import re
+from secrets import token_hex
 from unicodedata import is_normalized, normalize
 
 from turbohtml import Node, PlainText, Text
@@ -8,11 +9,22 @@ from xxhash import xxh3_64_digest
 
 from sanderling.pages.parse import Document, Element, Namespace
 
+MARK = f"sanderling-{token_hex(8)}"  # attribute set on elements while the text is rendered; no page can know it
+COMMON = frozenset(("a", "div"))  # tags that nearly all pages have
 LAYOUT = PlainText(layout="strict", bullet="")
 LAID_OUT = (
     *("table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"),
-    *("ul", "ol", "form", "fieldset", "legend"),
+    *("ul", "ol", "menu", "dir", "fieldset", "legend"),
+    *("form", "select", "optgroup", "option", "center", "dialog", "hgroup", "search"),  # no blocks to the renderer
 )
+# Tags of parts of a line, and of blocks that may be inside; those met often first, for they are looked for in turn.
+WITHIN = "span,a,b,strong,em,label,button,i,font,u,small,ins,del,big"
+BLOCKS = (
+    "div,p,li,ul,h2,h3,h4,h1,table,section,article,ol,h5,h6,pre,header,footer,nav,form,aside,figure,dl,blockquote,center,"
+    "address,details,main,fieldset"
+)
+AROUND_BLOCKS = f":is({WITHIN}):has(> :is({BLOCKS}))"
+PARTS_OF_LINES = frozenset(WITHIN.split(","))
 CELLS = ("td", "th")  # may hold all of a page
 HIDDEN = ("script", "style", "template", "noscript")
 UNREAD = ("script", "style", "title")  # which no renderer shows
@@ -48,16 +60,52 @@ def text(tree: Document) -> str:
         tighten(changed)
 
 
-def loosen(tree: Document) -> list[tuple[Element, str]]:
-    """Turn tables, lists and forms into plain blocks for a moment.
+def annotated(
+    tree: Document, tags: dict[str, list[str]], named: list[tuple[str, list[Element]]]
+) -> tuple[str, list[tuple[int, int, str]]]:
+    """Render the text, and say which of it each of the tags and each named element covers."""
+    changed = loosen(tree)
+    named = [*named, *((label, [element]) for element, tag in changed for label in tags.get(tag, ()))]
+    rules = {tag: labels for tag, labels in tags.items() if tag in COMMON or tree.find_all(tag)}  # each costs a little
+    try:
+        for label, elements in named:
+            rules[f"#{MARK}={label}"] = [label]
+            for element in elements:
+                element.attrs[MARK] = f"{element.attr(MARK) or ''} {label}"
+        text, spans = tree.to_annotated_text(rules, LAYOUT)
+    finally:
+        tighten(changed)
+        for _, elements in named:
+            for element in elements:
+                element.attrs.pop(MARK, None)
+    if len(text) > MAX_TEXT:
+        text = text[:MAX_TEXT]
+        spans = [(start, min(end, MAX_TEXT), label) for start, end, label in spans if start < MAX_TEXT]
+    return text, spans
 
-    The renderer would lay all blocks of a cell out on one line, number items, so that one new item changes all, leave
-    out what stands in a list and is no item, and set what follows a paragraph of a form right behind it.
+
+def loosen(tree: Document) -> list[tuple[Element, str]]:
+    """Turn tables, lists, forms, and what has blocks inside, into plain blocks for a moment.
+
+    The renderer would lay all blocks of a cell out on one line, number items, so that one new item changes all, and
+    leave out what stands in a list and is no item. What follows a block inside a link it would write to its last word.
     """
     changed = [(element, tag) for tag in LAID_OUT for element in tree.find_all(tag)]
+    changed += [(element, element.tag) for element in _around_blocks(tree)]
     for element, tag in changed:
         element.tag = "div" if tag in CELLS else "address"  # which is laid out alike, and no part of a page
     return changed
+
+
+def _around_blocks(tree: Document) -> dict[Element, None]:
+    """Find the links and the like that have blocks inside."""
+    found = dict[Element, None]()
+    for element in tree.select(AROUND_BLOCKS):
+        above: Node | None = element
+        while isinstance(above, Element) and above.tag in PARTS_OF_LINES and above not in found:
+            found[above] = None
+            above = above.parent
+    return found
 
 
 def tighten(changed: list[tuple[Element, str]]) -> None:
