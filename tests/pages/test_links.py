@@ -1,5 +1,6 @@
 import pytest
 
+from sanderling.pages.glance import glance
 from sanderling.pages.links import MAX_LINKS, Extract, RawLink, extract, robots_directives
 from sanderling.pages.parse import parse
 
@@ -31,6 +32,26 @@ def test_versions_of_a_page_are_links_and_other_style_sheets_are_none() -> None:
 def test_a_link_is_kept_once_with_the_first_words_said_about_it() -> None:
     found = read('<a href=a><img src=i alt=""></a><a href=a>the text</a>').links
     assert [(x.href, x.anchor) for x in found] == [("a", "the text")]
+
+
+@pytest.mark.parametrize(
+    ("inside", "words"),
+    [
+        ("Opening<br>hours", "Opening hours"),
+        ("<div>Title</div><span>Author</span>", "Title Author"),
+        ("<h3>Title</h3>\n<p>Words</p>", "Title \nWords"),
+        ("<ul><li>one<li>two</ul>three", "one two three"),
+        ("one</p>two</br>three", "one two three"),
+        ("over<b>due</b>", "overdue"),
+        ("<p><br></p>", ""),
+        ("<p>" + 150 * "a<br>", " ".join(100 * "a") + " "),
+    ],
+)
+def test_the_words_of_two_lines_stay_two(inside: str, words: str) -> None:
+    body = f"<!doctype html><a href=x>{inside}</a>".encode()
+    seen = glance(body, "utf-8")
+    assert extract(parse(body), "http://x/").links == [RawLink("x", words)]
+    assert seen is None or extract(seen, "http://x/").links == [RawLink("x", words)]
 
 
 def test_an_image_link_is_named_by_its_alternative_text() -> None:

@@ -33,7 +33,12 @@ static int read_tag(Page *page, int is_end) {
         memset(start.values, 0, sizeof start.values);
     if (!read_attributes(page, &start, wanted))
         return 0;
-    return is_end ? end(page, &start) : begin(page, &start);
+    page->is_broken = 0;
+    if (!(is_end ? end(page, &start) : begin(page, &start)))
+        return 0;
+    if (page->is_broken && page->link)
+        break_link(page);
+    return 1;
 }
 
 /* Read markup from behind its "<". */

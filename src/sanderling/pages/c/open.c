@@ -7,12 +7,15 @@
 int push(Page *page, int tag) {
     if (page->opens == MAX_OPEN)
         return 0;
+    page->is_broken |= is_breaking(tag);
     page->open[page->opens++] = (uint8_t)tag;
     return 1;
 }
 
 /* End parts down to a place, and what is open in them. */
 void pop_to(Page *page, int place) {
+    for (int i = place; i < page->opens; i++)
+        page->is_broken |= is_breaking(page->open[i]);
     page->opens = place;
     for (int i = page->inlines; i > 0 && page->inlined[i - 1].place > place; i--)
         page->inlined[i - 1].place = LOST;

@@ -12,6 +12,8 @@
 #define MAX_TOLD 2000  /* links after which they are told as often as they come: the caller counts those that are too many */
 #define MAX_INLINE 250 /* spans and the like that nothing ended; at 512 levels the parser begins to flatten */
 #define LOST 255       /* where one is that went with a part; it may come back */
+#define MAX_ANCHOR 200 /* letters; links.MAX_ANCHOR */
+#define MAX_BREAKS (MAX_ANCHOR + 1) /* of the line inside a link; before each there is a letter that is said */
 
 enum { BEFORE_HEAD, IN_HEAD, AFTER_HEAD, IN_BODY };
 
@@ -44,6 +46,8 @@ typedef struct {
     Inline inlined[MAX_INLINE];
     int link, is_outward, heading;          /* place in `open` of the link and of the first h1, 0 if there is none */
     size_t link_start, heading_start, heading_end;
+    int is_broken, breaks; /* whether a line ended with the last tag; how many ended inside the open link, and where */
+    size_t broken[MAX_BREAKS];
     int has_image, has_heading;
     Value image;
     size_t href; /* where the open link begins in `links` */
@@ -60,6 +64,11 @@ static inline int kind_of(int tag) { return tags[tag].kind; }
 /* What is open last; `html` is below all, so there always is something. */
 static inline int top(const Page *page) { return page->open[page->opens - 1]; }
 
+/* Say whether a line ends where an element begins and ends; links.BREAKS. */
+static inline int is_breaking(int tag) {
+    return kind_of(tag) & (ENDS_P | HEADING | ROW | CELL) || tag == T_br || tag == T_li || tag == T_dd || tag == T_dt;
+}
+
 static inline int is_drawn(const Page *page) { return top(page) == T_svg || kind_of(top(page)) & DRAWN; }
 
 static inline Buffer *text_of(Page *page) { return page->unscripted ? &page->unseen : &page->text; }
@@ -68,6 +77,7 @@ static inline Buffer *text_of(Page *page) { return page->unscripted ? &page->uns
 int put_value(Buffer *to, Value value);
 int begin_link(Page *page, const Start *start);
 int end_link(Page *page);
+void break_link(Page *page);
 int begin_image(Page *page, const Start *start);
 int put_block(Page *page, const Start *start);
 int tell(Page *page, const Start *start, Value text);

@@ -113,6 +113,7 @@ static int begin_in_body(Page *page, const Start *start) {
         return 0;
     if (tag == T_pre && !skip_line_end(page))
         return 0;
+    page->is_broken |= kind & VOID && is_breaking(tag);
     return kind & PART ? push(page, tag) : kind & VOID || begin_inline(page, start);
 }
 
@@ -172,8 +173,10 @@ static int end_in_body(Page *page, const Start *start) {
         return 1;
     case T_form:
         return end_form(page);
+    case T_br: /* either is one of its own, even where none is open */
     case T_p:
-        return end_paragraph(page);
+        page->is_broken = 1;
+        return tag == T_p ? end_paragraph(page) : end_inline(page, start);
     case T_li:
         return end_part(page, T_li, T_ol, T_ul);
     case T_dd:

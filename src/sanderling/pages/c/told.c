@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define MAX_ANCHOR 200 /* links.MAX_ANCHOR */
-
 static int put_end(Buffer *to) { return to->fields++, put(to, (const uint8_t *)"", 1); }
 
 int put_value(Buffer *to, Value value) { return !value.start || put_read(to, value.start, value.end, 1); }
@@ -51,7 +49,7 @@ static Value trimmed(Value value) {
 int begin_link(Page *page, const Start *start) {
     page->link = page->opens;
     page->link_start = text_of(page)->size;
-    page->has_image = page->is_outward = 0;
+    page->has_image = page->is_outward = page->breaks = 0;
     page->unlinked = page->inlines;
     if (!start->values[A_href].start)
         return 1;
@@ -100,15 +98,33 @@ static int tell_link(Page *page) {
     return 1;
 }
 
+/* Note that a line ended inside the open link, unless a blank is there anyway. */
+void break_link(Page *page) {
+    const Buffer *text = text_of(page);
+    size_t last = page->breaks ? page->broken[page->breaks - 1] : page->link_start;
+    if (page->breaks < MAX_BREAKS && text->size > last && !is_blank(text->start[text->size - 1]))
+        page->broken[page->breaks++] = text->size;
+}
+
+/* Write the words of the open link, with a blank where a line ended. */
+static int put_words(Page *page, Buffer *to) {
+    const Buffer *text = text_of(page);
+    size_t from = page->link_start, end = text->size; /* which may be what is written to */
+    for (int i = 0; i < page->breaks; from = page->broken[i++])
+        if (!put(to, text->start + from, page->broken[i] - from) || !put(to, (const uint8_t *)" ", 1))
+            return 0;
+    return put(to, text->start + from, end - from);
+}
+
 int end_link(Page *page) {
     page->link = 0;
     if (!page->is_outward)
         return 1;
     const Buffer *text = text_of(page);
     Value words = trimmed((Value){text->start + page->link_start, text->start + text->size});
-    if (words.start == words.end && page->image.start && page->has_image) {
+    if (words.start == words.end ? page->image.start && page->has_image : page->breaks) {
         size_t before = page->unseen.size; /* written there for a moment */
-        if (!put_value(&page->unseen, page->image))
+        if (!(words.start == words.end ? put_value(&page->unseen, page->image) : put_words(page, &page->unseen)))
             return 0;
         words = trimmed((Value){page->unseen.start + before, page->unseen.start + page->unseen.size});
         page->unseen.size = before;
