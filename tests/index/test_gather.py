@@ -38,6 +38,12 @@ def test_a_page_gives_title_headings_language_and_its_main_text() -> None:
     assert (page.title, page.headings, page.language) == ("Waders", "The sanderling\nFood", "en")
     assert "tide line" in page.body
     assert "Imprint" not in page.body
+
+
+def test_the_words_of_two_lines_of_a_heading_stay_two() -> None:
+    page = read(b"<h1>Opening<br>hours</h1><h2><span>In winter</span> <b>clo</b>sed</h2><p>Nobody is there.</p>")
+    assert page is not None
+    assert page.headings == "Opening hours\nIn winter closed"
     assert (page.site, page.changed_at, page.mime) == ("docs.example.org", 5.0, "text/html")
 
 

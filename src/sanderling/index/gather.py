@@ -18,6 +18,7 @@ from sanderling.pages.media import charset_of, is_html, mime_of
 from sanderling.pages.parse import parse
 from sanderling.pages.plain import is_text, plain_text
 from sanderling.pages.robots_tag import robots_tag
+from sanderling.pages.text import flowing
 from sanderling.store.read import StoredRecord
 
 LARGEST_HTML = 4_000_000  # bytes of a page that are parsed for the index
@@ -82,7 +83,7 @@ def _page(body: bytes, charset: str, bare: Document, head: Head | None, eyes: Ey
     found = blocks(tree)
     main = "\n".join(line for line, is_main in zip(found.lines, found.main, strict=True) if is_main and line.strip())
     everything = main if len(main) >= LITTLE else "\n".join(line for line in found.lines if line.strip())
-    titles = (element.text for element in tree.iter_elements(HEADINGS))
+    titles = (flowing(element) for element in tree.iter_elements(HEADINGS))
     return Document(
         bare.url, head.title, _joined(titles), body=everything[:LARGEST_BODY],
         language=eyes.languages.of(head.language, everything, bare.site), mime=bare.mime, site=bare.site,

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import ada_url
 from msgspec import Struct
 from msgspec.structs import replace
-from turbohtml import Node, Text
 
 from sanderling.pages.glance import Glance, Seen
 from sanderling.pages.media import mime_of
 from sanderling.pages.parse import Document, Element, Namespace
 from sanderling.pages.refresh import refresh_target
+from sanderling.pages.text import flowing
 from sanderling.pages.tree import place_of
 
 MAX_LINKS = 10_000  # of one page; the rest is counted, not kept
@@ -20,35 +20,6 @@ MAX_ANCHOR = 200
 
 HEAD_TAGS = ("title", "meta", "link", "area", "iframe", "frame")  # of each apart: that search is native and fast
 HEAD_TURNS = {tag: turn for turn, tag in enumerate(HEAD_TAGS)}
-BREAKS = frozenset(  # tags of elements at which a line begins and ends, as `is_breaking` of c/page.h says
-    (
-        *(
-            "br",
-            "hr",
-            "p",
-            "div",
-            "h1",
-            "h2",
-            "h3",
-            "h4",
-            "h5",
-            "h6",
-            "ul",
-            "ol",
-            "li",
-            "dl",
-            "dt",
-            "dd",
-            "pre",
-            "form",
-        ),
-        *("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "th", "td", "figure", "figcaption"),
-        *("address", "article", "aside", "blockquote", "center", "details", "dialog", "dir", "fieldset", "footer"),
-        *("header", "hgroup", "main", "menu", "nav", "search", "section", "summary"),
-    )
-)
-BREAK = " "
-BLANKS = " \n\t\r\f"
 OUTWARD = "a[href]:not([href^='#'])"
 TO_BASE = "a[href=''], a[href^='#']"  # which leads to where relative links start from
 DRAWN = "svg a"  # of which older ones have their target in another attribute
@@ -101,7 +72,7 @@ def _extract(tree: Document, url: str, head: "_Head", places: bool) -> Extract:
     dropped = _anchors(tree, found, places)
     base = _base(url, _bases(tree)) if tree.find("base") is not None else url
     if base != url and (bare := tree.select_one(TO_BASE)) is not None and len(found) < MAX_LINKS:
-        anchor = _words(bare) or _picture(bare)
+        anchor = flowing(bare).strip()[:MAX_ANCHOR] or _picture(bare)
         found[""] = RawLink("", anchor, _is_nofollow(bare), place_of(bare) if places else "")
     root = tree.root
     language = (root.attr("lang") or "") if root is not None else ""
@@ -179,28 +150,10 @@ def _anchors(tree: Document, found: dict[str, RawLink], places: bool) -> int:
         if known is None and len(found) >= MAX_LINKS:
             dropped += 1
         elif known is None or known.nofollow or not known.anchor:
-            anchor = (known.anchor if known else "") or _words(element) or _picture(element)
+            anchor = (known.anchor if known else "") or flowing(element).strip()[:MAX_ANCHOR] or _picture(element)
             nofollow = (known is None or known.nofollow) and _is_nofollow(element)
             found[href] = RawLink(href, anchor, nofollow, place_of(element) if places else "")
     return dropped
-
-
-def _words(link: Element) -> str:
-    """Read the words of a link, with a blank where a line ends."""
-    if link.find(BREAKS.__contains__) is None:
-        return link.text.strip()[:MAX_ANCHOR]
-    pieces: list[str] = []
-    rest: list[Node | str] = [link]  # nodes that are yet to be read, and ends of lines
-    while rest:
-        node = rest.pop()
-        if isinstance(node, Element):
-            ends = [BREAK] if node.tag in BREAKS else []
-            rest += [*ends, *reversed(list(node.children)), *ends]
-        elif isinstance(node, Text) and node.data:
-            pieces.append(node.data)
-        elif node == BREAK and pieces and pieces[-1][-1] not in BLANKS:
-            pieces.append(BREAK)
-    return "".join(pieces).strip()[:MAX_ANCHOR]
 
 
 def _picture(element: Element) -> str:

@@ -25,6 +25,35 @@ BLOCKS = (
 )
 AROUND_BLOCKS = f":is({WITHIN}):has(> :is({BLOCKS}))"
 PARTS_OF_LINES = frozenset(WITHIN.split(","))
+BREAKS = frozenset(  # tags of elements at which a line begins and ends, as `is_breaking` of c/page.h says
+    (
+        *(
+            "br",
+            "hr",
+            "p",
+            "div",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "h5",
+            "h6",
+            "ul",
+            "ol",
+            "li",
+            "dl",
+            "dt",
+            "dd",
+            "pre",
+            "form",
+        ),
+        *("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "th", "td", "figure", "figcaption"),
+        *("address", "article", "aside", "blockquote", "center", "details", "dialog", "dir", "fieldset", "footer"),
+        *("header", "hgroup", "main", "menu", "nav", "search", "section", "summary"),
+    )
+)
+BREAK = " "
+WHITE = " \n\t\r\f"
 CELLS = ("td", "th")  # may hold all of a page
 HIDDEN = ("script", "style", "template", "noscript")
 UNREAD = ("script", "style", "title")  # which no renderer shows
@@ -120,6 +149,24 @@ def words_of(element: Element) -> str:
         return " ".join(element.text.split())
     pieces = (node.data for node in element.descendants if isinstance(node, Text) and not _is_unread(node.parent))
     return " ".join("".join(pieces).split())
+
+
+def flowing(element: Element) -> str:
+    """Read an element as one line, with a blank where a line of it ends; blanks around it may remain."""
+    if element.find(BREAKS.__contains__) is None:
+        return element.text
+    pieces: list[str] = []
+    rest: list[Node | str] = [element]  # nodes that are yet to be read, and ends of lines
+    while rest:
+        node = rest.pop()
+        if isinstance(node, Element):
+            ends = [BREAK] if node.tag in BREAKS else []
+            rest += [*ends, *reversed(list(node.children)), *ends]
+        elif isinstance(node, Text) and node.data:
+            pieces.append(node.data)
+        elif node == BREAK and pieces and pieces[-1][-1] not in WHITE:
+            pieces.append(BREAK)
+    return "".join(pieces)
 
 
 def has_words(element: Element) -> bool:

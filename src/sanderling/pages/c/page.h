@@ -64,7 +64,7 @@ static inline int kind_of(int tag) { return tags[tag].kind; }
 /* What is open last; `html` is below all, so there always is something. */
 static inline int top(const Page *page) { return page->open[page->opens - 1]; }
 
-/* Say whether a line ends where an element begins and ends; links.BREAKS. */
+/* Say whether a line ends where an element begins and ends; text.BREAKS. */
 static inline int is_breaking(int tag) {
     return kind_of(tag) & (ENDS_P | HEADING | ROW | CELL) || tag == T_br || tag == T_li || tag == T_dd || tag == T_dt;
 }
