@@ -36,9 +36,7 @@ static int read_tag(Page *page, int is_end) {
     page->is_broken = 0;
     if (!(is_end ? end(page, &start) : begin(page, &start)))
         return 0;
-    if (page->is_broken && page->link)
-        break_link(page);
-    return 1;
+    return !page->is_broken || !page->link || break_link(page);
 }
 
 /* Read markup from behind its "<". */

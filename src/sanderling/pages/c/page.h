@@ -12,8 +12,7 @@
 #define MAX_TOLD 2000  /* links after which they are told as often as they come: the caller counts those that are too many */
 #define MAX_INLINE 250 /* spans and the like that nothing ended; at 512 levels the parser begins to flatten */
 #define LOST 255       /* where one is that went with a part; it may come back */
-#define MAX_ANCHOR 200 /* letters; links.MAX_ANCHOR */
-#define MAX_BREAKS (MAX_ANCHOR + 1) /* of the line inside a link; before each there is a letter that is said */
+#define MAX_BREAKS 250 /* of the line inside a link; more of them are for the parser */
 
 enum { BEFORE_HEAD, IN_HEAD, AFTER_HEAD, IN_BODY };
 
@@ -77,7 +76,7 @@ static inline Buffer *text_of(Page *page) { return page->unscripted ? &page->uns
 int put_value(Buffer *to, Value value);
 int begin_link(Page *page, const Start *start);
 int end_link(Page *page);
-void break_link(Page *page);
+int break_link(Page *page);
 int begin_image(Page *page, const Start *start);
 int put_block(Page *page, const Start *start);
 int tell(Page *page, const Start *start, Value text);

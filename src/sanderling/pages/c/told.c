@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define MAX_ANCHOR 200 /* links.MAX_ANCHOR */
+
 static int put_end(Buffer *to) { return to->fields++, put(to, (const uint8_t *)"", 1); }
 
 int put_value(Buffer *to, Value value) { return !value.start || put_read(to, value.start, value.end, 1); }
@@ -99,11 +101,15 @@ static int tell_link(Page *page) {
 }
 
 /* Note that a line ended inside the open link, unless a blank is there anyway. */
-void break_link(Page *page) {
+int break_link(Page *page) {
     const Buffer *text = text_of(page);
     size_t last = page->breaks ? page->broken[page->breaks - 1] : page->link_start;
-    if (page->breaks < MAX_BREAKS && text->size > last && !is_blank(text->start[text->size - 1]))
-        page->broken[page->breaks++] = text->size;
+    if (text->size == last || is_blank(text->start[text->size - 1]))
+        return 1;
+    if (page->breaks == MAX_BREAKS)
+        return 0;
+    page->broken[page->breaks++] = text->size;
+    return 1;
 }
 
 /* Write the words of the open link, with a blank where a line ended. */
