@@ -6,9 +6,9 @@ import time
 
 from sanderling.cli.frame import Call, print_json, say
 from sanderling.cli.times import as_of
+from sanderling.cli.versions import written
 from sanderling.pages.media import charset_of, is_html, mime_of
 from sanderling.pages.parse import parse
-from sanderling.pages.plain import is_text, plain_text
 from sanderling.pages.text import text
 from sanderling.store.collection import read_collection
 from sanderling.store.look import known_url, stored
@@ -64,7 +64,7 @@ def page_text(record: StoredRecord) -> str:
     mime, charset = _type(record)
     if is_html(mime, record.body):
         return "\n".join(line for line in text(parse(record.body, charset)).splitlines() if line.strip())
-    return body_text(record) if mime.startswith("text/") or not mime else _told(record)
+    return written(record, mime or "text/plain", charset) or _told(record)
 
 
 def body_text(record: StoredRecord) -> str:

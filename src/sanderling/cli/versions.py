@@ -57,11 +57,11 @@ def _version(record: StoredRecord, attention: Attention) -> Version | None:
     mime, charset = mime_of(kind), charset_of(kind)
     if is_html(mime, record.body):
         return version(record.body, charset, attention, record.url)
-    words = _words(record, mime, charset)
+    words = written(record, mime, charset)
     return lined(words, attention) if 0 < len(words) <= MAX_TEXT else None
 
 
-def _words(record: StoredRecord, mime: str, charset: str) -> str:
+def written(record: StoredRecord, mime: str, charset: str) -> str:
     """The words of a document that is no page, line by line; empty if it has none that we can read."""
     if mime.startswith("text/") or mime.endswith(WRITTEN):
         words = plain_text(record.body, charset) if is_text(record.body, charset) else ""
