@@ -9,7 +9,7 @@ import pytest
 
 from sanderling import given
 from sanderling.cli import COMMANDS, frame, main
-from sanderling.cli.frame import MEASURED, WIDEST, agrees, can_draw, folded, parse_call, print_rows
+from sanderling.cli.frame import MEASURED, WIDEST, agrees, can_draw, folded, is_like, parse_call, print_rows
 
 
 def test_a_table_lines_its_columns_up(capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,3 +152,21 @@ def test_only_a_yes_is_one_and_the_question_is_no_result(
     assert agrees("sure?") is agreed
     shown = capsys.readouterr()
     assert (shown.out, shown.err.rstrip("\n")) == ("", "sure? [y/N] ")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "is_meant"),
+    [
+        ("http://[::1]/*", "http://[::1]/a", True),
+        ("http://a/?b[]=1", "http://a/?b[]=1", True),
+        ("http://a/?", "http://a/b", False),
+        ("*/docs/*", "http://a/docs/b", True),
+        ("*/docs", "http://a/docs/b", False),
+        ("", "", True),
+        ("", "a", False),
+    ],
+)
+def test_in_a_pattern_a_star_stands_for_anything_and_all_else_for_itself(
+    pattern: str, text: str, is_meant: bool
+) -> None:
+    assert is_like(text, pattern) is is_meant

@@ -1,13 +1,11 @@
 """sanderling dust: what makes no difference in the URLs of a site, learned from what was crawled."""
 
 import argparse
-import fnmatch
-import re
 from collections.abc import Iterator
 
 from msgspec import to_builtins
 
-from sanderling.cli.frame import Call, print_json, print_rows, say
+from sanderling.cli.frame import Call, is_like, print_json, print_rows, say
 from sanderling.database import transaction
 from sanderling.errors import UsageError
 from sanderling.organise.dust import NAMES, Kind, Page, Rule, learn, load, said, save, site_of
@@ -24,7 +22,6 @@ examples:
   sanderling dust --forget example.org    take the rules of a site back
   sanderling dust --site example.org --add slash --add parameter=sid   rules you know yourself
 """
-PATTERN = re.compile(r"[*?]")
 WORDS = {
     Kind.PARAMETER: "parameter {name} makes no difference",
     Kind.ORDER: "the order of parameters makes no difference",
@@ -55,7 +52,7 @@ def run(call: Call) -> int:
         return _add(call)
     with read_collection(call.collection) as collection:
         found = load(collection.db) if call.args.used else learn(_pages(collection))
-    rules = [rule for rule in found if call.args.site is None or _is_like(call.args.site, rule.site)]
+    rules = [rule for rule in found if call.args.site is None or _is_meant(call.args.site, rule.site)]
     if call.args.use:
         with open_collection(call.collection) as collection:
             sites = {rule.site for rule in rules}
@@ -87,16 +84,17 @@ def _pages(collection: Collection) -> Iterator[Page]:
         yield Page(url, mark or digest, simhash or b"")
 
 
-def _is_like(typed: str, site: str) -> bool:
+def _is_meant(typed: str, site: str) -> bool:
     """Say whether a site is the one that was typed, or like it."""
     pattern = _site(typed) if "://" in typed else typed.lower()
-    return re.match(fnmatch.translate(pattern or typed), site) is not None
+    return is_like(site, pattern or typed)
 
 
 def _site(typed: str) -> str:
     """Name a site as rules do, whether its name or an address was typed; empty if it is neither."""
     spelling = normalise(typed if "://" in typed else f"http://{typed}")
-    return "" if spelling is None or ("://" not in typed and PATTERN.search(typed)) else site_of(spelling.url)
+    is_pattern = "*" in typed or ("?" in typed and "://" not in typed)
+    return "" if spelling is None or is_pattern else site_of(spelling.url)
 
 
 def _add(call: Call) -> int:
@@ -120,7 +118,7 @@ def _add(call: Call) -> int:
 def _forget(call: Call) -> int:
     with open_collection(call.collection) as collection:
         rules = load(collection.db)
-        kept = [rule for rule in rules if not _is_like(call.args.forget, rule.site)]
+        kept = [rule for rule in rules if not _is_meant(call.args.forget, rule.site)]
         _save(collection, kept)
     say(call, f"{len(rules) - len(kept)} rules taken back, {len(kept)} left")
     return 0

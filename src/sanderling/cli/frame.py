@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from shutil import get_terminal_size
@@ -216,6 +217,16 @@ def share(text: str) -> float:
     if not 0.0 <= number <= 1.0:  # nor is what is no number
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 1")
     return number
+
+
+def is_like(text: str, pattern: str) -> bool:
+    """Say whether a text is like a pattern: * stands for anything, all else (? and brackets too) for itself."""
+    return _likeness(pattern).fullmatch(text) is not None
+
+
+@lru_cache(maxsize=8)
+def _likeness(pattern: str) -> re.Pattern[str]:
+    return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
 
 
 def print_json(value: object) -> None:

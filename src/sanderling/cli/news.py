@@ -1,7 +1,5 @@
 """Which changes `sanderling changes` tells of: those asked for by kind, weight and pattern; pages that come and go."""
 
-import fnmatch
-import re
 from collections.abc import Iterator
 from math import inf
 
@@ -14,7 +12,7 @@ from sanderling.changes.ledger import UNREADABLE, Ledger, Noted, entries
 from sanderling.changes.render import excerpt
 from sanderling.changes.report import Version, compare
 from sanderling.cli.diff import read_attention
-from sanderling.cli.frame import Call
+from sanderling.cli.frame import Call, is_like
 from sanderling.cli.versions import read_words, versions
 from sanderling.database import Connection
 from sanderling.errors import CollectionError
@@ -39,8 +37,7 @@ def fates(call: Call, collection: Collection, since: float) -> Iterator[Item]:
 
 def _named(db: Connection, pattern: str | None, urls: set[int]) -> dict[int, str]:
     """The URLs with these ids that are like the pattern, all if there is none."""
-    wanted = re.compile(fnmatch.translate(pattern or "*"))
-    return {id_: url for id_, url in urls_of(db, sorted(urls)).items() if wanted.match(url)}
+    return {id_: url for id_, url in urls_of(db, sorted(urls)).items() if is_like(url, pattern or "*")}
 
 
 def _moves(call: Call, db: Connection, kind: Kind, since: float) -> list[Move]:

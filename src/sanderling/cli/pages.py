@@ -1,12 +1,11 @@
 """sanderling pages: list what is stored, or what was skipped and why."""
 
 import argparse
-import fnmatch
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping
 
-from sanderling.cli.frame import Call, print_json, print_rows, whole
+from sanderling.cli.frame import Call, is_like, print_json, print_rows, whole
 from sanderling.cli.times import iso, moment, short
 from sanderling.dedupe.twins import Pair, near
 from sanderling.ending import Finish
@@ -73,7 +72,7 @@ def _first(call: Call, rows: Iterator[list[object]]) -> Iterator[list[object]]:
 
 
 def _matches(pattern: str | None, text: str) -> bool:
-    return pattern is None or re.match(fnmatch.translate(pattern), text) is not None
+    return pattern is None or is_like(text, pattern)
 
 
 def _has_status(wanted: str, status: int) -> bool:
