@@ -9,6 +9,7 @@ from sanderling.cli.times import as_of
 from sanderling.cli.versions import written
 from sanderling.pages.media import charset_of, is_html, mime_of
 from sanderling.pages.parse import parse
+from sanderling.pages.plain import is_text, plain_text
 from sanderling.pages.text import text
 from sanderling.store.collection import read_collection
 from sanderling.store.look import known_url, stored
