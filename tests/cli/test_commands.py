@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from tests.web import Page, Site, html, redirect
+from tests.web import Page, Site, html, redirect, tree
 
+from sanderling import __version__
 from sanderling.cli import COMMANDS, main
 from sanderling.cli.frame import command_module, fill, new_parser, parse_call
 from sanderling.cli.seeds import read_seed_file, read_seeds
@@ -295,6 +296,33 @@ def test_a_crawl_of_a_public_host_says_where_we_can_be_reached(
     nobody = ["--proxy", "http://127.0.0.1:1", "--time-limit", "0.1", "--migrants", "1", "--no-index"]
     main(["crawl", "http://public.test/", "-C", str(tmp_path), *nobody, *flags])
     assert ("no --contact is set" in capsys.readouterr().err) == warned
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "finish"),
+    [
+        (["--exclude", "/busy", "--limit", "2"], 0, "limit"),
+        (["--exclude", "/busy", "--size-limit", "1kB"], 14, "size_limit"),
+        (["--exclude", "/busy", "--time-limit", "300ms", "--delay", "1"], 15, "time_limit"),
+        (["--include", "/busy", "--delay", "0"], 18, "held"),
+    ],
+)
+def test_the_exit_code_says_how_a_crawl_ended(
+    flags: list[str], code: int, finish: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Site({**tree(30), "/": html("/busy", *(f"/p{n}" for n in range(1, 30)))}) as site:
+        site.pages["/busy"] = Page(b"", 429, {"Retry-After": "3600"})
+        common = ["crawl", site.root, "-C", str(tmp_path), "--allow-private", "--migrants", "1", "--no-sitemaps"]
+        assert main([*common, "--delay", "0.01", "--json", *flags]) == code
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["finish_reason"] == finish
+
+
+def test_sites_hear_who_asks_and_how_to_reach_them(tmp_path: Path) -> None:
+    with Site({"/": html()}) as site:
+        common = ["crawl", site.root, "-C", str(tmp_path), "--allow-private", "--delay", "0", "--migrants", "1"]
+        main([*common, "--contact", "https://me.example/bot", "--quiet"])
+        agents = {headers["user-agent"] for _, headers in site.requests}
+    assert agents == {f"sanderling/{__version__} (+https://me.example/bot)"}  # robots.txt and sitemaps too
 
 
 def test_flags_of_every_command_may_stand_before_it(
