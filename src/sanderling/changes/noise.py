@@ -15,7 +15,7 @@ from typing import Self
 from msgspec import Struct, field, msgpack
 
 from sanderling.changes.difference import ASSETS, Action, Block, Delta, Difference
-from sanderling.changes.turns import has_turned, is_in_turn, turned
+from sanderling.changes.turns import has_turned, is_in_turn, named, turned
 
 SHARE = 0.03  # of the visits on which a fragment must be seen
 PLACE_SHARE = 0.6  # of the visits at which a place must differ
@@ -177,7 +177,7 @@ class Noise(Struct):
 
     def is_in_turn(self, page: int, block: Block) -> bool:
         """Say whether all that came and went with a block of a page does so in turn."""
-        return bool(block.keys) and is_in_turn(block.keys, self.turns.get(page, {}))
+        return is_in_turn(named(block), self.turns.get(page, {}))
 
     def noisy(self, page: int, found: Difference) -> set[int]:
         """Name the places in which what differs is noise: it does so all the time, and in this way."""

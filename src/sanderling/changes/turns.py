@@ -15,6 +15,7 @@ AGAIN = 2  # is added when it does so again
 IN_TURN = 5  # from this number on it comes and goes in turn: three times in a row, or a few more
 MOST = 8
 MAX_KEYS = 100  # of one page
+SENTENCE = 24  # bytes of a block that is known by its words alone
 
 Turns = dict[int, int]
 
@@ -28,19 +29,26 @@ def turned(before: Turns, blocks: Sequence[Block], others: Iterable[int] = ()) -
     return dict(islice((again | fresh | kept).items(), MAX_KEYS))
 
 
-def is_in_turn(keys: Collection[int], turns: Turns) -> bool:
-    """Say whether all that came and went somewhere does so in turn."""
-    return all(turns.get(key, 0) >= IN_TURN for key in keys)
+def is_in_turn(names: Collection[int], turns: Turns) -> bool:
+    """Say whether what came and went somewhere does so in turn: one of it surely, all of it for the second time."""
+    numbers = [turns.get(name, 0) for name in names]
+    return max(numbers, default=0) >= IN_TURN and min(numbers) >= AGAIN
 
 
 def has_turned(blocks: Iterable[Block], before: Turns) -> bool:
     """Say whether something goes that came lately, for the first time: another thing has its turn."""
-    return any(before.get(key, AGAIN) <= FIRST for key in _went(blocks))
+    return any(before.get(name, AGAIN) <= FIRST for name in _went(blocks))
+
+
+def named(block: Block) -> list[int]:
+    """Name what went and what came with a block; a short one by where it stands, for a number may be in many rows."""
+    place = block.context << 32 if block.size < SENTENCE else 0
+    return [place + key for key in block.keys]
 
 
 def _came(blocks: Iterable[Block]) -> Iterable[int]:
-    return (block.keys[-1] for block in blocks if block.keys and block.action in (Action.ADDED, Action.CHANGED))
+    return (named(block)[-1] for block in blocks if block.keys and block.action in (Action.ADDED, Action.CHANGED))
 
 
 def _went(blocks: Iterable[Block]) -> Iterable[int]:
-    return (block.keys[0] for block in blocks if block.keys and block.action in (Action.REMOVED, Action.CHANGED))
+    return (named(block)[0] for block in blocks if block.keys and block.action in (Action.REMOVED, Action.CHANGED))
