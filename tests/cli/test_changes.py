@@ -213,6 +213,23 @@ def test_nobody_hears_of_a_change_twice(
     assert len(sent) == 2  # who asks for something else has not heard of it
 
 
+@pytest.mark.parametrize("own", ["", "<!--{0}-->"])
+def test_a_page_under_many_addresses_is_told_once(own: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    links = ["/a", "/a?from=b", "/a?from=c"]
+    canonical = '<link rel="canonical" href="{1}">' if own else ""
+    with Site({"/": html(*links, text="the root")}) as site:
+        one = Crawled(site, tmp_path / "c")
+        for words in (OLD, NEW, OLD):
+            for link, other in zip(links, ["/a?from=b", "/a", "/a"], strict=True):
+                site.pages[link] = Page(f"{canonical}<p>{words}</p>{own}".format(link, other).encode())
+            one.crawl()
+        capsys.readouterr()
+        assert one("changes", "--feed", "atom") == 0
+        assert capsys.readouterr().out.count("<entry>") == 2
+        assert one("changes", "--json") == 0
+        assert len(objects(capsys)) == 6
+
+
 def test_a_user_says_what_counts(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
     for flags, count in (
         (("--ignore", "p", "--ignore", "title"), 0),

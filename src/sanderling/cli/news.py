@@ -1,5 +1,6 @@
 """Which changes `sanderling changes` tells of: those asked for by kind, weight and pattern; pages that come and go."""
 
+from collections import Counter
 from collections.abc import Iterator
 from math import inf
 
@@ -19,7 +20,7 @@ from sanderling.errors import CollectionError
 from sanderling.pages.attention import EVERYTHING, Attention
 from sanderling.store.collection import Collection
 from sanderling.store.comings import Move, came, first_complete, moved, went
-from sanderling.store.listing import titles_of, urls_of
+from sanderling.store.listing import originals_of, titles_of, urls_of
 
 
 def fates(call: Call, collection: Collection, since: float) -> Iterator[Item]:
@@ -67,8 +68,16 @@ class Remarks(Struct, frozen=True):
     unread: list[int] = []  # pages of which a version is damaged in the archive
 
 
-def chosen(call: Call, collection: Collection, since: float, remarks: Remarks) -> Iterator[Item]:
-    """The changes asked for; what is to be said beside them is added to the remarks."""
+def chosen(call: Call, collection: Collection, since: float, remarks: Remarks) -> list[Item]:
+    """The changes asked for; what is to be said beside them is added to the remarks.
+
+    A message and a feed tell of a page once, under however many addresses it is stored.
+    """
+    found = list(_chosen(call, collection, since, remarks))
+    return once(collection.db, found) if call.args.feed or call.args.alert else [item for _, item in found]
+
+
+def _chosen(call: Call, collection: Collection, since: float, remarks: Remarks) -> Iterator[tuple[int, Item]]:
     args, db = call.args, collection.db
     noted = list(entries(db, since))
     names = _named(db, args.url, {one.url for one in noted})
@@ -89,7 +98,35 @@ def chosen(call: Call, collection: Collection, since: float, remarks: Remarks) -
             is_worded = (args.words or args.feed or args.alert) and not one.change.resources
             both = _both(collection, one, attention, remarks) if is_worded else (None, None)
             words = _words(*both, None if args.noise else change)
-            yield Item(names[one.url], one.at, one.previous_at, change, titles.get(one.url, ""), words=words)
+            yield one.url, Item(names[one.url], one.at, one.previous_at, change, titles.get(one.url, ""), words=words)
+
+
+def once(db: Connection, found: list[tuple[int, Item]]) -> list[Item]:
+    """Tell the same of pages that are copies of one another once, of the original if it is among them."""
+    originals = originals_of(db, sorted({id_ for id_, _ in found}))
+    copies = {item.url: originals[id_] for id_, item in found if id_ in originals}
+    times, kept = Counter[tuple[object, ...]](), dict[tuple[object, ...], Item]()
+    for _, item in found:
+        original, gist = _original(item.url, copies), _gist(item)
+        times[item.url, gist] += 1  # a page may change in the same way again
+        told = (original, gist, times[item.url, gist])
+        if told not in kept or item.url == original:
+            kept[told] = item
+    return list(kept.values())
+
+
+def _original(url: str, copies: dict[str, str]) -> str:
+    """Find the page at the end of a row of copies; of some that name each other, the first by its letters."""
+    row = [url]
+    while (url := copies.get(url, url)) not in row:
+        row.append(url)
+    return min(row[row.index(url) :])
+
+
+def _gist(item: Item) -> tuple[object, ...]:
+    """What a reader is told of a change, but for numbers of paragraphs."""
+    news = tuple((one.action, one.size) for one in item.change.paragraphs if one.main)
+    return item.change.kinds, item.change.significance, news
 
 
 def _again(collection: Collection, one: Noted, attention: Attention, ledger: Ledger, remarks: Remarks) -> Change:

@@ -115,6 +115,18 @@ def titles_of(db: Connection, ids: Sequence[int]) -> dict[int, str]:
     return _by_id(db, "SELECT url, title FROM pages WHERE url", ids)
 
 
+def originals_of(db: Connection, ids: Sequence[int]) -> dict[int, str]:
+    """The URLs of the pages that these are copies of: to the byte, or by their own word."""
+    named = _by_id(db, "SELECT url, canonical FROM pages WHERE canonical != '' AND url", ids)
+    same = _by_id(
+        db,
+        "SELECT p.url, h.name || u.path FROM pages AS p JOIN urls AS u ON u.id = p.duplicate_of"
+        " JOIN hosts AS h ON h.id = u.host WHERE p.url",
+        ids,
+    )
+    return named | same
+
+
 def _by_id(db: Connection, sql: str, ids: Sequence[int]) -> dict[int, str]:
     out: dict[int, str] = {}
     for start in range(0, len(ids), CHUNK):
