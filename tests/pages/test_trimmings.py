@@ -20,6 +20,7 @@ NOISE = {
     "more from": f"<div><h4>More from the harbour</h4>{LINKS}</div>",
     "related in Japanese": f"<div><p>関連記事</p>{LINKS}</div>",
     "related beside it": f"<aside><h3>Related articles</h3>{LINKS}</aside>",
+    "links beside it": f"<aside><h3>Harbour</h3>{LINKS}<p><a href=/3>A new boat</a></p></aside>",
     "other products with their prices": "<section><h2>Customers also bought</h2>"
     "<div><a href=/p/1><img src=/1.jpg><span>A kettle</span></a><span>€ 12.90</span></div>"
     "<div><a href=/p/2><img src=/2.jpg><span>A lamp</span></a><p>€ 22.90</p></div></section>",
@@ -46,6 +47,8 @@ ALIKE = {
     "related things in the row of the text": f"<h3>Related articles</h3>{LINKS}",
     "related things told at length": f"<div><h3>Related articles</h3><p>{PROSE * 5}</p>{LINKS}</div>",
     "a note in a part beside it": f"<aside><h3>Related duties</h3><p>{PROSE}</p></aside>",
+    "facts in a part beside it": "<aside><h3>Key facts</h3><p>Closes on 5 May</p><a href=/1>Apply</a></aside>",
+    "a price beside it": "<aside><p>€ 12</p><ul><li><a href=/1>Book a place</a><li><a href=/2>Ask us</a></ul></aside>",
     "slots that are no advertisement": "<div class='upload-slots'><a href=/1>Upload at nine</a></div>",
     "slots in two names": "<div class='road slot'><a href=/1>Cross at nine</a></div>",
     "a section about sharing": "<div><h3>Share</h3><p>A share gives one vote.</p></div>",

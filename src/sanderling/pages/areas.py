@@ -27,7 +27,7 @@ PRICED = re.compile(r"\d")  # a currency alone is chosen
 MAIN, HIDDEN, OUTSIDE, CHOICE, LANDMARK, HINTED = "main", "hidden", "outside", "choice", "landmark", "hinted"
 LINK, WATCHED, VERBATIM, VEILED, BOX = "link", "watched", "verbatim", "veiled", "box"
 TITLE, HEADING, BUTTON, ASKING, ARTICLE, VALUE = "title", "heading", "button", "asking", "article", "value"
-TRIMMED, SHARER, COMMENT = "trimmed", "sharer", "comment"
+TRIMMED, SHARER, COMMENT, BESIDE = "trimmed", "sharer", "comment", "beside"
 COVERING = frozenset((HIDDEN, OUTSIDE, CHOICE, LANDMARK, HINTED, VEILED))  # labels of what is furniture with its lines
 OPPOSITE = b"\1" + bytes(255)
 AND_ITS_END = (1).__add__
@@ -144,7 +144,7 @@ class Areas:
 
     def _trimmed(self, main: bytearray) -> bytearray:
         """Leave furniture inside the text out of it, unless it is most of it."""
-        names = (HEADING, TITLE, BUTTON, ASKING, SHARER, TRIMMED)
+        names = (HEADING, TITLE, BUTTON, ASKING, SHARER, TRIMMED, BESIDE)
         spans = (self.spans.get(name, []) for name in names)
         page = Page(self.lines, self.lengths, self.ends, main, self.linked, self.bare, self.boxes, *spans)
         found = Trimmings(page)

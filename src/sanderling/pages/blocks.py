@@ -13,6 +13,7 @@ from msgspec import Struct
 from sanderling.pages.areas import (
     ARTICLE,
     ASKING,
+    BESIDE,
     BOX,
     BUTTON,
     CHOICE,
@@ -61,7 +62,7 @@ LANDMARKS = {tag: [label] for label, tags in TAGS.items() for tag in tags if tag
 LINKS = {"a": [LINK], "button": [LINK, BUTTON]}
 HEADINGS = {"h1": [TITLE, HEADING]} | {f"h{level}": [HEADING] for level in range(2, 7)}
 PARTS = HEADINGS | {tag: [BOX] for tag in BOXES} | {"article": [BOX, ARTICLE], "dd": [VALUE]}
-ASIDE = {"aside": [LANDMARK, BOX]}  # in a declared main part it is text like any other, but a part of its own
+ASIDE = {"aside": [LANDMARK, BOX, BESIDE]}  # in a declared main part it is text like any other, but a part of its own
 VALUES = "tr > :first-child + td:last-child"
 LABELS = {role: label for label, roles in ROLES.items() for role in roles}
 MARKED = '[role],[hidden],[style*="display:none"],[style*="display: none"]'

@@ -40,6 +40,7 @@ class Page(Struct, frozen=True):
     asking: Sequence[Lines] = ()  # what has fields to fill in
     sharers: Sequence[Lines] = ()  # links by which a page is shared
     named: Sequence[Lines] = ()  # what has a telling name
+    beside: Sequence[Lines] = ()  # what the page says stands beside its text
 
 
 class Sight:

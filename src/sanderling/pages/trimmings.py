@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 
-from sanderling.pages.beside import Lines
+from sanderling.pages.beside import Lines, worthy
 from sanderling.pages.crumbs import lines_apart
 from sanderling.pages.phrases import ANNOUNCED, ANSWER, CALL, HELPFUL, NETWORK, OTHERS, SHARE
 from sanderling.pages.sight import LONG, Page, Sight
@@ -37,7 +37,15 @@ class Trimmings:
         self.sight = Sight(page)
         self.lines: set[int] = set()
         self.parts: list[Lines] = []  # those that are furniture as a whole
-        for find in (self._named, self._others, self._questions, self._shared, self._letters, self._calls):
+        for find in (
+            self._named,
+            self._beside,
+            self._others,
+            self._questions,
+            self._shared,
+            self._letters,
+            self._calls,
+        ):
             find()
         self.lines |= lines_apart(self.sight, self.lines)
 
@@ -63,6 +71,16 @@ class Trimmings:
                 self.sight.weighed.update(inside)
                 if self._is_list(part, inside) or self._is_asking(part, inside):
                     self._add(part)
+
+    def _beside(self) -> None:
+        """Take what a page says stands beside its text, if that is links for the most part and tells no price."""
+        for part in self.sight.page.beside[:MAX_TOLD]:
+            inside = self.sight.inside(part)
+            self.sight.weighed.update(inside)
+            links = sum(self.sight.page.lengths[n] for n in inside if n in self.sight.bare)
+            is_listed = 2 * links > sum(self.sight.page.lengths[n] for n in inside) and not self.sight.has_title(part)
+            if is_listed and not worthy(self.sight.lines, inside):
+                self._add(part)
 
     def _others(self) -> None:
         """Take parts that begin with what announces other pages, and list them."""
