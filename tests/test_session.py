@@ -204,7 +204,7 @@ def test_a_server_that_asks_us_to_wait_is_asked_again_later(tmp_path: Path) -> N
     with Site(tree(6)) as site:
         site.pages["/p2"] = Page(b"later", 503, {"Retry-After": "1"})
         summary = go(site, tmp_path)
-        assert site.hits["/p2"] == 3
+        assert site.hits["/p2"] == 4
         assert summary.pages == 5
         assert reasons(tmp_path)["/p2"] == "rate_limited"
 
