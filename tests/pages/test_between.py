@@ -35,6 +35,12 @@ def test_other_words_are_compared_as_full_marks_would() -> None:
     assert len(agree(PAGE, new).blocks) == 1
 
 
+def test_letters_that_nobody_writes_are_read_as_the_parser_reads_them() -> None:
+    for letter in (b"&#31;", b"&#x1;", b"&#65534;", b"&#39;"):
+        agree(PAGE, PAGE.replace(b"number 7", letter + b"number 7"))
+        agree(PAGE.replace(b"number 7", letter + b"number 7"), PAGE)
+
+
 def test_tokens_make_no_difference_at_all() -> None:
     for token in (
         b'<form><input type="hidden" name="csrf" value="%d"></form><nav>',

@@ -4,6 +4,7 @@ That a piece of the body is text, and not part of a script or a value, the tree 
 texts behind such tags as there are spots, and the last version has these words nowhere.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ BLANKS = b" \t\n\f"
 ELSEWHERE = frozenset(("title", "option", "template", "script", "style"))  # where marks see words in other ways
 VOID = frozenset(("area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"))
 
+NUMBERED = re.compile(r"&#[xX]?[0-9a-fA-F]+;?").findall
 FIRST, NEXT = itemgetter(0), attrgetter("next_sibling")
 
 
@@ -75,9 +77,11 @@ def _read(words: bytes, charset: str) -> str:
     if not words.isascii() and charset.lower() != "utf-8":
         return ""
     try:
-        return unescape(words.decode("utf-8"))
+        text = words.decode("utf-8")
     except UnicodeDecodeError:
         return ""
+    is_sure = all(map(unescape, NUMBERED(text))) if "&#" in text else True  # the parser drops none of them
+    return unescape(text) if is_sure else ""
 
 
 def _texts(tree: Document, name: str, words: str) -> Iterator[Text]:
