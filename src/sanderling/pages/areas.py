@@ -9,7 +9,7 @@ from operator import and_, itemgetter, mul
 from sanderling.pages.beside import Signs, below_title, content_beside, is_bare, title_of, worthy
 from sanderling.pages.core import Core, are_together, find_core
 from sanderling.pages.crumbs import imprint
-from sanderling.pages.sight import LONG, PROSE, Page, size_of
+from sanderling.pages.sight import LONG, PROSE, Page, sizes_of
 from sanderling.pages.text import dense
 from sanderling.pages.trimmings import Trimmings
 
@@ -37,7 +37,7 @@ class Areas:
     """Which lines each kind of area covers."""
 
     def __init__(self, lines: list[str], spans: list[tuple[int, int, str]]) -> None:
-        self.lines, self.letters, self.lengths = lines, list(map(len, lines)), list(map(size_of, lines))
+        self.lines, self.letters, self.lengths = lines, list(map(len, lines)), sizes_of(lines)
         self.weighed = set[int]()  # lines whose words were read
         self.margin = float(sum(self.lengths))
         self.ends = ends = list(accumulate(map(AND_ITS_END, self.letters)))
@@ -48,9 +48,13 @@ class Areas:
         self.boxes = [(start, end) for start, end, name in spans if name == BOX]
         known = [span for span in spans if span[2] != BOX] if self.boxes else spans
         firsts = map(bisect_right, repeat(ends), map(itemgetter(0), known))
+        linked = self.linked
         for first, (start, end, name) in zip(firsts, known, strict=True):
             if name == LINK:
-                self._count(self.linked, first, start, end)
+                if end <= ends[first]:
+                    linked[first] = linked.get(first, 0) + end - start
+                else:
+                    self._count(linked, first, start, end)
                 continue
             if name == BUTTON:
                 self._count(self.pressed, first, start, end)

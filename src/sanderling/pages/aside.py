@@ -20,7 +20,7 @@ from sanderling.pages.areas import (
 from sanderling.pages.blocks import LABELS, MARKED, TAGS, Blocks, is_banner, is_veiled
 from sanderling.pages.hints import FURNITURE, sound
 from sanderling.pages.parse import Document, Element
-from sanderling.pages.sight import PROSE, size_of
+from sanderling.pages.sight import PROSE, size_of, sizes_of
 from sanderling.pages.stretch import ends
 from sanderling.pages.swaps import Swap, as_it_was
 from sanderling.pages.text import LAYOUT, annotated, text
@@ -56,7 +56,7 @@ class _Page(Struct, frozen=True):
 
     def prose(self, area: slice) -> int:
         """Count the letters of prose in some lines."""
-        return sum([size for size in map(size_of, self.lines[area]) if size >= PROSE])
+        return sum([size for size in sizes_of(self.lines[area]) if size >= PROSE])
 
 
 def furniture_before(tree: Document, swaps: Sequence[Swap]) -> tuple[Blocks, Blocks] | None:

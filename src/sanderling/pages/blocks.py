@@ -121,7 +121,7 @@ def said(tree: Document) -> Said:
     main = [*tree.find_all("main"), *(element for role, element in roles if role == "main")]
     if not main:
         known = hinted(tree)
-        return Said(main, known.furniture, known.trimmings, roles, veiled, commenting(tree), known.classes)
+        return Said(main, known.furniture, known.trimmings, roles, veiled, known.comments, known.classes)
     trimmings = dict.fromkeys(element for part in main[:MAX_PARTS] for element in hinted_inside(part))
     return Said(main, [], list(trimmings), roles, veiled, commenting(tree))
 

@@ -34,6 +34,7 @@ PIECES = tuple(  # each sign has one of them: they are fewer
 inside = re.compile("|".join(INSIDE)).search
 is_ad = re.compile(r"\bad ?slot").search
 NO_LETTERS = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz\n"))
+SPEAKING = (b"omment", b"disqus")  # letters without which no name is one of comments
 SPOKEN = '[id*="omment"],[class*="omment"],[id^="disqus"]'  # what may be called so
 is_spoken = re.compile(  # a name of what readers say about a page; that it has some says nothing
     r"(?!no|has|with|show|hide)(?:\w*(?:comments|kommentare|commentaires|commenti)"
@@ -80,7 +81,7 @@ def hinted_inside(part: Element) -> list[Element]:
 
 
 def commenting(tree: Document) -> list[Element]:
-    """Find the elements whose class or id sounds like comments of readers."""
+    """Find the elements whose class or id sounds like comments of readers, where no other names are asked for."""
     found = (one for one in tree.select(SPOKEN) if one.tag in PARTS)
     return [one for one in found if (sound(one.attr("class") or "") | sound(one.attr("id") or "")) & COMMENTS]
 
@@ -90,17 +91,22 @@ class Hinted(Struct, frozen=True):
 
     furniture: list[Element]
     trimmings: list[Element]  # inside a text
+    comments: list[Element]  # of readers
     classes: list[str]
 
 
 def hinted(tree: Document) -> Hinted:
-    """Find the elements whose class or id sounds like furniture, and those that sound like it inside a text."""
+    """Find the elements whose class or id sounds like furniture, like it inside a text, or like comments of readers."""
     elements = tree.select("[class]")
     classes = values(elements, "class")
     found = [*_chosen(elements, classes), *_telling(tree.select("[id]"), "id")]
     furniture = [element for element, sounds in found if sounds & FURNITURE and element.tag not in NEVER]
-    trimmings = [element for element, sounds in found if sounds & TRIMMING and element.tag in PARTS]
-    return Hinted(list(dict.fromkeys(furniture)), list(dict.fromkeys(trimmings)), classes)
+    trimmings, comments = (
+        [element for element, sounds in found if sounds & sort and element.tag in PARTS]
+        for sort in (TRIMMING, COMMENTS)
+    )
+    furniture, trimmings, comments = (list(dict.fromkeys(some)) for some in (furniture, trimmings, comments))
+    return Hinted(furniture, trimmings, comments, classes)
 
 
 def _telling(elements: list[Element], name: str) -> list[tuple[Element, int]]:
@@ -118,4 +124,5 @@ def _chosen(elements: list[Element], names: list[str]) -> list[tuple[Element, in
 def _may_tell(names: list[str]) -> bool:
     """Say whether one of many names may sound like furniture: the letters of such a name are there."""
     letters = "\n".join(names).lower().encode("utf-8", "replace").translate(None, NO_LETTERS)
-    return any(map(letters.__contains__, PIECES)) and any(map(letters.__contains__, SIGNS))
+    is_sign = any(map(letters.__contains__, PIECES)) and any(map(letters.__contains__, SIGNS))
+    return is_sign or any(map(letters.__contains__, SPEAKING))

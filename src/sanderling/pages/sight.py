@@ -5,7 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import compress, count
-from operator import mul
+from operator import mul, not_
 
 from msgspec import Struct
 
@@ -22,6 +22,14 @@ dense_letters = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a
 def size_of(words: str) -> int:
     """Measure how much some words say, in letters of an alphabet."""
     return len(words) if words.isascii() else len(words) + (DENSE - 1) * len(dense_letters(words))
+
+
+def sizes_of(lines: Sequence[str]) -> list[int]:
+    """Measure how much each of some lines says; most are written in an alphabet."""
+    sizes = list(map(len, lines))
+    for place in compress(count(), map(not_, map(str.isascii, lines))):
+        sizes[place] = size_of(lines[place])
+    return sizes
 
 
 class Page(Struct, frozen=True):
