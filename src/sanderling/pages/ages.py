@@ -61,7 +61,8 @@ LATE = (  # each alone on its line, or with a time of day
 )
 
 LIMIT = "(?<!than )(?<!least )(?<!most )(?<!within )(?<!over )(?<!up to )"
-AGO = rf"{LIMIT}\b(?:\d+\s*{SPAN},?\s+(?:and\s+)?)?(?:\d+\+?|an?|one|few|a few)\s*{SPAN}\.?\s+ago\b"
+SOME = r"(?:\b|(?<=[a-z]))\d+\+?|\b(?:an?|one|few|a few)"  # right behind a name, where nothing but looks parts them
+AGO = rf"{LIMIT}(?:\b\d+\s*{SPAN},?\s+(?:and\s+)?)?(?:{SOME})\s*{SPAN}\.?\s+ago\b"
 ABOUT = rf"{FIRST}(?:about|over|almost|nearly|around|less than|more than)\s+(?:\d+|an?|one)\s*{SPAN}\.?\s+ago\b{ALONE}"
 LATELY = rf"(\b(?:{DONE})\W{{1,3}})(?:about|over|almost|nearly|more than|less than)\s+\d+\s*{SPAN}\.?\s+ago\b{ALONE}"
 FEW = "wenigen|einigen|ein paar|quelques|unos|unas|algunos|alguns|poucos"

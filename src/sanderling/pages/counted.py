@@ -8,8 +8,8 @@ from functools import cache
 
 COUNTED_WORDS = """
 views? visits? visitors? hits? comments? reply replies likes? shares? followers? subscribers? downloads? reads readers
-votes? upvotes? reactions? unread notifications? retweets stars? forks karma ratings? reviews? plays reposts responses?
-answers? watchers applicants?
+votes? upvotes? reactions? unread notifications? retweets stars? forks? karma ratings? reviews? plays reposts responses?
+answers? watchers? applicants? commits contributors?
 aufrufe kommentare? besucher bewertungen antworten bewerber abonnenten zugriffe
 commentaires? vues? visites téléchargements réponses? avis abonnés?
 visitas vistas comentarios? descargas reproducciones visualizaciones respuestas? opiniones seguidores suscriptores
@@ -36,7 +36,7 @@ cart basket warenkorb panier carrito cesta carrinho carrello winkelwagen varukor
 """  # what a member of a forum has, or a visitor in a basket: the number stands behind the word
 HELD = (*HELD_WORDS.split(), "likes received", "reaction score", "visitor counter", "hit counter")
 TELLING_WORDS = """
-browsing viewed viewing online watching found trusted used loved liked chosen read followed enjoyed join seen
+browsing viewed viewing online watching found trusted used loved liked chosen read followed enjoyed join seen reacted
 downloaded played accessed visited sold bought purchased added thought thoughts people customers carts baskets bag
 thanked total watch fork visitor no nr gelesen aufgerufen angesehen gefällt bekeken gelezen lu vu lue vue téléchargé
 consulté leído visto visitado descargado lido baixado letto scaricato прочитано просмотрено скачано 조회

@@ -40,7 +40,7 @@ PATTERNS = (
     rf"{SOME}\s*{WHOSE}(?:{ANY})(?!\w)|{SOME}\s+thoughts?(?=\s+on\b)",
     rf"(\busers browsing this \w+:.{{0,40}}?){SOME}(?=\s+guests?\b)",
     rf"{SOME}\s+(?=(?:{OTHERS})\s+(?:(?:are|currently|have|also)\s+)*"
-    rf"(?:online\b|viewing\b|watching\b|(?:{GLADLY})\s+(?:this|it)\b|this in their \w+))",
+    rf"(?:online\b|viewing\b|watching\b|reacted\b|(?:{GLADLY})\s+(?:this|it)\b|this in their \w+))",
     rf"(\b(?:trusted|used|loved|liked|chosen|read|followed|enjoyed)\s+by\s+{MANY}){SOME}",
     rf"(\bjoin\s+(?:the\s+)?{MANY}){SOME}(?=\s+(?:\w+\s+)?(?:{OTHERS})\b)",
     rf"(\bvisitors?\s+(?:number|no\.?|nr\.?|#)\s*:?\s*){WHOLE}",
@@ -50,7 +50,8 @@ PATTERNS = (
     rf"(\b(?:{OFTEN})){SOME}(?:\s+times\s+in\s+{WHOLE}\s+posts\b)?(?:\s+раза?\b)?",
     rf"(\btotal\s+(?:posts|topics|threads|messages|members|users)\s*:?\s*){WHOLE}",
 )
-SHOWN = "star|stars|forks?|watch|watchers|comments?|kommentare|commentaires|views|likes|followers|replies|downloads"
+SHOWN = "star|stars|forks?|watch|watchers|commits|contributors|comments?|kommentare|commentaires|views|likes|followers"
+SHOWN += "|replies|downloads"
 ROW = rf"(?:\W*(?:{SHOWN})\s+{SOME})+\W*"  # labels with their numbers and nothing else: "Stars 1,204 Forks 12"
 PRESENT = rf"\W*(?:online\W+)?(?:{WHOLE}\s+(?:{OTHERS})\b\W*(?:(?:and|und|et|y|e)\s+)?)+(?:online)?\W*"
 RECORD = r"^(most users ever online was )(?=\d).*|^(in total there (?:are|is) )(?=\d+ users? online\b).*"
@@ -72,7 +73,9 @@ LAST = re.compile(r"([^\W\d]+)\s*$")
 DIGITS = re.compile(r"\d[\d.,\s]*[kmb]?\b\+?", re.IGNORECASE)
 NEXT = re.compile(r"\.?\s+(?:de\s+)?([^\W\d]+)")
 # views, reads, comments, reviews
-HAN = r"[浏瀏][览覽]|阅读|閱讀|点击|點擊|播放|观看|觀看|評論|评论|閲覧|視聴|再生|回复|点赞|レビュー|口コミ"
+HAN = (
+    r"[浏瀏][览覽]|阅读|閱讀|点击|點擊|播放|观看|觀看|評論|评论|閲覧|視聴|再生|回复|点赞|アクセス(?=数)|レビュー|口コミ"
+)
 WRITTEN = rf"((?:{HAN})(?:次数|次數|回数|数|數|量)?\s*[:：(（]?\s*){WHOLE}|{SOME}\s*[次回件]?の?\s*(?:{HAN})"
 
 
