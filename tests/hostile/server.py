@@ -449,7 +449,31 @@ def trap(guest: Guest) -> None:
     guest.page(b"<title>Trap</title>" + links)
 
 
+def cut_head(sent: bytes) -> Behaviour:
+    """Send the beginning of a response head, then close the connection."""
+    return lambda guest: guest.send(sent)
+
+
+CUT_HEADS: dict[str, bytes] = {
+    "/cut-head": b"HTTP/1.1 200 OK\r\n",
+    "/cut-head-status": b"HTTP/1.1 200 O",
+    "/cut-head-header": b"HTTP/1.1 200 OK\r\nContent-Ty",
+    "/cut-head-value": b'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nETag: "a',
+    "/cut-head-end": b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n",
+    "/cut-head-cr": b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r",
+    "/cut-head-length": b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n",
+    "/cut-head-301": b"HTTP/1.1 301 Moved Permanently\r\nLocation: /ok\r\n",
+    "/cut-head-target": b"HTTP/1.1 301 Moved Permanently\r\nLocation: /o",
+    "/cut-head-304": b"HTTP/1.1 304 Not Modified\r\n",
+    "/cut-head-404": b"HTTP/1.1 404 Not Found\r\n",
+    "/cut-head-410": b"HTTP/1.1 410 Gone\r\nContent-Type: text/html\r\n",
+    "/cut-head-interim": b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n",
+    "/cut-head-after-interim": b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n",
+}
+
+
 PAGES: dict[str, Behaviour] = {
+    **{path: cut_head(sent) for path, sent in CUT_HEADS.items()},
     "/": home,
     "/ok": lambda guest: guest.page(b'<title>Fine</title><a href="/">home</a>'),
     "/tagged": tagged,

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.hostile.server import Behaviour, HostileServer
+from tests.hostile.server import CUT_HEADS, Behaviour, HostileServer, cut_head
 
 import sanderling
 from sanderling.migrants.observe import no_marks
@@ -52,6 +52,7 @@ FATES = {
     "/endless-chunk-size": (Outcome.RETRY, Reason.BROKEN_RESPONSE),
     "/cut-chunks": (Outcome.RETRY, Reason.BROKEN_RESPONSE),
     "/short-body": (Outcome.RETRY, Reason.BROKEN_RESPONSE),
+    **dict.fromkeys(CUT_HEADS, (Outcome.RETRY, Reason.BROKEN_RESPONSE)),
     "/long-body": (Outcome.FETCHED, Reason.NONE),
     "/two-lengths": (Outcome.RETRY, Reason.BROKEN_RESPONSE),
     "/negative-length": (Outcome.RETRY, Reason.BROKEN_RESPONSE),
@@ -107,6 +108,14 @@ FATES = {
 def test_every_misbehaviour_has_its_named_end(server: HostileServer) -> None:
     visits = visit_all(server, *FATES)
     assert {path: (visit.outcome, visit.reason) for path, visit in visits.items()} == FATES
+
+
+def test_cut_head_is_not_archived_and_its_robots_txt_keeps_us_out(server: HostileServer) -> None:
+    visits = visit_all(server, *CUT_HEADS)
+    assert {bool(visit.response or visit.head or visit.digest) for visit in visits.values()} == {False}
+    with HostileServer(robots=cut_head(b"HTTP/1.1 404 Not Found\r\n")) as other:
+        visit = visit_all(other, "/")["/"]
+    assert (visit.outcome, visit.reason) == (Outcome.RETURNED, Reason.ROBOTS_UNREACHABLE)
 
 
 @pytest.mark.parametrize("path", ["/moved-with-a-note", "/found-with-a-note", "/choices", "/unknown-choices"])

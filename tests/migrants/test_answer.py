@@ -4,7 +4,17 @@ import pycurl
 import pytest
 from msgspec.structs import replace
 
-from sanderling.migrants.answer import conditions, fault, is_over, judge, retry_after, text, validator
+from sanderling.migrants.answer import (
+    conditions,
+    fault,
+    is_over,
+    judge,
+    retry_after,
+    text,
+    validator,
+    wants_cookie,
+    wants_no_conditions,
+)
 from sanderling.migrants.line import door_of
 from sanderling.migrants.transfer import Ask, Reply
 from sanderling.records import Host, Outcome, Reason
@@ -15,7 +25,7 @@ NOW = 1_700_000_000.0  # Tue, 14 Nov 2023 22:13:20 GMT
 
 
 def reply(error: int = pycurl.E_OK, note: str = "", body: bytes = b"", **rest: object) -> Reply:
-    return Reply(ASK, [], body, 0.1, error=error, note=note, **rest)  # type: ignore[arg-type]
+    return Reply(ASK, [b"HTTP/1.1 200 OK\r\n", b"\r\n"], body, 0.1, error=error, note=note, **rest)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -162,6 +172,16 @@ def test_what_was_dropped_for_want_of_room_goes_back_unharmed() -> None:
     verdict = fault(reply(pycurl.E_WRITE_ERROR, crowded=True))
     assert verdict is not None
     assert (verdict.outcome, verdict.reason) == (Outcome.RETURNED, Reason.NONE)
+
+
+@pytest.mark.parametrize("status", [301, 302, 412])
+def test_a_head_that_was_cut_asks_for_nothing(status: int) -> None:
+    lines = [b"HTTP/1.1 %d X\r\n" % status, b"Location: " + URL.encode() + b"\r\n", b"Set-Cookie: a=b\r\n"]
+    ask = replace(ASK, conditions=(b'If-None-Match: "a"',))
+    cut, whole = Reply(ask, lines, b"", 0.1), Reply(ask, [*lines, b"\r\n"], b"", 0.1)
+    assert wants_cookie(whole) or wants_no_conditions(whole)
+    assert not wants_cookie(cut)
+    assert not wants_no_conditions(cut)
 
 
 def test_a_whole_answer_has_no_fault() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sanderling.migrants.head import media_type, read_head
+from sanderling.migrants.head import has_final_head, media_type, read_head
 
 
 def test_names_are_lowered_and_the_first_of_two_counts() -> None:
@@ -58,3 +58,19 @@ def test_a_media_type_is_short_and_has_no_parameters(value: bytes, mime: str) ->
 def test_a_line_of_blanks_does_not_end_a_head() -> None:
     lines = [b"HTTP/1.1 200 OK\r\n", b"A: b\r\n", b" \r\n", b"C: d\r\n", b"\r\n", b"E: f\r\n"]
     assert read_head(lines) == (200, {b"a": b"b", b"c": b"d"})
+
+
+OK, END = b"HTTP/1.1 200 OK\r\n", b"\r\n"
+
+
+@pytest.mark.parametrize("lines", [[OK, END], [OK, b"A: b\n", b"\n"], [OK, END, b"Trailer: x\r\n"], [OK, END, OK, END]])
+def test_head_is_complete_after_its_empty_line(lines: list[bytes]) -> None:
+    assert has_final_head(lines)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [[], [OK], [OK, b"A: b\r\n"], [OK, b"\r"], [b"HTTP/1.1 100 Continue\r\n", END], [OK, END, OK], [b"A: b\r\n", END]],
+)
+def test_head_without_its_empty_line_is_incomplete(lines: list[bytes]) -> None:
+    assert not has_final_head(lines)

@@ -6,7 +6,7 @@ import pycurl
 from msgspec import Struct
 
 from sanderling.clock import http_time
-from sanderling.migrants.head import Fields, read_head
+from sanderling.migrants.head import Fields, has_final_head, read_head
 from sanderling.migrants.transfer import Reply
 from sanderling.organise.normalise import resolve
 from sanderling.records import Outcome, Reason
@@ -65,6 +65,7 @@ class Verdict(Struct, frozen=True):
 
 
 FETCHED = Verdict(Outcome.FETCHED)
+CUT_HEAD = Verdict(Outcome.RETRY, Reason.BROKEN_RESPONSE, "connection closed inside the response head")
 
 
 def fault(reply: Reply) -> Verdict | None:
@@ -74,7 +75,7 @@ def fault(reply: Reply) -> Verdict | None:
     if reply.why:
         return Verdict(OUTCOMES.get(reply.why, Outcome.FAILED), reply.why, _note(reply.why, reply))
     if reply.error == pycurl.E_OK:
-        return None
+        return None if has_final_head(reply.lines) else CUT_HEAD
     reason = Reason.CONNECT if NO_TUNNEL in reply.note else FAULTS.get(reply.error, Reason.BROKEN_RESPONSE)
     if reason is Reason.TIMEOUT and reply.lines and "too slow" in reply.note:
         reason = Reason.SLOW
@@ -126,14 +127,14 @@ def is_whole(fields: Fields, reply: Reply) -> bool:
 def wants_cookie(reply: Reply) -> bool:
     """Tell whether an answer gives a cookie and leads to the very URL that was asked for."""
     status, fields = read_head(reply.lines)
-    if not 300 <= status < 400 or b"set-cookie" not in fields:
+    if not 300 <= status < 400 or b"set-cookie" not in fields or fault(reply) is not None:
         return False
     return _redirect(status, fields, reply.ask.url).location == reply.ask.url
 
 
 def wants_no_conditions(reply: Reply) -> bool:
     """Tell whether a server took offence at being asked for a page only if it changed, instead of saying 304."""
-    return bool(reply.ask.conditions) and read_head(reply.lines)[0] == 412
+    return bool(reply.ask.conditions) and read_head(reply.lines)[0] == 412 and fault(reply) is None
 
 
 def _refusal(status: int, fields: Fields, now: float) -> Verdict:

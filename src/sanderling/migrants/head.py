@@ -34,6 +34,20 @@ def read_head(lines: list[bytes]) -> tuple[int, Fields]:
     return status, fields
 
 
+def has_final_head(lines: list[bytes]) -> bool:
+    """Return whether a final response head (status 200 or above) came up to its empty line.
+
+    libcurl reports success where a connection is closed between two header lines (RFC 9112, 8: incomplete message).
+    """
+    status, is_open = 0, False
+    for line in lines:
+        if is_open:
+            is_open = bool(line.strip(b"\r\n")) or not line.endswith(b"\n")
+        elif line.startswith(b"HTTP/"):
+            status, is_open = _status(line), True
+    return status >= 200 and not is_open
+
+
 def _status(line: bytes) -> int:
     code = line.split(None, 2)[1:2]
     return int(code[0]) if code and len(code[0]) == 3 and code[0].isdigit() else 0
