@@ -16,6 +16,9 @@ from sanderling.store.surt import surt
         ("http://example.org/", "org,example)/"),
         ("https://www.Example.org:443/A/B.html?b=2&a=1#x", "org,example)/a/b.html?a=1&b=2"),
         ("http://www3.example.org:8080/", "org,example:8080)/"),
+        ("http://wwww.archive.org/", "org,archive,wwww)/"),
+        ("http://www-x.www3.example.org/", "org,example,www3,www-x)/"),
+        ("http://www.www.example.org/", "org,example,www)/"),
         ("http://user:secret@example.org", "org,example)/"),
         ("http://127.0.0.1:8000/a/", "1,0,0,127:8000)/a"),
         ("http://a.test/x/../%7Eme/./", "test,a)/~me"),
@@ -35,6 +38,8 @@ HOSTS = [
     "localhost",
     "[::1]",
     "www.com",
+    "wwww.archive.org",
+    "wwwx.www2.b.org",
     "a..b.org",
 ]
 SEGMENTS = ["a", "B", "..", ".", "", "%7e", "%2F", "a%20b", "ä", "%C3%A4", "(A(abcdefghijklmnopqrstuvwx))", "p.aspx"]
@@ -46,7 +51,9 @@ URLS = st.builds(
     lambda scheme, user, host, port, path, query: f"{scheme}://{user}{host}{port}{path}{query}",
     st.sampled_from(["http", "https", "HTTP"]),
     st.sampled_from(["", "u:p@", "u@"]),
-    st.sampled_from(HOSTS) | st.from_regex(r"[a-z]{1,5}(\.[a-z0-9-]{1,5}){0,3}\.[a-z]{2,4}", fullmatch=True),
+    st.sampled_from(HOSTS)
+    | st.lists(st.sampled_from(["www", "www2", "wwww", "www-x", "xwww", "a", "org"]), min_size=2).map(".".join)
+    | st.from_regex(r"[a-z]{1,5}(\.[a-z0-9-]{1,5}){0,3}\.[a-z]{2,4}", fullmatch=True),
     st.sampled_from(["", ":80", ":443", ":8080", ":"]),
     st.lists(st.sampled_from(SEGMENTS) | st.from_regex(r"[!-.0->@-~]{0,9}", fullmatch=True)).map(
         lambda parts: "".join(f"/{part}" for part in parts)

@@ -48,7 +48,9 @@ def _authority(scheme: str, authority: str) -> str:
     host, port = (found[1].strip("[]").lower(), found[2] or "") if found else (authority.lower(), "")
     if not EASY_HOST.fullmatch(host):
         host = _escape(_unescape(host)).replace("..", ".").strip(".").lower()
-    labels = WWW.sub("", host, count=1).split(".") if host.startswith("www") else host.split(".")
+    if host.startswith("www") and (prefix := WWW.match(host)):  # the first label only: `wwww.example.org` keeps its own
+        host = host[prefix.end() :]
+    labels = host.split(".")
     return ",".join(reversed(labels)) + (f":{int(port)}" if port and port != PORTS[scheme] else "")
 
 
