@@ -36,6 +36,8 @@ PLAIN = (
     "text<noscript><a href=n>no</a><img src=t></noscript><script>if (a<b) '<a href=s>'</script><style>a{}</style>",
     "<head><noscript><meta http-equiv=refresh content='0;url=n'></noscript></head><body>t",
     "<meta name=robots content='noindex, nofollow'><link rel=canonical href=c><link rel=next href=n><base href=/q/>",
+    "<body><noscript><base href=/n/></noscript><a href=x>y</a>",
+    "<body><noscript><base href=/n/></noscript><base href=/own/><a href=x>y</a>",
     "<title>&lt;Tide&gt; &copy; &#8212; &#151;</title><iframe src=f>a <b>frame</b></iframe><area href=m alt=M>",
     "<a href='?a=1&b=2&amp;c=3&copy=4&lt=5&notit=6'>&amp;c</a><textarea>\n<a href=x>&amp;</textarea>",
     "<A HREF=X>up</A><DIV CLASS='a b'>x</DIV><x-card>y</x-card></section></p></br>",

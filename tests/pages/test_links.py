@@ -82,6 +82,11 @@ def test_a_link_to_nothing_leads_to_the_base_and_without_one_to_the_page_itself(
         ("<base href=''>", "http://x.org/dir/page"),
         ("<svg><base href=/svg/></svg><base href=/own/>", "http://x.org/own/"),
         ("<template><base href=/template/></template>", "http://x.org/dir/page"),
+        ("<noscript><base href=/n/></noscript>", "http://x.org/dir/page"),
+        ("<NoScript><meta name=a><Base href=/n/></noscript><base href=/own/>", "http://x.org/own/"),
+        ("<base href=/own/><noscript><base href=/n/></noscript>", "http://x.org/own/"),
+        ("<body><noscript><p><base href=/n/></noscript>", "http://x.org/dir/page"),
+        ("<body><noscript><base href=/n/></noscript><base href=/own/>", "http://x.org/own/"),
         *(
             (f"<base href='{nonsense}'>", "http://x.org/dir/page")
             for nonsense in ("http://[", "data:,x", "javascript:x")

@@ -22,6 +22,7 @@ HEAD_TAGS = ("title", "meta", "link", "area", "iframe", "frame")  # of each apar
 HEAD_TURNS = {tag: turn for turn, tag in enumerate(HEAD_TAGS)}
 OUTWARD = "a[href]:not([href^='#'])"
 TO_BASE = "a[href=''], a[href^='#']"  # which leads to where relative links start from
+UNBUILT = "template, noscript"  # a browser that runs scripts builds no elements of what is inside
 DRAWN = "svg a"  # of which older ones have their target in another attribute
 UNTIL = re.compile(
     r"\bunavailable_after\s*:\s*((?:[a-z]{3,9},\s*)?[^,\n]{4,60})", re.IGNORECASE
@@ -84,7 +85,7 @@ def extract_head(page: Glance, url: str, agent: str = "sanderling") -> Extract:
     head, found = _Head(agent.lower()), dict[str, RawLink]()
     for element in sorted(page.told, key=_turn):
         head.read(element, found)
-    base = _base(url, (element.href for element in page.told if element.tag == "base"))
+    base = _base(url, (one.href for one in page.told if one.tag == "base" and not one.is_unscripted))
     return head.extract(base, list(found.values()), 0, page.language, page.encoding)
 
 
@@ -105,7 +106,7 @@ def _turn(element: Seen) -> int:
 def _bases(tree: Document) -> Iterator[str]:
     for element in tree.find_all("base"):
         href = element.attr("href")
-        if href is not None and element.namespace is Namespace.HTML and element.closest("template") is None:
+        if href is not None and element.namespace is Namespace.HTML and element.closest(UNBUILT) is None:
             yield href
 
 

@@ -27,11 +27,31 @@ def parse(body: bytes, charset: str = "", positions: bool = False) -> Document:
     body = closed(body)
     tree = _parsed(body, charset, positions)
     if not any("<" in frame.text.partition("</noscript")[2] for frame in tree.find_all("iframe")):
+        if tree.find("base") is not None and _may_move_base(body):
+            _drop_unscripted_bases(tree, _parsed(body, charset, False, scripting=True))
         return tree
     tree = _parsed(body, charset, positions, scripting=True)
     for element in tree.find_all("noscript"):
         element.set_text("")
     return tree
+
+
+def _may_move_base(body: bytes) -> bool:
+    """Return whether a `<base>` tag follows a `<noscript>` tag in the source."""
+    lower = body.lower()
+    return -1 < lower.find(b"<noscript") < lower.rfind(b"<base")
+
+
+def _drop_unscripted_bases(tree: Document, scripted: Document) -> None:
+    """Remove the bases before the first one that a browser with scripting builds.
+
+    Without scripting, `<base>` ends a `<noscript>` in the head, and stands beside it in the tree (WHATWG 13.2.6.4.5).
+    """
+    first = next((base.attr("href") for base in scripted.find_all("base") if base.attr("href") is not None), None)
+    for element in tree.find_all("base"):
+        if first is not None and element.attr("href") == first:
+            return
+        element.decompose()
 
 
 def _parsed(body: bytes, charset: str, positions: bool, scripting: bool = False) -> Document:
