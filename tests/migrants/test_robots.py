@@ -85,6 +85,24 @@ def test_a_delay_is_granted_up_to_a_cap(wish: str, seconds: float | None) -> Non
     assert _rules(f"User-agent: *\n{wish}".encode()).crawl_delay() == seconds
 
 
+@pytest.mark.parametrize("record", ["Crawl-delay: 5", "Request-rate: 1/5s", "Host: x.org", "Sitemap: /map.xml", "# 5"])
+@pytest.mark.parametrize(("first", "second"), [("*", "heron"), ("heron", "*"), ("sanderling", "heron")])
+def test_other_records_between_agents_do_not_end_the_group(record: str, first: str, second: str) -> None:
+    rules = _rules(f"User-agent: {first}\n{record}\nUser-agent: {second}\nDisallow: /".encode())
+    assert not rules.allowed(PAGE)
+
+
+@pytest.mark.parametrize(("first", "second", "delay"), [("*", "heron", 5.0), ("heron", "*", None)])
+def test_delay_between_agents_is_for_those_named_before(first: str, second: str, delay: float | None) -> None:
+    rules = _rules(f"User-agent: {first}\nCrawl-delay: 5\nUser-agent: {second}\nDisallow: /a".encode())
+    assert rules.crawl_delay() == delay
+
+
+def test_rule_ends_the_agents_of_a_group() -> None:
+    body = b"User-agent: *\nDisallow: /x\nCrawl-delay: 5\nUser-agent: heron\nDisallow: /"
+    assert (_rules(body).allowed(PAGE), _rules(body).crawl_delay()) == (True, 5.0)
+
+
 def test_sitemaps_are_kept_as_urls() -> None:
     body = (
         b"Sitemap: /map.xml\nsitemap: http://X.org/map.xml\nSitemap: ftp://x/\nSitemap: https://y.org/a%2fb#c\nSitemap:"

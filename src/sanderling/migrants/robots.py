@@ -28,6 +28,7 @@ _FIELDS = {
     "request-rate": ("request-rate", "request rate"),
 }
 _NAMES = {name: field for field, names in _FIELDS.items() for name in names}
+OTHER_RECORDS = ("crawl-delay", "request-rate")  # of a group, though not of RFC 9309
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
 _ANY_NAME = "|".join(name.replace(" ", r"\s+") for name in sorted(_NAMES, key=len, reverse=True))
 _FIELD = re.compile(rf"\s*({_ANY_NAME})\s*:(.*)", re.IGNORECASE | re.DOTALL).fullmatch
@@ -141,13 +142,54 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
 def _for_us(lines: list[tuple[str, str]], agent: str) -> str:
     """Reduce a file to the groups for our agent and for all agents; nothing if no rule is left."""
     ours = _best_token({value for name, value in lines if name == "user-agent"}, agent)
-    out: list[str] = []
+    group = _Group()
     for name, value in lines:
         if name == "user-agent":
-            out += [line for who in _agents(value, ours) if (line := f"user-agent: {who}") not in out[-1:]]
+            group.name(_agents(value, ours))
         elif name != "sitemap":
-            out.append(f"{name}: {value}")
-    return "\n".join(out)
+            group.add(name, value)
+    return "\n".join(group.finish())
+
+
+class _Group:
+    """Writes groups so that a parser that ends a group at any record reads them right.
+
+    Only `Allow` and `Disallow` end the list of agents of a group (RFC 9309, 2.1; other records must not interfere,
+    2.2.4). A delay between two `User-agent` lines is for the agents named since the last delay.
+    """
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._agents: set[str] = set()  # of the group
+        self._latest: set[str] = set()  # of them, named since the last delay
+        self._written: set[str] = set()  # whom the last line was written for
+        self._before = ""  # field of the last record
+
+    def name(self, agents: Iterable[str]) -> None:
+        """Let agents join the group, or begin another one after a rule."""
+        is_open = self._before in ("user-agent", *OTHER_RECORDS)
+        self._agents = self._agents.union(agents) if is_open else set(agents)
+        self._latest = self._latest.union(agents) if self._before == "user-agent" else set(agents)
+        self._before = "user-agent"
+
+    def add(self, name: str, value: str) -> None:
+        """Add a record for the agents it concerns."""
+        if name not in OTHER_RECORDS:
+            self._latest = self._agents
+        self._write_agents(self._latest)
+        self._lines.append(f"{name}: {value}")
+        if self._before in ("user-agent", *OTHER_RECORDS) or name not in OTHER_RECORDS:
+            self._before = name
+
+    def finish(self) -> list[str]:
+        """Return all lines; agents without any record are named too."""
+        self._write_agents(self._agents)
+        return self._lines
+
+    def _write_agents(self, agents: set[str]) -> None:
+        if agents != self._written:
+            self._lines += [f"user-agent: {who}" for who in sorted(agents)]
+            self._written = agents
 
 
 def _agents(value: str, ours: str) -> Iterable[str]:
