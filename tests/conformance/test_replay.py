@@ -6,14 +6,17 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from sanderling.pages.media import mime_of
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Politeness, Workers
 from sanderling.store.cdxj import entry_of
+from sanderling.store.cdxj_index import open_index
 from sanderling.store.read import Damage, StoredRecord, read_record, walk
 from sanderling.store.warc_records import Place
 
@@ -121,9 +124,40 @@ def test_every_line_of_the_index_leads_to_what_the_server_sent(collection: tuple
 
 def test_the_index_spells_every_url_as_its_record_does(collection: tuple[Path, str]) -> None:
     folder, _ = collection
+    spelled = {one.url for one in records(folder)}
     for line in (folder / "indexes" / "index.cdxj").read_bytes().splitlines():
         entry = entry_of(line)
-        assert entry.url == read_record(folder / "archive", entry.place).url
+        record = read_record(folder / "archive", entry.place)
+        assert entry.url in spelled
+        assert entry.digest == record.field("WARC-Payload-Digest")
+        at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(entry.at))
+        assert entry.url == record.url or not record.field("WARC-Date").startswith(at), "only a 304 leads elsewhere"
+
+
+def test_every_visit_has_a_line_also_a_304(collection: tuple[Path, str]) -> None:
+    folder, url = collection
+    entries = [entry_of(line) for line in (folder / "indexes" / "index.cdxj").read_bytes().splitlines()]
+    for path in PAGES:
+        assert len([one for one in entries if one.url == url + path]) == 2, path
+    assert not [one for one in entries if one.status == 304]
+
+
+def test_lines_of_errors_and_redirects_name_their_media_type(collection: tuple[Path, str]) -> None:
+    folder, _ = collection
+    for line in (folder / "indexes" / "index.cdxj").read_bytes().splitlines():
+        entry = entry_of(line)
+        if entry.mime != "warc/revisit":
+            assert entry.mime == mime_of(read_record(folder / "archive", entry.place).header("Content-Type"))
+
+
+def test_a_rebuilt_index_has_the_same_lines(collection: tuple[Path, str], tmp_path: Path) -> None:
+    folder, _ = collection
+    sizes = {path.name: path.stat().st_size for path in (folder / "archive").glob("*.warc.gz")}
+    open_index(tmp_path, folder / "archive", sizes).close()
+    written, rebuilt = (
+        sorted(p.read_bytes().splitlines()) for p in (folder / "indexes" / "index.cdxj", tmp_path / "index.cdxj")
+    )
+    assert rebuilt == written
 
 
 def test_every_revisit_names_its_original_by_place(collection: tuple[Path, str]) -> None:

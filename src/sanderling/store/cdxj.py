@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.pages.media import mime_of
 from sanderling.store.read import StoredRecord
@@ -20,7 +21,7 @@ from sanderling.store.warc_records import Place
 
 INDEXED = {"response", "revisit", "resource"}
 REVISIT = "warc/revisit"
-NOT_MODIFIED = 304  # left out: pywb would replay the empty answer, and not the capture that still holds
+NOT_MODIFIED = 304  # its line leads to the record that it confirmed: pywb would replay the empty response
 
 
 class Entry(Struct, frozen=True):
@@ -67,13 +68,22 @@ def entry_of(line: bytes) -> Entry:
 
 
 def entry_for(record: StoredRecord) -> Entry | None:
-    """What the index says of a record; None for what it leaves out."""
+    """What the index says of a record; None for what it leaves out, and for a 304 (see `confirmed_entry`)."""
     if record.kind not in INDEXED or not record.url or record.status == NOT_MODIFIED:
         return None
     kind = record.header("Content-Type") if record.kind == "response" else record.field("Content-Type")
     mime = REVISIT if record.kind == "revisit" else mime_of(kind)
-    at = _seconds("".join(filter(str.isdigit, record.field("WARC-Date")))[:14])
-    return Entry(record.url, at, mime, record.status, record.field("WARC-Payload-Digest"), record.place)
+    return Entry(record.url, _date_of(record), mime, record.status, record.field("WARC-Payload-Digest"), record.place)
+
+
+def confirmed_entry(record: StoredRecord, original: StoredRecord) -> Entry | None:
+    """Return the index line of a 304: its own URL and time, and the place of the record that was still valid then."""
+    found = entry_for(original)
+    return replace(found, url=record.url, at=_date_of(record)) if found and record.url else None
+
+
+def _date_of(record: StoredRecord) -> float:
+    return _seconds("".join(filter(str.isdigit, record.field("WARC-Date")))[:14])
 
 
 def timestamp(at: float) -> str:

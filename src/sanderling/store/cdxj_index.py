@@ -18,7 +18,7 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
-from sanderling.store.cdxj import NOT_MODIFIED, Entry, captures, entry_for, entry_of, line_of
+from sanderling.store.cdxj import NOT_MODIFIED, Entry, captures, confirmed_entry, entry_for, entry_of, line_of
 from sanderling.store.offsite import is_there
 from sanderling.store.read import StoredRecord, walk
 from sanderling.store.surt import surt
@@ -105,7 +105,7 @@ def open_index(folder: Path, archive: Path, committed: Mapping[str, int], run_li
     index = Index(folder, covered, run_lines)
     for name, length in sorted(committed.items()):
         for batch in _batches(_entries(archive / name, covered.lengths.get(name, 0), length)):
-            index.add(batch, {name: batch[-1].place.offset + batch[-1].place.length})
+            index.add([entry for entry, _ in batch], {name: batch[-1][1]})
         index.add([], {name: length})
     return index
 
@@ -138,20 +138,31 @@ def nearest(entries: Iterable[Entry], at: float) -> Entry | None:
     return min(entries, key=lambda entry: abs(entry.at - at), default=None)
 
 
-def _entries(path: Path, start: int, end: int) -> Iterator[Entry]:
-    """The captures of a WARC file between two offsets; bodies are not kept."""
+def _entries(path: Path, start: int, end: int) -> Iterator[tuple[Entry, int]]:
+    """The captures of a WARC file between two offsets, and where the record of each ends; bodies are not kept."""
     if start >= end or not is_there(path.parent, path.name):
         return
     for record in walk(path, cap=0, start=start):
         if record.place.offset >= end:
             return
-        entry = entry_for(record) if isinstance(record, StoredRecord) else None
+        entry = _entry(path.parent, record) if isinstance(record, StoredRecord) else None
         if entry:
-            yield entry
+            yield entry, record.place.offset + record.place.length
 
 
-def _batches(entries: Iterator[Entry], size: int = 1000) -> Iterator[list[Entry]]:
-    batch: list[Entry] = []
+def _entry(archive: Path, record: StoredRecord) -> Entry | None:
+    """Return the line of a record; that of a 304 needs the original, and is None if that is not here."""
+    if record.kind != "revisit" or record.status != NOT_MODIFIED:
+        return entry_for(record)
+    name, offset = record.field("WARC-Refers-To-Filename"), record.field("WARC-Refers-To-File-Offset")
+    if "/" in name or not offset.isdecimal() or not is_there(archive, name):
+        return None
+    original = next(walk(archive / name, cap=0, start=int(offset)), None)
+    return confirmed_entry(record, original) if isinstance(original, StoredRecord) else None
+
+
+def _batches(entries: Iterator[tuple[Entry, int]], size: int = 1000) -> Iterator[list[tuple[Entry, int]]]:
+    batch: list[tuple[Entry, int]] = []
     for entry in entries:
         batch.append(entry)
         if len(batch) == size:

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from sanderling.migrants.head import media_type, read_head
 from sanderling.migrants.pack import Exchange
 from sanderling.records import Outcome, Visit
 from sanderling.store.catalogue import Catalogue, Latest, Twin
@@ -23,6 +25,7 @@ class Shelved(Struct, frozen=True):
     payload: str = ""
     repeats: bool = False  # the record is a revisit
     twin: Twin | None = None  # another URL with the same body
+    confirms: Entry | None = None  # the index line of a 304: its time, and the record that was still valid
 
 
 def shelve(
@@ -42,6 +45,8 @@ def shelve(
         shelved = _shelve(
             visit, wires.get(visit.id) or visit.url, twin, _has_changed(visit, latest.get(visit.id)), archive
         )
+        if visit.outcome is Outcome.NOT_MODIFIED and twin is not None and shelved.place is not None:
+            shelved = replace(shelved, confirms=_confirmed(shelved, latest[visit.id], twin))
         out.append(shelved)
         place = shelved.place
         if twin is None and place is not None and visit.outcome is Outcome.FETCHED and visit.size:
@@ -50,6 +55,13 @@ def shelve(
                 place.file, place.offset, place.length,
             )  # fmt: skip
     return out
+
+
+def _confirmed(shelved: Shelved, before: Latest, twin: Twin) -> Entry:
+    """Build the index line of a 304. Replay tools take the capture nearest in time, which may be a later version."""
+    status = before.status if 200 <= before.status < 300 else 200
+    place = Place(twin.file, twin.start, twin.length)
+    return Entry(shelved.wire, shelved.visit.at, before.mime, status, twin.payload, place)
 
 
 def _has_changed(visit: Visit, before: Latest | None) -> bool:
@@ -77,9 +89,17 @@ def _shelve(visit: Visit, wire: str, twin: Twin | None, changed: bool, archive: 
 
 
 def captures(shelved: Sequence[Shelved]) -> list[Entry]:
-    """What the CDXJ index says of a batch; a 304 is no capture."""
-    return [
-        Entry(s.wire, s.visit.at, REVISIT if s.repeats else s.visit.mime, s.visit.status, s.payload, s.place)
-        for s in shelved
-        if s.place is not None and s.visit.outcome is not Outcome.NOT_MODIFIED
-    ]
+    """Return the lines of a batch in the CDXJ index."""
+    return [entry for one in shelved if (entry := one.confirms or _capture(one)) is not None]
+
+
+def _capture(one: Shelved) -> Entry | None:
+    if one.place is None or one.visit.outcome is Outcome.NOT_MODIFIED:
+        return None
+    mime = REVISIT if one.repeats else one.visit.mime or _declared_mime(one.visit.head)
+    return Entry(one.wire, one.visit.at, mime, one.visit.status, one.payload, one.place)
+
+
+def _declared_mime(head: bytes) -> str:
+    """Return the media type that a stored head declares: of redirects and errors, the visit has none."""
+    return media_type(read_head(head.splitlines(keepends=True))[1]) if head else ""
