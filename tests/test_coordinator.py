@@ -1,4 +1,4 @@
-"""The coordinator is told to stop amid anything."""
+"""Coordinator: signals at any moment, and completion with nothing left in the queue."""
 
 import signal
 import socket
@@ -9,10 +9,22 @@ import pytest
 from tests.web import Site, tree
 
 from sanderling.cli.progress import stop_on_signals
+from sanderling.clock import real
+from sanderling.coordinator import Coordinator
+from sanderling.database import transaction
+from sanderling.ending import Bounds, Finish
 from sanderling.engines import processes
+from sanderling.engines.processes import Lost
 from sanderling.engines.wire import push
+from sanderling.frontier.book import Entry
+from sanderling.home.house import House
+from sanderling.migrants.resolve import Resolver
+from sanderling.opening import open_house
+from sanderling.records import Candidate, Host, Itinerary, Reason, Source, State, Url, Vitals
+from sanderling.request import read_seed
 from sanderling.session import Request, crawl
 from sanderling.settings import Fetching, Politeness, Scope, Workers
+from sanderling.store.collection import open_collection
 
 ITINERARY = 300  # bytes; all other orders are smaller
 
@@ -59,3 +71,64 @@ def test_a_signal_that_comes_amid_a_word_to_a_migrant_breaks_nothing(
         again = crawl(tmp_path, request)
         assert (again.finish_reason, again.pages) == ("done", 60)
         assert max(site.hits[path] for path in site.pages) == 1
+
+
+class LosingEngine:
+    """An engine whose only worker is lost right after its host was given up because of another worker's failures."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.created = 0
+        self.sent: list[Itinerary] = []
+
+    def create(self, name: str = "", place: str = "") -> str:
+        self.created += 1
+        return name or f"w{self.created}"
+
+    def send(self, migrant: str, itinerary: Itinerary) -> None:
+        self.sent.append(itinerary)
+
+    def receive(self, timeout: float) -> list[Lost]:
+        if len(self.sent) != 1:
+            return []
+        self.sent *= 2
+        with transaction(self.house.db):
+            self.house.hosts.condemn(1, Reason.CONNECT, State.FAILED)
+        return [Lost("w1")]
+
+    def migrants(self) -> list[str]:
+        return []
+
+    def places(self) -> list[str]:
+        return [""]
+
+    def where(self, migrant: str) -> str:
+        return ""
+
+    def vitals(self, migrant: str) -> Vitals | None:
+        return None
+
+    def abandon(self, migrant: str, host: Host | None = None) -> None: ...
+    def dispose(self, migrant: str) -> None: ...
+    def close(self) -> None: ...
+
+
+def test_crawl_is_complete_only_when_no_url_of_a_given_up_host_is_queued(tmp_path: Path) -> None:
+    request = Request(seeds=("http://127.0.0.1:1/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0.0))
+    with open_collection(tmp_path) as collection:
+        seed = read_seed(request.seeds[0])
+        house = open_house(collection, request, [seed], -1, real)
+        urls = [seed.url, *(Url(f"{seed.url}{number}") for number in range(4))]
+        with transaction(house.db):
+            house.book.add([Entry(Candidate(url, source=Source.SEED), State.QUEUED) for url in urls], 1.0)
+        coordinator = Coordinator(
+            house, LosingEngine(house), Resolver(), Bounds(), migrants=1, allow_private=True, folder=tmp_path
+        )
+        (tmp_path / "logs").mkdir(exist_ok=True)
+        assert coordinator.run() is Finish.DONE
+        states = house.db.execute("SELECT state, count(*) FROM urls GROUP BY state").fetchall()
+        assert (states, house.queue.waiting()) == ([("failed", 5)], 0)
+        assert house.db.execute("SELECT count(*) FROM queue").fetchone() == (0,)
+        assert house.counts["lost"] == 5
+        house.archive.close()
+        house.log.close()

@@ -25,7 +25,7 @@ from sanderling.intake import BATCH_SECONDS, Intake
 from sanderling.migrants.resolve import Resolver
 from sanderling.migrants.settings import MAX_LATENCY_DELAY
 from sanderling.naming import Naming
-from sanderling.records import Host, Itinerary, Outcome, Parcel, Vitals
+from sanderling.records import Host, Itinerary, Outcome, Parcel, State, Vitals
 from sanderling.schedule.explain import Report, report
 from sanderling.schedule.roster import Roster
 from sanderling.schedule.verdict import Ahp
@@ -208,13 +208,23 @@ class Coordinator:
         self._commit()
         with transaction(self.house.db):
             returned, given_up = self.house.queue.lose(migrant)
+            self._drop_given_up()
         self.house.counts["lost"] += given_up
         return returned
 
     def _take_from(self, migrant: str) -> int:
         """Give back what one holds who never began: no page is to blame for that."""
         with transaction(self.house.db):
-            return self.house.queue.release(migrant)
+            returned = self.house.queue.release(migrant)
+            self._drop_given_up()
+        return returned
+
+    def _drop_given_up(self) -> bool:
+        """End queued URLs of hosts that were given up meanwhile, and count them; False: there were none."""
+        dropped = self.house.hosts.drop_given_up()
+        self.house.counts["lost"] += dropped.get(State.FAILED, 0)
+        self.house.counts["passed_over"] += dropped.get(State.SKIPPED, 0)
+        return bool(dropped)
 
     def _look_after_crew(self) -> None:
         """Notice who is silent, complete moves, answer questions, grow or shrink."""
@@ -298,6 +308,8 @@ class Coordinator:
             return Finish.LIMIT
         opening = self.house.hosts.next_opening()
         if opening is None:
+            with transaction(self.house.db):
+                self._drop_given_up()
             return None if self._refill() or self.stay else Finish.DONE
         return Finish.HELD if opening - self.clock() > LONGEST_WAIT else None
 

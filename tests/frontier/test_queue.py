@@ -270,6 +270,21 @@ def test_condemned_hosts_lose_their_queue_and_are_pardoned_later(db: Connection)
     assert hosts.verdicts([Host("http://a")]) == {}
 
 
+@pytest.mark.parametrize(
+    ("reason", "state"), [(Reason.CONNECT, State.FAILED), (Reason.ROBOTS_UNREACHABLE, State.SKIPPED)]
+)
+def test_urls_returned_to_a_given_up_host_end_with_its_reason(db: Connection, reason: Reason, state: State) -> None:
+    add(db, "http://a/1", "http://a/2", "http://b/1")
+    hosts, queue = Hosts(db), Queue(db, FAST)
+    queue.take("w", 1, 0)
+    hosts.condemn(1, reason, state)
+    queue.lose("w")
+    assert hosts.drop_given_up() == {state: 1}
+    assert queue.waiting() == 1  # the URL of the other host
+    assert db.execute("SELECT count(*) FROM urls WHERE host = 1 AND state = 'queued'").fetchone() == (0,)
+    assert hosts.drop_given_up() == {}
+
+
 def test_robots_out_of_reach_are_tried_three_times(db: Connection) -> None:
     add(db, "http://a/1", known=False)
     hosts = Hosts(db)

@@ -16,6 +16,7 @@ ROBOTS_TRIES = 3
 LIES = 3  # ETags that changed without their bodies
 DNS_TRIES = 3
 RETRY_AFTER_CAP = 86_400.0
+SKIPPING = frozenset({Reason.ROBOTS_UNREACHABLE, Reason.PRIVATE_ADDRESS})  # reasons that are no failure of the pages
 JITTER = 0.1  # so that hosts held at the same moment do not all come back in the same second
 
 
@@ -34,6 +35,11 @@ def backoff(strikes: int, first: float, asked: float = 0.0) -> float:
     least = first * 2 ** min(strikes - bool(asked), 20) if strikes or not asked else 0.0
     wait = min(max(asked, least), RETRY_AFTER_CAP)
     return wait * (1 + JITTER * random.random())
+
+
+def given_up_state(reason: Reason) -> State:
+    """Return the final state of URLs whose host was given up for this reason."""
+    return State.SKIPPED if reason in SKIPPING else State.FAILED
 
 
 class Hosts:
@@ -76,6 +82,19 @@ class Hosts:
         ).rowcount
         self.db.execute("DELETE FROM queue WHERE host = ?", (host,))
         return done
+
+    def drop_given_up(self) -> dict[State, int]:
+        """End queued URLs of hosts that were given up while a worker leased those URLs.
+
+        Such URLs come back into the queue when their worker is lost or stopped. Returns the number of URLs by final
+        state.
+        """
+        rows = self.db.execute("SELECT id, verdict FROM hosts WHERE waiting > 0 AND verdict <> ''").fetchall()
+        counts: dict[State, int] = {}
+        for host, verdict in rows:
+            state = given_up_state(reason := Reason(verdict))
+            counts[state] = counts.get(state, 0) + self.condemn(host, reason, state)
+        return counts
 
     def verdicts(self, names: Iterable[Host]) -> dict[Host, Reason]:
         """The hosts among these that are condemned, and why."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from sanderling.frontier.closing import close, conduct
-from sanderling.frontier.hosts import CONDEMN_AFTER, backoff
+from sanderling.frontier.hosts import CONDEMN_AFTER, backoff, given_up_state
 from sanderling.frontier.leases import Closing, Lease
 from sanderling.home.hops import respelled
 from sanderling.home.house import House, UrlRow
@@ -18,6 +18,14 @@ TROUBLE_SHARE = 12  # a host that cannot be reached rests a twelfth of what one 
 
 
 def close_lease(visit: Visit, lease: Lease, row: UrlRow, old: Latest | None, house: House) -> Closing:
+    """Decide how a lease ends; no URL of a host that was given up goes back into the queue."""
+    closing = _close_lease(visit, lease, row, old, house)
+    if closing.state is State.QUEUED and (given_up := house.judge.condemned.get(host_of(visit.url))):
+        return Closing(lease, given_up_state(given_up), given_up, visit.note, closing.attempts)
+    return closing
+
+
+def _close_lease(visit: Visit, lease: Lease, row: UrlRow, old: Latest | None, house: House) -> Closing:
     closing = close(visit, lease, row.attempts, house.retries)
     if visit.list_next and house.lists.goes_on(visit.id):
         return Closing(lease, State.QUEUED)
@@ -25,9 +33,6 @@ def close_lease(visit: Visit, lease: Lease, row: UrlRow, old: Latest | None, hou
         return Closing(lease, State.VISITED, note="missing, to be looked at once more")
     if (wire := respelled(visit, row)) is not None:
         return Closing(lease, State.QUEUED, wire=wire, hops=row.hops + 1)
-    if closing.state is State.QUEUED and (given_up := house.judge.condemned.get(host_of(visit.url))):
-        state = State.SKIPPED if given_up is Reason.ROBOTS_UNREACHABLE else State.FAILED
-        return Closing(lease, state, given_up, visit.note, closing.attempts)
     if closing.state is State.FAILED and old is not None and old.is_there:
         return replace(closing, state=State.VISITED)  # trouble is no change: what we hold stays
     if row.hops and visit.outcome in STILL_THERE:
