@@ -1,16 +1,43 @@
-"""What may be handed out before the last batch is stored."""
+"""What may be handed out before the last batch is stored, and with which crawl delay."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
 from sanderling.clock import real
+from sanderling.coordinator import Coordinator
+from sanderling.database import transaction
+from sanderling.ending import Bounds
+from sanderling.engines.hosts.address import Address
+from sanderling.engines.processes import Processes, _Crew
 from sanderling.errands import Errands
+from sanderling.frontier.book import Entry
 from sanderling.home.house import House
-from sanderling.records import Host, Outcome, Parcel, Reason, Robots, Url, Visit
+from sanderling.migrants.resolve import Resolver
+from sanderling.migrants.settings import FetchSettings
+from sanderling.opening import open_house
+from sanderling.quarters import put_in_charge
+from sanderling.records import (
+    Candidate,
+    Host,
+    Itinerary,
+    Outcome,
+    Parcel,
+    Reason,
+    Robots,
+    Role,
+    Source,
+    State,
+    Url,
+    Visit,
+)
+from sanderling.request import Request, read_seed
 from sanderling.schedule.roster import Roster
 from sanderling.schedule.verdict import Ahp
+from sanderling.settings import Politeness, Scope
+from sanderling.store.collection import open_collection
 
 
 class Nobody:
@@ -51,3 +78,60 @@ def test_pauses_limits_and_topics_need_the_last_word() -> None:
     assert not errands(quota=object()).may_go_ahead([FINE])
     assert not errands(focused=True).may_go_ahead([FINE])
     assert not errands(eager=True).may_go_ahead([FINE])
+
+
+PLACE = "https://beside.example"
+SITE = "http://127.0.0.1:1"
+
+
+class StillProcesses(Processes):
+    """An engine that starts no processes and records what it would send."""
+
+    def __init__(self) -> None:
+        super().__init__(FetchSettings(), {PLACE: Address(PLACE, "", "")})
+        self.served = {Host(SITE): PLACE}
+        self.sent: list[Itinerary] = []
+
+    def create(self, name: str = "", place: str = "") -> str:
+        self.crew[name] = cast(_Crew, SimpleNamespace(name=name, place=place))
+        return name
+
+    def dispose(self, migrant: str) -> None:
+        del self.crew[migrant]
+
+    def send(self, migrant: str, itinerary: Itinerary) -> None:
+        self.sent.append(itinerary)
+
+    def abandon(self, migrant: str, host: Host | None = None) -> None: ...
+
+
+def hand_out(coordinator: Coordinator, engine: StillProcesses, migrant: str, place: str) -> list[Itinerary]:
+    """Hand out what waits while this is the only worker, then return its leases."""
+    engine.crew.clear()
+    engine.sent.clear()
+    engine.create(migrant, place)
+    coordinator.roster.join(migrant)
+    coordinator.errands.hand_out()
+    with transaction(coordinator.house.db):
+        coordinator.house.queue.release(migrant)
+    coordinator.roster.leave(migrant)
+    return list(engine.sent)
+
+
+def test_crawl_delay_applies_again_once_no_worker_runs_beside_the_server(tmp_path: Path) -> None:
+    request = Request(seeds=(SITE + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0.3))
+    with open_collection(tmp_path) as collection:
+        house = open_house(collection, request, [read_seed(SITE + "/")], -1, real)
+        urls = [Candidate(Url(f"{SITE}/{number}"), source=Source.SEED, role=Role.PAGE) for number in range(200)]
+        with transaction(house.db):
+            house.book.add([Entry(url, State.QUEUED) for url in urls], 1.0)
+            house.hosts.locate(1, ("127.0.0.1",), 1e12)
+        engine = StillProcesses()
+        coordinator = put_in_charge(house, engine, request, tmp_path, Bounds(), Resolver(), real)
+        (beside,) = hand_out(coordinator, engine, "m1", PLACE)
+        (home,) = hand_out(coordinator, engine, "m1", "")
+        (back,) = hand_out(coordinator, engine, "m1", PLACE)
+        assert (beside.delay_seconds, home.delay_seconds, back.delay_seconds) == (0.0, 0.3, 0.0)
+        assert len(home.stops) <= house.queue.pace.most() < len(beside.stops)
+        house.archive.close()
+        house.log.close()

@@ -45,9 +45,11 @@ class Errands:
         self.done = done
         self.clock = clock
         self.brief: Callable[[Itinerary], Brief | None] | None = None  # what specialised migrants are to look for
+        self.near_sites: Callable[[], frozenset[Host]] = frozenset  # fetched by a worker beside their server, now
 
     def hand_out(self) -> None:
         """Give every open host to the migrant the schedule chooses, as long as somebody has room."""
+        self._update_near_sites()
         self.roster.rests = self.house.queue.pace.delay_seconds > 0
         order = self.house.order
         choosy = order.is_eager or order.is_focused  # rather wait for the best hosts than ask them all
@@ -67,6 +69,15 @@ class Errands:
         for migrant, itinerary in trips:
             self.post.send(migrant, itinerary)
             self.house.log.signal(Signal.CRAWL, 1, f"{migrant}: {len(itinerary.stops)} stops at {itinerary.host}")
+
+    def _update_near_sites(self) -> None:
+        """Fetch a site without a crawl delay of ours only while a worker runs beside its server.
+
+        A worker may be moved home, parked or lost at any time: from then on the site is fetched over the network.
+        """
+        queue, near = self.house.queue, self.near_sites()
+        if near != queue.pace.near:
+            queue.pace = msgspec.structs.replace(queue.pace, near=near)
 
     def may_go_ahead(self, parcels: Iterable[Parcel]) -> bool:
         """May URLs be handed out before these are stored? Not where they may teach which, or that a host wants rest."""

@@ -88,14 +88,14 @@ def put_in_charge(
         roster=roster_of(request, home),
         clock=clock,
     )
-    settle(house, coordinator, home, request)
+    settle(coordinator, home, request)
     return coordinator
 
 
-def settle(house: House, coordinator: Coordinator, home: Engine, request: Request) -> None:
+def settle(coordinator: Coordinator, home: Engine, request: Request) -> None:
     """Let the crew grow if it may. One migrant goes to every host: the owner sets the pace, letters may be long."""
     coordinator.crew.most = AUTO_MOST if request.workers.migrants == AUTO else 0
     if isinstance(home, Processes) and home.hosts:
-        house.queue.pace = msgspec.structs.replace(house.queue.pace, near=frozenset(home.served))
+        coordinator.errands.near_sites = home.near_sites
         coordinator.crew.hands = dict.fromkeys(home.hosts, HOST_HANDS)
         coordinator.posts = tuple(home.hosts)

@@ -74,6 +74,11 @@ class Processes:
             return False
         return member.place == place or (not member.place and not any(m.place == place for m in self.crew.values()))
 
+    def near_sites(self) -> frozenset[Host]:
+        """Return the sites that a running worker beside their web server fetches at this moment."""
+        places = {member.place for member in self.crew.values()}
+        return frozenset(site for site, place in self.served.items() if place in places)
+
     def where(self, migrant: str) -> str:
         """Where to find one, for a person."""
         member = self.crew.get(migrant)

@@ -32,7 +32,7 @@ class Pace(Struct, frozen=True):
     batch: int = 64  # most stops of one itinerary
     proxied: bool = False  # names are resolved by a proxy, not by us
     term_seconds: float = TERM_SECONDS
-    near: frozenset[str] = frozenset()  # sites with a host of their own: it sets the pace, on the spot
+    near: frozenset[str] = frozenset()  # sites fetched beside their server now: its owner sets the pace
 
     def most(self, pause: float = 0.0) -> int:
         """Stops of one host that may be in one migrant's hands; `pause` is what its robots.txt asks for."""
