@@ -230,6 +230,7 @@ class Coordinator:
         """Notice who is silent, complete moves, answer questions, grow or shrink."""
         for member in self.roster.miss(self.house.queue.pace.term_seconds, self.listened_at):
             returned = self._release(member.id)
+            self.engine.abandon(member.id)  # what it was sent and has not read yet must not be fetched by two
             self.house.log.note(f"migrant {member.id} is silent; {returned} leases returned")
             if self.stopping is None and all(other.silent for other in self.roster.members.values()):
                 self.crew.create(self.crew.register.find(member.id).place)  # somebody must go on

@@ -145,6 +145,7 @@ def fetch_settings(request: Request) -> FetchSettings:
         digest=fetching.digest,
         resources=fetching.resources,
         topic=request.wish.topic,
+        lease_seconds=request.workers.lease,
     )
 
 

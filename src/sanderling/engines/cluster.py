@@ -86,7 +86,7 @@ class Cluster:
 
     def _order(self, migrant: str, order: Go | Abandon) -> None:
         if migrant in self.homes:
-            self._post(Post(migrant, msgspec.msgpack.encode(order)))
+            self._post(Post(migrant, msgspec.msgpack.encode(order), time.monotonic()))
 
     def dispose(self, migrant: str) -> None:
         """End a migrant for good."""

@@ -47,6 +47,7 @@ class Post(Struct, frozen=True, tag=True):
 
     migrant: str
     order: bytes
+    posted_at: float = 0.0  # by the monotonic clock, which all processes of a machine share
 
 
 class Dispose(Struct, frozen=True, tag=True):
@@ -93,7 +94,7 @@ class Driver:
         self.inbox = Inbox()
         self.decoder = msgspec.msgpack.Decoder(Order)
         self.actors: dict[str, Any] = {}
-        self.orders: dict[str, list[bytes]] = {}
+        self.orders: dict[str, list[Post]] = {}
         self.turns: dict[Any, str] = {}
         self.idle_since: dict[str, float] = {}
         self.homes: dict[str, str] = {}  # the nodes of those who were put near a label
@@ -114,8 +115,8 @@ class Driver:
             match self.decoder.decode(body):
                 case Create(migrant, place):
                     self._create(migrant, place)
-                case Post(migrant, order) if migrant in self.actors:
-                    self.orders[migrant].append(order)
+                case Post(migrant) as post if migrant in self.actors:
+                    self.orders[migrant].append(post)
                     if migrant not in self.turns.values():
                         self._start_turn(migrant)
                 case Dispose(migrant) if migrant in self.actors:
@@ -142,8 +143,9 @@ class Driver:
         return affinity(node_id=node, soft=False)  # else a busy node loses it to another
 
     def _start_turn(self, migrant: str) -> None:
-        orders, self.orders[migrant] = self.orders[migrant], []
-        self.turns[self.actors[migrant].turn.remote(orders)] = migrant
+        posts, self.orders[migrant] = self.orders[migrant], []
+        oldest = time.monotonic() - min((post.posted_at for post in posts), default=time.monotonic())
+        self.turns[self.actors[migrant].turn.remote([post.order for post in posts], oldest)] = migrant
         self.idle_since.pop(migrant, None)
 
     def _finish_turn(self, ref: Any) -> None:

@@ -5,6 +5,7 @@ import signal
 import socket
 import sys
 import time
+from math import inf
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -59,13 +60,15 @@ def _compared(page: Document | Glance, known: Known) -> dict[str, bytes]:
 class Worker:
     """Drives one trip between two looks at the orders."""
 
-    def __init__(self, name: str, trip: "Trip | RemoteTrip", sock: socket.socket) -> None:
+    def __init__(self, name: str, trip: "Trip | RemoteTrip", sock: socket.socket, lease_seconds: float = inf) -> None:
         self.name = name
         self.trip = trip
         self.sock = sock
         self.inbox = Inbox()
         self.orders = msgspec.msgpack.Decoder(Order)
         self.last_beat = 0.0
+        self.lease_seconds = lease_seconds
+        self.last_turn = time.monotonic()
 
     def run(self) -> None:
         """Work until told to quit or until the coordinator is gone.
@@ -80,6 +83,7 @@ class Worker:
     def _obey(self) -> bool:
         select.select([self.sock], [], [], 0 if self.trip.load else HEARTBEAT_SECONDS)
         alive = self.inbox.read(self.sock)
+        is_expired = self._is_lease_expired()
         for body in self.inbox.frames():
             match self.orders.decode(body):
                 case Go(itinerary):
@@ -88,7 +92,15 @@ class Worker:
                     self._deliver(Parcel(self.name, tuple(self.trip.abandon(drop_in_flight=False, host=host))))
                 case Quit():
                     return False
+        if is_expired:
+            self._deliver(Parcel(self.name, tuple(self.trip.abandon(drop_in_flight=False))))
         return alive
+
+    def _is_lease_expired(self) -> bool:
+        """Was this process stopped for longer than a lease? Then its URLs may belong to other workers by now."""
+        now = time.monotonic()
+        gap, self.last_turn = now - self.last_turn, now
+        return gap > self.lease_seconds
 
     def _deliver(self, parcel: Parcel) -> None:
         now = time.time()
@@ -129,7 +141,7 @@ def live(name: str, sock: socket.socket) -> None:
     with modules_stay():
         trip = begin(start, name)
     try:
-        Worker(name, trip, sock).run()
+        Worker(name, trip, sock, start.settings.lease_seconds).run()
     except (BrokenPipeError, ConnectionResetError):  # the coordinator is gone; what we hold is leased and comes back
         return
     finally:

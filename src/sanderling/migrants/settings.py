@@ -48,6 +48,7 @@ class FetchSettings(Struct, frozen=True):
     max_in_flight: int = 256  # requests at once, over all hosts
     max_buffered: int = 256 * MIB  # bodies half received, over all requests
 
+    lease_seconds: float = 120.0  # a worker without contact for longer has lost its leases, and returns its URLs
     latency_factor: float = LATENCY_FACTOR
     max_latency_delay: float = MAX_LATENCY_DELAY
 
