@@ -16,6 +16,7 @@ from sanderling.clock import Clock
 from sanderling.database import Connection, is_current, migrate, transaction
 from sanderling.dedupe.twins import Pairing
 from sanderling.errors import StoreUnavailable, UsageError
+from sanderling.frontier.again import queue_pages
 from sanderling.frontier.book import Book
 from sanderling.frontier.hosts import Hosts
 from sanderling.frontier.judge import Judge
@@ -60,6 +61,7 @@ from sanderling.store.collection import (
 from sanderling.store.crawl_log import CrawlLog
 from sanderling.store.graph import Graph
 from sanderling.store.hints import Hints
+from sanderling.store.lost_records import describe_lost, forget_missing
 from sanderling.store.offsite import Offsite, open_offsite
 from sanderling.store.warc import Archive, open_archive
 
@@ -80,7 +82,18 @@ def opened(folder: Path, request: Request, seeds: Sequence[Spelling], clock: Clo
         with house.archive, closing(house.log):
             for repaired in house.archive.repairs:
                 house.log.note(repaired.told)
+            _queue_lost(house)
             yield house, request
+
+
+def _queue_lost(house: House) -> None:
+    """Forget what damaged WARC files have lost, and queue those pages."""
+    with transaction(house.db):
+        lost = forget_missing(house.db, house.archive.repairs)
+        queue_pages(house.db, [page for pages in lost.values() for page in pages])
+    house.damage = [describe_lost(file, len(pages)) for file, pages in lost.items()]
+    for line in house.damage:
+        house.log.note(line)
 
 
 def planned(folder: Path) -> Collection | None:

@@ -11,7 +11,7 @@ import msgspec
 
 from sanderling.cli.beside import company
 from sanderling.cli.frame import EXIT_FAILED, Call, agrees, print_json, say
-from sanderling.cli.progress import CODES, show_progress, size_text, stop_on_signals
+from sanderling.cli.progress import CODES, show_progress, size_text, stop_on_signals, warn_of_damage
 from sanderling.cli.seeds import read_seeds, warn_of_credentials, warn_without_contact
 from sanderling.coordinator import Coordinator, Engine
 from sanderling.ending import Finish
@@ -156,8 +156,7 @@ def started(call: Call, request: Request, coordinator: Coordinator) -> None:
     """Before the first request: warn, and listen to Ctrl-C."""
     warn_without_contact(call, request)
     warn_of_credentials(call, request)
-    for damaged in [one for one in coordinator.house.archive.repairs if one.missing]:
-        say(call, f"warning: {damaged.told}")
+    warn_of_damage(call, coordinator)
     if call.verbose:
         coordinator.house.log.tell = lambda line: print(line, file=sys.stderr)
         coordinator.house.log.tell_all = call.verbose > 1

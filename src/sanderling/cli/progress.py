@@ -92,6 +92,12 @@ def size_text(count: float) -> str:
     return f"{count:.1f} TB"
 
 
+def warn_of_damage(call: Call, coordinator: Coordinator) -> None:
+    """Print how many pages damaged WARC files have lost; nothing with --quiet."""
+    for line in () if call.quiet else coordinator.house.damage:
+        print(f"warning: {line}", file=sys.stderr)
+
+
 def stop_on_signals(coordinator: Coordinator) -> None:
     """First Ctrl-C: finish what is in flight and save; second: at once. Neither loses anything."""
 

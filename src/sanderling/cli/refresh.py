@@ -6,6 +6,7 @@ import shlex
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -13,8 +14,9 @@ from msgspec import Struct
 
 from sanderling.cli.beside import company
 from sanderling.cli.frame import EXIT_FAILED, Call, print_json, print_rows
-from sanderling.cli.progress import CODES, show_progress, size_text, stop_on_signals
+from sanderling.cli.progress import CODES, show_progress, size_text, stop_on_signals, warn_of_damage
 from sanderling.cli.times import iso, short
+from sanderling.coordinator import Coordinator
 from sanderling.ending import Finish
 from sanderling.engines.parking import parked
 from sanderling.errors import UsageError
@@ -71,7 +73,7 @@ def run(call: Call) -> int:
     with (
         parked(request.workers.park, call.collection),
         show_progress(call) as shown,
-        company(call, stop_on_signals, shown) as (begin, look),
+        company(call, partial(_started, call), shown) as (begin, look),
     ):
         summary = refresh(call.collection, request, mode, on_start=begin, on_tick=look)
     for host in () if call.quiet else summary.unreachable[:MOST_NAMED]:
@@ -83,6 +85,11 @@ def run(call: Call) -> int:
     if summary.due and not summary.visited and summary.unreachable and summary.finish_reason == Finish.DONE:
         return EXIT_FAILED
     return CODES[Finish(summary.finish_reason)]
+
+
+def _started(call: Call, coordinator: Coordinator) -> None:
+    warn_of_damage(call, coordinator)
+    stop_on_signals(coordinator)
 
 
 def interrupted(call: Call) -> None:

@@ -70,6 +70,7 @@ class House(Struct):
     rereads: dict[int, int] = {}  # pages whose bytes changed and whose words did not, with the visit before
     is_ahead: bool = False  # a batch was taken back from the disk, and memory still holds what was learned from it
     learned: int = 0  # pages since waiting URLs were last moved by what was learned
+    damage: list[str] = []  # what damaged WARC files have lost, a sentence for each
     write_back: Callable[[], None] = lambda: None  # has the log of the database emptied, and does not wait for that
 
 

@@ -31,7 +31,8 @@ def note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house
             continue
         site = site_of(visit.url)
         house.log.signal(Signal.COMPARE, 1, visit.url)
-        if not item.changed and visit.outcome in (Outcome.NOT_MODIFIED, Outcome.FETCHED):
+        is_same = not item.changed or house.catalogue.is_restored(visit, old)
+        if is_same and visit.outcome in (Outcome.NOT_MODIFIED, Outcome.FETCHED):
             house.ledger.same(visit.id, site, is_copy=_is_copy(item))
         elif visit.outcome is Outcome.FETCHED:
             found = _difference(visit, old, house)

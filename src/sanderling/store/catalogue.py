@@ -163,6 +163,13 @@ class Catalogue:
         """Where the record of one visit lies."""
         return self.body_places([visit]).get(visit)
 
+    def is_restored(self, visit: Visit, old: Latest) -> bool:
+        """Is this the body of the last version, whose record was lost and whose digest was therefore forgotten?"""
+        if old.digest or not visit.digest:
+            return False
+        row = self.db.execute("SELECT digest FROM visits WHERE id = ?", (old.visit,)).fetchone()
+        return row is not None and row[0] == visit.digest
+
     def miss(self, urls: Sequence[int]) -> None:
         """Their site says that these are no more: that counts as one look, and the next decides."""
         self.db.executemany(
@@ -211,14 +218,15 @@ class Catalogue:
         for item in filed:
             visit, id_ = item.visit, self.next_visit
             self.next_visit += 1
+            before = latest.get(visit.id)
+            changed = item.changed and not (before is not None and self.is_restored(visit, before))
             visits.append(
-                (id_, visit.id, visit.at, session, str(visit.outcome), str(visit.reason), visit.status, item.changed,
+                (id_, visit.id, visit.at, session, str(visit.outcome), str(visit.reason), visit.status, changed,
                  visit.digest, visit.size, visit.wire_bytes, visit.seconds, item.file, item.start, item.length,
                  item.record, item.payload)
             )  # fmt: skip
-            before = latest.get(visit.id)
             if visit.outcome in (Outcome.FETCHED, Outcome.REDIRECT) and (item.changed or before is None):
-                pages.append(self._page(item, before, id_))
+                pages.append(self._page(item, before, id_, changed))
                 if (
                     before is not None
                     and visit.outcome is Outcome.FETCHED
@@ -249,13 +257,14 @@ class Catalogue:
         self.db.executemany("DELETE FROM marks WHERE url = ?", unmarked)
         self.mark_all(marks)
 
-    def _page(self, item: Filed, before: Latest | None, id_: int) -> tuple[object, ...]:
+    def _page(self, item: Filed, before: Latest | None, id_: int, changed: bool) -> tuple[object, ...]:
         visit = item.visit
         return (
             visit.id, visit.status, visit.mime, visit.charset, visit.title, visit.language,
-            before.first_seen if before else visit.at, visit.at, visit.at, visit.digest, visit.size, visit.etag,
+            before.first_seen if before else visit.at, visit.at,
+            before.last_change if before and not changed else visit.at, visit.digest, visit.size, visit.etag,
             visit.last_modified, visit.canonical, OWN * visit.noindex | BARRED * visit.barred, visit.nofollow, id_,
-            before.visits + 1 if before else 1, before.changes + 1 if before else 0, 0,
+            before.visits + 1 if before else 1, before.changes + changed if before else 0, 0,
             item.twin.url if item.twin else 0, visit.location, item.link_count, item.links,
         )  # fmt: skip
 
