@@ -42,6 +42,7 @@ COMMANDS = {
     "serve": "a search page and a window into the crawl, in the browser",
     "forget": "take pages out of a collection for good, and keep them out",
     "export": "write the catalogue as JSON lines, CSV or Parquet",
+    "verify": "check a collection for damage, and repair what can be repaired",
     "check": "what we would do with a URL, a robots.txt or a page, and why",
     "aliases": "other names of a person, a place, a drug, as the stored pages give them",
     "migrants": "list, clone, move, pause and dispose of the workers of a running crawl",
