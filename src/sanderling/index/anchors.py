@@ -3,12 +3,15 @@
 Gathered while the index follows the crawl, written down once per batch: a row per link would cost more than the index.
 """
 
-from collections.abc import Iterable, Sequence
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from sanderling.database import Connection, connect, migrate
+from sanderling.database import Connection, Cursor, connect, is_damage, migrate
 from sanderling.errors import CollectionError
 from sanderling.index import watch
 
@@ -110,19 +113,63 @@ class Anchors:
         try:
             return _decode(texts)
         except msgspec.DecodeError as error:
-            raise CollectionError(
-                f"{self.folder / DATABASE} is damaged: {error}; delete {self.folder}: it is made anew from the archive"
-            ) from None
+            raise damaged_anchors(self.folder, error) from None
 
     def close(self) -> None:
         """Close the database."""
         self.db.close()
 
 
+class AnchorConnection:
+    """A connection that names `anchors.db` and its remedy when SQLite finds it damaged."""
+
+    def __init__(self, db: Connection, folder: Path) -> None:
+        self.db = db
+        self.folder = folder
+
+    def execute(self, sql: str, parameters: Any = (), /) -> Cursor:
+        with naming_damage(self.folder):
+            return self.db.execute(sql, parameters)
+
+    def executemany(self, sql: str, parameters: Any, /) -> object:
+        with naming_damage(self.folder):
+            return self.db.executemany(sql, parameters)
+
+    def close(self) -> None:
+        self.db.close()
+
+    @property
+    def in_transaction(self) -> bool:
+        return self.db.in_transaction
+
+
+@contextmanager
+def naming_damage(folder: Path) -> Iterator[None]:
+    """Report damage of the anchor database as such, not as damage of the collection it is derived from."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
+        raise damaged_anchors(folder, error) from None
+
+
+def damaged_anchors(folder: Path, error: object) -> CollectionError:
+    """Make the error that names the file and the remedy: the index is built again from the archive."""
+    return CollectionError(
+        f"{folder / DATABASE} is damaged: {error}; delete {folder}: it is made anew from the archive"
+    )
+
+
 def open_anchors(folder: Path) -> Anchors:
     """Open the words of links beside the index."""
     folder.mkdir(parents=True, exist_ok=True)
-    db = connect(folder / DATABASE)
+    try:
+        db = AnchorConnection(connect(folder / DATABASE), folder)
+    except CollectionError as error:
+        if isinstance(error.__context__, sqlite3.DatabaseError) and is_damage(error.__context__):
+            raise damaged_anchors(folder, error.__context__) from None
+        raise
     db.execute("PRAGMA synchronous=FULL")  # the commit of the index must not come without it, not even in a power cut
     migrate(db, {"anchors": SCHEMA})
     return Anchors(db, folder)
