@@ -2,7 +2,7 @@
 
 python -m benchmarks.duplicates near OLD NEW [OLD NEW ...]   two versions of a page beside two pages of a template
 python -m benchmarks.duplicates index                        memory and look-up of a large index
-python -m benchmarks.duplicates speed FOLDER ...             long integers beside numpy
+python -m benchmarks.duplicates speed FOLDER ...             a sketch beside parsing
 """
 
 import argparse
@@ -16,9 +16,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from sanderling.dedupe.near import NEAR, SURE, NearIndex
+from sanderling.pages.minhash import BINS, distance, sketch
 from sanderling.pages.parse import parse
-from sanderling.pages.simhash import BITS, distance, majority, simhash
 from sanderling.pages.text import letters
+from sanderling.pages.textmarks import text_marks
 
 
 def main() -> int:
@@ -66,7 +67,7 @@ def _found(site: Site) -> list[int]:
     for page, (old, _) in enumerate(site.marks, 1):
         known.add(page, old)
     return [
-        next((twin.distance for twin in known.find(new) if twin.page == page), BITS)
+        next((twin.distance for twin in known.find(new) if twin.page == page), BINS)
         for page, (_, new) in enumerate(site.marks, 1)
     ]
 
@@ -82,7 +83,7 @@ def _read(old: Path, new: Path, labels: Path | None, count: int, seed: int) -> S
 
 
 def _mark(path: Path) -> int:
-    return simhash(letters(parse(path.read_bytes())))
+    return int.from_bytes(sketch(letters(parse(path.read_bytes()))), "little")
 
 
 def _strangers(site: Site, seed: int) -> list[int]:
@@ -99,7 +100,7 @@ def _strangers(site: Site, seed: int) -> list[int]:
 
 
 def _print_f1(title: str, same: Sequence[int], other: Sequence[int]) -> None:
-    for limit in sorted({3, SURE, NEAR}):
+    for limit in sorted({SURE, NEAR}):
         hit, wrong = sum(far <= limit for far in same), sum(far <= limit for far in other)
         f1 = 2 * hit / (hit + wrong + len(same))
         print(
@@ -114,8 +115,8 @@ def index(args: argparse.Namespace) -> None:
     empty = found.bytes_used
     for size in (10_000, 100_000, 1_000_000):
         while len(found) < size:
-            found.add(len(found) + 1, dice.getrandbits(64) or 1)
-        asked = [dice.choice(found.marks) ^ 1 << dice.randrange(64) for _ in range(500)]
+            found.add(len(found) + 1, dice.getrandbits(256) or 1)
+        asked = [found.sketch(dice.randrange(1, size + 1)) ^ 1 << dice.randrange(256) for _ in range(500)]
         start = time.process_time()
         hits = sum(bool(found.find(mark)) for mark in asked)
         spent = (time.process_time() - start) / len(asked)
@@ -125,16 +126,8 @@ def index(args: argparse.Namespace) -> None:
         )
 
 
-def simhash_by_numpy(words: bytes, count: int) -> int:
-    """Count bits as numpy does it."""
-    import numpy as np
-
-    bits = np.unpackbits(np.frombuffer(words, np.uint8).reshape(-1, 8), axis=1, bitorder="little")
-    return int.from_bytes(np.packbits(bits.sum(0) > count // 2, bitorder="little").tobytes(), "little")
-
-
 def speed(args: argparse.Namespace) -> None:
-    """Time both ways to count bits, and the whole mark beside parsing."""
+    """Time the sketch, in Python and in C, beside parsing."""
     seed = args.seed
     paths = [path for folder in args.folders for path in sorted(folder.rglob("*.htm*")) if path.is_file()]
     bodies = [path.read_bytes() for path in random.Random(seed).sample(paths, min(args.pages, len(paths)))]
@@ -142,13 +135,10 @@ def speed(args: argparse.Namespace) -> None:
     print(
         f"parse {_clock(parse, bodies):.1f} us, text {_clock(lambda b: letters(parse(b)), bodies):.1f} us with parsing"
     )
-    print(f"simhash of the text {_clock(simhash, texts):.1f} us")
-    for size in (50, 200, 1000, 4000):
-        words = [random.Random(seed).randbytes(8 * size)] * 200
-        assert majority(words[0], size) == simhash_by_numpy(words[0], size)
-        ours = _clock(lambda w, n=size: majority(w, n), words)
-        theirs = _clock(lambda w, n=size: simhash_by_numpy(w, n), words)
-        print(f"{size:>5} features: long integers {ours:.1f} us, numpy {theirs:.1f} us")
+    print(
+        f"sketch of the text in Python {_clock(sketch, texts):.1f} us, "
+        f"with its hash in C {_clock(text_marks, texts):.1f} us"
+    )
 
 
 def _clock(work: Callable[..., object], things: Sequence[object]) -> float:

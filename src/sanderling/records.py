@@ -268,7 +268,7 @@ class Visit(Struct, frozen=True):
     metadata: bytes = b""  # the same for the metadata record
     record_id: str = ""  # of the response record
     payload: str = ""  # its WARC-Payload-Digest
-    marks: dict[str, bytes] = {}  # what the rooms later ask of a page, computed once: simhash, signatures, structure
+    marks: dict[str, bytes] = {}  # what the rooms later ask of a page, computed once: sketch, signatures, structure
 
 
 class Vitals(Struct, frozen=True):

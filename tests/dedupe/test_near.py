@@ -4,12 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.dedupe.near import SURE, NearIndex, Twin
-from sanderling.pages.simhash import distance
+from sanderling.pages.minhash import distance
 
-marks = st.integers(1, 2**64 - 1)
+marks = st.integers(1, 2**256 - 1)
 
 
-@given(st.lists(marks, max_size=20), marks, st.sets(st.integers(0, 63), max_size=SURE))
+@given(st.lists(marks, max_size=20), marks, st.sets(st.integers(0, 255), max_size=SURE))
 def test_whatever_is_near_is_found_and_nothing_else(others: list[int], mark: int, bits: set[int]) -> None:
     index = NearIndex()
     for number, other in enumerate(others, 2):
@@ -50,9 +50,9 @@ def test_a_page_can_be_forgotten() -> None:
     assert len(index) == 1
 
 
-def test_a_page_costs_at_most_forty_bytes() -> None:
+def test_a_page_costs_at_most_72_bytes() -> None:
     index = NearIndex()
     empty = index.bytes_used
     for page in range(1, 10_001):
-        index.add(page, page * 0x9E3779B97F4A7C15 & (2**64 - 1))
-    assert (index.bytes_used - empty) / 10_000 <= 40
+        index.add(page, page * 0x9E3779B97F4A7C15**4 & (2**256 - 1))
+    assert (index.bytes_used - empty) / 10_000 <= 72

@@ -74,14 +74,14 @@ def _pages(collection: Collection) -> Iterator[Page]:
 
     Many servers have an answer to whatever is asked for: what stands in the place of a sitemap or list is no page.
     """
-    for url, digest, mark, simhash in collection.db.execute(
+    for url, digest, mark, sketch in collection.db.execute(
         "SELECT h.name || u.path, p.digest, m.value, s.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
         " JOIN hosts AS h ON h.id = u.host LEFT JOIN marks AS m ON m.url = p.url AND m.kind = 'text'"
-        " LEFT JOIN marks AS s ON s.url = p.url AND s.kind = 'simhash'"
+        " LEFT JOIN marks AS s ON s.url = p.url AND s.kind = 'minhash'"
         " WHERE p.status BETWEEN 200 AND 299 AND p.size > 0 AND u.role = ?",
         (Role.PAGE,),
     ):
-        yield Page(url, mark or digest, simhash or b"")
+        yield Page(url, mark or digest, sketch or b"")
 
 
 def _is_meant(typed: str, site: str) -> bool:

@@ -40,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", metavar="TIME", help="visited since then: 2026-11-15, 7d, 2h")
     parser.add_argument("--changed", action="store_true", help="only pages that changed since they were first seen")
     parser.add_argument("--duplicates", action="store_true", help="only pages whose body is that of another page")
-    parser.add_argument("--near", action="store_true", help="only pages that read nearly like one met before")
+    parser.add_argument("--near", action="store_true", help="only near duplicates of a page fetched before")
     parser.add_argument("--notices", action="store_true", help="only pages that read like a notice: an outage, a login")
     parser.add_argument("--first", "--limit", dest="first", type=whole, metavar="N", help="at most so many")
 
@@ -132,8 +132,8 @@ def as_object(row: PageRow) -> dict[str, object]:
 
 def _near_object(pair: Pair | None, names: Mapping[int, str]) -> dict[str, object]:
     if pair is None:
-        return {"near_duplicate_of": "", "near_bits": None}
-    return {"near_duplicate_of": names.get(pair.twin, ""), "near_bits": pair.distance}
+        return {"near_duplicate_of": "", "near_similarity": None}
+    return {"near_duplicate_of": names.get(pair.twin, ""), "near_similarity": pair.similarity}
 
 
 def _print_pages(
@@ -145,7 +145,8 @@ def _print_pages(
             print_json(as_object(row) | _near_object(twins.get(row.id), names) | {"notice": row.id in told})
     elif call.args.near:
         pairs = ((row, twins[row.id]) for row in found)
-        print_rows(((p.distance, r.url, names.get(p.twin, "")) for r, p in pairs), ("bits", "url", "reads like"))
+        table = ((f"{p.similarity:.2f}", r.url, names.get(p.twin, "")) for r, p in pairs)
+        print_rows(table, ("similarity", "url", "near duplicate of"))
     elif call.args.duplicates:
         print_rows(((row.bytes, row.url, row.duplicate_of) for row in found), ("bytes", "url", "copy of"))
     else:

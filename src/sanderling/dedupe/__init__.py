@@ -1,4 +1,4 @@
-"""Duplicates (MIG-10): near ones by simhash, and how many there are of each kind.
+"""Duplicates (MIG-10): near ones by MinHash sketches, and how many there are of each kind.
 
 `near.py` finds pages that read nearly the same, `twins.py` keeps their pairs up to date, `tally.py` counts,
 `spellings.py` tells which known URLs need no visit because of a learned rule. Copies to the byte are met where pages

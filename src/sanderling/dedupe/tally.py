@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from sanderling.database import Connection
+from sanderling.dedupe.schema import is_current
 
 NEAR = "SELECT count(*) FROM near AS n JOIN pages AS p ON p.url = n.url WHERE p.status BETWEEN 200 AND 299"
 LINKS, NEW, ASKED, HITS, EVICTED = "links", "new", "asked", "hits", "evicted"
@@ -45,7 +46,7 @@ def count(db: Connection) -> Duplicates:
     """Count what there is; nothing where a collection is older than this table."""
     known = db.execute("SELECT 1 FROM migrations WHERE room = 'dedupe'").fetchone() is not None
     tally = dict(db.execute("SELECT name, count FROM tally").fetchall()) if known else {}
-    near = db.execute(NEAR).fetchone()[0] if known else 0
+    near = db.execute(NEAR).fetchone()[0] if is_current(db) else 0
     same, elsewhere = db.execute(
         "SELECT coalesce(sum(CASE WHEN p.duplicate_of > 0 THEN 1 ELSE 0 END), 0),"
         " coalesce(sum(CASE WHEN p.canonical <> '' AND p.canonical <> h.name || u.path THEN 1 ELSE 0 END), 0)"

@@ -1,7 +1,7 @@
 """Which stored pages read nearly like another one.
 
-The migrants left the marks (simhash). Pages that are new or changed since the last time are looked up among the
-originals: pages that did not read like any before them. One that reads like an original is paired with it, one that
+Workers compute the sketches (pages/minhash.py). Pages that are new or changed since the last time are looked up among
+the originals: pages that did not read like any before them. One that reads like an original is paired with it, one that
 reads like none but like a page that does, with that. A first crawl does so while pages come, as long as they are few;
 any other when it ends: only then is known what changed. Either way the original is the page that came first, as it
 reads now.
@@ -13,18 +13,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from sanderling.database import Connection
-from sanderling.dedupe.near import BANDS, NEAR, NearIndex
+from sanderling.dedupe.near import NEAR, NearIndex
+from sanderling.dedupe.schema import is_current
+from sanderling.pages.minhash import SIZE, similarity_of_distance
 
-MANY = 300_000  # pages from which only those at most three bits apart are sure to be found: look-ups must stay cheap
+MANY = 300_000  # pages from which only equal bands are looked up: look-ups must stay cheap
 SMALL = 20_000  # pages that are looked up while they come; among more it would slow the crawl down
 BESIDE = 32  # pages around an original by which others are known: a million that read alike cost no more than others
 MARKS = (
     "SELECT m.url, m.value, p.visit FROM marks AS m JOIN pages AS p ON p.url = m.url"
-    " WHERE m.kind = 'simhash' AND p.status BETWEEN 200 AND 299 AND p.duplicate_of = 0 ORDER BY m.url"
+    f" WHERE m.kind = 'minhash' AND length(m.value) = {SIZE} AND p.status BETWEEN 200 AND 299 AND p.duplicate_of = 0"
+    " ORDER BY m.url"
 )
 MARKED = (
     "SELECT count(*) FROM marks AS m JOIN pages AS p ON p.url = m.url"
-    " WHERE m.kind = 'simhash' AND p.status BETWEEN 200 AND 299 AND p.duplicate_of = 0"
+    f" WHERE m.kind = 'minhash' AND length(m.value) = {SIZE} AND p.status BETWEEN 200 AND 299 AND p.duplicate_of = 0"
 )
 NEAR_NOW = (
     "SELECT n.url, n.twin, n.distance FROM near AS n JOIN pages AS p ON p.url = n.url"
@@ -34,11 +37,16 @@ NEAR_NOW = (
 
 
 class Pair(Struct, frozen=True):
-    """A page, the one before it that it reads like, and in how many bits their marks differ."""
+    """A page, the one before it that it reads like, and in how many bits their sketches differ."""
 
     url: int
     twin: int
     distance: int
+
+    @property
+    def similarity(self) -> float:
+        """Return the estimated Jaccard similarity of the two texts, to two decimals: its standard error is .05."""
+        return round(similarity_of_distance(self.distance), 2)
 
 
 class News(Struct, frozen=True):
@@ -53,7 +61,8 @@ class News(Struct, frozen=True):
 class Known:
     """The pages by which others are known: originals, and around each the first that read like it."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = NEAR) -> None:
+        self._limit = limit  # bits by which the sketches of near duplicates differ at most
         self._originals, self._beside = NearIndex(), NearIndex()
         self._around = array("I", [0])  # by the slot of a page beside an original: the slot of that
         self._counts = bytearray(1)  # by the slot of an original: how many pages are around it
@@ -72,10 +81,10 @@ class Known:
 
     def pair(self, url: int, mark: int) -> Pair | None:
         """Pair a page with the nearest original, else with the nearest page beside one, and note it."""
-        within = NEAR if len(self._originals) <= MANY else BANDS - 1
-        if found := self._originals.nearest(mark, within):
+        is_wide = len(self._originals) <= MANY
+        if found := self._originals.nearest(mark, self._limit, is_wide):
             twin, original = found
-        elif found := self._beside.nearest(mark, within):
+        elif found := self._beside.nearest(mark, self._limit, is_wide):
             twin, original = found[0], self._around[found[1]]
         else:
             self.add_original(url, mark)
@@ -99,7 +108,7 @@ class Pairing:
             self.give_up()
         if self._known is not None:
             self._asked += len(marks)
-            self._pairs += _pairs(self._known, [(url, int.from_bytes(mark, "big")) for url, mark in marks])
+            self._pairs += _pairs(self._known, [(url, int.from_bytes(mark, "little")) for url, mark in marks])
 
     def give_up(self) -> None:
         """Leave all to a look-up at the end, as where a page came again: what was said of it may no longer hold."""
@@ -129,14 +138,14 @@ def look_up(db: Connection, rereads: Mapping[int, int] | None = None) -> News:
     followed = set(said.values())
     for url, mark, visit in db.execute(MARKS):
         if url in touched or url in apart:
-            asked.append((visit, url, int.from_bytes(mark, "big")))
+            asked.append((visit, url, int.from_bytes(mark, "little")))
         elif url not in said:
-            slot = known.add_original(url, int.from_bytes(mark, "big"))
+            slot = known.add_original(url, int.from_bytes(mark, "little"))
             slots |= {url: slot} if url in followed else {}
     for url, mark, _ in db.execute(MARKS) if slots else ():
         *_, original = _way(url, said)
         if original != url and original in slots and url not in touched and url not in apart:
-            known.add_beside(url, int.from_bytes(mark, "big"), slots[original])
+            known.add_beside(url, int.from_bytes(mark, "little"), slots[original])
     arrived = [(url, mark) for _, url, mark in sorted(asked)]
     return News(max(came.values()), len(asked), list(apart), list(_pairs(known, arrived)))
 
@@ -164,6 +173,6 @@ def _pairs(known: Known, asked: Iterable[tuple[int, int]]) -> Iterator[Pair]:
 
 def near(db: Connection) -> Iterator[Pair]:
     """All pages known to read nearly like another one; none where nobody looked yet."""
-    if db.execute("SELECT 1 FROM migrations WHERE room = 'dedupe'").fetchone():
+    if is_current(db):
         for row in db.execute(NEAR_NOW):
             yield Pair(*row)

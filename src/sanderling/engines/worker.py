@@ -36,10 +36,10 @@ def marks(page: Document | Glance, known: Known) -> dict[str, bytes]:
     if known.is_changed:
         found |= _compared(page, known)
     if isinstance(page, Glance):
-        found["text"], found["simhash"] = page.marks
+        found["text"], found["minhash"] = page.marks
         return found
     words = letters(page)  # last: it takes the tree apart
-    found["text"], found["simhash"] = text_marks(words)
+    found["text"], found["minhash"] = text_marks(words)
     said = pretended(page, words, known.body if known.is_changed else None)
     if said or known.is_changed:  # the last version may have been a notice
         found["pretence"] = (said or "").encode()

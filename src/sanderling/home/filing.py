@@ -57,7 +57,7 @@ def pair(filed: Sequence[Filed], latest: Mapping[int, Latest], house: House) -> 
     if latest or house.keeper is not None:
         house.pairing.give_up()
     plain = [item.visit for item in filed if 200 <= item.visit.status < 300 and item.twin is None]
-    house.pairing.take([(visit.id, visit.marks["simhash"]) for visit in plain if "simhash" in visit.marks])
+    house.pairing.take([(visit.id, visit.marks["minhash"]) for visit in plain if "minhash" in visit.marks])
 
 
 def learn(

@@ -8,14 +8,14 @@ a declaration that a site copied onto all its pages hides none of them.
 from collections.abc import Iterable, Mapping, Sequence
 
 from sanderling.database import Connection
-from sanderling.dedupe.near import NEAR
+from sanderling.dedupe.near import LEAST_SIMILARITY
 from sanderling.index.stored import Stored
-from sanderling.pages.simhash import distance
+from sanderling.pages.minhash import similarity
 from sanderling.store.listing import url_id
 
 STANDS = """
     SELECT a.value, b.value FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host
-         JOIN marks AS a ON a.url = p.url AND a.kind = 'simhash' JOIN marks AS b ON b.url = ? AND b.kind = 'simhash'
+         JOIN marks AS a ON a.url = p.url AND a.kind = 'minhash' JOIN marks AS b ON b.url = ? AND b.kind = 'minhash'
     WHERE p.url = ? AND p.noindex = 0 AND p.misses = 0 AND p.status BETWEEN 200 AND 299
           AND p.canonical IN ('', h.name || u.path)
 """
@@ -49,4 +49,4 @@ def given_way(db: Connection, rows: Sequence[Stored], urls: Mapping[int, str]) -
 def _stands(db: Connection, original: int, copy: int) -> bool:
     """Is this page there, does it stand for itself, and does it read like the other?"""
     marks = db.execute(STANDS, (copy, original)).fetchone()
-    return marks is not None and distance(*(int.from_bytes(mark, "big") for mark in marks)) <= NEAR
+    return marks is not None and similarity(*marks) >= LEAST_SIMILARITY

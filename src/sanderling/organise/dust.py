@@ -18,11 +18,11 @@ from msgspec.structs import replace
 from xxhash import xxh32_intdigest
 
 from sanderling.database import Connection
-from sanderling.pages.simhash import distance
+from sanderling.pages.minhash import similarity
 
 SUPPORT = 3  # groups of spellings that must agree in each half of the evidence
 ERRORS = 0.02  # versions that may be lost, to a group of spellings
-NEAR = 9  # bits up to which two texts may be versions of one page
+VERSIONS = 0.8  # similarity from which two texts may be versions of one page
 ROUNDS = 3
 MAX_NAMES = 100  # parameters of a site that are looked at, the usual ones
 NAMES = ("slash", "case", "www", "scheme", "order", "index", "index=NAME", "parameter=NAME")
@@ -57,7 +57,7 @@ class Page(Struct, frozen=True):
 
     url: str
     content: bytes
-    simhash: bytes = b""  # of its text; empty if nobody knows
+    sketch: bytes = b""  # of its text (pages/minhash.py); empty if unknown
 
 
 def site_of(url: str) -> str:
@@ -150,16 +150,14 @@ def _values(url: str, name: str) -> tuple[str, ...]:
 
 def _lost(group: Sequence[Page], most: int) -> int:
     """Count the versions of a page that would be asked for no more; as many as can be, if one is a page of its own."""
-    contents = {page.content: page.simhash for page in group}
+    contents = {page.content: page.sketch for page in group}
     first, *others = contents.values()
     return most if any(_is_far(first, other) for other in others) else len(others)
 
 
 def _is_far(one: bytes, other: bytes) -> bool:
-    """Say whether two texts are sure to be no versions of one page."""
-    if not one or not other:
-        return False
-    return distance(int.from_bytes(one, "big"), int.from_bytes(other, "big")) > NEAR
+    """Return whether two texts are different pages; False if a sketch is missing or of an earlier version."""
+    return 0 < len(one) == len(other) and similarity(one, other) < VERSIONS
 
 
 def _chance(key: str) -> int:

@@ -14,7 +14,7 @@ from sanderling.pages.declared import encoding_of
 from sanderling.pages.native import NATIVE, Native
 from sanderling.pages.pretence import LONGEST, may_pretend
 from sanderling.pages.text import MAX_TEXT
-from sanderling.pages.textmarks import TOLD, Marks, in_python, written
+from sanderling.pages.textmarks import TOLD, Marks, Numbers, in_python, written
 
 MOST = 100_000  # fields that elements tell; of more a tree takes less room
 END = "\0"  # of a field
@@ -70,7 +70,7 @@ class _Found(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("room", "said", "text")),
         *((name, ctypes.c_uint64) for name in ("links_size", "said_size", "text_size", "letters", "told", "blocks")),
-        ("marks", ctypes.c_uint64 * 2),
+        ("marks", Numbers),
         ("is_marked", ctypes.c_int32),
     )
 

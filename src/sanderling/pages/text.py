@@ -186,7 +186,15 @@ def letters(tree: Document) -> str:
     hidden = [element for tag in HIDDEN for element in tree.find_all(tag)]  # once one is gone, a search costs more
     for element in hidden:
         element.decompose()
-    return tree.text[:MAX_TEXT]
+    return _separate_titles(tree)[:MAX_TEXT]
+
+
+def _separate_titles(tree: Document) -> str:
+    """Return the text of a document with a blank behind each title in its head: else it runs into the first word."""
+    head, words = tree.find("head"), tree.text
+    if not isinstance(head, Element) or not words.startswith(head.text):
+        return words
+    return "".join(f"{title.text} " for title in head.find_all("title")) + words[len(head.text) :]
 
 
 def dense(words: str, blanks: bytes = BLANKS + b"\n") -> bytes:

@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec.structs import replace
 
 from sanderling.organise.normalise import resolve
-from sanderling.pages.simhash import distance
 from sanderling.records import Outcome, Role, Url, Visit
-from sanderling.refresh.notices import NEAR
+from sanderling.refresh.notices import is_same_text
 from sanderling.store.catalogue import Latest
 
 PRETENCES = {b"soft_404": "it says that it is not there, with status 200", b"parked": "a parked domain"}
@@ -43,13 +42,8 @@ def _is_outage(visit: Visit, latest: Mapping[int, Latest], before: Callable[[int
         and old is not None
         and old.digest != visit.digest
         and before(visit.id, "pretence") != OUTAGE
-        and not _reads_alike(before(visit.id, "simhash"), visit.marks.get("simhash", b""))
+        and not is_same_text(before(visit.id, "minhash"), visit.marks.get("minhash", b""))
     )
-
-
-def _reads_alike(old: bytes, new: bytes) -> bool:
-    """Say whether a text stayed what it was: then another heading, or what we know of notices by now, makes it none."""
-    return bool(old and new) and distance(int.from_bytes(old, "big"), int.from_bytes(new, "big")) <= NEAR
 
 
 def _behind_notice(visit: Visit) -> Visit:

@@ -15,13 +15,17 @@ from msgspec.structs import replace
 
 from sanderling.database import Connection
 from sanderling.organise.normalise import resolve
-from sanderling.pages.simhash import distance
+from sanderling.pages.minhash import SIZE, similarity
 from sanderling.records import Outcome, Role, Visit
 from sanderling.store.catalogue import Latest
 
 SEVERAL = 4  # pages that were different and became the same
-NEAR = 3  # bits of their marks, up to which texts are the same (Manku, Jain, Das Sarma 2007)
-FAR = 8  # bits, above which they were different
+SAME = (
+    0.93  # similarity from which two texts are the same but for a few words, as a notice that names what was asked for
+)
+DIFFERENT = (
+    0.8  # similarity below which two texts are different pages; those of a template share more than near duplicates
+)
 RECENT = 64  # changed pages of a host that are compared
 CHUNK = 400
 SHOWING = (Outcome.FETCHED, Outcome.NOT_MODIFIED)
@@ -97,7 +101,9 @@ class Notices:
         return {row[0]: Turn(*row) for row in rows}
 
     def _marks(self, urls: Sequence[int]) -> dict[int, bytes]:
-        return dict(self._find("SELECT url, value FROM marks", urls, " AND kind = 'simhash'"))
+        return dict(
+            self._find("SELECT url, value FROM marks", urls, f" AND kind = 'minhash' AND length(value) = {SIZE}")
+        )
 
     def _find(self, sql: str, urls: Sequence[int], also: str = "") -> list[Any]:
         rows: list[Any] = []
@@ -111,7 +117,7 @@ def shown(visit: Visit, held: bytes) -> bytes:
     """What a visit met, as a mark; what we hold, where nothing new was sent; nothing where nothing was seen."""
     if visit.outcome is Outcome.REDIRECT and (target := resolve(visit.url, visit.location)):
         return b">" + blake2b(target.url.encode(), digest_size=8).digest()
-    return visit.marks.get("simhash", held) if visit.outcome in SHOWING else b""
+    return visit.marks.get("minhash", held) if visit.outcome in SHOWING else b""
 
 
 def _missing(visit: Visit) -> Visit:
@@ -119,15 +125,13 @@ def _missing(visit: Visit) -> Visit:
 
 
 def _is_same(one: bytes, other: bytes) -> bool:
-    return one == other or _bits(one, other) <= NEAR
+    return one == other or is_same_text(one, other)
 
 
 def _is_other(one: bytes, other: bytes) -> bool:
-    return one != other and _bits(one, other) > FAR
+    return one != other and similarity(one, other) < DIFFERENT
 
 
-def _bits(one: bytes, other: bytes) -> int:
-    """Bits in which two marks of texts differ; more than there are, if one is an address or nothing."""
-    if len(one) != len(other):
-        return 65
-    return distance(int.from_bytes(one, "big"), int.from_bytes(other, "big"))
+def is_same_text(one: bytes, other: bytes) -> bool:
+    """Return whether two sketches are of the same text; False if either is missing, or is a redirect target."""
+    return similarity(one, other) >= SAME

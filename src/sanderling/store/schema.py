@@ -92,4 +92,6 @@ MIGRATIONS = [
     CREATE INDEX shelves_shelf ON shelves (shelf)
     """,  # back links from here on; what `backlinks` holds is read beside them
     "ALTER TABLE shelves ADD COLUMN form INTEGER NOT NULL DEFAULT 0",
+    # A simhash of 8 bytes stays until the page is fetched again: `minhash.similarity` takes it for another text.
+    "UPDATE marks SET kind = 'minhash' WHERE kind = 'simhash'",
 ]

@@ -36,7 +36,7 @@ def test_of_a_page_that_is_told_only_title_structure_and_links_count() -> None:
     lie = Visit(
         2**64, 0, Url("x"), Outcome.FETCHED, math.nan, status=2**64, seconds=math.nan, size=-1, title="t\n" * 10**5,
         links=(Link(Url("no url")), Link(Url("http://A.example:80/b/../c")), Link(Url("javascript:x"), "http://b.example/")),
-        marks={"structure": b"s" * 10**6, "simhash": b"x"}, digest=b"d", response=b"r",
+        marks={"structure": b"s" * 10**6, "minhash": b"x"}, digest=b"d", response=b"r",
     )  # fmt: skip
     told = told_said(Unlike(0, lie), STOP, 5.0, "host has it")
     assert (told.id, told.token, told.url, told.outcome, told.at) == (7, 3, STOP.url, Outcome.KEPT, 5.0)

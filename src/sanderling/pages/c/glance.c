@@ -98,7 +98,7 @@ typedef struct {
     uint64_t links_size, said_size, text_size, letters; /* links: rows of target, rel and words, with which `said` begins */
     uint64_t told, blocks; /* how many of the fields that follow are of these, in this order; then come language and h1, and
                               rel and words of the first link to a place of the page alone, if there is one */
-    uint64_t marks[2];
+    uint64_t marks[MARKS];
     int32_t is_marked; /* what sanderling_text_marks said */
 } Glance;
 
@@ -149,7 +149,7 @@ EXPORT int sanderling_glance(const uint8_t *body, size_t length, Hash hash, Glan
         return GIVEN_BACK;
     }
     *found = (Glance){all, page.links.start, page.text.start, links_size, page.links.size, page.text.size,
-                      letters_of(&page.text), page.told.fields, page.blocks.fields, {0, 0}, 0};
+                      letters_of(&page.text), page.told.fields, page.blocks.fields, {0}, 0};
     found->is_marked = sanderling_text_marks(page.text.start, page.text.size, hash, found->marks);
     return READ;
 }

@@ -29,6 +29,8 @@ int put_read(Buffer *to, const uint8_t *from, const uint8_t *end, int in_attribu
 
 int is_utf8(const uint8_t *from, const uint8_t *end);
 
+#define MARKS 5 /* numbers that mark a text: its hash, and 256 bits of its sketch */
+
 EXPORT int sanderling_text_marks(const uint8_t *text, size_t length, Hash hash, uint64_t *found);
 
 /* Make the tables, once and before all else. */

@@ -123,7 +123,9 @@ static int begin_in_head(Page *page, const Start *start) {
         return 0;
     if (page->mode == BEFORE_HEAD)
         page->mode = IN_HEAD;
-    return kind_of(tag) & VOID ? tell(page, start, (Value){page->at, page->at}) : read_raw(page, start);
+    if (kind_of(tag) & VOID)
+        return tell(page, start, (Value){page->at, page->at});
+    return read_raw(page, start) && (tag != T_title || put(&page->text, (const uint8_t *)" ", 1)); /* as text.letters */
 }
 
 int begin(Page *page, const Start *start) {
