@@ -5,12 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec.structs import replace
 
 from sanderling.organise.normalise import resolve
+from sanderling.pages.minhash import similarity
 from sanderling.records import Outcome, Role, Url, Visit
-from sanderling.refresh.notices import is_same_text
 from sanderling.store.catalogue import Latest
 
 PRETENCES = {b"soft_404": "it says that it is not there, with status 200", b"parked": "a parked domain"}
 OUTAGE = b"outage"
+STAYED = 0.5  # similarity from which a text stayed what it was; a page wrongly taken for an outage hides its change
 HIDDEN = "a notice stands in its place, with status 200"
 FOR_GOOD = (301, 308)
 
@@ -42,7 +43,7 @@ def _is_outage(visit: Visit, latest: Mapping[int, Latest], before: Callable[[int
         and old is not None
         and old.digest != visit.digest
         and before(visit.id, "pretence") != OUTAGE
-        and not is_same_text(before(visit.id, "minhash"), visit.marks.get("minhash", b""))
+        and similarity(before(visit.id, "minhash"), visit.marks.get("minhash", b"")) < STAYED
     )
 
 

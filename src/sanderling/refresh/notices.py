@@ -125,13 +125,8 @@ def _missing(visit: Visit) -> Visit:
 
 
 def _is_same(one: bytes, other: bytes) -> bool:
-    return one == other or is_same_text(one, other)
+    return one == other or similarity(one, other) >= SAME
 
 
 def _is_other(one: bytes, other: bytes) -> bool:
     return one != other and similarity(one, other) < DIFFERENT
-
-
-def is_same_text(one: bytes, other: bytes) -> bool:
-    """Return whether two sketches are of the same text; False if either is missing, or is a redirect target."""
-    return similarity(one, other) >= SAME
