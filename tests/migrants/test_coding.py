@@ -1,6 +1,7 @@
 """Content codings, undone while a body streams in."""
 
 import gzip
+import itertools
 import random
 import sys
 import tracemalloc
@@ -12,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.migrants.coding import Decoder, Problem, decoder_for
-from sanderling.migrants.codings import PIECE
+from sanderling.migrants.coding import CPU_LIMIT, Decoder, Problem, decoder_for
+from sanderling.migrants.codings import CODINGS, PIECE, STREAMS_LIMIT
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -168,3 +169,28 @@ def test_a_bomb_never_fills_memory(coding: str) -> None:
 def test_no_bytes_break_it(data: bytes, coding: str, with_start: bool) -> None:
     decoder = decoder_for(coding, 1000)
     assert len(_decoded(decoder, (CODED[coding][:20] if with_start else b"") + data)) <= 1000
+
+
+EMPTY_STREAMS = {
+    "zstd": zstd.compress(b""),
+    "gzip": gzip.compress(b""),
+}
+
+
+@pytest.mark.parametrize("coding", EMPTY_STREAMS)
+def test_number_of_streams_is_bounded(coding: str) -> None:
+    decoder = decoder_for(f"{coding}, gzip", CAP * 100)
+    _decoded(decoder, gzip.compress(EMPTY_STREAMS[coding] * (STREAMS_LIMIT + 10)))
+    assert decoder.problem is Problem.TOO_MANY_STREAMS
+    decoder = decoder_for(f"{coding}, gzip", CAP * 100)
+    _decoded(decoder, gzip.compress(EMPTY_STREAMS[coding] * STREAMS_LIMIT))
+    assert decoder.problem is Problem.NONE
+
+
+def test_decoding_stops_when_the_cpu_time_of_a_body_is_spent() -> None:
+    ticks = itertools.count()
+    decoder = Decoder([CODINGS["gzip"]()], CAP, clock=lambda: next(ticks) * CPU_LIMIT / 20)
+    data = gzip.compress(random.Random(1).randbytes(200_000))
+    out = _decoded(decoder, data, 3000)
+    assert decoder.problem is Problem.TOO_SLOW
+    assert 0 < len(out) < 200_000

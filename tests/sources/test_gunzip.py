@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from sanderling.sources.gunzip import PIECE, Gunzip
+from sanderling.sources.gunzip import MEMBERS_LIMIT, PIECE, Gunzip
 
 TEXT = b"a line\n" * 1000
 
@@ -48,3 +48,9 @@ def test_of_a_broken_file_the_beginning_is_read() -> None:
 def test_a_bomb_comes_in_small_pieces() -> None:
     bomb = gzip.compress(bytes(5_000_000))
     assert max(len(piece) for piece in Gunzip().feed(bomb)) <= PIECE
+
+
+def test_number_of_members_is_bounded() -> None:
+    unpack = Gunzip()
+    list(unpack.feed(gzip.compress(gzip.compress(b"") * (MEMBERS_LIMIT + 10))))
+    assert unpack.is_broken

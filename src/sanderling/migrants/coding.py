@@ -5,14 +5,16 @@ be decoded before a stream broke is kept, and `problem` says what went wrong.
 """
 
 import codecs
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from io import BytesIO
 
-from sanderling.migrants.codings import BROKEN, CODINGS, Stage
+from sanderling.migrants.codings import BROKEN, CODINGS, Stage, TooManyStreamsError
 
 SLICE = 1024  # bytes taken at a time: where a stream breaks, no more than what came of these is lost
 STACK_LIMIT = 4  # codings on one body
+CPU_LIMIT = 5.0  # seconds of decoding one body; the largest ordinary ones take a tenth of it
 
 
 class Problem(StrEnum):
@@ -20,20 +22,38 @@ class Problem(StrEnum):
 
     NONE = ""
     TOO_LARGE = "too_large"  # decoding stopped at the cap
+    TOO_MANY_STREAMS = "too_many_streams"  # more gzip members or zstd frames than any ordinary body has
+    TOO_SLOW = "too_slow"  # decoding took more CPU time than a body may
     DAMAGED = "damaged"  # the stream broke; what came before is kept
     TRUNCATED = "truncated"  # the stream ended too early; what came before is kept
     UNKNOWN_CODING = "unknown_coding"  # nothing was decoded: the bytes are handed on as they are
     NOT_CODED = "not_coded"  # the server announced gzip and sent something else: handed on as it is
 
 
+FINAL = frozenset({Problem.TOO_LARGE, Problem.TOO_MANY_STREAMS, Problem.TOO_SLOW, Problem.DAMAGED})
+
+
+class TooSlowError(Exception):
+    """Decoding a body took more than `CPU_LIMIT`."""
+
+
 class Decoder:
     """The decoder of one body: feed it what comes, then finish. `problem` tells how it went."""
 
-    def __init__(self, stages: list[Stage], cap_bytes: int, problem: Problem = Problem.NONE) -> None:
+    def __init__(
+        self,
+        stages: list[Stage],
+        cap_bytes: int,
+        problem: Problem = Problem.NONE,
+        clock: Callable[[], float] = time.thread_time,
+    ) -> None:
         self._stages = stages
         self._sizes = [0] * (len(stages) + 1)
         self._cap = cap_bytes
         self._taken = 0
+        self._clock = clock
+        self._cpu_left = CPU_LIMIT
+        self._deadline = 0.0  # on the clock, while bytes are being decoded
         self.problem = problem
 
     @property
@@ -43,14 +63,14 @@ class Decoder:
 
     def feed(self, data: bytes) -> bytes:
         """Decode some bytes; nothing more comes after the cap or a damaged place."""
-        if self.problem in (Problem.TOO_LARGE, Problem.DAMAGED):
+        if self.problem in FINAL:
             return b""
         self._taken += len(data)
         return self._gather(self._through(0, data))
 
     def finish(self) -> bytes:
         """Decode what was held back, and see whether the stream was whole."""
-        if self.problem in (Problem.TOO_LARGE, Problem.DAMAGED):
+        if self.problem in FINAL:
             return b""
         rest = self._gather(self._rest())
         if self.problem is Problem.NONE and self._taken and not all(stage.is_complete for stage in self._stages):
@@ -70,6 +90,8 @@ class Decoder:
             yield data
             return
         for start in range(0, len(data), SLICE):
+            if self._clock() > self._deadline:
+                raise TooSlowError
             for piece in self._stages[at].push(data[start : start + SLICE]):
                 yield from self._counted(at, piece)
 
@@ -84,6 +106,8 @@ class Decoder:
 
     def _gather(self, pieces: Iterator[bytes]) -> bytes:
         out = BytesIO()  # gives its bytes away without a copy
+        started = self._clock()
+        self._deadline = started + self._cpu_left
         try:
             for piece in pieces:
                 room = self._cap - self.size
@@ -95,6 +119,11 @@ class Decoder:
                     break
         except BROKEN:
             self.problem = Problem.DAMAGED
+        except TooManyStreamsError:
+            self.problem = Problem.TOO_MANY_STREAMS
+        except TooSlowError:
+            self.problem = Problem.TOO_SLOW
+        self._cpu_left -= self._clock() - started
         return out.getvalue()
 
 

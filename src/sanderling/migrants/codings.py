@@ -28,8 +28,13 @@ BROKEN: tuple[type[Exception], ...] = (inflater.error, brotli.error, zstd.ZstdEr
 PIECE = 64 * 1024  # bytes decoded at a time
 ZSTD_WINDOW_LOG = 23  # 8 MiB, all that RFC 9659 lets a server ask for
 TRAILER = 8  # checksum and length at the end of a gzip stream
+STREAMS_LIMIT = 10_000  # gzip members or zstd frames of one body; each costs microseconds, even an empty one
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_STARTS = b"\x28\x50\x51\x52\x53\x54\x55\x56\x57\x58\x59\x5a\x5b\x5c\x5d\x5e\x5f"  # of frames, skippable ones too
+
+
+class TooManyStreamsError(Exception):
+    """A body consists of more members or frames than `STREAMS_LIMIT`."""
 
 
 class Stage(Protocol):
@@ -61,6 +66,7 @@ class Inflate:
         self._stream: Any = None
         self._held = b""
         self._is_over = False  # a whole stream was read; what follows is rubbish
+        self._streams = 1
         self.is_plain = False  # it is not coded at all
 
     @property
@@ -88,6 +94,7 @@ class Inflate:
             if self._stream.eof:
                 self._is_over = self._opened is not _gzip or data[:1] != GZIP_MAGIC[:1]
                 self._stream = _gzip(GZIP_MAGIC)
+                self._streams = count_stream(self._streams)
             else:
                 data = yield from self._inflate(data)
 
@@ -102,6 +109,13 @@ class Inflate:
                 return bytes(self._stream.unused_data)
             if not data and len(piece) < PIECE:
                 return b""
+
+
+def count_stream(streams: int) -> int:
+    """Return the number of streams with one more. Raises TooManyStreamsError above `STREAMS_LIMIT`."""
+    if streams >= STREAMS_LIMIT:
+        raise TooManyStreamsError
+    return streams + 1
 
 
 def _gzip(start: bytes) -> Any:
@@ -146,6 +160,7 @@ class Zstd:
     def __init__(self) -> None:
         self._stream = _zstd()
         self._is_over = False
+        self._streams = 1
 
     @property
     def is_complete(self) -> bool:
@@ -156,6 +171,7 @@ class Zstd:
             if self._stream.eof:
                 self._is_over = data[0] not in ZSTD_STARTS
                 self._stream = _zstd()
+                self._streams = count_stream(self._streams)
             else:
                 data = yield from self._decode(data)
 

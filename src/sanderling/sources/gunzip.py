@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 PIECE = 64 * 1024  # bytes unpacked at a time
 DEPTH_LIMIT = 2
+MEMBERS_LIMIT = 10_000  # of one file; an empty one costs microseconds, and millions of them are a few kilobytes
 MAGIC = b"\x1f\x8b"
 
 
@@ -21,6 +22,7 @@ class Gunzip:
         self._stream: zlib._Decompress | None = None
         self._inner: Gunzip | None = None
         self._is_plain = False
+        self._members = 1
         self._is_damaged = False
         self._is_over = False  # rubbish behind the end
 
@@ -61,6 +63,10 @@ class Gunzip:
             if self._stream.eof:
                 self._is_over = data[:1] != MAGIC[:1]
                 if self._is_over:
+                    return
+                self._members += 1
+                if self._members > MEMBERS_LIMIT:
+                    self._is_damaged = True
                     return
                 self._stream = zlib.decompressobj(31)
             try:
