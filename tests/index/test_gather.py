@@ -117,3 +117,10 @@ def test_pdf_files_give_their_words() -> None:
 def test_nothing_a_server_sends_is_too_much(body: bytes, mime: str) -> None:
     page = read(body, mime)
     assert page is None or len(page.body) <= LARGEST_BODY
+
+
+def test_damaged_part_of_an_office_file_is_no_error() -> None:
+    body = bytearray(packed({"word/document.xml": b"<w:p>" + b"words and more words " * 40 + b"</w:p>"}))
+    start = body.index(b"word/document.xml") + len("word/document.xml")
+    body[start : start + 8] = b"\xff" * 8  # zlib.error
+    assert read(bytes(body), WORD) is None

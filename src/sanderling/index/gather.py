@@ -1,14 +1,12 @@
 """A stored answer as an index document: HTML, plain text, PDF and office files, each within bounds."""
 
-import contextlib
-import io
-import re
-import zipfile
 from collections.abc import Callable, Iterable
-from typing import Any
+from functools import partial
 
 from msgspec import Struct, field
 
+from sanderling.index.documents import KINDS
+from sanderling.index.extraction import text_of_document
 from sanderling.index.labels import site_of, type_of
 from sanderling.index.language import Languages, language_of
 from sanderling.index.records import LARGEST_BODY, LARGEST_FIELD, Document
@@ -22,19 +20,8 @@ from sanderling.pages.text import flowing
 from sanderling.store.read import StoredRecord
 
 LARGEST_HTML = 4_000_000  # bytes of a page that are parsed for the index
-LARGEST_PART = 20_000_000  # bytes of an office file once unpacked
-MOST_PDF_PAGES = 300
 LITTLE = 200  # characters: a page with less main content is indexed with its furniture
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-# Where the words of an office document are, by the kind type_of gives it.
-_PARTS = {
-    "word": re.compile(r"word/document\d*\.xml|content\.xml"),
-    "sheet": re.compile(r"xl/sharedStrings\.xml|content\.xml"),
-    "slides": re.compile(r"ppt/slides/slide\d+\.xml|content\.xml"),
-}
-_TAG = re.compile(r"<[^>]{0,4000}>")
-_BREAK = re.compile(r"</(?:w:p|a:p|text:p|text:h|si|table:table-cell)>")
-_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 
 Reader = Callable[[bytes], str]
 
@@ -118,51 +105,4 @@ def _plain(charset: str) -> Reader:
     return lambda body: plain_text(body[: LARGEST_BODY * 4], charset) if is_text(body, charset) else ""
 
 
-def _pdf(body: bytes) -> str:
-    """Text of a PDF file; empty if it is broken or locked, or if nobody installed the reader."""
-    try:
-        import pypdfium2
-    except ImportError:
-        return ""
-    made: list[str] = []
-    room = LARGEST_BODY
-    try:
-        with contextlib.closing(pypdfium2.PdfDocument(body)) as pdf:
-            for number in range(min(len(pdf), MOST_PDF_PAGES)):
-                if room <= 0:
-                    break
-                made.append(_pdf_page(pdf, number)[:room])
-                room -= len(made[-1])
-    except pypdfium2.PdfiumError:
-        return "\n".join(made)
-    return "\n".join(made)
-
-
-def _pdf_page(pdf: Any, number: int) -> str:
-    with contextlib.closing(pdf[number]) as page, contextlib.closing(page.get_textpage()) as words:
-        return str(words.get_text_bounded())
-
-
-def _office(kind: str) -> Reader:
-    def read(body: bytes) -> str:
-        """Text of an office file: a zip of XML parts, of which only so much is unpacked."""
-        try:
-            with zipfile.ZipFile(io.BytesIO(body)) as packed:
-                names = sorted(name for name in packed.namelist()[:10_000] if _PARTS[kind].fullmatch(name))
-                return "\n".join(_words_of(packed, name) for name in names[:500])[:LARGEST_BODY]
-        except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError):
-            return ""
-
-    return read
-
-
-def _words_of(packed: zipfile.ZipFile, name: str) -> str:
-    with packed.open(name) as part:
-        xml = part.read(LARGEST_PART // 4).decode("utf-8", "replace")
-    text = _TAG.sub("", _BREAK.sub("\n", xml))
-    for entity, sign in _ENTITIES.items():
-        text = text.replace(entity, sign)
-    return text
-
-
-_READERS: dict[str, Reader] = {"pdf": _pdf, **{kind: _office(kind) for kind in _PARTS}}
+_READERS: dict[str, Reader] = {kind: partial(text_of_document, kind) for kind in KINDS}
