@@ -61,7 +61,7 @@ def test_a_hidden_mark_hides_no_words_beside_it() -> None:
     [
         "<a class=popup href=#>ebb</a>",
         "<span hidden>ebb</span>",
-        "<span role=tooltip>ebb</span>",
+        "<span role=dialog>ebb</span>",
         "<noscript>ebb</noscript>",
     ],
 )

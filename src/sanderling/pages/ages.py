@@ -78,7 +78,17 @@ AFTER = rf"{FIRST}\d+\s(?:{'|'.join(HUNGARIAN)}){ALONE}|{FIRST}\d+\s*(?:\S{{1,16
 EARLIER = r"\d+\s*(?:秒鐘?|秒钟|分[钟鐘]?|時間|小[时時]|日|天|[週周]間?|[か个個ヶカ]月|年)前"
 EARLIER += rf"(?={ALONE}|\s*に?\s*(?:更新|投稿|公開|公开|发布|發布|发表|發表|编辑))"
 AT = r"[\s,]+(?:(?:at|um|à|a las|alle|às|om|kl\.?|о|в|o)\s+)?\d{1,2}[:.h]\d\d(?:\s*(?:uhr|[ap]\.?m\.?|h))?"
-ON = rf"^(?:{'|'.join(LATE)})(?:{AT})?$|(\b(?:{DONE})\W{{1,3}})(?:yesterday|today|just now){ALONE}"
+REPORTED = "aktualisiert|geändert|mise? à jour|modifié|actualizado|modificado|atualizado|aggiornato|bijgewerkt"
+RECENTLY = (  # a relative day, week or month, as it follows "updated"
+    *("yesterday", "today", "just now", "recently", "this week", "last week", "this month", "last month"),
+    *("this year", "last year", "earlier today", "earlier this week", "earlier this month", "earlier this year"),
+    *("gestern", "heute", "vorgestern", "diese Woche", "letzte Woche", "diesen Monat", "letzten Monat"),
+    *("hier", "aujourd'hui", "cette semaine", "la semaine dernière", "ce mois-ci", "le mois dernier"),
+    *("ayer", "hoy", "esta semana", "la semana pasada", "este mes", "el mes pasado", "ontem", "hoje"),
+    *("a semana passada", "ieri", "oggi", "questa settimana", "la settimana scorsa", "questo mese"),
+    *("gisteren", "vandaag", "deze week", "vorige week", "deze maand", "vorige maand"),
+)
+ON = rf"^(?:{'|'.join(LATE)})(?:{AT})?$|(\b(?:{DONE}|{REPORTED})\W{{1,3}})(?:{'|'.join(RECENTLY)}){ALONE}"
 
 WORDS = (  # each pattern with words one of which it needs: looking for the words is much cheaper
     (("ago",), ABOUT),
@@ -89,14 +99,15 @@ WORDS = (  # each pattern with words one of which it needs: looking for the word
     (("geleden", "sedan", "siden", "temu", "назад", "тому"), ONCE),
     (("fa", "acum", "před", "pred", "преди", "πριν", "قبل", "منذ", "לפני", "cách"), BEFORE),
     (("trước", "lalu", "پیش", "قبل", "전", *HUNGARIAN), AFTER),
-    (tuple(max(WORD.findall(one), key=len) for one in LATE), ON),
+    (tuple(max(WORD.findall(one.lower()), key=len) for one in (*LATE, *RECENTLY)), ON),
 )
 CLUES = frozenset(clue for clues, _ in WORDS for clue in clues)
 SIGNS = (("前", EARLIER), ("पहले", AFTER), ("আগে", AFTER), ("แล้ว", AFTER), ("ที่ผ่านมา", AFTER))  # within words
 
+BACKWARDS = ("ago", "geleden", "sedan", "siden", "sitten", "temu", "назад", "тому", "önce", "atrás", "fa")
 ENDINGS = tuple(
     word.replace(" ", "").encode()
-    for one in (*LATE, "ago", "geleden", "sedan", "siden", "sitten", "temu", "назад", "тому", "önce", "atrás", "fa")
+    for one in (*LATE, *RECENTLY, *BACKWARDS)
     for word in {one, one.capitalize(), one.title()}
 )
 BEGINNINGS = tuple(

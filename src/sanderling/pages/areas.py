@@ -12,6 +12,13 @@ from sanderling.pages.crumbs import imprint
 from sanderling.pages.sight import LONG, PROSE, Page, sizes_of
 from sanderling.pages.text import dense
 from sanderling.pages.trimmings import Trimmings
+from sanderling.pages.uncertain import (
+    articles_outside,
+    cover_sidebars,
+    is_beside_text,
+    is_unscripted_content,
+    keep_telling_lines,
+)
 
 BELIEVED = 0.6  # share of the prose, or of all letters, outside furniture that makes a declared main part believable
 MOST = 0.4  # a landmark or banner with more of the prose than this is not furniture
@@ -28,7 +35,10 @@ MAIN, HIDDEN, OUTSIDE, CHOICE, LANDMARK, HINTED = "main", "hidden", "outside", "
 LINK, WATCHED, VERBATIM, VEILED, BOX = "link", "watched", "verbatim", "veiled", "box"
 TITLE, HEADING, BUTTON, ASKING, ARTICLE, VALUE = "title", "heading", "button", "asking", "article", "value"
 TRIMMED, SHARER, COMMENT, BESIDE = "trimmed", "sharer", "comment", "beside"
-COVERING = frozenset((HIDDEN, OUTSIDE, CHOICE, LANDMARK, HINTED, VEILED))  # labels of what is furniture with its lines
+SIDEBAR, UNSCRIPTED = "sidebar", "unscripted"
+COVERING = frozenset(
+    (HIDDEN, OUTSIDE, CHOICE, LANDMARK, HINTED, VEILED, UNSCRIPTED)
+)  # labels of what is furniture with its lines
 OPPOSITE = b"\1" + bytes(255)
 AND_ITS_END = (1).__add__
 
@@ -69,9 +79,15 @@ class Areas:
         self.core: Core | None = None
         self.hidden = self.cover(HIDDEN)
         self.prose = [length if length >= PROSE else 0 for length in self.lengths]
-        if HIDDEN in self.spans:
-            for place in compress(range(len(lines)), self.hidden):
-                self.prose[place] = 0
+        self._leave_out_of_prose(self.hidden)
+        unscripted = self.cover(UNSCRIPTED)
+        if UNSCRIPTED in self.spans and not is_unscripted_content(self, unscripted, MOST):
+            paint(self.hidden, unscripted)
+            self._leave_out_of_prose(unscripted)
+
+    def _leave_out_of_prose(self, hidden: bytearray) -> None:
+        for place in compress(range(len(hidden)), hidden) if 1 in hidden else ():
+            self.prose[place] = 0
 
     def _note_piece(self, name: str, line: int, start: int, end: int) -> None:
         """Note that a label covers a piece of a line; no letter counts twice."""
@@ -95,6 +111,11 @@ class Areas:
 
     def main(self) -> tuple[bytes, bool]:
         """Say for each line whether it is main content, and whether the page declared it."""
+        main, is_declared = self._main()
+        keep_telling_lines(self, main, (self.hidden, self.cover(CHOICE), self.cover(COMMENT)))
+        return bytes(main), is_declared
+
+    def _main(self) -> tuple[bytearray, bool]:
         prose = sum(self.prose)
         declared = self.cover(MAIN)
         furniture = self.cover(LANDMARK, MOST * prose)
@@ -103,6 +124,7 @@ class Areas:
         paint(furniture, outside)
         paint(furniture, self.cover(CHOICE))
         paint(furniture, self.hidden)
+        paint(furniture, cover_sidebars(self, furniture, MOST * prose))
         self._leave_imprint(furniture)
         comments = self._comments(furniture)
         paint(furniture, comments)
@@ -112,15 +134,15 @@ class Areas:
                 paint(declared, self.hidden, 0)
                 paint(declared, comments, 0)
                 self.weighed |= {n for n in self.linked if n < len(declared) and declared[n] and self.lengths[n] < LONG}
-                return bytes(self._trimmed(self._without(outside, declared))), True
-            return bytes(furniture.translate(OPPOSITE)), False
+                return self._trimmed(self._without(outside, declared)), True
+            return furniture.translate(OPPOSITE), False
         menus = self._menus(furniture)
         paint(furniture, menus)
         main = furniture.translate(OPPOSITE)
         main = main if self.is_hub else self._in_core(main)
         main = main if self.is_hub else self._trimmed(main)
         self.menus = [place for place in compress(range(len(menus)), menus) if not main[place]]
-        return bytes(main), False
+        return main, False
 
     def _comments(self, furniture: bytearray) -> bytearray:
         """Paint the comments below a text; where there is hardly any, they are what the page is for."""
@@ -133,7 +155,7 @@ class Areas:
         for first, end in sorted(spans, key=lambda span: (span[0], -span[1])):  # outer ones before inner ones
             last = min(end, len(area))
             least = max(TEXT, ABOUT * (said[last] - said[first]))
-            if not area[first] and self._is_at_most(least, told[first] - told[min(title, first)]):
+            if not area[first] and self.is_at_most(least, told[first] - told[min(title, first)]):
                 area[first:last] = b"\1" * (last - first)
                 self.comments.add(dense("".join(self.lines[first:last])))
         self.weighed.update(compress(range(len(area)), area))
@@ -153,7 +175,7 @@ class Areas:
         page = Page(self.lines, self.lengths, self.ends, main, self.linked, self.bare, self.boxes, *spans)
         found = Trimmings(page)
         self.weighed |= found.weighed
-        if not found.lines or not self._is_at_most(
+        if not found.lines or not self.is_at_most(
             sum(self.lengths[place] for place in found.lines), HUB * sum(compress(self.lengths, main))
         ):
             return main
@@ -165,7 +187,7 @@ class Areas:
     def _without(self, outside: bytearray, declared: bytearray) -> bytearray:
         """Leave menus and footers out of a declared main part, unless they are most of it."""
         shown = sum(compress(self.lengths, declared))
-        if OUTSIDE in self.spans and self._is_at_most(
+        if OUTSIDE in self.spans and self.is_at_most(
             sum(compress(self.lengths, _both(declared, outside))), HUB * shown
         ):
             paint(declared, outside, 0)
@@ -175,11 +197,15 @@ class Areas:
         """Leave out what stands outside of the core of a page."""
         self.core, margin = find_core(self.lengths, self.ends, main, self.boxes)
         self.margin = min(self.margin, margin)
+        if self.core is not None and is_beside_text(self, self.core, main):
+            self.core = None
         if self.core is not None:
             signs = self._signs()
             parts = list(self.core.beside(title_of(self.core, signs, main)))
             below, beside = below_title(self.core, signs, main, parts), bytearray(len(main))
             content = content_beside(self.lines, main, below, signs)
+            for article in articles_outside(self, self.core):
+                content[article] = main[article]
             for part in parts:
                 main[part] = content[part]
                 beside[part] = b"\1" * (part.stop - part.start)
@@ -208,7 +234,7 @@ class Areas:
         """Paint the lines inside spans of a label; spans with more than `most` prose are left out."""
         area = bytearray(len(self.lengths))
         for first, last in self.spans.get(label, ()):
-            if not most or self._is_at_most(sum(self.prose[first:last]), most):
+            if not most or self.is_at_most(sum(self.prose[first:last]), most):
                 area[first:last] = b"\1" * (min(last, len(area)) - first)
         return area
 
@@ -251,11 +277,11 @@ class Areas:
         told = sum(compress(self.prose, furniture.translate(OPPOSITE))) - sum(
             self.prose[n] for menu in menus for n in menu
         )
-        if not self._is_at_most(HUB * outside, inside):
+        if not self.is_at_most(HUB * outside, inside):
             return menus
-        self.is_hub = self._is_at_most(told, TOLD * outside)
+        self.is_hub = self.is_at_most(told, TOLD * outside)
         if self.is_hub:
-            return [menu for menu, size in zip(menus, sizes, strict=True) if not self._is_at_most(LARGE * inside, size)]
+            return [menu for menu, size in zip(menus, sizes, strict=True) if not self.is_at_most(LARGE * inside, size)]
         place = sizes.index(max(sizes))
         self.is_hub = self._is_listed(menus[place], sizes[place], told)
         return [menu for menu in menus if not self.is_hub or menu is not menus[place]]
@@ -264,15 +290,15 @@ class Areas:
         """Say whether links are what a page lists below its title, after an introduction of so many letters."""
         headings = self.spans.get(TITLE) or self.spans.get(HEADING) or []
         above = max((line for line, _ in headings if line < menu[0]), default=None)
-        if above is None or not self._is_at_most(told, size):
+        if above is None or not self.is_at_most(told, size):
             return False
-        return are_together(self.boxes, self.ends, above, menu[0]) or self._is_at_most(INTRODUCED * told, size)
+        return are_together(self.boxes, self.ends, above, menu[0]) or self.is_at_most(INTRODUCED * told, size)
 
     def _is_mostly(self, sizes: list[int], declared: bytearray, rest: bytearray) -> bool:
         """Say whether most letters of the rest of a page are in the part that it declares to be its main one."""
-        return not self._is_at_most(sum(compress(sizes, declared)), BELIEVED * sum(compress(sizes, rest)))
+        return not self.is_at_most(sum(compress(sizes, declared)), BELIEVED * sum(compress(sizes, rest)))
 
-    def _is_at_most(self, one: float, other: float) -> bool:
+    def is_at_most(self, one: float, other: float) -> bool:
         """Compare two numbers of letters, and remember how little was between them."""
         self.margin = min(self.margin, abs(one - other))
         return one <= other

@@ -14,11 +14,13 @@ from sanderling.pages.areas import (
     MAIN,
     MOST,
     OUTSIDE,
+    UNSCRIPTED,
     VEILED,
     VERBATIM,
 )
 from sanderling.pages.blocks import LABELS, MARKED, TAGS, Blocks, is_banner, is_veiled
-from sanderling.pages.hints import FURNITURE, sound
+from sanderling.pages.hints import FURNITURE, is_section, sound
+from sanderling.pages.notices import matters_anywhere
 from sanderling.pages.parse import Document, Element
 from sanderling.pages.sight import PROSE, size_of, sizes_of
 from sanderling.pages.stretch import ends
@@ -76,7 +78,7 @@ def furniture_before(tree: Document, swaps: Sequence[Swap]) -> tuple[Blocks, Blo
     if len(last) != len(page.lines) or not _are_short(last, page.lines):
         return None
     hidden = [element for element, label in zip(named, labels, strict=True) if label == HIDDEN]
-    hidden += [element for tag in TAGS[HIDDEN] for element in tree.find_all(tag)]
+    hidden += [element for tag in (*TAGS[HIDDEN], *TAGS[UNSCRIPTED]) for element in tree.find_all(tag)]
     most = MOST * (page.prose(ALL) - sum(size_of(element.text) for element in (*veiled, *hidden)))
     if any(page.prose(area) > most for area in page.areas.get(LANDMARK, ())):
         return None
@@ -104,12 +106,19 @@ def _label(element: Element) -> str | None:
 
 
 def _sounds(element: Element) -> bool:
-    return any(sound(element.attr(name) or "") & FURNITURE for name in ("class", "id"))
+    heard = (sound(element.attr(name) or "") for name in ("class", "id"))
+    return any(sounds & FURNITURE and not is_section(element, sounds) for sounds in heard)
 
 
 def _are_short(old: list[str], new: list[str]) -> bool:
-    """Say whether the lines that differ are no prose, or as long as they were: no share of the page is another then."""
+    """Say whether the lines that differ are no prose, or as long as they were: no share of the page is another then.
+
+    A line that may be main content for its words alone is judged on the whole page.
+    """
     start, tail = ends(old, new)
+    differing = (line for lines in (old, new) for line in lines[start : len(lines) - tail])
+    if any(map(matters_anywhere, differing)):
+        return False
     sizes = zip(*(map(size_of, lines[start : len(lines) - tail]) for lines in (old, new)), strict=True)
     return all(mine == yours or max(mine, yours) < PROSE for mine, yours in sizes)
 

@@ -40,6 +40,10 @@ SCALED = re.compile(  # how large a picture is served: gull-300x200.jpg, gull@2x
     r"[-_]\d{2,4}x\d{0,4}(?=[._-]|$)|@[1-4]x(?=\.)"
     r"|(?<=/)(?=[^/]*\b(?:w|h|width|height)[=_]\d)(?:[a-zA-Z0-9]{1,12}[=_][\w.:-]{1,40}(?:,|(?=/)))++/"
 )
+COMMIT = re.compile(  # the hash of a commit in an address: /blob/0a1b2c3/README, gh/user/project@0a1b2c3/
+    r"(?<=/)((?:commits?|blob|tree|raw|edit|blame|archive)/)(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?=[/.]|$)"
+    r"|(?<=@)(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?=/|$)"
+)
 FORMATS = frozenset(("jpg", "jpeg", "png", "gif", "webp", "avif"))
 ELSEWHERE = ("https://", "http://", "//")
 NOWHERE = ("javascript:", "data:")
@@ -97,8 +101,17 @@ def digest(parts: Iterable[str]) -> int:
 
 def target(href: str) -> str:
     """Spell a link's target without fragment, session and cache-buster parameters."""
-    href = href.split("#", 1)[0].strip()
+    href = without_commit(href.split("#", 1)[0].strip())
     return SESSION.sub("", href).rstrip("?&") if "?" in href or ";" in href else href
+
+
+def without_commit(href: str) -> str:
+    """Remove the commit hash from an address in a repository: each build of a site links to its own."""
+    return COMMIT.sub(_without_hash, href)
+
+
+def _without_hash(match: re.Match[str]) -> str:
+    return match[1] or ""
 
 
 def is_sharer(href: str) -> bool:
@@ -190,7 +203,7 @@ def _place(href: str) -> tuple[str, str]:
     stays, however spelled.
     """
     place, _, query = href.split("#", 1)[0].partition("?")
-    place = place.split(";", 1)[0].strip().rstrip("/")
+    place = without_commit(place.split(";", 1)[0].strip()).rstrip("/")
     chosen = "".join(NUMBER.findall(f"?{query}")) if query else ""
     _, absolute, rest = place.partition("//")
     return rest if absolute else place if place.startswith("/") else place.rpartition("/")[2], chosen

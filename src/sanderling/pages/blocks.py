@@ -26,8 +26,10 @@ from sanderling.pages.areas import (
     MAIN,
     OUTSIDE,
     SHARER,
+    SIDEBAR,
     TITLE,
     TRIMMED,
+    UNSCRIPTED,
     VALUE,
     VEILED,
     VERBATIM,
@@ -41,17 +43,19 @@ from sanderling.pages.core import BOXES, Core
 from sanderling.pages.folds import is_folded
 from sanderling.pages.hints import commenting, hinted, hinted_inside
 from sanderling.pages.parse import Document, Element
+from sanderling.pages.streamed import is_streamed_part, streamed_into
 from sanderling.pages.text import annotated, has_words
 
 ROLES = {
     MAIN: ("main",),
-    HIDDEN: ("dialog", "alertdialog", "alert", "tooltip"),
+    HIDDEN: ("dialog", "alertdialog", "alert"),
     OUTSIDE: ("navigation", "contentinfo", "menu", "menubar"),
     LANDMARK: ("banner", "complementary", "search", "toolbar"),
 }
 TAGS = {
     MAIN: ("main",),
-    HIDDEN: ("noscript", "iframe", "object", "dialog"),
+    HIDDEN: ("iframe", "object", "dialog"),
+    UNSCRIPTED: ("noscript",),
     OUTSIDE: ("nav", "footer", "menu"),
     CHOICE: ("select",),
     LANDMARK: ("header", "aside", "form"),
@@ -100,6 +104,7 @@ class Said(Struct, frozen=True):
     veiled: list[Element]  # there and not shown
     comments: list[Element]  # what readers say, by its name
     classes: list[str] | None = None  # of all elements that have some; None where nobody asked
+    sidebars: list[Element] = []  # by their class names; unread where there is a main part
 
     @property
     def apart(self) -> list[Element]:
@@ -119,9 +124,12 @@ def said(tree: Document) -> Said:
     roles = [(role, element) for element in marked if (role := element.attr("role"))][:MAX_NAMED]
     veiled = [element for element in marked if is_veiled(element)]
     main = [*tree.find_all("main"), *(element for role, element in roles if role == "main")]
+    main += streamed_into(tree, main, marked)
     if not main:
         known = hinted(tree)
-        return Said(main, known.furniture, known.trimmings, roles, veiled, known.comments, known.classes)
+        return Said(
+            main, known.furniture, known.trimmings, roles, veiled, known.comments, known.classes, known.sidebars
+        )
     trimmings = dict.fromkeys(element for part in main[:MAX_PARTS] for element in hinted_inside(part))
     return Said(main, [], list(trimmings), roles, veiled, commenting(tree))
 
@@ -141,7 +149,7 @@ def is_veiled(element: Element) -> bool:
     """Say whether an element is there and not shown, nor folded for readers to unfold."""
     style = element.attr("style") or ""
     is_unseen = "display:none" in style or "display: none" in style or element.attr("hidden") is not None
-    return is_unseen and not is_folded(element)
+    return is_unseen and not is_folded(element) and not is_streamed_part(element)
 
 
 def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
@@ -149,11 +157,14 @@ def blocks(tree: Document, attention: Attention = EVERYTHING) -> Blocks:
     parts = said(tree)
     named = [(LABELS[role], [element]) for role, element in parts.roles if role in LABELS]
     named.append((LANDMARK, [*filter(is_banner, tree.find_all("header")), *filter(is_asking, tree.find_all("form"))]))
+    named.append((MAIN, [part for part in parts.main if is_streamed_part(part)]))
     named += [(HINTED, parts.furniture), (HIDDEN, parts.veiled), (VEILED, parts.veiled)]
     named += [(HIDDEN, tree.select(selector)) for selector in attention.ignore]
     named += [(WATCHED, tree.select(selector)) for selector in attention.watch]
     named += [
         (COMMENT, parts.comments),
+        (SIDEBAR, [*parts.sidebars, *(() if parts.main else tree.find_all("aside"))]),
+        (SIDEBAR, [element for role, element in parts.roles if role == "complementary"]),
         (TRIMMED, parts.trimmings),
         (SHARER, sharers(parts.within(tree, "a"))),
         (ASKING, _asking(tree, parts)),

@@ -25,7 +25,14 @@ INSIDE = (  # wherever in the name of a part of the text
     *("scrolltotop", "gototop", "prevnext", "previousnext", "postnavigation", "articlepagination"),
 )
 AD = "adslot"  # at the beginning of a word: an upload has slots, too
-FURNITURE, TRIMMING, COMMENTS = 1, 2, 4
+FURNITURE, TRIMMING, COMMENTS, SIDEBAR, CONSENT, STREAMED = 1, 2, 4, 8, 16, 32
+CONSENTING = ("cookie", "consent")  # also name a section of a policy; `is_section` decides
+QUALIFIERS = frozenset(("with", "without", "w", "wo", "has", "have", "no", "not", "non", "and", "show", "hide"))
+STATES = frozenset(("parent", "layout", "page", "open", "opened", "enabled", "disabled", "present", "visible"))
+"""Words behind a name that make it a property of the element around the named one: sidebar-parent, menu-open."""
+is_qualified = re.compile(rf"(?:with|without|has|no|hide|show)(?:left|right|main)?(?:{'|'.join(ENDINGS)})").fullmatch
+is_streamed = re.compile(r"S:[0-9a-f]+").fullmatch  # id of a part that React moves into its place
+HEADED, CONTROLLED = "h2,h3,h4,h5,h6,table", "button,input,[role=button]"
 SIGNS = tuple(map(str.encode, (*TELLING, *ENDINGS, *INSIDE, AD)))  # letters without which no name is telling
 PIECES = tuple(  # each sign has one of them: they are fewer
     b"shar arti ated back comm cial elpf next otop post addt also atin form menu adcr adve anne asth avba cent circ "
@@ -60,10 +67,35 @@ class _Known(dict[str, int]):
 def _sound(name: str) -> int:
     words = WORD.findall(CAMEL.sub(" ", name).lower())
     whole = "".join(words)
-    is_furniture = any(word.endswith(ENDINGS) for word in words) or any(part in whole for part in TELLING)
+    own = [word for one in name.split() for word in _naming(one)]
+    is_part = any(word.endswith(ENDINGS) for word in own)
+    telling = [part for part in TELLING if part in "".join(own)]
+    is_furniture = is_part or bool(telling)
+    is_consent = not is_part and bool(telling) and set(telling).issubset(CONSENTING)
+    is_sidebar = any(word.endswith("sidebar") for word in own)
     is_trimming = inside(whole) is not None or (AD in whole and is_ad(" ".join(words)) is not None)
     is_said = any(is_spoken("".join(WORD.findall(one.lower()))) for one in name.split())
-    return FURNITURE * is_furniture | TRIMMING * is_trimming | COMMENTS * is_said
+    found = FURNITURE * is_furniture | TRIMMING * is_trimming | COMMENTS * is_said
+    return found | SIDEBAR * is_sidebar | CONSENT * is_consent | STREAMED * (is_streamed(name) is not None)
+
+
+def _naming(name: str) -> list[str]:
+    """Return the words of one class name that name its element; `with-sidebar` and `no-footer` only qualify it."""
+    words = WORD.findall(CAMEL.sub(" ", name).lower())
+    if words and words[-1] in STATES:
+        return []
+    ahead = next((n for n, word in enumerate(words) if word in QUALIFIERS or is_qualified(word)), len(words))
+    return words[:ahead]
+
+
+def is_section(element: Element, sounds: int) -> bool:
+    """Return whether an element named after cookies or consent is a section of a document.
+
+    A section has a heading or a table and no controls; a banner asks for an answer.
+    """
+    if not sounds & CONSENT:
+        return False
+    return element.select_one(HEADED) is not None and element.select_one(CONTROLLED) is None
 
 
 _known = _Known({"": 0})
@@ -92,6 +124,7 @@ class Hinted(Struct, frozen=True):
     furniture: list[Element]
     trimmings: list[Element]  # inside a text
     comments: list[Element]  # of readers
+    sidebars: list[Element]  # also in `furniture`
     classes: list[str]
 
 
@@ -100,13 +133,15 @@ def hinted(tree: Document) -> Hinted:
     elements = tree.select("[class]")
     classes = values(elements, "class")
     found = [*_chosen(elements, classes), *_telling(tree.select("[id]"), "id")]
-    furniture = [element for element, sounds in found if sounds & FURNITURE and element.tag not in NEVER]
+    known = [(element, sounds) for element, sounds in found if sounds & FURNITURE and element.tag not in NEVER]
+    furniture = [element for element, sounds in known if not is_section(element, sounds)]
+    sidebars = [element for element, sounds in known if sounds & SIDEBAR]
     trimmings, comments = (
         [element for element, sounds in found if sounds & sort and element.tag in PARTS]
         for sort in (TRIMMING, COMMENTS)
     )
     furniture, trimmings, comments = (list(dict.fromkeys(some)) for some in (furniture, trimmings, comments))
-    return Hinted(furniture, trimmings, comments, classes)
+    return Hinted(furniture, trimmings, comments, list(dict.fromkeys(sidebars)), classes)
 
 
 def _telling(elements: list[Element], name: str) -> list[tuple[Element, int]]:

@@ -7,7 +7,7 @@ of two blocks that became one follows from theirs.
 
 from msgspec import Struct, msgpack
 
-VERSION = 27
+VERSION = 28
 MAIN, VEILED = 1, 4  # of a block's place in the page
 MAX_SIZE = 65_535  # of a block
 PRIME = 2**30 - 35  # the largest that one digit of Python's numbers holds: dividing by it is quick

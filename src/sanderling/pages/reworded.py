@@ -14,6 +14,7 @@ from xxhash import xxh3_64_intdigest
 
 from sanderling.pages.blocks import Blocks, blocks
 from sanderling.pages.mark import Signature
+from sanderling.pages.notices import matters_anywhere
 from sanderling.pages.parse import Document
 from sanderling.pages.phrases import sort_of
 from sanderling.pages.sight import LONG, PROSE, size_of
@@ -78,6 +79,8 @@ def _as_before(page: Blocks, lines: list[str]) -> Blocks | None:
         if place in page.linked or any((old >= size) != (new >= size) for size in (PROSE, LONG)):
             return None
         if sort_of(lines[place]) or sort_of(page.lines[place]):
+            return None
+        if matters_anywhere(lines[place]) or matters_anywhere(page.lines[place]):
             return None
         drift += abs(old - new)
     return replace(page, lines=lines, said=None) if 2 * drift < page.margin or not drift else None

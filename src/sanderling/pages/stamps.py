@@ -29,6 +29,7 @@ SPENT = rf"\b(?:(?:generated|rendered|served|loaded|executed|built|processed|dis
 SPENT += (
     r"(?:,?\s+(?:(?:with|using|and)\s+)?\d+\s+(?:\w+\s+)?quer(?:y|ies)\b)?"  # what takes hours is no machine's work
 )
+SPENT += rf"|(\b(?:generated|rendered|served|built|processed)\s+(?:on|at|by)\b.{{1,60}}?\s)in\s+{SECONDS}"
 SPENT += r"|(\b(?:(?:load|loading|generation|rendering|execution|processing|query) time|ladezeit|"
 SPENT += rf"temps (?:de |d['’])(?:génération|chargement|exécution))\s*[:=]?\s*){SECONDS}"
 SPENT += r"|\b(?:elapsed|uptime):?\s+\d[\d.,]*\s*(?:ms|secs?|seconds?|minutes?|hours?|days?|s)\b"
@@ -48,6 +49,8 @@ NAME = r"(?:\s+(?:id|number|no\.?|key|code))?\s*[:#=]?\s+(?=\S*\d)"
 NUMBERED = rf"(\b(?:request|trace|ray|incident|session){NAME})(?!(?:19|20)\d\d[-/])[\w.\-]{{6,}}\s*$"
 NUMBERED += r"|(\b(?:request|trace|ray|session)\s+(?:id|key)\s*[:#=]?\s+(?=\S*\d))[\w.\-]+\s*$"
 NUMBERED += rf"|(\bbuild{NAME})(?:20\d{{6}}[\w.\-]*|(?=[0-9]*[a-f])[0-9a-f]{{7,}})\s*$"  # a short one is a version
+MADE_FROM = r"(?:built|generated|deployed|rendered|compiled|published|source|site|page)\b.{0,40}?\b"
+NUMBERED += rf"|(^\W*(?:{MADE_FROM})?(?:commit|revision)\s*[:#=@(]?\s*)(?=[0-9a-f]*\d)[0-9a-f]{{7,40}}\)?\W*$"
 NUMBERED += rf"|(\b(?:transaction|error|revision|reference){NAME})(?:[0-9a-f]{{7,}}|[\w.\-]{{12,}})\s*$"
 SUMS = r"\d{1,2}\s*(?:[+×*]|\s[-−–x]\s|\b(?:plus|minus|times|fois|más|плюс|минус)\b)\s*\d{1,2}"
 ASKED = rf"\b{SUMS}(?=\s*(?:=\s*\??|\?)\s*$)"  # a question that tells people from machines
@@ -76,7 +79,19 @@ SPENDING = (
     *("erstellt", "generiert", "geladen", "processed", "displayed", "time", "ladezeit", "temps"),
 )
 ADDED = ("plus", "minus", "times", "fois", "más", "плюс", "минус")
-ISSUED = ("request", "trace", "ray", "incident", "session", "build", "transaction", "error", "revision", "reference")
+ISSUED = (
+    "request",
+    "trace",
+    "ray",
+    "incident",
+    "session",
+    "build",
+    "transaction",
+    "error",
+    "revision",
+    "reference",
+    "commit",
+)
 REMAINING = (
     *(
         "end",
