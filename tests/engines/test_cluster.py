@@ -21,6 +21,7 @@ from sanderling.cli import main
 from sanderling.coordinator import Coordinator
 from sanderling.engines.cluster import Cluster, Line
 from sanderling.errors import EngineUnavailable
+from sanderling.isolation import python_command
 from sanderling.migrants.settings import FetchSettings
 from sanderling.records import Reason
 from sanderling.session import Request, crawl
@@ -306,3 +307,21 @@ def test_a_cluster_of_our_own_is_started_once_beside_clean(tmp_path: Path, monke
     assert started[0].process.returncode == 0  # it was told to leave, and took its Ray with it
     with read_collection(tmp_path) as collection:
         assert len(list(pages(collection.db))) == 2
+
+
+def test_ray_processes_do_not_execute_files_of_the_working_directory(tmp_path: Path) -> None:
+    """Ray adds the working directory of its driver to the path of its workers; the folder of a user is no library."""
+    pytest.importorskip("ray")
+    (here := tmp_path / "here").mkdir()
+    trap = f"import os, pathlib; pathlib.Path({str(tmp_path)!r}, f'executed-{{os.getpid()}}').write_text(__file__)\n"
+    for name in ("attr", "secrets", "lxml", "html", "mimetypes", "pycurl"):
+        (here / f"{name}.py").write_text(trap + "raise ImportError\n")
+    with Site({"/": html("/a"), "/a": html()}) as site:
+        command = python_command(
+            "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl", site.root + "/", "-C",
+            str(tmp_path / "c"), "--delay", "0", "--allow-private", "--migrants", "1", "--engine", "ray", "--json",
+        )  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=here, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert not list(tmp_path.glob("executed-*"))
+    assert json.loads(done.stdout.splitlines()[-1])["pages"] == 2

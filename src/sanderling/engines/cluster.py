@@ -8,7 +8,6 @@ import secrets
 import selectors
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from importlib.util import find_spec
@@ -20,6 +19,7 @@ from sanderling.engines.driver import Came, Create, Dispose, Failed, Gone, Join,
 from sanderling.engines.processes import Lost
 from sanderling.engines.wire import BUFFER, Abandon, Go, Inbox, frame, parcel_of, push
 from sanderling.errors import EngineUnavailable, MissingExtra
+from sanderling.isolation import python_command, safe_environment
 from sanderling.migrants.settings import FetchSettings
 from sanderling.records import Host, Itinerary, Parcel, Vitals
 
@@ -202,9 +202,15 @@ class Line:
         for end in (self.sock, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
         self.words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - what it says on the side; Ray says a lot
-        command = [sys.executable, "-m", "sanderling.engines.driver", str(theirs.fileno())]
+        command = python_command("-m", "sanderling.engines.driver", str(theirs.fileno()))
         self.process = subprocess.Popen(
-            command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL, stdout=self.words, stderr=self.words
+            command,
+            pass_fds=(theirs.fileno(),),
+            stdin=subprocess.DEVNULL,
+            stdout=self.words,
+            stderr=self.words,
+            cwd="/",  # Ray adds the working directory of its driver to the import path of all workers
+            env=safe_environment(),
         )
         theirs.close()
         self.sock.setblocking(False)

@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from sanderling.engines.quiet import unheard
 from sanderling.engines.wire import BUFFER
+from sanderling.isolation import python_command
 from sanderling.memory import KEEP_FREED, keep_freed
 
 TASKS, FILES = "/proc/self/task", "/proc/self/fd"
@@ -108,7 +109,7 @@ def can_copy() -> bool:
 def bear(name: str) -> Newborn:
     """Start a fresh process for a migrant of this name."""
     ours, theirs = _ends()
-    command = [sys.executable, "-m", "sanderling.engines.worker", name, str(theirs.fileno())]
+    command = python_command("-m", "sanderling.engines.worker", name, str(theirs.fileno()))
     told = {name: str(value) for name, (_, value) in KEEP_FREED.items()}
     with unheard():
         process = subprocess.Popen(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sanderling.engines.quiet import unheard
 from sanderling.errors import CollectionError, StoreUnavailable
+from sanderling.isolation import safe_path
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
@@ -31,7 +32,7 @@ def start_following(folder: Path) -> "BaseProcess":
 
     spawn = multiprocessing.get_context("spawn")
     process = spawn.Process(target=keep_following, args=(folder, os.getpid()), daemon=True, name="index")
-    with unheard():
+    with unheard(), safe_path():
         process.start()
     return process
 

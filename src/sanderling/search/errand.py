@@ -5,13 +5,13 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
 from sanderling.engines.control import Answer, ask, is_running
 from sanderling.errors import CollectionError
+from sanderling.isolation import python_command
 from sanderling.search.window import MigrantRow
 
 PATIENCE_SECONDS = 3.0
@@ -83,7 +83,7 @@ class Errand:
             if self.running():
                 woken = self.ask({"do": "resume", "migrants": "all"}).get("migrants", [])
                 return f"{len(woken)} migrants go on" if woken else "a crawl is running already"
-            command = [sys.executable, "-c", RUN, *again(last, self.folder), *(["--", *seeds] if seeds else [])]
+            command = python_command("-c", RUN, *again(last, self.folder), *(["--", *seeds] if seeds else []))
             self._spawn(command)
             return "the crawl was started"
 
@@ -100,7 +100,7 @@ class Errand:
         with self.lock:
             if self.running() or (self.child is not None and self.child.poll() is None):
                 return False
-            command = [sys.executable, "-c", RUN, "like", "--briefs", "--quiet", "--no-index", "-C", str(self.folder)]
+            command = python_command("-c", RUN, "like", "--briefs", "--quiet", "--no-index", "-C", str(self.folder))
             self._spawn(command)
             return True
 
