@@ -2,7 +2,9 @@
 
 import json
 import re
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree as xml
@@ -12,9 +14,10 @@ import pytest
 from tests.web import Page, Site, html, redirect
 
 from sanderling.changes import alerts
-from sanderling.changes.feed import feed_id
+from sanderling.changes.feed import Item, feed_id
 from sanderling.cli import changes, main
 from sanderling.cli import versions as stored_versions
+from sanderling.cli.frame import Call
 from sanderling.records import Reason
 from sanderling.store.collection import read_collection
 
@@ -211,6 +214,29 @@ def test_nobody_hears_of_a_change_twice(
     assert "nothing to tell" in capsys.readouterr().err
     assert crawled("changes", "--since", "last", "--alert", "mailto://me", "--kind", "content") == 0
     assert len(sent) == 2  # who asks for something else has not heard of it
+
+
+def test_alert_runs_at_the_same_time_send_one_message(crawled: Crawled, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three runs read the changes before the first of them has sent its message."""
+    sent: list[str] = []
+    everybody_has_read = threading.Barrier(3)
+    wait_and_send = changes._send
+
+    class Mailbox:
+        def notify(self, body: str, title: str) -> bool:
+            sent.append(body)
+            return True
+
+    def send(call: Call, found: list[Item]) -> int:
+        everybody_has_read.wait(60)
+        return wait_and_send(call, found)
+
+    monkeypatch.setattr(changes, "open_sender", lambda _: Mailbox())
+    monkeypatch.setattr(changes, "_send", send)
+    with ThreadPoolExecutor(3) as runs:
+        command = ("changes", "--since", "last", "--alert", "mailto://three")
+        assert list(runs.map(lambda _: crawled(*command), range(3))) == [0, 0, 0]
+    assert len(sent) == 1
 
 
 @pytest.mark.parametrize("own", ["", "<!--{0}-->"])

@@ -4,7 +4,10 @@ Each round of messages (these addresses, these conditions) has its own memory. A
 may be stored after it, so the last hour is looked at again, and what was told of it is left out.
 """
 
-from collections.abc import Iterable
+import fcntl
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import DecodeError, Struct, ValidationError, field, json
@@ -38,6 +41,17 @@ def read(path: Path) -> dict[str, Heard]:
         return json.decode(path.read_bytes(), type=dict[str, Heard])
     except (DecodeError, ValidationError):
         return {}
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Wait until no other process reads, sends and writes under this file's lock; then hold the lock ourselves."""
+    handle = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def write(path: Path, heard: dict[str, Heard]) -> None:

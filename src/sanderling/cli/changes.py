@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from hashlib import sha256
 
 from msgspec import to_builtins
@@ -12,7 +13,7 @@ from msgspec import to_builtins
 from sanderling.changes.alerts import alert, open_sender
 from sanderling.changes.detect import Kind
 from sanderling.changes.feed import Item, atom, feed_id, parts_of, rss, summary
-from sanderling.changes.told import OVERLAP, Heard
+from sanderling.changes.told import OVERLAP, Heard, locked
 from sanderling.changes.told import read as read_heard
 from sanderling.changes.told import write as write_heard
 from sanderling.cli.diff import NOTHING_WATCHED, read_attention
@@ -159,14 +160,21 @@ def as_object(item: Item) -> dict[str, object]:
 
 def _send(call: Call, found: list[Item]) -> int:
     """Send one message; remember what was told, so that nobody hears of a change twice."""
-    heard, remembers = _heard(call), os.access(call.collection, os.W_OK)
+    remembers = os.access(call.collection, os.W_OK)
     if call.args.since == LAST and not remembers:
         raise UsageError(
             f"nothing was sent: {call.collection} cannot be written to, so all would be told again the next time;"
             " say since when instead (--since 1d)"
         )
-    known = set(heard.told) if call.args.since == LAST else set()
-    news = [item for item in found if item.is_news and (item.url, item.at) not in known]
+    # Runs at the same time read the same changes: they send one after the other, and each looks at what was sent.
+    with locked(call.collection / STATE) if remembers else nullcontext():
+        return _send_unsent(call, found, remembers)
+
+
+def _send_unsent(call: Call, found: list[Item], remembers: bool) -> int:
+    heard = _heard(call)
+    known, since = (set(heard.told), heard.since) if call.args.since == LAST else (set(), 0.0)
+    news = [item for item in found if item.is_news and item.at >= since and (item.url, item.at) not in known]
     sent = alert(news, open_sender(call.args.alert))
     if news and not sent:
         raise UsageError("the message could not be sent; check the address, and try with -v")
