@@ -1,11 +1,12 @@
 """Rows by many ids, a few questions prepared; a full disk has a name."""
 
+import os
 import sqlite3
 from pathlib import Path
 
 import pytest
 
-from sanderling.database import SIZES, begun, committed, connect, needing_room, rows_of, transaction
+from sanderling.database import SIZES, begun, committed, connect, connect_private, needing_room, rows_of, transaction
 from sanderling.errors import DiskFull
 
 ASKED = "SELECT id FROM a WHERE id IN ({})"
@@ -87,3 +88,18 @@ def test_what_goes_wrong_at_the_end_of_a_transaction_undoes_all_of_it(tmp_path: 
     assert not db.in_transaction
     assert db.execute("SELECT id FROM a").fetchall() == []
     db.close()
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_private_database_and_its_side_files_are_readable_by_their_owner_alone(tmp_path: Path, is_new: bool) -> None:
+    before = os.umask(0o022)
+    try:
+        if not is_new:
+            connect(tmp_path / "p.db").execute("CREATE TABLE old (a)")
+        db = connect_private(tmp_path / "p.db")
+        db.execute("CREATE TABLE t (a)")
+    finally:
+        os.umask(before)
+    modes = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()}
+    db.close()
+    assert modes == {"p.db": 0o600, "p.db-wal": 0o600, "p.db-shm": 0o600}

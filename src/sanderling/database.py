@@ -13,7 +13,7 @@ import sqlite3
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote_from_bytes
@@ -64,6 +64,19 @@ def connect(path: Path, *, read_only: bool = False) -> Connection:
         if not os.access(path.parent, os.W_OK):
             raise CollectionError(f"{path} cannot be opened: {path.parent} cannot be written to") from None
         raise CollectionError(f"{path} cannot be opened: {error}; use another -C, or --clean to start over") from None
+
+
+def connect_private(path: Path) -> Connection:
+    """Open a SQLite file that only its owner may read, whatever the umask; an existing file is restricted, too.
+
+    SQLite gives its side files (`-wal`, `-shm`) the permissions of the database, so those are set before it is opened.
+    """
+    with suppress(OSError):  # of another user, or on a read-only disk: whether it can be opened is found out below
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        for file in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
+            if file.exists() and file.stat().st_mode & 0o077:
+                file.chmod(0o600)
+    return connect(path)
 
 
 def copied(path: Path) -> Connection:

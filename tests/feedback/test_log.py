@@ -73,3 +73,7 @@ def test_no_column_holds_an_address(log: Log) -> None:
     tables = [row[0] for row in log.db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     columns = {row[1] for table in tables for row in log.db.execute(f"PRAGMA table_info({table})")}
     assert not columns & {"ip", "address", "remote", "host"}
+
+
+def test_what_users_did_is_readable_by_the_owner_alone(log: Log, tmp_path: Path) -> None:
+    assert {file.stat().st_mode & 0o077 for file in tmp_path.glob("feedback.db*")} == {0}

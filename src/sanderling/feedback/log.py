@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sanderling.database import Connection, connect, migrate
+from sanderling.database import Connection, connect_private, migrate
 from sanderling.feedback.records import Action, Event, Shown
 from sanderling.feedback.schema import MIGRATIONS
 from sanderling.index.question import understand
@@ -140,7 +140,7 @@ class Log:
 
 def open_log(folder: Path) -> Log:
     """Open the log of a collection, making it if there is none."""
-    db = connect(folder / DATABASE)
+    db = connect_private(folder / DATABASE)
     migrate(db, {"feedback": MIGRATIONS})
     return Log(db, folder / "logs")
 

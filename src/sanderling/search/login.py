@@ -13,7 +13,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 from msgspec import Struct
 
-from sanderling.database import connect, migrate
+from sanderling.database import connect_private, migrate
 
 DATABASE = "serve.db"
 COOKIE = "sanderling_session"
@@ -39,8 +39,7 @@ class Door:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / DATABASE
-        self.db = connect(self.path)
-        self.path.chmod(0o600)
+        self.db = connect_private(self.path)
         migrate(self.db, {"serve": SCHEMA})
         self.lock = threading.Lock()
         self.hasher = PasswordHasher()
