@@ -74,13 +74,19 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield World(folder, site.root)
 
 
+def switch_on(rooms: Rooms) -> None:
+    """Switch on what an owner may: behaviour is recorded, and visitors may ask for more; but no process is started."""
+    rooms.door.set("tracking", "on")
+    rooms.door.set("crawl_more", "on")
+    rooms.window.send_for_more = lambda: False  # type: ignore[method-assign]
+
+
 @pytest.fixture
 def rooms(world: World) -> Iterator[Rooms]:
     """The app's rooms, with nothing recorded in them yet."""
     made = open_rooms(world.folder, Place())
     made.log.erase()
-    made.door.set("tracking", "on")
-    made.door.set("crawl_more", "off")
+    switch_on(made)
     yield made
     made.log.close()
     made.door.close()
@@ -119,7 +125,7 @@ class Serving(threading.Thread):
 def served(world: World) -> Iterator[Serving]:
     """The app, reachable by a browser."""
     thread = Serving(open_rooms(world.folder, Place()))
-    thread.rooms.door.set("crawl_more", "off")
+    switch_on(thread.rooms)
     thread.start()
     yield thread
     thread.stop()

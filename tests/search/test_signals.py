@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
+from tests.search.conftest import switch_on
 from tests.search.test_tracking import search
 from tests.web import Site, tree
 
@@ -38,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def lived(folder: Path) -> Iterator[tuple[Rooms, TestClient]]:
     """The app over it, after one user searched in vain and something was learned."""
     rooms = open_rooms(folder, Place())
-    rooms.door.set("crawl_more", "off")
+    switch_on(rooms)
     with TestClient(build(rooms, ["testserver"]), headers={"sec-fetch-site": "same-origin"}) as client:
         client.post("/api/rating", json={"query_id": search(client, "page number"), "found": False})
         learn(rooms.log, rooms.clock())

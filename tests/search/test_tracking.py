@@ -127,3 +127,23 @@ def test_what_many_readers_do_changes_the_order_and_is_explained(client: TestCli
     assert hits[0]["url"] == favourite
     assert hits[0]["parts"]["behaviour"] > 1
     assert "bookmark" in client.get("/stats").text
+
+
+def test_nothing_is_recorded_and_no_crawl_is_started_until_the_owner_switches_it_on(
+    client: TestClient, rooms: Rooms
+) -> None:
+    rooms.door.db.execute("DELETE FROM settings WHERE name IN ('tracking', 'crawl_more')")
+    answered = client.get("/", params={"q": "shore wader"})
+    client.get("/", params={"q": "shore sandpiper"})
+    assert "set-cookie" not in answered.headers
+    assert rooms.log.db.execute("SELECT count(*) FROM rankings").fetchone() == (0,)
+    assert not rooms.sends_for_more
+    assert briefs(rooms.log) == []
+
+
+def test_recording_alone_lets_no_visitor_ask_for_a_crawl(client: TestClient, rooms: Rooms) -> None:
+    rooms.door.set("crawl_more", "off")
+    query = search(client, "shore wader")
+    assert client.post("/api/rating", json={"query_id": query, "found": False}).json() == {"brief": None}
+    search(client, "shore sandpiper")
+    assert briefs(rooms.log) == []

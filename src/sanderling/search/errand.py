@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sanderling.engines.control import Answer, ask, is_running
@@ -129,11 +130,18 @@ def again(last: str, folder: Path) -> list[str]:
         words = shlex.split(last)
     except ValueError:
         words = []
-    words = [word for word in words if word not in ("--clean", "--yes", "--quiet", "--json")]
-    for flag in ("-C", "--collection"):
-        if flag in words[:-1]:
-            place = words.index(flag)
-            del words[place : place + 2]
     if not words or words[0] not in ("crawl", "refresh"):
         words = ["crawl"]
-    return [words[0], "-C", str(folder), "--quiet", *words[1:]]
+    return [words[0], "-C", str(folder), "--quiet", *_kept_options(words[1:])]
+
+
+def _kept_options(words: Iterable[str]) -> Iterator[str]:
+    """Leave out the collection, however it was written (`-C X`, `-CX`, `--collection X`, `--collection=X`)."""
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            yield from (word, *rest)
+        elif word in ("-C", "--collection"):
+            next(rest, "")
+        elif not word.startswith(("-C", "--collection=")) and word not in ("--clean", "--yes", "--quiet", "--json"):
+            yield word

@@ -73,13 +73,13 @@ class Rooms(Struct):
 
     @property
     def tracking(self) -> bool:
-        """The one switch: is behaviour recorded at all?"""
-        return self.door.get(TRACKING, "on") == "on"
+        """Has the owner switched on the recording of behaviour?"""
+        return self.door.get(TRACKING, "off") == "on"
 
     @property
     def sends_for_more(self) -> bool:
-        """Are migrants sent for what users did not find?"""
-        return self.door.get(MORE, "on") == "on"
+        """Has the owner switched on crawls for what visitors did not find?"""
+        return self.door.get(MORE, "off") == "on"
 
     @property
     def retention_days(self) -> float:

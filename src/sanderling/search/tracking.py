@@ -116,7 +116,12 @@ async def take_rating(request: Request) -> Response:
 
 
 def ask_for_more(rooms: Rooms, query_id: str, client: str, now: float) -> int | None:
-    """Raise Low_Rating and crawl_more for a search, unless too much is asked for already."""
+    """Raise Low_Rating and crawl_more for a search, unless too much is asked for already.
+
+    None where the owner has not switched it on: a visitor must not steer a crawl, not even one that runs anyway.
+    """
+    if not rooms.sends_for_more:
+        return None
     query, urls = _shown(rooms, query_id)
     db = rooms.log.db
     (waiting,) = db.execute("SELECT count(*) FROM briefs WHERE state <> 'answered'").fetchone()
