@@ -2,13 +2,16 @@
 
 import re
 import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
-from sanderling.search.guard import RATES, Buckets
-from sanderling.search.login import DATABASE, Door
+from sanderling.search.app import build
+from sanderling.search.guard import LOGINS, RATES, Buckets, client_key
+from sanderling.search.login import DATABASE, HASHES_AT_ONCE, Door
 from sanderling.search.rooms import Rooms
 
 PASSWORD = "a long enough password"
@@ -96,3 +99,58 @@ def test_a_foreign_name_that_points_here_is_not_answered(client: TestClient) -> 
 
 def test_large_bodies_are_turned_away(client: TestClient) -> None:
     assert client.post("/login", content=b"x" * 100_000).status_code == 413
+
+
+def test_passwords_are_limited_over_all_addresses() -> None:
+    buckets = Buckets(clock=lambda: 0.0)
+    tried = 0
+    for number in range(20_000):  # more than are remembered
+        if buckets.take(client_key(f"10.1.{number >> 8}.{number & 255}"), "/login") and buckets.take_login():
+            tried += 1
+    assert tried == LOGINS.burst
+
+
+def test_only_tried_passwords_count_for_all_addresses(rooms: Rooms) -> None:
+    buckets = Buckets(clock=lambda: 0.0)
+    with TestClient(build(rooms, ["testserver"], buckets)) as client:
+        for _ in range(5):
+            client.get("/login")
+        assert all(buckets.take_login() for _ in range(int(LOGINS.burst)))
+        assert client.post("/login", data={"password": "x"}).status_code == 429
+        assert client.get("/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("address", "key"),
+    [
+        ("192.0.2.7", "192.0.2.7"), ("::ffff:192.0.2.7", "192.0.2.7"), ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::ffff", "2001:db8:1:2::/64"), ("fe80::1%eth0", "fe80::/64"), ("", ""),
+        ("testclient", "testclient"),
+    ],
+)  # fmt: skip
+def test_an_ipv6_client_is_its_network(address: str, key: str) -> None:
+    assert client_key(address) == key
+
+
+def test_few_passwords_are_hashed_at_once(tmp_path: Path) -> None:
+    door = Door(tmp_path)
+    password, now, most, lock = door.first_password(), [0], [0], threading.Lock()
+    verify = door.hasher.verify
+
+    class Counting:
+        def verify(self, known: str, tried: str) -> bool:
+            with lock:
+                now[0] += 1
+                most[0] = max(most[0], now[0])
+            try:
+                return verify(known, tried)
+            finally:
+                with lock:
+                    now[0] -= 1
+
+    door.hasher = Counting()  # type: ignore[assignment]
+    with ThreadPoolExecutor(12) as threads:
+        sessions = list(threads.map(lambda _: door.enter(password, 0.0), range(12)))
+    door.close()
+    assert all(sessions)
+    assert most[0] <= HASHES_AT_ONCE

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib.util
+import ipaddress
 
 from sanderling.cli.frame import Call, print_json, say
 from sanderling.errors import MissingExtra, UsageError
@@ -24,7 +25,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--host-name", action="append", default=[], metavar="NAME", help="name it is reached by (repeatable)"
     )
+    parser.add_argument(
+        "--trust-proxy", action="append", default=[], metavar="ADDRESS",
+        help="address or network of a proxy whose X-Forwarded-For is believed (repeatable; default: of none)",
+    )  # fmt: skip
     parser.add_argument("--no-index", action="store_true", help="do not keep the search index up to date")
+
+
+def _network(text: str) -> str:
+    """Check the address or network of a proxy."""
+    try:
+        return str(ipaddress.ip_network(text)) if "/" in text else str(ipaddress.ip_address(text))
+    except ValueError:
+        raise UsageError(f"--trust-proxy {text}: write an address or a network, 127.0.0.1 or 10.0.0.0/8") from None
 
 
 def run(call: Call) -> int:
@@ -36,7 +49,8 @@ def run(call: Call) -> int:
         raise UsageError("--port is a number up to 65535")
     from sanderling.search.serve import Place, serve
 
-    place = Place(call.args.host, call.args.port, tuple(name.lower() for name in call.args.host_name))
+    names = tuple(name.lower() for name in call.args.host_name)
+    place = Place(call.args.host, call.args.port, names, tuple(map(_network, call.args.trust_proxy)))
 
     def tell(text: str) -> None:
         if call.json and text.startswith("http"):

@@ -42,6 +42,8 @@ RATES = {
     "/api/rating": Rate(0.5, 10),
     "": Rate(2_000, 4_000),  # enough for a classroom behind one address
 }
+ALL_CLIENTS = "*"
+LOGINS = Rate(0.5, 20)  # passwords tried, by all clients together: who has many addresses has no more tries
 
 
 class Buckets:
@@ -54,11 +56,20 @@ class Buckets:
     def take(self, who: str, path: str) -> bool:
         """Take one token; says no when the bucket is empty."""
         key = path if path in RATES else ""
-        rate, now = RATES[key], self.clock()
+        return self._take(who, key, RATES[key])
+
+    def take_login(self) -> bool:
+        """Take one token of those that all clients share for passwords."""
+        return self._take(ALL_CLIENTS, "/login", LOGINS)
+
+    def _take(self, who: str, key: str, rate: Rate) -> bool:
+        now = self.clock()
         tokens, then = self.level.pop((who, key), (rate.burst, now))
         tokens = min(rate.burst, tokens + (now - then) * rate.per_second)
         allowed = tokens >= 1
         self.level[who, key] = (tokens - 1 if allowed else tokens, now)
+        if key == "/login" and (ALL_CLIENTS, key) in self.level:
+            self.level.move_to_end((ALL_CLIENTS, key))  # a crowd of addresses must not make it forgotten
         while len(self.level) > REMEMBERED:
             self.level.popitem(last=False)
         return allowed
@@ -91,9 +102,28 @@ class Guard:
         if not length.isdigit() or int(length) > LARGEST_BODY or "transfer-encoding" in headers:
             return PlainTextResponse("Too large.", 413)
         client = scope.get("client")
-        if not self.buckets.take(client[0] if client else "", scope["path"]):
+        if not self.buckets.take(client_key(client[0] if client else ""), scope["path"]) or not self._admits_login(
+            scope
+        ):
             return PlainTextResponse("Too many requests; please wait a moment.", 429, {"Retry-After": "10"})
         return None
+
+    def _admits_login(self, scope: Scope) -> bool:
+        """May a password be tried now? Other requests may always."""
+        return scope["method"] != "POST" or scope["path"] != "/login" or self.buckets.take_login()
+
+
+def client_key(address: str) -> str:
+    """Return what identifies a client: its IPv4 address, or the /64 of its IPv6 address (that of one customer)."""
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(ip, ipaddress.IPv4Address):
+        return str(ip)
+    if ip.ipv4_mapped is not None:
+        return str(ip.ipv4_mapped)
+    return str(ipaddress.ip_network((ip, 64), strict=False))
 
 
 def is_known_host(host: str, names: frozenset[str]) -> bool:

@@ -19,6 +19,7 @@ DATABASE = "serve.db"
 COOKIE = "sanderling_session"
 SESSION_SECONDS = 12 * 3600.0
 LEAST_PASSWORD = 12
+HASHES_AT_ONCE = 2  # each takes 64 MB
 SCHEMA = [
     """
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -43,20 +44,19 @@ class Door:
         migrate(self.db, {"serve": SCHEMA})
         self.lock = threading.Lock()
         self.hasher = PasswordHasher()
+        self.hashing = threading.BoundedSemaphore(HASHES_AT_ONCE)
 
     def first_password(self) -> str:
         """Make a password if there is none yet, and say it this once; empty if there is one."""
         if self.get("password"):
             return ""
         password = secrets.token_urlsafe(18)
-        self.set("password", self.hasher.hash(password))
+        self.set("password", self._hashed(password))
         return password
 
     def enter(self, password: str, now: float) -> Session | None:
         """Check the password and open a session; None if it is wrong."""
-        try:
-            self.hasher.verify(self.get("password"), password)
-        except (Argon2Error, InvalidHashError):
+        if not self._is_right(password):
             return None
         session = Session(secrets.token_urlsafe(32), secrets.token_urlsafe(24))
         with self.lock:
@@ -82,14 +82,24 @@ class Door:
         """Set another password and end all sessions; says what is wrong, or nothing."""
         if len(new) < LEAST_PASSWORD:
             return f"The new password needs at least {LEAST_PASSWORD} characters."
-        try:
-            self.hasher.verify(self.get("password"), old)
-        except (Argon2Error, InvalidHashError):
+        if not self._is_right(old):
             return "The present password is not right."
-        self.set("password", self.hasher.hash(new))
+        self.set("password", self._hashed(new))
         with self.lock:
             self.db.execute("DELETE FROM sessions")
         return ""
+
+    def _is_right(self, password: str) -> bool:
+        """Compare a password with the stored hash; waits while `HASHES_AT_ONCE` others are compared."""
+        with self.hashing:
+            try:
+                return self.hasher.verify(self.get("password"), password)
+            except (Argon2Error, InvalidHashError):
+                return False
+
+    def _hashed(self, password: str) -> str:
+        with self.hashing:
+            return self.hasher.hash(password)
 
     def get(self, name: str, default: str = "") -> str:
         """One setting of the app."""

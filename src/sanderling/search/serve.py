@@ -15,13 +15,14 @@ from sanderling.errors import UsageError
 from sanderling.feedback.log import open_log
 from sanderling.index.beside import start_following
 from sanderling.search.app import build
+from sanderling.search.connections import BoundedProtocol
 from sanderling.search.crawl import CrawlWindow
 from sanderling.search.login import Door
 from sanderling.search.rooms import Library, Rooms
 from sanderling.store.collection import read_collection
 
 GRACE_SECONDS = 3
-CONNECTIONS = 1_000
+BACKLOG = 128  # connections accepted in one turn of the loop
 
 
 class Place(Struct, frozen=True):
@@ -30,6 +31,7 @@ class Place(Struct, frozen=True):
     host: str = "127.0.0.1"
     port: int = 8420
     names: tuple[str, ...] = ()  # host names it may be asked for under, beside addresses and localhost
+    proxies: tuple[str, ...] = ()  # addresses and networks whose X-Forwarded-For and -Proto are believed
 
     @property
     def is_public(self) -> bool:
@@ -81,15 +83,20 @@ def listen(place: Place) -> socket.socket:
     except OSError as error:
         listening.close()
         raise UsageError(f"cannot serve on {place.host} port {place.port}: {error.strerror}; try --port 0") from None
-    listening.listen(CONNECTIONS)
+    listening.listen(BACKLOG)
     return listening
 
 
 def run(rooms: Rooms, place: Place, sockets: Sequence[socket.socket]) -> None:
     """Run the server in this thread until a signal."""
-    config = uvicorn.Config(
+    asyncio.run(uvicorn.Server(server_config(rooms, place)).serve(sockets=list(sockets)))
+
+
+def server_config(rooms: Rooms, place: Place) -> uvicorn.Config:
+    """Return the settings of the server. Forwarded headers are believed of named proxies only, not even of loopback."""
+    return uvicorn.Config(
         build(rooms, place.names), log_level="warning", access_log=False, server_header=False, date_header=True,
-        timeout_graceful_shutdown=GRACE_SECONDS, lifespan="on", limit_concurrency=CONNECTIONS,
-        h11_max_incomplete_event_size=32_768,
+        timeout_graceful_shutdown=GRACE_SECONDS, lifespan="on", backlog=BACKLOG, http=BoundedProtocol, ws="none",
+        h11_max_incomplete_event_size=32_768, proxy_headers=bool(place.proxies),
+        forwarded_allow_ips=list(place.proxies),
     )  # fmt: skip
-    asyncio.run(uvicorn.Server(config).serve(sockets=list(sockets)))
