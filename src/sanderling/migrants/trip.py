@@ -16,7 +16,7 @@ from sanderling.migrants.fetch import Fetcher
 from sanderling.migrants.guard import is_global, literal, may_name, only_global
 from sanderling.migrants.line import Line, door_of
 from sanderling.migrants.observe import Marks, Observer, untried
-from sanderling.migrants.robots import BODY_LIMIT
+from sanderling.migrants.robots import BODY_LIMIT, Rules
 from sanderling.migrants.rulebook import pause_asked_for, read_robots, unreachable, waived
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Ask, Reply
@@ -201,7 +201,7 @@ class Trip:
             url = stop.wire or stop.url
             if not url.startswith(line.prefix) or not url.isascii():
                 self._turn_away([stop], Outcome.SKIPPED, Reason.BAD_URL, f"no URL of {line.host}")
-            elif not line.rules.allowed(url):
+            elif not self._is_allowed(line.rules, url):
                 self._turn_away([stop], Outcome.SKIPPED, Reason.ROBOTS)
             else:
                 line.knock(now)
@@ -211,6 +211,10 @@ class Trip:
                 known = conditions(stop.etag, stop.last_modified)
                 self._fetcher.start(Ask(url, line.door, errand, known, *limits, alone=line.alone(stop)))
                 return
+
+    def _is_allowed(self, rules: Rules, url: str) -> bool:
+        """Check a URL against robots.txt; a worker beside a web server checks more than its spelling."""
+        return rules.allowed(url)
 
     def _ask_for_robots(self, line: Line, now: float) -> None:
         url = line.robots_url

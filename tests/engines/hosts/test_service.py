@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 from tests.engines.hosts.guest import serving
+from tests.web import Page as Raw
 from tests.web import Site as Web
 from tests.web import html, tree
 
@@ -37,7 +38,7 @@ from sanderling.engines.hosts.letter import (
 )
 from sanderling.engines.hosts.post import Address
 from sanderling.engines.hosts.reader import ProseUnpacker
-from sanderling.engines.hosts.rules import LONGEST_SECONDS, Owner, Site, is_open, read_owner
+from sanderling.engines.hosts.rules import LONGEST_NONCE, LONGEST_SECONDS, Owner, Site, is_open, read_owner
 from sanderling.engines.hosts.service import CALLERS, Guest, Service
 from sanderling.errors import UsageError
 from sanderling.records import Host, Outcome, Reason
@@ -92,6 +93,7 @@ def test_refusals_have_names(tmp_path: Path) -> None:
         assert refused(address, letter(address, site="http://other.example")) == "other site"
         assert refused(address, letter(address, stops=(Wanted("/"),) * 11)) == "too large"
         assert refused(address, letter(address, sender="somebody else")) == "bad signature"
+        assert refused(address, letter(address, nonce=bytes(LONGEST_NONCE + 1))) == "unreadable"
 
 
 def test_a_letter_of_a_later_version_is_read_as_far_as_it_is_known(tmp_path: Path) -> None:
@@ -228,6 +230,71 @@ def test_a_folder_of_files_is_read_and_nothing_outside_it(tmp_path: Path) -> Non
         assert bodies["/docs/"] == b"<p>docs</p>"
         assert not any(b"secret" in body for body in bodies.values())
         assert Missed(3, Outcome.SKIPPED, Reason.ROBOTS) in found
+
+
+def look_into(root: Path, folder: Path, *paths: str) -> dict[int | str, Message]:
+    """Ask for some paths of a folder of files; messages by the place of their paths."""
+    with serving(folder, Site("http://www.example", root=str(root))) as address:
+        stops = tuple(Wanted(path) for path in paths)
+        found = messages(address, letter(address, "http://www.example", stops=stops))
+    return {message.where: message for message in found if isinstance(message, Page | Missed)}
+
+
+def test_a_symlink_to_itself_is_no_page_and_breaks_no_answer(tmp_path: Path) -> None:
+    root = tmp_path / "www"
+    root.mkdir()
+    (root / "loop.html").symlink_to(root / "loop.html")
+    (root / "a.html").write_text("<p>here</p>")
+    found = look_into(root, tmp_path / "host", "/loop.html", "/loop.html/x", "/a.html")
+    statuses = {where: page.head.split()[1] for where, page in found.items() if isinstance(page, Page)}
+    assert statuses == {0: b"404", 1: b"404", 2: b"200"}
+
+
+def test_a_robots_txt_that_cannot_be_read_keeps_us_out(tmp_path: Path) -> None:
+    root = tmp_path / "www"
+    root.mkdir()
+    (root / "robots.txt").symlink_to(root / "robots.txt")
+    (root / "a.html").write_text("<p>here</p>")
+    found = look_into(root, tmp_path / "host", "/a.html")
+    assert isinstance(found[0], Missed)
+    assert found[0].reason is Reason.ROBOTS
+
+
+def test_dot_files_are_not_sent(tmp_path: Path) -> None:
+    root = tmp_path / "www"
+    for name in (".htpasswd", ".git/config", "a/.env", ".well-known/security.txt", ".git/index.html"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f"in {name}")
+    (root / "plain").symlink_to(root / ".git")
+    (root / "name.txt").symlink_to(root / ".htpasswd")
+    hidden = ("/.htpasswd", "/.git/config", "/a/.env", "/%2ehtpasswd", "/.git/", "/a%2f.env", "/plain/config",
+              "/plain/", "/name.txt", "/a/../.htpasswd", "//.htpasswd")  # fmt: skip
+    found = look_into(root, tmp_path / "host", *hidden, "/.well-known/security.txt")
+    pages = {where: message for where, message in found.items() if isinstance(message, Page)}
+    assert pages.pop(len(hidden)).body == b"in .well-known/security.txt"
+    assert not [hidden[int(where)] for where, page in pages.items() if b"in " in page.body]
+
+
+ROUND = ("/no%2fx", "/no%2Fx", "/%6eo/x", "/a/..%2fno/x", "/no%5Cx", "//no/x")
+
+
+@pytest.mark.parametrize("path", ROUND)
+def test_no_other_spelling_is_a_way_round_robots_txt(tmp_path: Path, path: str) -> None:
+    root = tmp_path / "www"
+    (root / "no").mkdir(parents=True)
+    (root / "a").mkdir()
+    (root / "no" / "x").write_text("secret")
+    (root / "robots.txt").write_text("User-agent: *\nDisallow: /no/")
+    robots = Raw(b"User-agent: *\nDisallow: /no/", 200, {"Content-Type": "text/plain"})
+    with (
+        Web({"/": html(), "/robots.txt": robots}) as web,
+        serving(tmp_path / "host", Site("http://www.example", root=str(root)), Site(web.root)) as address,
+    ):
+        for site in (web.root, "http://www.example"):
+            first, *_ = messages(address, letter(address, site, stops=(Wanted(path),)))
+            assert isinstance(first, Missed)
+            assert first.reason is Reason.ROBOTS
+        assert set(web.hits) == {"/robots.txt"}
 
 
 BEHIND = (

@@ -11,13 +11,15 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from sanderling.engines.hosts.rules import Site
+from sanderling.engines.hosts.spellings import request_urls
 from sanderling.migrants.framing import stored_head
 from sanderling.migrants.line import door_of
 from sanderling.migrants.observe import Facts, Known, Marks, Observer, no_marks, untried
-from sanderling.migrants.robots import rules_for
+from sanderling.migrants.robots import Rules, rules_for
 from sanderling.migrants.settings import FetchSettings
 from sanderling.migrants.transfer import Ask, Reply
 from sanderling.migrants.trip import Trip
+from sanderling.organise.normalise import host_of
 from sanderling.pages.glance import Glance
 from sanderling.pages.parse import Document
 from sanderling.pages.structure import structure
@@ -25,6 +27,7 @@ from sanderling.records import Host, Itinerary, Outcome, Reason, Robots, Stop, V
 
 TURN_SECONDS = 0.05
 ROBOTS_SECONDS = 86400.0
+VISIBLE = (".", "..", ".well-known")  # names with a dot that hide nothing
 
 
 class Seen(Struct, frozen=True):
@@ -64,6 +67,14 @@ class PlainTrip(Trip):
     def __init__(self, settings: FetchSettings, marks: Marks) -> None:
         super().__init__(settings, marks)
         self._observer = Plain(settings, marks)
+
+    def _is_allowed(self, rules: Rules, url: str) -> bool:
+        return is_allowed(rules, url)
+
+
+def is_allowed(rules: Rules, url: str) -> bool:
+    """Check against robots.txt a URL and all that a web server may read it as: `%2f` is no way round a rule."""
+    return all(rules.allowed(one) for one in request_urls(url, host_of(url)))
 
 
 class ByHttp:
@@ -114,7 +125,7 @@ class ByFiles:
         batch, self.stops = self.stops[:16], self.stops[16:]
         seen = []
         for stop in batch:
-            if rules.allowed(stop.wire or stop.url):
+            if is_allowed(rules, stop.wire or stop.url):
                 seen.append(self._look(stop))
             else:
                 seen.append(Seen(untried(stop, Outcome.SKIPPED, Reason.ROBOTS, time.time())))
@@ -124,18 +135,26 @@ class ByFiles:
         """Nothing is open."""
 
     def _read_robots(self) -> Robots:
-        now = time.time()
+        """Read robots.txt; one that is there and cannot be read (no permission, a symlink loop) keeps us out."""
+        now, body = time.time(), b""
         file = self._file("/robots.txt")
-        body = file.read_bytes()[: self.settings.max_robots] if file else b""
-        return Robots(Host(self.site.site), 200 if file else 404, body, now, now + ROBOTS_SECONDS)
+        status = 200 if file else 503 if (self.root / "robots.txt").is_symlink() else 404
+        try:
+            body = file.read_bytes()[: self.settings.max_robots] if file else b""
+        except OSError:
+            status = 503
+        return Robots(Host(self.site.site), status, body, now, now + ROBOTS_SECONDS)
 
     def _file(self, path: str) -> Path | None:
-        """The file of a path, if it is one and inside the folder."""
+        """The file of a path, if it is one, inside the folder, and no dot file."""
+        name = unquote(path.partition("?")[0]).lstrip("/")
         try:
-            file = (self.root / unquote(path.partition("?")[0]).lstrip("/")).resolve()
+            file = (self.root / name).resolve()
             file = (file / "index.html").resolve() if file.is_dir() else file
-            return file if file.is_relative_to(self.root) and file.is_file() else None
-        except (OSError, ValueError):
+            if not file.is_relative_to(self.root) or has_dot_file(name) or not file.is_file():
+                return None
+            return None if has_dot_file(file.relative_to(self.root).as_posix()) else file
+        except (OSError, ValueError, RuntimeError):  # before Python 3.13 a symlink loop is a RuntimeError
             return None
 
     def _look(self, stop: Stop) -> Seen:
@@ -156,6 +175,11 @@ class ByFiles:
             status, kind.encode(), len(body), formatdate(stamp, usegmt=True).encode())  # fmt: skip
         reply = Reply(Ask(url, self.door, None), head.splitlines(keepends=True), body, time.monotonic() - start)
         return Seen(self.observer.observe(stop, reply, time.time()), head, body)
+
+
+def has_dot_file(name: str) -> bool:
+    """Is part of a path hidden by the custom of Unix (`.htpasswd`, `.git/config`)? `.well-known` (RFC 8615) is not."""
+    return any(part.startswith(".") and part not in VISIBLE for part in name.split("/"))
 
 
 def open_site(site: Site, agent: str, matching: bool = False) -> Local:

@@ -24,6 +24,7 @@ LONGEST_SECONDS = 86400.0  # a letter that claims to live longer is refused; non
 SPARE_SECONDS = 120.0  # a letter that stays for the longest time lives a little longer
 HOURS = re.compile(r"(0?\d|1\d|2[0-4])-(0?\d|1\d|2[0-4])", re.ASCII)
 LONGEST_AGENT = 300  # characters
+LONGEST_NONCE = 64  # bytes; ours have 12, and all are kept as long as their letters are valid
 
 
 class Refusal(StrEnum):
@@ -167,6 +168,8 @@ def refusal(letter: Letter, signer: str, owner: Owner, nonces: Nonces, now: floa
     if letter.sender != signer:
         return Refusal.BAD_SIGNATURE
     if len(letter.agent) > LONGEST_AGENT or not (letter.agent.isascii() and letter.agent.isprintable()):
+        return Refusal.UNREADABLE
+    if len(letter.nonce) > LONGEST_NONCE:
         return Refusal.UNREADABLE
     if letter.receiver != owner.name:
         return Refusal.OTHER_RECEIVER

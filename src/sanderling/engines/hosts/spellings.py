@@ -3,7 +3,7 @@
 import posixpath
 import re
 from functools import lru_cache
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from sanderling.organise.normalise import normalise, split
 
@@ -26,6 +26,12 @@ def as_read(path: str, cuts: bool = False) -> str:
     plain = posixpath.normpath("/" + name.lstrip("/"))
     slash = "/" if name.endswith(("/", "/.", "/..")) and plain != "/" else ""
     return plain + slash + mark + unquote(query)
+
+
+def request_urls(url: str, site: str) -> set[str]:
+    """Return a URL of a site and those of the other readings of its path: `/a%2fb` may be answered as `/a/b`."""
+    path = url[len(site) :] or "/"
+    return {url, *(site + quote(one, safe="/?&=;:@!$'()*+,~") for one in readings(path)[1:] if one != path)}
 
 
 @lru_cache(maxsize=256)
