@@ -16,7 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from sanderling.search.guard import client_key
 
 REQUEST_SECONDS = 15.0  # from the first byte, or from the connection, to the end of the request
-MOST_CONNECTIONS = 800  # below the usual limit of 1,024 open files, with room for databases and the index
+MOST_CONNECTIONS = 600  # below the usual limit of 1,024 open files, with room for databases and those being accepted
 INCOMPLETE = (h11.IDLE, h11.SEND_BODY)
 _numbers = count()
 

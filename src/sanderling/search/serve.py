@@ -22,7 +22,7 @@ from sanderling.search.rooms import Library, Rooms
 from sanderling.store.collection import read_collection
 
 GRACE_SECONDS = 3
-BACKLOG = 128  # connections accepted in one turn of the loop
+BACKLOG = 64  # accepted in one turn of the event loop; a few turns pass until one counts as a connection
 
 
 class Place(Struct, frozen=True):
