@@ -57,6 +57,32 @@ def test_a_question_finds_its_pages(index: Index, text: str, expected: set[str])
     assert set(names(ask(index, text))) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("site:docs.example.org/de-DE/", {"start"}),
+        ("site:https://Docs.Example.org/de-DE/sta", {"start"}),
+        ("site:docs.example.org/de-de/", set()),
+        ("-site:docs.example.org/de-DE/ tide", {"rest"}),
+        ("site:docs.example.org/größe/", {"rest"}),
+        ("site:docs.example.org/gr%c3%b6%C3%9Fe", {"rest"}),
+        ("site:bücher.example", {"shelf"}),
+        ("site:Bücher.example/A/", {"shelf"}),
+    ],
+)
+def test_site_filter_matches_paths_as_urls_spell_them(tmp_path: Path, text: str, expected: set[str]) -> None:
+    index = open_index(tmp_path, write=True)
+    assert index is not None
+    index.replace([
+        page("https://docs.example.org/de-DE/start", body="tide"),
+        page("https://docs.example.org/gr%C3%B6%C3%9Fe/rest", body="tide"),
+        page("https://xn--bcher-kva.example/A/shelf", body="books"),
+    ])  # fmt: skip
+    index.commit(1)
+    assert set(names(ask(index, text))) == expected
+    index.close()
+
+
 def test_a_typing_error_is_forgiven_and_said(index: Index) -> None:
     found = ask(index, "sandrling")
     assert found.meant == "sanderling"
@@ -108,6 +134,7 @@ def test_the_past_can_be_searched(index: Index) -> None:
     index.commit(2)
     assert ask(index, "wader").total == 0
     assert names(ask(index, "wader asof:30d")) == ["dunlin"]
+    assert names(ask(index, "wader asof:30d site:birds.example.org/dun")) == ["dunlin"]
     assert ask(index, "penguins asof:30d").total == 0
     assert names(ask(index, "penguins")) == ["dunlin"]
     index.delete([url], at=NOW)

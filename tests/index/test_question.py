@@ -38,6 +38,11 @@ def test_operators_become_filters_and_fields() -> None:
     assert asked.wanted == ((Term("tide", field="title"),), (Term("docs", field="url"),))
 
 
+def test_the_path_of_a_site_keeps_its_case() -> None:
+    asked = understand("site:HTTPS://Docs.Example.ORG/de-DE/ lang:DE", NOW)
+    assert asked.filters == (Filter("site", "https://docs.example.org/de-DE/"), Filter("lang", "de"))
+
+
 def test_an_unknown_operator_is_just_words() -> None:
     assert understand("std::vector http://x", NOW).wanted[0] == (Term("std"),)
 

@@ -12,10 +12,12 @@ from sanderling.index.question import Filter, Question, Span, Term
 from sanderling.index.schema import WEIGHTS, schema
 from sanderling.index.widen import Related
 from sanderling.index.words import UNSTEMMED, is_stop_word, stems
+from sanderling.organise.normalise import normalise
 
 ALL_WORDS = 3  # up to so many words a page must have all of them; longer questions are sentences, any word counts
 NEARNESS = 0.2  # weight of two neighbouring words found side by side, measured in benchmarks/search.py
 MOST_VARIANTS = 4
+VERSION_TIME = r"[0-9.e\-]+"  # stands before the URL in the key of an older version (store.version_key)
 
 Clause = tuple[Occur, Query]
 
@@ -162,17 +164,26 @@ def filter_query(wish: Filter) -> Query:
 
 def site_query(value: str) -> Query:
     """A site with everything under it: a domain, a host with a port, or a host and the start of a path."""
-    bare = re.sub(r"^[a-z][a-z0-9+.-]*://", "", value)
-    host, slash, path = bare.partition("/")
+    host, path = site_parts(value)
     name = Query.term_query(schema(), "sites", host.strip("."), "basic")
     if not path:
         return name
-    pattern = f"[a-z]+://[^/]*{literal('/' + path)}.*" if slash else ".*"
     try:
-        below = Query.regex_query(schema(), "key", pattern)
+        below = Query.regex_query(schema(), "key", f"({VERSION_TIME} )?[a-z]+://[^/]*{literal(path)}.*")
     except ValueError:  # too large for the pattern compiler: then the host alone must do
         return name
     return Query.boolean_query([(Occur.Must, name), (Occur.Must, below)])
+
+
+def site_parts(value: str) -> tuple[str, str]:
+    """Split a site filter into host and path, both spelled as in stored URLs; the path is empty for a whole host."""
+    bare = re.sub(r"^[a-z][a-z0-9+.-]*://", "", value)
+    host, slash, path = bare.partition("/")
+    known = normalise(f"https://{host}/{path}") if path or not host.isascii() else None
+    if known is None:
+        return host, slash + path if path else ""
+    host, _, path = known.url.removeprefix("https://").partition("/")
+    return host, f"/{path}" if path else ""
 
 
 def literal(text: str) -> str:

@@ -84,7 +84,7 @@ class _Reading:
         if not name and value == "OR":
             self.either = bool(self.wanted)
         elif name in _FILTERS and bare:
-            self.filters.append(Filter(_FILTERS[name], bare.lower(), minus))
+            self.filters.append(Filter(_FILTERS[name], filter_value(_FILTERS[name], bare), minus))
         elif name == "changed" and (span := span_of(bare, now)):
             self.changed = span
         elif name == "asof" and (day := span_of(bare, now)):
@@ -113,6 +113,15 @@ class _Reading:
         """Close the reading."""
         groups = tuple(tuple(group) for group in self.wanted)
         return Question(groups, tuple(self.unwanted), tuple(self.filters[:MOST_TERMS]), self.changed, self.as_of)
+
+
+def filter_value(field: str, value: str) -> str:
+    """Lower-case a filter value, except the path of a site: paths are case-sensitive."""
+    if field != "site":
+        return value.lower()
+    scheme, marker, rest = value.rpartition("://")
+    host, slash, path = rest.partition("/")
+    return f"{(scheme + marker + host).lower()}{slash}{path}"
 
 
 def span_of(text: str, now: float) -> Span | None:
