@@ -83,6 +83,43 @@ def test_site_filter_matches_paths_as_urls_spell_them(tmp_path: Path, text: str,
     index.close()
 
 
+CHINESE = {
+    "both": "管理 用户 的 账号 。",
+    "exact": "用户账号的设置",
+    "other": "天气预报：今天下雨。",
+    "phone": "新的iPhone手机在这里。",
+    "birds": "这里有鸟。",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("用户账号", ["exact", "both"]),
+        ("用户 账号", ["both", "exact"]),
+        ('"用户账号"', ["exact"]),
+        ("-用户账号 iphone", ["phone"]),
+        ("鸟", ["birds"]),
+        ("雨", ["other"]),
+        ("天", ["other"]),
+        ("iphone", ["phone"]),
+        ("iPhone手机", ["phone"]),
+        ("猫", []),
+    ],
+)
+def test_unspaced_text_is_found_as_a_whole_in_parts_and_by_one_character(
+    tmp_path: Path, text: str, expected: list[str]
+) -> None:
+    index = open_index(tmp_path, write=True)
+    assert index is not None
+    index.replace(page(f"https://zh.example/{name}", body=body, language="zh") for name, body in CHINESE.items())
+    index.commit(1)
+    found = ask(index, text, explain=True)
+    assert (found.hits[0].url.rsplit("/", 1)[1] if found.hits else "") == (expected[0] if expected else "")
+    assert set(names(found)) == set(expected)
+    index.close()
+
+
 def test_a_typing_error_is_forgiven_and_said(index: Index) -> None:
     found = ask(index, "sandrling")
     assert found.meant == "sanderling"

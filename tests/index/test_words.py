@@ -19,6 +19,8 @@ from sanderling.index.words import is_stop_word, stems
         ("Häuser", "de", "haus"),
         ("Häuser", "", "hauser"),
         ("東京都 birds", "ja", "東京 京都 birds"),
+        ("iPhone手机壳", "zh", "iphone 手机 机壳"),
+        ("人々と𠮷野家", "ja", "人々 々と と𠮷 𠮷野 野家"),
         ("x" * 41, "en", ""),
         ("\ud800half", "en", "half"),
         ("", "en", ""),

@@ -11,7 +11,7 @@ from sanderling.index.labels import type_of
 from sanderling.index.question import Filter, Question, Span, Term
 from sanderling.index.schema import WEIGHTS, schema
 from sanderling.index.widen import Related
-from sanderling.index.words import UNSTEMMED, is_stop_word, stems
+from sanderling.index.words import UNSTEMMED, is_stop_word, stems, unspaced
 from sanderling.organise.normalise import normalise
 
 ALL_WORDS = 3  # up to so many words a page must have all of them; longer questions are sentences, any word counts
@@ -32,6 +32,7 @@ class Compiled(Struct, frozen=True):
     stems: frozenset[str]  # what to highlight
     words: tuple[tuple[str, str], ...]  # field and stem of every scored term, for the explanation
     groups: int = 0  # words that mean something
+    can_relax: bool = False  # the relaxed query may match more pages than the strict one
     related: Related = ()  # words a long question was widened by
 
 
@@ -48,14 +49,18 @@ def compile_question(question: Question, languages: Sequence[str]) -> Compiled |
         alone = Query.boolean_query([(Occur.Must, everything), *limits])
         return Compiled(alone, alone, alone, alone, frozenset(), ())
     every = [(Occur.Must, q) for q in wanted]
-    some = [(Occur.Should, q) for q in wanted]
+    some = [(Occur.Should, relaxed_group(group, languages)) for group in meaningful]
     relaxed = Query.boolean_query([(Occur.Must, Query.boolean_query([*some, *extras])), *limits])
     any_of = Query.boolean_query([(Occur.Must, Query.boolean_query(some)), *limits])
     is_short = len(wanted) <= ALL_WORDS
     strict = Query.boolean_query([*every, *extras, *limits]) if is_short else relaxed
     all_of = Query.boolean_query([*every, *limits]) if is_short else any_of
     shown = frozenset(stem for group in meaningful for term in group for stem in all_stems(term, languages))
-    return Compiled(strict, relaxed, all_of, any_of, shown, scored_words(meaningful, languages), len(meaningful))
+    can_relax = len(question.wanted) > 1 or any(
+        looser_queries(term, languages) for group in meaningful for term in group
+    )
+    words = scored_words(meaningful, languages)
+    return Compiled(strict, relaxed, all_of, any_of, shown, words, len(meaningful), can_relax)
 
 
 def without_stop_words(groups: Sequence[tuple[Term, ...]], languages: Sequence[str]) -> tuple[tuple[Term, ...], ...]:
@@ -80,6 +85,29 @@ def group_query(group: tuple[Term, ...], languages: Sequence[str]) -> Query:
     """One of the alternatives must be there; the best of them counts."""
     choices = [query for term in group for query in term_queries(term, languages)]
     return choices[0] if len(choices) == 1 else Query.disjunction_max_query(choices, 0.1)
+
+
+def relaxed_group(group: tuple[Term, ...], languages: Sequence[str]) -> Query:
+    """One of the alternatives must match, exactly or by its looser form."""
+    looser = [query for term in group for query in looser_queries(term, languages)]
+    exact = group_query(group, languages)
+    return Query.boolean_query([(Occur.Should, query) for query in (exact, *looser)]) if looser else exact
+
+
+def looser_queries(term: Term, languages: Sequence[str]) -> list[Query]:
+    """Queries for a term that is not on the page as typed; none for phrases and most words."""
+    if term.phrase or term.field:
+        return []
+    return sign_queries(term) if unspaced(term.text) else []
+
+
+def sign_queries(term: Term) -> list[Query]:
+    """Match half of the character pairs of an unspaced word: where its words end is not known."""
+    pairs = stems(term.text, UNSTEMMED).split()
+    if len(pairs) < 2:
+        return []
+    found = [(Occur.Should, weighted([(field, [pair]) for field in WEIGHTS])) for pair in pairs]
+    return [Query.boolean_query(found, minimum_number_should_match=(len(pairs) + 1) // 2)]
 
 
 def term_queries(term: Term, languages: Sequence[str]) -> list[Query]:
@@ -107,6 +135,8 @@ def weighted(choice: list[tuple[str, list[str]]]) -> Query:
 
 def field_query(field: str, words: Sequence[str]) -> Query:
     """One word, or several that must stand in this order."""
+    if len(words) == 1 and len(words[0]) == 1 and unspaced(words[0]):  # indexed as part of two pairs
+        return Query.regex_query(schema(), field, f"{words[0]}.?|.{words[0]}")
     if len(words) == 1:
         return Query.term_query(schema(), field, words[0], "freq")
     return Query.phrase_query(schema(), field, [*words])

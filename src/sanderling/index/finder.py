@@ -93,7 +93,7 @@ class Finder:
             )
         query, relaxed = widened(compiled.strict, compiled.related), False
         total, ranked = self._ranked(ask, searchers, query, by_time=by_time)
-        if len(question.wanted) > 1 and total < FEW:
+        if compiled.can_relax and total < FEW:
             query, relaxed = widened(compiled.relaxed, compiled.related), True
             total, ranked = self._ranked(ask, searchers, query, by_time=by_time)
         shown = ranked[ask.offset : ask.offset + ask.limit]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from sanderling.index.words import clean
+from sanderling.index.words import clean, script_runs
 
 LONGEST = 2_000  # characters read of a question
 MOST_TERMS = 64
@@ -95,7 +95,8 @@ class _Reading:
             self.add(minus, Term(f"{name} {bare}".strip(), value.startswith('"')))
         else:
             for word in _JOINT.split(f"{name} {bare}"):
-                self.add(minus, Term(word))
+                for run in script_runs(word):
+                    self.add(minus, Term(run))
 
     def add(self, minus: bool, term: Term) -> None:
         """Add a term, beside the last one if OR stood between them."""

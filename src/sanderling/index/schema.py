@@ -4,7 +4,7 @@ from functools import cache
 
 import tantivy
 
-VERSION = 1
+VERSION = 2
 
 # Weights of the BM25 sum, measured on Cranfield, MED and CACM (benchmarks/search.py); anchors and URL by analogy.
 WEIGHTS = {"title": 0.8, "headings": 0.4, "anchors": 0.5, "body": 1.0, "address": 0.3}

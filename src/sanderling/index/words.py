@@ -36,8 +36,14 @@ _WORD = re.compile(r"(?:[^\W_]|[+#'])+")
 _PLAIN = re.compile(r"[^\W_]+")
 _HALVES = re.compile("[\ud800-\udfff]")
 _NAME = re.compile(r"[^\W\d_]{1,8}(?:\+\+|#)")
-# Scripts written without spaces: Han, kana, hangul, Thai, Lao, Khmer, Myanmar.
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+# Scripts written without spaces: Han with its iteration mark and extensions, kana (half-width too), hangul, Thai, Lao,
+# Khmer, Myanmar.
+_SIGNS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_UNSPACED = re.compile(f"[{_SIGNS}]")
+_RUN = re.compile(f"[{_SIGNS}]+|[^{_SIGNS}]+")
 
 
 def stems(text: str, language: str) -> str:
@@ -70,6 +76,11 @@ def unspaced(word: str) -> bool:
     return _UNSPACED.search(word) is not None
 
 
+def script_runs(word: str) -> list[str]:
+    """Split a word where a script written without spaces begins or ends: iPhone手机 is two words."""
+    return _RUN.findall(word) if unspaced(word) else [word]
+
+
 class _Memory(dict[str, str]):
     """Stems of one language, remembered."""
 
@@ -95,7 +106,8 @@ class _Memory(dict[str, str]):
         if _NAME.fullmatch(word):
             return [word]
         plain = _PLAIN.findall(word.removesuffix("'s").replace("'", ""))
-        return [stem for part in plain for stem in (pairs(part) if unspaced(part) else self.stem(part))]
+        runs = [run for part in plain for run in script_runs(part)]
+        return [stem for run in runs for stem in (pairs(run) if unspaced(run) else self.stem(run))]
 
     def stem(self, word: str) -> list[str]:
         """Fold accents, then stem, so that a word typed without its accents is still found."""
