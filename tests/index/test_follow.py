@@ -73,6 +73,19 @@ def test_changes_and_losses_are_followed_and_the_past_stays(site: Site, tmp_path
     assert index.past.searcher().num_docs >= 2
 
 
+def test_first_seen_pages_are_not_changed_pages(site: Site, tmp_path: Path) -> None:
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    assert paths(search(tmp_path, "changed:2000..")) == set()
+    assert all(hit.first_seen_at == hit.changed_at for hit in search(tmp_path, "gull").hits)
+    site.pages["/gull"] = html("/", text="the gull prefers chips")
+    go(site, tmp_path)
+    catch_up(tmp_path)
+    changed = search(tmp_path, "changed:2000..")
+    assert paths(changed) == {"/gull"}
+    assert changed.hits[0].changed_at > changed.hits[0].first_seen_at > 0
+
+
 def test_the_words_of_links_are_found_too(site: Site, tmp_path: Path) -> None:
     site.pages["/"] = Page(b'<title>t</title><a href="/gull">Kleptoparasite</a>')
     go(site, tmp_path)

@@ -56,9 +56,7 @@ def compile_question(question: Question, languages: Sequence[str]) -> Compiled |
     strict = Query.boolean_query([*every, *extras, *limits]) if is_short else relaxed
     all_of = Query.boolean_query([*every, *limits]) if is_short else any_of
     shown = frozenset(stem for group in meaningful for term in group for stem in all_stems(term, languages))
-    can_relax = len(question.wanted) > 1 or any(
-        looser_queries(term, languages) for group in meaningful for term in group
-    )
+    can_relax = len(question.wanted) > 1 or any(looser_queries(term) for group in meaningful for term in group)
     words = scored_words(meaningful, languages)
     return Compiled(strict, relaxed, all_of, any_of, shown, words, len(meaningful), can_relax)
 
@@ -89,12 +87,12 @@ def group_query(group: tuple[Term, ...], languages: Sequence[str]) -> Query:
 
 def relaxed_group(group: tuple[Term, ...], languages: Sequence[str]) -> Query:
     """One of the alternatives must match, exactly or by its looser form."""
-    looser = [query for term in group for query in looser_queries(term, languages)]
+    looser = [query for term in group for query in looser_queries(term)]
     exact = group_query(group, languages)
     return Query.boolean_query([(Occur.Should, query) for query in (exact, *looser)]) if looser else exact
 
 
-def looser_queries(term: Term, languages: Sequence[str]) -> list[Query]:
+def looser_queries(term: Term) -> list[Query]:
     """Queries for a term that is not on the page as typed; none for phrases and most words."""
     if term.phrase or term.field:
         return []
@@ -222,9 +220,9 @@ def literal(text: str) -> str:
 
 
 def changed_within(span: Span) -> Query:
-    """Pages whose present version was first seen in that stretch of time."""
-    start, end = int(span.start), int(min(span.end, 2**53))
-    return Query.range_query(schema(), "changed", FieldType.Integer, start, end, True, False)
+    """Pages that changed in that stretch of time; the first version of a page is no change."""
+    start, end = max(1, int(span.start)), int(min(span.end, 2**53))
+    return Query.range_query(schema(), "modified", FieldType.Integer, start, end, True, False)
 
 
 def alive_at(moment: int) -> Query:

@@ -162,6 +162,7 @@ def _hit(candidate: _Candidate, compiled: Compiled, ask: Ask, position: int) -> 
         language=page.language,
         changed_at=page.changed_at,
         visited_at=page.visited_at,
+        first_seen_at=page.first_seen_at,
         position=position,
         parts=parts,
     )
@@ -189,7 +190,7 @@ def _facets(searchers: list[tantivy.Searcher], query: Query, now: float) -> dict
     ask: dict[str, Any] = {
         name: {"terms": {"field": name, "size": FACET_SIZE}} for name in ("site", "type", "language")
     }
-    ask["changed"] = {"range": {"field": "changed", "ranges": ranges}}
+    ask["changed"] = {"range": {"field": "modified", "ranges": ranges}}
     sums: dict[str, Counter[str]] = {name: Counter() for name in ask}
     for searcher in searchers:
         for name, answer in searcher.aggregate(query, ask).items():

@@ -126,7 +126,8 @@ class Follower:
             self.index.delete([url], row.at)
         else:
             old = self.index.held(url)
-            ranked = structs.replace(page, link_rank=old.link_rank) if old else page
+            dated = structs.replace(page, first_seen_at=min(row.first_seen, row.at))
+            ranked = structs.replace(dated, link_rank=old.link_rank) if old else dated
             self.index.replace([with_links(ranked, pages, texts, average)])
 
     def _read(self, row: Stored, url: str) -> Document | None:

@@ -19,7 +19,13 @@ class Document(Struct, frozen=True):
     site: str = ""  # host name, with the port if it is not the usual one
     changed_at: float = 0.0  # when this version was first seen
     visited_at: float = 0.0
+    first_seen_at: float = 0.0  # when the first version of the page was stored; 0 if unknown
     link_rank: float = 0.0  # PageRank times the number of pages: 1 is an average page
+
+
+def has_changed(changed_at: float, first_seen_at: float) -> bool:
+    """Return whether a version is a change and not the first one seen of its page."""
+    return changed_at > first_seen_at
 
 
 class Ask(Struct, frozen=True):
@@ -67,6 +73,7 @@ class Hit(Struct, frozen=True):
     language: str
     changed_at: float
     visited_at: float
+    first_seen_at: float  # equal to changed_at for a page that never changed
     position: int  # from 1, over all pages of results
     parts: Parts
 

@@ -21,7 +21,7 @@ def schema() -> tantivy.Schema:
         build.add_text_field(name, fast=True, tokenizer_name="raw", index_option="basic")
     for name in TEXT_FIELDS:
         build.add_text_field(name, tokenizer_name="whitespace", index_option="position")
-    for name in ("changed", "until"):
+    for name in ("changed", "modified", "until"):  # modified: 0 for the first version of a page
         build.add_integer_field(name, fast=True, indexed=True)
     build.add_integer_field("id", fast=True)
     build.add_float_field("link", fast=True)

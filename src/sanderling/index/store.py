@@ -13,7 +13,7 @@ import tantivy
 
 from sanderling.errors import CollectionError
 from sanderling.index.labels import page_id, suffixes, type_of
-from sanderling.index.records import LARGEST_BODY, LARGEST_FIELD, Document
+from sanderling.index.records import LARGEST_BODY, LARGEST_FIELD, Document, has_changed
 from sanderling.index.schema import VERSION, schema
 from sanderling.index.words import UNSTEMMED, clean, stems
 
@@ -207,7 +207,8 @@ def page_of(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> Document
 
 def reads_alike(old: Document, new: Document) -> bool:
     """Is there nothing new but the time? Then the version goes on: it was first seen when it was."""
-    return msgspec.structs.replace(new, changed_at=old.changed_at, visited_at=old.visited_at) == old
+    times = {name: getattr(old, name) for name in ("changed_at", "visited_at", "first_seen_at")}
+    return msgspec.structs.replace(new, **times) == old
 
 
 def entry(page: Document, until: int, key: str = "") -> tantivy.Document:
@@ -224,6 +225,7 @@ def entry(page: Document, until: int, key: str = "") -> tantivy.Document:
         made.add_text(field, stems(getattr(page, field), page.language))
     made.add_text("address", stems(page.url, UNSTEMMED))
     made.add_integer("changed", int(page.changed_at))
+    made.add_integer("modified", int(page.changed_at) if has_changed(page.changed_at, page.first_seen_at) else 0)
     made.add_integer("until", until)
     made.add_float("link", page.link_rank)
     made.add_bytes("page", _encode(page))

@@ -23,14 +23,16 @@ OUT = "(p.noindex <> 0 OR p.misses > 0 OR p.status NOT BETWEEN 200 AND 299 OR o.
 WAITING = f"""
     SELECT v.id, v.url, v.at, v.outcome, v.changed, coalesce(f.name, ''), v.start, v.length,
            coalesce(p.visit, v.id), coalesce({OUT}, 1 = 1), coalesce(p.duplicate_of, 0), p.links,
-           coalesce(p.title, ''), coalesce(p.language, ''), coalesce(p.canonical, ''), v.digest
+           coalesce(p.title, ''), coalesce(p.language, ''), coalesce(p.canonical, ''), v.digest,
+           coalesce(p.first_seen, v.at)
     FROM visits AS v JOIN urls AS u ON u.id = v.url JOIN hosts AS h ON h.id = u.host
          LEFT JOIN pages AS p ON p.url = v.url {ORIGINAL} LEFT JOIN files AS f ON f.id = v.file
     WHERE v.id > ? AND v.id <= ? AND u.role = 'page' AND (p.url IS NOT NULL OR v.outcome = 'skipped') ORDER BY v.id
 """
 PRESENT = f"""
     SELECT v.id, v.url, v.at, v.outcome, v.changed, coalesce(f.name, ''), v.start, v.length,
-           p.visit, {OUT}, p.duplicate_of, p.links, p.title, p.language, p.canonical, p.digest
+           p.visit, {OUT}, p.duplicate_of, p.links, p.title, p.language, p.canonical, p.digest,
+           p.first_seen
     FROM pages AS p JOIN visits AS v ON v.id = p.visit JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host
          {ORIGINAL} LEFT JOIN files AS f ON f.id = v.file
     WHERE p.visit <= ? AND p.url
@@ -56,6 +58,7 @@ class Stored(Struct, frozen=True):
     language: str
     canonical: str  # the URL it names as its own; empty if it names none
     digest: bytes
+    first_seen: float  # the time of the first stored version of the page
 
     @property
     def is_last(self) -> bool:

@@ -69,7 +69,8 @@ def hit_object(hit: Hit, *, explain: bool) -> dict[str, object]:
     made: dict[str, object] = {
         "position": hit.position, "url": hit.url, "title": "".join(p.text for p in hit.title),
         "title_html": marked(hit.title), "snippet_html": marked(hit.snippet), "site": hit.site, "type": hit.type,
-        "language": hit.language, "changed_at": iso(hit.changed_at), "visited_at": iso(hit.visited_at),
+        "language": hit.language, "changed_at": iso(hit.changed_at if hit.changed_at > hit.first_seen_at else 0),
+        "first_seen_at": iso(hit.first_seen_at), "visited_at": iso(hit.visited_at),
         "score": hit.parts.score,
     }  # fmt: skip
     if explain:
