@@ -53,6 +53,19 @@ def test_what_a_page_says_of_its_language_is_believed() -> None:
     assert language_of("nb_NO", "") == "no"
 
 
+GERMAN = "Die Vögel laufen am Strand entlang und suchen nach Futter, das die Wellen gebracht haben. "
+ENGLISH = "The birds run along the beach and look for food that the waves have left behind on the sand. "
+
+
+@pytest.mark.parametrize(("most", "language"), [(GERMAN, "de"), (ENGLISH, "en")])
+@pytest.mark.parametrize("place", [0, 10, 20])
+def test_language_of_a_mixed_page_is_that_of_most_of_its_text(most: str, language: str, place: int) -> None:
+    other = ENGLISH if most is GERMAN else GERMAN
+    parts = [most] * 20
+    parts[place:place] = [other] * 12
+    assert language_of("", "".join(parts)) == language
+
+
 def test_a_silent_page_is_known_by_its_letters() -> None:
     german = "Die Vögel laufen am Strand entlang und suchen nach Futter, das die Wellen gebracht haben. " * 3
     assert language_of("", german) == "de"

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from sanderling.index.documents import KINDS
 from sanderling.index.extraction import text_of_document
 from sanderling.index.labels import site_of, type_of
-from sanderling.index.language import Languages, language_of
+from sanderling.index.language import language_of
 from sanderling.index.records import LARGEST_BODY, LARGEST_FIELD, Document
 from sanderling.pages.blocks import blocks
 from sanderling.pages.links import extract
@@ -34,10 +34,9 @@ class Head(Struct, frozen=True):
 
 
 class Eyes(Struct, frozen=True):
-    """Who reads: the name that pages call us by, and what is known of the languages of their sites."""
+    """Who reads: the name that pages call us by."""
 
     agent: str = "sanderling"
-    languages: Languages = field(default_factory=Languages)
 
 
 def document_of(
@@ -73,7 +72,7 @@ def _page(body: bytes, charset: str, bare: Document, head: Head | None, eyes: Ey
     titles = (flowing(element) for element in tree.iter_elements(HEADINGS))
     return Document(
         bare.url, head.title, _joined(titles), body=everything[:LARGEST_BODY],
-        language=eyes.languages.of(head.language, everything, bare.site), mime=bare.mime, site=bare.site,
+        language=language_of(head.language, everything), mime=bare.mime, site=bare.site,
         changed_at=bare.changed_at, visited_at=bare.visited_at,
     )  # fmt: skip
 
