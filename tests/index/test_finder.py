@@ -126,6 +126,23 @@ def test_a_typing_error_is_forgiven_and_said(index: Index) -> None:
     assert "sanderling" in names(found)
 
 
+def test_correction_is_near_in_letters_and_occurs_with_the_other_words(tmp_path: Path) -> None:
+    index = open_index(tmp_path, write=True)
+    assert index is not None
+    index.replace(page(f"https://a.test/secure{i}", body="security of a query " * 5) for i in range(30))
+    index.replace([
+        page("https://a.test/recursive", body="A recursive query refers to itself."),
+        page("https://a.test/tide", body="The tide table of the harbour."),
+        *(page(f"https://a.test/cable{i}", body="cable cable cable") for i in range(30)),
+    ])  # fmt: skip
+    index.commit(1)
+    assert ask(index, "recusive query").meant == "recursive query"
+    assert ask(index, "recursivw query").meant == "recursive query"
+    assert ask(index, "tide tabke").meant == "tide table"
+    assert ask(index, "recusive harbour").meant == ""
+    index.close()
+
+
 def test_pages_with_some_words_follow_where_few_have_all(index: Index) -> None:
     found = ask(index, "sanderling dunlin")
     assert found.relaxed

@@ -1,6 +1,7 @@
 """The whole search, step by step: understand, match, weigh, cut snippets, count facets, forgive typing errors."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ from tantivy import Query
 
 from sanderling.index.compile import Compiled, compile_question, field_query
 from sanderling.index.labels import type_of
-from sanderling.index.question import Question, understand
+from sanderling.index.question import Question, understand, without
 from sanderling.index.rank import Ranking, combine
 from sanderling.index.records import Ask, Count, Hit, Parts, Results
 from sanderling.index.schema import WEIGHTS
@@ -135,15 +136,16 @@ class Finder:
         ]
 
     def _put_right(self, text: str, question: Question) -> str:
-        """Replace words the index has never seen by the nearest it knows."""
+        """Replace words the index lacks by near words that occur with the other words of the question."""
         searcher = self.index.now.searcher()
         languages = question.languages() or self.languages() or ("",)
         plain = [t.text for group in question.wanted for t in group if not t.phrase and not t.field]
         unknown = [w for w in plain if not any(known(searcher, stems(w, lang).split()) for lang in languages)]
+        rest = compile_question(without(question, unknown), languages)
         for word in unknown[:MOST_WORDS]:
-            better = nearest(searcher, word, languages[0])
+            better = nearest(searcher, word, languages[0], rest.strict_matches if rest else None)
             if better:
-                text = text.replace(word, better)
+                text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", better, text)
         return text
 
 

@@ -2,9 +2,10 @@
 
 import calendar
 import re
+from collections.abc import Collection
 from datetime import UTC, datetime
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sanderling.index.words import clean, script_runs
 
@@ -114,6 +115,12 @@ class _Reading:
         """Close the reading."""
         groups = tuple(tuple(group) for group in self.wanted)
         return Question(groups, tuple(self.unwanted), tuple(self.filters[:MOST_TERMS]), self.changed, self.as_of)
+
+
+def without(question: Question, words: Collection[str]) -> Question:
+    """Drop the groups of which every term is one of these words."""
+    kept = tuple(group for group in question.wanted if any(term.text not in words for term in group))
+    return structs.replace(question, wanted=kept)
 
 
 def filter_value(field: str, value: str) -> str:

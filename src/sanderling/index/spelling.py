@@ -5,14 +5,15 @@ from collections import Counter
 from collections.abc import Sequence
 
 import tantivy
-from tantivy import Query
+from tantivy import Occur, Query
 
 from sanderling.index.schema import schema
 from sanderling.index.store import page_of
-from sanderling.index.words import stems
+from sanderling.index.words import UNSTEMMED, stems
 
 MOST_WORDS = 3  # corrected in one question
-PAGES = 5  # looked at for the right spelling
+PAGES = 20  # looked at for the right spelling
+READ = 20_000  # characters of each
 _WORD = re.compile(r"[^\W\d_][^\W_]+")
 
 
@@ -23,19 +24,19 @@ def known(searcher: tantivy.Searcher, words: Sequence[str]) -> bool:
     )
 
 
-def nearest(searcher: tantivy.Searcher, word: str, language: str) -> str:
-    """Find the most frequent word of the index within one or two slips of this one; empty if there is none."""
-    allowed = slips(word)
-    stem = stems(word, language)
-    if not allowed or " " in stem or not stem:
+def nearest(searcher: tantivy.Searcher, word: str, language: str, others: Query | None = None) -> str:
+    """Return the most frequent near spelling on pages that match `others` too (None: any); empty if there is none."""
+    folded = stems(word, UNSTEMMED)
+    if " " in folded or not folded:
         return ""
-    votes: Counter[str] = Counter()
-    for field in ("body", "title"):
-        query = Query.fuzzy_term_query(schema(), field, stem, allowed)
-        for _, address in searcher.search(query, PAGES, count=False).hits:
+    for allowed in range(1, slips(folded) + 1):
+        votes: Counter[str] = Counter()
+        for _, address in searcher.search(_near_query(word, language, allowed, others), PAGES, count=False).hits:
             page = page_of(searcher, address)
-            votes.update(_close(f"{page.title} {page.body[:20_000]}", stem, page.language, allowed))
-    return max(votes, key=lambda w: (-distance(stem, stems(w, language), allowed), votes[w], w)) if votes else ""
+            votes.update(_close(f"{page.title} {page.body[:READ]}", folded, allowed))
+        if votes:
+            return max(votes, key=lambda found: (votes[found], found))
+    return ""
 
 
 def slips(word: str) -> int:
@@ -43,9 +44,23 @@ def slips(word: str) -> int:
     return 0 if len(word) < 4 else 1 if len(word) < 8 else 2
 
 
-def _close(text: str, stem: str, language: str, allowed: int) -> Counter[str]:
+def _near_query(word: str, language: str, allowed: int, others: Query | None) -> Query:
+    """Match pages with a stem near that of the word. A slip in its ending changes the stem more than the word."""
+    folded = stems(word, UNSTEMMED)
+    cut = [folded[:end] for end in range(len(folded) - 3, len(folded) + 1) if end >= 4]
+    near = [
+        (Occur.Should, Query.fuzzy_term_query(schema(), field, stem, allowed))
+        for field in ("body", "title")
+        for stem in {stems(word, language), *cut}
+    ]
+    together = [(Occur.Must, Query.boolean_query(near))]
+    return Query.boolean_query([*together, (Occur.Must, others)] if others else together)
+
+
+def _close(text: str, folded: str, allowed: int) -> Counter[str]:
+    """Count the words of a text within so many slips; whole words are compared, since stems are short."""
     words = Counter(word.lower() for word in _WORD.findall(text))
-    return Counter({w: n for w, n in words.items() if distance(stem, stems(w, language), allowed) <= allowed})
+    return Counter({w: n for w, n in words.items() if distance(folded, stems(w, UNSTEMMED), allowed) <= allowed})
 
 
 def distance(one: str, two: str, limit: int) -> int:
