@@ -1,10 +1,13 @@
 """What every test may ask for."""
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+REASON_WIDTH = 160  # letters of a reason; some quote what a server printed
 
 # A slow machine is no failure: properties are held true, not timed. Continuous integration tries the same examples each
 # time, so that what fails there fails here; everybody else tries new ones.
@@ -19,6 +22,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take longest: where several run at once, none of them is to be the last."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print why tests were skipped, the most frequent reason first."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped if report.longrepr)
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"{count:>5} skipped: {' '.join(reason.split())[:REASON_WIDTH]}")
 
 
 @pytest.fixture

@@ -1,13 +1,24 @@
 """Rows by many ids, a few questions prepared; a full disk has a name."""
 
+import gc
 import os
 import sqlite3
 from pathlib import Path
 
 import pytest
 
-from sanderling.database import SIZES, begun, committed, connect, connect_private, needing_room, rows_of, transaction
-from sanderling.errors import DiskFull
+from sanderling.database import (
+    SIZES,
+    begun,
+    close_with,
+    committed,
+    connect,
+    connect_private,
+    needing_room,
+    rows_of,
+    transaction,
+)
+from sanderling.errors import CollectionError, DiskFull
 
 ASKED = "SELECT id FROM a WHERE id IN ({})"
 
@@ -103,3 +114,30 @@ def test_a_private_database_and_its_side_files_are_readable_by_their_owner_alone
     modes = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()}
     db.close()
     assert modes == {"p.db": 0o600, "p.db-wal": 0o600, "p.db-shm": 0o600}
+
+
+def test_a_connection_is_closed_with_its_owner_and_when_it_cannot_be_used(tmp_path: Path) -> None:
+    class Owner:
+        """Holds a connection and does not close it."""
+
+    db, owner = connect(tmp_path / "a.db"), Owner()
+    close_with(owner, db)
+    del owner
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        db.execute("SELECT 1")
+    (tmp_path / "b.db").write_bytes(b"no database" * 1000)
+    opened: list[sqlite3.Connection] = []
+    with pytest.MonkeyPatch.context() as patch:
+        real = sqlite3.connect
+        patch.setattr(sqlite3, "connect", lambda *a, **k: noted(opened, real(*a, **k)))
+        with pytest.raises(CollectionError, match="cannot be opened"):
+            connect(tmp_path / "b.db")
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("SELECT 1")
+
+
+def noted(opened: list[sqlite3.Connection], db: sqlite3.Connection) -> sqlite3.Connection:
+    """Append a connection to the list and return it."""
+    opened.append(db)
+    return db

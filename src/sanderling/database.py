@@ -11,6 +11,7 @@ import json
 import os
 import sqlite3
 import struct
+import weakref
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -110,16 +111,29 @@ def _open(path: Path, mode: str) -> Connection:
     db = sqlite3.connect(
         uri, uri=True, isolation_level=None, timeout=30, check_same_thread=False, cached_statements=STATEMENTS
     )
+    try:
+        _configure(db, writable=not mode)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _configure(db: sqlite3.Connection, *, writable: bool) -> None:
     db.execute("PRAGMA foreign_keys=OFF")
     db.execute("PRAGMA temp_store=MEMORY")
     db.execute("PRAGMA mmap_size=0")
     db.execute("PRAGMA cache_size=-40960")
-    if not mode:
+    if writable:
         db.execute("PRAGMA secure_delete=OFF")  # some systems wipe what is deleted, at every step of the queue
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA wal_autocheckpoint=16000")  # pages, 66 MB: many are written again before that
         db.execute("PRAGMA synchronous=NORMAL")  # a power cut may cost the last batch, never consistency
-    return db
+
+
+def close_with(owner: object, db: Connection) -> None:
+    """Close a connection when its owner is collected or the program ends; Python 3.13 warns of unclosed ones."""
+    weakref.finalize(owner, db.close)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Sitemaps and feeds have a schedule of their own."""
 
 import sqlite3
+from collections.abc import Iterator
 
 import pytest
 
@@ -11,13 +12,14 @@ DAY = 86_400.0
 
 
 @pytest.fixture
-def db() -> sqlite3.Connection:
+def db() -> Iterator[sqlite3.Connection]:
     db = sqlite3.connect(":memory:")
     db.execute("CREATE TABLE urls (id INTEGER PRIMARY KEY, host INTEGER, role TEXT, state TEXT)")
     for script in MIGRATIONS:
         db.executescript(script)
     db.executemany("INSERT INTO urls VALUES (?, ?, ?, 'visited')", [(1, 1, "sitemap"), (2, 1, "feed"), (3, 1, "page")])
-    return db
+    yield db
+    db.close()
 
 
 def test_every_refresh_reads_a_young_one_and_later_it_waits_its_time(db: sqlite3.Connection) -> None:

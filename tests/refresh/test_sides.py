@@ -18,3 +18,4 @@ def test_the_side_file_is_asked_some_times_and_then_the_page() -> None:
     assert sides.asked(10) == []
     sides.forget([1])
     assert sides.instead([1]) == {}
+    db.close()

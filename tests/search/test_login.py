@@ -4,6 +4,7 @@ import re
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,8 @@ def test_the_first_password_is_said_once_and_kept_as_a_hash(tmp_path: Path) -> N
     assert session is not None
     assert door.session(session.id, 1.0) == session
     assert door.session(session.id, 1e9) is None
-    rows = sqlite3.connect(tmp_path / DATABASE).execute("SELECT id FROM sessions").fetchall()
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as db:
+        rows = db.execute("SELECT id FROM sessions").fetchall()
     assert session.id not in str(rows)
     assert (tmp_path / DATABASE).stat().st_mode & 0o077 == 0
     door.close()

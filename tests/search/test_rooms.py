@@ -18,9 +18,9 @@ def test_a_library_that_may_not_write_to_the_index_sees_every_commit(
     assert writer is not None
     monkeypatch.setattr("os.access", lambda *_: False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with closing(writer):
+    with closing(writer), closing(open_log(tmp_path)) as log:
         writer.commit(1)
-        library, seen = Library(tmp_path, open_log(tmp_path)), []
+        library, seen = Library(tmp_path, log), []
         for batch in range(2, 6):
             writer.replace([Document(f"https://a.example/{batch}", "Gull", body="A gull.", site="a.example")])
             writer.commit(batch)

@@ -12,3 +12,4 @@ def test_titles_are_read_of_the_pages_asked_for_however_many_they_are() -> None:
     asked = [*range(CHUNK, 2 * CHUNK + 1), 9 * CHUNK]
     assert titles_of(db, asked) == {number: f"page {number}" for number in asked[:-1]}
     assert titles_of(db, []) == {}
+    db.close()

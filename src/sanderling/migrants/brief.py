@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from sanderling.database import close_with
 from sanderling.migrants.briefed import FILE
 from sanderling.pages.structure import features, weighted
 from sanderling.records import Brief, Itinerary, Outcome, Reason, Role, Stop, Visit
@@ -72,7 +73,8 @@ class Keep:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._file = folder / FILE
-        self._db = sqlite3.connect(self._file, timeout=30.0, isolation_level=None)
+        self._db = sqlite3.connect(self._file, timeout=30.0, isolation_level=None, check_same_thread=False)
+        close_with(self, self._db)
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = OFF")  # what is lost is fetched again
         self._db.execute("CREATE TABLE IF NOT EXISTS kept (url TEXT PRIMARY KEY, at REAL, size INTEGER, visit BLOB)")

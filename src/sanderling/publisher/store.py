@@ -59,12 +59,17 @@ class Facts:
 
 def connect(path: Path) -> Connection:
     """Open the state file, made if missing; sorting spills to disk, so memory stays flat."""
+    db = None
     try:
         db = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
         for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-8192", "temp_store=1"):
             db.execute(f"PRAGMA {pragma}")
         _prepare(db, path)
-    except sqlite3.DatabaseError as wrong:
+    except BaseException as wrong:
+        if db is not None:
+            db.close()
+        if not isinstance(wrong, sqlite3.DatabaseError):
+            raise
         raise CollectionError(f"{path} cannot be the publisher's state file: {wrong}") from None
     return db
 

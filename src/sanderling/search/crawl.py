@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from sanderling.changes.report import Report
 from sanderling.clock import Clock, real
-from sanderling.database import Connection
+from sanderling.database import Connection, close_with
 from sanderling.search import coming, counts, past, trouble
 from sanderling.search.counts import Counts
 from sanderling.search.errand import Errand
@@ -50,6 +50,7 @@ class CrawlWindow:
         """This thread's connection."""
         if not hasattr(self._local, "collection"):
             self._local.collection = read_collection(self.folder)
+            close_with(self._local.collection, self._local.collection.db)  # threads of a server come and go
             if isinstance(self._local.collection.db, sqlite3.Connection):
                 self._local.collection.db.execute("PRAGMA cache_size=-8192")
         found: Connection = self._local.collection.db
