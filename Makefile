@@ -17,7 +17,7 @@ EXTRAS := search,documents,alerts,cluster,postgresql,host,parquet,images,numbers
 BUILT := pyproject.toml hatch_build.py $(wildcard src/sanderling/pages/c/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev crawl test check format lint types layers tests bench scale tables clean
+.PHONY: help setup dev crawl test check verify formatted format lint types layers tests bench scale tables clean
 
 help:  ## say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -48,11 +48,18 @@ test: dev  ## all tests, from nothing
 
 check: dev format lint types layers tests  ## what must hold before a commit
 
+verify: dev formatted lint types layers  ## the same without changing a file, as continuous integration runs it
+	@bash scripts/system.sh
+	$(PYTEST) $(ARGS)
+
+formatted:
+	$(BIN)/ruff format --check --quiet src tests benchmarks experiments scripts
+
 format:
-	$(BIN)/ruff format --quiet src tests benchmarks experiments
+	$(BIN)/ruff format --quiet src tests benchmarks experiments scripts
 
 lint:
-	$(BIN)/ruff check src tests benchmarks experiments
+	$(BIN)/ruff check src tests benchmarks experiments scripts
 
 types:
 	$(BIN)/mypy
@@ -60,7 +67,7 @@ types:
 layers:
 	$(BIN)/lint-imports
 
-tests:
+tests: dev
 	$(PYTEST) $(ARGS)
 
 bench: dev  ## crawl real sites with us and with others, write docs/benchmarks.md: make bench ARGS="--rounds 3"
@@ -76,4 +83,4 @@ tables: dev  ## the papers' tables again; fails when a number leaves its toleran
 	$(BIN)/python -m experiments all
 
 clean:  ## remove what make made, never a collection
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist
+	rm -rf $(VENV) .venv-second .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist

@@ -81,4 +81,19 @@ def test_what_is_stored_can_be_read(tmp_path: Path) -> None:
 )
 def test_who_misses_a_part_is_told_how_to_get_it(told: str | None, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(errors, "installed_from", lambda: told)
+    monkeypatch.setattr(errors, "find_spec", lambda _: True)
     assert str(MissingExtra("searching", "search")) == f"searching needs an optional part: {how}"
+
+
+def test_hint_names_the_installer_that_made_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errors, "installed_from", lambda: None)
+    monkeypatch.setattr(errors, "find_spec", lambda _: None)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert errors.how_to_get("search") == f"uv pip install --python {sys.executable} 'sanderling[search]'"
+    (tmp_path / "pipx_metadata.json").write_text("{}")
+    assert errors.how_to_get("search") == f"pipx runpip {tmp_path.name} install 'sanderling[search]'"
+    receipt = (
+        '[tool]\nrequirements = [{ name = "sanderling", extras = ["alerts"] }, { name = "other", extras = ["x"] }]'
+    )
+    (tmp_path / "uv-receipt.toml").write_text(receipt)
+    assert errors.how_to_get("search") == "uv tool install 'sanderling[alerts,search]'"

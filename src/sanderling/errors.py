@@ -14,6 +14,8 @@ What the *web* does wrong is never an exception: it is an `Outcome` with a `Reas
 import errno
 import json
 import sys
+from importlib.util import find_spec
+from pathlib import Path
 from urllib.parse import unquote
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -69,13 +71,33 @@ def installed_from() -> str | None:
 
 
 def how_to_get(extra: str) -> str:
-    """The command that installs an optional part, beside what is there."""
+    """Return the command that installs an optional part with the installer that made this environment."""
     source = json.loads(installed_from() or "{}")
     place = unquote(source.get("url", "").partition("file://")[2])
-    if not place:
-        return f"pip install 'sanderling[{extra}]'"
-    editable = "-e " if source.get("dir_info", {}).get("editable") else ""
-    return f"{sys.executable} -m pip install {editable}'{place}[{extra}]'"
+    editable = "-e " if place and source.get("dir_info", {}).get("editable") else ""
+    wanted = f"{editable}'{place or 'sanderling'}[{extra}]'"
+    environment = Path(sys.prefix)
+    if (environment / "uv-receipt.toml").is_file():  # `uv tool install` replaces the parts that were asked for before
+        parts = ",".join(sorted({*_extras_of_tool(environment / "uv-receipt.toml"), extra}))
+        return f"uv tool install {wanted.replace(f'[{extra}]', f'[{parts}]')}"
+    if (environment / "pipx_metadata.json").is_file():
+        return f"pipx runpip {environment.name} install {wanted}"
+    if find_spec("pip") is None:  # an environment of uv
+        return f"uv pip install --python {sys.executable} {wanted}"
+    return f"{sys.executable} -m pip install {wanted}" if place else f"pip install {wanted}"
+
+
+def _extras_of_tool(receipt: Path) -> list[str]:
+    """Return the optional parts with which `uv tool` installed the program."""
+    import tomllib
+
+    tool = tomllib.loads(receipt.read_text()).get("tool", {})
+    return [
+        extra
+        for one in tool.get("requirements", [])
+        if one.get("name") == "sanderling"
+        for extra in one.get("extras", [])
+    ]
 
 
 class StoreUnavailable(SanderlingError):
