@@ -60,9 +60,8 @@ def test_the_class_of_a_page_is_the_same_wherever_it_is_said(
     with open_collection(tmp_path) as collection:
         id_ = url_id(collection.db, root)
         collection.db.execute("INSERT INTO hints VALUES (?, 0, 0, 0, 'daily', -1, 0)", (id_,))
-        collection.db.execute(
-            "UPDATE pages SET visits = 2, changes = 1, last_visit = first_seen + 9 WHERE url = ?", (id_,)
-        )
+        collection.db.execute("UPDATE pages SET visits = 2, last_visit = first_seen + 9 WHERE url = ?", (id_,))
+        collection.db.execute("INSERT INTO changes VALUES (?, 9, 0, 'x', 'content', 1, '')", (id_,))
     found = look(tmp_path, root)
     assert (found.change_class, found.class_why) == ("daily", "its sitemap says so")
     main(["history", root, "-C", str(tmp_path)])

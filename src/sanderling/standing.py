@@ -18,7 +18,7 @@ from sanderling.records import Host, Source, State, Url
 from sanderling.refresh.diary import reasons
 from sanderling.store.collection import agent_of, get_meta
 from sanderling.store.graph import count_sources
-from sanderling.store.history import change_class, is_telling
+from sanderling.store.history import CHANGES, change_class, is_telling
 
 PARTS = len(PATTERN)
 
@@ -106,7 +106,9 @@ def _level(db: Connection, row: _Row) -> int:
 def _class(db: Connection, id_: int) -> tuple[str, str]:
     hint = db.execute("SELECT changefreq FROM hints WHERE url = ?", (id_,)).fetchone()
     said = hint[0] if hint else ""
-    seen = db.execute("SELECT first_seen, last_visit, visits, changes FROM pages WHERE url = ?", (id_,)).fetchone()
+    seen = db.execute(
+        f"SELECT first_seen, last_visit, visits, {CHANGES} FROM pages AS p WHERE url = ?", (id_,)
+    ).fetchone()
     first, last, visits, changes = seen or (0.0, 0.0, 0, 0)
     name = change_class(first, last, visits, changes, said)
     if is_telling(first, last, visits):

@@ -9,7 +9,7 @@ from sanderling.cli.frame import Call, print_json, print_rows
 from sanderling.cli.times import iso, short
 from sanderling.store.collection import read_collection
 from sanderling.store.hints import Hints
-from sanderling.store.history import Past, change_class, moved_from, visits_of
+from sanderling.store.history import CHANGES, Past, change_class, moved_from, visits_of
 from sanderling.store.look import known_url
 
 HELP = "Show every visit of a page: when, what came of it, whether it had changed and how."
@@ -35,7 +35,8 @@ def run(call: Call) -> int:
         visits = [visit for old, _ in reversed(before) for visit in visits_of(collection.db, old)]
         visits += visits_of(collection.db, id_)
         row = collection.db.execute(
-            "SELECT etag, last_modified, first_seen, last_visit, visits, changes FROM pages WHERE url = ?", (id_,)
+            f"SELECT etag, last_modified, first_seen, last_visit, visits, {CHANGES} FROM pages AS p WHERE url = ?",
+            (id_,),
         ).fetchone()
         said = Hints(collection.db).of([id_]).get(id_)
     etag, modified, first, last, count, changes = row or ("", "", 0.0, 0.0, 0, 0)
@@ -54,13 +55,17 @@ def run(call: Call) -> int:
     if len(visits) > 1:
         print(f"\n{plot(visits)}\n{short(visits[0].at)[:16]:<{WIDTH - 16}}{short(visits[-1].at)[:16]}")
         print("  ".join(f"{mark} {name}" for name, mark in MARKS.items()) + "\n")
-    first = next((visit for visit in visits if visit.changed), None)
-    differ = ["first" if visit is first else "yes" if visit.changed else "" for visit in visits]
+    first = next((visit for visit in visits if visit.bytes_differ), None)
     print_rows(
-        [(short(v.at), v.outcome, v.status, d, v.size, v.reason, v.kinds) for v, d in zip(visits, differ, strict=True)],
-        ("when", "outcome", "status", "bytes differ", "bytes", "reason", "kinds of change"),
+        [(short(v.at), v.outcome, v.status, v.size, v.reason, change_of(v, v is first)) for v in visits],
+        ("when", "outcome", "status", "bytes", "reason", "changed"),
     )
     return 0
+
+
+def change_of(visit: Past, is_first: bool) -> str:
+    """Return the kinds of a change; where only bytes differ that do not matter, say so."""
+    return "first version" if is_first else visit.kinds or "no (only noise differs)" * visit.bytes_differ
 
 
 def mark_of(visit: Past) -> str:

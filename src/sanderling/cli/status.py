@@ -7,7 +7,7 @@ from collections import Counter
 
 import msgspec
 
-from sanderling.cli.frame import Call, print_json
+from sanderling.cli.frame import Call, folded, print_json
 from sanderling.cli.progress import size_text
 from sanderling.cli.times import iso, shorter
 from sanderling.database import Connection
@@ -25,6 +25,7 @@ examples:
 """
 SEEDS = 5  # named to a person
 ALIKE = {"pages_same": "to the byte", "pages_near": "nearly", "pages_elsewhere": "by their own word (canonical)"}
+INDENT = 12  # columns before a value
 LEVELS = 12  # rows of them for a person
 
 
@@ -66,6 +67,7 @@ def describe(collection: Collection) -> dict[str, object]:
         "forgetting": get_meta(db, "forgetting") == "1",
         "unlisted": int(get_meta(db, "unlisted", "0")),
         "classes": dict(Counter(name for _, name in classes(db))),
+        "changes": _changes(db, time.time()),
         "order": get_meta(db, "order"),
         "depths": drawn(db),
         "levels": [msgspec.to_builtins(level) for level in levels(db)],
@@ -77,6 +79,16 @@ def describe(collection: Collection) -> dict[str, object]:
         if run is None
         else {"started": iso(run[0]), "ended": iso(run[1]), "finish_reason": run[2] or "unfinished", "command": run[3]},
     }
+
+
+def _changes(db: Connection, now: float) -> dict[str, int]:
+    """Count changes as `sanderling changes` lists them: pages that ever changed, changes, and those of the last day."""
+    pages, every, today = db.execute(
+        "SELECT count(DISTINCT url), count(*), coalesce(sum(CASE WHEN at > ? THEN 1 ELSE 0 END), 0)"
+        " FROM changes WHERE kinds <> ''",
+        (now - 86_400,),
+    ).fetchone()
+    return {"pages": pages, "changes": every, "last_day": today}
 
 
 def _duplicates(db: Connection) -> dict[str, object]:
@@ -132,7 +144,10 @@ def _print(state: dict[str, object]) -> None:
     frequencies = state["classes"]
     if isinstance(frequencies, dict) and frequencies:
         known = ", ".join(f"{frequencies[name]:,} {name}" for name in CLASSES if name in frequencies)
-        print(f"  change    {known}")
+        print(f"  {'class':<9} {folded(f'{known} (how often pages change)', INDENT)}")
+    changes = state["changes"]
+    assert isinstance(changes, dict)
+    print(f"  changed   {changes['pages']:,} pages, {changes['last_day']:,} changes in the last day")
     _print_duplicates(state["duplicates"])
     _print_levels(state)
     if state["forgetting"]:

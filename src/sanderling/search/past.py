@@ -10,6 +10,7 @@ from sanderling.errors import CollectionError
 from sanderling.organise.normalise import normalise
 from sanderling.pages.media import charset_of, mime_of
 from sanderling.search.window import Body, ChangeRow, PageRow, VersionRow
+from sanderling.store.history import CHANGES, LAST_CHANGE
 from sanderling.store.listing import url_id, urls_of
 from sanderling.store.read import read_record
 from sanderling.store.warc_records import Place
@@ -44,8 +45,8 @@ def page(db: Connection, url: str) -> PageRow | None:
     """A page as it is now; None if it was never stored."""
     id_ = id_of(db, url)
     row = db.execute(
-        "SELECT title, status, mime, language, first_seen, last_visit, last_change, visits, changes, size"
-        " FROM pages WHERE url = ?",
+        f"SELECT title, status, mime, language, first_seen, last_visit, {LAST_CHANGE}, visits, {CHANGES}, size"
+        " FROM pages AS p WHERE url = ?",
         (id_,),
     ).fetchone()
     return PageRow(url, *row) if row else None
@@ -64,7 +65,7 @@ def history(db: Connection, url: str, most: int) -> list[VersionRow]:
     for row in rows:
         change = kinds.get(row[1])
         kinds_seen = tuple(map(str, change.kinds)) if change else ()
-        seen = (bool(row[5]), *row[6:9], bool(row[9]), kinds_seen, change.significance if change else 0.0)
+        seen = (bool(kinds_seen), *row[6:9], bool(row[9]), kinds_seen, change.significance if change else 0.0)
         made.append(VersionRow(*row[:5], *seen))
     return made
 

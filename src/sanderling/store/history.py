@@ -11,6 +11,11 @@ TOO_SHORT = 3600.0  # seconds of looking on that tell nothing
 WEEK = 7 * 86_400.0  # a page not seen to change is weekly at first, then what its quiet time says
 
 
+# A change is a difference that matters, as `sanderling changes` lists it. Bytes alone (a clock, a token) are none.
+CHANGES = "(SELECT count(*) FROM changes AS c WHERE c.url = p.url AND c.kinds <> '')"
+LAST_CHANGE = "coalesce((SELECT max(c.at) FROM changes AS c WHERE c.url = p.url AND c.kinds <> ''), p.first_seen)"
+
+
 class Past(Struct, frozen=True):
     """One visit of the past."""
 
@@ -18,13 +23,14 @@ class Past(Struct, frozen=True):
     outcome: str
     reason: str
     status: int
-    changed: bool
+    changed: bool  # in a way that matters
     kinds: str  # of the change, if it mattered
     size: int
     wire_bytes: int
     seconds: float
     digest: str
     stored: bool
+    bytes_differ: bool = False  # from the last version; always so for the first
 
 
 def visits_of(db: Connection, url: int) -> list[Past]:
@@ -35,8 +41,9 @@ def visits_of(db: Connection, url: int) -> list[Past]:
         " WHERE v.url = ? ORDER BY v.at, v.id",
         (url,),
     )
-    return [Past(at, outcome, reason, status, bool(changed), kinds, size, wire, seconds, digest, bool(stored))
-            for at, outcome, reason, status, changed, kinds, size, wire, seconds, digest, stored in rows]  # fmt: skip
+    return [Past(at, outcome, reason, status, bool(kinds), kinds, size, wire, seconds, digest, bool(stored),
+                 bool(differ))
+            for at, outcome, reason, status, differ, kinds, size, wire, seconds, digest, stored in rows]  # fmt: skip
 
 
 def moved_from(db: Connection, url: str, most: int = 10) -> list[tuple[int, str]]:
@@ -71,7 +78,7 @@ def change_class(first_seen: float, last_visit: float, visits: int, changes: int
 def classes(db: Connection) -> Iterator[tuple[str, str]]:
     """The URL and class of every stored page."""
     rows = db.execute(
-        "SELECT h.name || u.path, p.first_seen, p.last_visit, p.visits, p.changes, coalesce(t.changefreq, '')"
+        f"SELECT h.name || u.path, p.first_seen, p.last_visit, p.visits, {CHANGES}, coalesce(t.changefreq, '')"
         " FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
         " LEFT JOIN hints AS t ON t.url = p.url WHERE u.role = 'page' AND p.status BETWEEN 200 AND 299 ORDER BY p.url"
     )

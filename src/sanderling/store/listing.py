@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from sanderling.database import Connection
 from sanderling.records import State
+from sanderling.store.history import CHANGES, LAST_CHANGE
 
 CHUNK = 400
 
@@ -40,10 +41,10 @@ class PageRow(Struct, frozen=True):
     priority: float  # -1: it does not say
 
 
-PAGES = """
-    SELECT h.name || u.path, p.status, p.mime, p.title, u.depth, p.first_seen, p.last_visit, p.last_change,
+PAGES = f"""
+    SELECT h.name || u.path, p.status, p.mime, p.title, u.depth, p.first_seen, p.last_visit, {LAST_CHANGE},
            lower(hex(p.digest)), p.size, p.language, p.etag, p.last_modified, p.canonical, p.location, p.link_count,
-           p.visits, p.changes,
+           p.visits, {CHANGES},
            coalesce((SELECT dh.name || du.path FROM urls AS du JOIN hosts AS dh ON dh.id = du.host
                      WHERE du.id = p.duplicate_of), ''),
            u.source,
