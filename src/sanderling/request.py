@@ -79,6 +79,7 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     seconds: float
     pages_per_second: float
     evicted: int = 0  # pages that left for better ones
+    outside: int = 0  # links to other sites, never to be followed; not among the skipped
 
 
 def read_seed(text: str) -> Spelling:

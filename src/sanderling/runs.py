@@ -35,6 +35,7 @@ from sanderling.wanted import (
     queue_seeds,
 )
 
+SKIPPED = "SELECT reason, count(*) FROM urls WHERE state = ? AND role = 'page' GROUP BY reason"
 TURNED_AWAY = (Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE, Reason.PRIVATE_ADDRESS)  # by hosts, which may think again
 
 
@@ -194,7 +195,9 @@ def summarise(db: Connection, counts: Counter[str], finish: Finish, seconds: flo
     (pages,) = db.execute(
         "SELECT count(*) FROM pages JOIN urls ON urls.id = pages.url WHERE status BETWEEN 200 AND 299 AND role = 'page'"
     ).fetchone()
-    (skipped,) = db.execute("SELECT count(*) FROM urls WHERE state = ? AND role = 'page'", (State.SKIPPED,)).fetchone()
+    reasons = Counter(dict(db.execute(SKIPPED, (State.SKIPPED,)).fetchall()))
+    outside = reasons.pop(Reason.OUT_OF_SCOPE, 0)
+    unanswered = reasons.pop(Reason.ROBOTS_UNREACHABLE, 0)  # not passed over: nobody answered
     visited = counts[Outcome.FETCHED] + counts[Outcome.NOT_MODIFIED]
     return Summary(
         finish_reason=finish,
@@ -202,8 +205,9 @@ def summarise(db: Connection, counts: Counter[str], finish: Finish, seconds: flo
         fetched=counts[Outcome.FETCHED],
         not_modified=counts[Outcome.NOT_MODIFIED],
         duplicates=counts["duplicates"],
-        failed=counts["lost"],
-        skipped=skipped,
+        failed=counts["lost"] + unanswered,
+        skipped=reasons.total(),
+        outside=outside,
         bytes=counts["bytes"],
         seconds=round(seconds, 3),
         pages_per_second=round(visited / seconds, 2) if seconds else 0.0,

@@ -278,7 +278,7 @@ def test_the_catalogue_is_exported(
 def test_status_says_what_is_there(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     main(["status", "-C", crawled[1], "--json"])
     (state,) = lines(capsys)
-    assert (state["pages"], state["complete"], state["skipped"]) == (2, True, {"out_of_scope": 1})
+    assert (state["pages"], state["complete"], state["skipped"], state["outside"]) == (2, True, {}, 1)
     main(["status", "-C", crawled[1]])
     seen = capsys.readouterr().out
     assert "2 pages" in seen

@@ -185,6 +185,8 @@ def report(call: Call, summary: Summary) -> None:
     why = WHY[Finish(summary.finish_reason)]
     if summary.finish_reason == Finish.LIMIT and not summary.fetched + summary.not_modified:
         why = "this pass had its pages already; a higher --limit goes on, sanderling refresh visits them again"
+    if came_back_empty(summary) and not summary.pages:
+        why = "nothing could be fetched"
     print(f"{why}: {call.collection}")
     rows = [
         ("pages stored", f"{summary.pages:,}"),
@@ -193,6 +195,7 @@ def report(call: Call, summary: Summary) -> None:
         ("duplicates", f"{summary.duplicates:,}"),
         ("failed", f"{summary.failed:,}"),
         ("skipped", f"{summary.skipped:,}   (sanderling pages --skipped says why)"),
+        *([("other sites", f"{summary.outside:,} links, not followed")] if summary.outside else []),
         *([("evicted", f"{summary.evicted:,} for better ones")] if summary.evicted else []),
         ("downloaded", size_text(summary.bytes)),
     ]

@@ -13,9 +13,11 @@ from sanderling.cli.times import iso, shorter
 from sanderling.database import Connection
 from sanderling.dedupe.tally import count
 from sanderling.reach import drawn, levels
+from sanderling.records import Reason
 from sanderling.sources.changefreq import CLASSES
 from sanderling.store.collection import Collection, get_meta, read_collection
 from sanderling.store.history import classes
+from sanderling.store.listing import STATE
 
 HELP = "Say what a collection holds, what is still to do, and which hosts are held back and why."
 EXAMPLES = """\
@@ -64,6 +66,7 @@ def describe(collection: Collection) -> dict[str, object]:
         "urls": dict(db.execute("SELECT state, count(*) FROM urls WHERE role = 'page' GROUP BY state").fetchall()),
         "skipped": dict(_reasons(db, "skipped")),
         "failed": dict(_reasons(db, "failed")),
+        "outside": _outside(db),
         "forgetting": get_meta(db, "forgetting") == "1",
         "unlisted": int(get_meta(db, "unlisted", "0")),
         "classes": dict(Counter(name for _, name in classes(db))),
@@ -98,8 +101,18 @@ def _duplicates(db: Connection) -> dict[str, object]:
 
 
 def _reasons(db: Connection, state: str) -> list[tuple[str, int]]:
-    sql = "SELECT reason, count(*) FROM urls WHERE state = ? AND role = 'page' GROUP BY reason ORDER BY 2 DESC"
-    return db.execute(sql, (state,)).fetchall()
+    """Count URLs by reason, other sites left out; the state is the one that `sanderling pages --skipped` names."""
+    sql = (
+        f"SELECT u.reason, count(*) FROM urls AS u WHERE {STATE} = ? AND role = 'page' AND u.reason <> ?"
+        " GROUP BY u.reason ORDER BY 2 DESC"
+    )
+    return db.execute(sql, (state, Reason.OUT_OF_SCOPE)).fetchall()
+
+
+def _outside(db: Connection) -> int:
+    """Count the links to other sites, which the crawl was never to follow."""
+    sql = "SELECT count(*) FROM urls WHERE state = 'skipped' AND role = 'page' AND reason = ?"
+    return int(db.execute(sql, (Reason.OUT_OF_SCOPE,)).fetchone()[0])
 
 
 def _held(db: Connection, now: float) -> list[dict[str, object]]:
@@ -139,6 +152,8 @@ def _print(state: dict[str, object]) -> None:
         reasons = state[name]
         if isinstance(reasons, dict) and reasons:
             print(f"  {name:<9} {', '.join(f'{count:,} {reason}' for reason, count in reasons.items())}")
+    if state["outside"]:
+        print(f"  outside   {state['outside']:,} links to other sites, not followed")
     if state["unlisted"]:
         print(f"  unlisted  {state['unlisted']:,} links to skipped URLs beyond those listed of one host and reason")
     frequencies = state["classes"]

@@ -27,12 +27,13 @@ def pages_of(db: Connection, host: int) -> int:
 
 
 def last_errors(db: Connection, most: int) -> list[ErrorRow]:
-    """The last visits that went wrong."""
+    """Return the last visits that went wrong. A sitemap that is not there is no error: most addresses are guesses."""
     rows = db.execute(
         "SELECT h.name || u.path, v.at, v.outcome, v.reason, v.status FROM"
         f" (SELECT * FROM visits ORDER BY id DESC LIMIT {LOOKED_AT}) AS v"
         " JOIN urls AS u ON u.id = v.url JOIN hosts AS h ON h.id = u.host"
-        " WHERE v.outcome IN ('failed', 'retry', 'gone') ORDER BY v.id DESC LIMIT ?",
+        " WHERE v.outcome IN ('failed', 'retry', 'gone') AND (u.role = 'page' OR v.outcome <> 'gone')"
+        " ORDER BY v.id DESC LIMIT ?",
         (most,),
     )
     return [ErrorRow(*row) for row in rows]

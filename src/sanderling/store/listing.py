@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from sanderling.database import Connection
-from sanderling.records import State
+from sanderling.records import Reason, State
 from sanderling.store.history import CHANGES, LAST_CHANGE
 
 CHUNK = 400
@@ -83,10 +83,14 @@ class SkippedRow(Struct, frozen=True):
     found_at: float
 
 
+# A host that did not answer for its robots.txt was not passed over: it failed.
+STATE = f"CASE u.reason WHEN '{Reason.ROBOTS_UNREACHABLE}' THEN '{State.FAILED}' ELSE u.state END"
+
+
 def skipped(db: Connection, where: str = "", values: Sequence[object] = ()) -> Iterator[SkippedRow]:
     """URLs that were met and are not stored."""
     sql = f"""
-        SELECT h.name || u.path, u.state, u.reason, u.note, u.depth, u.source,
+        SELECT h.name || u.path, {STATE}, u.reason, u.note, u.depth, u.source,
                coalesce((SELECT vh.name || vu.path FROM urls AS vu JOIN hosts AS vh ON vh.id = vu.host
                          WHERE vu.id = u.via), ''), u.found_at
         FROM urls AS u JOIN hosts AS h ON h.id = u.host
