@@ -85,7 +85,7 @@ SIZES |= {"g": 10**9, "gb": 10**9, "gib": 2**30, "t": 10**12, "tb": 10**12, "tib
 
 
 def _scaled(text: str, units: Mapping[str, float], what: str) -> float:
-    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-zA-Z]*)\s*", text)
+    match = re.fullmatch(r"\s*+([0-9]*\.[0-9]++|[0-9]++)\s*+([a-zA-Z]*+)\s*+", text)
     if not match or match[2].lower() not in units:
         raise ValueError(f"{text!r} is no {what}")
     return _counted(text, float(match[1]) * units[match[2].lower()])
@@ -100,7 +100,7 @@ def _counted(text: str, number: N) -> N:
 
 def duration(text: str) -> float:
     """Read `90`, `200ms`, `1.5h`, `1h30m` or `2d` as seconds."""
-    parts = re.findall(r"[\d.]+\s*[a-zA-Z]+", text)
+    parts = re.findall(r"(?<![\d.])[\d.]++\s*+[a-zA-Z]++", text)
     if len(parts) > 1 and "".join(parts) == text.strip():
         return sum(map(duration, parts))
     return _scaled(text, UNITS, "duration (write 90, 30m, 2h, 1d)")

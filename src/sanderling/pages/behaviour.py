@@ -29,7 +29,8 @@ OWN = {  # events of some tags alone: these are found at once
 }
 FRAMES = {"iframe": "src", "frame": "src", "embed": "src", "object": "data", "applet": "code"}
 SMALL = 4_000  # bytes of inline code whose names count too, not only its bones
-TEXTS = re.compile(rb"\"[^\"\\]*(?:\\.[^\"\\]*)*\"|'[^'\\]*(?:\\.[^'\\]*)*'", re.DOTALL)  # in code
+# Strings in code. An escaped quote starts none: each of thousands of them would be looked for its end.
+TEXTS = re.compile(rb"(?<!\\)(?:\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\"|'[^'\\]*+(?:\\.[^'\\]*+)*+')", re.DOTALL)
 VALUES = b"0123456789. \t\r\n\f"  # in code: numbers and blanks
 
 

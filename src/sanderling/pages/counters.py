@@ -69,7 +69,7 @@ LEAST = "at least|at most|(?:no|not) more than|only|mindestens|höchstens|nicht 
 LEAST += "|al menos|como máximo|solo|sólo|almeno|al massimo|pelo menos|no máximo|minstens|hoogstens|slechts|не более"
 UP_TO = re.compile(rf"\b(?:up to|bis zu|jusqu.à|hasta|fino a|até|tot|{LEAST})\s+$", re.IGNORECASE)
 QUALITY = re.compile(rf"(?:{OTHERWISE})\b", re.IGNORECASE)
-LAST = re.compile(r"([^\W\d]+)\s*$")
+LAST = re.compile(r"(?<![^\W\d])([^\W\d]++)\s*+$")
 DIGITS = re.compile(r"\d[\d.,\s]*[kmb]?\b\+?", re.IGNORECASE)
 NEXT = re.compile(r"\.?\s+(?:de\s+)?([^\W\d]+)")
 # views, reads, comments, reviews

@@ -174,17 +174,21 @@ DAY = r"(?<![\d.,])(?:\d{4}|\d{1,2}(?:st|nd|rd|th|er|º)?)(?![\d:%°]|[.,]\d)\b\
 HAN_DAY = "(?:星期|[周週])[一二三四五六日天]|(?<=[(（])[日月火水木金土](?=[)）])"
 ATOM = rf"(?:{CLOCK}|{NUMERIC}|\b{NAMES}|{ZONE}|{DAY}|{HAN_DAY})"
 JOINED = r"at|on|um|à|kl\.?|om|op|den|le|de|of|the|t|alle|a las|às|в|о|o"
-BETWEEN = rf"(?:[\s,;|·@()（）\[\]–-]*(?:\b(?:{JOINED})\b)?[\s,;|·@()（）\[\]–-]*)"
+SEPARATORS = r"[\s,;|·@()（）\[\]–-]*+"
+BETWEEN = rf"(?:{SEPARATORS}(?:\b(?:{JOINED})\b{SEPARATORS})?)"
 MOMENT = re.compile(rf"{ATOM}(?:{BETWEEN}{ATOM})*")
 TIMED = re.compile(CLOCK)
-SPAN = re.compile(rf"(?:{CLOCK})\s*(?:{ZONE})?\s*(?:[-–—]|to|bis|until|till|and|à|a|y|e|und|et|tot|至|~)\s*(?:{CLOCK})")
+SPAN = re.compile(
+    rf"(?:{CLOCK})\s*+(?:(?:{ZONE})\s*+)?(?:[-–—]|to|bis|until|till|and|à|a|y|e|und|et|tot|至|~)\s*+(?:{CLOCK})"
+)
 WEEKDAY = re.compile(rf"\b(?:{'|'.join((*DAYS, *SHORT_DAYS))})\b")
-DATED = re.compile(rf"(?:{NUMERIC})|\b(?:{'|'.join(MONTHS)})(?!\w).*\d|\d.*\b(?:{'|'.join(MONTHS)})(?!\w)")
+DATED = re.compile(NUMERIC)
+MONTH = re.compile(rf"\b(?:{'|'.join(MONTHS)})(?!\w)")
 LATEST = re.compile(r"(?:最后|最後|最終|上次)\w{0,8}[\s:：(（]*$")  # edited, changed, revised
 NAMED = re.compile(
     rf"(?:^|\b)(?:({'|'.join(MADE)})|({'|'.join(REVISED)})|{'|'.join(TOLD)})\b(?:[\s'’]+(?:{'|'.join(GLUE)})\b)*[\s:=(\[|,–-]*$"
 )
-WARMTH = re.compile(r"[-−]?\d+\s?°\s?(?:[cf]\b)?", re.IGNORECASE)
+WARMTH = re.compile(r"[-−]?(?<!\d)\d++\s?°\s?(?:[cf]\b)?", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d]+")
 MINE = frozenset(word for said in (*MADE, *REVISED, *TOLD, *GLUE) for word in WORD.findall(said))
 REVISING = frozenset(word for said in REVISED for word in WORD.findall(said)) - frozenset(("mis", "mise", "à"))
@@ -212,7 +216,12 @@ def without_moments(line: str, words: set[str]) -> str:
 
 
 def _tells(moment: str) -> bool:
-    return TIMED.search(moment) is not None or DATED.search(moment) is not None or _has_weekday(moment)
+    return TIMED.search(moment) is not None or _has_date(moment) or _has_weekday(moment)
+
+
+def _has_date(moment: str) -> bool:
+    """Tell whether a moment has a date in digits, or a month beside a number."""
+    return DATED.search(moment) is not None or (MONTH.search(moment) is not None and any(map(str.isdecimal, moment)))
 
 
 def _has_weekday(moment: str) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from sanderling.pages.links import UNTIL
 
 # A name, in lower case; not a part of a date.
-_AGENT = re.compile(r"\*|[a-z0-9_\-]*[a-z_\-][a-z0-9_\-]*(?:/[\w.]*)?").fullmatch
-_NAMES = re.compile(r"([\w*\-]+)(?:/[\w.]*)?\s*:").findall  # whatever stands before a colon
+_AGENT = re.compile(r"\*|(?=[0-9]*+[a-z_\-])[a-z0-9_\-]++(?:/[\w.]*+)?").fullmatch
+_NAMES = re.compile(r"(?<![\w*\-])([\w*\-]++)(?:/[\w.]*+)?+\s*+:").findall  # whatever stands before a colon
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 

@@ -14,9 +14,9 @@ from sanderling.publisher.times import read_time
 LARGEST = 64 << 20  # bytes of a list that are looked at
 LONGEST = 20_000  # characters of one entry
 FIELD = re.compile(r"<(loc|lastmod|priority)>([^<]{0,8000})</\1>")
-CHANGE = re.compile(r"<rs:md\s[^>]{0,500}?\bchange\s*=\s*[\"'](created|updated|deleted)[\"']")
-PERIOD = re.compile(r"<rs:md\s[^>]{0,500}?\bcapability\s*=\s*[\"']changelist[\"'][^>]{0,500}>")
-LN = re.compile(r"<rs:ln\s[^>]{0,9000}>")
+CHANGE = re.compile(r"<rs:md\s[^<>]{0,500}?\bchange\s*=\s*[\"'](created|updated|deleted)[\"']")
+PERIOD = re.compile(r"<rs:md\s[^<>]{0,500}?\bcapability\s*=\s*[\"']changelist[\"'][^<>]{0,500}+>")
+LN = re.compile(r"<rs:ln\s[^<>]{0,9000}+>")
 ATTRIBUTE = re.compile(r"\b(rel|href|from|until)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 LINK = re.compile(r"<([^<>]{1,8000})>\s*((?:;[^,<>]{0,500})*)")
 

@@ -8,7 +8,7 @@ from sanderling.errors import UsageError
 
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800, "month": 2_592_000}
 BYTES = {"b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "tb": 1000**4, "kib": 2**10, "mib": 2**20, "gib": 2**30}
-SHAPE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([a-z]*)\s*/\s*([a-z]+)")
+SHAPE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*+([a-z]*+)\s*+/\s*+([a-z]++)")
 EXAMPLES = "write requests or bytes per time, e.g. 5000/day, 200MB/day or 10/minute"
 
 

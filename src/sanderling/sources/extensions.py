@@ -10,7 +10,6 @@ Fields = dict[str, list[tuple[str, str]]]
 """Values of one part by local name, each with the attributes of its tag, in order."""
 
 _BLANKS = re.compile(r"\s+")
-_COMMAS = re.compile(r"\s*,\s*")
 
 
 def image(fields: Fields) -> Image | None:
@@ -69,7 +68,7 @@ def _text(fields: Fields, name: str) -> str:
 
 
 def _list(fields: Fields, name: str) -> tuple[str, ...]:
-    return tuple(word for word in _COMMAS.split(_text(fields, name)) if word)
+    return tuple(word.strip() for word in _text(fields, name).split(",") if word.strip())
 
 
 def _date(fields: Fields, name: str) -> float | None:

@@ -13,7 +13,8 @@ MARKUP_LIMIT = 64 * 1024  # characters of one tag or CDATA section; longer ones 
 # Possessive, so that no text takes more than one pass. `>` may stand inside quotes.
 _TAG = re.compile(r"""<(/?)([^\W\d][\w.:\-]*+)([^<>"']*+(?:"[^"<]*+"[^<>"']*+|'[^'<]*+'[^<>"']*+)*+)>""").match
 _LOOSE_TAG = re.compile(r"<(/?)([^\W\d][\w.:\-]*+)([^<>]*+)>").match  # a quote was forgotten
-_ATTRIBUTE = re.compile(r"""([\w.:\-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+# A name starts where no other character of a name stands before it: inside of one nothing else could be found.
+_ATTRIBUTE = re.compile(r"""(?<![\w.:\-])([\w.:\-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""")
 _ENTITY = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6}));")
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _CDATA = "<![CDATA["

@@ -27,7 +27,7 @@ from sanderling.organise.relevance import Topic
 
 DEFAULT = "pagerank"  # the best of those measured (docs/benchmarks.md)
 FOCUSED = "shark"  # the same, of those that have a topic
-PART = re.compile(r"\s*(?:(\d+(?:\.\d+)?)\s*\*)?\s*([a-z-]+)\s*")
+PART = re.compile(r"\s*+(?:(\d++(?:\.\d++)?)\s*+\*\s*+)?([a-z-]++)\s*+")
 TOPIC = "a topic: --query 'some words' or --like-text FILE"
 LOGS = "to know what people ask for: --access-log FILE"
 
