@@ -4,15 +4,17 @@ app = AsgiPublisher(app, Site("https://example.org", Path("/var/lib/site/publish
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from contextlib import closing
 from typing import Any
 from urllib.parse import quote
 
 from sanderling.publisher.answers import Answer, Ask, answer, ours
 from sanderling.publisher.desk import Desk, Visit
+from sanderling.publisher.digest import BodyDigest, needs_digest
 from sanderling.publisher.discovery import ROBOTS, Robots, link_header, side_answer
 from sanderling.publisher.paths import canonical, encoded, with_query
+from sanderling.publisher.robots import forbids_index
 from sanderling.publisher.site import Site
 from sanderling.publisher.store import connect
 from sanderling.publisher.volatile import ENDING, LARGEST, page_paths
@@ -22,7 +24,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
-OF_VISIT = frozenset((b"content-type", b"etag", b"last-modified", b"x-robots-tag"))
+OF_VISIT = frozenset((b"content-type", b"etag", b"last-modified"))
 
 
 class AsgiPublisher:
@@ -65,17 +67,27 @@ class AsgiPublisher:
             self.started = True
             self.desk.start()
 
+        started: list[tuple[int, list[tuple[bytes, bytes]]]] = []
+        body = BodyDigest()
+
         async def note(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
-                self._note(scope, message["status"], headers)
-                headers.append(self.link)
-                message["headers"] = headers
+                if needs_digest(message["status"], texts(headers)):
+                    started.append((message["status"], headers))
+                else:
+                    self._note(scope, message["status"], headers)
+                message["headers"] = [*headers, self.link]
+            elif started and message["type"] == "http.response.body":
+                body.add(message.get("body", b""))
+                if not message.get("more_body", False):
+                    status, headers = started.pop()
+                    self._note(scope, status, [*headers, (b"etag", body.mark().encode())])
             await send(message)
 
         await self.app(scope, receive, note)
 
-    def _note(self, scope: MutableMapping[str, Any], status: int, headers: Iterable[tuple[bytes, bytes]]) -> None:
+    def _note(self, scope: MutableMapping[str, Any], status: int, headers: Sequence[tuple[bytes, bytes]]) -> None:
         raw = scope.get("raw_path")
         path = canonical(raw.partition(b"?")[0].decode("latin-1")) if raw else encoded(scope["path"])
         if path is None:
@@ -99,7 +111,7 @@ class AsgiPublisher:
                 sent.get(b"content-type", "").lower(),
                 sent.get(b"etag", ""),
                 sent.get(b"last-modified", ""),
-                "noindex" in sent.get(b"x-robots-tag", ""),
+                forbids_index(v.decode("latin-1") for n, v in headers if n.lower() == b"x-robots-tag"),
                 client[0] if client else "",
             )
         )
@@ -128,7 +140,14 @@ class AsgiPublisher:
         """Ask the application itself, and keep what it says."""
         status, headers, body = 500, list[tuple[str, str]](), bytearray()
 
+        asked, over = False, asyncio.Event()
+
         async def nothing() -> Message:
+            nonlocal asked
+            if asked:  # applications such as Django listen for the end of the connection meanwhile
+                await over.wait()
+                return {"type": "http.disconnect"}
+            asked = True
             return {"type": "http.request", "body": b"", "more_body": False}
 
         async def keep(message: Message) -> None:
@@ -139,8 +158,16 @@ class AsgiPublisher:
             elif len(body) < LARGEST:
                 body.extend(message.get("body", b""))
 
-        await self.app(scope, nothing, keep)
+        try:
+            await self.app(scope, nothing, keep)
+        finally:
+            over.set()
         return status, headers, bytes(body[:LARGEST])
+
+
+def texts(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return headers as text, names in lower case."""
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
 
 
 async def _send(reply: Answer, send: Send, head: bool) -> None:

@@ -65,7 +65,9 @@ class Desk:
     def see(self, visit: Visit) -> None:
         """Note one visit; the hot path."""
         with self._lock:
-            if len(self._batch.hits) + len(self._batch.seen) + len(self._batch.gone) >= MOST_NOTES:
+            batch = self._batch
+            pages = len(batch.hits) + len(batch.seen) + len(batch.gone) + len(batch.private)
+            if pages + len(self._callers) >= MOST_NOTES:
                 self.lost += 1
             else:
                 self._note(visit)

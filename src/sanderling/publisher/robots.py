@@ -1,6 +1,7 @@
 """What robots.txt forbids to everybody (RFC 9309), so that it is never listed. Small, and without libraries."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sanderling.publisher.paths import canonical
@@ -88,3 +89,9 @@ def _spell(piece: str, first: bool) -> str:
 def _plain(path: str) -> str:
     """Write the two signs of the pattern language as themselves, so that /%2A names a star."""
     return path.replace("%2A", "*").replace("%24", "$")
+
+
+def forbids_index(values: Iterable[str]) -> bool:
+    """Return whether any X-Robots-Tag header asks not to be indexed, in any case, as `noindex` or `none`."""
+    tokens = (re.split(r"[,:]", value.lower()) for value in values)
+    return any(token.strip() in ("noindex", "none") for parts in tokens for token in parts)

@@ -3,15 +3,17 @@
 application = WsgiPublisher(application, Site("https://example.org", Path("/var/lib/site/publisher.db")))
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from http.client import responses
 from typing import TYPE_CHECKING, Any
 
 from sanderling.publisher.answers import Answer, Ask, answer, ours
 from sanderling.publisher.desk import Desk, Visit
+from sanderling.publisher.digest import BodyDigest, needs_digest
 from sanderling.publisher.discovery import ROBOTS, Robots, link_header, side_answer
 from sanderling.publisher.paths import encoded, with_query
+from sanderling.publisher.robots import forbids_index
 from sanderling.publisher.site import Site
 from sanderling.publisher.store import connect
 from sanderling.publisher.volatile import ENDING, LARGEST, page_paths
@@ -46,11 +48,24 @@ class WsgiPublisher:
         return self._watch(environ, path, start_response)
 
     def _watch(self, environ: "WSGIEnvironment", path: str, start_response: "StartResponse") -> Iterable[bytes]:
+        pending: list[list[tuple[str, str]]] = []
+        begun: list[str] = []  # a generator begins its response with its first chunk
+
         def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
-            self._note(environ, path, int(status[:3]), headers)
+            begun[:] = [status]
+            if needs_digest(int(status[:3]), {name.lower(): value for name, value in headers}):
+                pending[:] = [headers]
+            else:
+                pending.clear()
+                self._note(environ, path, int(status[:3]), headers)
             return start_response(status, [*headers, self.link], *rest)
 
-        return self.app(environ, start)
+        def end(mark: str) -> None:
+            if pending:
+                self._note(environ, path, 200, [*pending.pop(), ("ETag", mark)])
+
+        found = self.app(environ, start)
+        return found if begun and not pending else Digested(found, end)
 
     def _note(self, environ: "WSGIEnvironment", path: str, status: int, headers: list[tuple[str, str]]) -> None:
         spelled = encoded(path.encode("latin-1", "replace"))
@@ -68,7 +83,7 @@ class WsgiPublisher:
                 sent.get("content-type", "").lower(),
                 sent.get("etag", ""),
                 sent.get("last-modified", ""),
-                "noindex" in sent.get("x-robots-tag", ""),
+                forbids_index(value for name, value in headers if name.lower() == "x-robots-tag"),
                 environ.get("REMOTE_ADDR", ""),
             )
         )
@@ -108,6 +123,25 @@ class WsgiPublisher:
             if hasattr(found, "close"):
                 found.close()
         return said[0], said[1], body
+
+
+class Digested:
+    """A response body that passes through; its digest is reported once it was sent completely."""
+
+    def __init__(self, chunks: Iterable[bytes], end: Callable[[str], None]) -> None:
+        self.chunks, self.end = chunks, end
+
+    def __iter__(self) -> Iterator[bytes]:
+        body = BodyDigest()
+        for chunk in self.chunks:
+            body.add(chunk)
+            yield chunk
+        self.end(body.mark())
+
+    def close(self) -> None:
+        """Close the wrapped body, as WSGI demands."""
+        if hasattr(self.chunks, "close"):
+            self.chunks.close()
 
 
 def _at_most(chunks: Iterable[bytes], most: int) -> Iterator[bytes]:

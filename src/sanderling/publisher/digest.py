@@ -1,0 +1,61 @@
+"""Digest of a page body, for applications that send no validator (stock Flask, FastAPI and Django send none).
+
+Volatile markup and text are removed first: scripts, comments, hidden form fields, nonces, times of day, durations.
+A body that is too large, or in a content coding, has no digest: then only the application can say that it changed.
+"""
+
+import re
+from hashlib import blake2b
+
+LARGEST = 1 << 20  # bytes of a body that are kept for its digest
+PREFIX = "body:"  # tells a digest from a validator in the state file
+
+# Quantifiers are bounded or possessive, so that no body takes more than one pass.
+_RULES = tuple(
+    re.compile(rule, re.IGNORECASE)
+    for rule in (
+        rb"<!--[^-]*+(?:-(?!->)[^-]*+)*+-->",
+        rb"<script\b[^<]*+(?:<(?!/script)[^<]*+)*+</script",
+        rb"<style\b[^<]*+(?:<(?!/style)[^<]*+)*+</style",
+        rb"<input\b(?=[^>]{0,2000}\btype\s{0,4}=\s{0,4}[\"']?hidden)[^>]*+>",
+        rb"<meta\b(?=[^>]{0,2000}\b(?:csrf|nonce|token))[^>]*+>",
+        rb"\b(?:nonce|integrity)=(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"']++)",
+        rb"\b[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?\b(?:\s?[ap]\.?m\b)?",
+        rb"\b[0-9]{1,9}(?:\.[0-9]{1,9})?\s?(?:ms|s|secs?|seconds|milliseconds)\b",
+    )
+)
+_SPACE = re.compile(rb"\s+")
+
+
+class BodyDigest:
+    """Collects the chunks of one body, up to `LARGEST` bytes."""
+
+    def __init__(self) -> None:
+        self._chunks: list[bytes] = []
+        self._size = 0
+
+    def add(self, chunk: bytes) -> None:
+        """Take one chunk of the body; beyond the limit nothing is kept."""
+        self._size += len(chunk)
+        if self._size <= LARGEST:
+            self._chunks.append(bytes(chunk))
+        else:
+            self._chunks.clear()
+
+    def mark(self) -> str:
+        """Return the digest without volatile text; empty if the body is too large or was empty."""
+        return digest_body(b"".join(self._chunks)) if 0 < self._size <= LARGEST else ""
+
+
+def needs_digest(status: int, headers: dict[str, str]) -> bool:
+    """Return whether a response is a page that carries no validator of its own (header names in lower case)."""
+    is_page = headers.get("content-type", "").lower().startswith(("text/html", "application/xhtml"))
+    has_other = any(headers.get(name) for name in ("etag", "last-modified", "content-encoding"))
+    return status == 200 and is_page and not has_other
+
+
+def digest_body(body: bytes) -> str:
+    """Digest a page body without its volatile text."""
+    for rule in _RULES:
+        body = rule.sub(b" ", body)
+    return PREFIX + blake2b(_SPACE.sub(b" ", body), digest_size=16).hexdigest()
