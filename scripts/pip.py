@@ -1,7 +1,8 @@
 """pip.py PYTHON: install pip into a virtual environment that was made without it, where Debian's ensurepip is missing.
 
-Takes a wheel of pip from the system, else the newest one from the package index (PIP_INDEX_URL or the public one);
-its SHA-256 must be the one the index lists. Needs the standard library only, and no root.
+Takes a wheel of pip from the system, else from the package index that PIP_INDEX_URL names (its SHA-256 must be the one
+the index lists), else from Debian's package python3-pip-whl, which apt-get downloads without installing it. Needs the
+standard library only, and no root.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 FOLDERS = os.environ.get("PIP_WHEELS", "/usr/share/python-wheels").split(os.pathsep)  # Debian: python3-pip-whl
-INDEX = ""
+DEBIAN = "python3-pip-whl"
 SECONDS = 60
 
 
@@ -24,11 +25,31 @@ def main(python: str) -> int:
     """Install pip for this interpreter. Returns 1, with the reason on stderr, if no wheel can be had."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            wheel = find_wheel(FOLDERS) or download_wheel(os.environ.get("PIP_INDEX_URL") or INDEX, Path(folder))
+            wheel = find_wheel(FOLDERS) or download(Path(folder))
         except (OSError, ValueError, LookupError) as error:
             print(f"pip could not be downloaded: {error}", file=sys.stderr)
             return 1
         return install(python, wheel)
+
+
+def download(folder: Path) -> Path:
+    """Download a wheel of pip from the package index of the user, else from Debian."""
+    index = os.environ.get("PIP_INDEX_URL")
+    return download_wheel(index, folder) if index else download_debian(folder)
+
+
+def download_debian(folder: Path) -> Path:
+    """Download Debian's package of pip and unpack its wheel. Raises LookupError where apt-get cannot."""
+    try:
+        subprocess.run(["apt-get", "download", "--quiet=2", DEBIAN], cwd=folder, check=True, timeout=SECONDS)
+        for package in folder.glob("*.deb"):
+            subprocess.run(["dpkg-deb", "--extract", str(package), str(folder)], check=True, timeout=SECONDS)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise LookupError(f"apt-get could not download {DEBIAN} ({error})") from error
+    wheel = find_wheel([str(path) for path in folder.glob("usr/share/*wheels")])
+    if wheel is None:
+        raise LookupError(f"{DEBIAN} has no wheel of pip")
+    return wheel
 
 
 def find_wheel(folders: Sequence[str]) -> Path | None:

@@ -77,3 +77,29 @@ def test_without_any_pip_the_one_command_is_printed(tmp_path: Path) -> None:
     assert failed.returncode == 1
     assert f"as root: apt-get install python3.{sys.version_info[1]}-venv" in failed.stderr
     assert not (tmp_path / "venv").exists()
+
+
+def test_wheel_comes_out_of_the_debian_package_where_no_index_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = tmp_path / "packed"
+    (packed / "DEBIAN").mkdir(parents=True)
+    (packed / "DEBIAN/control").write_text(
+        "Package: python3-pip-whl\nVersion: 1\nArchitecture: all\nMaintainer: a <a@example.org>\nDescription: pip\n"
+    )
+    (packed / "usr/share/python-wheels").mkdir(parents=True)
+    (packed / "usr/share/python-wheels/pip-23.0-py3-none-any.whl").write_bytes(body := wheel_bytes())
+    subprocess.run(["dpkg-deb", "--build", str(packed), str(tmp_path / "pip.deb")], check=True, capture_output=True)
+    (tmp_path / "apt-get").write_text(f"#!/bin/sh\ncp {tmp_path}/pip.deb .\n")
+    (tmp_path / "apt-get").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.delenv("PIP_INDEX_URL", raising=False)
+    (folder := tmp_path / "download").mkdir()
+    wheel = PIP["download"](folder)
+    assert (wheel.name, wheel.read_bytes()) == ("pip-23.0-py3-none-any.whl", body)
+
+
+def test_missing_debian_package_is_an_error_of_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(LookupError, match="apt-get could not download python3-pip-whl"):
+        PIP["download_debian"](tmp_path)

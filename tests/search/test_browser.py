@@ -200,6 +200,8 @@ def test_what_was_not_found_is_looked_for_and_comes(
         catch_up(tmp_path)
         site.pages |= shop(9)
         serving = Serving(open_rooms(tmp_path, Place()))
+        serving.rooms.door.set("tracking", "on")
+        serving.rooms.door.set("crawl_more", "on")
         serving.start()
         try:
             page = browser.new_context(base_url=serving.root).new_page()

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from sanderling.index.documents import FRAME, KINDS
 from sanderling.index.records import LARGEST_BODY
+from sanderling.isolation import python_command
 
 TIME_LIMIT = 20.0  # seconds per document
 CHUNK = 1 << 16
@@ -73,7 +74,7 @@ class DocumentExtractor:
 def _start() -> subprocess.Popen[bytes]:
     """Start the child process, isolated: it imports modules only from where this process does, not from its folder."""
     path = [folder for folder in sys.path if folder and os.path.isabs(folder)]
-    command = [sys.executable, "-I", "-c", _START.format(path=path, module=_MODULE)]
+    command = python_command("-I", "-c", _START.format(path=path, module=_MODULE))
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, cwd=os.sep
     )
