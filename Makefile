@@ -14,7 +14,7 @@ APART := $(shell unshare --mount true 2>/dev/null && echo unshare --mount)
 PYTEST := $(APART) $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 EXTRAS := search,documents,alerts,cluster,postgresql,host,parquet,images,numbers,aliases
 
-BUILT := pyproject.toml hatch_build.py $(wildcard src/sanderling/pages/c/*)
+BUILT := pyproject.toml hatch_build.py $(wildcard src/sanderling/html/_native/*)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup dev crawl test check verify formatted format lint types layers tests bench scale tables clean
@@ -74,7 +74,7 @@ bench: dev  ## crawl real sites with us and with others, write docs/benchmarks.m
 	PYTHONPATH=. bash scripts/bench.sh $(BIN)/python $(ARGS)
 
 scale: dev  ## how the frontier holds at 10 thousand, 1 million and 5 million known URLs
-	PYTHONPATH=.:src $(BIN)/python -m benchmarks.frontier --write $(ARGS)
+	PYTHONPATH=.:src $(BIN)/python -m benchmarks.frontier.known_urls --write $(ARGS)
 
 docs: dev  ## write docs/commands.md and docs/settings.md from the program
 	$(BIN)/python scripts/commands.py

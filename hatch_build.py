@@ -12,8 +12,8 @@ from zlib import crc32
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from packaging.tags import sys_tags
 
-PAGES = Path("src/sanderling/pages")
-SOURCES, LIBRARY = PAGES / "c", PAGES / "_native.so"
+PAGES = Path("src/sanderling/html")
+SOURCES, LIBRARY = PAGES / "_native", PAGES / "_native.so"
 
 
 class CompileHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -38,7 +38,7 @@ def compiled(root: Path) -> bool:
         return False
     made = (root / LIBRARY).with_suffix(".new")
     files = sorted((root / SOURCES).glob("*.[ch]"))
-    made_of = crc32(b"".join(file.read_bytes() for file in files))  # as pages/native.py asks for it
+    made_of = crc32(b"".join(file.read_bytes() for file in files))  # as html/native.py asks for it
     options = ["-O3", "-std=c99", "-fvisibility=hidden", f"-DMADE_OF={made_of}u", "-shared", "-fPIC", "-o", str(made)]
     command = [compiler, *flags, *options, *(str(file) for file in files if file.suffix == ".c")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,7 +1,7 @@
 """MIG Table 4.2: how much each criterion of a migrant matters."""
 
 from experiments.frame import Row, Table, exact
-from sanderling.schedule.ahp import (
+from sanderling.workers.assignment.ahp import (
     alonso_lamata_ratio,
     average,
     column_sums,
@@ -10,7 +10,7 @@ from sanderling.schedule.ahp import (
     read,
     saaty_ratio,
 )
-from sanderling.schedule.criteria import CRITERIA, JUDGEMENTS
+from sanderling.workers.assignment.criteria import CRITERIA, JUDGEMENTS
 
 TITLE = "MIG Table 4.2: weights of seven criteria, and whether the judgements agree"
 

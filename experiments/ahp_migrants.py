@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from experiments.frame import Row, Table, exact
-from sanderling.schedule.ahp import Matrix, alonso_lamata_ratio, average, eigenvector, read, saaty_ratio
+from sanderling.workers.assignment.ahp import Matrix, alonso_lamata_ratio, average, eigenvector, read, saaty_ratio
 
 TITLE = "MIG Tables 4.3-4.9: weights of four migrants per criterion"
 

@@ -2,8 +2,8 @@
 
 from experiments.ahp_migrants import TABLES
 from experiments.frame import Figure, Row, Series, Table, exact
-from sanderling.schedule.ahp import eigenvector, score
-from sanderling.schedule.criteria import JUDGEMENTS
+from sanderling.workers.assignment.ahp import eigenvector, score
+from sanderling.workers.assignment.criteria import JUDGEMENTS
 
 TITLE = "MIG Tables 4.11-4.12: scores and ranks of four migrants"
 

@@ -10,9 +10,9 @@ from random import Random
 from msgspec.structs import replace
 
 from experiments.web import Server, Shape, edit, make_site, serving
-from sanderling.revisits import refresh
-from sanderling.session import Request, Summary, crawl
-from sanderling.settings import Fetching, Limits, Politeness, Revisit, Scope, Workers
+from sanderling.config.settings import Fetching, Limits, Politeness, Revisit, Scope, Workers
+from sanderling.crawl.refresh import refresh
+from sanderling.crawl.session import Request, Summary, crawl
 
 # MIG Tables 5.1-5.4: links found without and with sitemap, share modified at the second visit
 SHAPES = (

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIServer
 
 from experiments.frame import Figure, Row, Series, Table, exact, measured
+from sanderling.config.settings import Fetching, Politeness, Scope, Workers
+from sanderling.crawl.session import Request, crawl
 from sanderling.publisher import Desk, Site, WsgiPublisher
-from sanderling.publisher.reader import question, read_list
-from sanderling.publisher.serve import quiet_server
-from sanderling.session import Request, crawl
-from sanderling.settings import Fetching, Politeness, Scope, Workers
+from sanderling.publisher.changelist_parser import question, read_list
+from sanderling.publisher.publish_server import quiet_server
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment

@@ -1,7 +1,7 @@
 """GPC Table 3: how deep a crawl goes by the Poisson cut-off."""
 
 from experiments.frame import Figure, Series, Table, exact
-from sanderling.organise.depth import poisson_depth, probability
+from sanderling.urls.depth_policy import poisson_depth, probability
 
 TITLE = "GPC Table 3: depth by the Poisson cut-off"
 

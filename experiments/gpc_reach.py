@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from experiments.crawls import request
 from experiments.frame import Figure, Series, Table, measured
 from experiments.web import Server, Site, page, path_of, serving
-from sanderling.session import crawl
-from sanderling.settings import Limits
+from sanderling.config.settings import Limits
+from sanderling.crawl.session import crawl
 
 TITLE = "GPC: pages reached by fixed and by Poisson depth (measured)"
 

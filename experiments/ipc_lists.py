@@ -1,7 +1,7 @@
 """IPC Tables 1 and 2: pages by value, in three lists, handed out 4:2:1."""
 
 from experiments.frame import Table, exact
-from sanderling.organise.pvalue import allocate, pvalue, rank, split
+from sanderling.frontier.ordering.pvalue import allocate, pvalue, rank, split
 
 TITLE = "IPC Tables 1-2: Pvalue, three lists, and the 4:2:1 allocator"
 

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from experiments.crawls import request
 from experiments.frame import Figure, Series, Table, measured
 from experiments.web import Server, Shape, Site, make_site, path_of, serving
-from sanderling.pages.links import extract
-from sanderling.pages.parse import parse
-from sanderling.session import Request, crawl
+from sanderling.crawl.session import Request, crawl
+from sanderling.html.links import extract
+from sanderling.html.parser import parse
 
 TITLE = "IPC Table 3: overlap, quality, bandwidth against independent parallel crawlers (measured)"
 

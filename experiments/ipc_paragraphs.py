@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from experiments.frame import Figure, Row, Series, Table, exact, measured
-from sanderling.changes.rms import checksum, page_rms, rms
+from sanderling.changes.paper_signatures import checksum, page_rms, rms
 
 TITLE = "IPC Tables 9-12: paragraph and page signatures of a news page"
 

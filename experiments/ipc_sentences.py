@@ -1,7 +1,7 @@
 """IPC Table 13: one letter changed, as the signatures and the digests see it."""
 
 from experiments.frame import Table, exact
-from sanderling.changes.rms import checksum, digests, rms
+from sanderling.changes.paper_signatures import checksum, digests, rms
 
 TITLE = "IPC Table 13: 'dog' and 'cog' by RMS, checksum and digests"
 

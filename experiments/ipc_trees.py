@@ -1,11 +1,11 @@
 """IPC Tables 4 to 8: the document tree and the fingerprint of two versions of a page, and how they compare."""
 
 from experiments.frame import Table, exact
-from sanderling.changes.tree import structure
-from sanderling.changes.tree import table as level_table
-from sanderling.pages.fingerprint import Outline, fingerprint
-from sanderling.pages.fingerprint import outline as outline_of
-from sanderling.pages.parse import parse
+from sanderling.changes.tag_tree_diff import structure
+from sanderling.changes.tag_tree_diff import table as level_table
+from sanderling.fingerprint.tag_outline import Outline, fingerprint
+from sanderling.fingerprint.tag_outline import outline as outline_of
+from sanderling.html.parser import parse
 
 TITLE = "IPC Tables 4 to 8: document tree and fingerprint"
 

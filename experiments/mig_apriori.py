@@ -1,7 +1,7 @@
 """MIG Tables 6.2 to 6.6: page weights from users' actions."""
 
 from experiments.frame import Figure, Series, Table, exact
-from sanderling.feedback.apriori import confidences, frequent_sets, least_count, weigh_pattern
+from sanderling.search.feedback.apriori import confidences, frequent_sets, least_count, weigh_pattern
 
 TITLE = "MIG Tables 6.2-6.6: Apriori page weights"
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from random import Random
 
 from experiments.frame import Figure, Series, Table, measured
-from sanderling.organise.normalise import normalise
+from sanderling.urls.normalize import normalise
 
 TITLE = "MIG Table 4.13: duplicate URLs identified by spelling (measured)"
 

@@ -7,9 +7,9 @@ from random import Random
 from experiments.crawls import request
 from experiments.frame import Figure, Series, Table, measured
 from experiments.web import Server, Site, page, path_of, serving
-from sanderling.records import State
-from sanderling.session import crawl
-from sanderling.store.collection import read_collection
+from sanderling.crawl.session import crawl
+from sanderling.models import State
+from sanderling.storage.collection import read_collection
 
 TITLE = "MIG Table 7.2: dead and redundant links identified (measured)"
 

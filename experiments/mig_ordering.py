@@ -1,7 +1,7 @@
 """MIG 4.2: URLs ordered by the links they are first to cover."""
 
 from experiments.frame import Table, exact
-from sanderling.organise.coverage import order
+from sanderling.frontier.ordering.coverage import order
 
 TITLE = "MIG 4.2: URL ordering, the worked example"
 

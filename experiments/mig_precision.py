@@ -9,10 +9,10 @@ from random import Random
 
 from experiments.frame import Figure, Row, Series, Table, measured
 from experiments.web import sentence
-from sanderling.index.structure_templates import learn
-from sanderling.index.structure_views import Look
-from sanderling.pages.parse import parse
-from sanderling.pages.structure import features, structure
+from sanderling.fingerprint.structure import features, structure
+from sanderling.html.parser import parse
+from sanderling.templates.learn_templates import learn
+from sanderling.templates.template_views import Look
 
 TITLE = "MIG Table 7.1: pages built like a sample, on seeded sites (measured)"
 

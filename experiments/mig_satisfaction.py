@@ -10,11 +10,11 @@ from random import Random
 
 from experiments.frame import Figure, Series, Table, measured
 from experiments.web import WORDS, sentence
-from sanderling.feedback.weights import Look, Weight, weigh
-from sanderling.index.finder import Finder
-from sanderling.index.rank import Ranking, combine
-from sanderling.index.records import Ask, Document
-from sanderling.index.store import open_index
+from sanderling.search.engine import Finder
+from sanderling.search.feedback.click_model import Look, Weight, weigh
+from sanderling.search.index import open_index
+from sanderling.search.ranking import Ranking, combine
+from sanderling.search.search_types import Ask, Document
 
 TITLE = "MIG Table 7.3: satisfaction on a scale of five, simulated users (measured)"
 

@@ -10,9 +10,9 @@ from heapq import heappop, heappush
 from random import Random
 
 from experiments.frame import Figure, Series, Table, measured
-from sanderling.records import Host, Vitals
-from sanderling.schedule.criteria import Standing
-from sanderling.schedule.rivals import CHOOSERS, Choose, chooser
+from sanderling.models import Host, Vitals
+from sanderling.workers.assignment.criteria import Standing
+from sanderling.workers.assignment.strategies import CHOOSERS, Choose, chooser
 
 TITLE = "MIG Table 4.13, Figure 4.8: AHP against its rivals in equal time (measured, simulated clock)"
 

@@ -1,8 +1,8 @@
 """MIG 7.2: Simple Tree Matching, as printed and as it must be."""
 
 from experiments.frame import Table, exact
-from sanderling.pages.matching import matched, matched_as_printed, similarity, verdict
-from sanderling.pages.tree import Node
+from sanderling.html.tag_tree import Node
+from sanderling.html.tree_match import matched, matched_as_printed, similarity, verdict
 
 TITLE = "MIG 7.2: Simple Tree Matching, the worked example"
 

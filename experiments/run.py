@@ -9,8 +9,8 @@ from pathlib import Path
 
 import experiments
 from experiments.frame import Table, lines, markdown
+from sanderling.config.loader import nearest
 from sanderling.errors import UsageError
-from sanderling.given import nearest
 
 FRAME = {"frame", "run", "draw", "web", "crawls", "__main__"}  # modules that are no experiment
 ROOT = Path(__file__).parent.parent

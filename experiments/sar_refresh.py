@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 
 from experiments.frame import Figure, Series, Table, measured
-from sanderling.refresh.self_adjusting import WINDOW, refresh_time
+from sanderling.revisit.policies.self_adjusting import WINDOW, refresh_time
 
 TITLE = "SAR section IV: self adjusting refresh time against a fixed interval (measured, simulated clock)"
 

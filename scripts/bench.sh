@@ -18,4 +18,4 @@ if [ ! -x "$data/peers/bin/scrapy" ]; then
   bash "$(dirname "$0")/venv.sh" "$python" "$data/peers"
   "$data/peers/bin/python" -m pip install --quiet --disable-pip-version-check scrapy 'crawlee[parsel]' lxml
 fi
-exec "$python" -m benchmarks.crawl --data "$data" --write "$@"
+exec "$python" -m benchmarks.crawl.crawlers_compared --data "$data" --write "$@"

@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 from sanderling.cli import COMMANDS
-from sanderling.cli.frame import EXIT_CODES, command_module, fill, new_parser
-from sanderling.given import ENVIRONMENT, settings_of
-from sanderling.settings import GROUPS
+from sanderling.cli.arguments import EXIT_CODES, command_module, fill, new_parser
+from sanderling.config.loader import ENVIRONMENT, settings_of
+from sanderling.config.settings import GROUPS
 
 DOCS = Path(__file__).parent.parent / "docs"
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.support.documents import index  # noqa: F401 - fixtures for all packages
+from tests.support.native_library import guarded, native  # noqa: F401
 
 REASON_WIDTH = 160  # letters of a reason; some quote what a server printed
 
@@ -35,7 +37,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture
 def soon_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages that could not be had are tried again at once, not seconds later."""
-    monkeypatch.setattr("sanderling.frontier.closing.RETRY_WAIT", 0.01)
+    monkeypatch.setattr("sanderling.frontier.lease_outcome.RETRY_WAIT", 0.01)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 
-INTERRUPTED = 11  # as in cli/frame.py, which is not there yet
+INTERRUPTED = 11  # as in cli/arguments.py, which is not there yet
 
 
 def main() -> int:

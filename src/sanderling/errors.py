@@ -8,7 +8,7 @@
     ├── StoreUnavailable       exit 17  the database went away and did not come back
     └── EngineUnavailable      exit 17  the cluster is not there, or went away and did not come back
 
-What the *web* does wrong is never an exception: it is an `Outcome` with a `Reason` (records.py).
+What the *web* does wrong is never an exception: it is an `Outcome` with a `Reason` (models.py).
 """
 
 import errno

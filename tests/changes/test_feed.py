@@ -4,10 +4,10 @@ import sys
 from xml.etree import ElementTree as xml
 
 import pytest
-from tests.changes.pages import TEXT, compare, page
+from tests.support.change_pages import TEXT, compare, page
 
 from sanderling.changes.alerts import alert, message, open_sender
-from sanderling.changes.detect import Change
+from sanderling.changes.classify import Change
 from sanderling.changes.feed import ATOM, Item, atom, rss, summary
 from sanderling.errors import MissingExtra, UsageError
 

@@ -1,8 +1,8 @@
 """What the benchmark of known changes takes for a paragraph."""
 
-from benchmarks.mutations import LONG, paragraphs
+from benchmarks.changes.mutations import LONG, paragraphs
 
-from sanderling.pages.parse import parse
+from sanderling.html.parser import parse
 
 PROSE = "The boat to the islands leaves the old pier every hour, in any weather."
 BAR = " | ".join(f"<a href=/{number}>Public Member Functions</a>" for number in range(9))

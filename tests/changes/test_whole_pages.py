@@ -6,13 +6,13 @@ import re
 from dataclasses import replace
 
 import pytest
-from tests.changes.whole_pages import BUILDERS, CLAUSES, Builder, Page, semantic, soup
+from tests.support.whole_pages import BUILDERS, CLAUSES, Builder, Page, semantic, soup
 
-from sanderling.changes.detect import Change, Kind, detect
-from sanderling.pages.between import Before, marks_between
-from sanderling.pages.mark import write
-from sanderling.pages.parse import parse
-from sanderling.pages.signatures import sign
+from sanderling.changes.classify import Change, Kind, detect
+from sanderling.fingerprint.build import sign
+from sanderling.fingerprint.fast.compare import Before, marks_between
+from sanderling.fingerprint.model import write
+from sanderling.html.parser import parse
 
 RELATED = "<h3>Related articles</h3><ul>{0}</ul>"
 ITEM = "<li><a href='/{0}'>{1}</a></li>"

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from tests.web import Page, Site, html, redirect, tree
+from tests.support.site import Page, Site, html, redirect, tree
 
 from sanderling import __version__
 from sanderling.cli import COMMANDS, main
-from sanderling.cli.frame import command_module, fill, new_parser, parse_call
+from sanderling.cli.arguments import command_module, fill, new_parser, parse_call
 from sanderling.cli.seeds import read_seed_file, read_seeds
-from sanderling.database import Connection
+from sanderling.config.loader import known
+from sanderling.db.connection import Connection
+from sanderling.discovery.sitemap_parser import read_sitemap
 from sanderling.errors import unwritten
-from sanderling.given import known
-from sanderling.sources.sitemap import read_sitemap
 
 
 @pytest.fixture(scope="module")
@@ -246,7 +246,7 @@ def test_rules_that_find_no_room_are_one_sentence(
         db.execute("PRAGMA max_page_count = 1")
         db.execute("INSERT INTO blobs VALUES ('much', zeroblob(10000000))")
 
-    monkeypatch.setattr("sanderling.cli.dust.save", fill)
+    monkeypatch.setattr("sanderling.cli.commands.dust.save", fill)
     assert main(["dust", "--use", "-C", crawled[1]]) == 3
     assert capsys.readouterr().err.count("\n") == 1
 
@@ -523,8 +523,8 @@ def test_a_disk_without_room_for_what_is_written_out_is_a_full_disk(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr("sanderling.cli.export.os.replace", refuse)
-    monkeypatch.setattr("sanderling.cli.sitemap.Path.write_bytes", refuse)
+    monkeypatch.setattr("sanderling.cli.commands.export.os.replace", refuse)
+    monkeypatch.setattr("sanderling.cli.commands.sitemap.Path.write_bytes", refuse)
     assert main([*command.split(), str(tmp_path / "out"), "-C", crawled[1]]) == 3
     assert not list(tmp_path.glob("*.part"))
 

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.web import Site, free_port, html
+from tests.support.site import Site, free_port, html
 
 from sanderling.cli import main
-from sanderling.search.crawl import CrawlWindow
+from sanderling.web.crawl_view import CrawlWindow
 
 FLAGS = ["--delay", "0", "--allow-private", "--migrants", "1"]
 

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from tests.web import Page, Site
+from tests.support.site import Page, Site
 
 from sanderling.cli import main
 

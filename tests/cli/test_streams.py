@@ -12,12 +12,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from tests.web import Page, Site, html, tree
+from tests.support.site import Page, Site, html, tree
 
 from sanderling.cli import main
-from sanderling.cli.frame import EXIT_INTERRUPTED, parse_call
-from sanderling.store.collection import read_collection
-from sanderling.store.listing import pages
+from sanderling.cli.arguments import EXIT_INTERRUPTED, parse_call
+from sanderling.storage.collection import read_collection
+from sanderling.storage.queries import pages
 
 BEFORE, AFTER = "Gr\u00fc\u00dfe aus K\u00f6ln", "Gr\u00fc\u00dfe aus \u6771\u4eac und von anderswo"
 
@@ -179,7 +179,7 @@ def test_a_terminal_that_is_closed_ends_a_crawl_as_ctrl_c_does(tmp_path: Path) -
 def failing_with(error: str) -> subprocess.CompletedProcess[bytes]:
     """A command in which this goes wrong."""
     code = (
-        "import errno, sys; from sanderling import cli; from sanderling.cli import settings\n"
+        "import errno, sys; from sanderling import cli; from sanderling.cli.commands import settings\n"
         f"def fail(call): raise {error}\n"
         "settings.run = fail; sys.exit(cli.main(['settings']))"
     )
@@ -203,7 +203,7 @@ sys.exit(main())
 """
 
 
-@pytest.mark.parametrize("awaited", ["sanderling.cli", "sanderling.cli.frame", "msgspec"])
+@pytest.mark.parametrize("awaited", ["sanderling.cli", "sanderling.cli.arguments", "msgspec"])
 def test_ctrl_c_while_the_command_line_wakes_up_is_no_error(awaited: str) -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     script = STOPPED.format(project["scripts"]["sanderling"].removesuffix(":main"))
@@ -240,7 +240,9 @@ def test_it_tells_how_many_pages_the_collection_has(folder: Path, tmp_path: Path
     assert (code, told["finish_reason"], told["pages"], told["fetched"]) == (EXIT_INTERRUPTED, "interrupted", 2, 0)
 
 
-@pytest.mark.parametrize("where", ["sanderling.cli.refresh.refresh", "sanderling.cli.refresh.remembered"])
+@pytest.mark.parametrize(
+    "where", ["sanderling.cli.commands.refresh.refresh", "sanderling.cli.commands.refresh.remembered"]
+)
 def test_a_refresh_interrupted_before_it_begins_tells_scripts_so(
     folder: Path, where: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -251,7 +253,7 @@ def test_a_refresh_interrupted_before_it_begins_tells_scripts_so(
     assert main(["refresh", "-C", str(folder), "--json"]) == EXIT_INTERRUPTED
     told = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert (told["finish_reason"], told["visited"]) == ("interrupted", 0)
-    monkeypatch.setattr("sanderling.cli.refresh.dry_run", interrupted)
+    monkeypatch.setattr("sanderling.cli.commands.refresh.dry_run", interrupted)
     main(["refresh", "-C", str(folder), "--json", "--dry-run"])
     assert capsys.readouterr().out == "", "what it would list is no summary"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.migrants.coding import Problem, decoder_for
+from sanderling.http.decoding import Problem, decoder_for
 
 CAP = 10_000_000
 

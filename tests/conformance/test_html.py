@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from turbohtml import CData, Comment, Doctype, DocumentFragment, ProcessingInstruction, Text
 
-from sanderling.pages.parse import Document, Element, Namespace, parse
+from sanderling.html.parser import Document, Element, Namespace, parse
 
 
 class Case(Struct, frozen=True):

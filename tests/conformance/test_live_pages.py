@@ -6,14 +6,14 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.pages.alike import as_found
+from tests.support.parity import as_found
 
-from sanderling.changes.detect import Kind, detect
-from sanderling.changes.difference import difference
-from sanderling.pages.between import Before, compare
-from sanderling.pages.mark import write
-from sanderling.pages.parse import parse
-from sanderling.pages.signatures import sign
+from sanderling.changes.classify import Kind, detect
+from sanderling.changes.diff import difference
+from sanderling.fingerprint.build import sign
+from sanderling.fingerprint.fast.compare import Before, compare
+from sanderling.fingerprint.model import write
+from sanderling.html.parser import parse
 
 
 @pytest.mark.slow

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.pages.media import mime_of
-from sanderling.session import Request, crawl
-from sanderling.settings import Fetching, Politeness, Workers
-from sanderling.store.cdxj import entry_of
-from sanderling.store.cdxj_index import open_index
-from sanderling.store.read import Damage, StoredRecord, read_record, walk
-from sanderling.store.warc_records import Place
+from sanderling.config.settings import Fetching, Politeness, Workers
+from sanderling.crawl.session import Request, crawl
+from sanderling.http.content_type import mime_of
+from sanderling.warc.cdxj import entry_of
+from sanderling.warc.cdxj_index import open_index
+from sanderling.warc.reader import Damage, StoredRecord, read_record, walk
+from sanderling.warc.records import Place
 
 ASKED_OF_ANY_SITE = ("/sitemap", "/.well-known/resourcesync")  # lists of pages, asked for before any page
 PAGES = {
@@ -125,13 +125,14 @@ def test_every_line_of_the_index_leads_to_what_the_server_sent(collection: tuple
 def test_the_index_spells_every_url_as_its_record_does(collection: tuple[Path, str]) -> None:
     folder, _ = collection
     spelled = {one.url for one in records(folder)}
+    confirmed = {(one.url, one.field("WARC-Date")[:19]) for one in records(folder) if one.status == 304}
     for line in (folder / "indexes" / "index.cdxj").read_bytes().splitlines():
         entry = entry_of(line)
         record = read_record(folder / "archive", entry.place)
         assert entry.url in spelled
         assert entry.digest == record.field("WARC-Payload-Digest")
         at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(entry.at))
-        assert entry.url == record.url or not record.field("WARC-Date").startswith(at), "only a 304 leads elsewhere"
+        assert entry.url == record.url or (entry.url, at) in confirmed, "only a 304 leads elsewhere"
 
 
 def test_every_visit_has_a_line_also_a_304(collection: tuple[Path, str]) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sanderling.migrants.robots import BODY_LIMIT, CRAWL_DELAY_CAP, DAY, _lines, _text, expiry, rules_for
-from sanderling.organise.normalise import normalise
-from sanderling.records import Host, Robots
+from sanderling.fetch.robots import BODY_LIMIT, CRAWL_DELAY_CAP, DAY, _lines, _text, expiry, rules_for
+from sanderling.models import Host, Robots
+from sanderling.urls.normalize import normalise
 
 Case = dict[str, Any]
 

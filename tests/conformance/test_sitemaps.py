@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from sanderling.organise.scope import admissible, is_at_location
-from sanderling.records import Host
-from sanderling.sources.changefreq import CLASSES
-from sanderling.sources.dates import read_date
-from sanderling.sources.entries import Entry, Image, Kind, Limits, Price, Problem, SitemapReport, Video
-from sanderling.sources.sitemap import read_sitemap
+from sanderling.discovery.changefreq import CLASSES
+from sanderling.discovery.dates import read_date
+from sanderling.discovery.entry_types import Entry, Image, Kind, Limits, Price, Problem, SitemapReport, Video
+from sanderling.discovery.sitemap_parser import read_sitemap
+from sanderling.models import Host
+from sanderling.urls.scope import admissible, is_at_location
 
 Case = dict[str, Any]
 COMMONS, PROTOCOL = "sitemaps-crawler-commons", "sitemaps-protocol"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sanderling.organise.dust import rewrite, said, site_of
-from sanderling.organise.normalise import LENGTH_LIMIT, Spelling, normalise, resolve, why_not
-from sanderling.records import Reason
+from sanderling.models import Reason
+from sanderling.urls.dust import rewrite, said, site_of
+from sanderling.urls.normalize import LENGTH_LIMIT, Spelling, normalise, resolve, why_not
 
 Case = dict[str, Any]
 

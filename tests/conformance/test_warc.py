@@ -14,9 +14,9 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
-from sanderling.migrants.pack import Exchange, pack_metadata, pack_request, pack_response
-from sanderling.store.read import Damage, StoredRecord, walk
-from sanderling.store.warc import Original, open_archive
+from sanderling.warc.archive import Original, open_archive
+from sanderling.warc.packer import Exchange, pack_metadata, pack_request, pack_response
+from sanderling.warc.reader import Damage, StoredRecord, walk
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from sanderling.frontier.orderings import newcomers
-from sanderling.frontier.orderings.newcomers import HOPED, TRIED, Newcomers
-from sanderling.records import Url
+from sanderling.frontier.ordering import host_exploration
+from sanderling.frontier.ordering.host_exploration import HOPED, TRIED, Newcomers
+from sanderling.models import Url
 
 
 def url(host: int, page: int = 0) -> Url:
@@ -30,7 +30,7 @@ def test_hosts_with_nothing_to_say_make_the_next_ones_worth_less() -> None:
 
 
 def test_the_memory_of_hosts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(newcomers, "MOST_HOSTS", 5)
+    monkeypatch.setattr(host_exploration, "MOST_HOSTS", 5)
     new = Newcomers()
     assert [new.worth(url(host)) > 0 for host in range(7)] == [True] * 5 + [False] * 2
     assert len(new.tried) == 5

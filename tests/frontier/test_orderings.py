@@ -1,19 +1,19 @@
 """What each ordering does with a little web."""
 
 import pytest
-from tests.organise.test_pvalue import TABLE_1
+from tests.frontier.ordering.test_pvalue import TABLE_1
 
 from sanderling.errors import UsageError
-from sanderling.frontier.order import NEVER, Favour, Finding, Lesson, Ordering
-from sanderling.frontier.orderings.backlinks import BackLinks
-from sanderling.frontier.orderings.choose import ORDERINGS, Given, choose
-from sanderling.frontier.orderings.hits import Hits
-from sanderling.frontier.orderings.opic import Opic
-from sanderling.frontier.orderings.pagerank import MORE, PageRank
-from sanderling.frontier.orderings.pvalue import Pvalue, list_of
-from sanderling.organise.popularity import Counts, Popularity
-from sanderling.organise.relevance import Topic
-from sanderling.records import Url
+from sanderling.frontier.ordering.access_logs import Counts, Popularity
+from sanderling.frontier.ordering.hits import Hits
+from sanderling.frontier.ordering.opic import Opic
+from sanderling.frontier.ordering.ordering_registry import ORDERINGS, Given, choose
+from sanderling.frontier.ordering.pagerank import MORE, PageRank
+from sanderling.frontier.ordering.protocol import NEVER, Favour, Finding, Lesson, Ordering
+from sanderling.frontier.ordering.pvalue import Pvalue, list_of
+from sanderling.frontier.ordering.simple import BackLinks
+from sanderling.frontier.ordering.topic import Topic
+from sanderling.models import Url
 
 GIVEN = Given(Topic({"word": 1.0}), Popularity({"/3": Counts(tec=1)}))
 

@@ -3,17 +3,17 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.database import Connection, connect, migrate
-from sanderling.frontier.again import queue_pages
-from sanderling.frontier.book import Book, Entry
-from sanderling.frontier.closing import close, conduct
+from sanderling.db.connection import Connection, connect, migrate
+from sanderling.db.schema.frontier import MIGRATIONS
 from sanderling.frontier.hosts import Hosts, backoff
+from sanderling.frontier.lease_outcome import close, conduct
 from sanderling.frontier.leases import Closing, Lease
-from sanderling.frontier.order import Favour
-from sanderling.frontier.pace import QUIET_SECONDS, TERM_SECONDS, Pace
+from sanderling.frontier.ordering.protocol import Favour
+from sanderling.frontier.politeness import QUIET_SECONDS, TERM_SECONDS, Pace
 from sanderling.frontier.queue import Queue
-from sanderling.frontier.schema import MIGRATIONS
-from sanderling.records import SUSPECT, Candidate, Host, Outcome, Reason, Robots, State, Url, Visit
+from sanderling.frontier.requeue import queue_pages
+from sanderling.frontier.url_store import Book, Entry
+from sanderling.models import SUSPECT, Candidate, Host, Outcome, Reason, Robots, State, Url, Visit
 
 FAST = Pace(delay_seconds=0, connections=4, shared=True)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Self
 
-from sanderling.records import Host
+from sanderling.models import Host
 
 Behaviour = Callable[["Guest"], None]
 HTML = "Content-Type: text/html; charset=utf-8"

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 from tests.hostile.server import PAGES, HostileServer
-from tests.web import Page, Site, html, tree
+from tests.support.site import Page, Site, html, tree
 
-from sanderling.session import Request, crawl
-from sanderling.settings import Fetching, Limits, Politeness, Scope, Workers
-from sanderling.store.collection import read_collection
-from sanderling.store.listing import pages, skipped
+from sanderling.config.settings import Fetching, Limits, Politeness, Scope, Workers
+from sanderling.crawl.session import Request, crawl
+from sanderling.storage.collection import read_collection
+from sanderling.storage.queries import pages, skipped
 
 SRC = Path(__file__).parent.parent.parent / "src"
 COMMAND = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())"]

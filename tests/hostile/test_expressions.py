@@ -5,20 +5,22 @@ import time
 
 import pytest
 
-from sanderling.pages import behaviour, counters, moments, robots_tag
-from sanderling.publisher import reader
-from sanderling.sources import markup
+from sanderling.content.volatile import counters, timestamps
+from sanderling.discovery import xml_scanner
+from sanderling.fingerprint import scripts
+from sanderling.html import robots_meta
+from sanderling.publisher import changelist_parser
 
 SIZE, GROWTH = 2000, 8
 TOLERATED = 3.0  # linear expressions have 1, quadratic ones 8: time per character of the large input and the small one
 INPUTS = {
-    "attribute": (markup._ATTRIBUTE, "a", ""),
-    "robots name": (robots_tag._NAMES.__self__, "a", ""),  # type: ignore[attr-defined]
+    "attribute": (xml_scanner._ATTRIBUTE, "a", ""),
+    "robots name": (robots_meta._NAMES.__self__, "a", ""),  # type: ignore[attr-defined]
     "last word": (counters.LAST, "a", "1"),
-    "temperature": (moments.WARMTH, "0", "a"),
-    "moment": (moments.MOMENT, " ", "x"),
-    "string": (behaviour.TEXTS, '\\"', ""),
-    "link": (reader.LN, "<rs:ln ", ""),
+    "temperature": (timestamps.WARMTH, "0", "a"),
+    "moment": (timestamps.MOMENT, " ", "x"),
+    "string": (scripts.TEXTS, '\\"', ""),
+    "link": (changelist_parser.LN, "<rs:ln ", ""),
 }
 
 

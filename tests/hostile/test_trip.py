@@ -10,10 +10,10 @@ import pytest
 from tests.hostile.server import CUT_HEADS, Behaviour, HostileServer, cut_head
 
 import sanderling
-from sanderling.migrants.observe import no_marks
-from sanderling.migrants.settings import FetchSettings
-from sanderling.migrants.trip import Trip
-from sanderling.records import Itinerary, Outcome, Reason, Stop, Url, Visit
+from sanderling.fetch.fetch_loop import Trip
+from sanderling.fetch.fetch_settings import FetchSettings
+from sanderling.fetch.process import no_marks
+from sanderling.models import Itinerary, Outcome, Reason, Stop, Url, Visit
 
 SOURCE = Path(sanderling.__file__).parents[1]
 CALM = FetchSettings(allow_private=True, max_body=12_000_000)
@@ -201,10 +201,10 @@ def scrambled(data: bytes, chance: Random) -> bytes:
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (500_000_000, 500_000_000))
-from sanderling.migrants.observe import no_marks
-from sanderling.migrants.settings import FetchSettings
-from sanderling.migrants.trip import Trip
-from sanderling.records import Itinerary, Stop
+from sanderling.fetch.process import no_marks
+from sanderling.fetch.fetch_settings import FetchSettings
+from sanderling.fetch.fetch_loop import Trip
+from sanderling.models import Itinerary, Stop
 host, *paths = sys.argv[1:]
 trip = Trip(FetchSettings(allow_private=True, max_body=12_000_000), no_marks)
 stops = tuple(Stop(n, 1, host + path) for n, path in enumerate(paths))

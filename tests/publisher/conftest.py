@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sanderling.publisher.ledger import Batch, record
+from sanderling.publisher.change_log import Batch, record
+from sanderling.publisher.published_site import Site
 from sanderling.publisher.robots import Rules
-from sanderling.publisher.site import Site
-from sanderling.publisher.store import Connection, connect
+from sanderling.publisher.state_db import Connection, connect
 
 SITEMAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 RS = "{http://www.openarchives.org/rs/terms/}"

@@ -8,10 +8,10 @@ from tests.publisher.conftest import NOW
 
 from sanderling.errors import UsageError
 from sanderling.publisher.docroot import Scan, scan
-from sanderling.publisher.lists import Wish, changes
+from sanderling.publisher.listings import Wish, changes
+from sanderling.publisher.published_site import Site
 from sanderling.publisher.robots import Rules, read_rules
-from sanderling.publisher.site import Site
-from sanderling.publisher.store import Connection, facts
+from sanderling.publisher.state_db import Connection, facts
 
 
 @pytest.fixture

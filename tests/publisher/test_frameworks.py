@@ -8,7 +8,7 @@ from wsgiref.util import setup_testing_defaults
 import pytest
 from tests.publisher.conftest import BROWSER, listed
 
-from sanderling.publisher import AsgiPublisher, Desk, Site, WsgiPublisher, desk
+from sanderling.publisher import AsgiPublisher, Desk, Site, WsgiPublisher, recorder
 
 TEXT = {"words": "the tide comes in"}
 VISITS = iter(range(10**6))
@@ -176,8 +176,8 @@ def test_pages_that_ask_not_to_be_indexed_are_not_listed(get: Get) -> None:
 
 
 def test_notes_of_private_pages_are_bounded(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desk, "MOST_NOTES", 10)
+    monkeypatch.setattr(recorder, "MOST_NOTES", 10)
     full = Desk(site, clock)
     for number in range(25):
-        full.see(desk.Visit(f"/members/{number}", 403, BROWSER))
+        full.see(recorder.Visit(f"/members/{number}", 403, BROWSER))
     assert full.lost == 15

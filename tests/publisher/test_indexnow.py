@@ -10,11 +10,11 @@ import pytest
 from tests.publisher.conftest import NOW, publish
 
 from sanderling.errors import UsageError
+from sanderling.publisher.change_log import Batch, record
 from sanderling.publisher.indexnow import MOST, ping
-from sanderling.publisher.ledger import Batch, record
+from sanderling.publisher.published_site import Site
 from sanderling.publisher.robots import Rules
-from sanderling.publisher.site import Site
-from sanderling.publisher.store import Connection
+from sanderling.publisher.state_db import Connection
 
 
 class Engine(ThreadingHTTPServer):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.publisher.conftest import BROWSER, listed
-from tests.web import free_port
+from tests.support.site import free_port
 
 CONFIG = """
 daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/error.log;

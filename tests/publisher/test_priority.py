@@ -3,12 +3,12 @@
 import pytest
 from tests.publisher.conftest import NOW, publish
 
-from sanderling.publisher.ledger import Batch, record
-from sanderling.publisher.lists import top_score
+from sanderling.publisher.change_log import Batch, record
+from sanderling.publisher.listings import top_score
 from sanderling.publisher.priority import UNKNOWN, priority
+from sanderling.publisher.published_site import DAY, Site
 from sanderling.publisher.robots import Rules
-from sanderling.publisher.site import DAY, Site
-from sanderling.publisher.store import Connection
+from sanderling.publisher.state_db import Connection
 
 
 def test_hits_over_the_most_hits_rounded_to_two_decimals() -> None:

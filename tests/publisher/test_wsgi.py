@@ -10,7 +10,7 @@ from tests.publisher.conftest import BROWSER, listed
 
 from sanderling.clock import SimulatedClock
 from sanderling.publisher import Desk, Site, WsgiPublisher
-from sanderling.refresh.tvi import patch, read_table
+from sanderling.revisit.tvi import patch, read_table
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment

@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 
 from msgspec import Struct
 
-from sanderling.pages.stretch import ends
+from sanderling.fingerprint.fast.common_affix import ends
 
 MAX_CELLS = 60_000  # old blocks times new blocks of a gap that are still compared run by run
 

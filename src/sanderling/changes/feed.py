@@ -9,9 +9,9 @@ from xml.etree import ElementTree as xml
 
 from msgspec import Struct
 
-from sanderling.changes.detect import Change, Tally
-from sanderling.organise.normalise import host_of
+from sanderling.changes.classify import Change, Tally
 from sanderling.terminal import plain
+from sanderling.urls.normalize import host_of
 
 ATOM = "http://www.w3.org/2005/Atom"
 GENERATOR = "Sanderling"

@@ -6,10 +6,10 @@ from html import escape
 
 from rich.text import Text
 
-from sanderling.changes.detect import Change, Tally
-from sanderling.changes.difference import Action
-from sanderling.changes.report import TITLE, Report, Row
-from sanderling.changes.words import Mark, Piece
+from sanderling.changes.classify import Change, Tally
+from sanderling.changes.diff import Action
+from sanderling.changes.word_diff import Mark, Piece
+from sanderling.changes.word_report import TITLE, Report, Row
 from sanderling.terminal import plain
 
 CONTEXT = 60  # characters of unchanged text shown on each side of a change

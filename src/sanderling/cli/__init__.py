@@ -18,10 +18,10 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn, TextIO, cast
 
-from sanderling.cli.frame import EXIT_DISK, EXIT_INTERRUPTED, parse_call
+from sanderling.cli.arguments import EXIT_DISK, EXIT_INTERRUPTED, parse_call
+from sanderling.config.redact import hide_typed
 from sanderling.errors import SanderlingError
-from sanderling.hiding import hide_typed
-from sanderling.memory import modules_stay
+from sanderling.runtime.memory import modules_stay
 
 COMMANDS = {
     "crawl": "crawl sites into a collection, or go on where the last crawl stopped",

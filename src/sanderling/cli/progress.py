@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sanderling.cli.frame import (
+from sanderling.cli.arguments import (  # fmt: skip
     EXIT_DISK,
     EXIT_FORCED,
     EXIT_HELD,
@@ -15,9 +15,9 @@ from sanderling.cli.frame import (
     EXIT_TIME,
     Call,
     can_draw,
-)  # fmt: skip
-from sanderling.coordinator import Coordinator
-from sanderling.ending import Finish, Progress
+)
+from sanderling.crawl.coordinator import Coordinator
+from sanderling.crawl.stop import Finish, Progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from sanderling.cli.frame import Call, say
+from sanderling.cli.arguments import Call, say
+from sanderling.crawl.request import Request, read_seed
 from sanderling.errors import UsageError
-from sanderling.migrants.guard import is_global, literal
-from sanderling.organise.normalise import host_of, hostname
-from sanderling.request import Request, read_seed
+from sanderling.fetch.address_guard import is_global, literal
+from sanderling.urls.normalize import host_of, hostname
 
 BESIDE = re.compile(r"(^|\s)#.*|\t.*")  # no URL has a space in it, or a tab
 CONTACT = re.compile(r"https?://|@")  # in a user agent: it says already where we are to be reached

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Set
 
 from msgspec import Struct
 
-from sanderling.database import Connection
-from sanderling.frontier.pace import QUIET_SECONDS, eased, slowed
-from sanderling.records import Host, Reason, Robots, State
+from sanderling.db.connection import Connection
+from sanderling.frontier.politeness import QUIET_SECONDS, eased, slowed
+from sanderling.models import Host, Reason, Robots, State
 
 LONGEST_REST = 3600.0  # seconds between two requests to a host, at most, unless we are told to wait longer
 LONGEST_HOLD = 7 * 86_400.0  # and if it asked for it

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from sanderling.database import Connection, rows_of
-from sanderling.records import SUSPECT, Reason, State
+from sanderling.db.connection import Connection, rows_of
+from sanderling.models import SUSPECT, Reason, State
 
 LOSSES = 5  # migrants lost before a URL is given up with the next one
 TRIED = "SELECT attempts, losses FROM urls WHERE id = ?"

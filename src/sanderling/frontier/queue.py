@@ -5,14 +5,14 @@ All politeness is decided here, atomically, by the owner of the queue.
 
 from collections.abc import Mapping, Sequence
 
-from sanderling.database import Connection
+from sanderling.db.connection import Connection
 from sanderling.frontier import leases
-from sanderling.frontier.doors import EVEN, HOSTS_MERGED, Door, Soon, evened, merged, open_doors
+from sanderling.frontier.host_quota import Quota
 from sanderling.frontier.leases import Closing, Lease
-from sanderling.frontier.order import Favour
-from sanderling.frontier.pace import UNBOUNDED, Pace
-from sanderling.frontier.quota import Quota
-from sanderling.records import Host, Itinerary, Robots, Role, Stop, Url
+from sanderling.frontier.ordering.protocol import Favour
+from sanderling.frontier.politeness import UNBOUNDED, Pace
+from sanderling.frontier.ready_hosts import EVEN, HOSTS_MERGED, Door, Soon, evened, merged, open_doors
+from sanderling.models import Host, Itinerary, Robots, Role, Stop, Url
 
 ASKED = "addresses, leased, robots_status, robots_body, robots_at, robots_until, pause, learned"
 BEST = """

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sanderling.publisher.asgi import AsgiPublisher
-    from sanderling.publisher.desk import Desk
-    from sanderling.publisher.site import Site
+    from sanderling.publisher.published_site import Site
+    from sanderling.publisher.recorder import Desk
     from sanderling.publisher.wsgi import WsgiPublisher
 
 __all__ = ["AsgiPublisher", "Desk", "Site", "WsgiPublisher"]
 
-ROOMS = {"AsgiPublisher": "asgi", "Desk": "desk", "Site": "site", "WsgiPublisher": "wsgi"}
+ROOMS = {"AsgiPublisher": "asgi", "Desk": "recorder", "Site": "published_site", "WsgiPublisher": "wsgi"}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 import sys
 
-from sanderling.publisher.command import main
+from sanderling.publisher.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

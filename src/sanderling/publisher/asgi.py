@@ -9,15 +9,15 @@ from contextlib import closing
 from typing import Any
 from urllib.parse import quote
 
-from sanderling.publisher.answers import Answer, Ask, answer, ours
-from sanderling.publisher.desk import Desk, Visit
-from sanderling.publisher.digest import BodyDigest, needs_digest
+from sanderling.publisher.body_digest import BodyDigest, needs_digest
 from sanderling.publisher.discovery import ROBOTS, Robots, link_header, side_answer
 from sanderling.publisher.paths import canonical, encoded, with_query
+from sanderling.publisher.published_site import Site
+from sanderling.publisher.recorder import Desk, Visit
+from sanderling.publisher.responses import Answer, Ask, answer, ours
 from sanderling.publisher.robots import forbids_index
-from sanderling.publisher.site import Site
-from sanderling.publisher.store import connect
-from sanderling.publisher.volatile import ENDING, LARGEST, page_paths
+from sanderling.publisher.state_db import connect
+from sanderling.publisher.volatile_files import ENDING, LARGEST, page_paths
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

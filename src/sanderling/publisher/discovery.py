@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from hashlib import sha256
 
-from sanderling.publisher.answers import Answer
-from sanderling.publisher.desk import Desk
+from sanderling.publisher.published_site import Site
+from sanderling.publisher.recorder import Desk
+from sanderling.publisher.responses import Answer
 from sanderling.publisher.robots import LARGEST
-from sanderling.publisher.site import Site
-from sanderling.publisher.volatile import TYPE, side_file, values
+from sanderling.publisher.volatile_files import TYPE, side_file, values
 
 ROBOTS = "/robots.txt"
 LEARN_EVERY = 3600_000  # milliseconds

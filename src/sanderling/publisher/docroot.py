@@ -13,11 +13,11 @@ from itertools import islice
 from pathlib import Path
 
 from sanderling.errors import UsageError
-from sanderling.publisher.ledger import hidden_by
+from sanderling.publisher.change_log import hidden_by
 from sanderling.publisher.paths import encoded, without_index
+from sanderling.publisher.published_site import Site
 from sanderling.publisher.robots import Rules
-from sanderling.publisher.site import Site
-from sanderling.publisher.store import Connection, facts, new_stamp, writing
+from sanderling.publisher.state_db import Connection, facts, new_stamp, writing
 
 PAGE_ENDINGS = (".html", ".htm", ".xhtml", ".pdf")
 CHUNK = 5000

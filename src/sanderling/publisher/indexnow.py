@@ -13,9 +13,9 @@ from http.client import HTTPException
 from urllib.parse import urlsplit
 
 from sanderling.errors import UsageError
-from sanderling.publisher.lists import LIVE
-from sanderling.publisher.site import Site
-from sanderling.publisher.store import Connection, facts, writing
+from sanderling.publisher.listings import LIVE
+from sanderling.publisher.published_site import Site
+from sanderling.publisher.state_db import Connection, facts, writing
 
 ENDPOINT = "https://api.indexnow.org/indexnow"
 MOST = 10_000  # URLs of one ping, by the protocol

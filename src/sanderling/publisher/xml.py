@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape, quoteattr
 
-from sanderling.publisher.lists import Entry
-from sanderling.publisher.site import Site
-from sanderling.publisher.times import w3c, w3c_exact
+from sanderling.publisher.http_dates import w3c, w3c_exact
+from sanderling.publisher.listings import Entry
+from sanderling.publisher.published_site import Site
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 SPACES = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:rs="http://www.openarchives.org/rs/terms/"'

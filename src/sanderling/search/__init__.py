@@ -1,11 +1,13 @@
-"""The web app: search page, stored pages, changes, dashboard, behaviour tracker; one process, one port.
+"""Finding: a full-text index that is updated page by page, a query language, and ranking with its reasons.
 
-Questions and events come in over HTTP; pages, JSON and server-sent events go out. What the app knows of the crawl it
-sees through a `Window`; what it changes (settings, the crawl's start and stop) needs a login.
+In come `Document`s and the number of the batch they were stored with; one commit holds both, so that after a crash
+the index says itself where it stands (`Index.missing_since`) and the catalogue's later visits are read again.
+Out come `Results`: hits with safe snippets, facets, and for each hit the parts of its score.
 
-    window     what can be seen of a crawl                 app        routes, middleware, start and end
-    crawl      the window onto a collection on disk        results    the search page        api    the same as JSON
-    stored     a crawled page, made harmless               views      dashboard, changes, history, due, statistics
-    tracking   events of behaviour, privacy                login      who may change things
-    guard      headers, hosts, rates                       live       numbers as they change, metrics
+    words      text to stems, by language          question   what the user typed, understood
+    language   which language a page is in         compile    a question as tantivy queries
+    store      the index on disk                   rank       text, links, freshness, behaviour: one score
+    finder     the whole search, step by step      snippet    the piece of text that shows why
+    spelling   what the user may have meant        aliases    other names of the same thing
+    widen      related words for long questions    follow     the index kept in step with the crawl
 """

@@ -1,0 +1,316 @@
+"""What telling a change costs beside parsing, on real pages in two versions.
+
+python -m benchmarks.changes.comparison_cost [NAME=OLD:NEW ...]   folders with two versions of a site; the live pages of
+                                                    suites/change-ota come last, if they are there; --write
+
+CPU time. Each page is parsed afresh and looked at once, so that nothing is remembered of it, only of its site. Marks
+are made of a tree whose links and structure were read before, as in a crawl. What is loaded once is loaded before.
+"""
+
+import argparse
+import gzip
+import hashlib
+import importlib
+import json
+import os
+import random
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from difflib import SequenceMatcher
+from functools import partial
+from html.parser import HTMLParser
+from itertools import islice
+from operator import eq
+from pathlib import Path
+from statistics import median
+from typing import Any, TypeVar
+
+from benchmarks.lib.doc_tables import put
+from benchmarks.revisit import histories
+from benchmarks.revisit.histories import DAY, traces_in
+from isal import igzip
+from msgspec.structs import replace
+
+from sanderling.changes.classify import detect
+from sanderling.content.volatile import strip
+from sanderling.fetch.link_resolution import links_of
+from sanderling.fingerprint.build import sign
+from sanderling.fingerprint.fast.compare import UNSEEN, Before, marks_between
+from sanderling.fingerprint.fast.stable_hash import sift
+from sanderling.fingerprint.model import read, write
+from sanderling.fingerprint.structure import structure
+from sanderling.fingerprint.text_hash import text_marks
+from sanderling.html.links import extract
+from sanderling.html.parser import Document, parse
+from sanderling.html.text import dense, letters, text_mark
+
+Result = TypeVar("Result")
+Pairs = list[tuple[bytes, bytes]]
+DOCUMENT = Path("docs/changes.md")
+KINDS = {
+    "same": "nothing that a mark sees differs",
+    "some": "words, scripts, links or looks differ",
+    "tags": "structure differs",
+}
+AIM = 0.25  # of parsing
+WARMED = 10  # of so many pages one is compared before anything is measured
+FEW = 60  # pages that others compare, for they take long
+
+
+def main() -> int:
+    """Measure each pair of folders, then the live pages."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sites", nargs="*", help="NAME=OLD:NEW")
+    parser.add_argument("--pages", type=int, default=300, help="pages looked at of each (default 300)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--suites", default=os.environ.get("SANDERLING_SUITES", ""))
+    parser.add_argument("--traces", default=os.environ.get("SANDERLING_TRACES", ""))
+    parser.add_argument("--write", action="store_true", help=f"put the table into {DOCUMENT}")
+    args = parser.parse_args()
+    found = {name: list(islice(pairs, args.pages)) for name, pairs in _sites(args)}
+    if not any(found.values()):
+        sys.exit("there are no pairs: name the folders of two versions, or set SANDERLING_SUITES")
+    for old, new in [pair for pairs in found.values() for pair in pairs[::WARMED]]:
+        _compare(old, new, Costs())  # patterns and modules are made when they are first wanted
+    columns = {name: column(pairs, Path(args.traces or "nowhere")) for name, pairs in found.items() if pairs}
+    lines = [f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    rows = dict.fromkeys(row for cells in columns.values() for row in cells)
+    lines += [f"| {row} | {' | '.join(cells.get(row, '-') for cells in columns.values())} |" for row in rows]
+    print("\n".join(lines))
+    if args.write:
+        put("comparing", "\n".join(lines), DOCUMENT)
+    return 0
+
+
+def _sites(args: argparse.Namespace) -> Iterator[tuple[str, Iterator[tuple[bytes, bytes]]]]:
+    for site in args.sites:
+        name, _, folders = site.partition("=")
+        old, _, new = folders.partition(":")
+        yield name, _versions(Path(old), Path(new), args.seed)
+    live = Path(args.suites or "nowhere") / "change-ota"
+    if (live / "pairs.jsonl").exists():
+        yield "live pages", _live(live)
+
+
+def _versions(old: Path, new: Path, seed: int) -> Iterator[tuple[bytes, bytes]]:
+    names = [path.relative_to(old) for path in sorted(old.rglob("*.htm*")) if path.is_file()]
+    random.Random(seed).shuffle(names)
+    for name in names:
+        if (new / name).is_file():
+            yield (old / name).read_bytes(), (new / name).read_bytes()
+
+
+def _live(folder: Path) -> Iterator[tuple[bytes, bytes]]:
+    for line in (folder / "pairs.jsonl").read_text().splitlines():
+        old, new = (gzip.decompress((folder / json.loads(line)[side]).read_bytes()) for side in ("old", "new"))
+        yield old, new
+
+
+class Costs:
+    """CPU time by what it was spent on."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.times: Counter[str] = Counter()
+        self.first: list[float] = []  # of each page that changed: what comparing it cost beside parsing it
+        self.later: list[float] = []  # the same where what was left of its last version is known
+
+    def take(self, name: str, work: Callable[..., Result], *things: Any) -> Result:
+        """Do some work and note what it cost."""
+        start = time.process_time()
+        result = work(*things)
+        self.seconds[name] += time.process_time() - start
+        self.times[name] += 1
+        return result
+
+    def spent(self, *names: str) -> float:
+        """All the time spent on some work so far, in seconds."""
+        return sum(self.seconds[name] for name in names)
+
+    def of(self, *names: str) -> float:
+        """The mean time of some work, in seconds."""
+        return sum(self.seconds[name] / max(self.times[name], 1) for name in names)
+
+
+def column(pairs: Pairs, traces: Path) -> dict[str, str]:
+    """What comparing costs on some pages, beside parsing alone and beside all that a migrant does to read a page."""
+    costs, kinds = Costs(), Counter[str]()
+    strip.forget()
+    for old, new in pairs:
+        kinds[_compare(old, new, costs)] += 1
+    strip.forget()
+    for old, new in pairs:
+        if old != new:
+            _compare_later(old, new, costs)
+    others, rivals = list(_others(pairs)), list(_rivals([pair for pair in pairs if pair[0] != pair[1]][:FEW]))
+    size = sum(len(new) for _, new in pairs) / len(pairs) / 1024
+    first, later = costs.of("sift", "unpack", "marks", "verdict"), costs.of("later")
+
+    def share(seconds: float) -> str:
+        return f"{seconds / costs.of('parse'):.1%}, {seconds / costs.of('read'):.1%}"
+
+    cells = {
+        "pages, mean size": f"{len(pairs)}, {size:.0f} KB",
+        "parsing, reading": f"{costs.of('parse') * 1e6:.0f}, {costs.of('read') * 1e6:.0f} µs",
+        **{
+            f"parsing by {name}": "not installed" if not cost else f"{cost / costs.of('parse'):.1f} ×"
+            for name, cost in others
+        },
+        "the same bytes: digests compared": share(costs.of("digests")),
+        "cheap mark, made of every page": share(costs.of("cheap mark")),
+        "full mark": share(costs.of("full mark")),
+        "sifting: what is left without what no mark sees": share(costs.of("sift")),
+        "unpacking the last version": share(costs.of("unpack")),
+        "verdict": share(costs.of("verdict")),
+    }
+    for kind, title in KINDS.items():
+        made = f"{costs.of(kind) / costs.of(f'parse {kind}'):.0%} of {kinds[kind]}" if kinds[kind] else "-"
+        cells[f"marks of both versions where {title}, beside parsing these pages"] = made
+    cells["**other bytes for the first time, in all**"] = share(first)
+    cells["half of these pages cost at most; share of them within the aim"] = _spread(costs.first)
+    cells["**other bytes later, in all**"] = share(later)
+    cells["half of these pages cost at most then; share of them within the aim"] = _spread(costs.later)
+    for name, cost in rivals:
+        told = f"{cost / costs.of('parse'):.0%}, {cost / first:.1f} × what it costs us" if cost else "not installed"
+        cells[f"other bytes, compared by {name}"] = told
+    for name, seconds in _visits(traces, first, later):
+        cells[name] = share(seconds)
+    return cells
+
+
+def _spread(shares: list[float]) -> str:
+    """The cost of the page in the middle, and how many meet the aim."""
+    if not shares:
+        return "-"
+    return f"{median(shares):.0%}; {sum(share <= AIM for share in shares) / len(shares):.0%}"
+
+
+def _compare(old: bytes, new: bytes, costs: Costs) -> str:
+    """Do all that is done with a page at a second visit, step by step; say in what it differs."""
+    digests = [hashlib.sha256(body).digest() for body in (old, new)]
+    costs.take("digests", eq, *digests)
+    costs.take("read", _read, new)
+    costs.take("cheap mark", lambda words: text_mark(dense(words)), letters(parse(new)))
+    tree = costs.take("parse", parse, new)
+    if digests[0] == digests[1]:
+        return "unchanged"
+    charset = (parse(old).encoding or "").lower()
+    spent, marked = costs.spent("sift", "unpack", "marks", "verdict"), costs.spent("marks")
+    left = costs.take("sift", sift, new)
+    body = costs.take("unpack", igzip.decompress, igzip.compress(old))
+    made = costs.take("marks", marks_between, _looked_at(tree), new, Before(body, charset, left=left))
+    after = made.get("after") or made["signature"]
+    kind = _kind(made["before"], after)
+    costs.seconds[kind] += costs.spent("marks") - marked
+    costs.times[kind] += 1
+    costs.take("verdict", detect, made["before"], after)
+    parsed = costs.spent(f"parse {kind}")
+    costs.take(f"parse {kind}", parse, new)
+    whole = costs.spent("sift", "unpack", "marks", "verdict") - spent
+    costs.first.append(whole / max(costs.spent(f"parse {kind}") - parsed, 1e-9))
+    costs.take("full mark", _mark, _looked_at(parse(new)))
+    return kind
+
+
+def _kind(before: bytes, after: bytes) -> str:
+    if before == after:
+        return "same"
+    return "some" if read(before).outline == read(after).outline else "tags"
+
+
+def _compare_later(old: bytes, new: bytes, costs: Costs) -> None:
+    """The same for a page whose last version was sifted and has a full mark."""
+    before = Before(igzip.compress(old), (parse(old).encoding or "").lower(), is_marked=True)
+    last, left = _mark(parse(old)), sift(old)
+    parsed, spent = costs.spent("parse again"), costs.spent("later")
+    tree = _looked_at(costs.take("parse again", parse, new))
+    costs.take("later", _later, tree, new, before, last, left)
+    costs.later.append((costs.spent("later") - spent) / max(costs.spent("parse again") - parsed, 1e-9))
+
+
+def _later(tree: Document, new: bytes, before: Before, last: bytes, left: bytes) -> object:
+    """Say what changed, if not the same is left of a page as of its last version."""
+    mine = sift(new)
+    if mine and mine == left:
+        return detect(UNSEEN["before"], UNSEEN["after"])
+    made = marks_between(tree, new, replace(before, body=igzip.decompress(before.body)))  # type: ignore[no-untyped-call]
+    return detect(made.get("before") or last, made.get("after") or made["signature"])
+
+
+def _looked_at(tree: Document) -> Document:
+    extract(tree, "http://localhost/")
+    structure(tree)
+    return tree
+
+
+def _mark(tree: Document) -> bytes:
+    return write(sign(tree))
+
+
+def _read(body: bytes) -> object:
+    """What a migrant does with a page whether it was seen before or not."""
+    tree = parse(body)
+    links, blocks = links_of(extract(tree, "http://localhost/"), False), structure(tree)
+    return links, blocks, text_marks(letters(tree))
+
+
+def _others(pairs: Pairs) -> Iterator[tuple[str, float]]:
+    """What parsing costs with the parsers people know; 0 for one that is not installed."""
+    for name, module, way in (
+        ("lxml", "lxml.html", "fromstring"),
+        ("selectolax", "selectolax.lexbor", "LexborHTMLParser"),
+    ):
+        try:
+            work = getattr(importlib.import_module(module), way)
+        except ImportError:
+            yield name, 0.0
+            continue
+        yield name, _mean(work, [new for _, new in pairs])
+    yield "html.parser", _mean(lambda words: HTMLParser().feed(words), [new.decode("latin-1") for _, new in pairs[:50]])
+
+
+def _rivals(pairs: Pairs) -> Iterator[tuple[str, float]]:
+    """What others do to say what changed: their text of the new version, line by line beside that of the last, kept."""
+    for name, module, way in (
+        ("inscriptis and difflib, as changedetection.io does", "inscriptis", "get_text"),
+        ("trafilatura and difflib", "trafilatura", "extract"),
+    ):
+        try:
+            read = getattr(importlib.import_module(module), way)
+        except ImportError:
+            yield name, 0.0
+            continue
+        texts = [[side.decode("utf-8", "replace") for side in pair] for pair in pairs]
+        kept = [((read(old) or "").splitlines(), new) for old, new in texts]
+        yield name, _mean(partial(_told_by, read), kept) if kept else 0.0
+
+
+def _told_by(read: Callable[[str], str | None], pair: tuple[list[str], str]) -> object:
+    """Say which lines came and went since those of a page were kept."""
+    return SequenceMatcher(None, pair[0], (read(pair[1]) or "").splitlines(), autojunk=False).get_opcodes()
+
+
+def _mean(work: Callable[[Any], object], bodies: list[Any]) -> float:
+    start = time.process_time()
+    for body in bodies:
+        work(body)
+    return (time.process_time() - start) / len(bodies)
+
+
+def _visits(folder: Path, first: float, later: float) -> Iterator[tuple[str, float]]:
+    """What comparing costs at each of the daily visits of real sites, by the histories of their content."""
+    for name in traces_in(folder):
+        looks = changed = fresh = 0
+        for life in histories.read(folder, name).pages:
+            days = {moment // DAY for moment in life.times if life.born < moment < life.died}
+            looks += max(1, int((life.died - life.born) // DAY))
+            changed += len(days)
+            fresh += bool(days)
+        spent = fresh * first + (changed - fresh) * later
+        yield f"a daily visit, changes as in {name} ({changed / looks:.2%} of the visits)", spent / looks
+
+
+if __name__ == "__main__":
+    sys.exit(main())

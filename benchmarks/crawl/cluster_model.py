@@ -1,0 +1,252 @@
+"""What breaks first, from one machine to a thousand: the arithmetic of docs/cluster.md, and a simulation of it.
+
+python -m benchmarks.crawl.cluster_model [--known N] [--write]
+
+Each part of a crawl is a station with servers and a time for one page: fetching and parsing (migrants), links that are
+not in the coordinator's memory and have to be asked for (look-ups), everything else a coordinator does, names (DNS),
+bytes to disk. What a page costs migrants and coordinator is measured here, in a crawl of pages with a hundred links,
+and so is a look-up; that of an index larger than memory is one random read. The simulation lets pages arrive at random,
+queue and be served; it says at which rate the first station is full, and which one it is.
+"""
+
+import argparse
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from random import Random
+
+from benchmarks.lib.doc_tables import put
+from msgspec import Struct
+
+from sanderling.db.connection import connect, migrate, transaction
+from sanderling.db.schema.frontier import MIGRATIONS
+from sanderling.frontier.url_store import Book, Entry
+from sanderling.models import Candidate, State, Url
+
+DOCUMENT = Path("docs/cluster.md")
+MONTH = 30 * 86_400
+LINKS = 100  # on a page
+NEW_NAMES = 0.02  # of pages, a host whose name is asked for (50 pages per host)
+DNS_SECONDS = 0.05
+DISK_RATE = 200e6  # bytes per second of one disk
+WARC_BYTES = 10_000  # of a page
+ROW_BYTES = 300  # of a URL, with its indexes
+READ_SECONDS = 80e-6  # a random read of an NVMe disk
+MEMORY = 32e9  # bytes of a coordinator's machine
+JOBS = 40_000
+CRAWL = """
+import json, os, pathlib, sys, time
+from sanderling.crawl.request import Request
+from sanderling.crawl.session import crawl
+from sanderling.config.settings import Fetching, Politeness, Scope, Workers
+request = Request((sys.argv[1],), scope=Scope(sitemaps=False), politeness=Politeness(delay=0),
+                  fetching=Fetching(allow_private=True), workers=Workers(migrants=2))
+summary = crawl(pathlib.Path(sys.argv[2]), request)
+used = os.times()
+print(json.dumps([summary.pages, used.user + used.system, used.children_user + used.children_system]))
+"""
+
+
+class Times(Struct, frozen=True):
+    """Seconds of one core, measured here."""
+
+    look_up: float  # one link that the coordinator has to ask the database for, index in memory
+    coordinator: float  # everything a coordinator does for a page
+    migrant: float  # everything a migrant does for a page
+
+
+class Plan(Struct, frozen=True):
+    """A cluster."""
+
+    urls: float
+    coordinators: int
+    migrants: int
+    filtered: float  # share of links that a cache or a filter knows, and nobody has to ask for
+
+    @property
+    def rate(self) -> float:
+        """Pages per second for one pass in a month."""
+        return self.urls / MONTH
+
+
+class Station(Struct, frozen=True):
+    """A part that can be full."""
+
+    name: str
+    servers: int
+    seconds: float  # that one page keeps one server busy
+
+
+class Web(ThreadingHTTPServer):
+    """Pages of ten kilobytes with a hundred links each."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, pages: int) -> None:
+        super().__init__(("127.0.0.1", 0), Answer)
+        self.pages = pages
+
+
+class Answer(BaseHTTPRequestHandler):
+    """One connection."""
+
+    protocol_version = "HTTP/1.1"
+    server: Web
+
+    def do_GET(self) -> None:
+        """Draw a page by its number."""
+        known = self.path == "/" or self.path.startswith("/p")
+        draw = Random(self.path)
+        number = int(self.path[2:] or 0) if self.path.startswith("/p") else 0
+        following = [(number * 7 + n + 1) % self.server.pages for n in range(7)]
+        targets = following + [draw.randrange(self.server.pages) for _ in range(LINKS - 7)]
+        words = " ".join(f"{draw.getrandbits(30):x}" for _ in range(600))
+        body = (f"<p>{words}</p>" + "".join(f'<a href="/p{n}">{n}</a> ' for n in targets)).encode()
+        self.send_response(200 if known else 404)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def measure_crawl(pages: int) -> tuple[float, float]:
+    """Processor seconds of coordinator and migrants for a page."""
+    web = Web(pages)
+    threading.Thread(target=web.serve_forever, args=(0.05,), daemon=True).start()
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-c", CRAWL, f"http://127.0.0.1:{web.server_port}/", folder]
+        environment = {**os.environ, "PYTHONPATH": str(Path("src").resolve())}
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    web.shutdown()
+    web.server_close()
+    count, own, others = json.loads(done.stdout.splitlines()[-1])
+    return own / count, others / count
+
+
+def measure_look_ups(count: int) -> float:
+    """Processor seconds of a look-up in a frontier on this machine's disk."""
+    with tempfile.TemporaryDirectory() as folder:
+        db = connect(Path(folder) / "db")
+        migrate(db, {"frontier": MIGRATIONS})
+        book = Book(db)
+        urls = [Url(f"http://h{n % 50}.example/page/{n}") for n in range(count)]
+        with transaction(db):
+            for start in range(0, count, 5000):
+                book.add([Entry(Candidate(url), State.QUEUED) for url in urls[start : start + 5000]], 1.0)
+        sought = Random(1).choices(urls, k=count)
+        began = time.process_time()
+        for start in range(0, count, 5000):
+            Book(db).find(sought[start : start + 5000])  # one that remembers nothing: every link is asked for
+        seconds = (time.process_time() - began) / count
+        db.close()
+    return seconds
+
+
+def stations(plan: Plan, times: Times) -> list[Station]:
+    """The parts of a cluster, with what one page costs at each."""
+    asked = LINKS * (1 - plan.filtered)
+    size = plan.urls * ROW_BYTES / plan.coordinators
+    missed = max(0.0, 1 - MEMORY / size)
+    return [
+        Station("migrants", plan.migrants, times.migrant),
+        Station("link look-ups", plan.coordinators, asked * (times.look_up + missed * READ_SECONDS)),
+        Station("coordinators", plan.coordinators, times.coordinator),
+        Station("names", 64 * plan.coordinators, NEW_NAMES * DNS_SECONDS),
+        Station("disks", plan.coordinators, WARC_BYTES / DISK_RATE),
+    ]
+
+
+def simulate(parts: Sequence[Station], rate: float, jobs: int = JOBS) -> dict[str, float]:
+    """Let pages arrive at this rate and pass all stations; give the share of time each station's servers were busy,
+    and under "late" how many seconds the last tenth of the pages took to get through, beyond the time of service."""
+    draw = Random(7)
+    free: list[list[float]] = [[0.0] * part.servers for part in parts]
+    busy, now, waits = dict.fromkeys((part.name for part in parts), 0.0), 0.0, []
+    for _ in range(jobs):
+        now += draw.expovariate(rate)
+        at = now
+        for part, servers in zip(parts, free, strict=True):
+            seconds = draw.expovariate(1 / part.seconds) if part.seconds else 0.0
+            start = max(at, heappop(servers))
+            at = start + seconds
+            heappush(servers, at)
+            busy[part.name] += seconds
+        waits.append(at - now)
+    span = max(now, 1e-9)
+    shares = {part.name: busy[part.name] / (span * part.servers) for part in parts}
+    return shares | {"late": sum(waits[-jobs // 10 :]) / (jobs // 10)}
+
+
+def capacity(parts: Sequence[Station]) -> tuple[float, str]:
+    """The rate at which the first station is full, and which one it is."""
+    return min((part.servers / part.seconds, part.name) for part in parts)
+
+
+PLANS = (
+    Plan(1e8, 1, 1, 0.0),
+    Plan(1e9, 1, 4, 0.0),
+    Plan(1e9, 1, 4, 0.9),
+    Plan(1e10, 1, 32, 0.0),
+    Plan(1e10, 1, 32, 0.9),
+    Plan(1e10, 10, 32, 0.9),
+    Plan(1e10, 30, 64, 0.9),
+)
+
+
+def table(times: Times) -> str:
+    """A Markdown table: the plan, what it needs, what it can do, what is full first."""
+    lines = [
+        "| URLs | coordinators | migrants | links filtered | needs pages/s | can do | full first | busy there"
+        " | delay | holds |",
+        "|---:|---:|---:|---:|---:|---:|---|---:|---:|---|",
+    ]  # fmt: skip
+    for plan in PLANS:
+        parts = stations(plan, times)
+        most, first = capacity(parts)
+        found = simulate(parts, plan.rate)
+        holds = most >= plan.rate and found["late"] < 60
+        delay = f"{found['late']:.2f} s" if holds else "grows"
+        lines.append(
+            f"| {plan.urls:,.0f} | {plan.coordinators} | {plan.migrants} | {plan.filtered:.0%} | {plan.rate:,.0f} |"
+            f" {most:,.0f} | {first} | {min(found[first], 1.0):.0%} | {delay} | {'yes' if holds else 'no'} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Measure, simulate, print, and write the report if asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--known", type=int, default=100_000, help="URLs in the frontier that is measured")
+    parser.add_argument("--pages", type=int, default=1500, help="of the crawl that is measured")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    own, others = measure_crawl(options.pages)
+    times = Times(measure_look_ups(options.known), own, others)
+    text = (
+        f"Measured here, in processor time, with {options.pages:,} pages of 10 kB and {LINKS} links: a page costs a"
+        f" migrant {times.migrant * 1000:.1f} ms and the coordinator {times.coordinator * 1000:.2f} ms; a link that has"
+        f" to be asked for costs {times.look_up * 1e6:.1f} µs (SQLite {sqlite3.sqlite_version}, {options.known:,} known"
+        f" URLs), and {READ_SECONDS * 1e6:.0f} µs more where the index is larger than {MEMORY / 1e9:.0f} GB of memory."
+        f"\n\n{table(times)}"
+    )
+    print(text)
+    if options.write:
+        put("simulation", text, DOCUMENT)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

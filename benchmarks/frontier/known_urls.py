@@ -1,0 +1,274 @@
+"""Does it stay fast, and small, when millions of URLs are known? The whole coordinator, on a web that costs nothing.
+
+The real coordinator, queue, book, catalogue, graph and archive run on a disk; only the migrants are made up: they bring
+pages of the synthetic web (benchmarks/lib/synthetic_graph.py), with a hundred links each, as fast as they are sent.
+The time they take is subtracted. Prints pages per second, CPU time and memory from 10 thousand, 1 and 5 million known
+URLs on. All are measured over the same number of pages: enough that each pays for writing back links down at least
+once.
+
+Machines differ from minute to minute: the first two marks are measured in several rounds, and the middle one counts.
+
+python -m benchmarks.frontier.known_urls [--marks 10000,1000000,5000000] [--rounds 5] [--data DIR] [--write]
+"""
+
+import argparse
+import shutil
+import sys
+import time
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
+from multiprocessing import get_context
+from pathlib import Path
+
+from benchmarks.lib.doc_tables import put
+from benchmarks.lib.synthetic_graph import DEGREE, FRESH, Web, page_at
+from benchmarks.lib.synthetic_visits import fetched
+from msgspec import Struct
+
+from sanderling.config.settings import Fetching, Politeness, Scope, Workers
+from sanderling.crawl.coordinator import Coordinator
+from sanderling.crawl.session import Request, crawl
+from sanderling.crawl.stop import Finish
+from sanderling.fetch.dns import Resolver
+from sanderling.models import Host, Itinerary, Link, Parcel, Robots, Stop, Url, Visit, Vitals
+from sanderling.storage.link_graph import FLUSH_PAIRS
+from sanderling.workers.local import Lost
+
+HOSTS = 50
+WINDOW = FLUSH_PAIRS // DEGREE + 500  # pages of one measurement: back links are written once in it at least
+
+
+class Mark(Struct, frozen=True):
+    """What was measured at one size."""
+
+    known: int
+    pages_per_second: float
+    cpu_seconds: float  # per page
+    memory_bytes: int
+    database_bytes: int
+
+
+class Spent(Struct, frozen=True):
+    """Time used up to a moment, without what was spent on making pages up."""
+
+    wall: float
+    cpu: float
+    pages: int
+
+
+class Meter:
+    """Watches the crawl from the inside: opens windows at the marks, and stops it after the last."""
+
+    def __init__(self, marks: Sequence[int], folder: Path) -> None:
+        self._waiting = deque(marks)
+        self._folder = folder
+        self._opened: Spent | None = None
+        self.coordinator: Coordinator | None = None
+        self.free = Spent(0.0, 0.0, 0)  # spent on making pages up
+        self.done: list[Mark] = []
+
+    def look(self) -> None:
+        """Called between two batches."""
+        assert self.coordinator is not None
+        known = self.coordinator.house.book.next_id - 1
+        if not self._waiting or known < self._waiting[0]:
+            return
+        if self._opened is None:
+            self._opened = self._spent()
+        elif self.free.pages - self._opened.pages >= WINDOW:
+            self._close(self._opened, known, self.coordinator)
+
+    def _close(self, opened: Spent, known: int, coordinator: Coordinator) -> None:
+        now, self._opened = self._spent(), None
+        pages = now.pages - opened.pages
+        size = sum(path.stat().st_size for path in self._folder.glob("sanderling.db*"))
+        speed, cpu = pages / (now.wall - opened.wall), (now.cpu - opened.cpu) / pages
+        self.done.append(Mark(self._waiting.popleft(), speed, cpu, resident_bytes(), size))
+        print(f"  {describe(self.done[-1])} (known now: {known:,})", file=sys.stderr)
+        if not self._waiting:
+            coordinator.stop(Finish.LIMIT)
+
+    def _spent(self) -> Spent:
+        free = self.free
+        return Spent(time.perf_counter() - free.wall, time.process_time() - free.cpu, free.pages)
+
+    def give(self, wall: float, cpu: float, pages: int) -> None:
+        """So much was spent on making pages up."""
+        self.free = Spent(self.free.wall + wall, self.free.cpu + cpu, self.free.pages + pages)
+
+
+class Dreamers:
+    """An engine whose migrants never leave the house: they make up what they saw."""
+
+    def __init__(self, web: Web, meter: Meter) -> None:
+        self._web = web
+        self._meter = meter
+        self._errands: deque[tuple[str, Itinerary]] = deque()
+        self._names: list[str] = []
+
+    def create(self, name: str = "", place: str = "") -> str:  # noqa: ARG002 they live nowhere
+        """Another migrant."""
+        self._names.append(name or f"dreamer-{len(self._names)}")
+        return self._names[-1]
+
+    def dispose(self, migrant: str) -> None:
+        """One less."""
+        self._names.remove(migrant)
+
+    def places(self) -> list[str]:
+        """Nowhere else."""
+        return [""]
+
+    def where(self, migrant: str) -> str:  # noqa: ARG002 they live nowhere
+        """Nowhere."""
+        return ""
+
+    def migrants(self) -> list[str]:
+        """All of them."""
+        return self._names
+
+    def send(self, migrant: str, itinerary: Itinerary) -> None:
+        """Note an errand."""
+        self._errands.append((migrant, itinerary))
+
+    def abandon(self, migrant: str, host: Host | None = None) -> None:
+        """Nothing is in flight: what was sent is brought at the next call."""
+
+    def receive(self, timeout: float) -> Sequence[Parcel | Lost]:
+        """Bring everything home at once."""
+        self._meter.look()
+        wall, cpu = time.perf_counter(), time.process_time()
+        parcels = [self._parcel(*errand) for errand in self._errands]
+        self._errands.clear()
+        if not parcels:
+            time.sleep(min(timeout, 0.001))
+        pages = sum(len(parcel.visits) for parcel in parcels)
+        self._meter.give(time.perf_counter() - wall, time.process_time() - cpu, pages)
+        return parcels
+
+    def vitals(self, migrant: str) -> Vitals | None:  # noqa: ARG002 the coordinator asks by name
+        """They are always well."""
+        return None
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def _parcel(self, migrant: str, itinerary: Itinerary) -> Parcel:
+        now = time.time()
+        number = int(itinerary.host.partition("//h")[2].partition(".")[0])
+        visits = tuple(self._visit(number, stop, len(itinerary.host), now) for stop in itinerary.stops)
+        robots = (Robots(itinerary.host, 404, b"", now, now + 86_400),) if itinerary.robots is None else ()
+        return Parcel(migrant, visits, robots)
+
+    def _visit(self, host: int, stop: Stop, host_length: int, now: float) -> Visit:
+        links = tuple(Link(Url(url)) for url in self._web.links(host, page_at(stop.url[host_length:])))
+        return fetched(stop, now, links, {})
+
+
+def resident_bytes() -> int:
+    """Memory of this process that is in RAM now."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS:"))
+
+
+def describe(mark: Mark) -> str:
+    """One mark in one line."""
+    return (
+        f"{mark.known:,} known: {mark.pages_per_second:,.0f} pages/s, {mark.cpu_seconds * 1e3:.2f} ms of CPU per page, "
+        f"{mark.memory_bytes / 1e6:.0f} MB in memory, database {mark.database_bytes / 1e6:,.0f} MB"
+    )
+
+
+def run(marks: Sequence[int], folder: Path) -> list[Mark]:
+    """Crawl the synthetic web until the last mark is measured."""
+    shutil.rmtree(folder, ignore_errors=True)
+    web = Web(HOSTS, "http://h{}.test")
+    meter = Meter(marks, folder)
+    request = Request(
+        tuple(web.roots()),
+        scope=Scope(sitemaps=False),
+        politeness=Politeness(delay=0),
+        fetching=Fetching(allow_private=True),
+        workers=Workers(migrants=2),
+    )
+    crawl(
+        folder,
+        request,
+        on_start=lambda coordinator: setattr(meter, "coordinator", coordinator),
+        engine=Dreamers(web, meter),
+        resolver=Resolver(lambda _name: ("192.0.2.1",)),
+    )
+    shutil.rmtree(folder, ignore_errors=True)
+    return meter.done
+
+
+def report(rounds: Sequence[Sequence[Mark]]) -> str:
+    """The table of the first round, which goes to the last mark, and the aims."""
+    marks = rounds[0]
+    first, *_ = marks
+    lines = [
+        "| known URLs | pages/s of the coordinator | of the first | CPU per page | memory | database |",
+        "|---:|---:|---:|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {mark.known:,} | {mark.pages_per_second:,.0f} | {mark.pages_per_second / first.pages_per_second:.0%} "
+        f"| {mark.cpu_seconds * 1e3:.2f} ms | {mark.memory_bytes / 1e6:.0f} MB | {mark.database_bytes / 1e6:,.0f} MB |"
+        for mark in marks
+    ]
+    return "\n".join([*lines, "", *aims({mark.known: mark for mark in marks}, sorted(map(slowed, rounds)))])
+
+
+def slowed(marks: Sequence[Mark]) -> float:
+    """The speed at the second mark as a share of that at the first."""
+    return marks[min(1, len(marks) - 1)].pages_per_second / marks[0].pages_per_second
+
+
+def aims(by_size: dict[int, Mark], shares: Sequence[float]) -> list[str]:
+    """What was aimed at, where it was measured."""
+    small, million, five = (by_size.get(size) for size in (10_000, 1_000_000, 5_000_000))
+    out = []
+    if small and million:
+        share, rounds = shares[(len(shares) - 1) // 2], ", ".join(f"{one:.0%}" for one in shares)
+        out.append(
+            f"- at 1 million known URLs at least 80 % of the speed at 10 thousand: {share:.0%} {_met(share >= 0.8)}, "
+            f"the middle of {len(shares)} rounds ({rounds})"
+        )
+    if million:
+        size = million.memory_bytes / 1e6
+        out.append(f"- coordinator under 300 MB at 1 million known URLs: {size:.0f} MB {_met(size < 300)}")
+    if million and five:
+        growth = five.memory_bytes / million.memory_bytes - 1
+        out.append(f"- memory grows by less than 20 % from 1 to 5 million: {growth:.0%} {_met(growth < 0.2)}")
+    return out
+
+
+def _met(held: bool) -> str:
+    return "(met)" if held else "(NOT met)"
+
+
+def main() -> int:
+    """Measure, print, and write the report if asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--marks", default="10000,1000000,5000000", help="numbers of known URLs, ascending")
+    parser.add_argument("--rounds", type=int, default=5, help="how often the first two marks are measured")
+    parser.add_argument("--data", type=Path, default=Path("bench-data"))
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    options = parser.parse_args()
+    marks, folder = [int(mark) for mark in options.marks.split(",")], options.data.absolute() / "frontier"
+    with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as pool:  # each in memory of its own
+        text = report(list(pool.map(run, [marks, *[marks[:2]] * (options.rounds - 1)], repeat(folder))))
+    print(text)
+    if options.write:
+        intro = (
+            f"The real coordinator with all that it stores; migrants are made up and bring pages with {DEGREE} links, "
+            f"at least {FRESH} of them new (`benchmarks/frontier/known_urls.py`). Their time is subtracted. "
+            f"Each line is measured over the {WINDOW:,} pages that follow; each pays for writing back links.\n\n"
+        )
+        put("frontier", intro + text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,145 @@
+"""A crawl without a network: the real coordinator, queue and orderings, over a link graph that is in memory.
+
+Migrants are made up: they bring the pages they were sent for, a few at a time, so that as much is in hand, and
+committed at once, as in a real crawl without pauses.
+"""
+
+import shutil
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.lib.link_graphs import LinkGraph, Page
+from benchmarks.lib.synthetic_visits import fetched
+from msgspec import Struct
+
+from sanderling.config.settings import Fetching, Order, Politeness, Scope, Workers
+from sanderling.crawl import result_batch
+from sanderling.crawl.session import Request, crawl
+from sanderling.fetch.dns import Resolver
+from sanderling.models import Host, Itinerary, Link, Outcome, Parcel, Robots, Stop, Visit, Vitals
+from sanderling.workers.local import Lost
+
+TURN = 40  # pages a migrant brings in one batch: about what it fetches in 80 milliseconds
+
+Look = Callable[[Page], tuple[Mapping[str, bytes], tuple[Link, ...]]]
+"""What a migrant sees on a page: its marks and its links."""
+
+
+class Replay(Struct, frozen=True):
+    """What a replayed crawl fetched, in order, and the CPU seconds it took beside making up pages."""
+
+    order: tuple[str, ...]
+    seconds: float
+
+
+class Players:
+    """An engine whose migrants bring pages of a graph."""
+
+    def __init__(self, graph: LinkGraph, look: Look) -> None:
+        self._graph = graph
+        self._look = look
+        self._stops: dict[str, deque[tuple[Itinerary, Stop]]] = {}
+        self.order: list[str] = []
+        self.free_seconds = 0.0
+
+    def create(self, name: str = "", place: str = "") -> str:  # noqa: ARG002 they live nowhere
+        """Another migrant."""
+        name = name or f"player-{len(self._stops)}"
+        self._stops[name] = deque()
+        return name
+
+    def dispose(self, migrant: str) -> None:
+        """One migrant less."""
+        self._stops.pop(migrant, None)
+
+    def places(self) -> list[str]:
+        """Nowhere."""
+        return [""]
+
+    def where(self, migrant: str) -> str:  # noqa: ARG002 they live nowhere
+        """Nowhere."""
+        return ""
+
+    def migrants(self) -> list[str]:
+        """All of them."""
+        return list(self._stops)
+
+    def send(self, migrant: str, itinerary: Itinerary) -> None:
+        """Note an errand."""
+        self._stops[migrant].extend((itinerary, stop) for stop in itinerary.stops)
+
+    def abandon(self, migrant: str, host: Host | None = None) -> None:
+        """What was sent is brought at the next calls."""
+
+    def receive(self, timeout: float) -> Sequence[Parcel | Lost]:
+        """Bring a few pages of each."""
+        start = time.process_time()
+        parcels = [self._parcel(name, stops) for name, stops in self._stops.items() if stops]
+        self.free_seconds += time.process_time() - start
+        if not parcels:
+            time.sleep(min(timeout, 0.001))
+        return parcels
+
+    def vitals(self, migrant: str) -> Vitals | None:  # noqa: ARG002 the coordinator asks by name
+        """They are always well."""
+        return None
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def _parcel(self, migrant: str, stops: deque[tuple[Itinerary, Stop]]) -> Parcel:
+        now = time.time()
+        visits, robots = [], {}
+        for _ in range(min(TURN, len(stops))):
+            itinerary, stop = stops.popleft()
+            if itinerary.robots is None:
+                robots[itinerary.host] = Robots(itinerary.host, 404, b"", now, now + 86_400)
+            visits.append(self._visit(stop, now))
+        return Parcel(migrant, tuple(visits), tuple(robots.values()))
+
+    def _visit(self, stop: Stop, now: float) -> Visit:
+        page = self._graph.pages.get(stop.url)
+        if page is None:
+            return Visit(stop.id, stop.token, stop.url, Outcome.GONE, now, status=404)
+        self.order.append(stop.url)
+        marks, links = self._look(page)
+        return fetched(stop, now, links, marks)
+
+
+def plain(page: Page) -> tuple[Mapping[str, bytes], tuple[Link, ...]]:
+    """For crawls without a topic."""
+    return {}, page.links
+
+
+def replay(graph: LinkGraph, order: Order, folder: Path, look: Look = plain) -> Replay:
+    """Crawl a graph to its end."""
+    shutil.rmtree(folder, ignore_errors=True)
+    players = Players(graph, look)
+    request = Request(
+        (graph.seed,),
+        scope=Scope(scope="any", sitemaps=False, include=_hosts(graph)),
+        politeness=Politeness(delay=0),
+        fetching=Fetching(allow_private=True),
+        workers=Workers(migrants=2),
+        order=order,
+    )
+    usual = result_batch.BATCH_SECONDS, result_batch.MOST_VISITS
+    result_batch.BATCH_SECONDS, result_batch.MOST_VISITS = (
+        0.0,
+        0,
+    )  # each turn is a batch: no clock and no disk decides what is seen
+    start = time.process_time()
+    try:
+        crawl(folder, request, engine=players, resolver=Resolver(lambda _name: ("192.0.2.1",)))
+    finally:
+        result_batch.BATCH_SECONDS, result_batch.MOST_VISITS = usual
+    seconds = time.process_time() - start - players.free_seconds
+    shutil.rmtree(folder, ignore_errors=True)
+    return Replay(tuple(players.order), seconds)
+
+
+def _hosts(graph: LinkGraph) -> tuple[str, ...]:
+    hosts = sorted({url.split("/")[2] for url in graph.pages})
+    return tuple(f"^https://{host.replace('.', '[.]')}/" for host in hosts)

@@ -1,0 +1,35 @@
+"""Visits that nobody made: what a migrant would bring home of a page of 30 KB, for benchmarks of the coordinator."""
+
+import hashlib
+from collections.abc import Mapping
+
+from sanderling.models import Link, Outcome, Stop, Visit
+from sanderling.warc.packer import Exchange, pack_response
+
+PACKED = pack_response(
+    Exchange("http://h1.test/", 0.0, b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"<p>a page</p>" * 200)
+)
+
+
+def fetched(stop: Stop, now: float, links: tuple[Link, ...], marks: Mapping[str, bytes]) -> Visit:
+    """A page that came as it should, with these links and marks."""
+    return Visit(
+        stop.id,
+        stop.token,
+        stop.url,
+        Outcome.FETCHED,
+        now,
+        status=200,
+        mime="text/html",
+        digest=hashlib.sha256(stop.url.encode()).digest(),
+        size=30_000,
+        wire_bytes=30_000,
+        address="192.0.2.1",
+        title=stop.url,
+        links=links,
+        head=PACKED.head,
+        response=PACKED.member,
+        record_id=PACKED.record_id,
+        payload=PACKED.payload_digest,
+        marks=dict(marks),
+    )

@@ -1,0 +1,217 @@
+"""Tables and charts of the ordering benchmark."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING
+
+from benchmarks.lib.doc_tables import put
+from benchmarks.ordering.ordering_speed import table
+
+from sanderling.frontier.ordering.ordering_registry import DEFAULT
+
+if TYPE_CHECKING:
+    from benchmarks.ordering.orderings import Costs, Harvest, Kept, Result
+
+CHART, HARVEST = Path("docs/images/ordering.svg"), Path("docs/images/harvest.svg")
+BASELINE = "breadth"
+SHARES = (10, 25, 50)
+BUDGET = 10  # per cent of the pages: what a focused crawl may spend
+SPENT = 25  # per cent of the pages: how far focused crawls go
+MOST_COST = 0.15
+TIMES = 2.0
+COLOURS = {"pagerank": "#d1495b", "breadth": "#1d3557", "opic": "#2a9d8f", "shark": "#d1495b", "fish": "#e9c46a",
+           "similarity": "#2a9d8f"}  # fmt: skip
+OTHER = {"color": "#c8cdd6", "linewidth": 0.7, "zorder": 1}
+
+
+def tables(kept: "Kept") -> str:
+    """Everything as Markdown."""
+    parts = [_masses(kept.results), _wins(kept.results)] if kept.results else []
+    if kept.harvests:
+        parts += [_harvests(kept.harvests), _doubled(kept.harvests)]
+    if kept.costs:
+        parts.append(_costs(kept.costs))
+    return "\n\n".join([*parts, table(kept.speeds)] if kept.speeds else parts)
+
+
+def name_of(graph: str) -> str:
+    """A graph as the tables call it."""
+    return "linked hosts" if ":" in graph else graph
+
+
+def _masses(results: "Sequence[Result]") -> str:
+    graphs = list(dict.fromkeys(result.graph for result in results))
+    found = {(result.graph, result.order): result for result in results}
+    names = {result.order for result in results}
+    common = [graph for graph in graphs if all((graph, name) in found for name in names)] or graphs
+    known = [result for result in results if result.graph in common]
+    orders = sorted(names, key=lambda name: -mean(r.rank_mass[25] for r in known if r.order == name))
+    lines = ["PageRank mass collected after 10, 25 and 50 % of the pages, in per cent:", ""]
+    for picked, title in ((0, ""), (1, "In-link mass, the same:")):
+        if title:
+            lines += ["", title, ""]
+        lines += [f"| ordering | {' | '.join(f'{name_of(g)} ({_size(results, g):,})' for g in graphs)} |"]
+        lines += ["|---|" + "---:|" * len(graphs)]
+        for order in orders:
+            cells = []
+            for graph in graphs:
+                result = found.get((graph, order))
+                mass = (result.link_mass if picked else result.rank_mass) if result else None
+                cells.append(" ".join(f"{100 * mass[share]:.1f}" for share in SHARES) if mass else "")
+            lines.append(f"| {f'**{order}**' if order == DEFAULT else order} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _size(results: "Sequence[Result]", graph: str) -> int:
+    return next(result.size for result in results if result.graph == graph)
+
+
+def _wins(results: "Sequence[Result]") -> str:
+    found = {(result.graph, result.order): result for result in results}
+    lost = []
+    for graph in dict.fromkeys(result.graph for result in results):
+        ours, theirs = found.get((graph, DEFAULT)), found.get((graph, BASELINE))
+        if ours and theirs:
+            lost += [f"{name_of(graph)} at {s} %" for s in SHARES if ours.rank_mass[s] <= theirs.rank_mass[s]]
+    said = f"NOT met: {', '.join(lost)}" if lost else "met"
+    return f"- the default, {DEFAULT}, beats breadth-first on PageRank mass at 10, 25 and 50 % on every graph ({said})"
+
+
+def _harvests(harvests: "Sequence[Harvest]") -> str:
+    orders = list(dict.fromkeys(harvest.order for harvest in harvests))
+    lines = [
+        f"Harvest rate: of the first {BUDGET} % of the pages, how many are relevant, per cent:",
+        "",
+        f"| graph | topic | relevant | a perfect crawl | {' | '.join(orders)} |",
+        "|---|---|---:|---:|" + "---:|" * len(orders),
+    ]
+    for graph, query in dict.fromkeys((harvest.graph, harvest.query) for harvest in harvests):
+        rates = {h.order: rate(h) for h in harvests if (h.graph, h.query) == (graph, query)}
+        base = rates[BASELINE]
+        cells = [f"{100 * rates[o]:.1f}" + ("" if o == BASELINE else f" ({_times(rates[o], base)})") for o in orders]
+        count = next(h.relevant for h in harvests if (h.graph, h.query) == (graph, query))
+        best = max(possible(h) for h in harvests if (h.graph, h.query) == (graph, query))
+        times = "" if not base else f" ({_times(best, base)})"
+        lines.append(f"| {name_of(graph)} | {query} | {count} | {100 * best:.1f}{times} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def possible(harvest: "Harvest", share: int = BUDGET) -> float:
+    """The harvest rate of a crawl that fetches relevant pages only, as long as there are some."""
+    return min(1.0, harvest.relevant / max(1, round(share / 100 * harvest.size)))
+
+
+def rate(harvest: "Harvest", share: int = BUDGET) -> float:
+    """Relevant pages by pages fetched."""
+    return harvest.found[share] * harvest.relevant / max(1, round(share / 100 * harvest.size))
+
+
+def _times(ours: float, base: float) -> str:
+    return f"{ours / base:.1f} ×" if base else "∞"
+
+
+def _doubled(harvests: "Sequence[Harvest]") -> str:
+    lines = []
+    for order in dict.fromkeys(harvest.order for harvest in harvests if harvest.order != BASELINE):
+        ours = mean(rate(harvest) for harvest in harvests if harvest.order == order)
+        base = mean(rate(harvest) for harvest in harvests if harvest.order == BASELINE)
+        said = "met" if ours >= TIMES * base else "NOT met"
+        lines.append(
+            f"- {order}: mean harvest rate {100 * ours:.1f} % against {100 * base:.1f} % of breadth-first,"
+            f" {ours / base:.2f} times (at least {TIMES:g}: {said});"
+            f" {_single(harvests, order)}"
+        )
+    return "\n".join(lines)
+
+
+def _single(harvests: "Sequence[Harvest]", order: str) -> str:
+    """On how many single topics it doubles the rate, where that is possible at all."""
+    base = {(h.graph, h.query): rate(h) for h in harvests if h.order == BASELINE}
+    can = [h for h in harvests if h.order == order and possible(h) >= TIMES * base[h.graph, h.query]]
+    good = sum(rate(h) >= TIMES * base[h.graph, h.query] for h in can)
+    return f"{good} of the {len(can)} topics where a perfect crawl could"
+
+
+def _costs(costs: "Costs") -> str:
+    base = costs.coordinator[BASELINE]
+    lines = [
+        f"What an ordering costs: CPU milliseconds for a page, where the whole crawl takes {costs.whole:.2f}:",
+        "",
+        "| ordering | coordinator | more than breadth | in migrants | together, of the whole crawl |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    over = []
+    for order, spent in costs.coordinator.items():
+        more, heard = spent - base, costs.topic[order]
+        share = (more + heard) / costs.whole
+        over += [order] if share > MOST_COST else []
+        lines.append(f"| {order} | {spent:.3f} | {more:+.3f} | {heard:.3f} | {share:+.1%} |")
+    said = f"NOT met: {', '.join(over)}" if over else "met"
+    return "\n".join([*lines, "", f"- no ordering costs more than {MOST_COST:.0%} of the crawl ({said})"])
+
+
+def write(kept: "Kept") -> None:
+    """Put tables and charts into the documentation."""
+    if kept.results:
+        draw(kept.results)
+    text = tables(kept) + f"\n\n![PageRank mass against pages fetched]({CHART.relative_to('docs')})"
+    if kept.harvests:
+        draw_harvest(kept.harvests)
+        text += f"\n\n![relevant pages against pages fetched]({HARVEST.relative_to('docs')})"
+    put("ordering", text)
+
+
+def draw(results: "Sequence[Result]") -> None:
+    """One panel for each graph and mass: what was collected against pages fetched."""
+    graphs = list(dict.fromkeys(result.graph for result in results))
+    figure, panels = _panels(2, len(graphs))
+    for column, graph in enumerate(graphs):
+        for result in (result for result in results if result.graph == graph):
+            for row, mass in enumerate((result.rank_mass, result.link_mass)):
+                _line(panels[row][column], result.order, mass)
+        panels[0][column].set_title(f"{name_of(graph)}: PageRank", fontsize=8)
+        panels[1][column].set_title("in-links", fontsize=8)
+    _finish(figure, panels, CHART)
+
+
+def draw_harvest(harvests: "Sequence[Harvest]") -> None:
+    """One panel for each graph: the share of relevant pages found, mean over topics."""
+    graphs = list(dict.fromkeys(harvest.graph for harvest in harvests))
+    figure, panels = _panels(1, len(graphs))
+    for column, graph in enumerate(graphs):
+        for order in dict.fromkeys(harvest.order for harvest in harvests):
+            found = [h.found for h in harvests if (h.graph, h.order) == (graph, order)]
+            _line(panels[0][column], order, [mean(point) for point in zip(*found, strict=True)][: SPENT + 1])
+        panels[0][column].set_title(name_of(graph), fontsize=8)
+    _finish(figure, panels, HARVEST)
+
+
+def _panels(rows: int, columns: int):  # type: ignore[no-untyped-def]
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "sanderling"
+    from matplotlib import pyplot
+
+    return pyplot.subplots(rows, columns, figsize=(2.4 * columns, 2.3 * rows), sharex=True, sharey=True, squeeze=False)
+
+
+def _line(axes, order: str, values: Sequence[float]) -> None:  # type: ignore[no-untyped-def]
+    colour = COLOURS.get(order)
+    shown = {"color": colour, "linewidth": 1.4, "zorder": 3, "label": order} if colour else OTHER
+    axes.plot(range(len(values)), [100 * value for value in values], **shown)
+
+
+def _finish(figure, panels, path: Path) -> None:  # type: ignore[no-untyped-def]
+    for axes in panels[-1]:
+        axes.set_xlabel("% of pages fetched", fontsize=8)
+    for row in panels:
+        row[0].set_ylabel("% collected", fontsize=8)
+        for axes in row:
+            axes.tick_params(labelsize=7)
+            axes.spines[["top", "right"]].set_visible(False)
+    panels[0][0].legend(fontsize=7, frameon=False)
+    figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})

@@ -1,0 +1,140 @@
+"""How long it takes to choose what to visit among a million pages, and whether memory stays flat.
+
+The real diary and its tables, in a collection of made-up pages with learned histories; half of them are due. Each batch
+is chosen, taken for visited, and planned anew, as a refresh does it. Only the choosing is timed against the aim. As
+many batches as are measured go before, so that caches are full.
+
+python -m benchmarks.revisit.due_selection [--records 1000000] [--batches 50] [--write]
+"""
+
+import argparse
+import random
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+from benchmarks.lib.doc_tables import written
+from msgspec import Struct
+
+from sanderling.db.connection import Connection, migrate, transaction
+from sanderling.db.schema.revisit import MIGRATIONS
+from sanderling.revisit.budget import parse_budget
+from sanderling.revisit.model import change_rate
+from sanderling.revisit.policies.policy_registry import DEFAULT, POLICIES
+from sanderling.revisit.schedule import Diary, Facts
+from sanderling.revisit.visit_history import History, encode
+from sanderling.storage.collection import open_collection
+
+DAY = 86_400.0
+NOW = 1_700_000_000.0
+AIM = 0.050  # seconds
+HOSTS = 1000
+BATCH = 500
+
+
+class Timed(Struct, frozen=True):
+    """What choosing cost."""
+
+    way: str
+    median_ms: float  # of processor time
+    worst_ms: float
+    wall_ms: float  # the median by the clock on the wall
+    plan_ms: float  # to plan the batch anew, afterwards
+    memory_before: int
+    memory_after: int
+
+
+def fill(db: Connection, records: int) -> None:
+    """Make up pages with histories; due times lie evenly around now."""
+    dice = random.Random(1)
+    beliefs = [change_rate.pack([dice.random() for _ in range(change_rate.POINTS)]) for _ in range(64)]
+    with transaction(db):
+        db.executemany("INSERT INTO hosts (id, name) VALUES (?, ?)", [(n, f"http://h{n}.test") for n in range(HOSTS)])
+        for start in range(0, records, 10_000):
+            ids = range(start, min(start + 10_000, records))
+            db.executemany(
+                "INSERT INTO urls (id, host, path, wire, state, reason, depth, source, via, hops, found_at, note, role)"
+                " VALUES (?, ?, ?, '', 'visited', '', 1, 'link', 0, 0, 0, '', 'page')",
+                [(n, n % HOSTS, f"/d{n % 97}/p{n}.html") for n in ids],
+            )
+            db.executemany(
+                "INSERT INTO due (url, due_at, why, state, planned_at) VALUES (?, ?, '', ?, ?)",
+                [(n, NOW + DAY * dice.uniform(-30, 30), _history(dice, beliefs), NOW - n) for n in ids],
+            )
+
+
+def _history(dice: random.Random, beliefs: list[bytes]) -> bytes:
+    last = NOW - DAY * dice.uniform(1, 60)
+    return encode(History(last - 90 * DAY, last, 5, 2, last, belief=dice.choice(beliefs)))
+
+
+def measure(db: Connection, way: str, batches: int) -> Timed:
+    """Choose and plan batch after batch."""
+    diary = Diary(db, POLICIES[DEFAULT], parse_budget(way) if way else None)
+    choosing: list[float] = []
+    waiting: list[float] = []
+    planning: list[float] = []
+    before = 0
+    for number in range(2 * batches):
+        if number == batches:
+            choosing, waiting, planning, before = [], [], [], memory()
+        now = NOW + 60.0 * number
+        start, wall = time.process_time(), time.perf_counter()
+        with transaction(db):
+            rows = diary.due(now, BATCH, ahead=bool(way))
+        choosing.append(time.process_time() - start)
+        waiting.append(time.perf_counter() - wall)
+        start = time.process_time()
+        with transaction(db):
+            diary.plan([_facts(row.url, now) for row in rows])
+        planning.append(time.process_time() - start)
+    chosen, worst, waited, planned = (
+        1000 * t for t in (median(choosing), max(choosing), median(waiting), median(planning))
+    )
+    return Timed(way or "no budget", chosen, worst, waited, planned, before, memory())
+
+
+def _facts(url: int, now: float) -> Facts:
+    return Facts(url, f"h{url % HOSTS}.test", f"/d{url % 97}/p{url}.html", now, now - DAY, url % 5 == 0, 6)
+
+
+def memory() -> int:
+    """Bytes this process holds."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+def report(records: int, found: list[Timed]) -> str:
+    """A table, and whether the aim was met."""
+    lines = [
+        f"{records:,} pages on {HOSTS:,} hosts, {BATCH} chosen at a time.",
+        "",
+        "| way | choose, median | worst | median by the wall clock | plan anew | memory before | memory after |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+        *(f"| {t.way} | {t.median_ms:.1f} ms | {t.worst_ms:.1f} ms | {t.wall_ms:.1f} ms | {t.plan_ms:.0f} ms |"
+          f" {t.memory_before / 1e6:.0f} MB | {t.memory_after / 1e6:.0f} MB |" for t in found),
+        "",
+        f"Aim: no more than {1000 * AIM:.0f} ms per batch, by the median "
+        + ("(met)" if all(t.median_ms <= 1000 * AIM for t in found) else "(NOT met)"),
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Fill, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--batches", type=int, default=50)
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, open_collection(Path(folder) / "c") as collection:
+        migrate(collection.db, {"refresh": MIGRATIONS})
+        fill(collection.db, options.records)
+        found = [measure(collection.db, way, options.batches) for way in ("", "100000/day")]
+    text = report(options.records, found)
+    with written("due", options.write):
+        print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""sanderling aliases: other names, as the stored pages give them."""
+
+import argparse
+import os
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from sanderling.cli.arguments import Call, print_json, print_rows, say, whole
+from sanderling.errors import MissingExtra, UsageError, unwritten
+from sanderling.search.aliases.anchors import anchor_mentions, redirect_mentions
+from sanderling.search.aliases.cues import CUES, read_pattern
+from sanderling.search.aliases.finder import Alias, Text, add_mentions, answer_for, find_evidence
+from sanderling.search.aliases.mentions import Wanted
+from sanderling.search.aliases.sources import joined, page_texts, stored_anchors, stored_pages, stored_redirects
+from sanderling.search.background_indexer import can_index
+from sanderling.storage.collection import read_collection
+
+HELP = "Find other names of a person, a place, a drug, a function, as the stored pages give them."
+EXAMPLES = """\
+examples:
+  sanderling aliases "New York City"
+  sanderling aliases --names people.txt --json           many names, one pass
+  sanderling aliases Mumbai --pattern "[name] hoy *"      words of your own between name and alias
+  sanderling aliases Mumbai --links                       also what links and redirects call it
+  sanderling aliases aspirin --text notes/                texts of your own instead of a collection
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    parser.add_argument("name", nargs="*", help="a name to find others for")
+    parser.add_argument("--names", metavar="FILE", help="a file with one name per line")
+    parser.add_argument("--pattern", action="append", metavar="P", help="'[name] better known as *' (repeatable)")
+    parser.add_argument("--links", action="store_true", help="also read link texts and redirects")
+    parser.add_argument("--text", action="append", metavar="PATH", help="read these files or folders instead")
+    parser.add_argument(
+        "--workers", type=whole, metavar="N", default=os.cpu_count() or 1, help="processes (default: one per core)"
+    )
+    parser.add_argument(
+        "--widen", action="store_true", help="let searches for NAME also find these names (--most 0: no longer)"
+    )
+    parser.add_argument("--most", type=whole, metavar="N", default=10, help="candidates per name (default 10)")
+
+
+def run(call: Call) -> int:
+    """Find and print."""
+    names = wanted_names(call.args)
+    cues = tuple(map(read_pattern, call.args.pattern or ())) or CUES
+    wanted = Wanted(names, cues)
+    if call.args.text:
+        found = find_evidence(own_texts(call.args.text), names, cues, call.args.workers, load_file)
+    else:
+        with read_collection(call.collection) as collection:
+            pages = stored_pages(collection.db, collection.archive)
+            found = find_evidence(pages, names, cues, call.args.workers, page_texts)
+            if call.args.links:
+                add_mentions(found, anchor_mentions(lambda: stored_anchors(collection.db), wanted))
+                add_mentions(found, redirect_mentions(stored_redirects(collection.db), wanted))
+    answer = answer_for(names, wanted, found)
+    show(call, answer)
+    if call.args.widen:
+        widen(call, answer)
+    return 0
+
+
+def widen(call: Call, answer: dict[str, list[Alias]]) -> None:
+    """Let the search page and `sanderling search` use what was found."""
+    if not can_index():
+        raise MissingExtra("widening searches", "search")
+    from sanderling.search.query_expansion import keep_names
+
+    names = {name: [alias.alias for alias in found[: call.args.most]] for name, found in answer.items()}
+    try:
+        keep_names(call.collection / "index", names)
+    except OSError as error:
+        raise unwritten(f"these names beside the index of {call.collection}", error) from None
+
+
+def wanted_names(args: argparse.Namespace) -> list[str]:
+    """The names asked for, on the line and in the file."""
+    names = list(args.name)
+    if args.names:
+        try:
+            names += Path(args.names).read_text(encoding="utf-8").splitlines()
+        except OSError as error:
+            raise UsageError(f"cannot read the names in {args.names}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise UsageError(f"{args.names} is no list of names: it is no text in UTF-8") from None
+    names = list(dict.fromkeys(name.strip() for name in names if name.strip()))
+    if not names:
+        raise UsageError("say whose other names you want: sanderling aliases NAME, or --names FILE")
+    return names
+
+
+def own_texts(paths: list[str]) -> Iterator[Path]:
+    """The files to read, folders walked."""
+    for path in map(Path, paths):
+        if path.is_dir():
+            yield from sorted(entry for entry in path.rglob("*") if entry.is_file() and not entry.is_symlink())
+        elif path.is_file():
+            yield path
+        else:
+            raise UsageError(f"there is no file or folder {path} to read")
+
+
+def load_file(path: Path) -> Iterator[Text]:
+    """The text of one file; one that cannot be read gives none."""
+    try:
+        yield str(path), joined(path.read_bytes())
+    except OSError:
+        return
+
+
+def show(call: Call, answer: dict[str, list[Alias]]) -> None:
+    """Print candidates, best first."""
+    for name, aliases in answer.items():
+        if not aliases:
+            say(call, f"nothing calls {name!r} by another name")
+    rows = [(name, alias) for name, aliases in answer.items() for alias in aliases[: call.args.most]]
+    if call.json:
+        for name, alias in rows:
+            print_json({"name": name, **asdict(alias)})
+    elif rows:
+        table = [
+            (name, alias.alias, alias.count, alias.source_count, ", ".join(alias.cues), alias.sentences[0])
+            for name, alias in rows
+        ]
+        print_rows(table, ("name", "alias", "times", "sources", "words", "sentence"))

@@ -1,0 +1,47 @@
+"""sanderling completion: print a completion script for the shell."""
+
+import argparse
+
+import shtab
+
+from sanderling.cli.arguments import Call, command_module, fill, new_parser, print_json
+from sanderling.config.loader import known
+
+HELP = "Print a script that completes commands and flags in your shell."
+EXAMPLES = """\
+examples:
+  source <(sanderling completion bash)                                   # for this shell; best in ~/.bashrc
+  mkdir -p ~/.zfunc && sanderling completion zsh > ~/.zfunc/_sanderling  # fpath has to name ~/.zfunc
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="your shell")
+
+
+def name_choices(parser: argparse.ArgumentParser) -> None:
+    """Tell the shell which values a setting can have; when a command is run, the setting itself refuses others."""
+    settings = {setting.flag: setting for setting in known().values() if setting.choices}
+    for action in parser._actions:
+        for flag in action.option_strings:
+            if flag in settings:
+                action.choices = settings[flag].choices
+
+
+def run(call: Call) -> int:
+    """Print the script for all commands there are."""
+    from sanderling.cli import COMMANDS
+
+    whole = new_parser("sanderling")
+    subparsers = whole.add_subparsers(dest="command")
+    for name, text in COMMANDS.items():
+        parser = subparsers.add_parser(name, help=text)
+        fill(parser, command_module(name))
+        name_choices(parser)
+    script = shtab.complete(whole, shell=call.args.shell)
+    if call.json:
+        print_json({"shell": call.args.shell, "script": script})
+    else:
+        print(script)
+    return 0

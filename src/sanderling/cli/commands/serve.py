@@ -1,0 +1,64 @@
+"""sanderling serve: a search page and a window into the crawl, in the browser."""
+
+import argparse
+import importlib.util
+import ipaddress
+
+from sanderling.cli.arguments import Call, print_json, say
+from sanderling.errors import MissingExtra, UsageError
+
+HELP = "Serve a search page, stored pages, changes and a live dashboard; what changes things needs a login."
+EXAMPLES = """\
+examples:
+  sanderling serve
+  sanderling serve -C archive-2026 --port 8500
+  sanderling serve --host 0.0.0.0 --host-name search.example.org     beyond this machine; put TLS before it
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to serve on (default 127.0.0.1: this machine only)"
+    )
+    parser.add_argument("--port", type=int, default=8420, help="port (default 8420; 0: any free one)")
+    parser.add_argument(
+        "--host-name", action="append", default=[], metavar="NAME", help="name it is reached by (repeatable)"
+    )
+    parser.add_argument(
+        "--trust-proxy", action="append", default=[], metavar="ADDRESS",
+        help="address or network of a proxy whose X-Forwarded-For is believed (repeatable; default: of none)",
+    )  # fmt: skip
+    parser.add_argument("--no-index", action="store_true", help="do not keep the search index up to date")
+
+
+def _network(text: str) -> str:
+    """Check the address or network of a proxy."""
+    try:
+        return str(ipaddress.ip_network(text)) if "/" in text else str(ipaddress.ip_address(text))
+    except ValueError:
+        raise UsageError(f"--trust-proxy {text}: write an address or a network, 127.0.0.1 or 10.0.0.0/8") from None
+
+
+def run(call: Call) -> int:
+    """Serve until interrupted."""
+    for part in ("tantivy", "starlette", "uvicorn", "argon2", "jinja2"):
+        if importlib.util.find_spec(part) is None:
+            raise MissingExtra("serving", "search")
+    if not 0 <= call.args.port < 65536:
+        raise UsageError("--port is a number up to 65535")
+    from sanderling.web.server import Place, serve
+
+    names = tuple(name.lower() for name in call.args.host_name)
+    place = Place(call.args.host, call.args.port, names, tuple(map(_network, call.args.trust_proxy)))
+
+    def tell(text: str) -> None:
+        if call.json and text.startswith("http"):
+            print_json({"url": text})
+        elif text.startswith("http"):
+            print(text, flush=True)
+        else:
+            say(call, text)
+
+    serve(call.collection, place, tell, index=not call.args.no_index)
+    return 0

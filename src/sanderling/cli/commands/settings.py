@@ -1,0 +1,52 @@
+"""sanderling settings: every setting with its value and where it can be set."""
+
+import argparse
+
+from sanderling.cli.arguments import Call, print_json, print_rows
+from sanderling.config.loader import ENVIRONMENT, known
+from sanderling.config.redact import shown
+
+HELP = "List every setting: its value now (no secrets), its flag, its key in sanderling.toml, its environment variable."
+EXAMPLES = """\
+examples:
+  sanderling settings
+  SANDERLING_DELAY=2 sanderling settings --json
+  SANDERLING_SETTINGS=~/mine.toml sanderling settings     # as --settings does
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Nothing of its own."""
+
+
+def run(call: Call) -> int:
+    """Print the table."""
+    rows = []
+    for name, setting in known().items():
+        value = shown(name, call.found.get(name, setting.default))
+        rows.append(
+            {
+                "name": name,
+                "value": list(value) if isinstance(value, tuple) else value,
+                "set": name in call.found,
+                "flag": setting.flag,
+                "environment": ENVIRONMENT + name.upper(),
+                "help": setting.help,
+            }
+        )
+    if call.json:
+        for row in rows:
+            print_json(row)
+    else:
+        print_rows(
+            [(row["name"], _spelled(row["value"]), row["flag"], row["environment"], row["help"]) for row in rows],
+            ("toml key", "value", "flag", "environment", "meaning"),
+        )
+    return 0
+
+
+def _spelled(value: object) -> str:
+    """A value as the settings file has it; `-` for nothing."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(value) or "-" if isinstance(value, list) else str(value) or "-"

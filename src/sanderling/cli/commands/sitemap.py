@@ -1,0 +1,88 @@
+"""sanderling sitemap: write a sitemap of what we know of a site."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from sanderling.cli.arguments import Call, print_json, say
+from sanderling.cli.time_format import iso
+from sanderling.clock import http_time
+from sanderling.discovery.entry_types import Entry, Limits
+from sanderling.discovery.writer import write_sitemaps
+from sanderling.errors import UsageError, unwritten
+from sanderling.storage.collection import Collection, read_collection
+from sanderling.storage.page_history import change_class, is_telling
+from sanderling.storage.queries import PageRow, known_url, pages
+from sanderling.urls.normalize import host_of
+
+HELP = "Write a sitemap of the stored pages of a site: when each changed last, and how often it does."
+EXAMPLES = """\
+examples:
+  sanderling sitemap > sitemap.xml              --json: its entries, one object per line
+  sanderling sitemap --site https://example.org/ -o public/     more than 50,000 pages: an index and its parts
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    parser.add_argument("--site", metavar="URL", help="of which host, where the collection has several")
+    parser.add_argument("-o", "--output", metavar="DIR", help="folder for the files (default: standard output)")
+
+
+def run(call: Call) -> int:
+    """Write one sitemap, or an index with its parts."""
+    with read_collection(call.collection) as collection:
+        host = chosen_host(collection, call.args.site)
+        files = write_sitemaps(entries(collection, host), host)
+        if call.json and not call.args.output:
+            for entry in entries(collection, host):
+                print_json({"url": entry.loc, "lastmod": iso(entry.lastmod or 0), "changefreq": entry.changefreq})
+            return 0
+        if not call.args.output:
+            body = next(
+                write_sitemaps(entries(collection, host), host, limits=Limits(entries=10**9, bytes=10**12))
+            ).body
+            sys.stdout.buffer.write(body)
+            return 0
+        folder = Path(call.args.output)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for file in files:
+                (folder / file.name).write_bytes(file.body)
+                say(call, f"{folder / file.name}")
+        except OSError as error:
+            raise unwritten(folder, error) from None
+    return 0
+
+
+def chosen_host(collection: Collection, site: str | None) -> str:
+    """The one host a sitemap speaks for."""
+    if site:
+        return host_of(known_url(collection, site)[1])
+    rows = collection.db.execute(
+        "SELECT h.name, count(*) FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
+        " WHERE p.status BETWEEN 200 AND 299 AND u.role = 'page' GROUP BY h.name ORDER BY 2 DESC"
+    ).fetchall()
+    if not rows:
+        raise UsageError(f"{collection.folder} holds no pages yet")
+    if len(rows) > 1:
+        names = ", ".join(name for name, _ in rows[:5])
+        raise UsageError(f"a sitemap speaks for one host: say which with --site ({names})")
+    return str(rows[0][0])
+
+
+def entries(collection: Collection, host: str) -> Iterator[Entry]:
+    """The stored pages of a host that may be found, in the order they were."""
+    for row in pages(collection.db, "h.name = ? AND p.status BETWEEN 200 AND 299 AND p.noindex = 0", (host,)):
+        if not row.canonical or row.canonical == row.url:
+            seen = (row.first_seen, row.last_visit, row.visits)
+            yield Entry(
+                row.url, _changed_at(row), changefreq=change_class(*seen, row.changes) if is_telling(*seen) else ""
+            )
+
+
+def _changed_at(row: PageRow) -> float:
+    """When a page changed last: as we saw it, or before our first visit as its server says."""
+    said = http_time(row.last_modified) if not row.changes else None
+    return min(said, row.last_change) if said and said > 0 else row.last_change

@@ -1,0 +1,215 @@
+"""sanderling status: what a collection holds and how its last crawl ended."""
+
+import argparse
+import json
+import time
+from collections import Counter
+
+import msgspec
+
+from sanderling.cli.arguments import Call, folded, print_json
+from sanderling.cli.progress import size_text
+from sanderling.cli.time_format import iso, shorter
+from sanderling.crawl.depth import drawn, levels
+from sanderling.db.connection import Connection
+from sanderling.dedup.duplicate_stats import count
+from sanderling.discovery.changefreq import CLASSES
+from sanderling.models import Reason
+from sanderling.storage.collection import Collection, get_meta, read_collection
+from sanderling.storage.page_history import classes
+from sanderling.storage.queries import STATE
+
+HELP = "Say what a collection holds, what is still to do, and which hosts are held back and why."
+EXAMPLES = """\
+examples:
+  sanderling status
+  sanderling status -C archive-2026 --json
+"""
+SEEDS = 5  # named to a person
+ALIKE = {"pages_same": "to the byte", "pages_near": "nearly", "pages_elsewhere": "by their own word (canonical)"}
+INDENT = 12  # columns before a value
+LEVELS = 12  # rows of them for a person
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Nothing of its own."""
+
+
+def run(call: Call) -> int:
+    """Print the state of the collection."""
+    with read_collection(call.collection) as collection:
+        state = describe(collection)
+    if call.json:
+        print_json(state)
+    else:
+        _print(state)
+    return 0
+
+
+def describe(collection: Collection) -> dict[str, object]:
+    """The state of a collection as one object."""
+    db = collection.db
+    (pages, size) = db.execute(
+        "SELECT count(*), coalesce(sum(size), 0) FROM pages JOIN urls ON urls.id = pages.url"
+        " WHERE status BETWEEN 200 AND 299 AND role = 'page'"
+    ).fetchone()
+    (archived,) = db.execute("SELECT coalesce(sum(committed), 0) FROM files").fetchone()
+    run = db.execute("SELECT started, ended, finish_reason, command FROM runs ORDER BY id DESC LIMIT 1").fetchone()
+    return {
+        "collection": str(collection.folder),
+        "session": int(get_meta(db, "session", "1")),
+        "complete": get_meta(db, "complete") == "1",
+        "seeds": json.loads(get_meta(db, "seeds", "[]")),
+        "pages": pages,
+        "bytes": size,
+        "archive_bytes": archived,
+        "urls": dict(db.execute("SELECT state, count(*) FROM urls WHERE role = 'page' GROUP BY state").fetchall()),
+        "skipped": dict(_reasons(db, "skipped")),
+        "failed": dict(_reasons(db, "failed")),
+        "outside": _outside(db),
+        "forgetting": get_meta(db, "forgetting") == "1",
+        "unlisted": int(get_meta(db, "unlisted", "0")),
+        "classes": dict(Counter(name for _, name in classes(db))),
+        "changes": _changes(db, time.time()),
+        "order": get_meta(db, "order"),
+        "depths": drawn(db),
+        "levels": [msgspec.to_builtins(level) for level in levels(db)],
+        "duplicates": _duplicates(db),
+        "hosts": db.execute("SELECT count(DISTINCT host) FROM urls WHERE state = 'visited'").fetchone()[0],
+        "held": _held(db, time.time()),
+        "complaints": _complaints(db),
+        "last_run": None
+        if run is None
+        else {"started": iso(run[0]), "ended": iso(run[1]), "finish_reason": run[2] or "unfinished", "command": run[3]},
+    }
+
+
+def _changes(db: Connection, now: float) -> dict[str, int]:
+    """Count changes as `sanderling changes` lists them: pages that ever changed, changes, and those of the last day."""
+    pages, every, today = db.execute(
+        "SELECT count(DISTINCT url), count(*), coalesce(sum(CASE WHEN at > ? THEN 1 ELSE 0 END), 0)"
+        " FROM changes WHERE kinds <> ''",
+        (now - 86_400,),
+    ).fetchone()
+    return {"pages": pages, "changes": every, "last_day": today}
+
+
+def _duplicates(db: Connection) -> dict[str, object]:
+    found = count(db)
+    ratios = {"link_share": round(found.link_share, 4), "cache_hit_ratio": round(found.hit_ratio, 4)}
+    return msgspec.structs.asdict(found) | ratios
+
+
+def _reasons(db: Connection, state: str) -> list[tuple[str, int]]:
+    """Count URLs by reason, other sites left out; the state is the one that `sanderling pages --skipped` names."""
+    sql = (
+        f"SELECT u.reason, count(*) FROM urls AS u WHERE {STATE} = ? AND role = 'page' AND u.reason <> ?"
+        " GROUP BY u.reason ORDER BY 2 DESC"
+    )
+    return db.execute(sql, (state, Reason.OUT_OF_SCOPE)).fetchall()
+
+
+def _outside(db: Connection) -> int:
+    """Count the links to other sites, which the crawl was never to follow."""
+    sql = "SELECT count(*) FROM urls WHERE state = 'skipped' AND role = 'page' AND reason = ?"
+    return int(db.execute(sql, (Reason.OUT_OF_SCOPE,)).fetchone()[0])
+
+
+def _held(db: Connection, now: float) -> list[dict[str, object]]:
+    """Hosts that must wait, longest first."""
+    rows = db.execute(
+        "SELECT name, hold, open_at, waiting FROM hosts WHERE waiting > 0 AND open_at > ? AND hold <> ''"
+        " ORDER BY open_at DESC LIMIT 20",
+        (now,),
+    )
+    return [
+        {"host": name, "reason": hold, "until": iso(until), "waiting": waiting} for name, hold, until, waiting in rows
+    ]
+
+
+def _complaints(db: Connection) -> list[dict[str, object]]:
+    """Hosts that asked us to slow down, how often, and how many seconds lie between requests since; the worst first."""
+    rows = db.execute(
+        "SELECT name, complaints, complained_at, learned FROM hosts WHERE complaints > 0"
+        " ORDER BY complaints DESC, name LIMIT 20"
+    )
+    return [
+        {"host": name, "complaints": count, "last": iso(at), "seconds_between": learned}
+        for name, count, at, learned in rows
+    ]
+
+
+def _print(state: dict[str, object]) -> None:
+    run = state["last_run"]
+    urls = state["urls"]
+    assert isinstance(urls, dict)
+    print(f"{state['collection']}: {state['pages']:,} pages, {size_text(float(str(state['bytes'])))}")
+    print(f"  seeds     {_first_seeds(state['seeds'])}")
+    print(f"  session   {state['session']}, {'complete' if state['complete'] else 'unfinished'}")
+    print(f"  archive   {size_text(float(str(state['archive_bytes'])))} of WARC")
+    print(f"  urls      {', '.join(f'{count:,} {name}' for name, count in sorted(urls.items()))}")
+    for name in ("skipped", "failed"):
+        reasons = state[name]
+        if isinstance(reasons, dict) and reasons:
+            print(f"  {name:<9} {', '.join(f'{count:,} {reason}' for reason, count in reasons.items())}")
+    if state["outside"]:
+        print(f"  outside   {state['outside']:,} links to other sites, not followed")
+    if state["unlisted"]:
+        print(f"  unlisted  {state['unlisted']:,} links to skipped URLs beyond those listed of one host and reason")
+    frequencies = state["classes"]
+    if isinstance(frequencies, dict) and frequencies:
+        known = ", ".join(f"{frequencies[name]:,} {name}" for name in CLASSES if name in frequencies)
+        print(f"  {'class':<9} {folded(f'{known} (how often pages change)', INDENT)}")
+    changes = state["changes"]
+    assert isinstance(changes, dict)
+    print(f"  changed   {changes['pages']:,} pages, {changes['last_day']:,} changes in the last day")
+    _print_duplicates(state["duplicates"])
+    _print_levels(state)
+    if state["forgetting"]:
+        print("  forget    was cut short; sanderling forget goes on with it")
+    held = state["held"]
+    for host in held if isinstance(held, list) else []:
+        print(
+            f"  held      {host['host']} until {shorter(host['until'])} ({host['reason']}), {host['waiting']} waiting"
+        )
+    _print_complaints(state["complaints"])
+    if isinstance(run, dict):
+        print(f"  last run  {shorter(run['started'])}: {run['finish_reason']}")
+
+
+def _print_complaints(hosts: object) -> None:
+    assert isinstance(hosts, list)
+    for host in hosts:
+        times = f"{host['complaints']:,} time{'' if host['complaints'] == 1 else 's'}"
+        pace = f"; asked every {host['seconds_between']:g} s since" if host["seconds_between"] else ""
+        print(f"  slowed    {host['host']} asked us {times} to slow down{pace}")
+
+
+def _first_seeds(seeds: object) -> str:
+    assert isinstance(seeds, list)
+    more = f" and {len(seeds) - SEEDS:,} more" if len(seeds) > SEEDS else ""
+    return ", ".join(map(str, seeds[:SEEDS])) + more
+
+
+def _print_duplicates(found: object) -> None:
+    """Duplicates at both levels: links, and pages."""
+    assert isinstance(found, dict)
+    if found["links"]:
+        print(f"  links     {found['links']:,} found, {found['link_share']:.1%} to URLs met before")
+    if found["cache_asked"]:  # not before the end of the first run
+        print(f"  look-ups  {found['cache_hit_ratio']:.1%} needed no disk")
+    if alike := [f"{found[name]:,} {words}" for name, words in ALIKE.items() if found[name]]:
+        print(f"  alike     {', '.join(alike)}")
+
+
+def _print_levels(state: dict[str, object]) -> None:
+    """How many pages lie how many links from their seed; those beyond the first rows together."""
+    found, depths = state["levels"], state["depths"]
+    assert isinstance(found, list)
+    for level in found[:LEVELS]:
+        counts = ", ".join(f"{count:,} {name}" for name, count in level.items() if name != "level" and count)
+        print(f"  level {level['level']:<3} {counts}")
+    if len(found) > LEVELS:
+        print(f"  level {found[LEVELS]['level']} to {found[-1]['level']}: see --json")
+    if isinstance(depths, dict) and depths:
+        print(f"  depths    {', '.join(f'{depth} from {seed}' for seed, depth in depths.items())}")

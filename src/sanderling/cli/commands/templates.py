@@ -1,0 +1,59 @@
+"""sanderling templates: the kinds of pages a site is made of."""
+
+import argparse
+
+from sanderling.cli.arguments import Call, print_json, print_rows, whole
+from sanderling.db.connection import Connection
+from sanderling.errors import UsageError
+from sanderling.storage.collection import read_collection
+from sanderling.templates.naming import Named
+from sanderling.templates.template_indexer import learn_site, looks_of, open_structures
+
+HELP = "Find the templates of the stored sites by how their pages are built; the rarest come first."
+EXAMPLES = """\
+examples:
+  sanderling templates                         of every stored site
+  sanderling templates --site example.org      of one
+  sanderling templates --json | head
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    parser.add_argument("--site", help="only hosts whose name contains this")
+    parser.add_argument("--least", type=whole, default=1, metavar="N", help="only templates of at least so many pages")
+
+
+def run(call: Call) -> int:
+    """Learn the templates of each site and print them."""
+    rows: list[tuple[str, Named]] = []
+    with read_collection(call.collection) as collection, open_structures(collection) as structures:
+        for site, host in sites(collection.db, call.args.site):
+            if not structures.count(site):
+                continue
+            learn_site(structures, collection.db, site)
+            placed = structures.placed(site)
+            looks = [look for look in looks_of(structures, collection.db, site) if look.id in placed]
+            named = structures.templates(looks, [placed[look.id] for look in looks])
+            rows += [(host, template) for template in named if template.pages >= call.args.least]
+    if call.json:
+        for host, template in rows:
+            print_json(
+                {"site": host, "pattern": template.pattern, "pages": template.pages, "idf": round(template.rarity, 3),
+                 "example": template.example}
+            )  # fmt: skip
+    else:
+        print_rows(
+            ((t.pages, f"{t.rarity:.2f}", host + t.pattern, t.example) for host, t in rows),
+            ("pages", "idf", "pattern", "example"),
+        )
+    return 0
+
+
+def sites(db: Connection, wanted: str | None) -> list[tuple[int, str]]:
+    """The stored hosts, or those asked for."""
+    found = [(int(id_), str(name)) for id_, name in db.execute("SELECT id, name FROM hosts ORDER BY name")]
+    chosen = [(id_, name) for id_, name in found if wanted is None or wanted in name]
+    if not chosen and wanted is not None:
+        raise UsageError(f"no stored site is called {wanted!r}; sanderling templates alone names them")
+    return chosen

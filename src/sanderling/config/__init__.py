@@ -1,0 +1,1 @@
+"""Settings, the settings file, and redaction of secrets."""

@@ -1,0 +1,1 @@
+"""Main content of a page: regions, boilerplate rules, volatile text, prices."""

@@ -1,0 +1,1 @@
+"""Rules that recognize boilerplate inside the main content."""

@@ -1,0 +1,42 @@
+"""Recognize links that share a page on a social network, by mail or by messenger."""
+
+import re
+from itertools import repeat
+
+from sanderling.html.parser import Element
+
+SHARER = re.compile(  # addresses to which a page is handed to be told of, as those who take it document them
+    r"(?:https?:)?//(?:[\w-]+\.)?(?:facebook\.com/(?:sharer|share\.php|(?:v[\d.]+/)?dialog/(?:share|send|feed))|"
+    r"(?:twitter|x)\.com/(?:intent|share|home/?\?status=)|"
+    r"linkedin\.com/(?:sharearticle|sharing|cws/share|feed/?\?shareactive)|"
+    r"pinterest(?:\.\w{2,3}){1,2}/pin(?:/create|-builder)|reddit\.com/(?:r/\w+/)?submit|"
+    r"tumblr\.com/(?:widgets/)?share|whatsapp\.com/send/?\?(?!(?:[^#]*&)?phone=\+?\d)|wa\.me/\?|"
+    r"(?:t|telegram)\.me/share|bsky\.app/intent|threads\.(?:net|com)/intent|"
+    r"xing\.com/(?:spi/shares|app/user|social/share)|getpocket\.com/(?:save|edit)|flipboard\.com/bookmarklet|"
+    r"ycombinator\.com/submitlink|(?:vk\.com|vkontakte\.ru)/share|ok\.ru/(?:offer|dk\?[^#]*share)|"
+    r"line\.me/(?:r/(?:msg|share)|lineit|social-plugin)|hatena\.ne\.jp/(?:entry|add\?)|weibo\.com/share|"
+    r"addtoany\.com/(?:share|add_to)|buffer(?:app)?\.com/add|digg\.com/submit|instapaper\.com/(?:edit|hello2)\?|"
+    r"evernote\.com/clip\.action|blogger\.com/blog-this|teams\.microsoft\.com/share)|"
+    r"(?:https?:)?//[\w.-]+/share/?\?(?:[^#]*&)?(?:text|url)=|"  # Mastodon, wherever it is, and others
+    r"mailto:\?|sms:[?&;]|whatsapp://send/?\?(?!(?:[^#]*&)?phone=\+?\d)|fb-messenger://share|tg://msg|viber://forward",
+    re.IGNORECASE | re.ASCII,
+).match
+SHARING = (  # one of them is in each such address: where none is, no link has to be looked at
+    "/shar", "/intent", "/send", "/submit", "/pin/create", "/pin-builder", "dialog/", "com/home", "?shareactive",
+    "wa.me/?", "app/user", "pocket.com/", "/bookmarklet", "ok.ru/", "/r/msg", "/lineit", "/social-plugin",
+    "hatena.ne.jp/", ".com/add", "instapaper.com/", "/clip.action", "/blog-this", "mailto:?", "sms:?", "sms:&", "sms:;",
+    "tg://msg", "viber://",
+)  # fmt: skip
+
+
+def is_sharer(href: str) -> bool:
+    """Say whether a link leads to where pages are shared: that is no place."""
+    return SHARER(href.lstrip()) is not None
+
+
+def sharers(links: list[Element]) -> list[Element]:
+    """Choose the links by which a page is shared."""
+    whole = "\n".join(filter(None, map(Element.attr, links, repeat("href")))).lower()
+    if not any(map(whole.__contains__, SHARING)):
+        return []
+    return [link for link in links if is_sharer(link.attr("href") or "")]

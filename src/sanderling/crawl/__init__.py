@@ -1,0 +1,1 @@
+"""A running crawl: context, pipeline, coordinator, session, refresh."""

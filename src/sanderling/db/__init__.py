@@ -1,0 +1,1 @@
+"""Connections to SQLite and PostgreSQL, migrations, and the schema of every package."""

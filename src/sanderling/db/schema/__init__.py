@@ -1,0 +1,1 @@
+"""Tables and numbered migrations, one module per owning package."""

@@ -1,0 +1,1 @@
+"""Permanent deletion of pages."""

@@ -1,0 +1,1 @@
+"""Fast comparison of two page versions; every shortcut agrees with the full fingerprint."""

@@ -1,0 +1,122 @@
+"""The roll of known URLs: sixteen bytes for one met lately, a few bits for every one, so that the disk is seldom asked.
+
+A URL has one row by its hash. A row has room for the hashes and values of the three URLs that were noted last, and for
+four bits of every URL ever noted. Where a bit is missing, the URL is new: no disk can know more. Who must make room is
+remembered apart, as long as those are few. The roll doubles with the URLs noted, up to a limit. To double is to write
+it down twice, since one more bit of the hash decides between the halves; what stands in the wrong half afterwards is
+written over first. Beyond the limit the roll errs more often on the safe side, which is to ask.
+"""
+
+from array import array
+from collections.abc import Iterable
+from itertools import combinations, islice
+from random import Random
+
+from sanderling.models import Url
+
+LIMIT = 1 << 20  # rows; 59 MB
+FIRST = 1 << 10
+CELLS = 7  # of a row: hash and value of the last URL, of the one before, of the one before that; bits of all
+PATTERNS = 1 << 12
+SHIFT = 44  # of the hash: bits above choose a pattern, those below a row
+MOST_APART = 60_000  # 8 MB
+AGAIN = 1 << 57  # in a value, above all that is noted: the URL was asked for since
+
+
+def _patterns() -> tuple[int, ...]:
+    """Four of 63 bits each, drawn two and two: one by one they took a tenth of the time that it takes to start."""
+    draws = Random(0).choices([1 << a | 1 << b for a, b in combinations(range(63), 2)], k=3 * PATTERNS)
+    whole = (one | other for one, other in zip(draws[::2], draws[1::2], strict=True) if not one & other)
+    return tuple(islice(whole, PATTERNS))
+
+
+BITS = _patterns()
+
+
+class Roll:
+    """Values of URLs by their hash; a value is never 0 and has at most 57 bits."""
+
+    def __init__(self, limit: int = LIMIT, most_apart: int = MOST_APART) -> None:
+        self.limit = limit
+        self.most_apart = most_apart
+        self.mask = FIRST - 1
+        self.cells = array("q", bytes(8 * CELLS * FIRST))  # one array: what is read together lies together
+        self.apart: dict[int, int] = {}  # those that made room for others
+        self.noted = 0
+
+    def note(self, key: int, value: int) -> None:
+        """Write a URL down; the one of its row that was noted longest ago makes room."""
+        mask, cells = self.mask, self.cells
+        at = (key & mask) * CELLS
+        first = cells[at]
+        if first != key:
+            if not (first ^ key) & mask:  # else it stands in the wrong half
+                second = cells[at + 2]
+                if not (second ^ key) & mask:
+                    third, value_of_third = cells[at + 4], cells[at + 5]
+                    if value_of_third and not (third ^ key) & mask:
+                        self._set_apart(third, value_of_third)
+                    cells[at + 4], cells[at + 5] = second, cells[at + 3]
+                cells[at + 2], cells[at + 3] = first, cells[at + 1]
+            cells[at] = key
+        cells[at + 1] = value
+        cells[at + 6] |= BITS[key >> SHIFT & PATTERNS - 1]
+        self.noted += 1
+        if self.noted > mask >> 1 and mask + 1 < self.limit:
+            self._double()
+
+    def _set_apart(self, key: int, value: int) -> None:
+        if len(self.apart) >= self.most_apart:
+            self.apart.clear()
+        self.apart[key] = value
+
+    def pass_by(self, key: int) -> None:
+        """Remember that a URL was met, and nothing of it."""
+        self.cells[(key & self.mask) * CELLS + 6] |= BITS[key >> SHIFT & PATTERNS - 1]
+
+    def answer(self, urls: Iterable[Url], found: dict[Url, int]) -> tuple[list[Url], list[Url]]:
+        """Add the values of those it has noted; say which were asked for before, and which only the disk can tell."""
+        cells, mask, patterns, apart = self.cells, self.mask, BITS, self.apart
+        often, unsure = [], []
+        for url in urls:
+            key = hash(url)
+            at = (key & mask) * CELLS
+            bits = patterns[key >> SHIFT & PATTERNS - 1]
+            if cells[at + 6] & bits != bits:
+                continue  # it is new for sure
+            if cells[at] == key:
+                place = at + 1
+            elif cells[at + 2] == key:
+                place = at + 3
+            elif cells[at + 4] == key:
+                place = at + 5
+            elif key in apart:
+                found[url] = apart[key] & ~AGAIN
+                continue
+            else:
+                unsure.append(url)
+                continue
+            value = cells[place]
+            found[url] = value & ~AGAIN
+            if value >= AGAIN:
+                often.append(url)
+            else:
+                cells[place] = value | AGAIN
+        return often, unsure
+
+    def value(self, key: int) -> int:
+        """What was noted of a URL; 0 if too many were noted since, or it was never met."""
+        at, cells = (key & self.mask) * CELLS, self.cells
+        for place in (at, at + 2, at + 4):
+            if cells[place] == key:
+                return cells[place + 1] & ~AGAIN
+        return self.apart.get(key, 0) & ~AGAIN
+
+    def is_new(self, key: int) -> bool:
+        """Was this URL surely never noted?"""
+        bits = BITS[key >> SHIFT & PATTERNS - 1]
+        return self.cells[(key & self.mask) * CELLS + 6] & bits != bits
+
+    def _double(self) -> None:
+        self.cells.extend(self.cells)
+        self.mask = 2 * self.mask + 1

@@ -1,0 +1,41 @@
+"""What a page's X-Robots-Tag says, as far as it is meant for everybody or for us."""
+
+import re
+from collections.abc import Iterator
+
+from sanderling.html.links import UNTIL
+
+# A name, in lower case; not a part of a date.
+_AGENT = re.compile(r"\*|(?=[0-9]*+[a-z_\-])[a-z0-9_\-]++(?:/[\w.]*+)?").fullmatch
+_NAMES = re.compile(r"(?<![\w*\-])([\w*\-]++)(?:/[\w.]*+)?+\s*+:").findall  # whatever stands before a colon
+_VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
+
+
+def robots_tag(value: str, agent: str = "sanderling") -> tuple[bool, bool]:
+    """Read the lines of the header: noindex and nofollow."""
+    directives = {word for line in value.lower().split("\n") for word in _for_us(line, agent.lower())}
+    return bool(directives & {"noindex", "none"}), bool(directives & {"nofollow", "none"})
+
+
+def until_of(value: str, agent: str = "sanderling") -> str:
+    """Read until when a page is there, as spelled; empty if nothing is said."""
+    for line in value.split("\n"):
+        found = UNTIL(line)
+        names = [name for name in _NAMES(line[: found.start()].lower()) if name not in _VALUED] if found else []
+        if found and names[-1:] in ([], ["*"], [agent.lower()]):
+            return found[1]
+    return ""
+
+
+def _for_us(line: str, agent: str) -> Iterator[str]:
+    """Give the directives of one line; an agent's name in front holds for all that follows it."""
+    ours = True
+    for part in line.split(","):
+        *names, value = part.split(":")
+        for name in map(str.strip, names):
+            if name in _VALUED or not _AGENT(name):
+                break  # the rest is its value, colons and all
+            ours = name.partition("/")[0] in ("*", agent)
+        else:
+            if ours:
+                yield from value.replace(";", " ").split()

@@ -1,0 +1,1 @@
+"""Response heads, content types, and content decoding; no I/O."""

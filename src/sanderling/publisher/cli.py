@@ -1,0 +1,150 @@
+"""The stand-alone publisher from the command line: arguments, and the life of the process."""
+
+import argparse
+import json
+import logging
+import signal
+import sys
+import threading
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from sanderling.errors import UsageError
+from sanderling.publisher.crawlers import verify_by_dns
+from sanderling.publisher.discovery import with_sitemap
+from sanderling.publisher.indexnow import ENDPOINT
+from sanderling.publisher.priority import FORMULAS
+from sanderling.publisher.publish_server import Post, Round, Watch, make_server, robots_of
+from sanderling.publisher.published_site import Site
+from sanderling.publisher.state_db import connect
+
+AWAKE_SECONDS = 1.0  # between two looks whether we are told to stop
+HELP = "Tell crawlers what changed on your site, from its document root and its access log."
+EXAMPLES = """\
+examples:
+  sanderling publish /var/www/html --base https://example.org --access-log /var/log/nginx/access.log
+  sanderling publish /var/www/html --base https://example.org --once     look once, say what changed, and end
+  curl 'http://127.0.0.1:8099/changes.xml?LAST_VISIT=2024-05-01T00:00:00Z'
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what can be asked for."""
+    add = parser.add_argument
+    add("docroot", metavar="DOCROOT", type=Path, help="the folder the web server serves")
+    add("--base", required=True, metavar="URL", help="the site as visitors see it, e.g. https://example.org")
+    add("--access-log", metavar="FILE", type=Path, help="the server's access log, common or combined format")
+    add("--state", metavar="FILE", type=Path, help="where views and changes are kept (default: ./publisher.db)")
+    add("--listen", metavar="HOST:PORT", default="127.0.0.1:8099", help="where to answer (default: 127.0.0.1:8099)")
+    add("--priority", choices=FORMULAS, default="hits", help="how views become a priority (default: hits)")
+    add("--half-life", metavar="DAYS", type=float, default=30.0, help="of a view with --priority decay (default: 30)")
+    add("--private", metavar="PREFIX", action="append", default=[], help="paths that are never listed (repeatable)")
+    add("--parameter", metavar="NAME", action="append", default=[], help="query parameter that names a page of its own")
+    add("--index", metavar="NAME", default="index.html", help="name of a folder's own page (default: index.html)")
+    add(
+        "--scan-every", metavar="SECONDS", type=float, default=60.0, help="how often to look at the files (default: 60)"
+    )
+    add("--side-files", action="store_true", help="write .tvi files beside pages with volatile parts")
+    add("--indexnow-key", metavar="KEY", default="", help="tell search engines of changes by IndexNow")
+    add("--indexnow-endpoint", metavar="URL", default=ENDPOINT, help="where to tell them")
+    add("--verify-crawlers", action="store_true", help="count crawlers whose address has their owner's name apart")
+    add("--once", action="store_true", help="look once, print what was found, and end")
+
+
+def site_of(args: argparse.Namespace) -> Site:
+    """Make the site from the arguments."""
+    root = args.docroot.resolve()
+    state = args.state or Path("publisher.db")
+    if not root.is_dir():
+        raise UsageError(f"{args.docroot} is no folder: give the document root of the site")
+    if state.resolve().is_relative_to(root):
+        raise UsageError(f"{state} lies in the document root, where visitors could fetch it: choose --state elsewhere")
+    return Site(
+        base=args.base.rstrip("/"),
+        state=state,
+        formula=args.priority,
+        half_life_days=args.half_life,
+        private=tuple(args.private),
+        kept_parameters=tuple(args.parameter),
+        index=args.index,
+        indexnow_key=args.indexnow_key,
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Publish until told to stop, or look once."""
+    site = site_of(args)
+    if args.access_log and not args.access_log.is_file():
+        raise UsageError(f"there is no access log {args.access_log}")
+    verify = verify_by_dns if args.verify_crawlers else None
+    post = Post(args.docroot, args.access_log, args.scan_every, 1.0, args.side_files, args.indexnow_endpoint, verify)
+    watch = Watch(site, post)
+    with closing(connect(site.state)) as db:
+        _report(watch.round(db, everything=True), args.json)
+    if not args.once:
+        _stay(site, watch, args)
+    return 0
+
+
+def _report(found: Round, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(asdict(found)), flush=True)
+    elif found.scan:
+        print(
+            f"{found.scan.pages} pages: {found.scan.new} new, {found.scan.changed} changed, {found.scan.gone} gone; "
+            f"{found.reading.lines} lines of the log read, {found.reading.malformed} malformed",
+            flush=True,
+        )
+
+
+def _stay(site: Site, watch: Watch, args: argparse.Namespace) -> None:
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    host, port = _listen(args.listen)
+    try:
+        server = make_server(site, host, port)
+    except OSError as wrong:
+        raise UsageError(f"cannot listen on {args.listen}: {wrong}") from None
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: watch.stopped.set())
+    robots = robots_of(args.docroot)
+    if with_sitemap(site, robots) != robots and not args.quiet:
+        print(f"add to robots.txt: Sitemap: {site.url(site.sitemap_path)}", file=sys.stderr)
+    if not args.quiet:
+        address = f"http://{host}:{server.server_port}"
+        print(f"publishing on {address}{site.changes_path} and {site.sitemap_path}", file=sys.stderr, flush=True)
+    threads = [threading.Thread(target=work, daemon=True) for work in (server.serve_forever, watch.run)]
+    for thread in threads:
+        thread.start()
+    while not watch.stopped.wait(AWAKE_SECONDS):
+        pass  # a signal may have reached another thread: this one hears of it when it is awake
+    server.shutdown()
+    server.server_close()
+    threads[1].join()
+
+
+def _listen(text: str) -> tuple[str, int]:
+    parts = urlsplit(f"//{text}")
+    try:
+        return parts.hostname or "127.0.0.1", 8099 if parts.port is None else parts.port
+    except ValueError:
+        raise UsageError(f"{text!r} is no place to listen: give a host and a port, such as 127.0.0.1:8099") from None
+
+
+def main() -> int:
+    """Run without the rest of Sanderling."""
+    parser = argparse.ArgumentParser(
+        "python -m sanderling.publisher",
+        description=HELP,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON for scripts")
+    parser.add_argument("--quiet", action="store_true", help="print results only")
+    try:
+        return run(parser.parse_args())
+    except UsageError as wrong:
+        print(f"sanderling publish: {wrong}", file=sys.stderr)
+        return wrong.exit_code

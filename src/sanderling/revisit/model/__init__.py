@@ -1,0 +1,1 @@
+"""Statistics behind the learned revisit policy."""

@@ -1,0 +1,1 @@
+"""Revisit policies: when a page is due again."""

@@ -1,0 +1,19 @@
+"""All policies by name; the default is the one that measures best (docs/benchmarks.md)."""
+
+from sanderling.revisit.policies import (
+    cho,
+    fixed,
+    heritrix,
+    lambda_crawl,
+    learned,
+    nutch,
+    self_adjusting,
+    sitemap_driven,
+)
+from sanderling.revisit.policies.policy import Policy
+
+DEFAULT = "learned"
+POLICIES: dict[str, Policy] = {
+    module.POLICY.name: module.POLICY
+    for module in (learned, fixed, sitemap_driven, self_adjusting, nutch, heritrix, cho, lambda_crawl)
+}

@@ -1,0 +1,1 @@
+"""Memory limits and signal handling of the process."""

@@ -1,0 +1,1 @@
+"""Other names of things, found in stored pages."""

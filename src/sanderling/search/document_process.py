@@ -1,0 +1,127 @@
+"""Extract the text of documents in a child process, which is killed when a document takes too long."""
+
+import atexit
+import logging
+import os
+import select
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+
+from sanderling.runtime.isolation import python_command
+from sanderling.search.document_readers import FRAME, KINDS
+from sanderling.search.search_types import LARGEST_BODY
+
+TIME_LIMIT = 20.0  # seconds per document
+CHUNK = 1 << 16
+_MODULE = "sanderling.search.document_readers"
+_START = "import runpy, sys; sys.path[:] = {path!r}; runpy.run_module({module!r}, run_name='__main__')"
+_log = logging.getLogger(__name__)
+
+
+class ExtractionError(Exception):
+    """A document could not be read; the message is the reason."""
+
+
+class DocumentExtractor:
+    """Sends documents to a child process, which is started when first needed and after each one that was killed."""
+
+    def __init__(self, time_limit: float = TIME_LIMIT) -> None:
+        self._time_limit = time_limit
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+
+    def extract(self, kind: str, body: bytes) -> str:
+        """Return the text of a document. Raises ExtractionError if it is damaged or exceeds the limits."""
+        with self._lock:
+            process = self._running()
+            deadline = time.monotonic() + self._time_limit
+            try:
+                _send(process, FRAME.pack(KINDS.index(kind), len(body)) + body, deadline)
+                succeeded, size = FRAME.unpack(_receive(process, FRAME.size, deadline))
+                text = _receive(process, min(size, LARGEST_BODY * 8), deadline).decode("utf-8", "replace")
+            except (ExtractionError, OSError) as error:
+                self._kill()
+                raise ExtractionError(str(error)) from error
+        if not succeeded:
+            raise ExtractionError(text)
+        return text
+
+    def close(self) -> None:
+        """End the child process."""
+        with self._lock:
+            self._kill()
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self._kill()
+            self._process = _start()
+        return self._process
+
+    def _kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    with suppress(OSError):
+                        pipe.close()
+            self._process = None
+
+
+def _start() -> subprocess.Popen[bytes]:
+    """Start the child process, isolated: it imports modules only from where this process does, not from its folder."""
+    path = [folder for folder in sys.path if folder and os.path.isabs(folder)]
+    command = python_command("-I", "-c", _START.format(path=path, module=_MODULE))
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, cwd=os.sep
+    )
+    assert process.stdin is not None
+    os.set_blocking(process.stdin.fileno(), False)
+    return process
+
+
+def _send(process: subprocess.Popen[bytes], data: bytes, deadline: float) -> None:
+    assert process.stdin is not None
+    pipe, rest = process.stdin.fileno(), memoryview(data)
+    while rest:
+        _wait([], [pipe], deadline)
+        rest = rest[os.write(pipe, rest[:CHUNK]) :]
+
+
+def _receive(process: subprocess.Popen[bytes], size: int, deadline: float) -> bytes:
+    assert process.stdout is not None
+    pipe, received = process.stdout.fileno(), bytearray()
+    while len(received) < size:
+        _wait([pipe], [], deadline)
+        chunk = os.read(pipe, min(size - len(received), CHUNK))
+        if not chunk:
+            raise ExtractionError("process_ended")
+        received += chunk
+    return bytes(received)
+
+
+def _wait(readers: list[int], writers: list[int], deadline: float) -> None:
+    """Wait until a pipe is ready. Raises ExtractionError after the deadline."""
+    poll = select.poll()
+    for pipe in readers:
+        poll.register(pipe, select.POLLIN)
+    for pipe in writers:
+        poll.register(pipe, select.POLLOUT)
+    if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+        raise ExtractionError("time_limit")
+
+
+_extractor = DocumentExtractor()
+atexit.register(_extractor.close)
+
+
+def text_of_document(kind: str, body: bytes) -> str:
+    """Return the text of a document; empty if it cannot be read, which is logged with the reason."""
+    try:
+        return _extractor.extract(kind, body)
+    except ExtractionError as error:
+        _log.info("no text extracted from a document of kind %s: %s", kind, error)
+        return ""

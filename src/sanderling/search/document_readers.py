@@ -1,0 +1,118 @@
+"""Extract the text of PDF and office files, within one budget of unpacked bytes per file.
+
+Runs in a child process (see extraction.py): as a module it answers requests on its standard input until that is closed.
+"""
+
+import contextlib
+import io
+import re
+import struct
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+from sanderling.search.search_types import LARGEST_BODY
+
+UNPACKED_LIMIT = 20_000_000  # bytes of all parts of an office file together, once unpacked
+NAMES_LIMIT = 10_000
+PARTS_LIMIT = 500
+PDF_PAGES_LIMIT = 300
+MEMORY_LIMIT = 1 << 30  # bytes of address space of the child process
+FRAME = struct.Struct("!BI")  # of a request: kind and size; of an answer: whether it succeeded and size
+KINDS = ("pdf", "word", "sheet", "slides")
+# The parts of an office file that contain its text, by the kind that `type_of` returns.
+_PARTS = {
+    "word": re.compile(r"word/document\d*\.xml|content\.xml").fullmatch,
+    "sheet": re.compile(r"xl/sharedStrings\.xml|content\.xml").fullmatch,
+    "slides": re.compile(r"ppt/slides/slide\d+\.xml|content\.xml").fullmatch,
+}
+_TAG = re.compile(r"<[^<>]{0,4000}+>")  # no `<` inside a tag: many of them without an end would take quadratic time
+_BREAK = re.compile(r"</(?:w:p|a:p|text:p|text:h|si|table:table-cell)>")
+_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
+
+
+def extract_text(kind: str, body: bytes) -> str:
+    """Return the text of a document of one of `KINDS`, as far as it can be read. Raises whatever its reader raises."""
+    texts = _pdf_texts(body) if kind == "pdf" else _office_texts(kind, body)
+    return "\n".join(_bounded(texts))
+
+
+def _bounded(texts: Iterator[str]) -> Iterator[str]:
+    room = LARGEST_BODY
+    for text in texts:
+        yield text[:room]
+        room -= len(text)
+        if room <= 0:
+            return
+
+
+def _office_texts(kind: str, body: bytes) -> Iterator[str]:
+    budget = UNPACKED_LIMIT
+    with zipfile.ZipFile(io.BytesIO(body)) as packed:
+        names = sorted(name for name in packed.namelist()[:NAMES_LIMIT] if _PARTS[kind](name))
+        for name in names[:PARTS_LIMIT]:
+            xml = _part(packed, name, budget)
+            budget -= len(xml)
+            yield _text_of(xml)
+            if budget <= 0:
+                return
+
+
+def _part(packed: zipfile.ZipFile, name: str, budget: int) -> bytes:
+    with packed.open(name) as part:
+        return part.read(budget)
+
+
+def _text_of(xml: bytes) -> str:
+    text = _TAG.sub("", _BREAK.sub("\n", xml.decode("utf-8", "replace")))
+    for entity, sign in _ENTITIES.items():
+        text = text.replace(entity, sign)
+    return text
+
+
+def _pdf_texts(body: bytes) -> Iterator[str]:
+    """Yield the text of each page; nothing if the PDF reader is not installed."""
+    try:
+        import pypdfium2
+    except ImportError:
+        return
+    with contextlib.closing(pypdfium2.PdfDocument(body)) as pdf:
+        for number in range(min(len(pdf), PDF_PAGES_LIMIT)):
+            try:
+                yield _pdf_page(pdf, number)
+            except pypdfium2.PdfiumError:  # the pages before it are kept
+                return
+
+
+def _pdf_page(pdf: Any, number: int) -> str:
+    with contextlib.closing(pdf[number]) as page, contextlib.closing(page.get_textpage()) as words:
+        return str(words.get_text_bounded())
+
+
+def serve_requests(source: BinaryIO, sink: BinaryIO, extract: Callable[[str, bytes], str] = extract_text) -> None:
+    """Answer requests until the source ends. A failure is an answer that names the exception."""
+    while len(head := source.read(FRAME.size)) == FRAME.size:
+        kind, size = FRAME.unpack(head)
+        body = source.read(size)
+        try:
+            succeeded, text = 1, extract(KINDS[kind], body)
+        except Exception as error:  # noqa: BLE001 - readers of damaged files raise anything
+            succeeded, text = 0, type(error).__name__
+        answer = text.encode("utf-8", "replace")
+        sink.write(FRAME.pack(succeeded, len(answer)) + answer)
+        sink.flush()
+
+
+def _limit_memory() -> None:
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+    except (ImportError, ValueError, OSError):  # not on this system, or a lower limit holds already
+        pass
+
+
+if __name__ == "__main__":
+    _limit_memory()
+    serve_requests(sys.stdin.buffer, sys.stdout.buffer)

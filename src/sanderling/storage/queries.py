@@ -1,0 +1,183 @@
+"""What the catalogue holds, row by row: stored pages, skipped URLs, and the numbers URLs go by."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+from sanderling.db.connection import Connection
+from sanderling.errors import UsageError
+from sanderling.models import Reason, State
+from sanderling.storage.collection import Collection
+from sanderling.storage.page_history import CHANGES, LAST_CHANGE
+from sanderling.urls.normalize import normalise
+from sanderling.warc.reader import StoredRecord, read_record
+from sanderling.warc.records import Place
+
+CHUNK = 400
+
+
+class PageRow(Struct, frozen=True):
+    """A page as `sanderling pages` shows it."""
+
+    url: str
+    status: int
+    mime: str
+    title: str
+    depth: int
+    first_seen: float
+    last_visit: float
+    last_change: float
+    digest: str
+    bytes: int
+    language: str
+    etag: str
+    last_modified: str
+    canonical: str
+    location: str
+    links: int
+    visits: int
+    changes: int
+    duplicate_of: str
+    source: str
+    via: str
+    id: int
+    lastmod: float  # as its sitemap or feed says; 0: it does not
+    changefreq: str
+    priority: float  # -1: it does not say
+
+
+PAGES = f"""
+    SELECT h.name || u.path, p.status, p.mime, p.title, u.depth, p.first_seen, p.last_visit, {LAST_CHANGE},
+           lower(hex(p.digest)), p.size, p.language, p.etag, p.last_modified, p.canonical, p.location, p.link_count,
+           p.visits, {CHANGES},
+           coalesce((SELECT dh.name || du.path FROM urls AS du JOIN hosts AS dh ON dh.id = du.host
+                     WHERE du.id = p.duplicate_of), ''),
+           u.source,
+           coalesce((SELECT vh.name || vu.path FROM urls AS vu JOIN hosts AS vh ON vh.id = vu.host
+                     WHERE vu.id = u.via), ''),
+           p.url, coalesce(t.lastmod, 0), coalesce(t.changefreq, ''), coalesce(t.priority, -1)
+    FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host
+    LEFT JOIN hints AS t ON t.url = p.url
+"""
+
+
+def pages(db: Connection, where: str = "", values: Sequence[object] = ()) -> Iterator[PageRow]:
+    """Stored pages in the order they were found; `where` is SQL over p (pages), u (urls), h (hosts)."""
+    for row in db.execute(
+        f"{PAGES} WHERE u.role = 'page' {'AND ' + where if where else ''} ORDER BY p.url", tuple(values)
+    ):
+        yield PageRow(*row)
+
+
+def notices(db: Connection) -> set[int]:
+    """Pages that read like a notice in the place of a page: an outage, a login, a question whether one is human."""
+    rows = db.execute("SELECT url FROM marks WHERE kind = 'pretence' AND value = ?", (b"outage",))
+    return {url for (url,) in rows}
+
+
+class SkippedRow(Struct, frozen=True):
+    """A URL that is not stored, and why."""
+
+    url: str
+    state: str
+    reason: str
+    note: str
+    depth: int
+    source: str
+    via: str
+    found_at: float
+
+
+# A host that did not answer for its robots.txt was not passed over: it failed.
+STATE = f"CASE u.reason WHEN '{Reason.ROBOTS_UNREACHABLE}' THEN '{State.FAILED}' ELSE u.state END"
+
+
+def skipped(db: Connection, where: str = "", values: Sequence[object] = ()) -> Iterator[SkippedRow]:
+    """URLs that were met and are not stored."""
+    sql = f"""
+        SELECT h.name || u.path, {STATE}, u.reason, u.note, u.depth, u.source,
+               coalesce((SELECT vh.name || vu.path FROM urls AS vu JOIN hosts AS vh ON vh.id = vu.host
+                         WHERE vu.id = u.via), ''), u.found_at
+        FROM urls AS u JOIN hosts AS h ON h.id = u.host
+        WHERE u.state <> '{State.VISITED}' AND u.role = 'page' {"AND " + where if where else ""} ORDER BY u.id
+    """
+    for row in db.execute(sql, tuple(values)):
+        yield SkippedRow(*row)
+
+
+def url_id(db: Connection, url: str) -> int:
+    """The id of a known URL; 0 if it is not known."""
+    slash = url.index("/", 8)
+    row = db.execute(
+        "SELECT u.id FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE h.name = ? AND u.path = ?",
+        (url[:slash], url[slash:]),
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def urls_of(db: Connection, ids: Sequence[int]) -> dict[int, str]:
+    """The URLs with these ids."""
+    return _by_id(db, "SELECT u.id, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE u.id", ids)
+
+
+def titles_of(db: Connection, ids: Sequence[int]) -> dict[int, str]:
+    """The titles of these pages."""
+    return _by_id(db, "SELECT url, title FROM pages WHERE url", ids)
+
+
+def originals_of(db: Connection, ids: Sequence[int]) -> dict[int, str]:
+    """The URLs of the pages that these are copies of: to the byte, or by their own word."""
+    named = _by_id(db, "SELECT url, canonical FROM pages WHERE canonical != '' AND url", ids)
+    same = _by_id(
+        db,
+        "SELECT p.url, h.name || u.path FROM pages AS p JOIN urls AS u ON u.id = p.duplicate_of"
+        " JOIN hosts AS h ON h.id = u.host WHERE p.url",
+        ids,
+    )
+    return named | same
+
+
+def _by_id(db: Connection, sql: str, ids: Sequence[int]) -> dict[int, str]:
+    out: dict[int, str] = {}
+    for start in range(0, len(ids), CHUNK):
+        part = list(ids[start : start + CHUNK])
+        out.update(db.execute(f"{sql} IN ({','.join('?' * len(part))})", part).fetchall())
+    return out
+
+
+def known_url(collection: Collection, text: str) -> tuple[int, str]:
+    """The id and the key of a URL somebody typed; a bare name means https, or http where only that is known."""
+    typed = [text] if "://" in text else [f"https://{text}", f"http://{text}"]
+    keys = [spelling.url for raw in typed if (spelling := normalise(raw)) is not None]
+    if not keys:
+        raise UsageError(f"{text!r} is no http or https URL")
+    for key in keys:
+        if id_ := url_id(collection.db, key):
+            return id_, key
+    raise UsageError(f"{keys[0]} is not in {collection.folder}; sanderling pages lists what is")
+
+
+STORED = """
+    FROM visits AS v JOIN files AS f ON f.id = v.file
+    WHERE v.url = ? AND v.length > 0 AND v.outcome IN ('fetched', 'redirect')
+"""  # a 304 only says that the answer before it still holds: it need not name type and charset again
+
+
+def stored(collection: Collection, url: int, key: str, before: float | None = None) -> StoredRecord:
+    """The stored answer for a URL: the last one, or the last one not after a time."""
+    row = collection.db.execute(
+        f"SELECT f.name, v.start, v.length {STORED} AND v.at <= ? ORDER BY v.at DESC, v.id DESC LIMIT 1",
+        (url, before if before is not None else 1e18),
+    ).fetchone()
+    if row is None:
+        raise UsageError(f"nothing is stored for {key}{_why_none(collection, url)}")
+    return read_record(collection.archive, Place(*row))
+
+
+def _why_none(collection: Collection, url: int) -> str:
+    (first,) = collection.db.execute(f"SELECT min(v.at) {STORED}", (url,)).fetchone()
+    if first is not None:
+        return f" at that time: it was first seen at {datetime.fromtimestamp(first, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    state, reason = collection.db.execute("SELECT state, reason FROM urls WHERE id = ?", (url,)).fetchone()
+    return f": it is {state}{f' ({reason})' if reason else ''}"

@@ -1,0 +1,50 @@
+"""What sitemaps and feeds say of pages. A hint never overwrites what was observed, and goes when its entry goes."""
+
+from collections.abc import Sequence
+
+from sanderling.db.connection import Connection, rows_of
+from sanderling.models import Hint, Url
+
+CHUNK = 400
+
+
+class Hints:
+    """Keeps the newest hint of each page."""
+
+    def __init__(self, db: Connection) -> None:
+        self.db = db
+
+    def of(self, urls: Sequence[int]) -> dict[int, Hint]:
+        """The hints of these pages."""
+        asked = "SELECT url, lastmod, whole_day, changefreq, priority FROM hints WHERE url IN ({})"
+        return {
+            url: Hint(Url(""), "", lastmod, bool(whole_day), changefreq, priority)
+            for url, lastmod, whole_day, changefreq, priority in rows_of(self.db, asked, urls)
+        }
+
+    def newer(self, urls: Sequence[int]) -> dict[int, float]:
+        """Those of these pages that are dated later than our last visit, and when; a whole day counts to its end."""
+        found: dict[int, float] = {}
+        for start in range(0, len(urls), CHUNK):
+            part = list(urls[start : start + CHUNK])
+            rows = self.db.execute(
+                "SELECT t.url, t.lastmod + t.whole_day * 86400 FROM hints AS t JOIN pages AS p ON p.url = t.url"
+                " WHERE t.lastmod + t.whole_day * 86400 > p.last_visit AND t.lastmod > p.last_change - 86400"
+                f" AND t.url IN ({','.join('?' * len(part))})",
+                part,
+            )
+            found.update(rows.fetchall())
+        return found
+
+    def keep(self, source: int, hints: Sequence[tuple[int, Hint]], at: float) -> list[int]:
+        """A sitemap was read in full at this time: keep what it says, drop what it no longer says, name those pages."""
+        self.db.executemany(
+            "INSERT INTO hints (url, map, lastmod, whole_day, changefreq, priority, seen_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (url) DO UPDATE SET map = excluded.map, lastmod = excluded.lastmod,"
+            " whole_day = excluded.whole_day, changefreq = excluded.changefreq, priority = excluded.priority,"
+            " seen_at = excluded.seen_at",
+            [(url, source, h.lastmod, h.whole_day, h.changefreq, h.priority, at) for url, h in hints],
+        )
+        rows = self.db.execute("DELETE FROM hints WHERE map = ? AND seen_at < ? RETURNING url", (source, at))
+        return [url for (url,) in rows.fetchall()]

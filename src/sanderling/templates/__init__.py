@@ -1,0 +1,1 @@
+"""Page templates of a site, and pages similar to a sample."""

@@ -1,0 +1,1 @@
+"""Similar pages: in the collection and on the web."""

@@ -1,0 +1,1 @@
+"""WARC records, archives, and CDXJ indexes."""

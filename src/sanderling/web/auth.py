@@ -1,0 +1,120 @@
+"""Who may change things: one password (argon2), sessions in a cookie, a token against forged requests.
+
+The first start makes a random password and prints it; only its hash is kept. Session ids are kept as hashes too, so
+that reading the file does not let anybody in.
+"""
+
+import hashlib
+import secrets
+import threading
+from pathlib import Path
+
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
+from msgspec import Struct
+
+from sanderling.db.connection import connect_private, migrate
+
+DATABASE = "serve.db"
+COOKIE = "sanderling_session"
+SESSION_SECONDS = 12 * 3600.0
+LEAST_PASSWORD = 12
+HASHES_AT_ONCE = 2  # each takes 64 MB
+SCHEMA = [
+    """
+    CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+    CREATE TABLE sessions (id TEXT PRIMARY KEY, csrf TEXT NOT NULL, until REAL NOT NULL)
+    """
+]
+
+
+class Session(Struct, frozen=True):
+    """Somebody who is logged in."""
+
+    id: str
+    csrf: str  # goes into every form, comes back with it
+
+
+class Door:
+    """Passwords, sessions and the settings of the app, in a small database of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / DATABASE
+        self.db = connect_private(self.path)
+        migrate(self.db, {"serve": SCHEMA})
+        self.lock = threading.Lock()
+        self.hasher = PasswordHasher()
+        self.hashing = threading.BoundedSemaphore(HASHES_AT_ONCE)
+
+    def first_password(self) -> str:
+        """Make a password if there is none yet, and say it this once; empty if there is one."""
+        if self.get("password"):
+            return ""
+        password = secrets.token_urlsafe(18)
+        self.set("password", self._hashed(password))
+        return password
+
+    def enter(self, password: str, now: float) -> Session | None:
+        """Check the password and open a session; None if it is wrong."""
+        if not self._is_right(password):
+            return None
+        session = Session(secrets.token_urlsafe(32), secrets.token_urlsafe(24))
+        with self.lock:
+            self.db.execute("DELETE FROM sessions WHERE until < ?", (now,))
+            self.db.execute(
+                "INSERT INTO sessions VALUES (?, ?, ?)", (_hash(session.id), session.csrf, now + SESSION_SECONDS)
+            )
+        return session
+
+    def session(self, id_: str, now: float) -> Session | None:
+        """The session behind a cookie; None if it is none or over."""
+        if not id_:
+            return None
+        row = self.db.execute("SELECT csrf FROM sessions WHERE id = ? AND until > ?", (_hash(id_), now)).fetchone()
+        return Session(id_, row[0]) if row else None
+
+    def leave(self, id_: str) -> None:
+        """End a session."""
+        with self.lock:
+            self.db.execute("DELETE FROM sessions WHERE id = ?", (_hash(id_),))
+
+    def change_password(self, old: str, new: str) -> str:
+        """Set another password and end all sessions; says what is wrong, or nothing."""
+        if len(new) < LEAST_PASSWORD:
+            return f"The new password needs at least {LEAST_PASSWORD} characters."
+        if not self._is_right(old):
+            return "The present password is not right."
+        self.set("password", self._hashed(new))
+        with self.lock:
+            self.db.execute("DELETE FROM sessions")
+        return ""
+
+    def _is_right(self, password: str) -> bool:
+        """Compare a password with the stored hash; waits while `HASHES_AT_ONCE` others are compared."""
+        with self.hashing:
+            try:
+                return self.hasher.verify(self.get("password"), password)
+            except (Argon2Error, InvalidHashError):
+                return False
+
+    def _hashed(self, password: str) -> str:
+        with self.hashing:
+            return self.hasher.hash(password)
+
+    def get(self, name: str, default: str = "") -> str:
+        """One setting of the app."""
+        row = self.db.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
+        return str(row[0]) if row else default
+
+    def set(self, name: str, value: str) -> None:
+        """Keep one setting of the app."""
+        with self.lock:
+            self.db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
+
+    def close(self) -> None:
+        """Close the database."""
+        self.db.close()
+
+
+def _hash(id_: str) -> str:
+    return hashlib.sha256(id_.encode()).hexdigest()

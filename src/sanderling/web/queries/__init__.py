@@ -1,0 +1,1 @@
+"""Read-only reporting queries of the web app."""

@@ -1,0 +1,87 @@
+"""Templates to answers: everything escaped, every page with what its frame needs."""
+
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from sanderling import __version__
+from sanderling.web.state import rooms_of, session_of
+
+HERE = Path(__file__).parent
+TEMPLATES = Environment(
+    loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+    lstrip_blocks=True,
+)  # fmt: skip
+STATIC = HERE / "static"
+
+
+def render(request: Request, name: str, about: Mapping[str, object], status: int = 200) -> Response:
+    """Fill a template."""
+    session = session_of(request)
+    rooms = rooms_of(request)
+    frame = {
+        "path": request.url.path,
+        "session": session,
+        "csrf": session.csrf if session else "",
+        "version": __version__,
+        "may_look": session is not None or not rooms.public,
+        "now": rooms.clock(),
+        "q": "",
+    }
+    page = TEMPLATES.get_template(name).render(frame | dict(about))
+    return HTMLResponse(page, status, {"Cache-Control": "no-store", "Vary": "Cookie, DNT, Sec-GPC"})
+
+
+def ago(at: float, now: float) -> str:
+    """How long ago, in the largest unit that fits."""
+    if not at:
+        return "never"
+    seconds = now - at
+    late = seconds >= 0
+    for size, unit in ((31_536_000, "year"), (2_592_000, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute")):
+        count = int(abs(seconds) // size)
+        if count:
+            text = f"{count} {unit}{'s' if count > 1 else ''}"
+            return f"{text} ago" if late else f"in {text}"
+    return "just now" if late else "in a moment"
+
+
+def moment(at: float) -> str:
+    """A time people can read."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M") if 0 < at < 1e11 else "–"
+
+
+def iso(at: float) -> str:
+    """A time machines can read."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds") if 0 < at < 1e11 else ""
+
+
+def size(count: float) -> str:
+    """Bytes in the unit that fits."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if abs(count) < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def number(count: float) -> str:
+    """A number with its thousands apart."""
+    return f"{count:,.0f}".replace(",", "\u202f")
+
+
+def duration(seconds: float) -> str:
+    """Seconds as hours, minutes and seconds."""
+    return (
+        time.strftime("%H:%M:%S", time.gmtime(seconds))
+        if seconds >= 3600
+        else f"{seconds // 60:.0f}:{seconds % 60:02.0f}"
+    )
+
+
+TEMPLATES.filters.update(ago=ago, moment=moment, iso=iso, size=size, number=number, duration=duration)

@@ -1,0 +1,52 @@
+from pathlib import Path
+
+from tests.support.site import Page, Site, html
+
+from sanderling.changes.change_store import entries
+from sanderling.config.settings import Fetching, Politeness, Scope, Workers
+from sanderling.crawl.session import Request, crawl
+from sanderling.storage.collection import read_collection
+
+WORDS = "The tide comes in twice a day and leaves behind what it brought, and the birds know it well."
+
+
+def go(site: Site, folder: Path) -> None:
+    request = Request(
+        (site.root + "/",),
+        scope=Scope(sitemaps=False),
+        politeness=Politeness(delay=0),
+        fetching=Fetching(allow_private=True),
+        workers=Workers(migrants=1),
+    )
+    crawl(folder, request)
+
+
+def test_a_changed_page_is_noted_with_its_kind_and_an_unchanged_one_is_not(tmp_path: Path) -> None:
+    pages = {"/": html("/a", "/b", text=WORDS), "/a": html(text=WORDS + " A"), "/b": html(text=WORDS + " B")}
+    with Site(pages) as site:
+        go(site, tmp_path)
+        site.pages["/a"] = html(text=WORDS + " And something quite different has happened on the beach since then.")
+        go(site, tmp_path)
+        site.pages["/a"] = html(text=WORDS + " Nothing was ever heard of it again by anybody.")
+        go(site, tmp_path)
+        with read_collection(tmp_path) as collection:
+            found = list(entries(collection.db))
+            assert len(found) == 2
+            assert all("content" in noted.change.kinds for noted in found)
+            assert found[0].at > found[0].previous_at
+            assert {noted.url for noted in found} == set(
+                collection.db.execute("SELECT id FROM urls WHERE path = '/a'").fetchone()
+            )
+
+
+def test_one_page_under_many_addresses_makes_no_template(tmp_path: Path) -> None:
+    links = [f"/a?from={n}" for n in range(8)]
+    own = '<link rel="canonical" href="/a"><p>{} {}</p><p>{}</p>'
+    for more in ("", "{}"):  # copies to the byte, and such that say so themselves
+        with Site({"/": html("/a", *links, text=WORDS)}) as site:
+            for said in ("One more tern came.", "Two more terns came."):
+                for n, link in enumerate(("/a", *links)):
+                    site.pages[link] = Page(own.format(said, more.format(n), WORDS).encode())
+                go(site, tmp_path / f"c{len(more)}")
+            with read_collection(tmp_path / f"c{len(more)}") as collection:
+                assert ["content" in noted.change.kinds for noted in entries(collection.db)] == [True] * 9

@@ -1,0 +1,167 @@
+"""Two bodies compared for a person."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from tests.support.change_pages import TEXT
+from tests.support.change_pages import page as markup
+
+from sanderling.changes.classify import Kind
+from sanderling.changes.diff import Action
+from sanderling.changes.paper_signatures import checksum, rms
+from sanderling.changes.render import excerpt, lines, page
+from sanderling.changes.word_diff import Mark, pieces
+from sanderling.changes.word_report import Report, compare, version
+
+
+def report(old: str, new: str) -> Report:
+    return compare(version(old.encode()), version(new.encode()))
+
+
+def shown(found: Report, *, furniture: bool = False) -> list[str]:
+    return [line.plain for line in lines(found, furniture=furniture)]
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_the_pieces_make_both_versions(old: str, new: str) -> None:
+    found = pieces(old, new)
+    assert "".join(piece.text for piece in found if piece.mark is not Mark.ADDED) == old
+    assert "".join(piece.text for piece in found if piece.mark is not Mark.REMOVED) == new
+
+
+def test_words_are_marked_inside_a_paragraph() -> None:
+    found = report(markup(), markup([TEXT[0].replace("small", "pale"), *TEXT[1:]]))
+    assert found.change.kinds == (Kind.CONTENT,)
+    (row,) = found.rows
+    assert row.action is Action.CHANGED
+    assert [(piece.mark, piece.text) for piece in row.pieces if piece.mark is not Mark.SAME] == [
+        (Mark.REMOVED, "small"),
+        (Mark.ADDED, "pale"),
+    ]
+    assert shown(found)[1] == f"~ ¶3 {TEXT[0].replace('small', '[-small-]{+pale+}')}"
+
+
+def test_paragraphs_carry_the_papers_numbers() -> None:
+    found = report(markup(), markup([*TEXT, "A new one."]))
+    (row,) = found.rows
+    assert row.old is None
+    assert row.new is not None
+    assert row.new.rms == rms("A new one.")
+    assert row.new.checksum == checksum([(12.0, "A new one.")])
+    assert found.new.checksum > found.old.checksum
+
+
+def test_headings_weigh_more() -> None:
+    found = report("<p>tide", "<h1>tide</h1>")
+    assert found.new.checksum == 2 * found.old.checksum
+
+
+def test_links_and_assets_are_listed() -> None:
+    found = report(markup(), markup(more='<a href="/new">x</a><img src="/b.png">'))
+    assert (found.links_added, found.links_removed) == (("/new",), ())
+    assert found.assets_added == ("/b.png",)
+    assert "+ link /new" in shown(found)
+
+
+def test_a_link_that_leads_where_it_did_is_not_listed_however_it_is_spelled() -> None:
+    old = b'<a href="tides.html">x</a><a href="#top">up</a>'
+    new = b'<a href="/sea/tides.html#now">x</a><a href="../moon">y</a><a href="javascript:void(0)">z</a>'
+    before, after = (version(body, url="https://a.example/sea/") for body in (old, new))
+    found = compare(before, after)
+    assert (found.links_added, found.links_removed) == (("https://a.example/moon",), ())
+
+
+def test_another_token_or_size_of_a_reference_is_not_listed() -> None:
+    more = '<a href="/on?sid={0}">x</a><img src="/b-{0}00x200.png"><script src="/app.js?v={0}"></script>'
+    found = report(markup(more=more.format(1)), markup(more=more.format(2)))
+    assert (found.links_added, found.links_removed, found.assets_added, found.assets_removed) == ((), (), (), ())
+
+
+def test_a_paragraph_that_moved_tells_from_where() -> None:
+    found = report(markup(), markup([*TEXT[1:], TEXT[0]]))
+    assert f"> ¶3→{len(TEXT) + 2} {TEXT[0]}" in shown(found)
+
+
+def test_where_no_words_differ_links_and_pictures_are_told() -> None:
+    link = '<p><a href="/{0}">Form</a> <img src="/{0}.png"></p>'
+    found = report(markup(more=link.format("a")), markup(more=link.format("b")))
+    assert excerpt(found, found.change) == ("+ link /b", "- link /a", "+ asset /b.png", "- asset /a.png")
+    assert excerpt(found, found.change, most=1) == ("+ link /b", "and 3 more links and assets")
+
+
+def test_the_words_of_a_message_are_those_that_the_verdict_counts() -> None:
+    found = report(markup(), markup([TEXT[0].replace("small", "pale"), *TEXT[1:], "A new one."]))
+    _, second = found.change.paragraphs
+    edited = f"~ ¶3 {TEXT[0].replace('small', '[-small-]{+pale+}')}"
+    assert excerpt(found, found.change) == (edited, "+ ¶8 {+A new one.+}")
+    assert excerpt(found, replace(found.change, paragraphs=(second,))) == ("+ ¶8 {+A new one.+}",)
+
+
+def test_a_title_is_told_beside_words_that_are_left_out() -> None:
+    found = report(f"<title>Gulls</title>{markup()}", f"<title>Terns</title>{markup([*TEXT, 'A new one.'])}")
+    assert excerpt(found, replace(found.change, paragraphs=())) == ("~ title [-Gulls-]{+Terns+}",)
+
+
+def test_the_words_for_a_picture_are_told() -> None:
+    image = '<p><img src="/sign.png" alt="{}"></p>'
+    found = report(markup(more=image.format("Open")), markup(more=image.format("Closed")))
+    assert excerpt(found, found.change) == ("+ asset /sign.png (Closed)", "- asset /sign.png (Open)")
+
+
+def test_furniture_is_shown_on_demand() -> None:
+    found = report(markup(), markup(nav="<nav>Other</nav>"))
+    assert not any("Other" in line for line in shown(found))
+    assert any("Other" in line for line in shown(found, furniture=True))
+
+
+def test_a_terminal_gets_no_control_characters() -> None:
+    found = report(markup(), markup([*TEXT, "\x1b]0;owned\x07 and \u202e back"]))
+    assert not any(letter in line for line in shown(found) for letter in "\x1b\x07\u202e")
+
+
+def test_the_page_is_safe() -> None:
+    evil = "&lt;script&gt;alert(1)&lt;/script&gt;"
+    found = report(markup(), markup([*TEXT, evil], more='<a href="javascript:alert(1)">x</a>'))
+    built = page(found, '"><script>', "then", "now")
+    assert "<script" not in built
+    assert "href=" not in built
+    assert "Content-Security-Policy" in built
+    assert "<ins>&lt;script&gt;alert(1)&lt;/script&gt;</ins>" in built
+
+
+def test_a_long_stretch_that_stayed_is_cut_short() -> None:
+    long = " ".join(["tide"] * 100)
+    found = report(markup([f"start {long} end"]), markup([f"begin {long} end"]))
+    (line,) = [line for line in shown(found) if line.startswith("~")]
+    assert len(line) < 120
+    assert "…" in line
+
+
+def test_one_word_is_found_in_the_longest_paragraph() -> None:
+    long = "word " * 3_000
+    found = pieces(f"{long}old {long}", f"{long}new {long}")
+    assert [(piece.mark, piece.text) for piece in found if piece.mark is not Mark.SAME] == [
+        (Mark.REMOVED, "old"),
+        (Mark.ADDED, "new"),
+    ]
+
+
+def test_scripts_without_blanks_are_compared_letter_by_letter() -> None:
+    for old, new, gone, came in (("价格为五十元", "价格为六十元", "五", "六"), ("ราคาห้าบาท", "ราคาหกบาท", "ห้า", "หก")):
+        found = pieces(old, new)
+        assert "".join(piece.text for piece in found if piece.mark is not Mark.ADDED) == old
+        assert "".join(piece.text for piece in found if piece.mark is Mark.REMOVED) in gone
+        assert "".join(piece.text for piece in found if piece.mark is Mark.ADDED) in came
+
+
+def test_a_page_with_both_versions_leaves_out_the_middle_of_what_stayed() -> None:
+    long = "word " * 3_000
+    written = page(report(f"<p>{long}5 EUR</p>", f"<p>{long}6 EUR</p>"), "", "", "")
+    assert "<td dir=auto>" in written
+    assert "<del>5</del>" in written
+    assert len(written) < 4_000
+
+
+def test_another_title_is_shown_before_all_else() -> None:
+    old, new = (f"<title>{title} of the coast</title><p>{TEXT[0]}" for title in ("Gulls", "Terns"))
+    assert any("~ title [-Gulls-]{+Terns+} of the coast" in line for line in shown(report(old, new)))

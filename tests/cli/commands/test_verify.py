@@ -1,0 +1,69 @@
+"""sanderling verify finds damage, names the file and the remedy, and repairs what can be repaired."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from tests.support.site import Site, tree
+
+from sanderling.cli import main
+from sanderling.storage.collection import read_collection
+
+
+def command(site: Site, folder: Path) -> list[str]:
+    return ["crawl", site.root + "/", "-C", str(folder), "--delay", "0", "--allow-private", "--migrants", "1"]
+
+
+def damage(path: Path, at: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(os.urandom(64))
+
+
+def last_record(folder: Path) -> int:
+    """Return where the record of the page that was fetched last begins."""
+    with read_collection(folder) as collection:
+        sql = "SELECT max(v.start) FROM pages AS p JOIN visits AS v ON v.id = p.visit WHERE p.status = 200"
+        return int(collection.db.execute(sql).fetchone()[0])
+
+
+def faults(folder: Path, capsys: pytest.CaptureFixture[str], *flags: str) -> tuple[int, list[dict[str, object]]]:
+    capsys.readouterr()
+    code = main(["verify", "-C", str(folder), "--json", *flags])
+    return code, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+@pytest.mark.parametrize("kind", ["flip", "cut", "delete"])
+def test_damage_of_the_archive_is_found_repaired_and_fetched_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    with Site(tree(12, fan=12)) as site:
+        assert main(command(site, tmp_path)) == 0
+        assert faults(tmp_path, capsys) == (0, [])
+        (warc,) = (tmp_path / "archive").glob("*.warc.gz")
+        if kind == "flip":
+            damage(warc, last_record(tmp_path) + 40)
+        elif kind == "cut":
+            os.truncate(warc, warc.stat().st_size // 2)
+        else:
+            warc.unlink()
+        code, found = faults(tmp_path, capsys)
+        assert (code, {fault["file"] for fault in found}) == (1, {warc.name})
+        assert sum(int(str(fault["pages"])) for fault in found) >= 1
+        assert faults(tmp_path, capsys, "--repair")[0] == 0
+        assert main(command(site, tmp_path)) == 0
+        assert faults(tmp_path, capsys) == (0, [])
+        assert main(["show", site.root + "/", "-C", str(tmp_path)]) == 0
+
+
+def test_a_damaged_index_is_named_with_its_cheap_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site(tree(3, fan=3)) as site:
+        assert main(command(site, tmp_path)) == 0
+    (tmp_path / "index").mkdir(exist_ok=True)
+    (tmp_path / "index" / "anchors.db").write_bytes(b"no database" * 1000)
+    code, (fault,) = faults(tmp_path, capsys)
+    assert (code, fault["file"]) == (1, "index/anchors.db")
+    assert "built again" in str(fault["remedy"])
+    assert faults(tmp_path, capsys, "--repair")[0] == 0
+    assert faults(tmp_path, capsys) == (0, [])

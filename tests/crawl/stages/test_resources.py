@@ -1,0 +1,116 @@
+"""What pages use: visited where asked to, and seen when it is replaced under its URL."""
+
+import struct
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.support.site import Page, Site, html
+
+from sanderling.changes.change_store import Noted, entries
+from sanderling.changes.classify import Kind
+from sanderling.config.settings import Fetching, Politeness, Scope, Workers
+from sanderling.crawl.refresh import Mode, refresh
+from sanderling.crawl.request import Request
+from sanderling.crawl.session import crawl
+from sanderling.storage.collection import read_collection
+from sanderling.storage.queries import pages, urls_of
+
+
+def picture(shade: Callable[[int, int], int], side: int = 32) -> bytes:
+    """A grey PNG."""
+    rows = b"".join(b"\0" + bytes(shade(x, y) % 256 for x in range(side)) for y in range(side))
+
+    def chunk(name: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+
+    head = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def file(body: bytes, mime: str) -> Page:
+    return Page(body, headers={"Content-Type": mime})
+
+
+def page(*uses: str) -> Page:
+    tags = {"png": '<img src="{}">', "js": '<script src="{}"></script>', "css": '<link rel=stylesheet href="{}">'}
+    body = "".join(tags[use.rsplit(".", 1)[1]].format(use) for use in uses)
+    return Page(f"<html><body><p>A page of some words that never change.</p>{body}</body></html>".encode())
+
+
+def request(site: Site, *, resources: bool = True) -> Request:
+    return Request(
+        (site.root + "/",),
+        scope=Scope(sitemaps=False),
+        politeness=Politeness(delay=0.0),
+        fetching=Fetching(allow_private=True, resources=resources),
+        workers=Workers(migrants=1),
+    )
+
+
+def changes(folder: Path) -> dict[str, Noted]:
+    with read_collection(folder) as collection:
+        found = list(entries(collection.db))
+        names = urls_of(collection.db, [one.url for one in found])
+        return {"/" + names[one.url].split("/", 3)[3]: one for one in found}
+
+
+@pytest.fixture
+def site() -> Site:
+    up, left = picture(lambda x, _y: 8 * x), picture(lambda x, _y: 255 - 8 * x)
+    site = Site({"/": html("/a", "/b"), "/a": page("/a.png"), "/b": page("/b.js", "/b.css")})
+    site.pages["/a.png"], site.pages["/other.png"] = file(up, "image/png"), file(left, "image/png")
+    site.pages["/b.js"] = file(b"run(1)", "text/javascript")
+    site.pages["/b.css"] = file(b"p {color: red}", "text/css")
+    return site
+
+
+def test_a_crawl_that_is_not_asked_to_leaves_them_alone(site: Site, tmp_path: Path) -> None:
+    with site:
+        crawl(tmp_path, request(site, resources=False))
+        assert not {"/a.png", "/b.js", "/b.css"} & set(site.hits)
+
+
+def test_a_replaced_image_changes_the_page_that_shows_it(site: Site, tmp_path: Path) -> None:
+    pytest.importorskip("PIL")
+    with site:
+        crawl(tmp_path, request(site))
+        site.pages["/a.png"] = site.pages["/other.png"]
+        refresh(tmp_path, request(site))
+    found = changes(tmp_path)
+    assert set(found) == {"/a"}
+    change = found["/a"].change
+    assert change.kinds == (Kind.MEDIA,)
+    assert change.resources[0].amount == 0.5, "all of it from side to side, nothing from top to bottom"
+
+
+def test_a_replaced_script_is_behaviour_and_a_replaced_style_sheet_presentation(site: Site, tmp_path: Path) -> None:
+    with site:
+        crawl(tmp_path, request(site))
+        site.pages["/b.js"] = file(b"run(2)", "text/javascript")
+        refresh(tmp_path, request(site), Mode.ALL)
+        assert changes(tmp_path)["/b"].change.kinds == (Kind.BEHAVIOUR,)
+        site.pages["/b.css"] = file(b"p {color: blue}", "text/css")
+        crawl(tmp_path, request(site))
+    with read_collection(tmp_path) as collection:
+        kinds = {one.change.kinds for one in entries(collection.db)}
+    assert kinds == {(Kind.BEHAVIOUR,), (Kind.PRESENTATION,)}
+
+
+def test_what_many_pages_use_is_told_once(tmp_path: Path) -> None:
+    names = [f"/p{number}" for number in range(30)]
+    with Site({"/": html(*names), **{name: page("/all.js") for name in names}}) as site:
+        site.pages["/all.js"] = file(b"run(1)", "text/javascript")
+        crawl(tmp_path, request(site))
+        site.pages["/all.js"] = file(b"run(2)", "text/javascript")
+        refresh(tmp_path, request(site))
+    assert set(changes(tmp_path)) == {"/all.js"}
+
+
+def test_resources_are_no_pages(site: Site, tmp_path: Path) -> None:
+    with site:
+        summary = crawl(tmp_path, request(site))
+        assert summary.pages == 3
+        with read_collection(tmp_path) as collection:
+            assert len(list(pages(collection.db))) == 3

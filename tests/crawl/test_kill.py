@@ -1,0 +1,151 @@
+"""kill -9 at any moment loses nothing: of the coordinator, of a migrant, of both, twenty times in one crawl."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.support.site import Site, html, tree
+
+from sanderling.models import Reason
+from sanderling.storage.collection import read_collection
+from sanderling.storage.queries import pages, skipped
+from sanderling.warc.reader import StoredRecord, walk
+
+SRC = Path(__file__).parents[2] / "src"
+PAGES = 1500
+KILLS = 20
+LEASED = 2 * 160  # migrants x what one holds at most
+
+
+def start(
+    site: Site, folder: Path, delay: str = "0", migrants: str = "2", path: str = str(SRC)
+) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
+               site.root + "/", "-C", str(folder), "--delay", delay, "--allow-private", "--migrants", migrants,
+               "--json"]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": path}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def migrants_of(process: subprocess.Popen[str]) -> list[int]:
+    try:
+        return [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def kill(process: subprocess.Popen[str], kind: int) -> None:
+    """Kill the coordinator (0), a migrant (1) or all of them (2)."""
+    victims = migrants_of(process)[:1] if kind == 1 else [process.pid, *(migrants_of(process) if kind == 2 else [])]
+    for pid in victims:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def wait_for_hits(site: Site, more: int, process: subprocess.Popen[str]) -> None:
+    goal, deadline = sum(site.hits.values()) + more, time.monotonic() + 20
+    while sum(site.hits.values()) < goal and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+
+
+@pytest.mark.slow
+def test_twenty_kills_lose_nothing_and_store_nothing_twice(tmp_path: Path) -> None:
+    draw = random.Random(20)
+    with Site(tree(PAGES)) as site:
+        kills = 0
+        process = start(site, tmp_path)
+        while kills < KILLS:
+            wait_for_hits(site, draw.randrange(5, 2 * PAGES // KILLS), process)
+            if process.poll() is not None:
+                break
+            kind = kills % 3
+            kill(process, kind)
+            kills += 1
+            if kind != 1:
+                process.communicate()
+                process = start(site, tmp_path)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        assert json.loads(out.splitlines()[-1])["finish_reason"] == "done"
+        assert kills >= KILLS // 2
+        with read_collection(tmp_path) as collection:
+            found = [row.url for row in pages(collection.db)]
+        assert sorted(found) == sorted(site.root + path for path in site.pages)
+        assert len(archived(tmp_path)) == len(set(archived(tmp_path))) == PAGES
+        refetched = sum(count - 1 for path, count in site.hits.items() if path != "/robots.txt")
+        assert refetched <= kills * LEASED
+
+
+def archived(folder: Path) -> list[str]:
+    """URLs of all responses in the archive; every record must be whole."""
+    urls = []
+    for path in sorted((folder / "archive").glob("*.warc.gz")):
+        for record in walk(path):
+            assert isinstance(record, StoredRecord), record
+            if record.kind == "response" and record.status == 200:
+                urls.append(record.url)
+    return urls
+
+
+KILLER = """
+import os, signal
+from sanderling.fetch.process import Observer
+observe = Observer.observe
+Observer.observe = lambda self, stop, reply, at: (
+    os.kill(os.getpid(), signal.SIGKILL) if b"poison" in reply.body else observe(self, stop, reply, at)
+)
+"""
+
+
+@pytest.mark.parametrize("delay", ["0", "0.01"])
+def test_a_page_that_kills_whoever_reads_it_is_given_up_and_no_other(tmp_path: Path, delay: str) -> None:
+    (tmp_path / "sitecustomize.py").write_text(KILLER)
+    with Site(tree(40, fan=40)) as site:
+        site.pages["/p20"] = html(text="poison")
+        process = start(site, tmp_path / "c", delay, path=f"{tmp_path}:{SRC}")
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err
+        summary = json.loads(out.splitlines()[-1])
+        assert (summary["pages"], summary["failed"]) == (39, 1)
+        with read_collection(tmp_path / "c") as collection:
+            lost = [row.url for row in skipped(collection.db) if row.reason == Reason.MIGRANT_LOST]
+        assert lost == [site.root + "/p20"]
+
+
+def test_pages_that_wait_in_the_hands_of_migrants_that_are_killed_are_not_given_up(tmp_path: Path) -> None:
+    with Site(tree(30, fan=30)) as site:
+        process = start(site, tmp_path, delay="0.1", migrants="1")
+        for _ in range(12):
+            wait_for_hits(site, 2, process)
+            kill(process, 1)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err
+        summary = json.loads(out.splitlines()[-1])
+        assert (summary["pages"], summary["failed"]) == (30, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("signals", "code"), [([signal.SIGINT], 11), ([signal.SIGTERM], 11)])
+def test_a_gentle_stop_saves_and_the_next_run_goes_on(tmp_path: Path, signals: list[int], code: int) -> None:
+    with Site(tree(600)) as site:
+        process = start(site, tmp_path)
+        wait_for_hits(site, 30, process)
+        for number in signals:
+            process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == code, err
+        first = json.loads(out.splitlines()[-1])
+        assert first["finish_reason"] == "interrupted"
+        again = start(site, tmp_path)
+        out, err = again.communicate(timeout=120)
+        assert again.returncode == 0, err
+        assert json.loads(out.splitlines()[-1])["pages"] == 600
+        assert max(site.hits.values()) <= 2

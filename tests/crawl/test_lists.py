@@ -1,0 +1,276 @@
+"""A site with the publisher says what changed, and the real crawler asks it instead of looking at every page."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+from wsgiref.types import StartResponse, WSGIEnvironment
+
+import pytest
+from tests.publisher.conftest import BROWSER
+
+from sanderling.config.settings import Fetching, Politeness, Revisit, Scope, Workers
+from sanderling.crawl.refresh import Mode, Refreshed, refresh
+from sanderling.crawl.session import Request, crawl
+from sanderling.db.connection import Connection
+from sanderling.publisher import Site, WsgiPublisher
+from sanderling.storage.collection import read_collection
+from sanderling.storage.queries import pages
+
+DAY = 86_400.0
+SECOND_LEVEL = ("11", "12", "13", "21", "22", "23", "31", "32", "41")
+NAMES = ("/", *(f"/wp{n}" for n in (*"12345", *SECOND_LEVEL)))  # the 15 pages of DPS
+OLD = "The tide comes in twice a day and leaves behind what it brought, and the birds know it well."
+NEW = "Something else entirely was written here this morning, about ships, and about storms far out at sea."
+
+
+class Web:
+    """Fifteen pages behind the middleware; `asked` is what the crawler asked for, `sent` the bodies it got."""
+
+    def __init__(self, state: Path, port: int) -> None:
+        self.root = f"http://127.0.0.1:{port}"
+        self.words = dict.fromkeys(NAMES, OLD)
+        self.asked: Counter[str] = Counter()
+        self.sent: Counter[str] = Counter()
+        self.questions: list[str] = []
+        self.broken: bytes | None = None  # what is answered for the list instead of it
+        self.status = "200 OK"
+        self.silent = False  # no robots.txt line and no link header
+        self.publisher = WsgiPublisher(self.page, Site(self.root, state, page_size=4))
+
+    def __call__(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        path = environ["PATH_INFO"]
+        self.asked[path] += 1
+        if path == "/changes.xml":
+            self.questions.append(environ["QUERY_STRING"])
+            if self.broken is not None:
+                start(self.status, [("Content-Type", "application/xml")])
+                return [self.broken]
+        if self.silent and path in ("/robots.txt", "/sitemap.xml", *NAMES):
+            return self.page(environ, start)
+        return self.publisher(environ, start)
+
+    def page(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        path = environ["PATH_INFO"]
+        if path not in self.words:
+            start("404 Not Found", [])
+            return [b"nothing"]
+        links = "".join(f'<a href="{name}">{name}</a> ' for name in NAMES)
+        body = f"<title>{path}</title><p>{self.words[path]} This is {path}.<p>{links}".encode()
+        tag = f'"{hash(body):x}"'
+        if environ.get("HTTP_IF_NONE_MATCH") == tag:
+            start("304 Not Modified", [("ETag", tag)])
+            return []
+        self.sent[path] += 1
+        start("200 OK", [("Content-Type", "text/html; charset=utf-8"), ("ETag", tag)])
+        return [body]
+
+    def view(self, priorities: dict[str, float]) -> None:
+        """People look at pages, as often as these priorities say."""
+        quiet: StartResponse = lambda status, headers, exc_info=None, /: lambda data: None  # noqa: E731
+        for path, priority in priorities.items():
+            for _ in range(round(100 * priority)):
+                environ = {"PATH_INFO": path, "REQUEST_METHOD": "GET", "HTTP_USER_AGENT": BROWSER}
+                list(self.publisher(environ, quiet))
+
+    def rewrite(self, paths: Iterable[str], tell: bool = True) -> None:
+        for path in paths:
+            self.words[path] = f"{NEW} {len(self.words[path])}"
+            if tell:
+                self.publisher.desk.touch(path)
+
+    def clear(self) -> None:
+        self.asked.clear()
+        self.sent.clear()
+        self.questions.clear()
+
+
+class Quiet(WSGIRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[Web]:
+    with serving(tmp_path / "publisher.db") as site:
+        yield site
+
+
+@contextmanager
+def serving(state: Path) -> Iterator[Web]:
+    with WSGIServer(("127.0.0.1", 0), Quiet) as server:
+        site = Web(state, server.server_port)
+        server.set_app(site)
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield site
+        finally:
+            server.shutdown()
+            thread.join()
+            site.publisher.desk.close()
+
+
+def request(web: Web, threshold: float = 0.0) -> Request:
+    return Request(
+        (web.root + "/",),
+        scope=Scope(sitemaps=True),
+        politeness=Politeness(delay=0, backoff=0.2, concurrency=1),
+        fetching=Fetching(allow_private=True),
+        workers=Workers(migrants=1),
+        revisit=Revisit(threshold=threshold),
+    )
+
+
+def go(web: Web, folder: Path, days: float = 0.0, threshold: float = 0.0) -> Refreshed:
+    return refresh(folder, request(web, threshold), Mode.ONCE, clock=lambda: time.time() + days * DAY)
+
+
+def crawled(web: Web, folder: Path) -> Path:
+    """A collection of the site that has asked its list once."""
+    crawl(folder, request(web))
+    go(web, folder)
+    web.clear()
+    return folder
+
+
+SCENARIOS = [
+    ({"/": 1.0, "/wp1": 0.8, "/wp31": 0.75, "/wp32": 0.75}, 0.75, 2),
+    ({"/": 1.0, "/wp1": 0.95, "/wp11": 0.95, "/wp12": 0.90, "/wp13": 0.80, "/wp4": 0.80}, 0.80, 4),
+    ({"/": 1.0, "/wp1": 0.9, "/wp11": 0.93, "/wp12": 0.92, "/wp2": 0.7, "/wp23": 0.75, "/wp4": 0.65, "/wp5": 0.65},
+     0.90, 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("priorities", "threshold", "downloads"), SCENARIOS)
+def test_the_three_scenarios_give_two_four_and_three_downloads(
+    web: Web, tmp_path: Path, priorities: dict[str, float], threshold: float, downloads: int
+) -> None:
+    folder = crawled(web, tmp_path / "c")
+    web.view(priorities)
+    web.rewrite(priorities)
+    web.clear()
+    seen = go(web, folder, threshold=threshold)
+    wanted = {path for path, priority in priorities.items() if priority > threshold}
+    assert (seen.visited, seen.changed) == (downloads, downloads)
+    assert +web.sent == Counter(wanted)
+    assert not web.asked["/sitemap.xml"]
+    rest = go(web, folder)
+    assert rest.changed == len(priorities) - downloads
+
+
+def test_where_nothing_changed_one_request_does_for_a_site_that_is_due(web: Web, tmp_path: Path) -> None:
+    folder = crawled(web, tmp_path / "c")
+    seen = go(web, folder, days=30)
+    assert seen.visited == 1  # the page the list is tested with
+    assert web.asked["/changes.xml"] == 1
+    assert not +web.sent
+    assert sum(web.asked[path] for path in NAMES) == 1
+
+
+def test_the_next_question_carries_the_servers_time_and_long_answers_are_followed(web: Web, tmp_path: Path) -> None:
+    folder = crawled(web, tmp_path / "c")
+    web.rewrite(NAMES[:9])
+    assert go(web, folder).changed == 9
+    assert ["after=" in question for question in web.questions] == [False, True, True]
+    with read_collection(folder) as collection:
+        (until,) = collection.db.execute("SELECT until FROM lists").fetchone()
+    web.clear()
+    assert go(web, folder).visited == 0
+    assert web.questions == ["LAST_VISIT=" + until.replace(":", "%3A")]
+
+
+def test_a_deleted_page_is_gone_after_one_look_and_a_new_one_is_fetched(web: Web, tmp_path: Path) -> None:
+    folder = crawled(web, tmp_path / "c")
+    del web.words["/wp5"]
+    web.publisher.desk.remove("/wp5")
+    web.words["/new"] = OLD
+    web.publisher.desk.touch("/new")
+    seen = go(web, folder)
+    assert (seen.visited, seen.gone, seen.new) == (2, 1, 1)
+    assert held(folder) == {web.root + path for path in (*NAMES, "/new") if path != "/wp5"}
+
+
+def held(folder: Path) -> set[str]:
+    with read_collection(folder) as collection:
+        return {row.url for row in pages(collection.db, "p.status = 200")}
+
+
+def test_a_page_that_is_there_is_not_lost_because_the_list_calls_it_deleted(web: Web, tmp_path: Path) -> None:
+    folder = crawled(web, tmp_path / "c")
+    web.publisher.desk.remove("/wp5")
+    assert go(web, folder).gone == 0
+    assert web.root + "/wp5" in held(folder)
+
+
+def test_a_list_that_keeps_changes_to_itself_is_found_out_and_the_site_is_visited(web: Web, tmp_path: Path) -> None:
+    folder = crawled(web, tmp_path / "c")
+    web.rewrite(NAMES, tell=False)
+    seen = go(web, folder, days=30)
+    assert (seen.visited, seen.changed) == (15, 15)
+    web.rewrite(NAMES[:1], tell=False)
+    assert go(web, folder, days=60).visited == 15  # it is not believed the next time either
+
+
+def test_a_list_that_cries_wolf_is_not_believed_for_ever(web: Web, tmp_path: Path) -> None:
+    folder = crawled(web, tmp_path / "c")
+    asked = []
+    for _ in range(3):
+        for path in NAMES:
+            web.publisher.desk.touch(path)
+        asked.append(go(web, folder).visited)
+    assert asked[0] == 15
+    with read_collection(folder) as collection:
+        assert not trusted(collection.db)
+
+
+def trusted(db: Connection) -> bool:
+    from sanderling.revisit.change_lists import TRUSTED
+
+    return db.execute(f"SELECT 1 FROM lists WHERE {TRUSTED}").fetchone() is not None
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        ("404 Not Found", b"no such thing"),
+        ("400 Bad Request", b"LAST_VISIT lies in the future"),
+        ("200 OK", b"<html>we moved to a new system"),
+        ("200 OK", b'<urlset><rs:md capability="changelist" until="tomorrow"/></urlset>'),
+    ],
+)
+def test_without_a_readable_list_pages_are_visited_the_ordinary_way(
+    web: Web, tmp_path: Path, status: str, body: bytes
+) -> None:
+    folder = crawled(web, tmp_path / "c")
+    web.status, web.broken = status, body
+    web.rewrite(NAMES[:3], tell=False)
+    seen = go(web, folder, days=30)
+    assert (seen.visited, seen.changed) == (15, 3)
+    web.broken = None
+    go(web, folder, days=30)
+    with read_collection(folder) as collection:
+        assert trusted(collection.db)  # it is back, and heard again
+
+
+def test_an_answer_that_never_ends_is_given_up(web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sanderling.revisit.change_lists.MOST_PARTS", 5)
+    folder = crawled(web, tmp_path / "c")
+    web.broken = (
+        f'<urlset><rs:md capability="changelist" until="2024-05-01T10:00:00Z"/>'
+        f'<rs:ln rel="next" href="{web.root}/changes.xml?again"/></urlset>'
+    ).encode()
+    assert go(web, folder, days=30).visited == 15
+    assert len(web.questions) == 5
+
+
+def test_a_list_named_only_at_the_well_known_path_is_found(web: Web, tmp_path: Path) -> None:
+    web.silent = True
+    folder = tmp_path / "c"
+    crawl(folder, request(web))
+    with read_collection(folder) as collection:
+        (wire,) = collection.db.execute("SELECT wire FROM urls WHERE role = 'changes'").fetchone()
+    assert wire.startswith(f"{web.root}/changes.xml?LAST_VISIT=")

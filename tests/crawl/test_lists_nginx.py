@@ -1,0 +1,162 @@
+"""The papers' scenarios once more: nginx serves files, the publisher stands beside it, the real crawler asks it."""
+
+import http.client
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.crawl.test_lists import NAMES, NEW, OLD, SCENARIOS
+from tests.publisher.conftest import BROWSER, listed
+from tests.support.site import free_port
+
+from sanderling.config.settings import Fetching, Politeness, Revisit, Workers
+from sanderling.crawl.refresh import refresh
+from sanderling.crawl.request import Request
+from sanderling.crawl.session import crawl
+
+CONFIG = """
+daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/error.log;
+events {{ worker_connections 64; }}
+http {{
+  access_log {folder}/access.log combined;
+  client_body_temp_path {folder}/t; proxy_temp_path {folder}/t; fastcgi_temp_path {folder}/t;
+  uwsgi_temp_path {folder}/t; scgi_temp_path {folder}/t;
+  types {{ text/html html; }} default_type text/html; keepalive_requests 10000;
+  server {{
+    listen 127.0.0.1:{port}; root {folder}/www;
+    location ~ ^/(sitemap\\.xml|changes\\.xml|\\.well-known/resourcesync) {{ proxy_pass http://127.0.0.1:{behind}; }}
+  }}
+}}
+"""
+PATIENCE = 600  # looks at what has to come, a twentieth of a second apart
+
+
+class Beside:
+    """Fifteen files behind nginx, with the publisher beside it."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.folder = folder
+        self.port = port
+        self.root = f"http://127.0.0.1:{port}"
+
+    def write(self, path: str, words: str) -> None:
+        links = "".join(f'<a href="{name}">{name}</a> ' for name in map(address, NAMES))
+        self.file(path).write_text(f"<title>{path}</title><p>{words} This is {path}.<p>{links}")
+
+    def file(self, path: str) -> Path:
+        return self.folder / "www" / (f"{path[1:]}.html" if path != "/" else "index.html")
+
+    def view(self, views: dict[str, int]) -> None:
+        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        for path, count in views.items():
+            for _ in range(count):
+                line.request("GET", address(path), headers={"User-Agent": BROWSER})
+                line.getresponse().read()
+        line.close()
+
+    def changes(self, since: float) -> dict[str, tuple[float, str]]:
+        """What the list says now: paths with their priorities, and what happened to them since then."""
+        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        line.request("GET", f"/changes.xml?LAST_VISIT={since:.3f}")
+        rows = listed(line.getresponse().read())
+        line.close()
+        return {url.removeprefix(self.root): (priority, change) for url, priority, change in rows}
+
+    def until(self, wanted: dict[str, float], since: float) -> None:
+        for _ in range(PATIENCE):
+            now = self.changes(since)
+            if all(now.get(address(path)) == (priority, "updated") for path, priority in wanted.items()):
+                return
+            threading.Event().wait(0.05)
+        pytest.fail(f"the list never said {wanted}, but {now}")
+
+    def sent(self) -> Counter[str]:
+        """Bodies that our crawler got, by the access log."""
+        found: Counter[str] = Counter()
+        for line in (self.folder / "access.log").read_text().splitlines():
+            if "sanderling" in line and '" 200 ' in line:
+                found[line.split('"')[1].split()[1]] += 1
+        return found
+
+
+def address(path: str) -> str:
+    return "/" if path == "/" else f"{path}.html"
+
+
+@contextmanager
+def running(command: list[str], said: str = "") -> Iterator[None]:
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    assert process.stderr
+    try:
+        while said and said not in process.stderr.readline():
+            assert process.poll() is None
+        yield
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+
+
+def listening(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[Beside]:
+    program = shutil.which("nginx")
+    if program is None:
+        pytest.skip("nginx is not installed")
+    port, behind = free_port(), free_port()
+    site = Beside(tmp_path, port)
+    (tmp_path / "www").mkdir()
+    for path in NAMES:
+        site.write(path, OLD)
+    (tmp_path / "www/robots.txt").write_text(f"User-agent: *\nAllow: /\nSitemap: {site.root}/sitemap.xml\n")
+    (tmp_path / "nginx.conf").write_text(CONFIG.format(folder=tmp_path, port=port, behind=behind))
+    words = [str(tmp_path / "www"), "--base", site.root, "--state", str(tmp_path / "s.db"), "--scan-every", "1"]
+    words += ["--listen", f"127.0.0.1:{behind}", "--access-log", str(tmp_path / "access.log")]
+    with running([program, "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")]):
+        for _ in range(PATIENCE):
+            if listening(port):
+                break
+            threading.Event().wait(0.05)
+        with running([sys.executable, "-m", "sanderling.publisher", *words], "publishing on"):
+            yield site
+
+
+def request(web: Beside, threshold: float = 0.0) -> Request:
+    return Request(
+        (web.root + "/",),
+        politeness=Politeness(delay=0, backoff=0.2, concurrency=1),
+        fetching=Fetching(allow_private=True),
+        workers=Workers(migrants=1),
+        revisit=Revisit(threshold=threshold),
+    )
+
+
+@pytest.mark.parametrize(("priorities", "threshold", "downloads"), SCENARIOS)
+def test_beside_nginx_the_scenarios_give_two_four_and_three_downloads(
+    web: Beside, tmp_path: Path, priorities: dict[str, float], threshold: float, downloads: int
+) -> None:
+    crawl(tmp_path / "c", request(web))
+    refresh(tmp_path / "c", request(web))
+    since = time.time()
+    web.view({path: round(100 * priority) for path, priority in priorities.items()})
+    for path in priorities:
+        web.write(path, f"{NEW} Now.")
+    web.until(priorities, since)
+    before = web.sent()
+    seen = refresh(tmp_path / "c", request(web, threshold))
+    assert (seen.visited, seen.changed) == (downloads, downloads)
+    pages = {path for path in (web.sent() - before) if path.endswith((".html", "/"))}
+    assert pages == {address(path) for path, priority in priorities.items() if priority > threshold}

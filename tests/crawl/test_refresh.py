@@ -1,0 +1,409 @@
+"""Coming back: the real crawler refreshes a real site."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from tests.support.revisiting import DAY, WORDS, go, request, texts
+from tests.support.site import Page, Site, html, redirect, tree
+
+from sanderling.cli import main
+from sanderling.config.settings import Limits, Revisit
+from sanderling.crawl.refresh import Mode, refresh
+from sanderling.crawl.session import Request, crawl
+from sanderling.dedup.duplicate_stats import count
+from sanderling.dedup.near_duplicates import near
+from sanderling.errors import CollectionError, UsageError
+from sanderling.fingerprint.fast.stable_hash import left_of
+from sanderling.fingerprint.model import is_current
+from sanderling.revisit.visit_history import decode
+from sanderling.storage.collection import open_collection, read_collection
+from sanderling.storage.page_history import classes
+from sanderling.storage.queries import pages, skipped
+from sanderling.templates.template_indexer import open_structures
+
+
+def test_all_visits_everything_and_says_what_became_of_it(tmp_path: Path) -> None:
+    with Site(texts(6)) as site:
+        crawl(tmp_path, request(site))
+        site.pages["/p1"] = html("/", "/new", text=WORDS + " But today a quite different story is told about the sea.")
+        site.pages["/new"] = html(text="new")
+        site.pages["/p2"] = redirect("/p3", 301)
+        site.pages["/p4"].etag = False
+        seen = go(site, tmp_path, Mode.ALL)
+        assert (seen.changed, seen.new, seen.moved, seen.gone) == (1, 1, 1, 0)
+        assert (seen.not_modified, seen.unchanged) == (4, 1)
+
+
+def test_a_page_with_another_clock_is_unchanged(tmp_path: Path) -> None:
+    with Site(texts(3)) as site:
+        site.pages["/p1"] = html("/", text=f"{WORDS} Generated on 2026-03-01 at 08:15:01.")
+        crawl(tmp_path, request(site))
+        site.pages["/p1"] = html("/", text=f"{WORDS} Generated on 2026-03-02 at 09:20:44.")
+        seen = go(site, tmp_path, Mode.ALL)
+        assert (seen.visited, seen.not_modified, seen.unchanged, seen.changed) == (4, 3, 1, 0)
+
+
+def test_tokens_are_sifted_out_and_words_are_heard_of(tmp_path: Path) -> None:
+    def page(visit: int, words: str = "") -> Page:
+        token = f'<form><input type=hidden name=csrf value="{visit}"></form><!-- {visit} -->'
+        return Page(f"<meta charset=utf-8><title>Birds</title>{token}<p>{WORDS}{words}</p><a href=/>up</a>".encode())
+
+    with Site(texts(1)) as site:
+        site.pages["/p0"] = page(0)
+        crawl(tmp_path, request(site))
+        left = []
+        for visit, words in enumerate(("", "", "", " And the gulls do too.", " And the gulls do too.")):
+            site.pages["/p0"] = page(visit + 1, words)
+            seen = go(site, tmp_path, Mode.ALL)
+            assert (seen.changed, seen.unchanged) == (visit == 3, visit != 3)
+            with closing(read_collection(tmp_path)) as collection:
+                rows = collection.db.execute(
+                    "SELECT m.value, p.digest FROM marks AS m JOIN pages AS p ON p.url = m.url WHERE kind = 'sieve'"
+                )
+                left += [left_of(value, digest) for value, digest in rows.fetchall()]
+        assert left == [left[0]] * 3 + [left[3]] * 2
+        assert left[0] != left[3]
+
+
+def test_a_restless_page_is_compared_by_its_words_and_gets_no_full_mark_until_its_tags_differ(tmp_path: Path) -> None:
+    text = "".join(f"<p>{WORDS} Paragraph {number} of many.</p>" for number in range(30))
+    with Site(texts(1)) as site:
+        crawl(tmp_path, request(site))
+        marked = []
+        for visit, tags in enumerate(("", "", "", "<hr>", "<p>News.</p>", "<p>News.</p>")):
+            said = f"{text}{tags}<p>Generated on 2026-03-0{visit + 1} at 08:15:0{visit}.</p>"
+            site.pages["/p0"] = Page(f"<title>Birds</title>{said}".encode())
+            seen = go(site, tmp_path, Mode.ALL)
+            assert seen.changed == (visit in (0, 3, 4))
+            with closing(read_collection(tmp_path)) as collection:
+                rows = collection.db.execute("SELECT kind, value FROM marks WHERE url > 1").fetchall()
+            assert {kind for kind, _ in rows}.isdisjoint(("before", "after"))
+            marked.append([is_current(value) for kind, value in rows if kind == "signature"])
+        assert marked == [[True], [False], [False], [True], [True], [False]]
+
+
+def test_a_notice_in_the_place_of_a_page_is_an_outage_and_no_change(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Site(texts(2)) as site:
+        there = site.pages["/p1"]
+        crawl(tmp_path, request(site))
+        site.pages["/p1"] = html(text="<h1>We are down for maintenance</h1>")
+        assert go(site, tmp_path, Mode.ALL).changed == 0
+        site.pages["/p1"] = there
+        assert go(site, tmp_path, Mode.ALL).changed == 0
+        assert main(["changes", "--json", "-C", str(tmp_path)]) == 0
+        assert capsys.readouterr().out == ""
+
+
+def test_a_login_that_always_was_one_is_a_page(tmp_path: Path) -> None:
+    form = "<h1>Log in</h1><form><input name=who><input type=password name=word></form>"
+    with Site(texts(1)) as site:
+        site.pages["/p0"] = html("/", text=form)
+        crawl(tmp_path, request(site))
+        site.pages["/p0"] = html("/", text=f"{form}<p>New here? Ask the warden for a key to the hide.</p>")
+        assert go(site, tmp_path, Mode.ALL).changed == 1
+
+
+def test_a_page_with_the_same_text_below_another_heading_is_no_outage(tmp_path: Path) -> None:
+    text = "".join(f"<p>{WORDS} Paragraph {number} of some.</p>" for number in range(12))
+    with Site(texts(1)) as site:
+        site.pages["/p0"] = html("/", text=f"<h1>How the count went</h1>{text}")
+        crawl(tmp_path, request(site))
+        site.pages["/p0"] = html("/", text=f"<h1>An error occurred in the count</h1>{text}")
+        assert go(site, tmp_path, Mode.ALL).changed == 1
+
+
+def test_a_page_is_gone_when_it_was_missing_twice(tmp_path: Path) -> None:
+    with Site(texts(3)) as site:
+        crawl(tmp_path, request(site))
+        del site.pages["/p1"]
+        first = go(site, tmp_path, Mode.ALL)
+        with read_collection(tmp_path) as collection:
+            assert site.root + "/p1" in {row.url for row in pages(collection.db, "p.status = 200")}
+        second = go(site, tmp_path, Mode.ALL)
+        assert (first.gone, second.gone) == (0, 1)
+        with read_collection(tmp_path) as collection:
+            assert site.root + "/p1" not in {row.url for row in pages(collection.db, "p.status = 200")}
+
+
+def test_a_page_that_returns_with_other_words_is_a_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site(texts(3)) as site:
+        crawl(tmp_path, request(site))
+        before, site.pages["/p1"] = site.pages["/p1"], Page(b"", 404)
+        assert [go(site, tmp_path, Mode.ALL).gone for _ in range(2)] == [0, 1]
+        site.pages["/p1"] = before
+        crawl(tmp_path, request(site))
+        assert main(["changes", "-C", str(tmp_path), "--json"]) == 0
+        assert capsys.readouterr().out == ""
+        site.pages["/p1"] = Page(b"", 404)
+        assert [go(site, tmp_path, Mode.ALL).gone for _ in range(2)] == [0, 1]
+        site.pages["/p1"] = html("/", text="Quite another story is told here since it came back, of gulls and of rope.")
+        crawl(tmp_path, request(site))
+        assert main(["changes", "-C", str(tmp_path), "--json"]) == 0
+        (change,) = map(json.loads, capsys.readouterr().out.splitlines())
+        assert (change["url"], "content" in change["kinds"]) == (f"{site.root}/p1", True)
+
+
+@pytest.mark.usefixtures("soon_again")
+def test_trouble_is_no_change_and_loses_nothing(tmp_path: Path) -> None:
+    with Site(texts(3)) as site:
+        crawl(tmp_path, request(site))
+        site.pages["/p1"] = Page(b"oops", 500)
+        seen = go(site, tmp_path, Mode.ALL)
+        assert (seen.changed, seen.gone) == (0, 0)
+        with read_collection(tmp_path) as collection:
+            assert len(list(pages(collection.db, "p.status = 200"))) == 4
+
+
+def test_the_command_remembers_how_the_crawl_was_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site(tree(5)) as site:
+        common = ["-C", str(tmp_path), "--quiet"]
+        main(["crawl", site.root, *common, "--delay", "0", "--allow-private", "--no-sitemaps", "--migrants", "1"])
+        assert main(["refresh", *common, "--all", "--json"]) == 0
+        summary = json.loads(capsys.readouterr().out.splitlines()[-1])
+        keys = ["due", "visited", "not_modified", "unchanged", "changed", "new", "gone", "moved", "bytes"]
+        keys += ["bytes_saved", "seconds"]
+        assert list(summary)[: len(keys)] == keys
+        assert (summary["visited"], summary["not_modified"]) == (5, 5)
+
+
+def test_bad_wishes_get_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(CollectionError, match="no collection"):
+        refresh(tmp_path / "none", Request(()))
+    with Site(tree(1)) as site:
+        crawl(tmp_path, request(site))
+        with pytest.raises(UsageError, match="cannot be read"):
+            refresh(tmp_path, request(site, Revisit(budget="lots")))
+        with pytest.raises(UsageError, match="there is no policy"):
+            refresh(tmp_path, request(site, Revisit(policy="weekly")))
+
+
+def test_etags_that_change_without_a_reason_are_no_longer_sent(tmp_path: Path) -> None:
+    class Liar(Site):
+        def answer(self, handler: object) -> None:
+            for page in self.pages.values():
+                page.etag = False
+                page.headers = {
+                    **page.headers,
+                    "ETag": f'"{len(self.requests)}"',
+                    "Last-Modified": "Tue, 01 Oct 2024 10:00:00 GMT",
+                }
+            super().answer(handler)  # type: ignore[arg-type]
+
+    with Liar(texts(4)) as site:
+        crawl(tmp_path, request(site))
+        go(site, tmp_path, Mode.ALL)
+        site.requests.clear()
+        go(site, tmp_path, Mode.ALL)
+        sent = [headers for path, headers in site.requests if path.startswith("/p")]
+        assert sent
+        assert not any("if-none-match" in headers for headers in sent)
+        assert all("if-modified-since" in headers for headers in sent)
+
+
+def test_a_page_that_moved_keeps_its_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site(texts(3)) as site:
+        crawl(tmp_path, request(site))
+        for days in (20, 40):
+            site.pages["/p1"] = html("/", text=f"{WORDS} And another long story of {days} days was told since then.")
+            go(site, tmp_path, Mode.ALL, days=days)
+        site.pages["/moved"], site.pages["/p1"] = site.pages["/p1"], redirect("/moved", 301)
+        go(site, tmp_path, Mode.ALL, days=60)
+        with read_collection(tmp_path) as collection:
+            sql = "SELECT d.state FROM due AS d JOIN urls AS u ON u.id = d.url WHERE u.path = '/moved'"
+            (state,) = collection.db.execute(sql).fetchone()
+        assert (decode(state).visits, decode(state).changes) == (4, 2)
+        assert main(["history", site.root + "/moved", "-C", str(tmp_path), "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["moved_from"] == [site.root + "/p1"]
+        assert len(told["visits"]) == 5
+
+
+def test_a_host_that_vanished_loses_nothing_and_may_come_back(tmp_path: Path) -> None:
+    with Site(texts(3)) as site:
+        crawl(tmp_path, request(site))
+    root = site.root
+    down = refresh(tmp_path, request(site), Mode.ONCE, clock=lambda: time.time() + 30 * DAY)
+    assert (down.changed, down.gone, down.unreachable) == (0, 0, (root,))
+    with read_collection(tmp_path) as collection:
+        assert len(list(pages(collection.db, "p.status = 200"))) == 4
+    with Site(texts(3), port=int(root.rpartition(":")[2])) as back:
+        assert back.root == root
+        assert go(back, tmp_path, Mode.ONCE, days=60).visited == 4
+
+
+def test_a_clock_that_jumped_back_loses_nothing(tmp_path: Path) -> None:
+    with Site(texts(3)) as site:
+        crawl(tmp_path, request(site))
+        go(site, tmp_path, Mode.ALL, days=100)
+        back = go(site, tmp_path, Mode.ALL, days=-50)
+        assert (back.visited, back.gone) == (4, 0)
+        assert go(site, tmp_path, Mode.ONCE, days=300).visited == 4
+
+
+def test_an_empty_collection_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site({"/": Page(b"", 404)}) as site:
+        crawl(tmp_path, request(site))
+        assert main(["refresh", "-C", str(tmp_path), "--json"]) == 0
+        shown = capsys.readouterr()
+        assert json.loads(shown.out)["visited"] == 0
+        assert "holds no page" in shown.err
+
+
+def test_of_a_crawl_that_ended_before_it_began_nothing_is_due(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sanderling.db").touch()
+    assert main(["refresh", "-C", str(tmp_path), "--dry-run"]) == 0
+    assert "nothing is due" in capsys.readouterr().err
+
+
+def test_a_dry_run_of_a_collection_without_plans_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    open_collection(tmp_path).close()
+    before = (tmp_path / "sanderling.db").read_bytes()
+    assert main(["refresh", "-C", str(tmp_path), "--dry-run"]) == 0
+    assert (tmp_path / "sanderling.db").read_bytes() == before
+    with open_collection(tmp_path):  # nor does it mind that somebody else writes
+        assert main(["refresh", "-C", str(tmp_path), "--dry-run"]) == 0
+    assert "nothing is due" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (["--budget", "lots"], "cannot be read"),
+        (["--budget", "0/day"], "leaves nothing to visit"),
+        (["--budget", "5/fortnight"], "no period of time"),
+        (["--policy", "learnt"], "did you mean learned"),
+    ],
+)
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+def test_a_bad_wish_gets_one_sentence_and_code_four(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str], sentence: str, dry: list[str]
+) -> None:
+    with Site(tree(1)) as site:
+        crawl(tmp_path, request(site))
+    assert main(["refresh", "-C", str(tmp_path), *flags, *dry]) == 4
+    shown = capsys.readouterr()
+    assert sentence in shown.err
+    assert len(shown.err.strip().splitlines()) == 1
+
+
+def test_a_run_ends_by_writing_the_log_back_once_after_the_last_page_too_many_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+
+    @contextmanager
+    def noted(_: Path) -> Iterator[Callable[[], None]]:
+        yield lambda: done.append("log")
+
+    monkeypatch.setattr("sanderling.crawl.open_context.written_back", noted)
+    monkeypatch.setattr("sanderling.crawl.run.keep_best", lambda *_: done.append("pages"))
+    with Site(texts(3)) as site:
+        wanted = replace(request(site), limits=Limits(keep=2))
+        crawl(tmp_path, wanted)
+        assert done == ["pages", "log"]
+        refresh(tmp_path, wanted, Mode.ALL)
+    assert done == ["pages", "log"] * 2
+
+
+PDF = Page(b"%PDF-1.4 of the tides", headers={"Content-Type": "application/pdf"})
+PLAIN = Page(b"The tides\nof this week\n", headers={"Content-Type": "text/plain"})
+LISTED = "<ul><li>high water<li>low water</ul>"
+
+
+def told(folder: Path, capsys: pytest.CaptureFixture[str]) -> list[tuple[list[str], bool]]:
+    """The kinds of all changes, the oldest first, and whether anything but noise differed."""
+    capsys.readouterr()
+    assert main(["changes", "--json", "--noise", "-C", str(folder)]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    return [(row["kinds"], row["significance"] > 0) for row in reversed(rows)]
+
+
+def seen_in_turn(folder: Path, *versions: Page) -> None:
+    """A page that was each of these, one after the other."""
+    with Site({"/": html("/a", text=WORDS), "/a": versions[0]}) as site:
+        for day, version in enumerate(versions):
+            site.pages["/a"] = version
+            if day:
+                go(site, folder, Mode.ALL, days=day)
+            else:
+                crawl(folder, request(site))
+
+
+@pytest.mark.parametrize("between", [PDF, PLAIN])
+def test_a_page_that_was_another_document_meanwhile_is_compared_with_that(
+    between: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    marked = html(text=f"{WORDS}{LISTED}")
+    seen_in_turn(tmp_path, html(text=WORDS), marked, between, marked, html(text=f"{WORDS} Mind the gulls.{LISTED}"))
+    kinds = told(tmp_path, capsys)
+    assert [matters for _, matters in kinds] == [True] * 4, "it went, and it came back"
+    assert kinds[1][0] == kinds[2][0], "the one is as much of a change as the other"
+    assert kinds[3][0] == ["content"], "from then on it is compared with itself"
+
+
+@pytest.mark.parametrize("between", [PDF, PLAIN, Page(b"<p>" * 4_000_000)])
+def test_no_mark_of_a_page_is_kept_for_what_is_none(between: Page, tmp_path: Path) -> None:
+    seen_in_turn(tmp_path, html(text=WORDS), html(text=f"{WORDS}{LISTED}"), between)
+    with read_collection(tmp_path) as collection:
+        kept = collection.db.execute(
+            "SELECT m.kind FROM marks AS m JOIN urls AS u ON u.id = m.url WHERE u.path = '/a'"
+        ).fetchall()
+    assert kept == []
+
+
+def test_a_page_that_led_elsewhere_meanwhile_is_compared_with_what_it_was_since(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, since = f"<title>Tides</title><p>{WORDS}", f"<title>Tides</title><p>{WORDS} The gulls are back.{LISTED}"
+    versions = [Page(body.encode()) for body in (first, first + LISTED, since, f"{since}<br>")]
+    seen_in_turn(tmp_path, *versions[:2], redirect("/"), *versions[2:])
+    kinds = told(tmp_path, capsys)
+    assert kinds[-1] == (["presentation"], True), "the words are those it came back with"
+
+
+@pytest.mark.parametrize(
+    ("status", "more"), [(206, {"Content-Range": "bytes 0-{}/{}"}), (203, {"Warning": "214 - transformed"})]
+)
+def test_a_page_that_came_with_another_kind_of_success_is_visited_and_compared_as_any(
+    status: int, more: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def page(text: str) -> Page:
+        body = f"<title>Tides</title><p>{text}".encode()
+        said = {name: value.format(len(body) - 1, len(body)) for name, value in more.items()}
+        return Page(body, status, {"Content-Type": "text/html", **said})
+
+    seen_in_turn(tmp_path, page(WORDS), page(f"{WORDS} Mind the gulls."))
+    assert told(tmp_path, capsys) == [(["content"], True)]
+
+
+def test_pages_that_came_with_another_kind_of_success_have_classes_twins_and_structure_as_any(tmp_path: Path) -> None:
+    words = [f"<title>Tides</title><h1>Tides</h1><p>{WORDS} {WORDS}<ul><li>{n}</ul>".encode() for n in "ab"]
+    with Site({"/": html("/a", "/b"), "/a": Page(words[0], 203), "/b": Page(words[1], 203)}) as site:
+        crawl(tmp_path, request(site))
+    with read_collection(tmp_path) as collection, open_structures(collection) as structures:
+        assert len(list(classes(collection.db))) == 3
+        assert len(list(near(collection.db))) == count(collection.db).pages_near == 1
+        assert structures.db.execute("SELECT count(*) FROM structure_pages").fetchone() == (3,)
+
+
+def test_the_choices_of_an_answer_without_a_preferred_one_are_visited(tmp_path: Path) -> None:
+    choices = html("/en", "/nl", text="Choose")
+    with Site(
+        {"/": Page(choices.body, 300, choices.headers), "/en": html(text="tides"), "/nl": html(text="tij")}
+    ) as site:
+        summary = crawl(tmp_path, request(site))
+    assert (summary.pages, summary.failed) == (2, 1)
+    with read_collection(tmp_path) as collection:
+        (row,) = skipped(collection.db)
+    assert (row.reason, row.note) == ("http_error", "status 300, several to choose from")

@@ -1,0 +1,199 @@
+"""What a refresh queues: what is due, announced, liked, within a budget."""
+
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.support.revisiting import DAY, WORDS, go, request, texts
+from tests.support.site import Page, Site, html, tree
+
+from sanderling.cli import main
+from sanderling.config.settings import Limits, Revisit
+from sanderling.crawl.refresh import Mode, expected, refresh
+from sanderling.crawl.session import crawl
+from sanderling.revisit.visit_history import decode
+from sanderling.search.feedback.event_log import open_log
+from sanderling.storage.collection import open_collection, read_collection
+from sanderling.urls import dust
+
+XML = {"Content-Type": "application/xml"}
+
+
+def urlset(site: Site, lastmods: dict[str, str]) -> Page:
+    rows = "".join(f"<url><loc>{site.root}{p}</loc><lastmod>{at}</lastmod></url>" for p, at in lastmods.items())
+    return Page(f"<urlset>{rows}</urlset>".encode(), headers=XML)
+
+
+def covered(folder: Path) -> dict[str, int]:
+    """The pages whose changes somebody announces."""
+    with read_collection(folder) as collection:
+        sql = "SELECT u.path, d.state FROM due AS d JOIN urls AS u ON u.id = d.url"
+        rows = collection.db.execute(sql).fetchall()
+    return {path: bits for path, state in rows if (bits := decode(state).announced_by)}
+
+
+def test_nothing_is_due_right_after_a_crawl_and_everything_later(tmp_path: Path) -> None:
+    with Site(texts(5)) as site:
+        crawl(tmp_path, request(site))
+        assert go(site, tmp_path, Mode.ONCE).visited == 0
+        later = go(site, tmp_path, Mode.ONCE, days=30)
+        assert (later.due, later.visited, later.not_modified, later.changed) == (6, 6, 6, 0)
+        assert later.bytes_saved > 0
+
+
+@pytest.mark.parametrize("status", [200, 203])
+def test_a_refresh_passes_over_other_spellings_of_a_page(tmp_path: Path, status: int) -> None:
+    page = html("/", text=WORDS)
+    pages = {"/": html("/a?ref=1", "/a", text=WORDS)} | dict.fromkeys(
+        ("/a", "/a?ref=1"), Page(page.body, status, page.headers)
+    )
+    with Site(pages) as site:
+        crawl(tmp_path, request(site))
+        with open_collection(tmp_path) as collection:
+            dust.save(collection.db, [dust.Rule(dust.site_of(site.root + "/"), dust.Kind.PARAMETER, "ref")])
+        assert len(expected(tmp_path, request(site), Mode.ALL, time.time())) == 2
+        assert go(site, tmp_path, Mode.ONCE, days=30).visited == 2
+        assert go(site, tmp_path, Mode.ALL).visited == 2
+        with open_collection(tmp_path) as collection:
+            dust.save(collection.db, [])
+        assert go(site, tmp_path, Mode.ALL).visited == 3
+
+
+def test_with_an_honest_sitemap_unchanged_pages_are_not_even_asked_for(tmp_path: Path) -> None:
+    with Site(texts(8)) as site:
+        old = dict.fromkeys(site.pages, "2020-01-01T00:00:00Z")
+        site.pages["/sitemap.xml"] = urlset(site, old)
+        crawl(tmp_path, request(site, maps=True))
+        site.hits.clear()
+        site.pages["/p5"] = html("/", text=WORDS + " Something else entirely has been written here since then.")
+        later = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3600))
+        site.pages["/sitemap.xml"] = urlset(site, old | {"/p5": later})
+        seen = go(site, tmp_path, Mode.ONCE, maps=True)
+        assert (seen.visited, seen.changed) == (1, 1)
+        assert {path for path in site.hits if path.startswith("/p")} == {"/p5"}
+
+
+def test_a_sitemap_that_cries_wolf_is_not_believed_for_ever(tmp_path: Path) -> None:
+    with Site(texts(12)) as site:
+        names = [path for path in site.pages if path != "/"]
+        site.pages["/sitemap.xml"] = urlset(site, dict.fromkeys(names, "2020-01-01T00:00:00Z"))
+        crawl(tmp_path, request(site, maps=True))
+        asked = []
+        for round_ in range(1, 4):
+            site.hits.clear()
+            stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3600 * round_))
+            site.pages["/sitemap.xml"] = urlset(site, dict.fromkeys(names, stamp))
+            go(site, tmp_path, Mode.ONCE, maps=True)
+            asked.append(sum(site.hits[name] for name in names))
+        assert asked[0] == 12
+        assert asked[-1] == 0
+
+
+def test_watching_finds_changes_by_itself_and_stops_when_told(tmp_path: Path) -> None:
+    with Site(texts(3)) as site:
+        crawl(tmp_path, request(site))
+        ahead = 30 * DAY
+        stopped = threading.Event()
+
+        def stop_when_seen(coordinator: object) -> None:
+            def wait() -> None:
+                deadline = time.monotonic() + 300
+                while site.hits["/p2"] < 2 and time.monotonic() < deadline:
+                    stopped.wait(0.02)
+                from sanderling.crawl.coordinator import Coordinator
+                from sanderling.crawl.stop import Finish
+
+                assert isinstance(coordinator, Coordinator)
+                coordinator.stop(Finish.INTERRUPTED)
+
+            threading.Thread(target=wait, daemon=True).start()
+
+        seen = refresh(tmp_path, request(site), Mode.WATCH, on_start=stop_when_seen, clock=lambda: time.time() + ahead)
+        assert (seen.finish_reason, seen.visited) == ("interrupted", 4)
+
+
+def test_a_budget_is_kept(tmp_path: Path) -> None:
+    with Site(texts(30)) as site:
+        crawl(tmp_path, request(site))
+        seen = refresh(
+            tmp_path, request(site, Revisit(budget="5/minute")), Mode.ONCE, clock=lambda: time.time() + 30 * DAY
+        )
+        assert seen.visited == 5
+
+
+def test_a_refresh_visits_no_more_pages_than_it_may(tmp_path: Path) -> None:
+    with Site(texts(9)) as site:
+        crawl(tmp_path, request(site))
+        wish = msgspec.structs.replace(request(site), limits=Limits(limit=4))
+        seen = refresh(tmp_path, wish, Mode.ALL)
+        assert (seen.finish_reason, seen.visited) == ("limit", 4)
+
+
+def test_a_dry_run_says_why_and_asks_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site(tree(4)) as site:
+        crawl(tmp_path, request(site))
+        hits = sum(site.hits.values())
+        rows = expected(tmp_path, request(site), Mode.ALL, time.time())
+        assert len(rows) == 4
+        assert all(row.why for row in rows)
+        assert main(["refresh", "-C", str(tmp_path), "--all", "--dry-run", "--json"]) == 0
+        assert len(capsys.readouterr().out.splitlines()) == 4
+        assert main(["refresh", "-C", str(tmp_path), "--all", "--dry-run"]) == 0
+        head, *lines = capsys.readouterr().out.splitlines()
+        assert head.split() == ["due", "url", "why"], "what may be long stands last"
+        assert len({line.index("seen once") for line in lines}) == 1
+        assert sum(site.hits.values()) == hits
+
+
+def test_a_budget_that_was_not_spent_is_saved_up_for_its_period(tmp_path: Path) -> None:
+    with Site(texts(30)) as site:
+        crawl(tmp_path, request(site))
+
+        def visited(days: float) -> int:
+            wish = request(site, Revisit(budget="20/day"))
+            return refresh(tmp_path, wish, Mode.ONCE, clock=lambda: time.time() + days * DAY).visited
+
+        assert visited(30) == 20
+        assert visited(30.25) == 5
+        assert visited(40) == 6
+
+
+def test_a_dry_run_keeps_to_the_budget_and_visits_what_a_refresh_visits(tmp_path: Path) -> None:
+    with Site(texts(12)) as site:
+        crawl(tmp_path, request(site))
+        wish = request(site, Revisit(budget="5/minute"))
+        rows = expected(tmp_path, wish, Mode.ONCE, time.time() + 30 * DAY)
+        assert len(rows) == 5
+        assert all("seen once" in row.why for row in rows)
+        before = site.hits.copy()
+        refresh(tmp_path, wish, Mode.ONCE, clock=lambda: time.time() + 30 * DAY)
+        asked = {site.root + path for path in site.hits - before if path.startswith("/p") or path == "/"}
+        assert asked == {row.url for row in rows}
+
+
+def test_hints_go_when_the_url_leaves_the_sitemap(tmp_path: Path) -> None:
+    with Site(texts(3)) as site:
+        site.pages["/sitemap.xml"] = urlset(site, dict.fromkeys(("/p0", "/p1"), "2020-01-01T00:00:00Z"))
+        crawl(tmp_path, request(site, maps=True))
+        assert covered(tmp_path) == {"/p0": 1, "/p1": 1}
+        site.pages["/sitemap.xml"] = urlset(site, {"/p1": "2020-01-01T00:00:00Z"})
+        go(site, tmp_path, Mode.ONCE, maps=True)
+        assert covered(tmp_path) == {"/p1": 1}
+        del site.pages["/sitemap.xml"]
+        for day in range(6):
+            go(site, tmp_path, Mode.ONCE, days=8 * day, maps=True)
+        assert covered(tmp_path) == {}
+
+
+def test_pages_that_users_like_are_worth_more(tmp_path: Path) -> None:
+    with Site(texts(3)) as site:
+        crawl(tmp_path, request(site))
+        with closing(open_log(tmp_path)) as log:
+            log.db.execute("INSERT INTO weights VALUES ('', ?, 1.0, 9, 9, 5, '', 0)", (site.root + "/p1",))
+        go(site, tmp_path, Mode.ONCE)
+        with read_collection(tmp_path) as collection:
+            sql = "SELECT u.path, d.weight FROM due AS d JOIN urls AS u ON u.id = d.url WHERE d.weight <> 1"
+            assert collection.db.execute(sql).fetchall() == [("/p1", 2.0)]

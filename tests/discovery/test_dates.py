@@ -1,0 +1,81 @@
+"""Dates as sitemaps and feeds write them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sanderling.discovery.dates import DAY, Precision, read_date
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "precision"),
+    [
+        ("1970-01-02", DAY, Precision.DAY),
+        ("1970-02", 31 * DAY, Precision.DAY),
+        ("1971", 365 * DAY, Precision.DAY),
+        ("1970-01-01T00:00:10Z", 10.0, Precision.SECOND),
+        (" 1970-01-01 00:00:10z ", 10.0, Precision.SECOND),
+        ("1970-01-02T10:00:10", DAY, Precision.DAY),
+        ("1970-01-01T01:00+01:00", 0.0, Precision.SECOND),
+        ("1970-01-01T00:00:00.25-0100", 3600.25, Precision.SECOND),
+        ("Thu, 01 Jan 1970 00:00:10 GMT", 10.0, Precision.SECOND),
+        ("Thursday, 01-Jan-70 00:00:10 GMT", 10.0, Precision.SECOND),
+        ("1 January 1970 00:00 EST", 5 * 3600.0, Precision.SECOND),
+        ("02 Jan 1970", DAY, Precision.DAY),
+        ("01 Jan 49 00:00:00 +0000", 2493072000.0, Precision.SECOND),
+        ("1970/01/02", DAY, Precision.DAY),
+        ("19700102", DAY, Precision.DAY),
+        ("19700101T000010Z", 10.0, Precision.SECOND),
+        ("19700102T0000+0100", DAY - 3600, Precision.SECOND),
+        ("1970-01-01 00:00:10 +0000 UTC", 10.0, Precision.SECOND),
+        ("1970-01-01T00:00:10Z[Etc/UTC]", 10.0, Precision.SECOND),
+        ("1970-01-01T24:00:00Z", DAY, Precision.SECOND),
+        ("Fri, 2 Jan, 1970 01:00:00 CET", DAY, Precision.SECOND),
+        ("Fri, 2 Jan 1970 02:00:00 GMT+02:00", DAY, Precision.SECOND),
+        ("Fri Jan 02 1970 02:00:00 GMT+0200 (Central European Summer Time)", DAY, Precision.SECOND),
+        ("Fri Jan  2 00:00:00 UTC 1970", DAY, Precision.SECOND),
+        ("Fri Jan 02 00:00:00 +0000 1970", DAY, Precision.SECOND),
+        ("January 2, 1970", DAY, Precision.DAY),
+    ],
+)
+def test_both_forms_are_read(text: str, at: float, precision: Precision) -> None:
+    moment = read_date(text)
+    assert moment is not None
+    assert (moment.at, moment.precision) == (at, precision)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "blah",
+        "0000-01-01",
+        "2014-13-01",
+        "05 Jan 17 13:34:55",
+        "2014-02-30",
+        "2014-02-29",
+        "29 Feb 2014 10:00 GMT",
+        "2014-01-01T24:01Z",
+        "2014/01-01",
+        "20141301",
+        "Sun Jan 4 16:29:06 2004",
+        "2014-01-01T25:00Z",
+        "2014-01-01T10:00+99:00",
+        "٢٠١٤",
+        "1" * 999,
+    ],
+)
+def test_what_is_no_date_is_none(text: str) -> None:
+    assert read_date(text) is None
+
+
+def test_a_day_lasts_until_its_end() -> None:
+    day, second = read_date("1970-01-01"), read_date("1970-01-01T00:00:00Z")
+    assert day is not None
+    assert second is not None
+    assert (day.until, second.until) == (DAY - 1, 0.0)
+
+
+@given(st.text(alphabet="0123456789-:TZ +.,JanFeb", max_size=40))
+def test_no_text_breaks_it(text: str) -> None:
+    read_date(text)

@@ -1,0 +1,276 @@
+"""Sitemaps and feeds: bytes in, entries out."""
+
+import gzip
+import tracemalloc
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sanderling.discovery import sitemap_parser
+from sanderling.discovery.dates import Precision
+from sanderling.discovery.entry_types import Alternate, Entry, Kind, Limits, Problem, SitemapReport
+from sanderling.discovery.sitemap_parser import SitemapReader, read_sitemap
+
+HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+
+
+def _read(text: str, limits: Limits | None = None) -> SitemapReport:
+    return read_sitemap([text.encode()], limits)
+
+
+def _urlset(*entries: str) -> SitemapReport:
+    return _read(HEAD + "".join(f"<url>{entry}</url>" for entry in entries) + "</urlset>")
+
+
+def test_an_entry_carries_all_its_fields() -> None:
+    report = _urlset(
+        "<loc>http://x/?a=1&amp;b=2</loc><lastmod>1970-01-02</lastmod><changefreq>Daily</changefreq><priority>0,8</priority>"
+    )
+    assert report == SitemapReport(
+        Kind.URLSET, (Entry("http://x/?a=1&b=2", 86400.0, Precision.DAY, "daily", 0.8),), bytes_read=report.bytes_read
+    )
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "<loc>http://x/a</loc><lastmod>1970-01-01T00:00:09Z</lastmod><priority>0.5</priority>",
+        " <loc> http://x/a\n</loc>\n<lastmod>1970-01-01T00:00:09Z</lastmod> <priority>0.5</priority> ",
+        "<LOC>http://x/a</LOC><LastMod>1970-01-01T00:00:09Z</lastmod><Priority>0.5</priority>",
+        "<s:loc>http://x/a</s:loc><s:lastmod>1970-01-01T00:00:09Z</s:lastmod><priority a='b'>0.5</priority>",
+        "<priority>0.5</priority><lastmod>1970-01-01T00:00:09Z</lastmod><loc><![CDATA[http://x/a]]></loc>",
+        "<loc>http://x/a<lastmod>1970-01-01T00:00:09Z<priority>0.5",
+        "<!-- <loc>no</loc> --><loc>http://x/a</loc><lastmod>1970-01-01T00:00:09Z</lastmod><priority>.5</priority><b/>",
+    ],
+)
+def test_however_it_is_written_it_is_the_same_entry(entry: str) -> None:
+    assert _urlset(entry).entries == (Entry("http://x/a", 9.0, priority=0.5),)
+
+
+def test_plain_entries_and_others_are_read_alike() -> None:
+    plain = "<loc>http://x/a</loc><lastmod>2020-01-01</lastmod><changefreq>x</changefreq><priority>7</priority>"
+    odd = plain.replace("<loc>", "<loc a='b'>")
+    assert _urlset(plain, plain) == _urlset(plain, plain)
+    assert _urlset(plain).entries == _urlset(odd).entries
+    assert _urlset(plain).problems == _urlset(odd).problems == {Problem.BAD_CHANGEFREQ: 1, Problem.BAD_PRIORITY: 1}
+
+
+def test_languages_images_and_other_pages_stay_with_their_entry() -> None:
+    report = _urlset(
+        '<loc>http://x/a</loc><xhtml:link rel="alternate" hreflang="de" href="http://x/de?a&amp;b"/>'
+        '<xhtml:link rel="stylesheet" href="http://x/css"/>'
+        "<image:image><image:loc>http://x/1.png</image:loc></image:image><image:image><image:loc>/2.png</image:loc></image:image>",
+        "<loc>http://x/b</loc>",
+    )
+    first, second = report.entries
+    assert first.alternates == (Alternate("de", "http://x/de?a&b"),)
+    assert [image.loc for image in first.images] == ["http://x/1.png", "/2.png"]
+    assert second == Entry("http://x/b")
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ("<lastmod>2020-01-01</lastmod>", Problem.NO_LOC),
+        ("", Problem.NO_LOC),
+        ("<loc>mailto:x@y</loc>", Problem.BAD_LOC),
+        ("<loc>&xxe;</loc>", Problem.BAD_LOC),
+        ("<loc>http://x/" + "a" * 10_000 + "</loc>", Problem.BAD_LOC),
+        ("<loc>http://x/a</loc><lastmod>yesterday</lastmod>", Problem.BAD_DATE),
+        ("<loc>http://x/a</loc><priority>high</priority>", Problem.BAD_PRIORITY),
+        ("<loc>http://x/a</loc><priority>nan</priority>", Problem.BAD_PRIORITY),
+        ("<loc>http://x/a</loc><changefreq>often</changefreq>", Problem.BAD_CHANGEFREQ),
+        ("<loc>http://x/a</loc><url><loc>http://x/b</loc>", Problem.NOT_WELL_FORMED),
+    ],
+)
+def test_what_is_wrong_is_counted(entry: str, problem: Problem) -> None:
+    assert _urlset(entry).problems == {problem: 1}
+
+
+def test_one_bad_entry_does_not_spoil_the_next() -> None:
+    report = _urlset("<loc>&xxe;</loc>", "<loc>http://x/a</loc>", "<lastmod/>", "<loc>http://x/b</loc>")
+    assert [entry.loc for entry in report.entries] == ["http://x/a", "http://x/b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "locs"),
+    [
+        ("<url><loc>http://x/a</loc></url><url><loc>http://x/b", ["http://x/a"]),
+        ("<url><loc>http://x/a</loc></url><url><loc>http://x/b<", ["http://x/a", "http://x/b"]),
+        ("<url><loc>http://x/a</loc><lastm", ["http://x/a"]),
+        ("<url><loc>http://x/a</loc></url><!-- ", ["http://x/a"]),
+    ],
+)
+def test_of_a_cut_file_no_half_url_is_taken(text: str, locs: list[str]) -> None:
+    report = _read(HEAD + text)
+    assert [entry.loc for entry in report.entries] == locs
+    assert report.problems == {Problem.CUT_OFF: 1}
+
+
+def test_an_index_names_sitemaps() -> None:
+    report = _read(
+        "<sitemapindex><sitemap><loc>http://x/1.xml</loc><lastmod>1970-01-02</lastmod></sitemap></sitemapindex>"
+    )
+    assert report.kind is Kind.INDEX
+    assert report.entries == ()
+    assert report.sitemaps == (Entry("http://x/1.xml", 86400.0, Precision.DAY),)
+
+
+RSS = """<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><link>http://x/</link>
+<lastBuildDate>Thu, 01 Jan 1970 00:00:07 GMT</lastBuildDate><image><link>http://x/logo</link></image>
+<item><title>A &amp; B</title><link>http://x/a</link><pubDate>Thu, 01 Jan 1970 00:00:09 GMT</pubDate>
+<description><p>text <link>http://x/no</link></description></item>
+<item><guid>http://x/b</guid><atom:link rel="self" href="http://x/self"/></item>
+<item><guid isPermaLink="false">17</guid></item></channel></rss>"""
+
+ATOM = """<feed xmlns="http://www.w3.org/2005/Atom"><updated>1970-01-01T00:00:07Z</updated><link href="http://x/"/>
+<entry><link rel="edit" href="http://x/edit"/><link rel="alternate" href="http://x/a"/><id>urn:1</id>
+<published>1970-01-01T00:00:05Z</published><updated>1970-01-01T00:00:09Z</updated>
+<content type="xhtml"><div><link href="http://x/no"/><updated>2000-01-01</updated></div></content></entry></feed>"""
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "locs"), [(RSS, Kind.RSS, ["http://x/a", "http://x/b"]), (ATOM, Kind.ATOM, ["http://x/a"])]
+)
+def test_a_feed_gives_the_links_of_its_items(text: str, kind: Kind, locs: list[str]) -> None:
+    report = _read(text)
+    assert report.kind is kind
+    assert [entry.loc for entry in report.entries] == locs
+    assert report.entries[0].lastmod == 9.0
+    assert report.updated == 7.0
+
+
+def test_a_list_of_lines_is_a_sitemap() -> None:
+    report = read_sitemap([b"\xef\xbb\xbfhttp://x/a\r", b"\nhttp://x/b\rhttp", b"://x/c\n\nnonsense\nhttps://x/d"])
+    assert [entry.loc for entry in report.entries] == ["http://x/a", "http://x/b", "http://x/c", "https://x/d"]
+    assert report.kind is Kind.TEXT
+    assert report.problems == {Problem.BAD_LOC: 1}
+
+
+@pytest.mark.parametrize("body", [b"", b"   ", b"nothing", b"\x00\x01\x02", b"<a/>", b"{}", b"%PDF-1.4"])
+def test_what_is_no_sitemap_is_said_to_be_none(body: bytes) -> None:
+    report = read_sitemap([body])
+    assert report.kind is Kind.UNKNOWN
+    assert Problem.NOT_A_SITEMAP in report.problems
+
+
+def test_a_web_page_gives_nothing() -> None:
+    report = _read("<!DOCTYPE html><html><body><url><loc>http://x/</loc></url></body></html>")
+    assert report.entries == ()
+    assert report.problems == {Problem.NOT_A_SITEMAP: 1}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "declared"),
+    [
+        ("utf-8", ""),
+        ("utf-8-sig", "UTF-8"),
+        ("utf-16", "UTF-16"),
+        ("latin-1", "ISO-8859-1"),
+        ("utf-8", "utf-16"),
+        ("utf-8", "rot13"),
+    ],
+)
+def test_the_encoding_is_found(encoding: str, declared: str) -> None:
+    declaration = f'<?xml version="1.0" encoding="{declared}"?>' if declared else ""
+    body = f"{declaration}<urlset><url><loc>http://x/ü</loc></url></urlset>".encode(encoding)
+    assert read_sitemap([body]).entries == (Entry("http://x/ü"),)
+
+
+def test_packed_files_are_unpacked() -> None:
+    packed = gzip.compress((HEAD + "<url><loc>http://x/a</loc></url></urlset>").encode())
+    assert read_sitemap([packed]).entries == (Entry("http://x/a"),)
+    assert read_sitemap([packed[:-9]]).problems[Problem.BAD_GZIP] == 1
+
+
+def test_too_many_entries_end_at_the_limit() -> None:
+    text = HEAD + "<url><loc>http://x/a</loc></url>" * 10 + "</urlset>"
+    report = _read(text, Limits(entries=4))
+    assert len(report.entries) == 4
+    assert report.problems == {Problem.TOO_MANY: 1}
+    assert _read(text, Limits(entries=10)).problems == {}
+
+
+def test_too_many_tags_end_at_the_limit() -> None:
+    reader = SitemapReader(Limits(tags=100))
+    assert reader.feed(HEAD.encode() + b"<a>" * 20_000) == []
+    assert reader.is_full
+    reader.finish()
+    assert reader.problems == {Problem.TOO_LARGE: 1}
+
+
+def test_too_many_bytes_end_at_the_limit() -> None:
+    text = HEAD + "<url><loc>http://x/a</loc></url>" * 1000 + "</urlset>"
+    report = read_sitemap([gzip.compress(text.encode())], Limits(bytes=5000))
+    assert 0 < len(report.entries) < 200
+    assert report.bytes_read == 5000
+    assert report.problems == {Problem.TOO_LARGE: 1}
+
+
+LAUGHS = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
+HOSTILE = {
+    "a bomb": gzip.compress(HEAD.encode() + bytes(10_000_000)),
+    "a bomb in a bomb": gzip.compress(gzip.compress(bytes(10_000_000))),
+    "a billion laughs": f"<!DOCTYPE a [<!ENTITY a0 'ha'>{LAUGHS}]><urlset><url><loc>&a9;</loc></url></urlset>".encode(),
+    "deep tags": b"<urlset>" + b"<url><loc>" * 20_000,
+    "open tags": HEAD.encode() + b"<a" * 20_000 + b"<" * 1_000_000,
+    "one tag": HEAD.encode() + b"<url " + b"a=' " * 500_000,
+    "one text": HEAD.encode() + b"<url><loc>" + b"http://x/" * 500_000,
+    "one comment": HEAD.encode() + b"<!--" + b"- " * 1_000_000,
+    "images": HEAD.encode() + b"<url><loc>http://x/</loc>" + b"<image:image><loc>/a</loc></image:image>" * 5_000,
+    "fields": HEAD.encode() + b"<url><video:video>" + b"<tag>a</tag>" * 20_000,
+    "names": HEAD.encode() + b"<url>" + b"".join(b"<a%d>b</a%d>" % (n, n) for n in range(10_000)),
+    "no line ends": b"http://x/" + b"a" * 3_000_000,
+}
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_file_is_read_in_bounds(body: bytes) -> None:
+    tracemalloc.start()
+    reader = SitemapReader(Limits(bytes=3_000_000))
+    entries = [entry for at in range(0, len(body), 65536) for entry in reader.feed(body[at : at + 65536])]
+    entries += reader.finish()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 12_000_000
+    assert len(entries) <= 1
+    assert reader.problems
+
+
+def test_a_large_sitemap_is_never_held_whole() -> None:
+    entry = b"<url><loc>http://x/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa</loc></url>\n"
+    tracemalloc.start()
+    reader = SitemapReader()
+    count = sum(len(reader.feed(entry * 100)) for _ in range(400))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert count > 39_000
+    assert peak < 1_000_000
+
+
+SAMPLES = [
+    (
+        HEAD
+        + "<url>x<loc>http://x/a</loc>\n</url> <url><loc>http://x/b&amp;</loc><lastmod>2020-01-01</lastmod></url></urlset>"
+    ).encode(),
+    RSS.encode(),
+    ATOM.encode(),
+    b"http://x/a\nhttp://x/b\r\n",
+]
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(SAMPLES), st.integers(1, 40))
+def test_how_a_file_is_cut_makes_no_difference(body: bytes, step: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sitemap_parser, "STRIDE", 1)  # so that small pieces are not put together first
+        pieces = [body[at : at + step] for at in range(0, len(body), step)]
+        assert read_sitemap(pieces) == read_sitemap([body])
+
+
+@given(
+    st.binary(max_size=300), st.sampled_from([b"", HEAD.encode(), HEAD.encode() + b"<url><loc>", b"<rss>", b"\x1f\x8b"])
+)
+def test_no_bytes_break_it(body: bytes, start: bytes) -> None:
+    read_sitemap([start + body])

@@ -1,0 +1,120 @@
+"""Links packed without becoming objects: what is packed is what the slow way says."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from msgspec import Raw, msgpack
+from tests.support.native_library import compiled
+
+from sanderling.fetch import native_links
+from sanderling.fetch.curl_transfer import Ask, Door, Reply
+from sanderling.fetch.fetch_settings import FetchSettings
+from sanderling.fetch.link_resolution import links_of
+from sanderling.fetch.native_links import pack_links, packer, table_of
+from sanderling.fetch.process import Observer
+from sanderling.html.links import Extract, RawLink, with_anchors
+from sanderling.html.native import load
+from sanderling.html.scanned_page import Glance
+from sanderling.models import Host, Link, Stop, Url
+from sanderling.urls.normalize import LENGTH_LIMIT
+from sanderling.workers.worker import marks
+
+Packed = Callable[[Extract, Glance, str, bool], tuple[Link, ...] | None]
+
+URL = "http://site.test/a/b/page.html"
+PIECES = (
+    *("../", "./", "/", "//", ".", "..", "a", "B", "b.html", "c d", "é", "%41", "%2F", "?", "?q=1&r=/:", "#", "#x"),
+    *(":", "@", "\\", "'", "~_!$&()*+,;=-", "http:", "https:", "HTTP://", "mailto:x@y.org", "javascript:", "c:/"),
+    *("http://site.test", "http://site.test/", "http://site.test:80", "https://x.org", "https://x-y.co.uk/", "1.2.3.4"),
+    *("http://127.1/", "http://a.1x/", "http://0x7f/", "http://xn--a/", "http://a_b/", "http://a..b/", "http://a./"),
+    *("http://site.test.evil/", "http://u:p@x.org/", " ", "\t", "\n", "\x01", "\xa0", "x" * LENGTH_LIMIT),
+)
+BASES = ("", "http://site.test/", "https://x.org/p?q=/r/", "http://site.test:8080/a//b/", "data:x", "http://[::1]/q")
+hrefs = st.lists(st.sampled_from(PIECES), min_size=1, max_size=5).map("".join)
+rels = st.sampled_from(("", "nofollow", "NoFollow me", "me\x0bnofollow", "nofollow\xa0", "nofollower", "a\x01nofollow"))
+anchors = st.sampled_from(("", "words", "é" * 40, "w" * 300))
+rows = st.lists(st.tuples(hrefs.filter(bool), rels, anchors), max_size=8)
+
+
+@pytest.fixture(scope="module")
+def pack(tmp_path_factory: pytest.TempPathFactory) -> Packed:
+    native = load(compiled(tmp_path_factory.mktemp("native"), ["-O1"]))
+    assert native is not None
+    call, read = packer(native), msgpack.Decoder(tuple[Link, ...]).decode
+
+    def packed(head: Extract, page: Glance, url: str, nofollow: bool) -> tuple[Link, ...] | None:
+        found = call(head, table_of(head, page, url), url, nofollow)
+        return None if found is None else read(found)
+
+    return packed
+
+
+def seen(rows: list[tuple[str, str, str]], bare: tuple[str, str] | None = None) -> Glance:
+    table = "".join(f"{href}\0{rel}\0{anchor}\0" for href, rel, anchor in rows)
+    return Glance("UTF-8", "", [], table.encode(), [], (b"", b""), bare)
+
+
+def is_alike(pack: Packed, head: Extract, page: Glance, nofollow: bool = False) -> bool:
+    found = pack(head, page, URL, nofollow)
+    return found is None or found == links_of(with_anchors(head, page, URL), nofollow)
+
+
+@given(rows=rows, heads=rows, base=st.sampled_from(BASES), nofollow=st.booleans(), is_bare=st.booleans())
+@example([("x", "nofollow", ""), ("./x", "", "words")], [], "", False, False)
+@example([("x", "nofollow", "one"), ("x", "", "two"), ("/a/b/x", "", "three")], [("x", "", "")], "", False, True)
+@example([("../../../../x", "", ""), ("http://site.test/x", "", "")], [], "", False, False)
+def test_what_is_packed_is_what_the_slow_way_says(
+    pack: Packed, rows: list[tuple[str, str, str]], heads: list[tuple[str, str, str]], base: str, nofollow: bool,
+    is_bare: bool,
+) -> None:  # fmt: skip
+    links = {href: RawLink(href, anchor, rel == "nofollow") for href, rel, anchor in heads}
+    head = Extract(base or URL, list(links.values()))
+    page = seen([(href.partition("#")[0] or "y", rel, anchor) for href, rel, anchor in rows])
+    page = seen([], ("me", "up")) if is_bare and not rows else page
+    assert is_alike(pack, head, page, nofollow)
+
+
+def test_plain_links_are_packed_and_the_others_asked_for(pack: Packed) -> None:
+    page = seen([("b.html", "", "B"), ("../c?d=e", "nofollow", ""), ("./é", "", ""), ("mailto:x@y.org", "", "write")])
+    assert pack(Extract(URL, []), page, URL, False) == (
+        Link(Url("http://site.test/a/b/b.html"), "", "B"),
+        Link(Url("http://site.test/a/c?d=e"), nofollow=True),
+        Link(Url("http://site.test/a/b/%C3%A9")),
+    )
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        seen([("x", "", "")] * 4001),
+        seen([("x", "nofollow\xa0", "")]),
+        seen([("http://site.test/é" + "x" * LENGTH_LIMIT, "", "")]),
+        seen([("x", "", "w" * 70_000)]),
+    ],
+    ids=["too many", "blanks of other alphabets", "too long", "too many words"],
+)
+def test_pages_that_take_more_are_given_back(pack: Packed, page: Glance) -> None:
+    assert pack(Extract(URL, []), page, URL, False) is None
+
+
+def test_a_page_without_an_address_or_with_a_refresh_is_given_back(pack: Packed) -> None:
+    page = seen([("x", "", "")])
+    assert pack(Extract("data:x", []), page, URL, False) is None
+    assert pack_links(Extract(URL, [], refresh="y"), page, URL, False) is None
+
+
+def test_a_migrant_packs_only_what_goes_home(pack: Packed, monkeypatch: pytest.MonkeyPatch) -> None:
+    del pack  # without a compiler there is nothing to see
+    head = [b"HTTP/1.1 200 OK\r\n", b"Content-Type: text/html; charset=utf-8\r\n", b"\r\n"]
+    body = b"<title>t</title><a href=x>one</a><a href=../y rel=nofollow>two</a>"
+    reply = Reply(Ask(URL, Door(Host("http://site.test"), "site.test", 80), None), head, body, 0.1)
+    stop = Stop(1, 1, Url(URL))
+    here = Observer(FetchSettings(), marks).observe(stop, reply, 1.0)
+    home = Observer(FetchSettings(), marks, packs=True).observe(stop, reply, 1.0)
+    assert isinstance(home.links, Raw)
+    assert msgpack.decode(home.links, type=tuple[Link, ...]) == here.links
+    assert [link.url for link in here.links] == ["http://site.test/a/b/x", "http://site.test/a/y"]
+    monkeypatch.setattr(native_links, "_packer", None)
+    assert Observer(FetchSettings(), marks, packs=True).observe(stop, reply, 1.0).links == here.links

@@ -1,0 +1,192 @@
+"""What a host's robots.txt lets us do."""
+
+import pytest
+
+from sanderling.fetch.robots import BODY_LIMIT, CRAWL_DELAY_CAP, SITEMAPS_LIMIT, Rules, deciding_line, expiry, rules_for
+from sanderling.models import Host, Robots
+
+PAGE = "http://x.org/page"
+OUT = "Disallow: /\n"
+KEEP_OUT = f"User-agent: *\n{OUT}"
+
+
+def _rules(body: bytes, status: int = 200) -> Rules:
+    return rules_for(Robots(Host("http://x.org"), status, body, 0.0, 0.0), "sanderling")
+
+
+@pytest.mark.parametrize(
+    ("status", "allowed"),
+    [
+        *((200, False), (204, False), (301, True), (401, True), (403, True), (404, True), (410, True)),
+        *((0, False), (429, False), (500, False), (503, False), (599, False)),
+    ],
+)
+def test_the_status_decides_before_the_body(status: int, allowed: bool) -> None:
+    assert _rules(b"User-agent: *\nDisallow: /", status).allowed(PAGE) is allowed
+
+
+def test_an_unreachable_file_closes_the_host_even_if_its_body_allows() -> None:
+    assert not _rules(b"User-agent: *\nAllow: /", 503).allowed(PAGE)
+
+
+def test_an_empty_file_allows_everything() -> None:
+    assert _rules(b"").allowed(PAGE)
+    assert _rules(b"").crawl_delay() is None
+
+
+def test_our_own_group_wins_over_the_group_for_all() -> None:
+    rules = _rules(b"User-agent: *\nDisallow: /\n\nUser-agent: SANDERLING/0.1\nDisallow: /private")
+    assert rules.allowed(PAGE)
+    assert not rules.allowed("http://x.org/private/a")
+
+
+@pytest.mark.parametrize("agent", ["sand", "sanderlings", "my-sanderling", "ling", "s"])
+def test_part_of_our_name_is_not_our_name(agent: str) -> None:
+    assert _rules(f"User-agent: {agent}\nDisallow: /".encode()).allowed(PAGE)
+
+
+@pytest.mark.parametrize("agent", ["*", "* everybody", "heron, *", "heron,Sanderling/2, knot", "SANDERLING (any)"])
+def test_whoever_names_us_speaks_to_us(agent: str) -> None:
+    assert not _rules(f"User-agent: {agent}\nDisallow: /".encode()).allowed(PAGE)
+
+
+@pytest.mark.parametrize("agent", ["heron, knot", "*heron", "heron sanderling", ", ,", ""])
+def test_whoever_names_others_does_not(agent: str) -> None:
+    assert _rules(f"User-agent: {agent}\nDisallow: /".encode()).allowed(PAGE)
+
+
+def test_robots_txt_itself_is_always_allowed() -> None:
+    assert _rules(b"User-agent: *\nDisallow: /").allowed("http://x.org/robots.txt")
+
+
+@pytest.mark.parametrize(
+    ("wish", "seconds"),
+    [
+        ("Crawl-delay: 7", 7.0),
+        ("Crawl-delay: 0.5", 0.5),
+        ("Crawl-delay: 100000", CRAWL_DELAY_CAP),
+        ("Crawl-delay: -1", None),
+        ("Crawl-delay: nan", None),
+        ("Crawl-delay: inf", None),
+        ("Request-rate: 2/10s", 5.0),
+        ("Request-rate: 1/7d", CRAWL_DELAY_CAP),
+        ("Crawl-delay: 3\nRequest-rate: 1/2s", 3.0),
+    ],
+)
+def test_a_delay_is_granted_up_to_a_cap(wish: str, seconds: float | None) -> None:
+    assert _rules(f"User-agent: *\n{wish}".encode()).crawl_delay() == seconds
+
+
+@pytest.mark.parametrize("record", ["Crawl-delay: 5", "Request-rate: 1/5s", "Host: x.org", "Sitemap: /map.xml", "# 5"])
+@pytest.mark.parametrize(("first", "second"), [("*", "heron"), ("heron", "*"), ("sanderling", "heron")])
+def test_other_records_between_agents_do_not_end_the_group(record: str, first: str, second: str) -> None:
+    rules = _rules(f"User-agent: {first}\n{record}\nUser-agent: {second}\nDisallow: /".encode())
+    assert not rules.allowed(PAGE)
+
+
+@pytest.mark.parametrize(("first", "second", "delay"), [("*", "heron", 5.0), ("heron", "*", None)])
+def test_delay_between_agents_is_for_those_named_before(first: str, second: str, delay: float | None) -> None:
+    rules = _rules(f"User-agent: {first}\nCrawl-delay: 5\nUser-agent: {second}\nDisallow: /a".encode())
+    assert rules.crawl_delay() == delay
+
+
+def test_rule_ends_the_agents_of_a_group() -> None:
+    body = b"User-agent: *\nDisallow: /x\nCrawl-delay: 5\nUser-agent: heron\nDisallow: /"
+    assert (_rules(body).allowed(PAGE), _rules(body).crawl_delay()) == (True, 5.0)
+
+
+def test_sitemaps_are_kept_as_urls() -> None:
+    body = (
+        b"Sitemap: /map.xml\nsitemap: http://X.org/map.xml\nSitemap: ftp://x/\nSitemap: https://y.org/a%2fb#c\nSitemap:"
+    )
+    assert _rules(body).sitemaps == ("http://x.org/map.xml", "https://y.org/a%2fb")
+
+
+def test_endless_sitemaps_end() -> None:
+    body = b"".join(b"Sitemap: /%d\n" % n for n in range(2 * SITEMAPS_LIMIT))
+    assert len(_rules(body).sitemaps) == SITEMAPS_LIMIT
+
+
+def test_a_file_is_read_up_to_the_limit_and_to_the_last_whole_line() -> None:
+    padding = b"#" * (BODY_LIMIT - 60) + b"\n"
+    body = b"User-agent: *\n" + padding + b"Disallow: /page\nAllow: /" + b"x" * 100
+    assert len(body) > BODY_LIMIT
+    assert not _rules(body).allowed(PAGE)
+    assert _rules(b"User-agent: *\n" + b"#" * BODY_LIMIT + b"\nDisallow: /page").allowed(PAGE)
+
+
+def test_a_web_page_instead_of_rules_allows_everything() -> None:
+    assert _rules(b"<!DOCTYPE html><html><body>\n<p>Allow us\n<p>Not found</body></html>").allowed(PAGE)
+
+
+def test_rules_inside_a_web_page_are_still_rules() -> None:
+    assert not _rules(b"<html><body><pre>User-agent: *<br>Disallow: /page</pre></body></html>").allowed(PAGE)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\xff\xfe" + "User-agent: *\r\nDisallow: /page".encode("utf-16-le"),
+        b"\xef\xbb\xbfUser-agent: *\rDisallow: /page\r",
+        b"User-agent: *\n\x80\x81\xff\n\0Disallow: /page\0",
+        b"user agent *\ndisallow /page",
+    ],
+)
+def test_odd_bytes_do_not_hide_a_rule(body: bytes) -> None:
+    assert not _rules(body).allowed(PAGE)
+
+
+HOSTILE = {
+    "many agents times many rules": b"".join(b"user-agent: a%d\n" % n for n in range(16000)) + b"disallow:/a\n" * 20000,
+    "many rules for us": b"user-agent: *\n" + b"".join(b"disallow: /a%d\n" % n for n in range(30000)),
+    "stars without end": b"user-agent: *\n" + (b"disallow: /" + b"*a" * 2000 + b"b\n") * 120,
+    "one line": b"user-agent: *\ndisallow: /" + b"*a" * 5_000_000,
+    "blanks": b"user-agent: *\n" + b" " * 250_000 + b"\nuser" + b" " * 250_000,
+    "noise": bytes(range(256)) * 2000,
+    "tags": b"<html>" + b"<" * 500_000,
+    "line ends": b"\r\n" * 250_000,
+}
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_file_is_read_in_bounds(body: bytes) -> None:
+    rules = _rules(body)
+    assert rules.allowed("http://x.org/" + "a" * 2000) in (True, False)
+    assert rules.allowed("http://x.org/zebra")
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "seconds"),
+    [
+        (200, {}, 86400),
+        (404, {}, 86400),
+        (200, {"Cache-Control": "public, max-age=600"}, 600),
+        (200, {"cache-control": "max-age=1"}, 60),
+        (200, {"cache-control": "max-age=99999999"}, 86400),
+        (200, {"cache-control": "s-maxage=5"}, 86400),
+        (200, {"cache-control": "no-cache, no-store"}, 3600),
+        (404, {"cache-control": "max-age=120"}, 120),
+        (503, {"cache-control": "max-age=86400"}, 600),
+        (429, {}, 600),
+        (0, {}, 600),
+    ],
+)
+def test_an_answer_is_believed_for_a_day_at_most(status: int, headers: dict[str, str], seconds: int) -> None:
+    assert expiry(status, headers, 1000.0) == 1000.0 + seconds
+
+
+@pytest.mark.parametrize(
+    ("body", "path", "line"),
+    [
+        ("User-agent: *\nDisallow: /a", "/a/b", "Disallow: /a (User-agent: *)"),
+        ("User-agent: *\nDisallow: /a\nAllow: /a/b$", "/a/b", "Allow: /a/b$ (User-agent: *)"),
+        ("User-agent: *\nDisallow: /a\nAllow: /a/b$", "/z", ""),
+        (f"{KEEP_OUT}User-agent: sanderling\nDisallow: /x*y", "/x/y", "Disallow: /x*y (User-agent: sanderling)"),
+        (f"User-agent: x\nUser-agent: *\nDisallow: /a\nUser-agent: x\n{OUT}", "/a", "Disallow: /a (User-agent: *)"),
+        ("User-agent: *\nDisallow:", "/a", ""),
+        ("", "/a", ""),
+    ],
+)
+def test_the_line_that_decides_can_be_named(body: str, path: str, line: str) -> None:
+    robots = Robots(Host("http://x.org"), 200, body.encode(), 0.0, 0.0)
+    assert deciding_line(robots, "sanderling", "http://x.org" + path) == line

@@ -1,0 +1,217 @@
+"""The few spots at which two versions of a page differ."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.parity import as_found
+
+from sanderling.changes.diff import difference
+from sanderling.fingerprint.build import sign
+from sanderling.fingerprint.fast.byte_diff import MAX_SPOTS, Told, told
+from sanderling.fingerprint.fast.partial_fingerprint import compare_spots
+from sanderling.fingerprint.model import write
+from sanderling.html.parser import parse
+
+WORDS = "Sanderlings run along the edge of the waves and pick up what the water leaves behind."
+PAGE = (
+    '<html><head><meta charset="utf-8"><title>Birds</title></head>'
+    f"<body><main><p>{WORDS}</p>HERE<p>{WORDS}</p></main></body></html>"
+)
+
+
+def are_alike(old: str, new: str) -> bool:
+    """Say whether nothing that a mark sees differs; where that is said, or only texts, full marks are to say it too."""
+    before, after = old.encode(), new.encode()
+    tree = parse(after, "utf-8")
+    seen = told(tree, before, after)
+    if seen is not None:
+        pair, truth = compare_spots(tree, seen), difference(sign(parse(before, "utf-8")), sign(parse(after, "utf-8")))
+        found = difference(pair.old, pair.new)
+        assert found == as_found(truth, found)
+        assert write(sign(tree)) == write(sign(parse(after, "utf-8")))
+    return seen == Told()
+
+
+UNSEEN = (
+    '<i data-time="%s" title="%s"></i>',
+    '<meta name="csrf-token" content="%s">',
+    '<form><input type="hidden" name="csrf" value="%s"></form>',
+    "<!-- made in %s ms -->",
+    "<script nonce='%s'>go(1 < 2)</script>",
+    '<script>var at = "%s"; if (1 < 2) go()</script>',
+    '<script src="/a.js?v=%s&amp;w=1"></script>',
+    '<style nonce="%s">p > b { color: red }</style>',
+    '<div data-x="%s">mail</div><div data-x="%s">mail</div>',
+    '<a href="/b?sid=%s">mail</a>',
+    '<a href="/b?sid=%s">mail</a><p><a href="/b?sid=%s">mail</a>',
+    '<b title="Wei\u00df &amp; %s">x</b>',
+)
+
+
+@pytest.mark.parametrize("token", UNSEEN)
+def test_tokens_are_not_seen(token: str) -> None:
+    old, new = (PAGE.replace("HERE", token.replace("%s", number)) for number in ("1111", "22222"))
+    assert are_alike(old, new)
+    assert are_alike(new, old)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "<img alt='<i title=\"%s\">' src=/a.png>",
+        "<textarea><i title='%s'></i></textarea>",
+        "<textarea><i title='%s'></i></textarea><i title='11'></i><i title='22'></i>",
+        "<script>x = `<i title='%s'>`</script>",
+        "<p onclick='f(\"<meta content=%s>\")'>x</p>",
+        "<textarea><!-- %s --></textarea>",
+        "<title>a <!-- %s --></title>",
+        "<svg><script>%s</script></svg>",
+        "<i title='%s>x</i>",
+        "<p>Part %s</p>",
+        "<i class='a%s'></i>",
+        "<a href='/%s'>on</a>",
+        "<script src='/%s.js'></script>",
+        "<style>p { margin: %s }</style>",
+        "<!--%s-- >x-->",
+        '<script type="application/json">{"a":"</script ><p>Gone %s</p>"}</script>',
+        "<textarea>a <i title='app%s'> b</textarea><i title='&#97;pp%s'></i>",
+        "<textarea>a <i title='%s' lang='eeeee'> b</textarea><i lang='eeeee' title='%s'></i>",
+        "<p><i title='%s'>x<p>y<textarea><i title='%s'></textarea>",
+        '<p><a href="/b?sid=%s">mail<p>and <a href="/b?sid=%s">mail</a>',  # the parser may have made the second
+        "<p><b title='%s'>x<p>y<textarea><b title='%s'>x</b></textarea>",
+    ],
+)
+def test_what_is_seen_or_not_sure_is_left_to_others(odd: str) -> None:
+    old, new = (PAGE.replace("HERE", odd.replace("%s", number)) for number in ("11", "22"))
+    assert not are_alike(old, new)
+    assert not are_alike(new, old)
+
+
+@pytest.mark.parametrize(
+    "tag", ["<a href=%s>on</a>", "<img src=%s>", "<link rel=stylesheet href=%s>", "<iframe src=%s>"]
+)
+def test_a_quote_inside_a_value_is_a_letter_of_it(tag: str) -> None:
+    old, new = (PAGE.replace("HERE", tag.replace("%s", value)) for value in ('"/b.png"', '"\'/b.png"'))
+    assert not are_alike(old, new)
+    assert not are_alike(new, old)
+
+
+@pytest.mark.parametrize("charset", ["tis-620", "x-mac-cyrillic", "iso-8859-8-i"])
+def test_a_charset_that_only_the_parser_knows_is_left_to_others(charset: str) -> None:
+    old, new = (f"<meta charset={charset}><p>x</p><i title={number}></i>".encode() for number in (11, 22))
+    assert told(parse(new, ""), old, new) is None
+
+
+def test_a_script_that_ended_elsewhere_is_left_to_others() -> None:
+    data = '<script type="application/json">{"a":"%s"}</script>'
+    assert not are_alike(data % "</script ><p>Old visible words</p>", data % "bcd")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "<p>Part %s</p>",
+        "<b>x</b> Part %s",
+        "<br>Part %s &amp; all",
+        "<pre> Part\n  %s</pre>",
+        "<p data-x='%s'>a</p><p>Part %s</p><i>Part %s</i>",
+        "<ul><li><a href=/a>Part %s</a><li><a href=/b>Part %s</a></ul>",
+        "<p>Part %s</p><p>Part %s</p>",
+    ],
+)
+def test_words_between_the_same_tags_are_found_in_the_tree(words: str) -> None:
+    old, new = (PAGE.replace("HERE", words.replace("%s", number)) for number in ("11:11 $", "22:22:22"))
+    found = told(parse(new.encode(), "utf-8"), old.encode(), new.encode())
+    assert found
+    assert found.texts
+    assert {swap.before.replace("11:11 $", "22:22:22") for swap in found.texts} == {s.node.data for s in found.texts}
+    assert not are_alike(old, new)
+    assert not are_alike(new, old)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "<title>Part %s</title>",
+        "<select><option>Part %s</select>",
+        "<template><p>Part %s</p></template>",
+        "<!-- <p>Part %s -->",
+        "<textarea><p>Part %s</textarea>",
+        "<p title='<p>Part %s'>x</p>",
+        "<p>Part %s &lt; all < 3</p>",
+        "<script>x = '<p>Part %s'</script>",
+        "<p>Part %s</p><textarea><p>Part %s</textarea>",
+        "<p>Part %s</p><p>Part 22</p>",
+    ],
+)
+def test_words_that_are_none_or_seen_in_other_ways_are_left_to_others(words: str) -> None:
+    old, new = (PAGE.replace("HERE", words.replace("%s", number)) for number in ("11", "22"))
+    if not words.startswith(("<!--", "<script")):  # whose data no mark sees
+        assert told(parse(new.encode(), "utf-8"), old.encode(), new.encode()) is None
+    are_alike(old, new)
+    are_alike(new, old)
+
+
+@pytest.mark.parametrize("code", ["<script>go%s()</script>", "<script src='/%s.js'></script><p>Part %s</p>"])
+def test_other_scripts_are_told_and_those_that_stay(code: str) -> None:
+    page = PAGE.replace("HERE", f"<script>stay()</script>{code}")
+    old, new = (page.replace("%s", word) for word in ("Alpha", "Beta"))
+    found = told(parse(new.encode(), "utf-8"), old.encode(), new.encode())
+    assert found
+    assert len(found.gone) == len(found.came) == len(found.stay) == 1
+    assert found.gone != found.came
+    assert not are_alike(old, new)
+    assert not are_alike(new, old)
+
+
+def test_words_that_took_the_place_of_none_are_left_to_others() -> None:
+    for before, after in (("", "Part"), (" ", "Part"), ("Part", "\nPart"), ("Part", "Part ")):
+        old, new = (PAGE.replace("HERE", f"<b>{words}</b>").encode() for words in (before, after))
+        assert told(parse(new, "utf-8"), old, new) is None
+
+
+def test_what_comes_or_goes_is_left_to_others() -> None:
+    assert not are_alike(PAGE, PAGE.replace("HERE", "HERE<meta content=1>"))
+    assert not are_alike(PAGE, PAGE + "<meta content=1>")
+    assert not are_alike(PAGE + "x", PAGE)
+    assert not are_alike("", PAGE)
+
+
+def test_a_page_that_differs_everywhere_is_left_to_others() -> None:
+    old, new = (PAGE.replace("HERE", f"<i title={number}></i>" * (MAX_SPOTS + 1)) for number in (1, 2))
+    assert not are_alike(old, new)
+
+
+def test_a_value_written_in_references_elsewhere_bears_no_witness() -> None:
+    elsewhere, spot = "<i title='&#50;'></i>", "<textarea><i title='%s'></textarea>"
+    old, new = (PAGE.replace("HERE", elsewhere + spot.replace("%s", number)) for number in ("1", "2"))
+    assert not are_alike(old, new)
+
+
+SCRAPS = st.lists(
+    st.sampled_from(
+        (
+            *("<b>", "</b>", "x", "<!-- ", "-->", "--!>", "<script>", "</script>", "</SCRIPT>", "<style>", "</style>"),
+            *("'", '"', ">", "<", " ", "1", "2", "<p>", "<td>", "<i title=", "<i title='1'>", "<i title='2'>", "<svg>"),
+            *("<textarea>", "</textarea>", "<meta content=1>", "<meta content=2>", "<!-- 1 -->", "<!-- 2 -->", "&amp;"),
+            *(
+                "</script >",
+                "<script type=a/json>",
+                "<i title='&#49;'>",
+                "<i title='&#50;'>",
+                "<i lang=x title=1>",
+                "</i>",
+                "<i title='1'>x</i>",
+            ),
+            *("<script nonce=1>", "<script nonce=2>", "<i data-x='<b>'>", "<img alt='", "<title>", "</title>"),
+        )
+    ),
+    max_size=8,
+).map("".join)
+TOKENS = st.sampled_from(("1", "2", "1 ", "x", ""))
+
+
+@given(start=SCRAPS, spot=SCRAPS, end=SCRAPS, old=TOKENS, new=TOKENS)
+def test_what_is_called_unseen_is_never_seen(start: str, spot: str, end: str, old: str, new: str) -> None:
+    before, after = (f"{WORDS}{start}{spot.replace('1', token)}{end}<p>{WORDS}" for token in (old, new))
+    are_alike(before, after)

@@ -1,0 +1,264 @@
+"""Two versions of a page, compared by what differs."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.parity import agree, pair_of
+
+from sanderling.changes.diff import Difference
+from sanderling.fingerprint.build import sign
+from sanderling.fingerprint.fast.compare import UNSEEN, Before, compare, marks_between
+from sanderling.fingerprint.fast.stable_hash import sift
+from sanderling.fingerprint.model import read, write
+from sanderling.html.parser import parse
+
+TEXT = "Sanderlings run along the edge of the waves and pick up what the water leaves behind, number {0}."
+
+
+def page(paragraphs: list[str], foot: str = "Rendered in a hurry", more: str = "") -> bytes:
+    blocks = "\n".join(
+        f'<div class="part"><h2>Part {number}</h2>\n<p>{text} <a href="/b/{number}">on</a></p></div>'
+        for number, text in enumerate(paragraphs)
+    )
+    return (
+        '<html><head><meta charset="utf-8"><title>Birds</title><script>start();</script><script>stay(1);</script>'
+        f"</head><body><nav><a href='/'>Home</a></nav>\n"
+        f"<main>{blocks}{more}</main>\n<footer>{foot}</footer></body></html>"
+    ).encode()
+
+
+PAGE = page([TEXT.format(number) for number in range(20)])
+
+
+def test_other_words_are_compared_as_full_marks_would() -> None:
+    new = PAGE.replace(b"number 7", b"numeral 7")
+    assert len(agree(PAGE, new).blocks) == 1
+
+
+def test_letters_that_nobody_writes_are_read_as_the_parser_reads_them() -> None:
+    for letter in (b"&#31;", b"&#x1;", b"&#65534;", b"&#39;"):
+        agree(PAGE, PAGE.replace(b"number 7", letter + b"number 7"))
+        agree(PAGE.replace(b"number 7", letter + b"number 7"), PAGE)
+
+
+def test_tokens_make_no_difference_at_all() -> None:
+    for token in (
+        b'<form><input type="hidden" name="csrf" value="%d"></form><nav>',
+        b'<nav data-time="%d" aria-label="%d">'.replace(b"%d", b"x", 1),
+        b'<meta name="csrf-token" content="%d"><nav>',
+        b"<!-- made in %d ms --><nav>",
+        b"<!-- <b>made</b> in %d ms --><nav>",
+        b'<i id="num%d"></i><nav>',
+        b'<a href="/cdn-cgi/l/email-protection#%d">mail</a><nav>',
+        b'<a href="/b?sid=%d">mail</a><nav>',
+        b'<link rel="stylesheet" href="/a.css?v=%d"><nav>',
+        b'<script nonce="%d">go(1)</script><nav>',
+        b'<script src="/a.js?v=%d"></script><nav>',
+        b"<script>go(%d)</script><nav>",
+    ):
+        old, new = (PAGE.replace(b"<nav>", token % number) for number in (1_111, 22_222))
+        pair = pair_of(old, new)
+        assert pair.old == pair.new, token
+        agree(old, new)
+
+
+def test_two_versions_of_which_the_same_is_left_need_no_look_at_their_tags() -> None:
+    old, new = (PAGE.replace(b"<nav>", b"<!-- made in %d ms --><nav>" % time) for time in (5, 7))
+    assert marks_between(parse(new), new, Before(old, "utf-8", left=sift(new))) == UNSEEN
+    other = new.replace(b"number 7", b"numeral 7")
+    assert marks_between(parse(other), other, Before(old, "utf-8", left=sift(other))) != UNSEEN
+    assert marks_between(parse(new), new, Before(old, "latin-1", left=sift(new)))["before"] == UNSEEN["before"]
+
+
+def test_a_picture_that_is_loaded_late_is_seen() -> None:
+    image = b'<img data-src="/%s.png" title="%s"><h2>Part 7'
+    old, new = (PAGE.replace(b"<h2>Part 7", image % (name, name)) for name in (b"gull", b"tern"))
+    assert agree(old, new).assets
+
+
+def test_tags_that_no_mark_sees_may_come_and_go() -> None:
+    new = PAGE.replace(b"<head>", b"<head><meta name='a' content='b'><link rel='next' href='/n'><!-- x -->")
+    agree(PAGE, new)
+    agree(new, PAGE)
+
+
+def test_another_script_is_seen_whatever_else_stays() -> None:
+    new = PAGE.replace(b"start();", b"if (x) { stop([]); }")
+    assert set(agree(PAGE, new).assets) == {"scripts"}
+
+
+def test_a_script_that_came_or_went_is_seen_whatever_else_stays() -> None:
+    for place in (b"<head>", b"<main>", b"</main>", b"number 7"):
+        new = PAGE.replace(place, place + b"<script src='/more.js'></script><script>more([])</script>")
+        agree(new, PAGE)
+        assert set(agree(PAGE, new).assets) == {"scripts"}
+
+
+def test_another_style_sheet_is_seen_whatever_else_stays() -> None:
+    old, new = (PAGE.replace(b"<head>", b"<head><style>p { color: %s }</style>" % name) for name in (b"red", b"blue"))
+    assert agree(old, new).looks
+
+
+def test_another_title_is_seen_whatever_else_stays() -> None:
+    new = PAGE.replace(b">Birds<", b">Beasts<")
+    assert set(agree(PAGE, new).assets) == {"title"}
+
+
+def test_what_marks_see_of_tags_is_compared_as_full_marks_would() -> None:
+    for old, new in (
+        (b"/b/7", b"/c/7"),
+        (b"<h2>Part 7</h2>", b"<h3>Part 7</h3>"),
+        (b'"part"', b'"section"'),
+        (b"<h2>Part 7</h2>", b"<h2>Part 7</h2><p>A new one.</p>"),
+        (b"<h2>Part 7</h2>", b"<h2>Part 7</h2><img src='/gull.png'>"),
+        (b"<h2>Part 7</h2>", b"<h2 onclick='go()'>Part 7</h2>"),
+        (b"<head>", b"<head><style>p { color: red }</style>"),
+        (b"<h2>Part 7</h2>", b"<h2>Part > 7</h2>"),
+        (b"<h2>Part 7</h2>", b"<h2>Part < 7</h2>"),
+        (b"<h2>Part 7</h2>", b"<h2></h2>"),
+    ):
+        assert agree(PAGE, PAGE.replace(old, new, 1)) != Difference()
+        agree(PAGE.replace(old, new, 1), PAGE)
+
+
+def test_markup_inside_a_value_is_not_taken_for_tags() -> None:
+    for value in (b"<img src='/a.png' alt=\"a <b>%d</b> c\">", b"<p onclick='f(\"<meta content=%d>\")'>x</p>"):
+        old, new = (
+            PAGE.replace(b"<h2>Part 7", value.replace(b"%d", letter) + b"<h2>Part 7") for letter in (b"x", b"y")
+        )
+        agree(old, new)
+
+
+def test_markup_that_is_not_what_the_tree_says_is_compared_by_the_tree() -> None:
+    for odd in (
+        b"<textarea><style>x</style></textarea>",
+        b"<title>a <b>c</title>",
+        b"<xmp><meta content=1></xmp>",
+        b"<textarea><!-- 1 --></textarea>",
+    ):
+        old = PAGE.replace(b"<main>", odd + b"<main>")
+        agree(old, old.replace(b"number 7", b"numeral 7"))
+
+
+def test_text_that_moves_the_main_content_is_seen() -> None:
+    agree(PAGE, PAGE.replace(b"in a hurry", b"slowly " * 2_000))
+    bare = PAGE.replace(b"main>", b"div>")
+    agree(bare, bare.replace(b"in a hurry", b"slowly " * 2_000))
+
+
+def test_each_version_is_read_in_its_own_charset() -> None:
+    old, new = "<p>Wei\u00df</p>".encode("windows-1252"), "<p>Wei\u00df</p>".encode()
+    pair = compare(parse(new, "utf-8"), new, Before(old, "windows-1252"))
+    assert pair.old == pair.new
+
+
+def test_line_ends_make_no_difference() -> None:
+    pair = pair_of(PAGE, PAGE.replace(b"\n", b"\r\n"))
+    assert pair.old == pair.new
+
+
+def test_a_full_mark_is_made_once_and_given_up_when_it_is_out_of_date() -> None:
+    words, tags = PAGE.replace(b"number 7", b"numeral 7"), PAGE.replace(b"<h2>", b"<h3>")
+    full = write(sign(parse(tags)))
+    assert marks_between(parse(tags), tags, Before(b"")) == {"signature": full}
+    first = marks_between(parse(tags), tags, Before(PAGE, "utf-8"))
+    assert first["signature"] == full
+    assert set(first) == {"before", "signature"}
+    assert marks_between(parse(tags), tags, Before(PAGE, "utf-8", is_marked=True)) == {"signature": full}
+    assert set(marks_between(parse(words), words, Before(PAGE, "utf-8"))) == {"before", "after"}
+    assert marks_between(parse(words), words, Before(PAGE, "utf-8", is_marked=True))["signature"] == b""
+    token = PAGE.replace(b"<nav>", b"<nav data-time='1'>")
+    same = marks_between(parse(token), token, Before(PAGE, "utf-8", is_marked=True))
+    assert set(same) == {"before", "after"}  # the mark of the last version is that of this one
+    assert read(same["before"]) == read(same["after"])
+
+
+EDITS = st.lists(
+    st.tuples(st.integers(0, 19), st.text(alphabet="abc 12:.$\u00e9\u00a0&;<>/\n", max_size=60)), min_size=1, max_size=4
+)
+
+
+@given(edits=EDITS)
+def test_comparing_what_differs_is_never_wrong(edits: list[tuple[int, str]]) -> None:
+    texts = [TEXT.format(number) for number in range(20)]
+    for place, text in edits:
+        texts[place] = text
+    agree(PAGE, page(texts))
+
+
+@given(edits=EDITS, foot=st.sampled_from(("10:15", "seen 3 times", "<pre>a\n b</pre>", "$ 12", "")))
+def test_on_pages_that_declare_no_main_part_neither(edits: list[tuple[int, str]], foot: str) -> None:
+    texts = [TEXT.format(number) for number in range(20)]
+    old = page(texts, foot).replace(b"main>", b"div>")
+    for place, text in edits:
+        texts[place] = text
+    agree(old, page(texts, foot).replace(b"main>", b"div>"))
+
+
+SCRAPS = st.lists(
+    st.sampled_from(
+        (
+            *("<b>", "</b>", "x", "<!--", "-->", "--!>", "<script>", "</script>", "</SCRIPT>", "<style>", "</style>"),
+            *("'", '"', ">", "<", " ", "1", "<p>", "<td>", "<i title='", "<i class=y>", "<a href=/x>", "</a>"),
+            *("<textarea>", "</textarea>", "<meta content=1>"),
+        )
+    ),
+    max_size=12,
+).map("".join)
+
+
+@given(start=SCRAPS, old=SCRAPS, new=SCRAPS, end=SCRAPS)
+def test_nor_on_broken_markup(start: str, old: str, new: str, end: str) -> None:
+    head, more = f'<meta charset="utf-8">{TEXT}{start}', f"{end}<p>{TEXT}"
+    agree(f"{head}{old}{more}".encode(), f"{head}{new}{more}".encode())
+
+
+ODD = {
+    "a name that is not English": ('<img src="/img/Птица-ход1.png">', '<img src="/img/Птица-ходец.png">'),
+    "a name that ends in a blank of another charset": ('<a href="/x/\u00e0">x</a>', '<a href="/x/\u00c5">x</a>'),
+    "tags in capitals": ("<SELECT><OPTION>green</SELECT>", "<SELECT><OPTION>brown</SELECT>"),
+    "a quote left open": ('<a href="/f>a</a> and <a href="/b">b</a>', '<a href="/f>a</a> but <a href="/b">b</a>'),
+    "a comment that was words": ("<textarea>a <!-- x --></textarea>", "<textarea>a </textarea>"),
+    "a script that was words": ("<iframe><script>a()</script></iframe>", "<iframe></iframe>"),
+    "a value given twice": ("<link rel=stylesheet rel=next href=/a.css>", "<link rel=stylesheet rel=next href=/b.css>"),
+    "a type given twice": ("<input type=text type=hidden value=a>", "<input type=text type=hidden value=b>"),
+    "an escaped word": ('<link rel="&#115;tylesheet" href="/a.css">', '<link rel="&#115;tylesheet" href="/b.css">'),
+    "a name inside a value": ('<img alt=" title=" src=/a.png id="q">', '<img alt=" title=" src=/b.png id="q">'),
+    "a tag that leaves a drawing": ("<svg><meta name=x><g></g></svg>", "<svg><g></g></svg>"),
+    "a tag that ends a table's columns": ("<table><colgroup><link><col></table>", "<table><colgroup><col></table>"),
+    "a style sheet in a drawing": ("<svg><style><i title=2></style></svg>", "<svg><style><b>More</b></style></svg>"),
+    "data in a formula": ("<math><script type=a>1</script></math>", "<math><script type=a><iframe></script></math>"),
+    "a control": ("<h3>Dogs?</h3><p hidden>No</p>", '<h3 aria-expanded="false">Dogs?</h3><p hidden>No</p>'),
+    "an age in words": ("<p>an hour ago</p>", "<p>2 hours ago</p>"),
+    "a late picture": ("<img src=/a.png data-src=/b.png>", "<img src=/a.png data-src=/c.png>"),
+    "words of a template": (f"<template>{TEXT.format('x')}</template>", f"<template>{TEXT.format(3)}</template>"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_markup_is_compared_as_full_marks_would(name: str) -> None:
+    old, new = (PAGE.replace(b"<h2>Part 7", some.encode() + b"<h2>Part 7") for some in ODD[name])
+    agree(old, new)
+    agree(new, old)
+
+
+def test_a_blank_behind_the_end_may_open_a_tag_again() -> None:
+    old = b"<main><p>%s<i class=c>x</main></body></html>" % TEXT.format(1).encode()
+    agree(old, old.replace(b"</body>", b"</body>\n"))
+    agree(old.replace(b"</body>", b"</body>\n"), old)
+
+
+def test_a_title_in_capitals_that_changes_with_a_heading_is_seen() -> None:
+    old = PAGE.replace(b"<title>Birds</title>", b"<TITLE>Birds</TITLE>").replace(b"Part 7", b"Part 7 of all")
+    agree(old, old.replace(b"Birds", b"Gulls").replace(b"7 of all", b"7 of most"))
+
+
+def test_a_comment_inside_a_title_is_a_word_of_it() -> None:
+    agree(PAGE.replace(b"Birds</title>", b"Birds<!-- x --></title>"), PAGE)
+
+
+def test_scripts_are_read_in_the_charset_of_their_page() -> None:
+    old = PAGE.replace(b"utf-8", b"latin1").replace(b"<script>stay(1);", b'<script src="/\xe4.js">')
+    new = old.replace(b"/\xe4.js", b"/\xf6.js")
+    pair = compare(parse(new), new, Before(old, (parse(old).encoding or "").lower()))
+    assert pair.old.scripts != pair.new.scripts

@@ -1,0 +1,55 @@
+"""The words of two versions of a page, read once where they are the same."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.parity import agree, as_found
+
+from sanderling.changes.diff import difference
+from sanderling.content.extract import blocks
+from sanderling.fingerprint.build import read_words, weigh, weight_of, worded
+from sanderling.fingerprint.fast.line_diff import compare_blocks
+from sanderling.html.parser import parse
+
+PROSE = "Sanderlings run along the edge of the waves and pick up what the water leaves behind."
+LINES = st.lists(
+    st.sampled_from(
+        (
+            *(f"<p>{PROSE}</p>", f"<p hidden>{PROSE}</p>", "<p>10:15</p>", "<p>11:45</p>", "<p>$ 5</p>"),
+            *("<p hidden>$ 5</p>", "<p>Sold out</p>", "<p>3 hours ago</p>", "<pre>10:15\n $ 5</pre>"),
+            *("<p>Rendered in 3 ms</p>", "<p>Gulls</p>", "<p>Opens</p>", "<p>an hour ago</p>"),
+            *("<p>Saturday, 9 May 2026</p>", "<p>Sunday, 10 May 2026</p>", "<p>19:30 Uhr</p>", "<p>Next meeting</p>"),
+            *("<p>Views</p>", "<p>1,204</p>", "<p>31</p>", "<p>1.2k</p>"),
+            *("<ul><li><a href=/a>A</a><li><a href=/b>B</a><li><a href=/c>C</a><li><a href=/d>D</a></ul>", "<hr>"),
+        )
+    ),
+    max_size=9,
+)  # fmt: skip
+
+
+@given(start=LINES, old=LINES, new=LINES, end=LINES)
+def test_words_read_once_are_told_apart_as_those_read_twice(
+    start: list[str], old: list[str], new: list[str], end: list[str]
+) -> None:
+    pages = [blocks(parse("".join((*start, *middle, *end)).encode(), "utf-8")) for middle in (old, new)]
+    pair, full = (
+        compare_blocks(*pages),
+        [worded(weigh(read_words(page), page.lines), weight_of(page)) for page in pages],
+    )
+    found, truth = difference(pair.old, pair.new), difference(*full)
+    assert found == as_found(truth, found)
+
+
+def test_a_time_that_makes_a_timetable_is_told_though_it_stands_elsewhere() -> None:
+    times = "".join(f"<p>1{hour}:15</p>" for hour in range(3))
+    old, new = (
+        blocks(parse(f"{times}<p>{PROSE}</p>{more}".encode(), "utf-8")) for more in ("<p>x</p>", "<p>14:15</p>")
+    )
+    pair = compare_blocks(old, new)
+    assert len(difference(pair.old, pair.new).blocks) > 1
+
+
+def test_a_line_without_an_alphabet_is_prose_though_it_has_fewer_letters() -> None:
+    links = "".join(f"<li><a href=/{name}>{name}</a></li>" for name in ("价格", "新闻", "港口", "天气"))
+    page = f"<p>{PROSE}</p>" * 20 + f"<ul>{links}</ul><p>{{0}}</p><ul>{links}</ul>" + f"<p>{PROSE}</p>" * 2
+    old, new = (page.format(words).encode() for words in ("船在潮水转向时离开港口", "船在潮水转向时离开港口谁也不等"))
+    assert agree(old, new).blocks

@@ -1,0 +1,57 @@
+"""IPC Tables 1 and 2, and the allocator."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sanderling.frontier.ordering.pvalue import allocate, forward_links, pvalue, rank, split
+
+# IPC Table 1 as printed: page, forward links; all back links are 0.
+TABLE_1 = [
+    *(("jiit.ac.in", 20), ("RTI", 18), ("department", 11), ("PROJ_SPONS", 4), ("curri_obj", 3), ("google", 40)),
+    *(("rediffmail", 79), ("gmail", 65), ("yahoo", 155), ("ugc", 60), ("regional_offices", 21), ("fac_dev", 13)),
+    *(("payorder", 52), ("modelcurr", 60), ("uni", 15), ("contact", 5), ("fakealerts", 16), ("directory", 53)),
+]
+
+
+def test_table_2_with_its_swapped_rows_put_right() -> None:
+    lists = split(rank((page, pvalue(forward, 0)) for page, forward in TABLE_1))
+    values = [[value for _, value in part] for part in lists]
+    assert values == [[155, 79, 65, 60, 60, 53], [52, 40, 21, 20, 18, 16], [15, 13, 11, 5, 4, 3]]
+    assert [page for page, _ in lists[0]][3:] == ["ugc", "modelcurr", "directory"]  # equals keep their order
+
+
+def test_the_allocator_takes_four_two_and_one() -> None:
+    handed = [value for _, value in allocate(split(rank(TABLE_1)))]
+    assert handed == [155, 79, 65, 60, 52, 40, 15, 60, 53, 21, 20, 13, 18, 16, 11, 5, 4, 3]
+
+
+def test_what_is_left_over_goes_to_the_first_lists() -> None:
+    assert [len(part) for part in split(range(20))] == [7, 7, 6]
+    assert [len(part) for part in split(range(2))] == [1, 1, 0]
+
+
+def test_back_links_lower_the_value_and_broken_links_end_last() -> None:
+    assert pvalue(10, 3) == 7
+    assert rank([("broken", pvalue(0, 2)), ("new", pvalue(5, 0))])[-1] == ("broken", -2)
+
+
+def test_an_unparsed_page_takes_the_best_guess_there_is() -> None:
+    assert forward_links(7, 3, 2) == 7
+    assert forward_links(None, 3, 2) == 3
+    assert forward_links(None, None, 2) == 2
+    assert forward_links(None) == 0
+    assert forward_links(0, 3) == 0  # counted and found empty is known
+
+
+@given(st.lists(st.integers(), max_size=60))
+def test_the_allocator_hands_out_everything_once_and_starves_no_list(items: list[int]) -> None:
+    lists = split(items)
+    handed = list(allocate([[(number, item) for item in part] for number, part in enumerate(lists)]))
+    assert sorted(item for _, item in handed) == sorted(items)
+    waiting = [len(part) for part in lists]
+    for start in range(0, len(handed), 7):
+        if waiting[0] >= 4 and waiting[1] >= 2 and waiting[2] >= 1:
+            window = [number for number, _ in handed[start : start + 7]]
+            assert window == [0, 0, 0, 0, 1, 1, 2]
+        for number, _ in handed[start : start + 7]:
+            waiting[number] -= 1

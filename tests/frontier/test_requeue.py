@@ -1,0 +1,50 @@
+"""Known URLs that are queued once more, or no longer wanted."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sanderling.db.connection import Connection, connect, migrate
+from sanderling.db.schema.frontier import MIGRATIONS
+from sanderling.frontier.hosts import Hosts
+from sanderling.frontier.politeness import Pace
+from sanderling.frontier.queue import Queue
+from sanderling.frontier.requeue import leave_out, queue_all, queue_pages
+from sanderling.frontier.url_store import Book, Entry
+from sanderling.models import Candidate, Reason, State, Url
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Iterator[Connection]:
+    """A book with four pages of one host: visited, gone, failed and waiting."""
+    db = connect(tmp_path / "x.db")
+    migrate(db, {"frontier": MIGRATIONS})
+    states = (State.VISITED, State.GONE, State.FAILED, State.QUEUED)
+    Book(db).add([Entry(Candidate(Url(f"http://a/{state}"), rank=9.0), state) for state in states], 0)
+    yield db
+    db.close()
+
+
+def queued(db: Connection) -> tuple[list[int], int]:
+    """What waits, in its order, and how many the hosts say."""
+    rows = db.execute("SELECT q.url FROM queue AS q JOIN urls AS u ON u.id = q.url WHERE u.state = 'queued'"
+                      " ORDER BY q.rank").fetchall()  # fmt: skip
+    return [url for (url,) in rows], Queue(db, Pace()).waiting()
+
+
+def test_a_page_that_is_named_twice_waits_once(db: Connection) -> None:
+    queue_pages(db, [2, 1, 2, 3, 4, 1])
+    assert queued(db) == ([2, 1, 4], 3)
+
+
+def test_all_are_queued_whatever_became_of_them(db: Connection) -> None:
+    queue_all(db, [(3, 1, 2.0), (1, 1, 1.0)])
+    assert queued(db) == ([1, 3, 4], 3)
+
+
+def test_what_is_left_out_no_longer_waits(db: Connection) -> None:
+    leave_out(db, [(4, State.SKIPPED, Reason.EXCLUDED)])
+    assert queued(db) == ([], 0)
+    assert Hosts(db).next_opening() is None
+    assert db.execute("SELECT state, reason FROM urls WHERE id = 4").fetchone() == ("skipped", "excluded")

@@ -1,0 +1,32 @@
+"""The compiled lines: loaded where they are whole and ours, done without elsewhere."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.support.native_library import compiled
+
+from sanderling.html import native
+from sanderling.html.native import LIBRARY, NATIVE, SOURCES, load
+
+
+def test_what_is_no_library_of_ours_is_not_loaded(tmp_path: Path) -> None:
+    assert load(tmp_path / "none.so") is None
+    torn = tmp_path / "torn.so"
+    torn.write_bytes(b"\x7fELF")
+    assert load(torn) is None
+
+
+def test_a_library_of_other_sources_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = compiled(tmp_path, ["-O1"])
+    assert load(library) is not None
+    sources = tmp_path / "c"
+    shutil.copytree(SOURCES, sources)
+    (sources / "tags.h").write_bytes(b"")
+    monkeypatch.setattr(native, "SOURCES", sources)
+    assert load(library) is None
+
+
+def test_installing_compiled_the_library_where_there_is_a_compiler() -> None:
+    assert LIBRARY.exists() or shutil.which("cc") is None
+    assert (NATIVE is not None) is LIBRARY.exists()

@@ -1,0 +1,48 @@
+"""What X-Robots-Tag says."""
+
+import pytest
+
+from sanderling.html.robots_meta import robots_tag, until_of
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [
+        ("", (False, False)),
+        ("noindex", (True, False)),
+        ("NoIndex, NoFollow", (True, True)),
+        ("none", (True, True)),
+        ("googlebot: noindex, nofollow", (False, False)),
+        ("googlebot: noindex\nnofollow", (False, True)),
+        ("otherbot: noindex, sanderling: nofollow", (False, True)),
+        ("unavailable_after: 25 Jun 2030 15:00:00 PST, noindex", (True, False)),
+        ("max-snippet: 20", (False, False)),
+        ("*: noindex", (True, False)),
+        ("unavailable_after: Fri, 25 Jun 2030 15:00:00 GMT, noindex", (True, False)),
+        ("heron: sanderling: noindex", (True, False)),
+        ("sanderling: heron: noindex", (False, False)),
+        ("sanderling: max-snippet: 20, nofollow", (False, True)),
+        ("colour: red, noindex", (False, False)),
+        ("noindex;nofollow", (True, True)),
+        (", ,nofollow noindex,", (True, True)),
+        ("Sanderling/1.0: noindex, heron/2.1: nofollow", (True, False)),
+    ],
+)
+def test_x_robots_tag_is_read_as_far_as_it_is_meant_for_us(value: str, verdict: tuple[bool, bool]) -> None:
+    assert robots_tag(value, "Sanderling") == verdict
+
+
+@pytest.mark.parametrize(
+    ("value", "until"),
+    [
+        ("", ""),
+        ("noindex", ""),
+        ("unavailable_after: 25 Jun 2020 15:00:00 PST", "25 Jun 2020 15:00:00 PST"),
+        ("nofollow, Unavailable_After: Thu, 25 Jun 2020 15:00:00 GMT, noarchive", "Thu, 25 Jun 2020 15:00:00 GMT"),
+        ("sanderling: max-snippet: 3, unavailable_after: 2020-06-25", "2020-06-25"),
+        ("sanderling/1.0: unavailable_after: 2020-06-25", "2020-06-25"),
+        ("heron: unavailable_after: 2020-06-25\n*: unavailable_after: 2021-06-25", "2021-06-25"),
+    ],
+)
+def test_a_tag_may_say_until_when_a_page_is_there(value: str, until: str) -> None:
+    assert until_of(value, "Sanderling") == until

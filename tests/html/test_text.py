@@ -1,0 +1,135 @@
+"""The visible text of a page."""
+
+from time import process_time
+from typing import Any
+from unicodedata import is_normalized
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sanderling.content.extract import blocks
+from sanderling.html.parser import parse
+from sanderling.html.text import spelled, text, words_of
+
+
+def lines(markup: str) -> list[str]:
+    return [line.strip() for line in text(parse(markup.encode())).split("\n") if line.strip()]
+
+
+def test_each_block_is_a_line() -> None:
+    assert lines("<h1>A</h1><p>b <b>c</b></p>d<ul><li>e<li>f</ul>") == ["A", "b c", "d", "e", "f"]
+
+
+def test_what_nobody_sees_is_left_out() -> None:
+    assert lines("<title>t</title><style>p{}</style><script>x()</script><template>u</template><p>seen") == ["seen"]
+
+
+def test_a_layout_table_keeps_its_paragraphs_apart() -> None:
+    page = "<table><tr><td>menu<br>two<p>three</td><td><p>four</p><p>five</p></td></tr></table>"
+    assert lines(page) == ["menu", "two", "three", "four", "five"]
+
+
+def test_a_form_keeps_its_paragraphs_apart() -> None:
+    assert lines("a<form><p>€ 5.95</p><label>Quantity</label></form>b") == ["a", "€ 5.95", "Quantity", "b"]
+
+
+def test_nothing_in_a_list_is_lost_and_nothing_is_numbered() -> None:
+    assert lines("<ul><p>one</p>two<li>three</li></ul><ol><li>four</ol>") == ["one", "two", "three", "four"]
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("<a href=x><div>Title</div><span>Author</span></a>", ["Title", "Author"]),
+        ("<li><a href=x><h3>Title</h3>words</a> more", ["Title", "words", "more"]),
+        ("<span><b><p>one</p></b>two</span>", ["one", "two"]),
+        ("<font><p>one</p>two<br>three</font>", ["one", "two", "three"]),
+        ("a <a href=x><span>b</span></a> c", ["a b c"]),
+        ("one<form><p>two</p>three</form>four", ["one", "two", "three", "four"]),
+        ("show<select><option>10<option>25</select>entries", ["show", "10", "25", "entries"]),
+        ("<center>one</center><center>two</center>", ["one", "two"]),
+        ("<hgroup><h1>one</h1></hgroup>two<search>three</search>four", ["one", "two", "three", "four"]),
+        ("<menu><a href=x>one</a><li>two</menu>", ["one", "two"]),
+    ],
+)
+def test_the_end_of_a_block_ends_a_line_wherever_it_stands(markup: str, expected: list[str]) -> None:
+    assert lines(markup) == expected
+
+
+def test_reading_leaves_the_tree_as_it_was() -> None:
+    tree = parse(b"<table><tr><th>a<td>b</table><form><a><p>c</p>d</a><select><option>e</select></form>")
+    before = tree.html
+    text(tree)
+    assert tree.html == before
+
+
+def test_what_reads_the_same_is_spelled_the_same() -> None:
+    assert spelled("The \u201ccarrier\u201d isn\u2019t\u2026") == spelled('The "carrier" isn\'t...')
+    assert spelled("Cafe\u0301 \u2014 open") == spelled("Caf\u00e9 - open")
+    assert spelled("Fees \u00b6\n# Refunds\nBaggage#") == spelled("Fees\nRefunds\nBaggage")
+    assert spelled("a#b") != spelled("ab")
+    assert spelled("FEES #\n#") == spelled("FEES\n")
+    assert spelled("Java and C#") != spelled("Java and C")
+    assert spelled("F#\nG") != spelled("F\nG")
+    assert spelled("60 \u20ac") != spelled("60 $")
+
+
+def test_marks_of_direction_and_of_drawing_are_not_read() -> None:
+    assert spelled("שלום \u2068test\u2069 \u202b(x)\u202c") == spelled("שלום test (x)")
+    assert spelled("Love \u2764\ufe0f") == spelled("Love \u2764")
+
+
+def test_what_a_font_of_icons_draws_is_not_read() -> None:
+    assert spelled("Fees \uf0c1\nNext \ue5c8") == spelled("Fees \u00b6\nNext")
+    assert spelled("\uf900") != b""
+    assert spelled("Fees \U000f0001 \U0010fffd") == b"Fees"
+    assert spelled("\ueffe\uf8ff\uff01\U000e0100") == "\uff01\U000e0100".encode()
+
+
+def test_a_page_of_nothing_but_icons_is_spelled_in_one_go() -> None:
+    every = "".join(map(chr, range(0xE000, 0xF900)))
+    began = process_time()
+    assert spelled(every * 150 + "x") == b"x"
+    assert process_time() - began < 5  # seconds; letter by letter it took 15
+
+
+def test_lines_are_spelled_each_for_itself() -> None:
+    lines = ["## a", "#", "b #", "c\u2013d", "", "\u0301e#", "ten \u2126 of \uf900", "Caf\u00e9", "e\u0301"]
+    assert spelled("\n".join(lines)).split(b"\n") == [spelled(line) for line in lines]
+
+
+@given(st.text(st.sampled_from("aeK\n#\u00e9\u0301\u0323\u0327\u0915\u093c\u1100\u1161\u2126\u212a\uf900")))
+def test_letters_are_spelled_in_one(words: str) -> None:
+    letters = spelled(words)
+    assert is_normalized("NFC", letters.decode())
+    assert letters.split(b"\n") == [spelled(line) for line in words.split("\n")]
+
+
+def test_scripts_are_no_words_of_an_element() -> None:
+    page = b"<p>a<b> b<script>x()</script></b><style>p{}</style><svg><title>c</title></svg><i><title>t</title> d</i>"
+    element = parse(page).find("p")
+    assert element is not None
+    assert words_of(element) == "a bc d"
+
+
+class Failing:
+    """A tree of which something fails."""
+
+    def __init__(self, tree: Any, what: str) -> None:
+        self._tree = tree
+        self._what = what
+
+    def __getattr__(self, name: str) -> Any:
+        if name == self._what:
+            raise RuntimeError(name)
+        return getattr(self._tree, name)
+
+
+@pytest.mark.parametrize(("read", "what"), [(text, "to_text"), (blocks, "to_annotated_text")])
+def test_a_tree_is_left_as_it_was_whatever_fails(read: Any, what: str) -> None:
+    tree = parse(b"<table><tr><th hidden>a<td>b</table>")
+    before = tree.html
+    with pytest.raises(RuntimeError):
+        read(Failing(tree, what))
+    assert tree.html == before

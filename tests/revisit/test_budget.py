@@ -1,0 +1,38 @@
+"""Budgets as people write them."""
+
+import pytest
+
+from sanderling.errors import UsageError
+from sanderling.revisit.budget import Budget, parse_budget
+
+
+@pytest.mark.parametrize(
+    ("text", "per_day", "in_bytes"),
+    [
+        ("5000/day", 5000, False),
+        ("10/minute", 14_400, False),
+        ("200MB/day", 200_000_000, True),
+        (" 1.5 GiB / week ", 1.5 * 2**30 / 7, True),
+        ("7 requests/hour", 168, False),
+    ],
+)
+def test_a_budget_reads_as_it_is_written(text: str, per_day: float, in_bytes: bool) -> None:
+    budget = parse_budget(text)
+    assert budget.room(86_400) == pytest.approx(per_day)
+    assert budget.in_bytes is in_bytes
+
+
+@pytest.mark.parametrize(
+    "text", ["", "5000", "x/day", "5000/fortnight", "5 apples/day", "0/day", "-3/day", "1e9/day", "/day"]
+)
+def test_a_bad_budget_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(UsageError, match=r"5000/day"):
+        parse_budget(text)
+
+
+def test_a_clock_that_jumps_back_earns_nothing() -> None:
+    assert Budget(1.0).room(-100) == 0
+
+
+def test_a_budget_says_itself_per_day() -> None:
+    assert str(parse_budget("10/minute")) == "14400 requests a day"

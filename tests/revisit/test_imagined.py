@@ -1,0 +1,33 @@
+"""On made-up sites of several kinds the default policy is better than visits in turn, and finds most of what can be."""
+
+import pytest
+from benchmarks.revisit.histories import DAY, Life, Trace
+from benchmarks.revisit.synthetic_histories import DAYS, START, history
+from benchmarks.revisit.trace_replay import Crawler, Oracle, replay
+
+from sanderling.revisit.policies.policy_registry import DEFAULT, POLICIES
+
+PAGES = 72
+CLOSED = {"imagined-slow": 0.25, "imagined-folders": 0.4, "imagined-batches": 0.7}  # at least, of the gap to the oracle
+
+
+def trace(kind: str) -> Trace:
+    end = START + DAYS * DAY
+    rows = [history(kind, number, seed=7) for number in range(PAGES)]
+    lives = [
+        Life(str(row["page"]), START, end, [START, *row["changes"]], row["ver"])  # type: ignore[misc, arg-type]
+        for row in rows
+    ]
+    return Trace(kind, START, end, lives)
+
+
+@pytest.mark.parametrize("kind", sorted(CLOSED))
+def test_the_default_policy_learns_what_each_kind_of_site_has_to_teach(kind: str) -> None:
+    pages = trace(kind)
+    uniform, learned = (
+        replay(pages, 30.0, Crawler(POLICIES[name], pages, 30.0, told=False)) for name in ("fixed", DEFAULT)
+    )
+    oracle = replay(pages, 30.0, Oracle(pages))
+    assert learned.visits == uniform.visits == oracle.visits
+    assert learned.freshness - uniform.freshness > CLOSED[kind] * (oracle.freshness - uniform.freshness)
+    assert learned.age < uniform.age

@@ -1,0 +1,97 @@
+"""Child processes do not execute files of the working directory, whatever they are named."""
+
+import ast
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import sanderling
+from sanderling.runtime.isolation import python_command, safe_environment
+from sanderling.search.background_indexer import POLITE, start_following
+from sanderling.web.crawl_process import Errand
+from sanderling.workers.migrant import coder
+from sanderling.workers.migrant.coder import FarCoder
+from sanderling.workers.spawn import bear
+
+SOURCES = Path(sanderling.__file__).parent
+# Of the standard library and of what we use, as a file of the working directory may be named; each is imported by some
+# child process. The rest of the module is missing, so a process that imports one fails, too.
+NAMES = ("attr", "msgspec", "random", "signal", "struct", "tempfile", "socket", "selectors", "shutil", "logging")
+TRAP = "import pathlib; pathlib.Path({!r}).write_text(__file__); raise SystemExit(3)\n"
+
+
+@pytest.fixture
+def executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory full of modules that, executed, write this file."""
+    here, mark = tmp_path / "here", tmp_path / "executed"
+    here.mkdir()
+    for name in NAMES:
+        (here / f"{name}.py").write_text(TRAP.format(str(mark)))
+    monkeypatch.chdir(here)
+    return mark
+
+
+def test_the_trap_catches_a_process_that_is_not_isolated(executed: Path) -> None:
+    subprocess.run([sys.executable, "-m", "sanderling", "--version"], capture_output=True, check=False)
+    assert executed.exists()
+
+
+def test_python_command_does_not_import_from_the_working_directory(executed: Path) -> None:
+    subprocess.run(python_command("-m", "sanderling", "--version"), capture_output=True, check=True)
+    assert not executed.exists()
+
+
+def test_an_environment_isolates_grandchildren(executed: Path) -> None:
+    command = [sys.executable, "-c", "import random, tempfile"]
+    subprocess.run(command, env=safe_environment(), check=True)
+    assert not executed.exists()
+
+
+def test_fresh_worker_is_isolated(executed: Path) -> None:
+    worker = bear("worker-1")
+    worker.sock.close()  # it ends when there is nobody to talk to
+    worker.process.wait(60)
+    assert not executed.exists()
+
+
+@pytest.mark.skipif(not coder.is_here(), reason="pyppmd is not installed")
+def test_coder_process_is_isolated(executed: Path) -> None:
+    process = FarCoder()
+    coded = process.encode(b"shore birds " * 100) + process.end()
+    process.close()
+    assert coded
+    assert not executed.exists()
+
+
+def test_index_process_is_isolated(executed: Path, tmp_path: Path) -> None:
+    before = dict(os.environ)
+    process = start_following(tmp_path)
+    while process.is_alive() and os.getpriority(os.PRIO_PROCESS, process.pid or 0) != POLITE:
+        time.sleep(0.01)  # until it has reached our own code
+    process.terminate()
+    process.join()
+    assert not executed.exists()
+    assert dict(os.environ) == before
+
+
+def test_crawl_started_by_the_web_server_is_isolated(executed: Path, tmp_path: Path) -> None:
+    errand = Errand(tmp_path)
+    errand.start((), "crawl --no-such-option")
+    assert errand.child is not None
+    errand.child.wait(60)
+    assert not executed.exists()
+    assert b"no-such-option" in (tmp_path / "logs" / "serve-crawl.log").read_bytes()  # our own command line was reached
+
+
+def test_no_module_starts_python_by_itself() -> None:
+    """Everything goes through `isolation`; what is only printed for the user (`errors`) is no process."""
+    for file in SOURCES.rglob("*.py"):
+        if file.name in ("isolation.py", "errors.py"):
+            continue
+        tree = ast.parse(file.read_text())
+        named = [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == "executable"]
+        assert not named, f"{file}:{named}: use sanderling.runtime.isolation.python_command"

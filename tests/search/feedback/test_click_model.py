@@ -1,0 +1,84 @@
+"""Clicks become weights that are fair to position and deaf to single voices."""
+
+from pathlib import Path
+
+import pytest
+from benchmarks.search.click_feedback import posed, simulate
+
+from sanderling.search.feedback.click_model import (
+    ANY_QUESTION,
+    Look,
+    chance_of_look,
+    damped,
+    fair_share,
+    trusted,
+    weigh,
+)
+
+PAGES = tuple(f"https://a.example/{i}" for i in range(10))
+
+
+def crowd(place: int, clients: int = 40, liking: float = 1.0) -> list[Look]:
+    """Many clients that all choose the same place of the same ranking."""
+    return [Look(f"c{i}", "tide", PAGES, {place: liking}) for i in range(clients)]
+
+
+def test_a_look_gets_rarer_with_the_position() -> None:
+    chances = [chance_of_look(p) for p in range(1, 11)]
+    assert chances == sorted(chances, reverse=True)
+    assert chances[0] == 1
+
+
+def test_what_many_choose_rises_and_what_they_pass_over_sinks() -> None:
+    weights = weigh(crowd(4))
+    assert weights["tide", PAGES[4]].value > 0.5
+    assert weights["tide", PAGES[0]].value < 0
+
+
+def test_the_same_clicks_count_more_at_a_lower_place() -> None:
+    mixed = [
+        look for i in range(30) for look in (Look(f"a{i}", "q", PAGES, {0: 1.0}), Look(f"b{i}", "q", PAGES, {7: 1.0}))
+    ]
+    weights = weigh(mixed)
+    assert weights["q", PAGES[7]].value > weights["q", PAGES[0]].value
+
+
+def test_one_client_cannot_move_a_rank_however_busy() -> None:
+    quiet = weigh(crowd(0))
+    busy = weigh([*crowd(0), *(Look("one", "tide", PAGES, {9: 1.0}) for _ in range(10_000))])
+    assert busy["tide", PAGES[9]].value <= 0
+    assert busy["tide", PAGES[0]].value == pytest.approx(quiet["tide", PAGES[0]].value, abs=0.05)
+    alone = weigh([Look("one", "tide", PAGES, {9: 1.0})] * 500)
+    assert all(weight.value == 0 for weight in alone.values())
+
+
+def test_each_client_gets_a_fair_share() -> None:
+    same = [Look("one", "tide", PAGES, {})] * 5
+    many = [Look("one", f"q{i}", PAGES, {}) for i in range(100)]
+    assert (len(fair_share(same)), len(fair_share(many))) == (1, 30)
+
+
+def test_clients_nobody_agrees_with_lose_their_voice() -> None:
+    trust = trusted([*crowd(0), Look("odd", "tide", PAGES, {9: 1.0})])
+    assert trust["odd"] < 0.2 < trust["c0"]
+
+
+def test_a_question_nobody_asked_backs_off_to_the_page() -> None:
+    looks = [Look(f"c{i}", f"q{i % 5}", PAGES, {3: 1.0}) for i in range(40)]
+    assert weigh(looks)[ANY_QUESTION, PAGES[3]].value > 0
+
+
+def test_weights_are_damped_and_capped() -> None:
+    assert damped(1e9, 1.0, 1.0, 2.0, 0.1) == 1.0
+    assert damped(0.0, 1e9, 0.1, 2.0, 0.1) == -1.0
+    assert damped(5.0, 10.0, 0.1, 2.0, 0.0) == 0.0
+    assert damped(1.0, 1.0, 0.1, 2.0, 0.1) < damped(20.0, 20.0, 0.1, 2.0, 0.1)
+
+
+def test_simulated_users_improve_the_ranking_and_hostile_ones_hardly_harm_it(suites: Path, tmp_path: Path) -> None:
+    index, questions = posed(suites / "ir-collections" / "cran" / "norm", tmp_path)
+    runs = [simulate(index, questions, seed, 1000, 0.1) for seed in range(4)]
+    index.close()
+    before, after, without = (sum(getattr(run, name) for run in runs) for name in ("before", "after", "without"))
+    assert after / before > 1.15
+    assert abs(after / without - 1) < 0.02

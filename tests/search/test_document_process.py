@@ -1,0 +1,54 @@
+"""Extraction in a process that can be killed."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.search.test_document_readers import pack
+
+from sanderling.search.document_process import DocumentExtractor, ExtractionError
+
+GOOD = pack({"word/document.xml": b"<w:p>words</w:p>"})
+
+
+@pytest.fixture
+def extractor() -> Iterator[DocumentExtractor]:
+    made = DocumentExtractor()
+    yield made
+    made.close()
+
+
+def test_document_that_takes_too_long_is_given_up_and_the_next_one_is_read(extractor: DocumentExtractor) -> None:
+    assert extractor.extract("word", GOOD) == "words\n"
+    first = extractor._process
+    assert first is not None
+    os.kill(first.pid, signal.SIGSTOP)  # as if it never came to an end
+    extractor._time_limit = 0.1
+    with pytest.raises(ExtractionError, match="time_limit"):
+        extractor.extract("word", GOOD)
+    assert first.poll() is not None
+    extractor._time_limit = 60
+    assert extractor.extract("word", GOOD) == "words\n"
+
+
+def test_process_that_died_is_replaced(extractor: DocumentExtractor) -> None:
+    extractor.extract("word", GOOD)
+    assert extractor._process is not None
+    os.kill(extractor._process.pid, signal.SIGKILL)
+    extractor._process.wait()
+    assert extractor.extract("word", GOOD) == "words\n"
+
+
+def test_damaged_document_is_a_named_failure(extractor: DocumentExtractor) -> None:
+    with pytest.raises(ExtractionError, match="BadZipFile"):
+        extractor.extract("word", b"no zip")
+
+
+def test_modules_of_the_working_directory_are_not_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extractor: DocumentExtractor
+) -> None:
+    (tmp_path / "zipfile.py").write_text("raise SystemExit")
+    monkeypatch.chdir(tmp_path)
+    assert extractor.extract("word", GOOD) == "words\n"

@@ -1,0 +1,73 @@
+"""Text becomes stems the same way for pages and for questions."""
+
+import pytest
+
+from sanderling.search import tokenizer
+from sanderling.search.language import language_of
+from sanderling.search.tokenizer import is_stop_word, stems
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("Running runs", "en", "run run"),
+        ("the user's don't", "en", "the user dont"),
+        ("C++ and C#, a+b", "en", "c++ and c# a b"),
+        ("foo_bar node.js", "en", "foo bar node js"),
+        ("“Curly” quotes—dashes", "en", "cur quot dash"),
+        ("Résumé resume", "en", "resum resum"),
+        ("Häuser", "de", "haus"),
+        ("Häuser", "", "hauser"),
+        ("東京都 birds", "ja", "東京 京都 birds"),
+        ("iPhone手机壳", "zh", "iphone 手机 机壳"),
+        ("人々と𠮷野家", "ja", "人々 々と と𠮷 𠮷野 野家"),
+        ("x" * 41, "en", ""),
+        ("\ud800half", "en", "half"),
+        ("", "en", ""),
+    ],
+)
+def test_text_becomes_stems_of_its_language(text: str, language: str, expected: str) -> None:
+    assert stems(text, language) == expected
+
+
+@pytest.mark.parametrize("language", [*tokenizer.STEMMERS, "cs", "pl", "xx", ""])
+def test_every_language_that_a_page_may_be_in_has_words(language: str) -> None:
+    assert stems("Mrówki niosą liście", language).startswith("mrow")
+    assert not is_stop_word("mrówki", language)
+
+
+def test_the_memory_of_stems_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokenizer, "REMEMBERED", 10)
+    stems(" ".join(f"word{i}" for i in range(1000)), "it")
+    assert len(tokenizer._memory("it")) <= 10
+
+
+def test_stop_words_belong_to_a_language() -> None:
+    assert is_stop_word("The", "en")
+    assert not is_stop_word("the", "de")
+    assert not is_stop_word("the", "xx")
+
+
+def test_what_a_page_says_of_its_language_is_believed() -> None:
+    assert language_of("de-AT", "The tide comes in and the birds run away from it") == "de"
+    assert language_of("nb_NO", "") == "no"
+
+
+GERMAN = "Die Vögel laufen am Strand entlang und suchen nach Futter, das die Wellen gebracht haben. "
+ENGLISH = "The birds run along the beach and look for food that the waves have left behind on the sand. "
+
+
+@pytest.mark.parametrize(("most", "language"), [(GERMAN, "de"), (ENGLISH, "en")])
+@pytest.mark.parametrize("place", [0, 10, 20])
+def test_language_of_a_mixed_page_is_that_of_most_of_its_text(most: str, language: str, place: int) -> None:
+    other = ENGLISH if most is GERMAN else GERMAN
+    parts = [most] * 20
+    parts[place:place] = [other] * 12
+    assert language_of("", "".join(parts)) == language
+
+
+def test_a_silent_page_is_known_by_its_letters() -> None:
+    german = "Die Vögel laufen am Strand entlang und suchen nach Futter, das die Wellen gebracht haben. " * 3
+    assert language_of("", german) == "de"
+    assert language_of("nonsense-tag", german) == "de"
+    assert language_of("", "12345 67890") == ""

@@ -1,0 +1,67 @@
+"""A WARC file that was cut or deleted: its pages are named, forgotten and fetched again."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.site import Site, tree
+
+from sanderling.config.settings import Fetching, Politeness, Scope, Workers
+from sanderling.crawl.session import Request, crawl
+from sanderling.storage.collection import read_collection
+from sanderling.warc.reader import read_record
+from sanderling.warc.records import Place
+
+PAGES = 12
+LATEST = (
+    "SELECT h.name || u.path, f.name, v.start, v.length FROM pages AS p JOIN visits AS v ON v.id = p.visit"
+    " JOIN files AS f ON f.id = v.file JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
+)
+
+
+def crawl_site(site: Site, folder: Path) -> list[str]:
+    """Crawl once; return what was said of damage."""
+    damage: list[str] = []
+    crawl(
+        folder,
+        Request(
+            seeds=(site.root + "/",),
+            scope=Scope(sitemaps=False),
+            politeness=Politeness(delay=0.0),
+            fetching=Fetching(allow_private=True),
+            workers=Workers(migrants=1),
+        ),
+        on_start=lambda coordinator: damage.extend(coordinator.house.damage),
+    )
+    return damage
+
+
+def readable(folder: Path) -> int:
+    """Read the last version of every page from the archive; return how many there are."""
+    with read_collection(folder) as collection:
+        rows = collection.db.execute(LATEST).fetchall()
+    return sum(bool(read_record(folder / "archive", Place(*row[1:])).body) for row in rows)
+
+
+def changes(folder: Path) -> int:
+    with read_collection(folder) as collection:
+        return int(collection.db.execute("SELECT count(*) FROM changes").fetchone()[0])
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.5])
+def test_pages_of_a_cut_or_deleted_file_are_named_and_fetched_again(tmp_path: Path, keep: float) -> None:
+    with Site(tree(PAGES, fan=PAGES)) as site:
+        assert crawl_site(site, tmp_path) == []
+        (warc,) = (tmp_path / "archive").glob("*.warc.gz")
+        if keep:
+            whole = warc.read_bytes()
+            warc.write_bytes(whole[: int(len(whole) * keep)])
+        else:
+            warc.unlink()
+        before = changes(tmp_path)
+        (line,) = crawl_site(site, tmp_path)
+        assert line.startswith(warc.name)
+        assert "will be fetched again" in line
+        assert keep or f"{PAGES} pages" in line
+        assert readable(tmp_path) == PAGES
+        assert changes(tmp_path) == before, "a page that came back as it was has not changed"
+        assert crawl_site(site, tmp_path) == []

@@ -1,0 +1,33 @@
+"""Signals are summed up, written in one go, and read back whatever else stands in the file."""
+
+from pathlib import Path
+
+import pytest
+
+from sanderling.storage import signal_log
+from sanderling.storage.signal_log import FILE, Raised, Signal, Signals, append, last_raised
+
+
+def test_a_signal_that_is_raised_often_is_one_line(tmp_path: Path) -> None:
+    told = Signals(tmp_path)
+    for number in range(1000):
+        told.note(Signal.RANK, 3, f"url {number}")
+    told.note(Signal.CHECK, 0)
+    told.write()
+    assert len((tmp_path / FILE).read_text().splitlines()) == 1
+    assert (last_raised(tmp_path)[Signal.RANK].count, last_raised(tmp_path)[Signal.RANK].detail) == (3000, "url 999")
+
+
+def test_the_newest_line_counts_and_strange_lines_do_not(tmp_path: Path) -> None:
+    append(tmp_path, [Raised(1.0, Signal.DONE, 1, "first"), Raised(2.0, Signal.DONE, 7, "two\nlines")])
+    with (tmp_path / FILE).open("ab") as file:
+        file.write(b"\xff\xfe nonsense\n2026-01-01T00:00:00Z unheard_of 1\n2026-01-01T00:00:00Z done")
+    assert last_raised(tmp_path) == {Signal.DONE: Raised(2.0, Signal.DONE, 7, "two lines")}
+    assert last_raised(tmp_path / "nowhere") == {}
+
+
+def test_the_log_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signal_log, "LARGEST", 100)
+    for _ in range(20):
+        append(tmp_path, [Raised(1.0, Signal.DONE, 1, "x" * 500)])
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 1000

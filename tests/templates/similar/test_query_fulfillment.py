@@ -1,0 +1,163 @@
+"""What users did not find: taken by a crawl that runs, or by specialised migrants that are sent for it."""
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+from tests.support.site import Page, Site
+from tests.templates.similar.test_stored import FLAGS, lines, listing, page, product
+
+from sanderling.cli import main
+from sanderling.cli.background_tasks import FEEDBACK
+from sanderling.cli.commands import similar
+from sanderling.search.feedback.event_log import DATABASE, open_log
+from sanderling.search.feedback.unmet_queries import ANSWERED, OPEN, Brief, briefs, not_satisfied, take
+from sanderling.search.index import open_index
+from sanderling.templates.classifier import Recogniser
+from sanderling.templates.driven_ordering import Driven
+from sanderling.templates.link_model import LinkSeen
+from sanderling.templates.similar import driven_crawl, query_fulfillment
+from sanderling.templates.similar.driven_crawl import navigator_for
+from sanderling.templates.template_views import Look
+
+
+def shop(chairs: int) -> dict[str, Page]:
+    site = {"/": page("Shop", "<div class=hero></div>"), "/c/chairs.html": listing("chairs", chairs)}
+    site |= {f"/p/chairs-{n}.html": product("chairs", n) for n in range(chairs)}
+    site |= {f"/news/{n}.html": page(f"News {n}", "<article class=story><h1>N</h1></article>") for n in range(3)}
+    return site
+
+
+def ask(folder: Path, server: Site, query: str = "red chairs") -> None:
+    log = open_log(folder)
+    not_satisfied(log, query, [f"{server.root}/p/chairs-{n}.html" for n in (1, 2)], 2, 0.0)
+    log.close()
+
+
+def asked(folder: Path) -> list[Brief]:
+    log = open_log(folder)
+    try:
+        return briefs(log)
+    finally:
+        log.close()
+
+
+def test_migrants_are_sent_for_what_users_did_not_find(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site(shop(8)) as server:
+        folder = tmp_path / "c"
+        assert main(["crawl", server.root, "-C", str(folder), *FLAGS]) == 0
+        ask(folder, server)
+        server.pages |= shop(12)
+        before = sum(server.hits.values())
+        capsys.readouterr()
+        assert main(["like", "--briefs", "--json", "-C", str(folder)]) == 0
+        assert [(line["query"], line["found"]) for line in lines(capsys)] == [("red chairs", 4)]
+        assert sum(server.hits.values()) - before <= 12  # the pages that lead there, and the new ones
+        assert [(brief.state, brief.found) for brief in asked(folder)] == [(ANSWERED, 4)]
+        assert main(["like", "--briefs", "--json", "-C", str(folder)]) == 0
+        assert lines(capsys) == []
+
+
+def test_a_crawl_knows_where_the_search_page_writes() -> None:
+    assert FEEDBACK == DATABASE
+
+
+def test_samples_and_briefs_are_one_or_the_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["like", "-C", str(tmp_path)]) == 4
+    assert main(["like", "--briefs", "http://a.example/", "-C", str(tmp_path)]) == 4
+    assert "give a sample page, or --briefs" in capsys.readouterr().err
+
+
+def test_a_crawl_that_runs_takes_the_brief_and_answers_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query_fulfillment, "LOOK_SECONDS", 0.0)
+    site = shop(12) | {f"/old/{n}.html": page(f"Old {n}", "<p class=old>x</p>") for n in range(20)}
+    site["/"] = page("Shop", "".join(f"<a href=/old/{n}.html>o</a>" for n in range(20)))
+    with Site(site) as server:
+        folder = tmp_path / "c"
+        for path in ("/p/chairs-1.html", "/p/chairs-2.html"):
+            main(["crawl", server.root + path, "--scope", "page", "-C", str(folder), *FLAGS])
+        ask(folder, server)
+        assert main(["crawl", server.root, "-C", str(folder), *FLAGS, "--delay", "0.05"]) == 0
+        (brief,) = asked(folder)
+        assert brief.state == ANSWERED
+        assert 4 <= brief.found <= 10
+        log = (folder / "logs" / "crawl.log").read_text()
+        assert "crawl_more" in log
+
+
+def test_links_that_promise_such_pages_are_put_first() -> None:
+    samples = [Look(n, f"https://a.example/p/{n}.html", "", frozenset({1, 2, 3})) for n in (1, 2)]
+    drive = Driven(Recogniser(samples), navigator_for(samples))
+    for n in range(5):
+        drive.navigator.learn(LinkSeen(f"https://a.example/topic{n}.html"), wanted=False)
+    drive.place("https://a.example/p/3.html", 3)
+    drive.place("https://a.example/help.html", 4)
+    assert query_fulfillment.promising(drive) == {3}
+
+
+def test_what_a_crawl_took_and_did_not_answer_is_open_again(tmp_path: Path) -> None:
+    with Site(shop(3)) as server:
+        folder = tmp_path / "c"
+        main(["crawl", server.root, "-C", str(folder), *FLAGS])
+        ask(folder, server)
+        log = open_log(folder)
+        assert len(take(log)) == 1
+        log.close()
+        attendant = query_fulfillment.Attendant(folder)
+        attendant.log = open_log(folder)
+        attendant.end()
+        assert [brief.state for brief in asked(folder)] == [OPEN]
+
+
+def test_watching_tells_of_pages_that_appear_later(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(similar, "WATCH_SECONDS", 0.01)
+    rounds: list[int] = []
+
+    def again(*args: object) -> object:
+        """Let the site grow, and end after the second round."""
+        rounds.append(1)
+        server.pages |= shop(10)
+        found = driven_crawl.look_again(*args)  # type: ignore[arg-type]
+        if len(rounds) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return found
+
+    monkeypatch.setattr(similar, "look_again", again)
+    with Site(shop(8)) as server:
+        folder = tmp_path / "c"
+        main(["crawl", server.root, "-C", str(folder), *FLAGS])
+        capsys.readouterr()
+        handlers = signal.getsignal(signal.SIGINT)
+        try:
+            assert main(["like", f"{server.root}/p/chairs-1.html", "--watch", "--json", "-C", str(folder), *FLAGS]) == 0
+        finally:
+            signal.signal(signal.SIGINT, handlers)
+        found = [json.loads(line)["url"] for line in capsys.readouterr().out.splitlines()]
+    assert len(found) == len(set(found)) == 10
+    assert {url.rpartition("/")[2] for url in found[-2:]} == {"chairs-8.html", "chairs-9.html"}
+
+
+def test_a_crawl_keeps_the_index_up_to_date_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDERLING_INDEX", "yes")
+    with Site(shop(8)) as server:
+        folder = tmp_path / "c"
+        assert main(["crawl", server.root, "-C", str(folder), *FLAGS]) == 0
+        index = open_index(folder / "index", write=False)
+        assert index is not None
+        assert len(index) == 11
+        server.pages |= shop(9)
+        assert main(["refresh", "--all", "-C", str(folder), *FLAGS]) == 0
+        index = open_index(folder / "index", write=False)
+        assert index is not None
+        assert len(index) == 12
+
+
+def test_a_crawl_that_is_told_so_leaves_the_index_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDERLING_INDEX", "yes")
+    with Site(shop(2)) as server:
+        folder = tmp_path / "c"
+        assert main(["crawl", server.root, "--no-index", "-C", str(folder), *FLAGS]) == 0
+        assert not (folder / "index").exists()

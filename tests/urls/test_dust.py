@@ -1,0 +1,124 @@
+"""Rewrite rules learned from the crawl itself."""
+
+import pytest
+
+from sanderling.urls.dust import Kind, Page, Rule, learn, rewrite, said
+
+
+def pages(spellings: list[str], count: int = 40) -> list[Page]:
+    """Each page under several spellings; {n} is its number."""
+    return [Page(spelling.format(n=n), f"body {n}".encode()) for n in range(count) for spelling in spellings]
+
+
+def kinds(found: list[Rule]) -> set[tuple[Kind, str]]:
+    return {(rule.kind, rule.name) for rule in found}
+
+
+@pytest.mark.parametrize(
+    ("spellings", "expected"),
+    [
+        (["http://a.org/p?id={n}", "http://a.org/p?id={n}&sid=9"], (Kind.PARAMETER, "sid")),
+        (["http://a.org/p?id={n}&ref=x", "http://a.org/p?id={n}&ref=y"], (Kind.PARAMETER, "ref")),
+        (["http://a.org/p?x={n}&y=2", "http://a.org/p?y=2&x={n}"], (Kind.ORDER, "")),
+        (["http://a.org/p/{n}", "http://www.a.org/p/{n}"], (Kind.WWW, "")),
+        (["http://a.org/p/{n}/", "http://a.org/p/{n}/index.html"], (Kind.INDEX, "index.html")),
+        (["http://a.org/p/{n}", "http://a.org/p/{n}/"], (Kind.SLASH, "")),
+        (["http://a.org/p/{n}", "http://a.org/P/{n}"], (Kind.CASE, "")),
+        (["http://a.org/p/{n}", "https://a.org/p/{n}"], (Kind.SCHEME, "")),
+    ],
+)
+def test_what_makes_no_difference_is_learned(spellings: list[str], expected: tuple[Kind, str]) -> None:
+    found = learn(pages(spellings))
+    assert kinds(found) == {expected}
+    assert found[0].agreed >= 3
+    one, other = (rewrite(spelling.format(n=7), found) for spelling in spellings)
+    assert one == other
+
+
+def test_what_makes_a_difference_is_not() -> None:
+    assert learn(pages(["http://a.org/p?id={n}"])) == []
+
+
+def test_a_parameter_that_differs_on_some_pages_is_not_dropped() -> None:
+    found = pages(["http://a.org/p?id={n}", "http://a.org/p?id={n}&page=2"])
+    mixed = [Page(p.url, p.content + (b"!" if "page" in p.url and i % 10 == 1 else b"")) for i, p in enumerate(found)]
+    assert learn(mixed) == []
+
+
+def test_a_parameter_that_stands_elsewhere_is_not_one_that_makes_no_difference() -> None:
+    found = learn(pages(["http://a.org/p/{n}?x=1&y={n}", "http://a.org/p/{n}?y={n}&x=1"]))
+    assert kinds(found) == {(Kind.ORDER, "")}
+    assert rewrite("http://a.org/p/7?y=7&x=1&x=0", found) == "http://a.org/p/7?x=1&x=0&y=7"
+
+
+def test_what_chooses_one_of_several_pages_in_one_place_is_not_dropped_for_all_others() -> None:
+    ignored = pages(["http://a.org/p/{n}", "http://a.org/p/{n}?ref={n}"], count=300)
+    assert kinds(learn(ignored)) == {(Kind.PARAMETER, "ref")}
+    assert learn(ignored + [Page(f"http://a.org/go?ref={n}", f"page {n}".encode()) for n in range(20)]) == []
+
+
+def test_two_pages_that_have_nothing_in_common_are_proof_enough_that_a_rule_does_not_hold() -> None:
+    ignored = pages(["http://a.org/p/{n}", "http://a.org/p/{n}?ref={n}"], count=600)
+    first = Page("http://a.org/go?ref=a", b"one", bytes(8))
+    assert learn([*ignored, first, Page("http://a.org/go?ref=b", b"two", b"\xff" * 8)]) == []
+    assert kinds(learn([*ignored, first, Page("http://a.org/go?ref=b", b"two", b"\0" * 7 + b"\7")])) == {
+        (Kind.PARAMETER, "ref")
+    }
+
+
+def test_pages_that_all_say_the_same_are_one_piece_of_evidence() -> None:
+    empty = [Page(f"http://a.org/day/{n}?view={view}", b"No events.") for n in range(40) for view in ("list", "map")]
+    assert learn(empty) == []
+
+
+def test_little_evidence_is_no_evidence() -> None:
+    assert learn(pages(["http://a.org/p/{n}", "http://a.org/p/{n}/"], count=3)) == []
+
+
+def test_the_usual_spelling_of_a_site_is_kept() -> None:
+    usual = [Page(f"http://www.a.org/q/{n}", str(n).encode()) for n in range(100)]
+    (rule,) = learn(pages(["http://a.org/p/{n}", "http://www.a.org/p/{n}"]) + usual)
+    assert rule.keep
+    assert rewrite("http://a.org/x", [rule]) == "http://www.a.org/x"
+
+
+def test_rules_are_for_their_own_site_and_can_be_left_out() -> None:
+    (rule,) = learn(pages(["http://a.org/p/{n}", "http://a.org/p/{n}/"]))
+    assert rewrite("http://b.org/x/", [rule]) == "http://b.org/x/"
+    assert rewrite("http://a.org/x/", [rule]) == "http://a.org/x"
+    assert rewrite("http://a.org/x/", []) == "http://a.org/x/"
+
+
+def test_the_root_keeps_its_slash_and_a_file_gets_none() -> None:
+    assert rewrite("http://a.org/", [Rule("a.org", Kind.SLASH)]) == "http://a.org/"
+    assert rewrite("http://a.org/x.pdf", [Rule("a.org", Kind.SLASH, keep=True)]) == "http://a.org/x.pdf"
+
+
+def test_what_differs_in_two_ways_is_learned_one_after_the_other() -> None:
+    spellings = ["http://a.org/p/{n}/", "http://a.org/p/{n}/index.html"]
+    later = ["http://www.a.org/p/{n}/index.html", "http://a.org/p/{n}/?sid=4"]
+    rules = learn(pages(spellings) + pages(later))
+    assert kinds(rules) == {(Kind.INDEX, "index.html"), (Kind.WWW, ""), (Kind.PARAMETER, "sid")}
+    assert rewrite("http://www.a.org/p/7/index.html?sid=1", rules) == rewrite("http://a.org/p/7/", rules)
+
+
+@pytest.mark.parametrize(
+    ("rules", "url", "other"),
+    [
+        (["case", "index", "slash"], "http://x.org/A/Index.HTML", "http://x.org/a"),
+        (["case", "index", "slash"], "http://x.org/A/?Q=B/", "http://x.org/a?Q=B/"),
+        (["index"], "http://x.org/index.php?p=1", "http://x.org/?p=1"),
+        (["case", "index", "slash"], "http://x.org/", "http://x.org/"),
+        (["index"], "http://x.org/my-index.html", "http://x.org/my-index.html"),
+        (["index=home.html"], "http://x.org/a/home.html", "http://x.org/a/"),
+        (["parameter=sid", "scheme", "www"], "http://www.x.org/p?sid=1&id=2", "https://x.org/p?id=2"),
+    ],
+)
+def test_a_person_may_say_what_makes_no_difference(rules: list[str], url: str, other: str) -> None:
+    assert rewrite(url, [rule for text in rules for rule in said("x.org", text)]) == other
+
+
+@pytest.mark.parametrize("text", ["", "slashes", "slash=1", "parameter", "parameter=", "index="])
+def test_what_is_no_rule_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no rule; there are slash, case"):
+        said("x.org", text)

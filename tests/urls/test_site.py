@@ -1,0 +1,21 @@
+"""The domain one owner registered."""
+
+import pytest
+
+from sanderling.urls.site import registrable_domain
+
+
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        ("https://www.example.co.uk", "example.co.uk"),
+        ("https://a.b.github.io:8443", "b.github.io"),
+        ("http://localhost", "localhost"),
+        ("http://127.0.0.1:8000", "127.0.0.1"),
+        ("http://[::1]", "::1"),
+        ("www.example.org", "example.org"),
+        ("com", "com"),
+    ],
+)
+def test_a_registrable_domain_is_what_one_owner_registered(host: str, domain: str) -> None:
+    assert registrable_domain(host) == domain

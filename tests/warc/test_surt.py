@@ -1,0 +1,86 @@
+"""Sort keys: the same as the reference package makes, or replay would not find the page."""
+
+import warnings
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sanderling.warc.surt import surt
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("http://example.org/", "org,example)/"),
+        ("https://www.Example.org:443/A/B.html?b=2&a=1#x", "org,example)/a/b.html?a=1&b=2"),
+        ("http://www3.example.org:8080/", "org,example:8080)/"),
+        ("http://wwww.archive.org/", "org,archive,wwww)/"),
+        ("http://www-x.www3.example.org/", "org,example,www3,www-x)/"),
+        ("http://www.www.example.org/", "org,example,www)/"),
+        ("http://user:secret@example.org", "org,example)/"),
+        ("http://127.0.0.1:8000/a/", "1,0,0,127:8000)/a"),
+        ("http://a.test/x/../%7Eme/./", "test,a)/~me"),
+        ("http://a.test/?phpsessid=0123456789abcdef0123456789abcdef&q=1", "test,a)/?q=1"),
+        ("dns:example.org", "dns:example.org"),
+    ],
+)
+def test_keys_are_as_indexers_write_them(url: str, key: str) -> None:
+    assert surt(url) == key
+
+
+HOSTS = [
+    "www.Example.org",
+    "www2.a.b.co.uk",
+    "127.0.0.1",
+    "xn--bcher-kva.test",
+    "localhost",
+    "[::1]",
+    "www.com",
+    "wwww.archive.org",
+    "wwwx.www2.b.org",
+    "a..b.org",
+]
+SEGMENTS = ["a", "B", "..", ".", "", "%7e", "%2F", "a%20b", "ä", "%C3%A4", "(A(abcdefghijklmnopqrstuvwx))", "p.aspx"]
+SEGMENTS += ["%25", "%2525", "a;b", "~u", "a:b", "'", '"', "<", "|", "%", "%zz", "\\", "^", "`", "{x}", "%23"]
+QUERIES = ["a=1", "b", "b=", "c=%20", "A=ä", "jsessionid=" + "a1" * 16, "xSID=" + "f" * 32, "cfid=1&cftoken=2", "=", ""]
+QUERIES += ["ASPSESSIONIDabcdefgh=" + "a" * 24, "z=/?", "a=b=c", "%26=1", "%23=2", "q=a+b", "x y"]
+
+URLS = st.builds(
+    lambda scheme, user, host, port, path, query: f"{scheme}://{user}{host}{port}{path}{query}",
+    st.sampled_from(["http", "https", "HTTP"]),
+    st.sampled_from(["", "u:p@", "u@"]),
+    st.sampled_from(HOSTS)
+    | st.lists(st.sampled_from(["www", "www2", "wwww", "www-x", "xwww", "a", "org"]), min_size=2).map(".".join)
+    | st.from_regex(r"[a-z]{1,5}(\.[a-z0-9-]{1,5}){0,3}\.[a-z]{2,4}", fullmatch=True),
+    st.sampled_from(["", ":80", ":443", ":8080", ":"]),
+    st.lists(st.sampled_from(SEGMENTS) | st.from_regex(r"[!-.0->@-~]{0,9}", fullmatch=True)).map(
+        lambda parts: "".join(f"/{part}" for part in parts)
+    ),
+    st.lists(st.sampled_from(QUERIES)).map(lambda parts: "?" + "&".join(parts) if parts else ""),
+)
+
+
+@pytest.fixture(scope="module")
+def reference() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its regular expressions are written in the old way
+        return pytest.importorskip("surt").surt
+
+
+@given(url=URLS)
+def test_every_key_is_that_of_the_reference(reference: Any, url: str) -> None:
+    assert surt(url) == reference(url)
+
+
+@given(url=URLS)
+def test_a_key_is_one_ascii_word(url: str) -> None:
+    assert surt(url).isascii()
+    assert len(surt(url).split()) == 1
+
+
+@given(text=st.text())
+def test_no_text_breaks_it(text: str) -> None:
+    assert len(surt(f"http://{text}/{text}?{text}").split()) == 1
+    assert len(surt("x" + text).split()) == 1

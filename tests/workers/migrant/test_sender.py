@@ -1,0 +1,68 @@
+"""What was found goes out at once at first, then in larger pieces, and soon where a site is slow."""
+
+import queue
+
+import pytest
+
+from sanderling.workers.migrant import sender
+from sanderling.workers.migrant.messages import DECODER, End, Message, Packer, Page, Unpacker
+from sanderling.workers.migrant.sender import Sender
+
+
+def page(number: int) -> Page:
+    return Page(f"/{number}", number, 1, b"HTTP/1.1 200 OK\r\n\r\n", number.to_bytes(4) * 50_000, b"1234")
+
+
+def sent(parts: list[Message], packer: Packer | None = None) -> list[bytes]:
+    """The pieces in which some messages go out."""
+    found: queue.Queue[Message | None] = queue.Queue()
+    pieces: list[bytes] = []
+    for part in (*parts, None):
+        found.put(part)
+    Sender(found, packer or Packer(), pieces.append).run()
+    return pieces
+
+
+class Eager(Packer):
+    """Hands out every message at once, in a thousand bytes."""
+
+    def pack(self, message: object) -> bytes:
+        super().pack(message)
+        return b"x" * 1000
+
+
+def test_the_first_bytes_go_at_once_and_the_next_when_there_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sender, "SEND_SECONDS", 3600.0)
+    first, *rest, last = sent([page(n) for n in range(40)], Eager())
+    assert len(first) == 1000
+    assert {len(piece) for piece in rest} == {17_000}
+    assert len(last) < sender.CHUNK + 1000
+
+
+def test_a_slow_site_sends_what_it_has_and_every_piece_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sender, "SEND_SECONDS", -1.0)
+    unpacker, parts = Unpacker(2**24), [page(n) for n in range(5)]
+    read = [[DECODER.decode(part) for part in unpacker.unpack(piece)] for piece in sent([*parts])]
+    assert [one for some in read for one in some] == parts
+    assert len([some for some in read if some]) == 5
+
+
+def test_an_end_goes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sender, "SEND_SECONDS", 3600.0)
+    unpacker = Unpacker(2**24)
+    pieces = sent([page(1), End(1), page(2)])
+    assert DECODER.decode([*unpacker.unpack(pieces[0]), *unpacker.unpack(pieces[1])][-1]) == End(1)
+
+
+def test_after_a_guest_left_messages_are_only_taken() -> None:
+    found: queue.Queue[Message | None] = queue.Queue()
+
+    def gone(_: bytes) -> None:
+        raise BrokenPipeError
+
+    for part in (page(1), End(1), page(2), None):
+        found.put(part)
+    away = Sender(found, Packer(), gone)
+    away.run()
+    assert isinstance(away.error, BrokenPipeError)
+    assert found.empty()
