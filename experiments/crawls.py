@@ -10,9 +10,16 @@ from random import Random
 from msgspec.structs import replace
 
 from experiments.web import Server, Shape, edit, make_site, serving
-from sanderling.config.settings import Fetching, Limits, Politeness, Revisit, Scope, Workers
+from sanderling.config.settings import (
+    HttpSettings,
+    LimitSettings,
+    PolitenessSettings,
+    RevisitSettings,
+    ScopeSettings,
+    WorkerSettings,
+)
 from sanderling.crawl.refresh import refresh
-from sanderling.crawl.session import Request, Summary, crawl
+from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl
 
 # MIG Tables 5.1-5.4: links found without and with sitemap, share modified at the second visit
 SHAPES = (
@@ -30,8 +37,8 @@ class Visits:
     """What crawling one site took."""
 
     shape: Shape
-    plain: Summary  # links alone, one migrant, one connection
-    ours: Summary  # as Sanderling comes
+    plain: CrawlSummary  # links alone, one migrant, one connection
+    ours: CrawlSummary  # as Sanderling comes
     edited: int
     plain_again: int  # bodies a crawler without memory fetches at the second visit
     plain_again_bytes: int
@@ -44,15 +51,15 @@ class Visits:
     digest: str
 
 
-def request(server: Server, *, sitemaps: bool, migrants: int, connections: int = 0, limit: int = 0) -> Request:
+def request(server: Server, *, sitemaps: bool, migrants: int, connections: int = 0, limit: int = 0) -> CrawlRequest:
     """Ask for a crawl of one of our own servers."""
-    return Request(
+    return CrawlRequest(
         seeds=(server.root + "/",),
-        scope=Scope(sitemaps=sitemaps),
-        limits=Limits(limit=limit),
-        politeness=Politeness(delay=0, concurrency=connections),
-        fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=migrants),
+        scope=ScopeSettings(sitemaps=sitemaps),
+        limits=LimitSettings(limit=limit),
+        politeness=PolitenessSettings(delay=0, concurrency=connections),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=migrants),
     )
 
 
@@ -75,7 +82,7 @@ def visits(name: str) -> Visits:
         crawl(Path(folder, "plain again"), plain_request)
         plain_again, plain_bytes = pages_sent(server), server.bytes
         server.forget()
-        again = replace(request(server, sitemaps=True, migrants=2), seeds=(), revisit=Revisit(policy="sitemap"))
+        again = replace(request(server, sitemaps=True, migrants=2), seeds=(), revisit=RevisitSettings(policy="sitemap"))
         refresh(Path(folder, "ours"), again, clock=lambda: time.time() + 7200)
         return Visits(
             shape,

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIServer
 
 from experiments.frame import Figure, Row, Series, Table, exact, measured
-from sanderling.config.settings import Fetching, Politeness, Scope, Workers
-from sanderling.crawl.session import Request, crawl
-from sanderling.publisher import Desk, Site, WsgiPublisher
-from sanderling.publisher.changelist_parser import question, read_list
-from sanderling.publisher.publish_server import quiet_server
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl.session import CrawlRequest, crawl
+from sanderling.publisher import PublishedSite, RequestRecorder, WsgiPublisher
+from sanderling.publisher.changelist_parser import build_changelist_url, parse_changelist
+from sanderling.publisher.publish_server import make_quiet_server
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -89,25 +89,27 @@ def play(scenario: Scenario) -> Downloads:
         crawl(Path(folder, "all"), _request([root + "/"], "host"))
         normal = len(shop.fetched)
         list_address = f"{root}/changes.xml"
-        first = read_list(get(root, question("/changes.xml", "0")), list_address)
+        first = parse_changelist(get(root, build_changelist_url("/changes.xml", "0")), list_address)
         view(root, scenario.updated)
         for path in scenario.updated:
             shop.versions[path] += 1
-            desk.touch(path)
-        changed = read_list(get(root, question("/changes.xml", first.until or "0")), list_address).changes
+            desk.mark_changed(path)
+        changed = parse_changelist(
+            get(root, build_changelist_url("/changes.xml", first.until or "0")), list_address
+        ).changes
         wanted = [change.url for change in changed if (change.priority or 0) > scenario.threshold]
         shop.fetched.clear()
         crawl(Path(folder, "some"), _request(wanted, "page"))
         return Downloads(normal, len(changed), len(shop.fetched), len(scenario.updated) - len(shop.fetched))
 
 
-def _request(seeds: list[str], scope: Any) -> Request:
-    return Request(
+def _request(seeds: list[str], scope: Any) -> CrawlRequest:
+    return CrawlRequest(
         seeds=tuple(seeds),
-        scope=Scope(scope=scope, sitemaps=False),
-        politeness=Politeness(delay=0),
-        fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=1),
+        scope=ScopeSettings(scope=scope, sitemaps=False),
+        politeness=PolitenessSettings(delay=0),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=1),
     )
 
 
@@ -131,11 +133,11 @@ def get(root: str, target: str) -> bytes:
 
 
 @contextmanager
-def serving(app: Callable[..., Iterable[bytes]], folder: Path) -> Iterator[tuple[str, Desk]]:
+def serving(app: Callable[..., Iterable[bytes]], folder: Path) -> Iterator[tuple[str, RequestRecorder]]:
     """Serve an application behind the middleware."""
-    server: WSGIServer = quiet_server("127.0.0.1", 0)
+    server: WSGIServer = make_quiet_server("127.0.0.1", 0)
     root = f"http://127.0.0.1:{server.server_port}"
-    desk = Desk(Site(root, folder / "publisher.db"))
+    desk = RequestRecorder(PublishedSite(root, folder / "publisher.db"))
     server.set_app(WsgiPublisher(app, desk.site, desk))
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()

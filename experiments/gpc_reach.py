@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from experiments.crawls import request
 from experiments.frame import Figure, Series, Table, measured
 from experiments.web import Server, Site, page, path_of, serving
-from sanderling.config.settings import Limits
+from sanderling.config.settings import LimitSettings
 from sanderling.crawl.session import crawl
 
 TITLE = "GPC: pages reached by fixed and by Poisson depth (measured)"
@@ -44,7 +44,7 @@ def table() -> Table:
     found, seconds = {}, 0.0
     with tempfile.TemporaryDirectory() as folder, serving(Server(site)) as server:
         for text in DEPTHS:
-            asked = replace(request(server, sitemaps=False, migrants=1), limits=Limits(depth=text))
+            asked = replace(request(server, sitemaps=False, migrants=1), limits=LimitSettings(depth=text))
             summary = crawl(Path(folder, text.replace(":", "")), asked)
             found[text] = summary.pages
             seconds += summary.seconds

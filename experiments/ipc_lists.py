@@ -1,7 +1,7 @@
 """IPC Tables 1 and 2: pages by value, in three lists, handed out 4:2:1."""
 
 from experiments.frame import Table, exact
-from sanderling.frontier.ordering.pvalue import allocate, pvalue, rank, split
+from sanderling.frontier.ordering.pvalue import compute_pvalue, interleave_lists, sort_by_value, split_evenly
 
 TITLE = "IPC Tables 1-2: Pvalue, three lists, and the 4:2:1 allocator"
 
@@ -20,13 +20,13 @@ HANDED_OUT = "155 79 65 60 52 40 15 60 53 21 20 13 18 16 11 5 4 3"
 
 def table() -> Table:
     """Rank, split and hand out."""
-    lists = split(rank((page, pvalue(forward, back)) for page, forward, back in TABLE_1))
+    lists = split_evenly(sort_by_value((page, compute_pvalue(forward, back)) for page, forward, back in TABLE_1))
     rows = [
         exact(f"list {number + 1}", PRINTED[number], CORRECTED[number], _values(part))
         for number, part in enumerate(lists)
     ]
     rows.append(exact("last of list 1", "payorder.html", "directory.html", lists[0][-1][0]))
-    rows.append(exact("order of handing out", None, HANDED_OUT, _values(list(allocate(lists)))))
+    rows.append(exact("order of handing out", None, HANDED_OUT, _values(list(interleave_lists(lists)))))
     return Table(TITLE, tuple(rows), "The text says lists 1 and 2 must not starve; it means 2 and 3 (E32).")
 
 

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from experiments.crawls import request
 from experiments.frame import Figure, Series, Table, measured
 from experiments.web import Server, Shape, Site, make_site, path_of, serving
-from sanderling.crawl.session import Request, crawl
-from sanderling.html.links import extract
-from sanderling.html.parser import parse
+from sanderling.crawl.session import CrawlRequest, crawl
+from sanderling.html.links import extract_metadata
+from sanderling.html.parser import parse_html
 
 TITLE = "IPC Table 3: overlap, quality, bandwidth against independent parallel crawlers (measured)"
 
@@ -55,7 +55,7 @@ def ranks(site: Site) -> dict[str, float]:
 
 def outlinks(path: str, body: bytes) -> set[str]:
     """Read the links of a page, as a crawler does."""
-    return {urljoin(path, link.href) for link in extract(parse(body), f"http://x{path}").links}
+    return {urljoin(path, link.href) for link in extract_metadata(parse_html(body), f"http://x{path}").links}
 
 
 @cache
@@ -75,7 +75,7 @@ def harvests() -> tuple[Harvest, Harvest, str]:
         return independent, harvest(server, important), site.digest()
 
 
-def with_seeds(one: Request, server: Server, starts: list[str]) -> Request:
+def with_seeds(one: CrawlRequest, server: Server, starts: list[str]) -> CrawlRequest:
     """Begin at these pages."""
     return replace(one, seeds=tuple(server.root + start for start in starts))
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from experiments.frame import Figure, Row, Series, Table, exact, measured
-from sanderling.changes.paper_signatures import checksum, page_rms, rms
+from sanderling.changes.paper_signatures import combine_paragraph_rms, compute_checksum, compute_rms
 
 TITLE = "IPC Tables 9-12: paragraph and page signatures of a news page"
 
@@ -78,9 +78,9 @@ def table() -> Table:
 
 def _paragraphs() -> Iterator[Row]:
     for name, (runs, sum_printed, rms_printed) in PARAGRAPHS.items():
-        yield exact(f"{name} checksum (captioned RMS)", sum_printed, sum_printed, checksum(runs), 1e-3)
+        yield exact(f"{name} checksum (captioned RMS)", sum_printed, sum_printed, compute_checksum(runs), 1e-3)
         text = " ".join(words for _, words in runs)
-        yield exact(f"{name} RMS (captioned checksum)", rms_printed, rms_printed, rms(text), 1e-3)
+        yield exact(f"{name} RMS (captioned checksum)", rms_printed, rms_printed, compute_rms(text), 1e-3)
 
 
 def _pages() -> Iterator[Row]:
@@ -89,13 +89,13 @@ def _pages() -> Iterator[Row]:
     yield exact(
         "V3 P2 checksum (lost in print)", None, 288.68, 10 * 126.053 - (381.304 + 266.965 + 160.276 + 163.306), 1e-2
     )
-    yield exact("V1 page RMS from its paragraphs", 625.616, 625.616, page_rms(RMS_V1, 43), 2e-3)
+    yield exact("V1 page RMS from its paragraphs", 625.616, 625.616, combine_paragraph_rms(RMS_V1, 43), 2e-3)
 
 
 def _within() -> Iterator[Row]:
     """From the second version on the page has text outside its paragraphs, so these explain at most its value."""
     for version, (page, distinct, parts) in RMS.items():
-        ours = page_rms(parts, distinct)
+        ours = combine_paragraph_rms(parts, distinct)
         yield measured(f"{version} page RMS, at least by its paragraphs", page, page, ours, 0.98 * page, 1.0001 * page)
 
 
@@ -103,8 +103,8 @@ def _figure() -> Figure:
     """How both signatures of the page fall over seven versions."""
     versions = tuple(f"V{number}" for number in range(1, 7))
     sums = {version: sum(parts) / 10 for version, (_, parts) in CHECKSUMS.items()} | {"V3": 126.053}
-    roots = {version: page_rms(parts, distinct) for version, (_, distinct, parts) in RMS.items()}
-    roots["V1"] = page_rms(RMS_V1, 43)
+    roots = {version: combine_paragraph_rms(parts, distinct) for version, (_, distinct, parts) in RMS.items()}
+    roots["V1"] = combine_paragraph_rms(RMS_V1, 43)
     return Figure(
         "Page signatures from paragraphs",
         versions,

@@ -1,7 +1,12 @@
 """MIG Tables 6.2 to 6.6: page weights from users' actions."""
 
 from experiments.frame import Figure, Series, Table, exact
-from sanderling.search.feedback.apriori import confidences, frequent_sets, least_count, weigh_pattern
+from sanderling.search.feedback.apriori import (
+    compute_confidences,
+    compute_min_count,
+    compute_pattern_weight,
+    find_frequent_sets,
+)
 
 TITLE = "MIG Tables 6.2-6.6: Apriori page weights"
 
@@ -23,23 +28,23 @@ P2 = {(8,): 4, (9,): 6, (13,): 3, (8, 9): 3, (8, 13): 2, (9, 13): 4, (8, 9, 13):
 
 def table() -> Table:
     """Mine the transactions of P1 and weigh both pages."""
-    counts = frequent_sets(P1, 2)
-    found = confidences(PATTERN, counts)
+    counts = find_frequent_sets(P1, 2)
+    found = compute_confidences(PATTERN, counts)
     rows = [
         exact(f"confidence of {set(part)} %", printed, right, 100 * found[part], 5e-3)
         for part, (printed, right) in CONFIDENCES.items()
     ]
-    frequent = frozenset(PATTERN) in frequent_sets(P1, least_count(0.2, len(P1)))
-    second = weigh_pattern((8, 9, 13), {frozenset(part): count for part, count in P2.items()})
+    frequent = frozenset(PATTERN) in find_frequent_sets(P1, compute_min_count(0.2, len(P1)))
+    second = compute_pattern_weight((8, 9, 13), {frozenset(part): count for part, count in P2.items()})
     rows += [
-        exact("weight of P1", 3.34, 3.00, weigh_pattern(PATTERN, counts).weight, 5e-3),
+        exact("weight of P1", 3.34, 3.00, compute_pattern_weight(PATTERN, counts).weight, 5e-3),
         exact("weight of P2 by the printed counts", "2.34, 2.6", 2.33, second.weight, 5e-3),
         exact("the triple is frequent at 20 %", "yes", "no", "yes" if frequent else "no"),
     ]
     remark = (
         "The triple has support 2 of 15; 20 % needs 3 (E20). The ranking P1 over P2 rests on an impossible count (E19)."
     )
-    ours = weigh_pattern(PATTERN, counts).weight, second.weight
+    ours = compute_pattern_weight(PATTERN, counts).weight, second.weight
     figure = Figure(
         "Weights of two pages", ("P1", "P2"), (Series("printed", (3.34, 2.6)), Series("ours", ours)), "weight"
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from random import Random
 
 from experiments.frame import Figure, Series, Table, measured
-from sanderling.urls.normalize import normalise
+from sanderling.urls.normalize import normalize_url
 
 TITLE = "MIG Table 4.13: duplicate URLs identified by spelling (measured)"
 
@@ -34,7 +34,7 @@ def links() -> Iterator[str]:
 def table() -> Table:
     """Count duplicates by plain comparison and by our spelling."""
     found = list(links())
-    spelled = [spelling.url if (spelling := normalise(url)) else url for url in found]
+    spelled = [spelling.url if (spelling := normalize_url(url)) else url for url in found]
     plain, ours = len(found) - len(set(found)), len(found) - len(set(spelled))
     rows = (
         measured("duplicates identified, plain comparison", 43, 43, plain, REPEATED, REPEATED),

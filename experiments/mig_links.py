@@ -8,8 +8,8 @@ from experiments.crawls import request
 from experiments.frame import Figure, Series, Table, measured
 from experiments.web import Server, Site, page, path_of, serving
 from sanderling.crawl.session import crawl
-from sanderling.models import State
-from sanderling.storage.collection import read_collection
+from sanderling.models import UrlState
+from sanderling.storage.collection import open_collection_read_only
 
 TITLE = "MIG Table 7.2: dead and redundant links identified (measured)"
 
@@ -39,8 +39,8 @@ def table() -> Table:
     with tempfile.TemporaryDirectory() as folder, serving(Server(site)) as server:
         summary = crawl(Path(folder, "c"), request(server, sitemaps=False, migrants=1))
         fetched = len([path for path in server.asked if path != "/robots.txt"])
-        with read_collection(Path(folder, "c")) as collection:
-            (gone,) = collection.db.execute("SELECT count(*) FROM urls WHERE state = ?", (State.GONE,)).fetchone()
+        with open_collection_read_only(Path(folder, "c")) as collection:
+            (gone,) = collection.db.execute("SELECT count(*) FROM urls WHERE state = ?", (UrlState.GONE,)).fetchone()
     once = DOCUMENTS + DEAD + COPIES
     spelled = once + SPELLINGS - fetched
     rows = (

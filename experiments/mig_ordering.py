@@ -1,7 +1,7 @@
 """MIG 4.2: URLs ordered by the links they are first to cover."""
 
 from experiments.frame import Table, exact
-from sanderling.frontier.ordering.coverage import order
+from sanderling.frontier.ordering.coverage import order_by_coverage
 
 TITLE = "MIG 4.2: URL ordering, the worked example"
 
@@ -18,7 +18,7 @@ SETS = {
 def table() -> Table:
     """Order the six pages."""
     links = {page: text.split() for page, text in SETS.items()}
-    taken = list(order(links))
+    taken = list(order_by_coverage(links))
     first = taken[0][0]
     queue = [page for page in sorted(links, key=lambda page: -len(links[page])) if page != first]
     rest = {page: [link for link in links[page] if link not in links[first]] for page in queue}

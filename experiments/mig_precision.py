@@ -9,10 +9,10 @@ from random import Random
 
 from experiments.frame import Figure, Row, Series, Table, measured
 from experiments.web import sentence
-from sanderling.fingerprint.structure import features, structure
-from sanderling.html.parser import parse
-from sanderling.templates.learn_templates import learn
-from sanderling.templates.template_views import Look
+from sanderling.fingerprint.structure import decode_features, fingerprint_structure
+from sanderling.html.parser import parse_html
+from sanderling.templates.learn_templates import learn_host_templates
+from sanderling.templates.template_views import PageView
 
 TITLE = "MIG Table 7.1: pages built like a sample, on seeded sites (measured)"
 
@@ -54,15 +54,15 @@ def judge(name: str, odd: float) -> tuple[float, float]:
     draw = Random(f"2017 {name}")
     kinds = [draw.choice(KINDS) for _ in range(SIZES[name])]
     looks = [
-        Look(
+        PageView(
             number,
             f"http://x.example/{_folder(kind, odd, draw)}/{number}.html",
             f"Page {number}",
-            features(structure(parse(page(kind, draw)))),
+            decode_features(fingerprint_structure(parse_html(page(kind, draw)))),
         )
         for number, kind in enumerate(kinds)
     ]
-    model = learn(looks)
+    model = learn_host_templates(looks)
     places = [model.place(look) for look in looks]
     precision, recall = [], []
     for kind in KINDS:

@@ -10,11 +10,11 @@ from random import Random
 
 from experiments.frame import Figure, Series, Table, measured
 from experiments.web import WORDS, sentence
-from sanderling.search.engine import Finder
-from sanderling.search.feedback.click_model import Look, Weight, weigh
-from sanderling.search.index import open_index
-from sanderling.search.ranking import Ranking, combine
-from sanderling.search.search_types import Ask, Document
+from sanderling.search.engine import SearchEngine
+from sanderling.search.feedback.click_model import ClickWeight, RankingImpression, compute_weights
+from sanderling.search.index import open_search_index
+from sanderling.search.ranking import RankingWeights, combine_scores
+from sanderling.search.search_types import Document, SearchRequest
 
 TITLE = "MIG Table 7.3: satisfaction on a scale of five, simulated users (measured)"
 
@@ -32,19 +32,22 @@ class Library:
     def __init__(self, draw: Random, folder: Path) -> None:
         self.draw = draw
         self.questions = [f"{WORDS[2 * user]} {WORDS[2 * user + 1]}" for user in range(USERS)]
-        index = open_index(folder, write=True)
+        index = open_search_index(folder, write=True)
         if index is None:
             raise RuntimeError(f"no index could be made in {folder}")
         index.replace(self._documents())
         index.commit(1)
-        finder = Finder(index)
+        finder = SearchEngine(index)
         self.candidates = {
-            question: [(hit.url, hit.parts.text) for hit in finder.search(Ask(question, limit=50, facets=False)).hits]
+            question: [
+                (hit.url, hit.score_parts.text)
+                for hit in finder.search(SearchRequest(question, limit=50, include_facets=False)).hits
+            ]
             for question in self.questions
         }
         index.close()
-        self.weights: dict[tuple[str, str], Weight] = {}
-        self.looks: list[Look] = []
+        self.weights: dict[tuple[str, str], ClickWeight] = {}
+        self.looks: list[RankingImpression] = []
 
     def _documents(self) -> list[Document]:
         made = []
@@ -61,11 +64,11 @@ class Library:
 
     def ranking(self, question: str) -> list[str]:
         """Order the candidates as search would show them now."""
-        nothing = Weight(0.0, 0.0, 0.0, 0)
+        nothing = ClickWeight(0.0, 0.0, 0.0, 0)
 
         def score(candidate: tuple[str, float]) -> float:
             weight = self.weights.get((question, candidate[0]), nothing).value
-            return -combine(candidate[1], 0.0, OLD, weight, Ranking()).score
+            return -combine_scores(candidate[1], 0.0, OLD, weight, RankingWeights()).score
 
         return [url for url, _ in sorted(self.candidates[question], key=score)]
 
@@ -87,7 +90,7 @@ class Library:
             answers = f"/{user}/answer" in url
             if self.draw.random() < (place + 1) ** -0.7 and self.draw.random() < (0.8 if answers else 0.15):
                 chosen[place] = 1.0 if self.draw.random() < (0.85 if answers else 0.2) else 0.2
-        self.looks.append(Look(f"reader {number % 300}", question, tuple(shown), chosen))
+        self.looks.append(RankingImpression(f"reader {number % 300}", question, tuple(shown), chosen))
 
 
 def ask_again(seed: int) -> tuple[list[float], list[float], list[float]]:
@@ -98,7 +101,7 @@ def ask_again(seed: int) -> tuple[list[float], list[float], list[float]]:
     for number in range(VISITS):
         library.visit(number)
         if number % 50 == 49:
-            library.weights = weigh(library.looks)
+            library.weights = compute_weights(library.looks)
         if number + 1 == EARLY:
             early = library.stars()
     return before, early, library.stars()

@@ -10,9 +10,9 @@ from heapq import heappop, heappush
 from random import Random
 
 from experiments.frame import Figure, Series, Table, measured
-from sanderling.models import Host, Vitals
-from sanderling.workers.assignment.criteria import Standing
-from sanderling.workers.assignment.strategies import CHOOSERS, Choose, chooser
+from sanderling.models import Heartbeat, Host
+from sanderling.workers.assignment.criteria import WorkerState
+from sanderling.workers.assignment.strategies import STRATEGIES, AssignmentStrategy, build_named_strategy
 
 TITLE = "MIG Table 4.13, Figure 4.8: AHP against its rivals in equal time (measured, simulated clock)"
 
@@ -36,20 +36,20 @@ class Migrant:
     done: int = 0
     recent: deque[float] = field(default_factory=lambda: deque(maxlen=4))
 
-    def standing(self, now: float) -> Standing:
+    def standing(self, now: float) -> WorkerState:
         """Say how it stands, as a heartbeat would."""
         load = sum(self.waiting)
-        vitals = Vitals(
-            migrant=self.name,
-            at=now,
-            load=load,
+        vitals = Heartbeat(
+            worker=self.name,
+            sent_at=now,
+            pending_tasks=load,
             memory_bytes=load * 50_000,
-            memory_left=max(0, self.memory - load * 50_000),
-            disk_left=self.memory * 10,
+            free_memory_bytes=max(0, self.memory - load * 50_000),
+            free_disk_bytes=self.memory * 10,
             bytes_per_second=30_000 / self.seconds_per_link,
             latency_seconds=self.latency,
         )
-        return Standing(vitals, max(0, ROOM - load), 0.0, tuple(self.recent))
+        return WorkerState(vitals, max(0, ROOM - load), 0.0, tuple(self.recent))
 
 
 def crew(draw: Random) -> list[Migrant]:
@@ -61,7 +61,7 @@ def crew(draw: Random) -> list[Migrant]:
     ]
 
 
-def simulate(choose: Choose, seed: int) -> list[Migrant]:
+def simulate(choose: AssignmentStrategy, seed: int) -> list[Migrant]:
     """Hand out itineraries for four hours, as fast as all migrants together could do them."""
     draw = Random(seed)
     migrants = crew(draw)
@@ -83,7 +83,7 @@ def simulate(choose: Choose, seed: int) -> list[Migrant]:
     return migrants
 
 
-def _choose(choose: Choose, migrants: list[Migrant], draw: Random, now: float) -> str:
+def _choose(choose: AssignmentStrategy, migrants: list[Migrant], draw: Random, now: float) -> str:
     host = Host(f"http://host{draw.randrange(HOSTS)}.example")
     return choose([migrant.standing(now) for migrant in migrants], host)
 
@@ -103,8 +103,8 @@ def _finish(migrant: Migrant, now: float, events: list[tuple[float, int, str]], 
 def table() -> Table:
     """Run every chooser on the same crews; links done, and how far the load is from what each can do."""
     links, spread = {}, {}
-    for name in CHOOSERS:
-        runs = [simulate(chooser(name), seed) for seed in SEEDS]
+    for name in STRATEGIES:
+        runs = [simulate(build_named_strategy(name), seed) for seed in SEEDS]
         links[name] = sum(migrant.done for run in runs for migrant in run) / len(runs)
         spread[name] = max(unfairness(run) for run in runs)
     base = links["round-robin"]
@@ -112,12 +112,15 @@ def table() -> Table:
         measured("AHP: more links than round robin %", 11.6, 11.6, 100 * (links["ahp"] / base - 1), 35.0, 48.0),
         *(
             measured(f"AHP: more links than {name} %", None, None, 100 * (links["ahp"] / links[name] - 1), -1.0, 50.0)
-            for name in CHOOSERS
+            for name in STRATEGIES
             if name not in ("ahp", "round-robin")
         ),
         measured("AHP: load off proportion to speed, at most %", None, None, 100 * spread["ahp"], 0.0, 10.0),
     ]
-    shares = {name: [migrant.done for migrant in simulate(chooser(name), SEEDS[0])] for name in ("round-robin", "ahp")}
+    shares = {
+        name: [migrant.done for migrant in simulate(build_named_strategy(name), SEEDS[0])]
+        for name in ("round-robin", "ahp")
+    }
     figure = Figure(
         "Links done in four hours, fast to slow",
         ("m0", "m1", "m2", "m3"),

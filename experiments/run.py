@@ -9,7 +9,7 @@ from pathlib import Path
 
 import experiments
 from experiments.frame import Table, lines, markdown
-from sanderling.config.loader import nearest
+from sanderling.config.loader import suggest_or_list_names
 from sanderling.errors import UsageError
 
 FRAME = {"frame", "run", "draw", "web", "crawls", "__main__"}  # modules that are no experiment
@@ -41,7 +41,7 @@ def chosen(words: Sequence[str]) -> list[str]:
     for word in words:
         if word not in known:
             raise UsageError(
-                f"no experiment is called {word!r}{nearest(word, known)}; sanderling experiment list names them"
+                f"no experiment is called {word!r}{suggest_or_list_names(word, known)}; sanderling experiment list names them"
             )
     return list(words)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 
 from experiments.frame import Figure, Series, Table, measured
-from sanderling.revisit.policies.self_adjusting import WINDOW, refresh_time
+from sanderling.revisit.policies.self_adjusting import RECENT_VISITS, compute_refresh_time
 
 TITLE = "SAR section IV: self adjusting refresh time against a fixed interval (measured, simulated clock)"
 
@@ -53,9 +53,9 @@ def follow(changes: list[float], adjust: bool, interval: float) -> tuple[float, 
         now_seen = sum(at <= until for at in changes)
         changed = now_seen > seen
         visits, wasted, seen, last = visits + 1, wasted + (not changed), now_seen, until
-        outcomes = [*outcomes, changed][-WINDOW:]
+        outcomes = [*outcomes, changed][-RECENT_VISITS:]
         if adjust:
-            interval = refresh_time(interval, sum(outcomes) / len(outcomes), floor=SHORTEST, ceiling=LONGEST)
+            interval = compute_refresh_time(interval, sum(outcomes) / len(outcomes), floor=SHORTEST, ceiling=LONGEST)
     return fresh / DAYS, visits, wasted
 
 

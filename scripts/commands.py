@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 from sanderling.cli import COMMANDS
-from sanderling.cli.arguments import EXIT_CODES, command_module, fill, new_parser
-from sanderling.config.loader import ENVIRONMENT, settings_of
-from sanderling.config.settings import GROUPS
+from sanderling.cli.arguments import EXIT_CODES_HELP, build_parser, fill_parser, import_command
+from sanderling.config.loader import ENVIRONMENT_PREFIX, get_group_settings
+from sanderling.config.settings import SETTING_GROUPS
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -29,11 +29,11 @@ def commands() -> str:
         "| command | what for |\n|---|---|",
         *(f"| [{name}](#{name}) | {text} |" for name, text in COMMANDS.items()),
         "\nEvery command takes `-C DIR`, `--json`, `--quiet`, `-v` and `--settings FILE`.\n",
-        f"```\n{EXIT_CODES}```\n",
+        f"```\n{EXIT_CODES_HELP}```\n",
     ]
     for name, text in COMMANDS.items():
-        parser = new_parser(f"sanderling {name}")
-        fill(parser, command_module(name))
+        parser = build_parser(f"sanderling {name}")
+        fill_parser(parser, import_command(name))
         parts.append(f"## {name}\n\n{text[0].upper()}{text[1:]}.\n\n```\n{parser.format_help().rstrip()}\n```\n")
     return "\n".join(parts)
 
@@ -44,17 +44,17 @@ def settings() -> str:
         "# Settings\n\nWritten by `make docs` from the program itself. A flag beats the environment, the environment"
         " beats `sanderling.toml`, that beats the default. `sanderling settings` shows what holds now.\n\n"
         "The file is `./sanderling.toml`, or the one that `--settings FILE` names,"
-        f" or else the one that `{ENVIRONMENT}SETTINGS` names in the environment.\n",
+        f" or else the one that `{ENVIRONMENT_PREFIX}SETTINGS` names in the environment.\n",
         f"```toml\n{EXAMPLE}```\n",
-        f"In the environment a list has one entry per line: `{ENVIRONMENT}EXCLUDE=$'/print/\\n/calendar/'`.\n",
+        f"In the environment a list has one entry per line: `{ENVIRONMENT_PREFIX}EXCLUDE=$'/print/\\n/calendar/'`.\n",
     ]
-    for group in GROUPS:
+    for group in SETTING_GROUPS:
         parts.append(f"## {(group.__doc__ or '').strip().splitlines()[0].rstrip('.')}\n")
         parts.append("| TOML key | flag | environment | default | meaning |\n|---|---|---|---|---|")
-        for setting in settings_of(group):
+        for setting in get_group_settings(group):
             said = str(setting.default).lower() if setting.kind == "switch" else str(setting.default)
             default = "none" if setting.default in ((), "") else f"`{said}`"
-            row = (f"`{setting.name}`", f"`{setting.flag}`", f"`{ENVIRONMENT}{setting.name.upper()}`", default)
+            row = (f"`{setting.name}`", f"`{setting.flag}`", f"`{ENVIRONMENT_PREFIX}{setting.name.upper()}`", default)
             parts.append(f"| {' | '.join(row)} | {setting.help.replace('|', '/')} |")
         parts.append("")
     return "\n".join(parts)

@@ -37,7 +37,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture
 def soon_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages that could not be had are tried again at once, not seconds later."""
-    monkeypatch.setattr("sanderling.frontier.lease_outcome.RETRY_WAIT", 0.01)
+    monkeypatch.setattr("sanderling.frontier.lease_outcome.RETRY_BASE_DELAY", 0.01)
 
 
 @pytest.fixture(scope="session")

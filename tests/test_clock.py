@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sanderling.clock import SimulatedClock, Steady, http_time
+from sanderling.clock import MonotonicClock, SimulatedClock, parse_http_date
 
 
 @pytest.fixture
@@ -29,12 +29,12 @@ def far_from_greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ],
 )
 def test_every_form_of_an_http_date_is_in_gmt(text: str, at: float | None) -> None:
-    assert http_time(text) == at
+    assert parse_http_date(text) == at
 
 
 def test_a_steady_clock_goes_on_where_the_other_is_set_back() -> None:
     clock = SimulatedClock(100.0)
-    steady = Steady(clock)
+    steady = MonotonicClock(clock)
     shown = []
     for step in (5.0, -60.0, 5.0, -1.0, 100.0):
         clock.advance(step)

@@ -33,18 +33,18 @@ from benchmarks.revisit.histories import DAY, traces_in
 from isal import igzip
 from msgspec.structs import replace
 
-from sanderling.changes.classify import detect
+from sanderling.changes.classify import compare_fingerprints
 from sanderling.content.volatile import strip
-from sanderling.fetch.link_resolution import links_of
-from sanderling.fingerprint.build import sign
-from sanderling.fingerprint.fast.compare import UNSEEN, Before, marks_between
-from sanderling.fingerprint.fast.stable_hash import sift
-from sanderling.fingerprint.model import read, write
-from sanderling.fingerprint.structure import structure
-from sanderling.fingerprint.text_hash import text_marks
-from sanderling.html.links import extract
-from sanderling.html.parser import Document, parse
-from sanderling.html.text import dense, letters, text_mark
+from sanderling.fetch.link_resolution import resolve_links
+from sanderling.fingerprint.build import fingerprint_page
+from sanderling.fingerprint.fast.compare import UNCHANGED_FINGERPRINTS, PreviousVersion, build_comparison_fingerprints
+from sanderling.fingerprint.fast.stable_hash import compute_stable_hash
+from sanderling.fingerprint.model import decode_fingerprint, encode_fingerprint
+from sanderling.fingerprint.structure import fingerprint_structure
+from sanderling.fingerprint.text_hash import fingerprint_text
+from sanderling.html.links import extract_metadata
+from sanderling.html.parser import Document, parse_html
+from sanderling.html.text import compact_text, extract_raw_text, hash_text
 
 Result = TypeVar("Result")
 Pairs = list[tuple[bytes, bytes]]
@@ -137,10 +137,10 @@ class Costs:
 def column(pairs: Pairs, traces: Path) -> dict[str, str]:
     """What comparing costs on some pages, beside parsing alone and beside all that a migrant does to read a page."""
     costs, kinds = Costs(), Counter[str]()
-    strip.forget()
+    strip.clear_caches()
     for old, new in pairs:
         kinds[_compare(old, new, costs)] += 1
-    strip.forget()
+    strip.clear_caches()
     for old, new in pairs:
         if old != new:
             _compare_later(old, new, costs)
@@ -192,68 +192,70 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> str:
     digests = [hashlib.sha256(body).digest() for body in (old, new)]
     costs.take("digests", eq, *digests)
     costs.take("read", _read, new)
-    costs.take("cheap mark", lambda words: text_mark(dense(words)), letters(parse(new)))
-    tree = costs.take("parse", parse, new)
+    costs.take("cheap mark", lambda words: hash_text(compact_text(words)), extract_raw_text(parse_html(new)))
+    tree = costs.take("parse", parse_html, new)
     if digests[0] == digests[1]:
         return "unchanged"
-    charset = (parse(old).encoding or "").lower()
+    charset = (parse_html(old).encoding or "").lower()
     spent, marked = costs.spent("sift", "unpack", "marks", "verdict"), costs.spent("marks")
-    left = costs.take("sift", sift, new)
+    left = costs.take("sift", compute_stable_hash, new)
     body = costs.take("unpack", igzip.decompress, igzip.compress(old))
-    made = costs.take("marks", marks_between, _looked_at(tree), new, Before(body, charset, left=left))
+    made = costs.take(
+        "marks", build_comparison_fingerprints, _looked_at(tree), new, PreviousVersion(body, charset, stable_hash=left)
+    )
     after = made.get("after") or made["signature"]
     kind = _kind(made["before"], after)
     costs.seconds[kind] += costs.spent("marks") - marked
     costs.times[kind] += 1
-    costs.take("verdict", detect, made["before"], after)
+    costs.take("verdict", compare_fingerprints, made["before"], after)
     parsed = costs.spent(f"parse {kind}")
-    costs.take(f"parse {kind}", parse, new)
+    costs.take(f"parse {kind}", parse_html, new)
     whole = costs.spent("sift", "unpack", "marks", "verdict") - spent
     costs.first.append(whole / max(costs.spent(f"parse {kind}") - parsed, 1e-9))
-    costs.take("full mark", _mark, _looked_at(parse(new)))
+    costs.take("full mark", _mark, _looked_at(parse_html(new)))
     return kind
 
 
 def _kind(before: bytes, after: bytes) -> str:
     if before == after:
         return "same"
-    return "some" if read(before).outline == read(after).outline else "tags"
+    return "some" if decode_fingerprint(before).outline == decode_fingerprint(after).outline else "tags"
 
 
 def _compare_later(old: bytes, new: bytes, costs: Costs) -> None:
     """The same for a page whose last version was sifted and has a full mark."""
-    before = Before(igzip.compress(old), (parse(old).encoding or "").lower(), is_marked=True)
-    last, left = _mark(parse(old)), sift(old)
+    before = PreviousVersion(igzip.compress(old), (parse_html(old).encoding or "").lower(), has_fingerprint=True)
+    last, left = _mark(parse_html(old)), compute_stable_hash(old)
     parsed, spent = costs.spent("parse again"), costs.spent("later")
-    tree = _looked_at(costs.take("parse again", parse, new))
+    tree = _looked_at(costs.take("parse again", parse_html, new))
     costs.take("later", _later, tree, new, before, last, left)
     costs.later.append((costs.spent("later") - spent) / max(costs.spent("parse again") - parsed, 1e-9))
 
 
-def _later(tree: Document, new: bytes, before: Before, last: bytes, left: bytes) -> object:
+def _later(tree: Document, new: bytes, before: PreviousVersion, last: bytes, left: bytes) -> object:
     """Say what changed, if not the same is left of a page as of its last version."""
-    mine = sift(new)
+    mine = compute_stable_hash(new)
     if mine and mine == left:
-        return detect(UNSEEN["before"], UNSEEN["after"])
-    made = marks_between(tree, new, replace(before, body=igzip.decompress(before.body)))  # type: ignore[no-untyped-call]
-    return detect(made.get("before") or last, made.get("after") or made["signature"])
+        return compare_fingerprints(UNCHANGED_FINGERPRINTS["before"], UNCHANGED_FINGERPRINTS["after"])
+    made = build_comparison_fingerprints(tree, new, replace(before, body=igzip.decompress(before.body)))  # type: ignore[no-untyped-call]
+    return compare_fingerprints(made.get("before") or last, made.get("after") or made["signature"])
 
 
 def _looked_at(tree: Document) -> Document:
-    extract(tree, "http://localhost/")
-    structure(tree)
+    extract_metadata(tree, "http://localhost/")
+    fingerprint_structure(tree)
     return tree
 
 
 def _mark(tree: Document) -> bytes:
-    return write(sign(tree))
+    return encode_fingerprint(fingerprint_page(tree))
 
 
 def _read(body: bytes) -> object:
     """What a migrant does with a page whether it was seen before or not."""
-    tree = parse(body)
-    links, blocks = links_of(extract(tree, "http://localhost/"), False), structure(tree)
-    return links, blocks, text_marks(letters(tree))
+    tree = parse_html(body)
+    links, blocks = resolve_links(extract_metadata(tree, "http://localhost/"), False), fingerprint_structure(tree)
+    return links, blocks, fingerprint_text(extract_raw_text(tree))
 
 
 def _others(pairs: Pairs) -> Iterator[tuple[str, float]]:

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sanderling.dedup.minhash_index import NEAR, SURE, NearIndex
-from sanderling.fingerprint.minhash import BINS, distance, sketch
-from sanderling.fingerprint.text_hash import text_marks
-from sanderling.html.parser import parse
-from sanderling.html.text import letters
+from sanderling.dedup.minhash_index import GUARANTEED_DISTANCE, MAX_DISTANCE, MinhashIndex
+from sanderling.fingerprint.minhash import BINS, compute_hamming_distance, sketch_text
+from sanderling.fingerprint.text_hash import fingerprint_text
+from sanderling.html.parser import parse_html
+from sanderling.html.text import extract_raw_text
 
 
 def main() -> int:
@@ -63,7 +63,7 @@ def near(args: argparse.Namespace) -> None:
 
 def _found(site: Site) -> list[int]:
     """How far each page is from its old version, as the index finds it; what it does not find is as far as can be."""
-    known = NearIndex()
+    known = MinhashIndex()
     for page, (old, _) in enumerate(site.marks, 1):
         known.add(page, old)
     return [
@@ -83,7 +83,7 @@ def _read(old: Path, new: Path, labels: Path | None, count: int, seed: int) -> S
 
 
 def _mark(path: Path) -> int:
-    return int.from_bytes(sketch(letters(parse(path.read_bytes()))), "little")
+    return int.from_bytes(sketch_text(extract_raw_text(parse_html(path.read_bytes()))), "little")
 
 
 def _strangers(site: Site, seed: int) -> list[int]:
@@ -95,12 +95,12 @@ def _strangers(site: Site, seed: int) -> list[int]:
         rows.setdefault(template, []).append(mark)
     large = [row for row in rows.values() if len(row) > 1]
     while len(found) < len(site.marks):
-        found.append(distance(*dice.sample(dice.choices(large, [len(row) for row in large])[0], 2)))
+        found.append(compute_hamming_distance(*dice.sample(dice.choices(large, [len(row) for row in large])[0], 2)))
     return found
 
 
 def _print_f1(title: str, same: Sequence[int], other: Sequence[int]) -> None:
-    for limit in sorted({SURE, NEAR}):
+    for limit in sorted({GUARANTEED_DISTANCE, MAX_DISTANCE}):
         hit, wrong = sum(far <= limit for far in same), sum(far <= limit for far in other)
         f1 = 2 * hit / (hit + wrong + len(same))
         print(
@@ -111,12 +111,12 @@ def _print_f1(title: str, same: Sequence[int], other: Sequence[int]) -> None:
 def index(args: argparse.Namespace) -> None:
     """Fill an index with marks of chance, and look some up."""
     dice = random.Random(args.seed)
-    found = NearIndex()
+    found = MinhashIndex()
     empty = found.bytes_used
     for size in (10_000, 100_000, 1_000_000):
         while len(found) < size:
             found.add(len(found) + 1, dice.getrandbits(256) or 1)
-        asked = [found.sketch(dice.randrange(1, size + 1)) ^ 1 << dice.randrange(256) for _ in range(500)]
+        asked = [found.get_sketch(dice.randrange(1, size + 1)) ^ 1 << dice.randrange(256) for _ in range(500)]
         start = time.process_time()
         hits = sum(bool(found.find(mark)) for mark in asked)
         spent = (time.process_time() - start) / len(asked)
@@ -131,13 +131,13 @@ def speed(args: argparse.Namespace) -> None:
     seed = args.seed
     paths = [path for folder in args.folders for path in sorted(folder.rglob("*.htm*")) if path.is_file()]
     bodies = [path.read_bytes() for path in random.Random(seed).sample(paths, min(args.pages, len(paths)))]
-    texts = [letters(parse(body)) for body in bodies]
+    texts = [extract_raw_text(parse_html(body)) for body in bodies]
     print(
-        f"parse {_clock(parse, bodies):.1f} us, text {_clock(lambda b: letters(parse(b)), bodies):.1f} us with parsing"
+        f"parse {_clock(parse_html, bodies):.1f} us, text {_clock(lambda b: extract_raw_text(parse_html(b)), bodies):.1f} us with parsing"
     )
     print(
-        f"sketch of the text in Python {_clock(sketch, texts):.1f} us, "
-        f"with its hash in C {_clock(text_marks, texts):.1f} us"
+        f"sketch of the text in Python {_clock(sketch_text, texts):.1f} us, "
+        f"with its hash in C {_clock(fingerprint_text, texts):.1f} us"
     )
 
 

@@ -5,7 +5,7 @@ from html import escape
 from benchmarks.changes.planted_noise import Pair, Plant, call, links, text_of
 from turbohtml import Element
 
-from sanderling.html.parser import parse
+from sanderling.html.parser import parse_html
 
 
 def teasers(heading: str, *names: str) -> str:
@@ -202,7 +202,7 @@ def _contents(text: Element) -> str:
 
 def listed(body: bytes) -> Pair | None:
     """Both versions of a page of which one has a table of contents that repeats its headings; None if it has none."""
-    tree = parse(body)
+    tree = parse_html(body)
     text, old = text_of(tree), tree.html
     markup = "" if text is None else _contents(text)
     if text is None or not markup:

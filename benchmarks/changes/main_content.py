@@ -23,9 +23,9 @@ from importlib import import_module
 from pathlib import Path
 from statistics import fmean
 
-from sanderling.content.extract import blocks
-from sanderling.html.parser import parse
-from sanderling.html.text import text
+from sanderling.content.extract import extract_blocks
+from sanderling.html.parser import parse_html
+from sanderling.html.text import render_text
 
 Extractor = Callable[[bytes], str]
 Page = tuple[str, bytes, str]
@@ -56,7 +56,7 @@ def pages(folder: Path) -> Iterator[Page]:
     for source in sorted(folder.rglob("source.html")):
         expected = source.with_name("expected.html")
         if expected.exists():
-            yield source.parent.name, source.read_bytes(), text(parse(expected.read_bytes()))
+            yield source.parent.name, source.read_bytes(), render_text(parse_html(expected.read_bytes()))
     for source in sorted(folder.rglob("html/*.html")):
         expected = source.parent.parent / "txt" / f"{source.stem}.txt"
         if expected.exists():
@@ -71,7 +71,10 @@ def pages(folder: Path) -> Iterator[Page]:
 
 def extractors() -> dict[str, Extractor]:
     """Return the extractors that are installed, ours first."""
-    found: dict[str, Extractor] = {"sanderling": main_content, "all visible text": lambda body: text(parse(body))}
+    found: dict[str, Extractor] = {
+        "sanderling": main_content,
+        "all visible text": lambda body: render_text(parse_html(body)),
+    }
     for name, module, build in (
         ("trafilatura", "trafilatura", _trafilatura),
         ("readability-lxml", "readability", _readability),
@@ -88,8 +91,8 @@ def extractors() -> dict[str, Extractor]:
 
 def main_content(body: bytes) -> str:
     """Return the lines of a page that the change detection takes for main content."""
-    page = blocks(parse(body))
-    return "\n".join(line for line, is_main in zip(page.lines, page.main, strict=True) if is_main)
+    page = extract_blocks(parse_html(body))
+    return "\n".join(line for line, is_main in zip(page.lines, page.main_mask, strict=True) if is_main)
 
 
 def _trafilatura(body: bytes) -> str:
@@ -101,7 +104,7 @@ def _readability(body: bytes) -> str:
         summary = import_module("readability").Document(_decoded(body)).summary()
     except ValueError:  # Unparseable, for pages without text
         return ""
-    return text(parse(str(summary).encode()))
+    return render_text(parse_html(str(summary).encode()))
 
 
 def _resiliparse(body: bytes) -> str:
@@ -110,7 +113,7 @@ def _resiliparse(body: bytes) -> str:
 
 
 def _decoded(body: bytes) -> str:
-    return body.decode(parse(body).encoding or "utf-8", "replace")
+    return body.decode(parse_html(body).encoding or "utf-8", "replace")
 
 
 def tokens(words: str) -> Counter[str]:

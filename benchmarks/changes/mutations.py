@@ -6,8 +6,8 @@ from collections.abc import Callable
 from msgspec import Struct
 from turbohtml import Document, Element, Text
 
-from sanderling.changes.classify import Change, Kind
-from sanderling.html.parser import parse
+from sanderling.changes.classify import ChangeKind, PageChange
+from sanderling.html.parser import parse_html
 
 WORDS = ("tide", "sand", "crab", "worm", "wave", "shell", "gull", "pier", "rope", "boat", "moon", "storm", "island")
 FURNITURE = frozenset(("nav", "header", "footer", "aside", "form", "noscript", "dialog", "table", "pre"))
@@ -23,20 +23,20 @@ class Mutation(Struct, frozen=True):
 
     name: str
     change: Callable[[Document, Dice], bool]  # False if the page has nothing to change
-    needed: frozenset[Kind] = frozenset()
-    allowed: frozenset[Kind] = frozenset()
+    needed: frozenset[ChangeKind] = frozenset()
+    allowed: frozenset[ChangeKind] = frozenset()
     action: str = ""
     plant: Callable[[Document, Dice], bool] | None = None  # put into both versions first
 
     def apply(self, body: bytes, dice: Dice) -> Pair | None:
         """Make both versions; None if the page has nothing to change."""
-        tree = parse(body)
+        tree = parse_html(body)
         if self.plant is not None and not self.plant(tree, dice):
             return None
         old = tree.html
         return (old, tree.html) if self.change(tree, dice) and tree.html != old else None
 
-    def is_right(self, change: Change) -> bool:
+    def is_right(self, change: PageChange) -> bool:
         """Say whether a verdict names this change and nothing else."""
         kinds = frozenset(change.kinds)
         counted = not self.action or (change.counts.get(self.action) == 1 and sum(change.counts.values()) == 1)
@@ -224,8 +224,12 @@ def _comment(tree: Document, dice: Dice) -> bool:
     return _put(tree, f"<!-- served by {dice.random()} -->")
 
 
-CONTENT, STRUCTURE, LINKS = frozenset({Kind.CONTENT}), frozenset({Kind.STRUCTURE}), frozenset({Kind.LINKS})
-LOOKS = frozenset({Kind.PRESENTATION})
+CONTENT, STRUCTURE, LINKS = (
+    frozenset({ChangeKind.CONTENT}),
+    frozenset({ChangeKind.STRUCTURE}),
+    frozenset({ChangeKind.LINKS}),
+)
+LOOKS = frozenset({ChangeKind.PRESENTATION})
 KINDS = (
     Mutation("insert a paragraph", _insert, CONTENT | STRUCTURE, LOOKS, "added"),
     Mutation("delete a paragraph", _delete, CONTENT | STRUCTURE, LINKS | LOOKS, "removed"),
@@ -234,9 +238,9 @@ KINDS = (
     Mutation("restyle by class", _restyle, LOOKS),
     Mutation("restyle inline", _inline_style, LOOKS),
     Mutation("set in bold", _bold, LOOKS),
-    Mutation("swap a script", _swap_script, frozenset({Kind.BEHAVIOUR}), plant=_plant_script),
-    Mutation("swap inline code", _swap_inline, frozenset({Kind.BEHAVIOUR}), plant=_plant_script),
-    Mutation("replace an image", _swap_image, frozenset({Kind.MEDIA}), CONTENT, plant=_plant_image),
+    Mutation("swap a script", _swap_script, frozenset({ChangeKind.BEHAVIOR}), plant=_plant_script),
+    Mutation("swap inline code", _swap_inline, frozenset({ChangeKind.BEHAVIOR}), plant=_plant_script),
+    Mutation("replace an image", _swap_image, frozenset({ChangeKind.MEDIA}), CONTENT, plant=_plant_image),
 )
 NOISE = (
     *(Mutation(name, stamp.touch, plant=stamp.plant) for name, stamp in STAMPS.items()),

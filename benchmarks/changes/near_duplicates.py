@@ -25,12 +25,12 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from sanderling.dedup.minhash_index import NEAR
-from sanderling.dedup.near_duplicates import Known, Pair
-from sanderling.fingerprint.fast.fast_scan import glance
-from sanderling.fingerprint.text_hash import text_marks
-from sanderling.html.parser import parse
-from sanderling.html.text import letters, text
+from sanderling.dedup.minhash_index import MAX_DISTANCE
+from sanderling.dedup.near_duplicates import NearDuplicatePair, OriginalIndex
+from sanderling.fingerprint.fast.fast_scan import scan_page
+from sanderling.fingerprint.text_hash import fingerprint_text
+from sanderling.html.parser import parse_html
+from sanderling.html.text import extract_raw_text, render_text
 
 Shingles = NDArray[np.uint64]
 
@@ -65,7 +65,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--held-out", nargs="*", default=[], metavar="NAME", help="folders that chose no parameter")
-    parser.add_argument("--distances", nargs="*", type=int, default=[NEAR], help=f"limits in bits (default {NEAR})")
+    parser.add_argument(
+        "--distances", nargs="*", type=int, default=[MAX_DISTANCE], help=f"limits in bits (default {MAX_DISTANCE})"
+    )
     parser.add_argument("--wrong", type=int, default=0, help="print this many wrong pairs of each folder")
     args = parser.parse_args()
     sites = {folder.name: read_pages(folder) for folder in args.folders}
@@ -94,15 +96,15 @@ def read_pages(folder: Path) -> list[Page]:
 
 def true_shingles(body: bytes) -> Shingles:
     """Hash the distinct shingles of the rendered text."""
-    words = WORD.findall(text(parse(body)).lower())
+    words = WORD.findall(render_text(parse_html(body)).lower())
     shingles = {" ".join(words[start : start + SHINGLE]) for start in range(max(len(words) - SHINGLE, 0) + 1)}
     return np.array(sorted(xxh3_64_intdigest(one.encode()) for one in shingles), dtype=np.uint64)
 
 
 def compute_sketch(body: bytes) -> int:
     """Sketch a page as a worker does."""
-    seen = glance(body, "utf-8")
-    _, sketch = seen.marks if seen is not None else text_marks(letters(parse(body)))
+    seen = scan_page(body, "utf-8")
+    _, sketch = seen.text_fingerprints if seen is not None else fingerprint_text(extract_raw_text(parse_html(body)))
     return int.from_bytes(sketch, "little")
 
 
@@ -133,17 +135,17 @@ def find_similar_pairs(pages: Sequence[Page]) -> Iterator[tuple[int, int]]:
                 yield other, number
 
 
-def list_pairs(pages: Sequence[Page], limit: int) -> list[Pair]:
+def list_pairs(pages: Sequence[Page], limit: int) -> list[NearDuplicatePair]:
     """Pair pages as a crawl does; pages are numbered from 1."""
-    known = Known(limit)
-    return [pair for number, page in enumerate(pages, 1) if (pair := known.pair(number, page.sketch))]
+    known = OriginalIndex(limit)
+    return [pair for number, page in enumerate(pages, 1) if (pair := known.pair_page(number, page.sketch))]
 
 
-def score(pages: Sequence[Page], true_pairs: Iterable[tuple[int, int]], listed: Sequence[Pair]) -> Score:
+def score(pages: Sequence[Page], true_pairs: Iterable[tuple[int, int]], listed: Sequence[NearDuplicatePair]) -> Score:
     """Compare the pairs listed with the truth."""
     groups: dict[int, int] = {}
     for pair in listed:
-        groups[pair.url - 1] = groups.get(pair.twin - 1, pair.twin - 1)
+        groups[pair.url - 1] = groups.get(pair.duplicate_of - 1, pair.duplicate_of - 1)
     true_pairs = list(true_pairs)
     twins = {later for _, later in true_pairs}
     return Score(
@@ -157,9 +159,9 @@ def score(pages: Sequence[Page], true_pairs: Iterable[tuple[int, int]], listed: 
     )
 
 
-def similarity_of(pages: Sequence[Page], pair: Pair) -> float:
+def similarity_of(pages: Sequence[Page], pair: NearDuplicatePair) -> float:
     """Return the true similarity of a listed pair."""
-    return jaccard(pages[pair.url - 1].shingles, pages[pair.twin - 1].shingles)
+    return jaccard(pages[pair.url - 1].shingles, pages[pair.duplicate_of - 1].shingles)
 
 
 def print_score(name: str, limit: int, of: Score) -> None:
@@ -175,11 +177,13 @@ def _share(part: int, whole: int) -> str:
     return f"{part / whole:.3f} ({part} of {whole})" if whole else "- (0)"
 
 
-def print_wrong(pages: Sequence[Page], listed: Sequence[Pair], count: int) -> None:
+def print_wrong(pages: Sequence[Page], listed: Sequence[NearDuplicatePair], count: int) -> None:
     """Print listed pairs with a similarity below RIGHT."""
     wrong = [(found, pair) for pair in listed if (found := similarity_of(pages, pair)) < RIGHT] if count else []
     for found, pair in wrong[:count]:
-        print(f"  {found:.2f} estimated {pair.similarity:.2f} {pages[pair.url - 1].name} {pages[pair.twin - 1].name}")
+        print(
+            f"  {found:.2f} estimated {pair.similarity:.2f} {pages[pair.url - 1].name} {pages[pair.duplicate_of - 1].name}"
+        )
 
 
 if __name__ == "__main__":

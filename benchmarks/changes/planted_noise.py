@@ -13,7 +13,7 @@ from benchmarks.changes.mutations import paragraphs
 from msgspec import Struct
 from turbohtml import Document, Element, Text
 
-from sanderling.html.parser import parse
+from sanderling.html.parser import parse_html
 
 MOST = 0.8  # share of the paragraphs that the text of a page has
 LEAST = 600  # letters of paragraphs of a page worth changing
@@ -107,7 +107,7 @@ def planted(body: bytes, plant: Plant) -> Pair | None:
 
 
 def _with(body: bytes, where: str, markup: str) -> list[str]:
-    tree = parse(body)
+    tree = parse_html(body)
     place = _place(tree, where)
     if place is None:
         return []
@@ -226,7 +226,7 @@ EDITS: dict[str, Callable[[Element, Dice], bool]] = {
 
 def edited(body: bytes, change: Callable[[Element, Dice], bool], dice: Dice) -> Pair | None:
     """Both versions of a page of which one thing in its text is another; None if there is none of the kind."""
-    old = parse(body).html
-    tree = parse(old.encode())
+    old = parse_html(body).html
+    tree = parse_html(old.encode())
     text = text_of(tree)
     return (old, tree.html) if text is not None and change(text, dice) else None

@@ -26,12 +26,12 @@ from benchmarks.changes.mutations import KINDS, NOISE, Mutation
 from benchmarks.changes.planted_noise import EDITS, PLANTS, Pair, edited
 from benchmarks.changes.planted_noise import planted as with_noise
 
-from sanderling.changes.classify import Change, Kind, detect, judge
-from sanderling.changes.diff import difference
-from sanderling.changes.noise_model import Noise
-from sanderling.fingerprint.fast.compare import Before, marks_between
-from sanderling.fingerprint.model import read as unpack
-from sanderling.html.parser import Document, parse
+from sanderling.changes.classify import ChangeKind, PageChange, classify_diff, compare_fingerprints
+from sanderling.changes.fingerprint_diff import diff_fingerprints
+from sanderling.changes.noise_model import NoiseModel
+from sanderling.fingerprint.fast.compare import PreviousVersion, build_comparison_fingerprints
+from sanderling.fingerprint.model import decode_fingerprint as unpack
+from sanderling.html.parser import Document, parse_html
 
 CONTENTS = "contents repeated"
 Result = TypeVar("Result")
@@ -67,13 +67,15 @@ def read(path: Path) -> bytes:
 
 def marks(old: bytes, new: bytes) -> tuple[bytes, bytes]:
     """The marks by which a migrant compares two versions of a page."""
-    made = marks_between(parse(new), new, Before(old, (parse(old).encoding or "").lower()))
+    made = build_comparison_fingerprints(
+        parse_html(new), new, PreviousVersion(old, (parse_html(old).encoding or "").lower())
+    )
     return made["before"], made.get("after") or made["signature"]
 
 
-def compared(old: bytes, new: bytes) -> Change:
+def compared(old: bytes, new: bytes) -> PageChange:
     """What we make of two versions of a page."""
-    return detect(*marks(old, new))
+    return compare_fingerprints(*marks(old, new))
 
 
 def mutations(args: argparse.Namespace) -> None:
@@ -99,7 +101,7 @@ def _share(part: int, whole: int) -> str:
     return f"{part / whole:.2%}" if whole else "-"
 
 
-def _mutated(path: Path, seed: int) -> Iterator[tuple[Mutation, Change]]:
+def _mutated(path: Path, seed: int) -> Iterator[tuple[Mutation, PageChange]]:
     body = read(path)
     for mutation in (*KINDS, *NOISE):
         pair = mutation.apply(body, random.Random(f"{seed} {path} {mutation.name}"))
@@ -119,7 +121,7 @@ def disguised(args: argparse.Namespace) -> None:
 
 
 def _disguised(disguise: Callable[[Document, Names], None], body: bytes, names: Names) -> bytes:
-    tree = parse(body)
+    tree = parse_html(body)
     disguise(tree, names)
     return tree.html.encode()
 
@@ -130,7 +132,7 @@ def _score(args: argparse.Namespace, title: str, change: Callable[[bytes, Names]
     for line in (folder / "pairs.jsonl").read_text().splitlines():
         pair, names = json.loads(line), Names()
         old, new = (change(gzip.decompress((folder / pair[side]).read_bytes()), names) for side in ("old", "new"))
-        said = Kind.CONTENT in compared(old, new).kinds
+        said = ChangeKind.CONTENT in compared(old, new).kinds
         score[pair["main_content_changed"], said] += 1
         if args.verbose and said != pair["main_content_changed"]:
             print(f"  {pair['page']} {pair['old']} {pair['new']}: we say {said}", file=sys.stderr)
@@ -156,7 +158,7 @@ def planted(args: argparse.Namespace) -> None:
                 pair = _planted(body, name, random.Random(f"{args.seed} {page} {name}"))
                 if pair is None:
                     continue
-                is_right = (Kind.CONTENT in compared(*(version.encode() for version in pair)).kinds) is wanted
+                is_right = (ChangeKind.CONTENT in compared(*(version.encode() for version in pair)).kinds) is wanted
                 tried[name] += 1
                 right[name] += is_right
                 if args.verbose and not is_right:
@@ -182,16 +184,16 @@ def versions(args: argparse.Namespace) -> None:
     """Two versions of a site, all of whose pages differ in bytes: in which does the main text?"""
     old, new = args.folders
     truth = set(json.loads(args.truth.read_text())[args.pair]["main_text_changed"])
-    noise, found = Noise(), {}
+    noise, found = NoiseModel(), {}
     names = sorted(str(path.relative_to(old)) for path in old.rglob("*.htm*") if path.is_file())
     for number, name in enumerate(names):
         if (new / name).is_file():
             before, after = (old / name).read_bytes(), (new / name).read_bytes()
-            found[name] = None if before == after else difference(*map(unpack, marks(before, after)))
+            found[name] = None if before == after else diff_fingerprints(*map(unpack, marks(before, after)))
             noise.learn(number, found[name])
     score: Counter[tuple[bool, bool]] = Counter()
     for number, (name, facts) in enumerate(found.items()):
-        said = facts is not None and Kind.CONTENT in judge(facts, noise, number).kinds
+        said = facts is not None and ChangeKind.CONTENT in classify_diff(facts, noise, number).kinds
         score[name in truth, said] += 1
         if args.verbose and said != (name in truth):
             print(f"  {name}: we say {said}", file=sys.stderr)

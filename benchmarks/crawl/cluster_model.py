@@ -27,10 +27,10 @@ from random import Random
 from benchmarks.lib.doc_tables import put
 from msgspec import Struct
 
-from sanderling.db.connection import connect, migrate, transaction
+from sanderling.db.connection import apply_migrations, connect_sqlite, transaction
 from sanderling.db.schema.frontier import MIGRATIONS
-from sanderling.frontier.url_store import Book, Entry
-from sanderling.models import Candidate, State, Url
+from sanderling.frontier.url_store import FrontierEntry, UrlStore
+from sanderling.models import CandidateUrl, Url, UrlState
 
 DOCUMENT = Path("docs/cluster.md")
 MONTH = 30 * 86_400
@@ -45,11 +45,11 @@ MEMORY = 32e9  # bytes of a coordinator's machine
 JOBS = 40_000
 CRAWL = """
 import json, os, pathlib, sys, time
-from sanderling.crawl.request import Request
+from sanderling.crawl.request import CrawlRequest
 from sanderling.crawl.session import crawl
-from sanderling.config.settings import Fetching, Politeness, Scope, Workers
-request = Request((sys.argv[1],), scope=Scope(sitemaps=False), politeness=Politeness(delay=0),
-                  fetching=Fetching(allow_private=True), workers=Workers(migrants=2))
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+request = CrawlRequest((sys.argv[1],), scope=ScopeSettings(sitemaps=False), politeness=PolitenessSettings(delay=0),
+                  fetching=HttpSettings(allow_private=True), workers=WorkerSettings(workers=2))
 summary = crawl(pathlib.Path(sys.argv[2]), request)
 used = os.times()
 print(json.dumps([summary.pages, used.user + used.system, used.children_user + used.children_system]))
@@ -139,17 +139,19 @@ def measure_crawl(pages: int) -> tuple[float, float]:
 def measure_look_ups(count: int) -> float:
     """Processor seconds of a look-up in a frontier on this machine's disk."""
     with tempfile.TemporaryDirectory() as folder:
-        db = connect(Path(folder) / "db")
-        migrate(db, {"frontier": MIGRATIONS})
-        book = Book(db)
+        db = connect_sqlite(Path(folder) / "db")
+        apply_migrations(db, {"frontier": MIGRATIONS})
+        book = UrlStore(db)
         urls = [Url(f"http://h{n % 50}.example/page/{n}") for n in range(count)]
         with transaction(db):
             for start in range(0, count, 5000):
-                book.add([Entry(Candidate(url), State.QUEUED) for url in urls[start : start + 5000]], 1.0)
+                book.insert_and_enqueue(
+                    [FrontierEntry(CandidateUrl(url), UrlState.QUEUED) for url in urls[start : start + 5000]], 1.0
+                )
         sought = Random(1).choices(urls, k=count)
         began = time.process_time()
         for start in range(0, count, 5000):
-            Book(db).find(sought[start : start + 5000])  # one that remembers nothing: every link is asked for
+            UrlStore(db).get(sought[start : start + 5000])  # one that remembers nothing: every link is asked for
         seconds = (time.process_time() - began) / count
         db.close()
     return seconds

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from benchmarks.lib.nginx import serve
 
-from sanderling.fetch.curl_client import Fetcher
-from sanderling.fetch.curl_transfer import Ask
-from sanderling.fetch.fetch_loop import Trip
+from sanderling.fetch.curl_client import CurlClient
+from sanderling.fetch.curl_transfer import FetchRequest
+from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.fetch.host_queue import door_of
-from sanderling.fetch.process import no_marks
-from sanderling.models import Host, Itinerary, Robots, Stop, Url
+from sanderling.fetch.host_queue import parse_endpoint
+from sanderling.fetch.process import skip_fingerprints
+from sanderling.models import FetchBatch, FetchTask, Host, RobotsTxt, Url
 
 AT_ONCE = 16
 PAGES = 3000
@@ -31,27 +31,27 @@ Client = Callable[[str, Sequence[str]], None]
 
 def curl_alone(host: str, urls: Sequence[str]) -> None:
     """Our fetcher, without robots, pace or a look at what came."""
-    fetcher, door = Fetcher(SETTINGS), door_of(Host(host))
+    fetcher, door = CurlClient(SETTINGS), parse_endpoint(Host(host))
     waiting, done = iter(urls), 0
     for url in [next(waiting) for _ in range(AT_ONCE)]:
-        fetcher.start(Ask(url, door, None, max_body=SETTINGS.max_body))
+        fetcher.start(FetchRequest(url, door, None, max_body=SETTINGS.max_body))
     while done < len(urls):
         for reply in fetcher.wait(1.0):
             done += 1
             assert reply.body
             if url := next(waiting, ""):
-                fetcher.start(Ask(url, door, None, max_body=SETTINGS.max_body))
+                fetcher.start(FetchRequest(url, door, None, max_body=SETTINGS.max_body))
     fetcher.close()
 
 
 def travel(host: str, urls: Sequence[str], settings: FetchSettings = SETTINGS) -> None:
     """A whole trip."""
     name = Host(host)
-    trip = Trip(settings, no_marks)
-    stops = tuple(Stop(n, 1, Url(url)) for n, url in enumerate(urls))
-    trip.accept(Itinerary(name, stops, (), Robots(name, 404, b"", 0.0, 1e12), 0.0, AT_ONCE))
+    trip = FetchLoop(settings, skip_fingerprints)
+    stops = tuple(FetchTask(n, 1, Url(url)) for n, url in enumerate(urls))
+    trip.submit(FetchBatch(name, stops, (), RobotsTxt(name, 404, b"", 0.0, 1e12), 0.0, AT_ONCE))
     while trip.load:
-        assert all(visit.status == 200 for visit in trip.work(1.0).visits)
+        assert all(visit.status == 200 for visit in trip.run_for(1.0).visits)
     trip.close()
 
 

@@ -13,13 +13,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sanderling.publisher import AsgiPublisher, Desk, Site, WsgiPublisher
-from sanderling.publisher.change_log import Batch, record
-from sanderling.publisher.docroot import scan
-from sanderling.publisher.page_views import follow
-from sanderling.publisher.responses import Ask, answer
-from sanderling.publisher.robots import Rules
-from sanderling.publisher.state_db import connect
+from sanderling.publisher import AsgiPublisher, PublishedSite, RequestRecorder, WsgiPublisher
+from sanderling.publisher.change_log import ActivityBatch, write_batch
+from sanderling.publisher.docroot import scan_docroot
+from sanderling.publisher.page_views import follow_access_log
+from sanderling.publisher.responses import ListingRequest, build_response
+from sanderling.publisher.robots_rules import PathRules
+from sanderling.publisher.state_db import open_state_db
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -93,16 +93,22 @@ def drive_wsgi(app: Any) -> float:
 
 def requests(folder: Path) -> None:
     """Print what the middleware adds to a request, its writing in the background included."""
-    site = Site("https://example.org", folder / "requests.db")
+    site = PublishedSite("https://example.org", folder / "requests.db")
 
     def drive(app: Any) -> float:
         return asyncio.run(drive_asgi(app))
 
-    added("ASGI", drive, asgi_app, AsgiPublisher, Desk(site))
-    added("WSGI", drive_wsgi, wsgi_app, WsgiPublisher, Desk(site))
+    added("ASGI", drive, asgi_app, AsgiPublisher, RequestRecorder(site))
+    added("WSGI", drive_wsgi, wsgi_app, WsgiPublisher, RequestRecorder(site))
 
 
-def added(name: str, run: Callable[[Any], float], app: Any, wrap: Callable[[Any, Site, Desk], Any], desk: Desk) -> None:
+def added(
+    name: str,
+    run: Callable[[Any], float],
+    app: Any,
+    wrap: Callable[[Any, PublishedSite, RequestRecorder], Any],
+    desk: RequestRecorder,
+) -> None:
     """Print one row: an application bare and wrapped."""
     bare = min(run(app) for _ in range(3))
     wrapped = min(run(wrap(app, desk.site, desk)) for _ in range(3))
@@ -115,13 +121,15 @@ def added(name: str, run: Callable[[Any], float], app: Any, wrap: Callable[[Any,
 
 def grow(folder: Path, size: int, report: Any) -> None:
     """Fill a store, then ask for everything a crawler asks for; report seconds and peak memory of this process."""
-    site = Site("https://example.org", folder / f"{size}.db")
-    with closing(connect(site.state)) as db:
+    site = PublishedSite("https://example.org", folder / f"{size}.db")
+    with closing(open_state_db(site.state_file)) as db:
         start = time.perf_counter()
         for first in range(0, size, 5000):
-            batch = Batch(touched={f"/section{n % 97}/page-{n}.html": None for n in range(first, first + 5000)})
-            batch.hits.update({path: 1 + hash(path) % 1000 for path in batch.touched})
-            record(db, site, Rules(), batch, NOW + first)
+            batch = ActivityBatch(
+                changed_pages={f"/section{n % 97}/page-{n}.html": None for n in range(first, first + 5000)}
+            )
+            batch.view_counts.update({path: 1 + hash(path) % 1000 for path in batch.changed_pages})
+            write_batch(db, site, PathRules(), batch, NOW + first)
         filled = time.perf_counter() - start
         seconds = []
         recent = f"LAST_VISIT={(NOW + size - 5000) // 1000}"
@@ -132,7 +140,7 @@ def grow(folder: Path, size: int, report: Any) -> None:
             ("/sitemap.xml", "part=0"),
         ):
             start = time.perf_counter()
-            answer(site, db, Ask(path, query), NOW + 10 * size)
+            build_response(site, db, ListingRequest(path, query), NOW + 10 * size)
             seconds.append(time.perf_counter() - start)
     report.send((filled, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
 
@@ -158,11 +166,11 @@ def log_lines(folder: Path) -> None:
         file.writelines(
             line.format(n % 250, n // 60 % 60, n % 60, PATHS[n % len(PATHS)], BROWSER) for n in range(LINES)
         )
-    site = Site("https://example.org", folder / "log.db")
-    with closing(connect(site.state)) as db:
-        record(db, site, Rules(), Batch(touched=dict.fromkeys(PATHS)), NOW)
+    site = PublishedSite("https://example.org", folder / "log.db")
+    with closing(open_state_db(site.state_file)) as db:
+        write_batch(db, site, PathRules(), ActivityBatch(changed_pages=dict.fromkeys(PATHS)), NOW)
         start = time.process_time()
-        follow(db, site, Rules(), log, NOW)
+        follow_access_log(db, site, PathRules(), log, NOW)
         print(f"log: {LINES / (time.process_time() - start):,.0f} lines/s")
 
 
@@ -173,11 +181,11 @@ def files(folder: Path) -> None:
         if number % 500 == 0:
             (root / str(number)).mkdir(parents=True)
         (root / str(number // 500 * 500) / f"{number}.html").write_bytes(b"x")
-    site = Site("https://example.org", folder / "files.db")
-    with closing(connect(site.state)) as db:
+    site = PublishedSite("https://example.org", folder / "files.db")
+    with closing(open_state_db(site.state_file)) as db:
         for what in ("first look", "second look"):
             start = time.process_time()
-            scan(db, site, Rules(), root, NOW)
+            scan_docroot(db, site, PathRules(), root, NOW)
             print(f"files, {what}: {FILES / (time.process_time() - start):,.0f} files/s")
 
 

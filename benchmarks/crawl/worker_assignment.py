@@ -18,13 +18,18 @@ from benchmarks.lib.doc_tables import written
 from msgspec import Struct
 
 from sanderling.clock import SimulatedClock
-from sanderling.frontier.politeness import Pace
-from sanderling.models import Host, Itinerary, Outcome, Stop, Url, Visit, Vitals
-from sanderling.workers.assignment.roster import Roster
-from sanderling.workers.assignment.strategies import CHOOSERS, OWNING, WEIGHING, chooser
-from sanderling.workers.assignment.worker_stats import IN_HAND
+from sanderling.frontier.politeness import Politeness
+from sanderling.models import FetchBatch, FetchTask, Heartbeat, Host, Outcome, Url, Visit
+from sanderling.workers.assignment.strategies import (
+    HOST_BOUND_STRATEGIES,
+    SPEED_LIMITED_STRATEGIES,
+    STRATEGIES,
+    build_named_strategy,
+)
+from sanderling.workers.assignment.worker_assignment import WorkerAssignment
+from sanderling.workers.assignment.worker_stats import MAX_TASKS
 
-BATCH = Pace().batch
+BATCH = Politeness().max_batch_size
 UNBOUNDED = 10**6
 BEAT = 2.0
 PAGE_BYTES = 20_000
@@ -70,9 +75,12 @@ class Simulation:
 
     def __init__(self, schedule: str, pages: int, seed: int, bounded: bool) -> None:
         self.clock = SimulatedClock()
-        self.roster = Roster(
-            chooser(schedule), owned=schedule in OWNING, weighs=schedule in WEIGHING, clock=self.clock
-        )  # fmt: skip
+        self.roster = WorkerAssignment(
+            build_named_strategy(schedule),
+            is_host_bound=schedule in HOST_BOUND_STRATEGIES,
+            is_speed_limited=schedule in SPEED_LIMITED_STRATEGIES,
+            clock=self.clock,
+        )
         draw = Random(seed)
         sizes = [max(1, int(draw.paretovariate(1.1) * 4)) for _ in range(max(40, pages // 40))]
         total = sum(sizes)
@@ -82,13 +90,13 @@ class Simulation:
         self.ready: deque[Host] = deque(draw.sample(list(self.waiting), len(self.waiting)))
         self.distance = {(kind.name, host): draw.uniform(0.5, 2.0) for host in self.waiting for kind in KINDS}
         self.kinds = {kind.name: kind for kind in KINDS}
-        self.work: dict[str, deque[Itinerary]] = {kind.name: deque() for kind in KINDS}
+        self.work: dict[str, deque[FetchBatch]] = {kind.name: deque() for kind in KINDS}
         self.free_at = dict.fromkeys(self.kinds, 0.0)
         self.done = dict.fromkeys(self.kinds, 0)
         self.ends: list[tuple[float, int]] = []
         self.token = 0
         for kind in KINDS:
-            self.roster.join(kind.name, hands=IN_HAND if bounded else UNBOUNDED)
+            self.roster.add_worker(kind.name, capacity=MAX_TASKS if bounded else UNBOUNDED)
         self.events: list[tuple[float, int, str]] = [(0.0, 0, "")]
         self.turn = 0
 
@@ -107,41 +115,50 @@ class Simulation:
 
     def _beat(self) -> None:
         for name, kind in self.kinds.items():
-            load = self.roster.load(name)
+            load = self.roster.count_tasks(name)
             used = min(kind.memory // 2, load * 50_000)
-            self.roster.hear(Vitals(name, self.clock.now, load, memory_bytes=used, memory_left=kind.memory - used,
-                                    disk_left=kind.disk, pages=self.done[name]))  # fmt: skip
+            self.roster.record_heartbeat(
+                Heartbeat(
+                    name,
+                    self.clock.now,
+                    load,
+                    memory_bytes=used,
+                    free_memory_bytes=kind.memory - used,
+                    free_disk_bytes=kind.disk,
+                    page_count=self.done[name],
+                )
+            )
 
     def _hand_out(self) -> None:
         """As the coordinator does: open hosts, those with most URLs waiting first, go to whom the schedule chooses."""
         self.ready = deque(sorted(self.ready, key=lambda host: -self.waiting[host]))
         for _ in range(len(self.ready)):
-            able = self.roster.able()
+            able = self.roster.list_available()
             if not able:
                 return
             host = self.ready.popleft()
-            winner = self.roster.who(host, able)
+            winner = self.roster.choose_worker(host, able)
             if winner is None:
                 self.ready.append(host)
                 continue
             self._send(winner, host)
 
     def _send(self, name: str, host: Host) -> None:
-        size = min(BATCH, self.waiting[host], self.roster.room(name))
+        size = min(BATCH, self.waiting[host], self.roster.count_free_slots(name))
         self.waiting[host] -= size
         stops = []
         for _ in range(size):
             self.token += 1
-            stops.append(Stop(self.token, self.token, Url(f"{host}/{self.token}")))
-        itinerary = Itinerary(host, tuple(stops))
-        self.roster.give(name, itinerary)
+            stops.append(FetchTask(self.token, self.token, Url(f"{host}/{self.token}")))
+        itinerary = FetchBatch(host, tuple(stops))
+        self.roster.record_batch(name, itinerary)
         self.work[name].append(itinerary)
         if len(self.work[name]) == 1:
             self._begin(name)
 
     def _begin(self, name: str) -> None:
         itinerary = self.work[name][0]
-        seconds = self.kinds[name].seconds(self.distance[name, itinerary.host]) * len(itinerary.stops)
+        seconds = self.kinds[name].seconds(self.distance[name, itinerary.host]) * len(itinerary.tasks)
         self.turn += 1
         heappush(self.events, (self.clock.now + seconds, self.turn, name))
 
@@ -149,12 +166,12 @@ class Simulation:
         itinerary = self.work[name].popleft()
         kind, host = self.kinds[name], itinerary.host
         seconds = kind.seconds(self.distance[name, host])
-        self.roster.take_back(name, [
-            Visit(stop.id, stop.token, stop.url, Outcome.FETCHED, self.clock.now, seconds=seconds,
-                  wire_bytes=PAGE_BYTES) for stop in itinerary.stops
+        self.roster.record_visits(name, [
+            Visit(stop.id, stop.token, stop.url, Outcome.FETCHED, self.clock.now, duration_seconds=seconds,
+                  received_bytes=PAGE_BYTES) for stop in itinerary.tasks
         ])  # fmt: skip
-        self.done[name] += len(itinerary.stops)
-        self.ends.append((self.clock.now, len(itinerary.stops)))
+        self.done[name] += len(itinerary.tasks)
+        self.ends.append((self.clock.now, len(itinerary.tasks)))
         if self.waiting[host]:
             self.ready.append(host)
         if self.work[name]:
@@ -169,7 +186,7 @@ def abilities() -> tuple[float, ...]:
 
 def measure(pages: int, seeds: Sequence[int], bounded: bool) -> list[Result]:
     """Crawl the same web with every schedule; means over the seeds."""
-    runs = {name: [Simulation(name, pages, seed, bounded) for seed in seeds] for name in CHOOSERS}
+    runs = {name: [Simulation(name, pages, seed, bounded) for seed in seeds] for name in STRATEGIES}
     for crawls in runs.values():
         for crawl in crawls:
             crawl.run()
@@ -239,7 +256,7 @@ def main() -> int:
         "on many hosts, three seeds; a simulation with the crawler's own scheduler."
     ]
     for bounded, what in ((False, "As in the thesis: all that is ready is given away at once."),
-                          (True, f"As in our crawler: nobody holds more than {IN_HAND} URLs.")):  # fmt: skip
+                          (True, f"As in our crawler: nobody holds more than {MAX_TASKS} URLs.")):  # fmt: skip
         results = measure(options.pages, seeds, bounded)
         parts += [what, table(results), targets(results)]
     text = "\n\n".join(parts)

@@ -25,8 +25,8 @@ from benchmarks.lib.doc_tables import written
 from benchmarks.lib.nginx import serve
 from msgspec import Struct
 
-from sanderling.config.settings import Fetching, Politeness, Scope, Workers
-from sanderling.crawl.session import Request, crawl
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl.session import CrawlRequest, crawl
 
 HOSTS = ("127.0.0.31", "127.0.0.32", "127.0.0.33", "127.0.0.34")
 AIM = 3.6
@@ -114,10 +114,10 @@ def crawl_once(migrants: int, pages: int, seconds: float) -> Run:
     servers = [Slow(address, pages, seconds) for address in HOSTS]
     for server in servers:
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    request = Request(
-        seeds=tuple(server.root for server in servers), scope=Scope(sitemaps=False),
-        politeness=Politeness(delay=0.0, concurrency=migrants), fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=migrants),
+    request = CrawlRequest(
+        seeds=tuple(server.root for server in servers), scope=ScopeSettings(sitemaps=False),
+        politeness=PolitenessSettings(delay=0.0, concurrency=migrants), fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=migrants),
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         crawl(Path(folder), request)
@@ -146,7 +146,7 @@ def measure_fast(migrants: int, root: Path) -> Run:
         with serve(root, folder / "nginx") as server:
             command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
                        f"{server.url}p0.html", "-C", str(folder / "c"), "--delay", "0", "--allow-private", "--json",
-                       "--quiet", "--no-sitemaps", "--migrants", str(migrants)]  # fmt: skip
+                       "--quiet", "--no-sitemaps", "--workers", str(migrants)]  # fmt: skip
             environment = {**os.environ, "PYTHONPATH": str(Path("src").resolve())}
             done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
         summary = json.loads(done.stdout.splitlines()[-1])

@@ -27,17 +27,17 @@ from benchmarks.lib.synthetic_graph import DEGREE, FRESH, Web, page_at
 from benchmarks.lib.synthetic_visits import fetched
 from msgspec import Struct
 
-from sanderling.config.settings import Fetching, Politeness, Scope, Workers
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
 from sanderling.crawl.coordinator import Coordinator
-from sanderling.crawl.session import Request, crawl
-from sanderling.crawl.stop import Finish
-from sanderling.fetch.dns import Resolver
-from sanderling.models import Host, Itinerary, Link, Parcel, Robots, Stop, Url, Visit, Vitals
-from sanderling.storage.link_graph import FLUSH_PAIRS
-from sanderling.workers.local import Lost
+from sanderling.crawl.session import CrawlRequest, crawl
+from sanderling.crawl.stop import FinishReason
+from sanderling.fetch.dns import DnsResolver
+from sanderling.models import FetchBatch, FetchTask, Heartbeat, Host, Link, RobotsTxt, Url, Visit, WorkerReport
+from sanderling.storage.link_graph import FLUSH_LINK_COUNT
+from sanderling.workers.local import WorkerLost
 
 HOSTS = 50
-WINDOW = FLUSH_PAIRS // DEGREE + 500  # pages of one measurement: back links are written once in it at least
+WINDOW = FLUSH_LINK_COUNT // DEGREE + 500  # pages of one measurement: back links are written once in it at least
 
 
 class Mark(Struct, frozen=True):
@@ -72,7 +72,7 @@ class Meter:
     def look(self) -> None:
         """Called between two batches."""
         assert self.coordinator is not None
-        known = self.coordinator.house.book.next_id - 1
+        known = self.coordinator.context.url_store.next_id - 1
         if not self._waiting or known < self._waiting[0]:
             return
         if self._opened is None:
@@ -88,7 +88,7 @@ class Meter:
         self.done.append(Mark(self._waiting.popleft(), speed, cpu, resident_bytes(), size))
         print(f"  {describe(self.done[-1])} (known now: {known:,})", file=sys.stderr)
         if not self._waiting:
-            coordinator.stop(Finish.LIMIT)
+            coordinator.stop(FinishReason.PAGE_LIMIT)
 
     def _spent(self) -> Spent:
         free = self.free
@@ -105,38 +105,38 @@ class Dreamers:
     def __init__(self, web: Web, meter: Meter) -> None:
         self._web = web
         self._meter = meter
-        self._errands: deque[tuple[str, Itinerary]] = deque()
+        self._errands: deque[tuple[str, FetchBatch]] = deque()
         self._names: list[str] = []
 
-    def create(self, name: str = "", place: str = "") -> str:  # noqa: ARG002 they live nowhere
-        """Another migrant."""
+    def create_worker(self, name: str = "", place: str = "") -> str:  # noqa: ARG002 they live nowhere
+        """Another worker."""
         self._names.append(name or f"dreamer-{len(self._names)}")
         return self._names[-1]
 
-    def dispose(self, migrant: str) -> None:
+    def dispose_worker(self, worker: str) -> None:
         """One less."""
-        self._names.remove(migrant)
+        self._names.remove(worker)
 
-    def places(self) -> list[str]:
+    def list_places(self) -> list[str]:
         """Nowhere else."""
         return [""]
 
-    def where(self, migrant: str) -> str:  # noqa: ARG002 they live nowhere
+    def get_location(self, worker: str) -> str:  # noqa: ARG002 they live nowhere
         """Nowhere."""
         return ""
 
-    def migrants(self) -> list[str]:
+    def list_workers(self) -> list[str]:
         """All of them."""
         return self._names
 
-    def send(self, migrant: str, itinerary: Itinerary) -> None:
+    def send_batch(self, worker: str, batch: FetchBatch) -> None:
         """Note an errand."""
-        self._errands.append((migrant, itinerary))
+        self._errands.append((worker, batch))
 
-    def abandon(self, migrant: str, host: Host | None = None) -> None:
+    def cancel_tasks(self, worker: str, host: Host | None = None) -> None:
         """Nothing is in flight: what was sent is brought at the next call."""
 
-    def receive(self, timeout: float) -> Sequence[Parcel | Lost]:
+    def receive_reports(self, timeout: float) -> Sequence[WorkerReport | WorkerLost]:
         """Bring everything home at once."""
         self._meter.look()
         wall, cpu = time.perf_counter(), time.process_time()
@@ -148,21 +148,21 @@ class Dreamers:
         self._meter.give(time.perf_counter() - wall, time.process_time() - cpu, pages)
         return parcels
 
-    def vitals(self, migrant: str) -> Vitals | None:  # noqa: ARG002 the coordinator asks by name
+    def get_heartbeat(self, worker: str) -> Heartbeat | None:  # noqa: ARG002 the coordinator asks by name
         """They are always well."""
         return None
 
     def close(self) -> None:
         """Nothing to close."""
 
-    def _parcel(self, migrant: str, itinerary: Itinerary) -> Parcel:
+    def _parcel(self, worker: str, batch: FetchBatch) -> WorkerReport:
         now = time.time()
-        number = int(itinerary.host.partition("//h")[2].partition(".")[0])
-        visits = tuple(self._visit(number, stop, len(itinerary.host), now) for stop in itinerary.stops)
-        robots = (Robots(itinerary.host, 404, b"", now, now + 86_400),) if itinerary.robots is None else ()
-        return Parcel(migrant, visits, robots)
+        number = int(batch.host.partition("//h")[2].partition(".")[0])
+        visits = tuple(self._visit(number, stop, len(batch.host), now) for stop in batch.tasks)
+        robots = (RobotsTxt(batch.host, 404, b"", now, now + 86_400),) if batch.robots is None else ()
+        return WorkerReport(worker, visits, robots)
 
-    def _visit(self, host: int, stop: Stop, host_length: int, now: float) -> Visit:
+    def _visit(self, host: int, stop: FetchTask, host_length: int, now: float) -> Visit:
         links = tuple(Link(Url(url)) for url in self._web.links(host, page_at(stop.url[host_length:])))
         return fetched(stop, now, links, {})
 
@@ -186,19 +186,19 @@ def run(marks: Sequence[int], folder: Path) -> list[Mark]:
     shutil.rmtree(folder, ignore_errors=True)
     web = Web(HOSTS, "http://h{}.test")
     meter = Meter(marks, folder)
-    request = Request(
+    request = CrawlRequest(
         tuple(web.roots()),
-        scope=Scope(sitemaps=False),
-        politeness=Politeness(delay=0),
-        fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=2),
+        scope=ScopeSettings(sitemaps=False),
+        politeness=PolitenessSettings(delay=0),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=2),
     )
     crawl(
         folder,
         request,
         on_start=lambda coordinator: setattr(meter, "coordinator", coordinator),
         engine=Dreamers(web, meter),
-        resolver=Resolver(lambda _name: ("192.0.2.1",)),
+        resolver=DnsResolver(lambda _name: ("192.0.2.1",)),
     )
     shutil.rmtree(folder, ignore_errors=True)
     return meter.done

@@ -12,13 +12,13 @@ from urllib.parse import urljoin
 
 import ada_url
 
-from sanderling.discovery.sitemap_parser import read_sitemap
-from sanderling.fetch.robots import rules_for
-from sanderling.models import Host, Robots
-from sanderling.urls.normalize import normalise, resolve_all
+from sanderling.discovery.sitemap_parser import parse_sitemap
+from sanderling.fetch.robots import build_robots_rules
+from sanderling.models import Host, RobotsTxt
+from sanderling.urls.normalize import normalize_url, resolve_urls
 from sanderling.urls.pattern_budget import PatternBudget
-from sanderling.urls.scope import scope_rule, verdict
-from sanderling.urls.traps import trap_in
+from sanderling.urls.scope import build_scope_rule, check_scope
+from sanderling.urls.traps import find_trap
 
 BASE = "https://docs.example.org/guide/html/index.html"
 LINKS = [
@@ -54,7 +54,7 @@ def maybe(module: str) -> Any:
 def joins() -> dict[str, Callable[[], object]]:
     """All ways to resolve the links of a page."""
     ways: dict[str, Callable[[], object]] = {
-        "sanderling (resolve and normalise)": lambda: resolve_all(BASE, LINKS),
+        "sanderling (resolve and normalise)": lambda: resolve_urls(BASE, LINKS),
         "ada-url (resolve)": lambda: [ada_url.join_url(BASE, link) for link in LINKS],
         "urllib (resolve, wrong on many)": lambda: [urljoin(BASE, link) for link in LINKS],
     }
@@ -68,7 +68,7 @@ def joins() -> dict[str, Callable[[], object]]:
 
 def sitemaps() -> dict[str, Callable[[], object]]:
     """All ways to read a large sitemap."""
-    ways: dict[str, Callable[[], object]] = {"sanderling": lambda: read_sitemap([SITEMAP])}
+    ways: dict[str, Callable[[], object]] = {"sanderling": lambda: parse_sitemap([SITEMAP])}
     if lxml := maybe("lxml.etree"):
         ways["lxml iterparse (fields only)"] = lambda: [
             {child.tag: child.text for child in element} for _, element in lxml.iterparse(BytesIO(SITEMAP), tag="url")
@@ -78,14 +78,14 @@ def sitemaps() -> dict[str, Callable[[], object]]:
 
 def decisions() -> dict[str, Callable[[], object]]:
     """What is asked of every new URL."""
-    spelled = [spelling.url for n in range(50_000) if (spelling := normalise(f"{BASE}/a/b/c{n}?page={n}"))]
-    rule, budget = scope_rule(spelled[:1]), PatternBudget()
-    rules = rules_for(Robots(Host("https://docs.example.org"), 200, RULES, 0.0, 0.0), "sanderling")
+    spelled = [spelling.url for n in range(50_000) if (spelling := normalize_url(f"{BASE}/a/b/c{n}?page={n}"))]
+    rule, budget = build_scope_rule(spelled[:1]), PatternBudget()
+    rules = build_robots_rules(RobotsTxt(Host("https://docs.example.org"), 200, RULES, 0.0, 0.0), "sanderling")
     return {
-        "scope": lambda: [verdict(rule, url) for url in spelled],
-        "traps": lambda: [trap_in(url, 1.8e9) for url in spelled],
-        "budget": lambda: [budget.refuse(url) for url in spelled],
-        "robots.txt of 100 rules": lambda: [rules.allowed(url) for url in spelled],
+        "scope": lambda: [check_scope(rule, url) for url in spelled],
+        "traps": lambda: [find_trap(url, 1.8e9) for url in spelled],
+        "budget": lambda: [budget.count_url(url) for url in spelled],
+        "robots.txt of 100 rules": lambda: [rules.is_allowed(url) for url in spelled],
     }
 
 

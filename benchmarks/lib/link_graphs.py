@@ -11,11 +11,11 @@ import msgspec
 from benchmarks.lib.doc_sites import SITES, unpacked
 from msgspec import Struct
 
-from sanderling.fetch.link_resolution import links_of
-from sanderling.html.links import extract
-from sanderling.html.parser import parse
+from sanderling.fetch.link_resolution import resolve_links
+from sanderling.html.links import extract_metadata
+from sanderling.html.parser import parse_html
 from sanderling.models import Link, Url
-from sanderling.urls.normalize import normalise
+from sanderling.urls.normalize import normalize_url
 
 HOMES = {  # where each site lives on the web, and other names its pages go by
     "postgresql-doc-15": ("https://www.postgresql.org/docs/15/", "https://www.postgresql.org/docs/current/"),
@@ -88,9 +88,9 @@ def _file_behind(url: str, roots: dict[str, Path]) -> Path | None:
 def _links(url: str, file: Path, names: tuple[str, ...]) -> tuple[Link, ...]:
     if file.suffix not in (".html", ".htm"):
         return ()
-    tree = parse(file.read_bytes(), "")
+    tree = parse_html(file.read_bytes(), "")
     links: dict[str, Link] = {}
-    for link in links_of(extract(tree, url), False):
+    for link in resolve_links(extract_metadata(tree, url), False):
         at = _at_home(link.url, names)
         links.setdefault(at, Link(Url(at), anchor=link.anchor))
     return tuple(links.values())
@@ -102,6 +102,6 @@ def _at_home(url: str, names: tuple[str, ...]) -> str:
         home, *others = HOMES[name]
         for other in others:
             if url.startswith(other):
-                spelling = normalise(home + url[len(other) :])
+                spelling = normalize_url(home + url[len(other) :])
                 return spelling.url if spelling else url
     return url

@@ -14,12 +14,12 @@ from benchmarks.lib.link_graphs import LinkGraph, Page
 from benchmarks.lib.synthetic_visits import fetched
 from msgspec import Struct
 
-from sanderling.config.settings import Fetching, Order, Politeness, Scope, Workers
+from sanderling.config.settings import HttpSettings, OrderingSettings, PolitenessSettings, ScopeSettings, WorkerSettings
 from sanderling.crawl import result_batch
-from sanderling.crawl.session import Request, crawl
-from sanderling.fetch.dns import Resolver
-from sanderling.models import Host, Itinerary, Link, Outcome, Parcel, Robots, Stop, Visit, Vitals
-from sanderling.workers.local import Lost
+from sanderling.crawl.session import CrawlRequest, crawl
+from sanderling.fetch.dns import DnsResolver
+from sanderling.models import FetchBatch, FetchTask, Heartbeat, Host, Link, Outcome, RobotsTxt, Visit, WorkerReport
+from sanderling.workers.local import WorkerLost
 
 TURN = 40  # pages a migrant brings in one batch: about what it fetches in 80 milliseconds
 
@@ -40,40 +40,40 @@ class Players:
     def __init__(self, graph: LinkGraph, look: Look) -> None:
         self._graph = graph
         self._look = look
-        self._stops: dict[str, deque[tuple[Itinerary, Stop]]] = {}
+        self._stops: dict[str, deque[tuple[FetchBatch, FetchTask]]] = {}
         self.order: list[str] = []
         self.free_seconds = 0.0
 
-    def create(self, name: str = "", place: str = "") -> str:  # noqa: ARG002 they live nowhere
-        """Another migrant."""
+    def create_worker(self, name: str = "", place: str = "") -> str:  # noqa: ARG002 they live nowhere
+        """Another worker."""
         name = name or f"player-{len(self._stops)}"
         self._stops[name] = deque()
         return name
 
-    def dispose(self, migrant: str) -> None:
-        """One migrant less."""
-        self._stops.pop(migrant, None)
+    def dispose_worker(self, worker: str) -> None:
+        """One worker less."""
+        self._stops.pop(worker, None)
 
-    def places(self) -> list[str]:
+    def list_places(self) -> list[str]:
         """Nowhere."""
         return [""]
 
-    def where(self, migrant: str) -> str:  # noqa: ARG002 they live nowhere
+    def get_location(self, worker: str) -> str:  # noqa: ARG002 they live nowhere
         """Nowhere."""
         return ""
 
-    def migrants(self) -> list[str]:
+    def list_workers(self) -> list[str]:
         """All of them."""
         return list(self._stops)
 
-    def send(self, migrant: str, itinerary: Itinerary) -> None:
+    def send_batch(self, worker: str, batch: FetchBatch) -> None:
         """Note an errand."""
-        self._stops[migrant].extend((itinerary, stop) for stop in itinerary.stops)
+        self._stops[worker].extend((batch, stop) for stop in batch.tasks)
 
-    def abandon(self, migrant: str, host: Host | None = None) -> None:
+    def cancel_tasks(self, worker: str, host: Host | None = None) -> None:
         """What was sent is brought at the next calls."""
 
-    def receive(self, timeout: float) -> Sequence[Parcel | Lost]:
+    def receive_reports(self, timeout: float) -> Sequence[WorkerReport | WorkerLost]:
         """Bring a few pages of each."""
         start = time.process_time()
         parcels = [self._parcel(name, stops) for name, stops in self._stops.items() if stops]
@@ -82,24 +82,24 @@ class Players:
             time.sleep(min(timeout, 0.001))
         return parcels
 
-    def vitals(self, migrant: str) -> Vitals | None:  # noqa: ARG002 the coordinator asks by name
+    def get_heartbeat(self, worker: str) -> Heartbeat | None:  # noqa: ARG002 the coordinator asks by name
         """They are always well."""
         return None
 
     def close(self) -> None:
         """Nothing to close."""
 
-    def _parcel(self, migrant: str, stops: deque[tuple[Itinerary, Stop]]) -> Parcel:
+    def _parcel(self, worker: str, stops: deque[tuple[FetchBatch, FetchTask]]) -> WorkerReport:
         now = time.time()
         visits, robots = [], {}
         for _ in range(min(TURN, len(stops))):
-            itinerary, stop = stops.popleft()
-            if itinerary.robots is None:
-                robots[itinerary.host] = Robots(itinerary.host, 404, b"", now, now + 86_400)
+            batch, stop = stops.popleft()
+            if batch.robots is None:
+                robots[batch.host] = RobotsTxt(batch.host, 404, b"", now, now + 86_400)
             visits.append(self._visit(stop, now))
-        return Parcel(migrant, tuple(visits), tuple(robots.values()))
+        return WorkerReport(worker, tuple(visits), tuple(robots.values()))
 
-    def _visit(self, stop: Stop, now: float) -> Visit:
+    def _visit(self, stop: FetchTask, now: float) -> Visit:
         page = self._graph.pages.get(stop.url)
         if page is None:
             return Visit(stop.id, stop.token, stop.url, Outcome.GONE, now, status=404)
@@ -113,28 +113,28 @@ def plain(page: Page) -> tuple[Mapping[str, bytes], tuple[Link, ...]]:
     return {}, page.links
 
 
-def replay(graph: LinkGraph, order: Order, folder: Path, look: Look = plain) -> Replay:
+def replay(graph: LinkGraph, order: OrderingSettings, folder: Path, look: Look = plain) -> Replay:
     """Crawl a graph to its end."""
     shutil.rmtree(folder, ignore_errors=True)
     players = Players(graph, look)
-    request = Request(
+    request = CrawlRequest(
         (graph.seed,),
-        scope=Scope(scope="any", sitemaps=False, include=_hosts(graph)),
-        politeness=Politeness(delay=0),
-        fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=2),
-        order=order,
+        scope=ScopeSettings(scope="any", sitemaps=False, include=_hosts(graph)),
+        politeness=PolitenessSettings(delay=0),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=2),
+        ordering=order,
     )
-    usual = result_batch.BATCH_SECONDS, result_batch.MOST_VISITS
-    result_batch.BATCH_SECONDS, result_batch.MOST_VISITS = (
+    usual = result_batch.BATCH_SECONDS, result_batch.MAX_BATCH_VISITS
+    result_batch.BATCH_SECONDS, result_batch.MAX_BATCH_VISITS = (
         0.0,
         0,
     )  # each turn is a batch: no clock and no disk decides what is seen
     start = time.process_time()
     try:
-        crawl(folder, request, engine=players, resolver=Resolver(lambda _name: ("192.0.2.1",)))
+        crawl(folder, request, engine=players, resolver=DnsResolver(lambda _name: ("192.0.2.1",)))
     finally:
-        result_batch.BATCH_SECONDS, result_batch.MOST_VISITS = usual
+        result_batch.BATCH_SECONDS, result_batch.MAX_BATCH_VISITS = usual
     seconds = time.process_time() - start - players.free_seconds
     shutil.rmtree(folder, ignore_errors=True)
     return Replay(tuple(players.order), seconds)

@@ -21,13 +21,20 @@ from msgspec import Struct
 
 from sanderling.models import Host
 from sanderling.workers.migrant.coder import BEHIND, ORDER, Coder, Decoder
-from sanderling.workers.migrant.messages import Letter, Message, Packer, Page, Unpacker, Wanted
-from sanderling.workers.migrant.owner_rules import Site
+from sanderling.workers.migrant.messages import (
+    MessageCompressor,
+    MessageDecompressor,
+    MigrantMessage,
+    MigrantRequest,
+    PageMessage,
+    RequestedUrl,
+)
+from sanderling.workers.migrant.owner_rules import SiteRules
 from sanderling.workers.migrant.prose import ProsePacker, framed
-from sanderling.workers.migrant.rate_limit import Gate
+from sanderling.workers.migrant.rate_limit import SiteRateLimiter
 from sanderling.workers.migrant.reader import ProseUnpacker
-from sanderling.workers.migrant.site_reader import open_site
-from sanderling.workers.migrant.site_walk import Walk
+from sanderling.workers.migrant.site_reader import open_site_reader
+from sanderling.workers.migrant.site_walk import SiteWalk
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -57,8 +64,8 @@ def main() -> int:
     tables = []
     for name in options.sites.split(","):
         messages = pages_of(options.data / name / SITES[name])
-        plain = sum(len(message.body) for message in messages if isinstance(message, Page))
-        gzip = sum(len(zlib.compress(message.body, 6)) for message in messages if isinstance(message, Page))
+        plain = sum(len(message.body) for message in messages if isinstance(message, PageMessage))
+        gzip = sum(len(zlib.compress(message.body, 6)) for message in messages if isinstance(message, PageMessage))
         title = f"{name}: {plain / MB:.1f} MB of pages, {gzip / MB:.2f} MB by gzip -6 of each"
         tables.append(f"{title}\n\n{table(measure(messages), plain, gzip)}")
         print(tables[-1], flush=True)
@@ -67,18 +74,20 @@ def main() -> int:
     return 0
 
 
-def pages_of(root: Path) -> list[Message]:
+def pages_of(root: Path) -> list[MigrantMessage]:
     """What a host would send of this folder."""
-    site = Site("http://site.example", root=str(root))
+    site = SiteRules("http://site.example", root=str(root))
     now = time.time()
-    letter = Letter("key", "host", Host(site.site), now, now + 3600, b"nonce", (Wanted("/"),), whole=True)
-    return list(Walk(letter, Gate(site), open_site(site, "sanderling")).messages())
+    letter = MigrantRequest(
+        "key", "host", Host(site.site), now, now + 3600, b"nonce", (RequestedUrl("/"),), is_whole_site=True
+    )
+    return list(SiteWalk(letter, SiteRateLimiter(site), open_site_reader(site, "sanderling")).generate_messages())
 
 
-def measure(messages: Sequence[Message]) -> list[Packed]:
+def measure(messages: Sequence[MigrantMessage]) -> list[Packed]:
     """Every way, the fastest first."""
     whole = b"".join(map(framed, messages))
-    each = [message.body for message in messages if isinstance(message, Page)]
+    each = [message.body for message in messages if isinstance(message, PageMessage)]
     return [
         timed("**fast**: zstd 9, one stream", lambda: fast(messages), read_fast),
         learned(each),
@@ -97,16 +106,16 @@ ULTRA = {
 WIDE = {int(zstd.DecompressionParameter.window_log_max): 27}
 
 
-def fast(messages: Sequence[Message]) -> bytes:
+def fast(messages: Sequence[MigrantMessage]) -> bytes:
     """As a host packs fast."""
-    packer = Packer()
-    return b"".join([packer.pack(message) for message in messages]) + packer.flush()
+    packer = MessageCompressor()
+    return b"".join([packer.compress(message) for message in messages]) + packer.flush()
 
 
-def small(messages: Sequence[Message]) -> bytes:
+def small(messages: Sequence[MigrantMessage]) -> bytes:
     """As a host packs small."""
     packer = ProsePacker()
-    return b"".join([packer.pack(message) for message in messages]) + b"".join(packer.end())
+    return b"".join([packer.compress(message) for message in messages]) + b"".join(packer.finish())
 
 
 def widely(data: bytes) -> bytes:
@@ -139,12 +148,12 @@ def learned(each: Sequence[bytes]) -> Packed:
 
 def read_fast(data: bytes) -> list[bytes]:
     """What the other side does with the first."""
-    return list(Unpacker(MOST).unpack(data))
+    return list(MessageDecompressor(MOST).decompress(data))
 
 
 def read_small(data: bytes) -> list[bytes]:
     """What the other side does with the last."""
-    return list(ProseUnpacker(MOST).unpack(data))
+    return list(ProseUnpacker(MOST).decompress(data))
 
 
 def timed(way: str, pack: Callable[[], bytes], unpack: Callable[[bytes], object]) -> Packed:

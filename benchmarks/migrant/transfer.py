@@ -95,8 +95,8 @@ def new_key(folder: Path) -> Path:
     key = folder / "crawler.key"
     environment = {**os.environ, "PYTHONPATH": SOURCE}
     for command in (
-        sanderling("host", "keygen", str(key)),
-        sanderling("host", "allow", f"{key}.pub", "--senders", str(folder / "senders")),
+        sanderling("migrant", "keygen", str(key)),
+        sanderling("migrant", "allow", f"{key}.pub", "--senders", str(folder / "senders")),
     ):
         subprocess.run(command, check=True, env=environment, capture_output=True)
     return key
@@ -114,7 +114,7 @@ def serving(link: Link, folder: Path, extra: str) -> Iterator[None]:
     )
     environment = {**os.environ, "PYTHONPATH": SOURCE}
     nginx = link.inside(link.far, ["nginx", "-p", str(folder), "-c", str(config), "-e", str(folder / "error.log")])
-    host = link.inside(link.far, sanderling("host", "run", str(folder / "host.toml"), "--quiet"))
+    host = link.inside(link.far, sanderling("migrant", "run", str(folder / "host.toml"), "--quiet"))
     with (
         (folder / "host.log").open("w") as log,
         subprocess.Popen(nginx) as web,
@@ -140,10 +140,10 @@ def wait_for(link: Link) -> None:
 
 def one(link: Link, folder: Path, plan: Crawl, key: Path) -> Crawl:
     """Run one crawl and read the counters."""
-    more = ["--via", f"http://{FAR}:{HOST}", "--key", str(key)] if plan.way == "host" else []
+    more = ["--migrant", f"http://{FAR}:{HOST}", "--key", str(key)] if plan.way == "host" else []
     command = sanderling(
         "crawl", f"{SITE}/", "-C", str(folder / f"collection-{plan.way}"), "--json", "--quiet", "--allow-private",
-        "--delay", "0", "--migrants", "1", "--no-sitemaps", "--no-index", *more,
+        "--delay", "0", "--workers", "1", "--no-sitemaps", "--no-index", *more,
     )  # fmt: skip
     before, began = link.bytes(), time.monotonic()
     done = subprocess.run(

@@ -11,7 +11,7 @@ from random import Random
 
 from benchmarks.lib.doc_tables import put
 
-from sanderling.frontier.ordering.coverage import order
+from sanderling.frontier.ordering.coverage import order_by_coverage
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)  # links in all
 PRINTED_UP_TO = 10_000  # the printed method sorts everything after every step
@@ -54,7 +54,7 @@ def measure() -> list[tuple[int, int, float, float | None]]:
     rows = []
     for size in SIZES:
         pages = web(size, Random(size))
-        ours = min(seconds(lambda pages=pages: order(pages)) for _ in range(3))  # type: ignore[misc]
+        ours = min(seconds(lambda pages=pages: order_by_coverage(pages)) for _ in range(3))  # type: ignore[misc]
         theirs = seconds(lambda pages=pages: printed(pages)) if size <= PRINTED_UP_TO else None  # type: ignore[misc]
         rows.append((size, len(pages), ours, theirs))
     return rows

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchmarks.lib.doc_tables import put
 from benchmarks.ordering.ordering_speed import table
 
-from sanderling.frontier.ordering.ordering_registry import DEFAULT
+from sanderling.frontier.ordering.ordering_registry import DEFAULT_ORDERING
 
 if TYPE_CHECKING:
     from benchmarks.ordering.orderings import Costs, Harvest, Kept, Result
@@ -59,7 +59,7 @@ def _masses(results: "Sequence[Result]") -> str:
                 result = found.get((graph, order))
                 mass = (result.link_mass if picked else result.rank_mass) if result else None
                 cells.append(" ".join(f"{100 * mass[share]:.1f}" for share in SHARES) if mass else "")
-            lines.append(f"| {f'**{order}**' if order == DEFAULT else order} | {' | '.join(cells)} |")
+            lines.append(f"| {f'**{order}**' if order == DEFAULT_ORDERING else order} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -71,11 +71,11 @@ def _wins(results: "Sequence[Result]") -> str:
     found = {(result.graph, result.order): result for result in results}
     lost = []
     for graph in dict.fromkeys(result.graph for result in results):
-        ours, theirs = found.get((graph, DEFAULT)), found.get((graph, BASELINE))
+        ours, theirs = found.get((graph, DEFAULT_ORDERING)), found.get((graph, BASELINE))
         if ours and theirs:
             lost += [f"{name_of(graph)} at {s} %" for s in SHARES if ours.rank_mass[s] <= theirs.rank_mass[s]]
     said = f"NOT met: {', '.join(lost)}" if lost else "met"
-    return f"- the default, {DEFAULT}, beats breadth-first on PageRank mass at 10, 25 and 50 % on every graph ({said})"
+    return f"- the default, {DEFAULT_ORDERING}, beats breadth-first on PageRank mass at 10, 25 and 50 % on every graph ({said})"
 
 
 def _harvests(harvests: "Sequence[Harvest]") -> str:

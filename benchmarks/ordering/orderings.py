@@ -32,18 +32,18 @@ from benchmarks.ordering.collection_value import Graph, bm25, curve, in_links, p
 from benchmarks.ordering.ordering_speed import Speed, Timed, race, sitemaps
 from msgspec import Struct, structs
 
-from sanderling.config.settings import Order
-from sanderling.fetch.link_resolution import links_of
-from sanderling.fetch.topic_score import promise_of, relevance
-from sanderling.frontier.ordering.ordering_registry import LOGS, ORDERINGS, TOPIC
-from sanderling.frontier.ordering.topic import Listener, pack_relevance, topic_of_query
-from sanderling.html.links import extract
-from sanderling.html.parser import parse
-from sanderling.html.text import letters, text
+from sanderling.config.settings import OrderingSettings
+from sanderling.fetch.link_resolution import resolve_links
+from sanderling.fetch.topic_score import build_link_scorer, score_page_relevance
+from sanderling.frontier.ordering.ordering_registry import LOGS_REQUIREMENT, ORDERINGS, TOPIC_REQUIREMENT
+from sanderling.frontier.ordering.topic import TopicScorer, build_topic_from_query, pack_relevance
+from sanderling.html.links import extract_metadata
+from sanderling.html.parser import parse_html
+from sanderling.html.text import extract_raw_text, render_text
 from sanderling.models import Link
 from sanderling.storage.link_graph import unpack_links
-from sanderling.warc.reader import read_record
-from sanderling.warc.records import Place
+from sanderling.warc.records import RecordLocation
+from sanderling.warc.warc_reader import read_record
 
 ALL = ("postgresql-doc-15", "python-django-doc", "sqlite3-doc", "libstdc++-12-doc", "junit4-doc")
 GRAPHS = (*ALL, ":".join(ALL))
@@ -172,8 +172,8 @@ def crawl_all(
     results = [_result(graph, first, masses)]
     sitemaps(Path(web.maps), web.homes, hits_of(log, known))
     for name in wanted[1:]:
-        if ORDERINGS[name].needs != TOPIC:
-            more = ["--access-log", str(log)] if ORDERINGS[name].needs == LOGS else []
+        if ORDERINGS[name].requirement != TOPIC_REQUIREMENT:
+            more = ["--access-log", str(log)] if ORDERINGS[name].requirement == LOGS_REQUIREMENT else []
             more += ["--sitemaps"] if name == "sitemap" else []
             results.append(_result(graph, crawl(web, name, folder / "run", more), masses))
     harvests = []
@@ -182,7 +182,7 @@ def crawl_all(
         good = relevant(bm25(query, texts), int(RELEVANT * len(texts)))
         harvests.append(_harvest(graph, first, query, good, known))
         for name in wanted:
-            if ORDERINGS[name].needs == TOPIC:
+            if ORDERINGS[name].requirement == TOPIC_REQUIREMENT:
                 run = crawl(web, name, folder / "run", ["--query", query, *budget])
                 harvests.append(_harvest(graph, run, query, good, known))
     return results, harvests
@@ -201,18 +201,22 @@ def weigh(folder: Path, options: argparse.Namespace) -> Costs:
     known = Graph(tuple(graph.pages), tuple(() for _ in graph.pages))
     folder.mkdir(parents=True, exist_ok=True)
     log = access_log(known, folder / "access.log")
-    wishes = {"": Order(), TOPIC: Order(query=query), LOGS: Order(access_log=(str(log),))}
+    wishes = {
+        "": OrderingSettings(),
+        TOPIC_REQUIREMENT: OrderingSettings(query=query),
+        LOGS_REQUIREMENT: OrderingSettings(access_log=(str(log),)),
+    }
     single = LinkGraph("", graph.seed, {graph.seed: structs.replace(graph.pages[graph.seed], links=())})
-    start = min(replay(single, Order(), folder / "replay").seconds for _ in range(3))  # to begin and to end
+    start = min(replay(single, OrderingSettings(), folder / "replay").seconds for _ in range(3))  # to begin and to end
     spent: dict[str, list[float]] = {}
     for turn in range(options.rounds):
         for name in chosen(options):
-            needs = ORDERINGS[name].needs
-            wish = structs.replace(wishes[needs], order=name)
-            run = replay(graph, wish, folder / "replay", listening(query) if needs == TOPIC else plain)
+            needs = ORDERINGS[name].requirement
+            wish = structs.replace(wishes[needs], ordering=name)
+            run = replay(graph, wish, folder / "replay", listening(query) if needs == TOPIC_REQUIREMENT else plain)
             spent.setdefault(name, []).append(1000 * (run.seconds - start) / len(run.order))
             print(f"  round {turn + 1}, {name}: {spent[name][-1]:.3f} ms for a page", file=sys.stderr)
-    topics = {name for name in spent if ORDERINGS[name].needs == TOPIC}
+    topics = {name for name in spent if ORDERINGS[name].requirement == TOPIC_REQUIREMENT}
     heard = min(_hearing(graph, query) for _ in range(options.rounds))
     return Costs(_whole(folder, options), {name: min(times) for name, times in spent.items()},
                  {name: heard if name in topics else 0.0 for name in spent})  # fmt: skip
@@ -233,12 +237,16 @@ def run_races(folder: Path, options: argparse.Namespace) -> list[Speed]:
         known, _ = read_graph(folder / "first")
         log = access_log(known, folder / "access.log")
         sitemaps(Path(web.maps), web.homes, hits_of(log, known))
-        more = {"": [], TOPIC: ["--query", QUERIES[RACE_SITE][2]], LOGS: ["--access-log", str(log)]}
+        more = {
+            "": [],
+            TOPIC_REQUIREMENT: ["--query", QUERIES[RACE_SITE][2]],
+            LOGS_REQUIREMENT: ["--access-log", str(log)],
+        }
 
         start = min(crawl(web, BASELINE, folder / "run", ["--limit", "1"]).cpu_seconds for _ in range(2))
 
         def one(name: str) -> Timed:
-            run = crawl(web, name, folder / "run", more[ORDERINGS[name].needs])
+            run = crawl(web, name, folder / "run", more[ORDERINGS[name].requirement])
             return Timed(len(run.pages), run.cpu_seconds - start, run.wall_seconds)
 
         return race(chosen(options), options.races, one)
@@ -246,12 +254,12 @@ def run_races(folder: Path, options: argparse.Namespace) -> list[Speed]:
 
 def listening(query: str) -> Look:
     """What a migrant with a topic sees on a page."""
-    topic = Listener(topic_of_query(query))
+    topic = TopicScorer(build_topic_from_query(query))
 
     def look(page: Page) -> tuple[Mapping[str, bytes], tuple[Link, ...]]:
-        tree = parse(Path(page.file).read_bytes(), "") if page.file.endswith("html") else parse(b"", "")
-        marks = {"relevance": pack_relevance(topic.relevance(tree.text))}
-        return marks, tuple(structs.replace(link, promise=topic.promise(link.anchor, "")) for link in page.links)
+        tree = parse_html(Path(page.file).read_bytes(), "") if page.file.endswith("html") else parse_html(b"", "")
+        marks = {"relevance": pack_relevance(topic.score_page(tree.text))}
+        return marks, tuple(structs.replace(link, topic_score=topic.score_link(link.anchor, "")) for link in page.links)
 
     return look
 
@@ -259,17 +267,17 @@ def listening(query: str) -> Look:
 def _hearing(graph: LinkGraph, query: str) -> float:
     """CPU milliseconds for a page that a migrant spends on the topic."""
     pages = [page for page in graph.pages.values() if page.file.endswith("html")][:: max(1, len(graph.pages) // HEARD)]
-    topic, spent = Listener(topic_of_query(query)), 0.0
+    topic, spent = TopicScorer(build_topic_from_query(query)), 0.0
     for page in pages:
-        tree = parse(Path(page.file).read_bytes(), "")
-        found = extract(tree, page.url)
-        letters(tree)
-        links_of(found, False)  # what is remembered of URLs is there for both
+        tree = parse_html(Path(page.file).read_bytes(), "")
+        found = extract_metadata(tree, page.url)
+        extract_raw_text(tree)
+        resolve_links(found, False)  # what is remembered of URLs is there for both
         begin = time.process_time()
-        relevance(topic, tree, found.title)
-        links_of(found, False, promise_of(topic, tree, found))
+        score_page_relevance(topic, tree, found.title)
+        resolve_links(found, False, build_link_scorer(topic, tree, found))
         middle = time.process_time()
-        links_of(found, False)
+        resolve_links(found, False)
         spent += 2 * middle - begin - time.process_time()
     return 1000 * spent / len(pages)
 
@@ -320,11 +328,13 @@ def read_graph(folder: Path) -> tuple[Graph, dict[str, str]]:
     ).fetchall()
     db.close()
     places = {row[0]: place for place, row in enumerate(rows)}
-    links = tuple(tuple(places[t] for t in unpack_links(row[2]).targets if t in places) for row in rows)
+    links = tuple(tuple(places[t] for t in unpack_links(row[2]).target_ids if t in places) for row in rows)
     texts = {}
     for _, url, _, file, start, length, mime, charset in rows:
         if mime == "text/html":
-            texts[url] = text(parse(read_record(folder / "c" / "archive", Place(file, start, length)).body, charset))
+            texts[url] = render_text(
+                parse_html(read_record(folder / "c" / "archive", RecordLocation(file, start, length)).body, charset)
+            )
     return Graph(tuple(row[1] for row in rows), links), texts
 
 

@@ -6,9 +6,9 @@ Slower than `visits.Crawler`, which keeps rows in memory; a test sees that both 
 from benchmarks.revisit.histories import DAY, Held, Trace
 
 from sanderling.db.connection import Connection, transaction
-from sanderling.revisit.budget import Budget
-from sanderling.revisit.policies.policy import Policy
-from sanderling.revisit.schedule import Diary, Facts
+from sanderling.revisit.budget import RevisitBudget
+from sanderling.revisit.policies.policy import RevisitPolicy
+from sanderling.revisit.schedule import RevisitSchedule, VisitFacts
 
 SITE = "site.test"
 KNOWN = (
@@ -20,26 +20,26 @@ KNOWN = (
 class StoredCrawler:
     """The production diary over the pages of a trace."""
 
-    def __init__(self, policy: Policy, trace: Trace, interval: float, db: Connection) -> None:
+    def __init__(self, policy: RevisitPolicy, trace: Trace, interval: float, db: Connection) -> None:
         self.db, self.trace, self.interval = db, trace, interval
-        self.diary = Diary(db, policy)
+        self.diary = RevisitSchedule(db, policy)
         self.visits: list[tuple[float, int]] = []
         db.execute("INSERT INTO hosts (id, name) VALUES (1, ?)", (f"http://{SITE}",))
 
     def allow(self, pages: int) -> None:
         """Follow the number of pages with the budget."""
-        self.diary.planner.budget = Budget(max(pages, 1) / (self.interval * DAY))
+        self.diary.planner.budget = RevisitBudget(max(pages, 1) / (self.interval * DAY))
 
     def enter(self, number: int, now: float) -> None:
         """A page is born, and fetched."""
         with transaction(self.db):
             self.db.execute(KNOWN, (number, self._path(number)))
-            self.diary.plan([self._facts(number, now, 0.0, False)])
+            self.diary.schedule_visits([self._facts(number, now, 0.0, False)])
 
     def leave(self, number: int) -> None:
         """A page is no more."""
         with transaction(self.db):
-            self.diary.drop([number])
+            self.diary.delete_pages([number])
 
     def hear(self, number: int, at: float, now: float) -> None:
         """It reads no sitemap."""
@@ -47,15 +47,15 @@ class StoredCrawler:
     def turn(self, now: float, room: int, held: Held) -> int:
         """Visit as many pages as there is room for."""
         with transaction(self.db):
-            chosen = [row.url for row in self.diary.due(now, room, ahead=True)]
+            chosen = [row.url_id for row in self.diary.load_due(now, room, include_early=True)]
         before = {number: held.since[number] for number in chosen}
         with transaction(self.db):
-            self.diary.plan([self._facts(n, now, before[n], held.look(n, now)) for n in chosen])
+            self.diary.schedule_visits([self._facts(n, now, before[n], held.look(n, now)) for n in chosen])
         self.visits += [(now, number) for number in chosen]
         return len(chosen)
 
-    def _facts(self, number: int, now: float, previous: float, changed: bool) -> Facts:
-        return Facts(number, SITE, self._path(number), now, previous, changed)
+    def _facts(self, number: int, now: float, previous: float, changed: bool) -> VisitFacts:
+        return VisitFacts(number, SITE, self._path(number), now, previous, changed)
 
     def _path(self, number: int) -> str:
         return f"/{self.trace.pages[number].path}"

@@ -17,13 +17,13 @@ from statistics import median
 from benchmarks.lib.doc_tables import written
 from msgspec import Struct
 
-from sanderling.db.connection import Connection, migrate, transaction
+from sanderling.db.connection import Connection, apply_migrations, transaction
 from sanderling.db.schema.revisit import MIGRATIONS
 from sanderling.revisit.budget import parse_budget
 from sanderling.revisit.model import change_rate
-from sanderling.revisit.policies.policy_registry import DEFAULT, POLICIES
-from sanderling.revisit.schedule import Diary, Facts
-from sanderling.revisit.visit_history import History, encode
+from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
+from sanderling.revisit.schedule import RevisitSchedule, VisitFacts
+from sanderling.revisit.visit_history import VisitHistory, encode_history
 from sanderling.storage.collection import open_collection
 
 DAY = 86_400.0
@@ -48,7 +48,7 @@ class Timed(Struct, frozen=True):
 def fill(db: Connection, records: int) -> None:
     """Make up pages with histories; due times lie evenly around now."""
     dice = random.Random(1)
-    beliefs = [change_rate.pack([dice.random() for _ in range(change_rate.POINTS)]) for _ in range(64)]
+    beliefs = [change_rate.pack_evidence([dice.random() for _ in range(change_rate.RATE_COUNT)]) for _ in range(64)]
     with transaction(db):
         db.executemany("INSERT INTO hosts (id, name) VALUES (?, ?)", [(n, f"http://h{n}.test") for n in range(HOSTS)])
         for start in range(0, records, 10_000):
@@ -66,12 +66,12 @@ def fill(db: Connection, records: int) -> None:
 
 def _history(dice: random.Random, beliefs: list[bytes]) -> bytes:
     last = NOW - DAY * dice.uniform(1, 60)
-    return encode(History(last - 90 * DAY, last, 5, 2, last, belief=dice.choice(beliefs)))
+    return encode_history(VisitHistory(last - 90 * DAY, last, 5, 2, last, rate_evidence=dice.choice(beliefs)))
 
 
 def measure(db: Connection, way: str, batches: int) -> Timed:
     """Choose and plan batch after batch."""
-    diary = Diary(db, POLICIES[DEFAULT], parse_budget(way) if way else None)
+    diary = RevisitSchedule(db, POLICIES[DEFAULT_POLICY], parse_budget(way) if way else None)
     choosing: list[float] = []
     waiting: list[float] = []
     planning: list[float] = []
@@ -82,12 +82,12 @@ def measure(db: Connection, way: str, batches: int) -> Timed:
         now = NOW + 60.0 * number
         start, wall = time.process_time(), time.perf_counter()
         with transaction(db):
-            rows = diary.due(now, BATCH, ahead=bool(way))
+            rows = diary.load_due(now, BATCH, include_early=bool(way))
         choosing.append(time.process_time() - start)
         waiting.append(time.perf_counter() - wall)
         start = time.process_time()
         with transaction(db):
-            diary.plan([_facts(row.url, now) for row in rows])
+            diary.schedule_visits([_facts(row.url_id, now) for row in rows])
         planning.append(time.process_time() - start)
     chosen, worst, waited, planned = (
         1000 * t for t in (median(choosing), max(choosing), median(waiting), median(planning))
@@ -95,8 +95,8 @@ def measure(db: Connection, way: str, batches: int) -> Timed:
     return Timed(way or "no budget", chosen, worst, waited, planned, before, memory())
 
 
-def _facts(url: int, now: float) -> Facts:
-    return Facts(url, f"h{url % HOSTS}.test", f"/d{url % 97}/p{url}.html", now, now - DAY, url % 5 == 0, 6)
+def _facts(url: int, now: float) -> VisitFacts:
+    return VisitFacts(url, f"h{url % HOSTS}.test", f"/d{url % 97}/p{url}.html", now, now - DAY, url % 5 == 0, 6)
 
 
 def memory() -> int:
@@ -128,7 +128,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, open_collection(Path(folder) / "c") as collection:
-        migrate(collection.db, {"refresh": MIGRATIONS})
+        apply_migrations(collection.db, {"refresh": MIGRATIONS})
         fill(collection.db, options.records)
         found = [measure(collection.db, way, options.batches) for way in ("", "100000/day")]
     text = report(options.records, found)

@@ -23,19 +23,19 @@ from benchmarks.revisit.histories import Trace, read, traces_in
 from benchmarks.revisit.rate_distribution import Law
 from benchmarks.revisit.trace_replay import Cell, Crawler, Oracle, Visitor, replay
 
-from sanderling.revisit.policies.policy_registry import DEFAULT, POLICIES
+from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
 
 CHART = Path("docs/images/freshness.svg")
 Places = Sequence[tuple[str, float]]
 """The rows of the table: traces, and the mean days between visits of a page."""
 
 RIVALS = ("fixed", "self-adjusting", "nutch")
-TOLD = f"{DEFAULT} + sitemap"
-COLUMNS = (*RIVALS, "heritrix", "cho", "lambda-crawl", DEFAULT, "law", "oracle", TOLD)
+TOLD = f"{DEFAULT_POLICY} + sitemap"
+COLUMNS = (*RIVALS, "heritrix", "cho", "lambda-crawl", DEFAULT_POLICY, "law", "oracle", TOLD)
 KNOWING = ("law", "oracle", TOLD)  # these know what nobody told the others
 COLOURS = {
     "fixed": "#c9ccd3", "self-adjusting": "#8d99ae", "nutch": "#5c677d", "oracle": "#f0c987",
-    DEFAULT: "#d1495b", TOLD: "#7a1f2e",
+    DEFAULT_POLICY: "#d1495b", TOLD: "#7a1f2e",
 }  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def table(runs: Runs, places: Places, columns: Sequence[str]) -> str:
         found = {name: runs.cell(trace, interval, name).freshness for name in columns}
         best = max((value for name, value in found.items() if name not in KNOWING), default=math.nan)
         cells = " | ".join(f"**{value:.4f}**" if value == best else f"{value:.4f}" for value in found.values())
-        lines.append(f"| {trace}, {interval:g} | {cells} | {runs.closed(trace, interval, DEFAULT):.0%} |")
+        lines.append(f"| {trace}, {interval:g} | {cells} | {runs.closed(trace, interval, DEFAULT_POLICY):.0%} |")
     return "\n".join(lines)
 
 
@@ -110,9 +110,9 @@ def targets(runs: Runs, places: Places) -> str:
     aims = []
     for interval in sorted({interval for _, interval in places}, reverse=True):
         traces = [trace for trace, each in places if each == interval]
-        share = sum(runs.closed(trace, interval, DEFAULT) for trace in traces) / len(traces)
-        capped = sum(_capped(runs.closed(trace, interval, DEFAULT)) for trace in traces) / len(traces)
-        won, gap = (sum(_gain(runs, trace, interval, name) for trace in traces) for name in (DEFAULT, "oracle"))
+        share = sum(runs.closed(trace, interval, DEFAULT_POLICY) for trace in traces) / len(traces)
+        capped = sum(_capped(runs.closed(trace, interval, DEFAULT_POLICY)) for trace in traces) / len(traces)
+        won, gap = (sum(_gain(runs, trace, interval, name) for trace in traces) for name in (DEFAULT_POLICY, "oracle"))
         aims.append(
             f"- each page once in {interval:g} days: {share:.0%} of the gap between uniform and the oracle is closed, "
             f"on average over the traces, {won / gap:.0%} of all gaps together, aim 90% {_verdict(share >= 0.9)}; "
@@ -120,10 +120,13 @@ def targets(runs: Runs, places: Places) -> str:
             + _by_law(runs, traces, interval)
         )
     for rival in (rival for rival in RIVALS if _replayed(runs, places, rival)):
-        below = [f"{t}, {i:g}" for t, i in places
-                 if runs.cell(t, i, DEFAULT).freshness < runs.cell(t, i, rival).freshness]  # fmt: skip
+        below = [
+            f"{t}, {i:g}"
+            for t, i in places
+            if runs.cell(t, i, DEFAULT_POLICY).freshness < runs.cell(t, i, rival).freshness
+        ]
         aims.append(
-            f"- {DEFAULT} is below {rival} {'in ' + '; '.join(below) if below else 'nowhere'} {_verdict(not below)}"
+            f"- {DEFAULT_POLICY} is below {rival} {'in ' + '; '.join(below) if below else 'nowhere'} {_verdict(not below)}"
         )
     if not _replayed(runs, places, TOLD):
         return "\n".join(aims)

@@ -18,15 +18,15 @@ class Law(Insider):
     def __init__(self, trace: Trace) -> None:
         count = len(trace.pages)
         super().__init__(count)
-        tables = change_rate.quiet_table(), change_rate.changed_table(), change_rate.value_table(0.0)
+        tables = change_rate.get_unchanged_table(), change_rate.get_changed_table(), change_rate.get_value_table(0.0)
         self.quiet, self.changed, self.value = (self.np.array(_whole(table)) for table in tables)
         self.belief = self.np.tile(self._spread([page.rate for page in trace.pages]), (count, 1))
 
     def _spread(self, true: list[float]) -> Any:
         np = self.np
-        logs = np.log(np.maximum(np.array(true), change_rate.SLOWEST) / change_rate.SLOWEST)
+        logs = np.log(np.maximum(np.array(true), change_rate.MIN_RATE) / change_rate.MIN_RATE)
         places = np.round(logs / np.log(change_rate.RATES[1] / change_rate.RATES[0])).astype(int)
-        counts = np.bincount(np.minimum(places, change_rate.POINTS - 1), minlength=change_rate.POINTS)
+        counts = np.bincount(np.minimum(places, change_rate.RATE_COUNT - 1), minlength=change_rate.RATE_COUNT)
         return (counts + 1e-3) / (counts + 1e-3).sum()
 
     def turn(self, now: float, room: int, held: Held) -> int:
@@ -43,10 +43,10 @@ class Law(Insider):
 
     def _slots(self, days: Any) -> Any:
         np = self.np
-        places = np.log(np.maximum(days, change_rate.SHORTEST) / change_rate.SHORTEST) * change_rate.STEPS + 0.5
-        return np.minimum(places.astype(int), change_rate.SIZE - 1)
+        places = np.log(np.maximum(days, change_rate.MIN_DAYS) / change_rate.MIN_DAYS) * change_rate.SLOTS_PER_E + 0.5
+        return np.minimum(places.astype(int), change_rate.SLOT_COUNT - 1)
 
 
-def _whole(table: change_rate.Table) -> list[change_rate.Row]:
+def _whole(table: change_rate.RateTable) -> list[change_rate.RateVector]:
     """All rows, in the order of the lattice."""
-    return [table[place] for place in range(change_rate.SIZE)]
+    return [table[place] for place in range(change_rate.SLOT_COUNT)]

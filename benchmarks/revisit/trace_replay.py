@@ -7,13 +7,13 @@ from typing import Protocol
 from benchmarks.revisit.histories import DAY, Held, Trace
 from msgspec import Struct
 
-from sanderling.revisit.budget import Budget
-from sanderling.revisit.model.announcer_trust import Kind
-from sanderling.revisit.plan_store import MemoryShelf, Row
+from sanderling.revisit.budget import RevisitBudget
+from sanderling.revisit.model.announcer_trust import Announcer
+from sanderling.revisit.plan_store import MemoryPlanStore, PlanRow
 from sanderling.revisit.planner import Planner
-from sanderling.revisit.policies.policy import Policy
-from sanderling.revisit.policies.sitemap_driven import Hint
-from sanderling.revisit.visit_history import Look
+from sanderling.revisit.policies.policy import RevisitPolicy
+from sanderling.revisit.policies.sitemap_driven import RevisitHint
+from sanderling.revisit.visit_history import Observation
 
 TURNS = 14  # per interval, but at least one a day
 
@@ -21,43 +21,43 @@ TURNS = 14  # per interval, but at least one a day
 class Crawler:
     """The production planner over the pages of a trace."""
 
-    def __init__(self, policy: Policy, trace: Trace, interval: float, told: bool) -> None:
-        self.shelf = MemoryShelf()
+    def __init__(self, policy: RevisitPolicy, trace: Trace, interval: float, told: bool) -> None:
+        self.shelf = MemoryPlanStore()
         self.planner = Planner(policy, self.shelf)
         self.trace, self.interval = trace, interval
         self.told = {n for n in range(len(trace.pages)) if told and n % 2}
 
     def allow(self, pages: int) -> None:
         """Follow the number of pages with the budget."""
-        self.planner.budget = Budget(max(pages, 1) / (self.interval * DAY))
+        self.planner.budget = RevisitBudget(max(pages, 1) / (self.interval * DAY))
 
     def enter(self, number: int, now: float) -> None:
         """A page is born, and fetched."""
-        row = self.planner.enter(number, f"http://site.test/{self.trace.pages[number].path}", now)
+        row = self.planner.add_page(number, f"http://site.test/{self.trace.pages[number].path}", now)
         if number in self.told:
-            row = self.planner.hinted(row, Hint(now), Kind.SITEMAP, now)
-        self.shelf.put([row])
+            row = self.planner.apply_hint(row, RevisitHint(now), Announcer.SITEMAP, now)
+        self.shelf.update_rows([row])
 
     def leave(self, number: int) -> None:
         """A page is no more."""
-        self.planner.left(self.shelf.rows[number].url)
-        self.shelf.drop(number)
+        self.planner.remove_page(self.shelf.rows[number].url)
+        self.shelf.delete_row(number)
 
     def hear(self, number: int, at: float, now: float) -> None:
         """A page changed; if it is in the sitemap, that says so."""
         row = self.shelf.rows.get(number)
         if row is not None and number in self.told:
-            self.shelf.put([self.planner.announced(row, at, Kind.SITEMAP, now)])
+            self.shelf.update_rows([self.planner.apply_announcement(row, at, Announcer.SITEMAP, now)])
 
     def turn(self, now: float, room: int, held: Held) -> int:
         """Visit as many pages as there is room for."""
-        rows = self.planner.due(now, room, ahead=True)
-        self.shelf.put([self._visit(row, now, held) for row in rows])
-        self.planner.sweep(now, len(rows))
+        rows = self.planner.select_due(now, room, include_early=True)
+        self.shelf.update_rows([self._visit(row, now, held) for row in rows])
+        self.planner.replan_oldest(now, len(rows))
         return len(rows)
 
-    def _visit(self, row: Row, now: float, held: Held) -> Row:
-        return self.planner.seen(row, Look(now, held.look(row.id, now)))
+    def _visit(self, row: PlanRow, now: float, held: Held) -> PlanRow:
+        return self.planner.record_visit(row, Observation(now, held.look(row.id, now)))
 
 
 class Insider:

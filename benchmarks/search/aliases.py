@@ -16,10 +16,10 @@ from pathlib import Path
 from benchmarks.lib.doc_sites import SITES, unpacked
 from lxml import etree, html
 
-from sanderling.html.parser import parse
-from sanderling.html.text import text
-from sanderling.search.aliases.finder import find_aliases, gather
-from sanderling.search.aliases.mentions import Wanted, fold
+from sanderling.html.parser import parse_html
+from sanderling.html.text import render_text
+from sanderling.search.aliases.finder import collect_evidence, find_aliases
+from sanderling.search.aliases.mentions import NameMatcher, fold_name
 
 INLINE = frozenset("code em i b strong dfn tt a q span var cite acronym abbr kbd samp".split())  # noqa: SIM905
 CUE = re.compile(
@@ -90,7 +90,7 @@ def collect(folder: Path) -> tuple[set[Pair], list[tuple[str, bytes]], float, fl
         if WORTH.search(page):
             pairs.update(labels(page))
         start = time.process_time()
-        texts.append((source, text(parse(page)).encode()))
+        texts.append((source, render_text(parse_html(page)).encode()))
         seconds += time.process_time() - start
         megabytes += len(page) / 1e6
     return pairs, texts, megabytes, seconds
@@ -112,12 +112,12 @@ def main() -> None:
 
 def quality(pairs: set[Pair], texts: list[tuple[str, bytes]], show: bool) -> None:
     """Print precision, recall and F; an alias that is right but marked up nowhere counts as wrong."""
-    gold = {(fold(name), fold(alias)) for name, alias in pairs}
+    gold = {(fold_name(name), fold_name(alias)) for name, alias in pairs}
     gold |= {(alias, name) for name, alias in gold}
     names = sorted({name for name, _ in gold})
     found = find_aliases(texts, names)
     for most in (1, 3, 10):
-        said = {(name, fold(alias.alias)) for name, aliases in found.items() for alias in aliases[:most]}
+        said = {(name, fold_name(alias.alias)) for name, aliases in found.items() for alias in aliases[:most]}
         right = len(said & gold)
         precision, recall = right / len(said), right / len(gold)
         score = 2 * precision * recall / (precision + recall)
@@ -132,16 +132,16 @@ def speed(pairs: set[Pair], texts: list[tuple[str, bytes]]) -> list[str]:
     size = sum(len(body) for _, body in texts) / 1e6
     many = [name for pair in pairs for name in pair] + [f"Name {number}" for number in range(10_000)]
     for what, names in (("1 name", many[:1]), (f"{len(many):,} names", many)):
-        wanted = Wanted(names)
+        wanted = NameMatcher(names)
         start = time.process_time()
-        gather(texts, wanted)
+        collect_evidence(texts, wanted)
         print(f"{what}: {size / (time.process_time() - start):,.0f} MB/s of text per core ({size:.0f} MB)")
     return many
 
 
 def load(file: str) -> Iterator[tuple[str, str]]:
     """Read one page as text, in the process that looks for names in it."""
-    yield file, text(parse(Path(file).read_bytes()))
+    yield file, render_text(parse_html(Path(file).read_bytes()))
 
 
 def together(files: list[str], names: list[str], workers: int) -> None:

@@ -23,12 +23,12 @@ from pathlib import Path
 from benchmarks.lib.doc_tables import written
 from msgspec import Struct
 
-from sanderling.search.engine import Finder
-from sanderling.search.feedback.click_model import Look, weigh
-from sanderling.search.fields import page_id
-from sanderling.search.index import Index, open_index
-from sanderling.search.measures import ndcg
-from sanderling.search.search_types import Ask, Document
+from sanderling.search.engine import SearchEngine
+from sanderling.search.feedback.click_model import RankingImpression, compute_weights
+from sanderling.search.fields import compute_page_id
+from sanderling.search.index import SearchIndex, open_search_index
+from sanderling.search.measures import compute_ndcg
+from sanderling.search.search_types import Document, SearchRequest
 
 QUESTIONS = 50
 RELEARN = 50
@@ -57,9 +57,9 @@ class Outcome(Struct, frozen=True):
     without: float  # after, had the hostile clicks of this very run been left out of the last lesson
 
 
-def posed(folder: Path, scratch: Path) -> tuple[Index, list[Posed]]:
+def posed(folder: Path, scratch: Path) -> tuple[SearchIndex, list[Posed]]:
     """The real index of a collection, and its questions."""
-    index = open_index(scratch, write=True)
+    index = open_search_index(scratch, write=True)
     assert index is not None
     rows = [json.loads(line) for line in (folder / "docs.jsonl").read_text().splitlines()]
     index.replace(Document(row["id"], row["title"], body=row["text"], language="en") for row in rows)
@@ -82,15 +82,15 @@ def judged(path: Path) -> dict[str, dict[str, float]]:
 class World:
     """Questions, their popularity, and what was learned so far."""
 
-    def __init__(self, index: Index, questions: list[Posed], seed: int) -> None:
+    def __init__(self, index: SearchIndex, questions: list[Posed], seed: int) -> None:
         self.honest, self.hostile = random.Random(seed), random.Random(seed + 1_000)
         self.questions = self.honest.sample(questions, min(QUESTIONS, len(questions)))
         self.popularity = [1 / rank for rank in range(1, len(self.questions) + 1)]
         self.keys = {question.text: question.key for question in self.questions}
-        self.finder = Finder(index, self.behaviour)
+        self.finder = SearchEngine(index, self.behaviour)
         self.learned: dict[str, dict[int, float]] = {}
         self.shown: dict[str, list[str]] = {}
-        self.looks: list[Look] = []
+        self.looks: list[RankingImpression] = []
         self.pushed: dict[str, str] = {}
 
     def behaviour(self, text: str) -> Callable[[int], float]:
@@ -98,23 +98,23 @@ class World:
         mine = self.learned.get(self.keys[text], {})
         return lambda page: mine.get(page, 0.0)
 
-    def learn(self, looks: Iterable[Look]) -> None:
+    def learn(self, looks: Iterable[RankingImpression]) -> None:
         """Weigh all looks anew."""
         self.learned, self.shown = {}, {}
-        for (key, url), weight in weigh(looks).items():
+        for (key, url), weight in compute_weights(looks).items():
             if weight.value:
-                self.learned.setdefault(key, {})[page_id(url)] = weight.value
+                self.learned.setdefault(key, {})[compute_page_id(url)] = weight.value
 
     def ranking(self, question: Posed) -> list[str]:
         """The result list as search shows it now."""
         if question.key not in self.shown:
-            ask = Ask(question.text, limit=10, facets=False, snippets=False, now=OLD)
+            ask = SearchRequest(question.text, limit=10, include_facets=False, include_snippets=False, now=OLD)
             self.shown[question.key] = [hit.url for hit in self.finder.search(ask).hits]
         return self.shown[question.key]
 
     def quality(self) -> tuple[float, float]:
         """Mean nDCG@10, by popularity and evenly."""
-        values = [ndcg(self.ranking(question), question.gains) for question in self.questions]
+        values = [compute_ndcg(self.ranking(question), question.gains) for question in self.questions]
         by_popularity = sum(v * p for v, p in zip(values, self.popularity, strict=True)) / sum(self.popularity)
         return by_popularity, sum(values) / len(values)
 
@@ -129,7 +129,7 @@ class World:
             if dice[place] < (place + 1) ** -0.7 and dice[10 + place] < (LIKES if relevant else SLIPS):
                 chosen[place] = 1.0 if dice[20 + place] < (STAYS if relevant else LINGERS) else 0.2
         client = f"reader {self.honest.randrange(CLIENTS)}"
-        self.looks.append(Look(client, question.key, tuple(shown), chosen))
+        self.looks.append(RankingImpression(client, question.key, tuple(shown), chosen))
         return len(chosen)
 
     def push(self) -> None:
@@ -141,10 +141,10 @@ class World:
             target = self.pushed.setdefault(question.key, self.hostile.choice(bad))
             target = target if target in shown else bad[-1]
             client = f"{PUSHER} {self.hostile.randrange(HOSTILE_CLIENTS)}"
-            self.looks.append(Look(client, question.key, tuple(shown), {shown.index(target): 1.0}))
+            self.looks.append(RankingImpression(client, question.key, tuple(shown), {shown.index(target): 1.0}))
 
 
-def simulate(index: Index, questions: list[Posed], seed: int, visits: int, hostile: float) -> Outcome:
+def simulate(index: SearchIndex, questions: list[Posed], seed: int, visits: int, hostile: float) -> Outcome:
     """Let users come and go, and measure before and after."""
     world = World(index, questions, seed)
     before, before_even = world.quality()
@@ -155,7 +155,7 @@ def simulate(index: Index, questions: list[Posed], seed: int, visits: int, hosti
         if number % RELEARN == 0 or number == visits:
             world.learn(world.looks)
     after, after_even = world.quality()
-    world.learn(look for look in world.looks if not look.client.startswith(PUSHER))
+    world.learn(look for look in world.looks if not look.client_id.startswith(PUSHER))
     return Outcome(before, after, before_even, after_even, world.quality()[0])
 
 

@@ -25,10 +25,10 @@ from urllib.parse import quote_plus
 
 from benchmarks.lib.doc_tables import written
 
-from sanderling.search.engine import Finder, nothing_learned
-from sanderling.search.index import open_index
-from sanderling.search.measures import average_precision, ndcg, precision
-from sanderling.search.search_types import Ask, Document
+from sanderling.search.engine import SearchEngine, ignore_behavior
+from sanderling.search.index import open_search_index
+from sanderling.search.measures import compute_average_precision, compute_ndcg, compute_precision
+from sanderling.search.search_types import Document, SearchRequest
 from sanderling.storage.collection import open_collection
 
 REFERENCE = {"cran": 0.286, "cran with -1": 0.404, "med": 0.511, "cacm": 0.273}  # stated with the collections
@@ -87,9 +87,9 @@ def report(name: str, rankings: dict[str, list[str]], qrels: Path) -> None:
             continue
         judged = {q: {d for d, g in found.items() if g >= least} for q, found in grades.items()}
         judged = {q: found for q, found in judged.items() if found and q in rankings}
-        scores = [average_precision(rankings[q], found) for q, found in judged.items()]
-        tens = [precision(rankings[q], found) for q, found in judged.items()]
-        gains = [ndcg(rankings[q], dict.fromkeys(found, 1.0)) for q, found in judged.items()]
+        scores = [compute_average_precision(rankings[q], found) for q, found in judged.items()]
+        tens = [compute_precision(rankings[q], found) for q, found in judged.items()]
+        gains = [compute_ndcg(rankings[q], dict.fromkeys(found, 1.0)) for q, found in judged.items()]
         n = len(judged)
         found = f"**{sum(scores) / n:.3f}** | {REFERENCE[label]:.3f} | {sum(tens) / n:.3f} | {sum(gains) / n:.3f}"
         print(f"| {label} | {found} |")
@@ -122,13 +122,13 @@ def speed(pages: int, seconds: float) -> None:
 
 def in_processor_time(folder: Path, count: int = 300) -> str:
     """What one question costs the processor, without a network: it does not depend on who else uses the machine."""
-    index = open_index(folder / "index", write=False)
+    index = open_search_index(folder / "index", write=False)
     assert index is not None
-    finder, words, dice, spans = Finder(index, nothing_learned), vocabulary(), random.Random(7), []
+    finder, words, dice, spans = SearchEngine(index, ignore_behavior), vocabulary(), random.Random(7), []
     for _ in range(count):
         text = " ".join(question(words, dice))
         began = time.process_time()
-        finder.search(Ask(text, 0, 10, False, True, now=time.time()))
+        finder.search(SearchRequest(text, 0, 10, False, True, now=time.time()))
         spans.append(time.process_time() - began)
     spans.sort()
     half, most = spans[count // 2], spans[int(count * 0.99)]
@@ -273,7 +273,7 @@ def crawling(folder: Path) -> Iterator[str]:
 def fill(folder: Path, documents: Iterator[Document]) -> None:
     """A collection with nothing but an index."""
     open_collection(folder).close()
-    index = open_index(folder / "index", write=True)
+    index = open_search_index(folder / "index", write=True)
     assert index is not None
     batch: list[Document] = []
     for number, document in enumerate(documents, 1):

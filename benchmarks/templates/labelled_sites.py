@@ -8,9 +8,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sanderling.fingerprint.structure import features, structure
-from sanderling.html.parser import Document, parse
-from sanderling.templates.template_views import Look
+from sanderling.fingerprint.structure import decode_features, fingerprint_structure
+from sanderling.html.parser import Document, parse_html
+from sanderling.templates.template_views import PageView
 
 ROOT = "http://site"
 
@@ -54,10 +54,10 @@ def title_of(tree: Document) -> str:
     return " ".join(title.text.split()) if title is not None else ""
 
 
-def looks(site: Site) -> dict[str, Look]:
+def looks(site: Site) -> dict[str, PageView]:
     """Every page of a site as the index sees it."""
     found = {}
     for number, path in enumerate(site.types, 1):
-        tree = parse(site.read(path))
-        found[path] = Look(number, f"{ROOT}/{path}", title_of(tree), features(structure(tree)))
+        tree = parse_html(site.read(path))
+        found[path] = PageView(number, f"{ROOT}/{path}", title_of(tree), decode_features(fingerprint_structure(tree)))
     return found

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from benchmarks.templates.labelled_sites import Site, looks
 from msgspec import Struct
 
-from sanderling.fingerprint.structure import likeness
-from sanderling.html.parser import parse
-from sanderling.html.tag_tree import Node, clean
-from sanderling.html.tree_match import RIVALS
+from sanderling.fingerprint.structure import compute_feature_similarity
+from sanderling.html.parser import parse_html
+from sanderling.html.tag_tree import TagNode, build_tag_tree
+from sanderling.html.tree_match import SIMILARITY_MEASURES
 from sanderling.templates.classifier import asked_for, own_lists
-from sanderling.templates.learn_templates import learn
+from sanderling.templates.learn_templates import learn_host_templates
 from sanderling.templates.template_index import STRAY_LIKENESS
 
 TARGET = 0.97
@@ -39,7 +39,7 @@ class Finder:
 
     def __init__(self, site: Site) -> None:
         self.seen = looks(site)
-        self.model = learn(list(self.seen.values()))
+        self.model = learn_host_templates(list(self.seen.values()))
         self.numbers = {path: self.model.place(look) for path, look in self.seen.items()}
         self.placed: defaultdict[int, set[str]] = defaultdict(set)
         for path, number in self.numbers.items():
@@ -57,7 +57,9 @@ class Finder:
         if self.numbers[sample] < self.model.count:
             wanted = own_lists(features, Counter(self.seen[path].features for path in found))
             return {path for path in found if wanted <= self.seen[path].features}
-        return {path for path in found if likeness(self.seen[path].features, features) >= STRAY_LIKENESS}
+        return {
+            path for path in found if compute_feature_similarity(self.seen[path].features, features) >= STRAY_LIKENESS
+        }
 
 
 def find_types(site: Site, samples: int) -> dict[str, Found]:
@@ -105,7 +107,7 @@ def methods_table(sites: Sequence[Site]) -> Iterator[str]:
     yield "| method | best threshold | " + " | ".join(site.name for site in sites) + " | pairs/s |"
     yield "|---|---:|" + "---:|" * (len(sites) + 1)
     trees = {site.name: _some_trees(site) for site in sites}
-    for name, method in RIVALS.items():
+    for name, method in SIMILARITY_MEASURES.items():
         start, pairs, scores = time.perf_counter(), 0, {}
         for site, kinds in trees.items():
             scores[site] = {a: {b: method(kinds[a][1], kinds[b][1]) for b in kinds} for a in kinds}
@@ -119,16 +121,16 @@ def methods_table(sites: Sequence[Site]) -> Iterator[str]:
         yield f"| {name} | {best:.2f} | {cells} | {speed:,.0f} |"
 
 
-def _some_trees(site: Site) -> dict[str, tuple[str, Node]]:
+def _some_trees(site: Site) -> dict[str, tuple[str, TagNode]]:
     chooser = random.Random(5)
     found = {}
     for kind, members in site.of_type().items():
         for path in chooser.sample(members, min(12, len(members))):
-            found[path] = (kind, clean(parse(site.read(path))))
+            found[path] = (kind, build_tag_tree(parse_html(site.read(path))))
     return found
 
 
-def _at(scores: Mapping[str, Mapping[str, float]], kinds: Mapping[str, tuple[str, Node]], threshold: float) -> float:
+def _at(scores: Mapping[str, Mapping[str, float]], kinds: Mapping[str, tuple[str, TagNode]], threshold: float) -> float:
     """Macro F1 where everything over a threshold is taken."""
     per_type: defaultdict[str, list[float]] = defaultdict(list)
     for sample, row in scores.items():

@@ -8,16 +8,16 @@ from urllib.parse import unquote, urldefrag, urljoin
 from benchmarks.templates.labelled_sites import ROOT, Site, title_of
 from msgspec import Struct
 
-from sanderling.fingerprint.structure import features, structure
-from sanderling.frontier.ordering.protocol import Finding
-from sanderling.html.parser import Document, parse
-from sanderling.html.tag_tree import place_of
+from sanderling.fingerprint.structure import decode_features, fingerprint_structure
+from sanderling.frontier.ordering.protocol import FoundUrl
+from sanderling.html.parser import Document, parse_html
+from sanderling.html.tag_tree import get_tag_path
 from sanderling.models import Url
 from sanderling.templates.classifier import Recogniser
 from sanderling.templates.driven_ordering import RANKS, Driven
 from sanderling.templates.link_model import LinkSeen, Navigator, parents_of
 from sanderling.templates.link_outcomes import Arrival
-from sanderling.templates.template_views import Look
+from sanderling.templates.template_views import PageView
 
 
 class Web(Struct, frozen=True):
@@ -33,9 +33,9 @@ def web_of(site: Site) -> Web:
     ids = {path: number for number, path in enumerate(site.types, 1)}
     pages = {}
     for path, number in ids.items():
-        tree = parse(site.read(path))
+        tree = parse_html(site.read(path))
         links = [(ids[target], link) for target, link in _links(tree, path, ids).items()]
-        pages[path] = Arrival(number, f"{ROOT}/{path}", title_of(tree), structure(tree), links)
+        pages[path] = Arrival(number, f"{ROOT}/{path}", title_of(tree), fingerprint_structure(tree), links)
     return Web(pages, {number: path for path, number in ids.items()}, "index.html")
 
 
@@ -51,7 +51,9 @@ def _links(tree: Document, path: str, known: Mapping[str, int]) -> dict[str, Lin
         target = url.removeprefix(f"{ROOT}/") or "index.html"
         target += "index.html" if target.endswith("/") else ""
         if target in known and target != path and target not in found:
-            found[target] = LinkSeen(f"{ROOT}/{target}", " ".join(element.text.split())[:200], base, place_of(element))
+            found[target] = LinkSeen(
+                f"{ROOT}/{target}", " ".join(element.text.split())[:200], base, get_tag_path(element)
+            )
     return found
 
 
@@ -73,7 +75,7 @@ def breadth(web: Web, budget: int) -> list[str]:
 def drive(web: Web, sample: str, budget: int) -> list[str]:
     """Pages in the order of a crawl driven by one sample, through the ordering that real crawls use."""
     page = web.pages[sample]
-    look = Look(page.id, page.url, page.title, features(page.signature))
+    look = PageView(page.id, page.url, page.title, decode_features(page.signature))
     order = Driven(Recogniser([look]), Navigator([page.url]))
     ranks: dict[int, float] = {page.id: -2.0, web.pages[web.start].id: -1.0}
     above = _above(web, page.url)
@@ -92,10 +94,12 @@ def drive(web: Web, sample: str, budget: int) -> list[str]:
         new = [(target, link) for target, link in arrival.links if target not in ranks]
         depth = depths.setdefault(number, 1) + 1
         depths |= {target: depth for target, _ in new}
-        findings = [Finding(Url(link.url), depth, number) for _, link in new]
+        findings = [FoundUrl(Url(link.url), depth, number) for _, link in new]
         ranks |= {target: place for (target, _), place in zip(new, order.rank(findings), strict=True)}
         order.note(arrival)
-        gains = {target: gain for target, gain in order.gains().items() if target in ranks and target not in done}
+        gains = {
+            target: gain for target, gain in order.pop_rank_gains().items() if target in ranks and target not in done
+        }
         ranks |= {target: ranks[target] - gain for target, gain in gains.items()}
         for target in dict.fromkeys([*(target for target, _ in new), *gains]):
             heapq.heappush(heap, (ranks[target], target))

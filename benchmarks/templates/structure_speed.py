@@ -10,14 +10,14 @@ from pathlib import Path
 
 from benchmarks.templates.labelled_sites import ROOT, Site
 
-from sanderling.db.connection import connect, migrate
+from sanderling.db.connection import apply_migrations, connect_sqlite
 from sanderling.db.schema.templates import MIGRATIONS
-from sanderling.fingerprint.structure import structure
-from sanderling.html.links import extract
-from sanderling.html.parser import Document, Element, parse
-from sanderling.html.tag_tree import Node, clean
-from sanderling.html.tree_match import RIVALS
-from sanderling.templates.template_index import Stored, Structures
+from sanderling.fingerprint.structure import fingerprint_structure
+from sanderling.html.links import extract_metadata
+from sanderling.html.parser import Document, Element, parse_html
+from sanderling.html.tag_tree import TagNode, build_tag_tree
+from sanderling.html.tree_match import SIMILARITY_MEASURES
+from sanderling.templates.template_index import IndexedPage, Structures
 
 SIGNATURE_TARGET, LOOKUP_TARGET, PAIRS_TARGET = 0.15, 0.020, 200
 
@@ -49,18 +49,18 @@ def signature_cost(sites: Sequence[Site]) -> Iterator[str]:
         once: defaultdict[str, float] = defaultdict(float)
         for body in bodies:
             t0 = time.perf_counter()
-            tree = parse(body)
+            tree = parse_html(body)
             t1 = time.perf_counter()
-            extract(tree, ROOT)
+            extract_metadata(tree, ROOT)
             t2 = time.perf_counter()
-            structure(tree)
+            fingerprint_structure(tree)
             t3 = time.perf_counter()
             once["parse"] += t1 - t0
             once["links"] += t2 - t1
             once["signature"] += t3 - t2
         spent = {name: min(value, once[name] / len(bodies)) for name, value in spent.items()}
     whole, alone = spent["signature"] / (spent["parse"] + spent["links"]), spent["signature"] / spent["parse"]
-    size = statistics.mean(len(structure(parse(body))) for body in bodies)
+    size = statistics.mean(len(fingerprint_structure(parse_html(body))) for body in bodies)
     yield "### Speed"
     yield ""
     yield "| what | measured | target |"
@@ -80,12 +80,12 @@ def matching_speed(sites: Sequence[Site]) -> Iterator[str]:
     pairs = []
     cleaned = 0.0
     for site in sites:
-        documents = [parse(site.read(path)) for path in chooser.sample(sorted(site.types), 40)]
+        documents = [parse_html(site.read(path)) for path in chooser.sample(sorted(site.types), 40)]
         start = time.perf_counter()
-        trees = [clean(document) for document in documents]
+        trees = [build_tag_tree(document) for document in documents]
         cleaned += time.perf_counter() - start
         pairs += [(a, b) for a in trees[:20] for b in trees[20:]]
-    method = RIVALS["simple tree matching"]
+    method = SIMILARITY_MEASURES["simple tree matching"]
     seconds = timed(lambda: [method(a, b) for a, b in pairs], 3)
     raw = _raw_pair(sites)
     yield f"| Simple Tree Matching, pairs of cleaned pages per second | {len(pairs) / seconds:,.0f} | {PAIRS_TARGET} |"
@@ -93,40 +93,40 @@ def matching_speed(sites: Sequence[Site]) -> Iterator[str]:
     yield f"| one pair of uncleaned trees of {raw[0].size:,} and {raw[1].size:,} nodes | {_seconds(raw):.0f} ms | |"
 
 
-def _raw_pair(sites: Sequence[Site]) -> tuple[Node, Node]:
+def _raw_pair(sites: Sequence[Site]) -> tuple[TagNode, TagNode]:
     """The two pages nearest to 2,000 elements, as they are."""
     site = max(sites, key=lambda site: len(site.types))
     chooser = random.Random(6)
-    trees = [_raw(parse(site.read(path))) for path in chooser.sample(sorted(site.types), 400)]
+    trees = [_raw(parse_html(site.read(path))) for path in chooser.sample(sorted(site.types), 400)]
     first, second = sorted(trees, key=lambda tree: abs(tree.size - 2_000))[:2]
     return first, second
 
 
-def _raw(tree: Document) -> Node:
-    def node(element: Element, depth: int) -> Node:
+def _raw(tree: Document) -> TagNode:
+    def node(element: Element, depth: int) -> TagNode:
         children = [child for child in element.children if isinstance(child, Element)] if depth < 100 else []
-        return Node(element.tag, tuple(node(child, depth + 1) for child in children))
+        return TagNode(element.tag, tuple(node(child, depth + 1) for child in children))
 
     body = tree.find("body")
-    return node(body, 0) if body is not None else Node("body")
+    return node(body, 0) if body is not None else TagNode("body")
 
 
-def _seconds(pair: tuple[Node, Node]) -> float:
-    return 1000 * timed(lambda: RIVALS["simple tree matching"](*pair), 3)
+def _seconds(pair: tuple[TagNode, TagNode]) -> float:
+    return 1000 * timed(lambda: SIMILARITY_MEASURES["simple tree matching"](*pair), 3)
 
 
 def lookup_speed(sites: Sequence[Site], pages: int) -> Iterator[str]:
     """Look-ups among a million stored pages: real signatures, varied, on many hosts."""
     with tempfile.TemporaryDirectory() as folder:
-        db = connect(Path(folder, "structure.db"))
-        migrate(db, {"structure": MIGRATIONS})
+        db = connect_sqlite(Path(folder, "structure.db"))
+        apply_migrations(db, {"structure": MIGRATIONS})
         structures = Structures(db)
         signatures = _varied(sites, 40_000)
         chooser = random.Random(2)
         db.execute("BEGIN")
         for start in range(0, pages, 10_000):
             structures.add(
-                Stored(n, 1000 + n % 500, f"{ROOT}/{n}", "", chooser.choice(signatures))
+                IndexedPage(n, 1000 + n % 500, f"{ROOT}/{n}", "", chooser.choice(signatures))
                 for n in range(start + 1, start + 10_001)
             )
         db.execute("COMMIT")
@@ -149,7 +149,11 @@ def lookup_speed(sites: Sequence[Site], pages: int) -> Iterator[str]:
 def _varied(sites: Sequence[Site], count: int) -> list[bytes]:
     """Real signatures, and variants of them with blocks left out or doubled."""
     chooser = random.Random(1)
-    real = [structure(parse(site.read(path))) for site in sites for path in chooser.sample(sorted(site.types), 200)]
+    real = [
+        fingerprint_structure(parse_html(site.read(path)))
+        for site in sites
+        for path in chooser.sample(sorted(site.types), 200)
+    ]
     found = set(real)
     while len(found) < count:
         signature = bytearray(chooser.choice(real))

@@ -8,7 +8,7 @@ from functools import lru_cache
 Clock = Callable[[], float]
 """Seconds since 1970, as a plain function: pass `time.time`, or a simulated clock."""
 
-real: Clock = time.time
+system_clock: Clock = time.time
 
 
 class SimulatedClock:
@@ -26,22 +26,22 @@ class SimulatedClock:
         return self.now
 
 
-class Steady:
+class MonotonicClock:
     """A clock for waiting: where the other is set back, it goes on from what it showed."""
 
-    def __init__(self, clock: Clock = real) -> None:
+    def __init__(self, clock: Clock = system_clock) -> None:
         self._clock = clock
-        self._shown = self._ahead = 0.0
+        self._last_time = self._offset = 0.0
 
     def __call__(self) -> float:
         now = self._clock()
-        self._ahead = max(self._ahead, self._shown - now)
-        self._shown = now + self._ahead
-        return self._shown
+        self._offset = max(self._offset, self._last_time - now)
+        self._last_time = now + self._offset
+        return self._last_time
 
 
 @lru_cache(4096)  # many pages of a site were written at once
-def http_time(text: str) -> float | None:
+def parse_http_date(text: str) -> float | None:
     """Read a date of HTTP; the form without a zone means GMT too (RFC 9110, 5.6.7). None if it is no date."""
     from email.utils import parsedate_to_datetime  # takes a while to load
 

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote
 
-NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+DISK_FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class SanderlingError(Exception):
@@ -45,10 +45,10 @@ class DiskFull(SanderlingError):
     exit_code = 3
 
 
-def unwritten(what: object, error: OSError) -> SanderlingError:
+def build_write_error(target: object, error: OSError) -> SanderlingError:
     """Make the error that says why something could not be written: for want of room, or what else it was."""
-    kind = DiskFull if error.errno in NO_ROOM else UsageError
-    return kind(f"cannot write {what}: {error.strerror or error}")
+    kind = DiskFull if error.errno in DISK_FULL_ERRNOS else UsageError
+    return kind(f"cannot write {target}: {error.strerror or error}")
 
 
 class MissingExtra(SanderlingError):
@@ -56,11 +56,11 @@ class MissingExtra(SanderlingError):
 
     exit_code = 4
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional part: {how_to_get(extra)}")
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional part: {build_install_command(extra)}")
 
 
-def installed_from() -> str | None:
+def read_install_source() -> str | None:
     """Where pip took the program from, as JSON; None if nobody noted it."""
     from importlib.metadata import PackageNotFoundError, distribution  # slow to wake up, and seldom asked
 
@@ -70,15 +70,15 @@ def installed_from() -> str | None:
         return None
 
 
-def how_to_get(extra: str) -> str:
+def build_install_command(extra: str) -> str:
     """Return the command that installs an optional part with the installer that made this environment."""
-    source = json.loads(installed_from() or "{}")
+    source = json.loads(read_install_source() or "{}")
     place = unquote(source.get("url", "").partition("file://")[2])
     editable = "-e " if place and source.get("dir_info", {}).get("editable") else ""
     wanted = f"{editable}'{place or 'sanderling'}[{extra}]'"
     environment = Path(sys.prefix)
     if (environment / "uv-receipt.toml").is_file():  # `uv tool install` replaces the parts that were asked for before
-        parts = ",".join(sorted({*_extras_of_tool(environment / "uv-receipt.toml"), extra}))
+        parts = ",".join(sorted({*_read_uv_tool_extras(environment / "uv-receipt.toml"), extra}))
         return f"uv tool install {wanted.replace(f'[{extra}]', f'[{parts}]')}"
     if (environment / "pipx_metadata.json").is_file():
         return f"pipx runpip {environment.name} install {wanted}"
@@ -87,7 +87,7 @@ def how_to_get(extra: str) -> str:
     return f"{sys.executable} -m pip install {wanted}" if place else f"pip install {wanted}"
 
 
-def _extras_of_tool(receipt: Path) -> list[str]:
+def _read_uv_tool_extras(receipt: Path) -> list[str]:
     """Return the optional parts with which `uv tool` installed the program."""
     import tomllib
 
@@ -100,13 +100,13 @@ def _extras_of_tool(receipt: Path) -> list[str]:
     ]
 
 
-class StoreUnavailable(SanderlingError):
+class DatabaseUnavailable(SanderlingError):
     """The shared database cannot be reached."""
 
     exit_code = 17
 
 
-class EngineUnavailable(SanderlingError):
+class ClusterUnavailable(SanderlingError):
     """The cluster where migrants live cannot be reached."""
 
     exit_code = 17

@@ -54,13 +54,13 @@ def test_what_is_stored_can_be_read(tmp_path: Path) -> None:
     at = ["-C", str(tmp_path)]
     built = "<div><h2>name</h2><table><tr><td>price</td><td>3</td></tr></table><ul><li>one</li></ul></div>" * 3
     with Site({"/": html("/a", text="the tide"), "/a": html("/", text=f"the sea {built}")}) as site:
-        flags = ["--delay", "0", "--allow-private", "--quiet", "--migrants", "1"]
+        flags = ["--delay", "0", "--allow-private", "--quiet", "--workers", "1"]
         main(["crawl", site.root + "/", *flags, *at])
         site.pages["/a"] = html("/", text=f"another sea, with other words than before {built}")
         main(["crawl", site.root + "/", *flags, *at])
         url = site.root + "/a"
     reading = [["status"], ["pages"], ["show", url, "--text"], ["history", url], ["changes", "--words"], ["diff", url],
-               ["links", url], ["explain", url], ["sitemap"], ["templates"], ["like", url, "--stored"], ["dust"],
+               ["links", url], ["explain", url], ["sitemap"], ["templates"], ["similar", url, "--stored"], ["url-rules"],
                ["export"], ["schedule"], ["aliases", "tide"], ["refresh", "--dry-run"], ["settings"]]  # fmt: skip
     found, said = codes(*(call + at for call in reading), ["search", "tide", *at], ["serve", *at])
     assert found == [0] * len(reading) + [4, 4], said
@@ -80,20 +80,20 @@ def test_what_is_stored_can_be_read(tmp_path: Path) -> None:
     ],
 )
 def test_who_misses_a_part_is_told_how_to_get_it(told: str | None, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errors, "installed_from", lambda: told)
+    monkeypatch.setattr(errors, "read_install_source", lambda: told)
     monkeypatch.setattr(errors, "find_spec", lambda _: True)
     assert str(MissingExtra("searching", "search")) == f"searching needs an optional part: {how}"
 
 
 def test_hint_names_the_installer_that_made_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errors, "installed_from", lambda: None)
+    monkeypatch.setattr(errors, "read_install_source", lambda: None)
     monkeypatch.setattr(errors, "find_spec", lambda _: None)
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    assert errors.how_to_get("search") == f"uv pip install --python {sys.executable} 'sanderling[search]'"
+    assert errors.build_install_command("search") == f"uv pip install --python {sys.executable} 'sanderling[search]'"
     (tmp_path / "pipx_metadata.json").write_text("{}")
-    assert errors.how_to_get("search") == f"pipx runpip {tmp_path.name} install 'sanderling[search]'"
+    assert errors.build_install_command("search") == f"pipx runpip {tmp_path.name} install 'sanderling[search]'"
     receipt = (
         '[tool]\nrequirements = [{ name = "sanderling", extras = ["alerts"] }, { name = "other", extras = ["x"] }]'
     )
     (tmp_path / "uv-receipt.toml").write_text(receipt)
-    assert errors.how_to_get("search") == "uv tool install 'sanderling[alerts,search]'"
+    assert errors.build_install_command("search") == "uv tool install 'sanderling[alerts,search]'"

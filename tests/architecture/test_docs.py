@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from sanderling.cli import COMMANDS
-from sanderling.cli.arguments import command_module, fill, new_parser
-from sanderling.config.loader import gather, known
-from sanderling.models import Reason, State
+from sanderling.cli.arguments import build_parser, fill_parser, import_command
+from sanderling.config.loader import load_all_settings, read_settings
+from sanderling.models import Reason, UrlState
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -38,8 +38,8 @@ def test_every_option_of_a_command_is_documented() -> None:
     sections = {part.split("\n")[0]: part for part in (DOCS / "commands.md").read_text().split("\n## ")}
     missing = []
     for name in COMMANDS:
-        parser = new_parser(f"sanderling {name}")
-        fill(parser, command_module(name))
+        parser = build_parser(f"sanderling {name}")
+        fill_parser(parser, import_command(name))
         options = re.findall(r"(?m)^  (?:-\w, )?(--[\w-]+)", parser.format_help())
         missing += [f"{name} {option}" for option in options if option not in sections[name]]
     assert not missing, "run make docs"
@@ -47,13 +47,13 @@ def test_every_option_of_a_command_is_documented() -> None:
 
 def test_every_setting_is_documented() -> None:
     text = (DOCS / "settings.md").read_text()
-    assert not [name for name in known() if f"| `{name}` |" not in text], "run make docs"
+    assert not [name for name in load_all_settings() if f"| `{name}` |" not in text], "run make docs"
 
 
 def test_the_settings_file_in_the_docs_can_be_read(tmp_path: Path) -> None:
     file = tmp_path / "sanderling.toml"
     file.write_text((DOCS / "settings.md").read_text().split("```toml\n")[1].split("```")[0])
-    found = gather({}, {"SANDERLING_EXCLUDE": "/print/\n/calendar/"}, file)
+    found = read_settings({}, {"SANDERLING_EXCLUDE": "/print/\n/calendar/"}, file)
     assert found == {
         "scope": "prefix", "delay": 2.0, "max_body": 5_000_000, "exclude": ("/print/", "/calendar/"), "cookies": True
     }  # fmt: skip
@@ -80,7 +80,7 @@ def test_every_package_and_every_root_module_is_in_the_tables() -> None:
 
 def test_every_state_and_every_reason_is_in_the_glossary() -> None:
     text = (DOCS / "glossary.md").read_text()
-    assert not [word for word in (*State, *Reason) if word and f"`{word}`" not in text]
+    assert not [word for word in (*UrlState, *Reason) if word and f"`{word}`" not in text]
 
 
 def test_every_module_the_docs_name_is_there() -> None:

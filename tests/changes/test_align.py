@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.changes.align import Hunk, align
+from sanderling.changes.align import Hunk, align_blocks
 
 blocks = st.lists(st.integers(0, 6), max_size=25)
 
@@ -18,24 +18,24 @@ def patch(old: list[int], new: list[int], hunks: list[Hunk]) -> list[int]:
 
 @given(blocks, blocks)
 def test_the_hunks_turn_one_version_into_the_other(old: list[int], new: list[int]) -> None:
-    assert patch(old, new, align(old, new)) == new
+    assert patch(old, new, align_blocks(old, new)) == new
 
 
 @given(blocks)
 def test_equal_versions_have_no_hunks(old: list[int]) -> None:
-    assert align(old, list(old)) == []
+    assert align_blocks(old, list(old)) == []
 
 
 def test_an_inserted_block_is_one_insertion() -> None:
     old = list(range(100))
-    assert align(old, [*old[:50], 999, *old[50:]]) == [Hunk((50, 50), (50, 51))]
+    assert align_blocks(old, [*old[:50], 999, *old[50:]]) == [Hunk((50, 50), (50, 51))]
 
 
 def test_a_replaced_block_is_one_replacement() -> None:
     old = [1, 2, 2, 3, 3, 4]
-    assert align(old, [1, 2, 9, 3, 3, 4]) == [Hunk((2, 3), (2, 3))]
+    assert align_blocks(old, [1, 2, 9, 3, 3, 4]) == [Hunk((2, 3), (2, 3))]
 
 
 def test_two_unlike_long_versions_stay_cheap() -> None:
     old, new = [1, 2] * 5000, [2, 3] * 5000
-    assert patch(old, new, align(old, new)) == new
+    assert patch(old, new, align_blocks(old, new)) == new

@@ -2,21 +2,21 @@ from pathlib import Path
 
 from tests.support.site import Page, Site, html
 
-from sanderling.changes.change_store import entries
-from sanderling.config.settings import Fetching, Politeness, Scope, Workers
-from sanderling.crawl.session import Request, crawl
-from sanderling.storage.collection import read_collection
+from sanderling.changes.change_store import load_changes
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl.session import CrawlRequest, crawl
+from sanderling.storage.collection import open_collection_read_only
 
 WORDS = "The tide comes in twice a day and leaves behind what it brought, and the birds know it well."
 
 
 def go(site: Site, folder: Path) -> None:
-    request = Request(
+    request = CrawlRequest(
         (site.root + "/",),
-        scope=Scope(sitemaps=False),
-        politeness=Politeness(delay=0),
-        fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=1),
+        scope=ScopeSettings(sitemaps=False),
+        politeness=PolitenessSettings(delay=0),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=1),
     )
     crawl(folder, request)
 
@@ -29,12 +29,12 @@ def test_a_changed_page_is_noted_with_its_kind_and_an_unchanged_one_is_not(tmp_p
         go(site, tmp_path)
         site.pages["/a"] = html(text=WORDS + " Nothing was ever heard of it again by anybody.")
         go(site, tmp_path)
-        with read_collection(tmp_path) as collection:
-            found = list(entries(collection.db))
+        with open_collection_read_only(tmp_path) as collection:
+            found = list(load_changes(collection.db))
             assert len(found) == 2
             assert all("content" in noted.change.kinds for noted in found)
-            assert found[0].at > found[0].previous_at
-            assert {noted.url for noted in found} == set(
+            assert found[0].seen_at > found[0].previous_at
+            assert {noted.url_id for noted in found} == set(
                 collection.db.execute("SELECT id FROM urls WHERE path = '/a'").fetchone()
             )
 
@@ -48,5 +48,5 @@ def test_one_page_under_many_addresses_makes_no_template(tmp_path: Path) -> None
                 for n, link in enumerate(("/a", *links)):
                     site.pages[link] = Page(own.format(said, more.format(n), WORDS).encode())
                 go(site, tmp_path / f"c{len(more)}")
-            with read_collection(tmp_path / f"c{len(more)}") as collection:
-                assert ["content" in noted.change.kinds for noted in entries(collection.db)] == [True] * 9
+            with open_collection_read_only(tmp_path / f"c{len(more)}") as collection:
+                assert ["content" in noted.change.kinds for noted in load_changes(collection.db)] == [True] * 9

@@ -5,13 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.change_pages import HEAD, NAV, TEXT, compare, mark, page
 
-from sanderling.changes.classify import Kind, Paragraph, Tally, detect, to_json
-from sanderling.changes.diff import Action
-from sanderling.changes.tag_tree_diff import Verdict
-from sanderling.content.user_rules import Attention
-from sanderling.fingerprint.build import sign
-from sanderling.fingerprint.model import write
-from sanderling.html.parser import parse
+from sanderling.changes.classify import ChangeCounts, ChangeKind, ParagraphChange, compare_fingerprints, to_json
+from sanderling.changes.fingerprint_diff import BlockAction
+from sanderling.changes.tag_tree_diff import StructureSeverity
+from sanderling.content.user_rules import UserRules
+from sanderling.fingerprint.build import fingerprint_page
+from sanderling.fingerprint.model import encode_fingerprint
+from sanderling.html.parser import parse_html
 
 words = st.lists(st.sampled_from(["tide", "sand", "crab", "worm", "wave", "shell"]), min_size=1, max_size=8).map(
     " ".join
@@ -21,16 +21,16 @@ texts = st.lists(words, max_size=8)
 
 def test_the_same_page_did_not_change() -> None:
     change = compare(page(), page())
-    assert not change.matters
+    assert not change.is_significant
     assert change.significance == 0
 
 
 def test_an_inserted_paragraph_is_one_insertion() -> None:
     change = compare(page(), page([*TEXT[:2], "A new paragraph about their nests.", *TEXT[2:]]))
     assert change.counts == {"added": 1}
-    assert change.paragraphs == (Paragraph(Action.ADDED, 29, True, new=4, amount=change.amount),)
-    assert change.kinds == (Kind.CONTENT, Kind.STRUCTURE)
-    assert change.structure.verdict is Verdict.MINOR
+    assert change.paragraphs == (ParagraphChange(BlockAction.ADDED, 29, True, new=4, amount=change.amount),)
+    assert change.kinds == (ChangeKind.CONTENT, ChangeKind.STRUCTURE)
+    assert change.structure.severity is StructureSeverity.MINOR
 
 
 def test_a_removed_paragraph_is_one_removal() -> None:
@@ -40,13 +40,13 @@ def test_a_removed_paragraph_is_one_removal() -> None:
 
 def test_a_rewritten_paragraph_is_content_alone() -> None:
     change = compare(page(), page([*TEXT[:2], "They follow the waves.", *TEXT[3:]]))
-    assert (change.kinds, change.counts) == ((Kind.CONTENT,), {"changed": 1})
-    assert change.structure.verdict is Verdict.NONE
+    assert (change.kinds, change.counts) == ((ChangeKind.CONTENT,), {"changed": 1})
+    assert change.structure.severity is StructureSeverity.NONE
 
 
 def test_a_moved_paragraph_is_a_move() -> None:
     change = compare(page(), page([TEXT[4], *TEXT[:4]]))
-    assert (change.kinds, change.counts) == ((Kind.CONTENT,), {"moved": 1})
+    assert (change.kinds, change.counts) == ((ChangeKind.CONTENT,), {"moved": 1})
 
 
 def test_more_change_is_more_significant() -> None:
@@ -78,7 +78,7 @@ def test_times_and_counters_are_noise() -> None:
 
 @pytest.mark.parametrize("hours", ["<dl><dt>Opens</dt><dd>{}</dd></dl>", "<table><tr><th>Abfahrt:<td>{}</table>"])
 def test_a_time_below_its_label_is_content(hours: str) -> None:
-    assert compare(page(more=hours.format("9:00")), page(more=hours.format("9:30"))).counts == {Action.CHANGED: 1}
+    assert compare(page(more=hours.format("9:00")), page(more=hours.format("9:30"))).counts == {BlockAction.CHANGED: 1}
     clock = "<dl><dt>Local time</dt><dd>{}</dd></dl>"
     assert compare(page(more=clock.format("9:00")), page(more=clock.format("9:30"))).kinds == ()
 
@@ -94,7 +94,7 @@ def test_a_time_below_its_label_is_content(hours: str) -> None:
 )
 def test_a_day_or_an_hour_below_what_it_is_for_is_content(label: str, old: str, new: str) -> None:
     before, after = (page(more=f"<dl><dt>{label}</dt><dd>{said}</dd></dl>") for said in (old, new))
-    assert compare(before, after).counts == {Action.CHANGED: 1}
+    assert compare(before, after).counts == {BlockAction.CHANGED: 1}
 
 
 def test_a_number_below_the_name_of_a_counter_is_noise() -> None:
@@ -111,7 +111,9 @@ def test_a_number_below_the_name_of_a_counter_is_noise() -> None:
 
 def test_several_days_are_a_list_and_one_is_today() -> None:
     days = ["Saturday, 9 May 2026", "Saturday, 16 May 2026", "Saturday, 23 May 2026"]
-    assert compare(page([*TEXT, *days]), page([*TEXT, *days[:2], "Sunday, 24 May 2026"])).counts == {Action.CHANGED: 1}
+    assert compare(page([*TEXT, *days]), page([*TEXT, *days[:2], "Sunday, 24 May 2026"])).counts == {
+        BlockAction.CHANGED: 1
+    }
     assert compare(page([*TEXT, days[0]]), page([*TEXT, days[1]])).kinds == ()
 
 
@@ -138,21 +140,21 @@ def test_tokens_cache_busters_and_view_state_are_noise() -> None:
 
 def test_other_looks_are_presentation() -> None:
     styled = page().replace('class="text"', 'class="text wide"')
-    assert compare(page(), styled).kinds == (Kind.PRESENTATION,)
-    assert compare(page(), page().replace("<h1>", '<h1 style="color:red">')).kinds == (Kind.PRESENTATION,)
-    assert compare(page(), page().replace("site.css", "other.css")).kinds == (Kind.PRESENTATION,)
-    assert compare(page(), page().replace("small waders", "<b>small</b> waders")).kinds == (Kind.PRESENTATION,)
+    assert compare(page(), styled).kinds == (ChangeKind.PRESENTATION,)
+    assert compare(page(), page().replace("<h1>", '<h1 style="color:red">')).kinds == (ChangeKind.PRESENTATION,)
+    assert compare(page(), page().replace("site.css", "other.css")).kinds == (ChangeKind.PRESENTATION,)
+    assert compare(page(), page().replace("small waders", "<b>small</b> waders")).kinds == (ChangeKind.PRESENTATION,)
 
 
 def test_other_scripts_handlers_forms_and_frames_are_behaviour() -> None:
-    assert compare(page(), page().replace("/app.js", "/tracker.js")).kinds == (Kind.BEHAVIOUR,)
+    assert compare(page(), page().replace("/app.js", "/tracker.js")).kinds == (ChangeKind.BEHAVIOR,)
     old, new = "<script>start();</script>", "<script>for (;;) { spy([1]); }</script>"
-    assert compare(page(more=old), page(more=new)).behaviour["scripts"].added == 1
-    assert compare(page(), page().replace("<h1>", '<h1 onclick="go()">')).kinds == (Kind.BEHAVIOUR,)
+    assert compare(page(more=old), page(more=new)).behavior["scripts"].added == 1
+    assert compare(page(), page().replace("<h1>", '<h1 onclick="go()">')).kinds == (ChangeKind.BEHAVIOR,)
     form = '<form action="/a"><input name="q"></form>'
-    assert compare(page(more=form), page(more=form.replace("/a", "/b"))).kinds == (Kind.BEHAVIOUR,)
+    assert compare(page(more=form), page(more=form.replace("/a", "/b"))).kinds == (ChangeKind.BEHAVIOR,)
     frame = '<iframe src="/a"></iframe>'
-    assert compare(page(more=frame), page(more=frame.replace("/a", "/b"))).kinds == (Kind.BEHAVIOUR,)
+    assert compare(page(more=frame), page(more=frame.replace("/a", "/b"))).kinds == (ChangeKind.BEHAVIOR,)
 
 
 @pytest.mark.parametrize(
@@ -166,14 +168,14 @@ def test_other_scripts_handlers_forms_and_frames_are_behaviour() -> None:
     ],
 )
 def test_other_code_is_behaviour_wherever_it_hangs(old: str, new: str) -> None:
-    assert compare(page(more=old), page(more=new)).kinds == (Kind.BEHAVIOUR,)
+    assert compare(page(more=old), page(more=new)).kinds == (ChangeKind.BEHAVIOR,)
 
 
 def test_what_is_shown_or_hidden_from_now_on_is_content() -> None:
     flag = "<p{}>Sold out for this season</p><p{}>Order it today</p>"
     for veil in (" hidden", ' style="display: none"'):
         change = compare(page(more=flag.format(veil, "")), page(more=flag.format("", veil)))
-        assert Kind.CONTENT in change.kinds
+        assert ChangeKind.CONTENT in change.kinds
         assert change.counts == {"added": 1, "removed": 1}
     assert compare(page(more=flag.format(" hidden", "")), page(more=flag.format(" hidden=''", ""))).kinds == ()
 
@@ -191,7 +193,7 @@ def test_what_is_shown_or_hidden_from_now_on_is_content() -> None:
 )
 def test_what_readers_unfold_is_content(fold: str) -> None:
     old, new = (page(more=fold.format(answer)) for answer in ("Dogs are welcome.", "Dogs are not welcome."))
-    assert compare(old, new).counts == {Action.CHANGED: 1}
+    assert compare(old, new).counts == {BlockAction.CHANGED: 1}
     assert compare(old, old.replace('"false"', '"true"').replace(" hidden", "")).counts == {}
 
 
@@ -205,15 +207,17 @@ def test_what_no_control_unfolds_is_not_shown() -> None:
 def test_the_same_words_in_other_blocks_are_no_other_content() -> None:
     one = page([*TEXT, "One thing is said. Then another is said."])
     two = page([*TEXT, "One thing is said.", "Then another is said."])
-    assert compare(one, two).kinds == (Kind.STRUCTURE,)
+    assert compare(one, two).kinds == (ChangeKind.STRUCTURE,)
     cells = "<table><tr><td>{}</td><td>{}</td></tr></table>"
-    assert compare(page(more=cells.format("1", "23")), page(more=cells.format("12", "3"))).kinds == (Kind.CONTENT,)
+    assert compare(page(more=cells.format("1", "23")), page(more=cells.format("12", "3"))).kinds == (
+        ChangeKind.CONTENT,
+    )
 
 
 def test_the_same_words_in_other_blocks_are_no_other_content_where_other_words_differ() -> None:
     one = page(["Of gulls", "One is said. Another is said.", *TEXT, "A word"])
     two = page(["Of terns", "One is said.", "Another is said.", *TEXT, "Two words"])
-    assert compare(one, two).counts == compare(two, one).counts == {Action.CHANGED: 2}
+    assert compare(one, two).counts == compare(two, one).counts == {BlockAction.CHANGED: 2}
 
 
 def test_what_comes_and_goes_beside_the_text_is_not_taken_for_its_twin_in_it() -> None:
@@ -228,19 +232,22 @@ def test_a_text_that_keeps_its_order_has_not_moved_when_a_bar_did() -> None:
     one, two = page(nav=NAV + bar), page(nav=NAV, foot=bar)
     assert compare(one, two).counts == {}
     turned = page(TEXT[::-1], nav=NAV, foot=bar)
-    assert Kind.CONTENT in compare(one, turned).kinds
+    assert ChangeKind.CONTENT in compare(one, turned).kinds
 
 
 def test_a_declared_main_part_without_prose_is_believed_if_most_words_are_there() -> None:
     listed = "".join(f"<p><a href='/{number}'>Bird {number}</a></p>" for number in range(10, 30))
     index = "<main><h1>Index of birds</h1>{0}</main><div>Made by the people of the shore, edition {1}</div>"
     assert compare(index.format(listed, 2), index.format(listed, 3)).kinds == ()
-    assert Kind.CONTENT in compare(index.format(listed, 2), index.format(listed.replace("Bird 12", "A gull"), 2)).kinds
+    assert (
+        ChangeKind.CONTENT
+        in compare(index.format(listed, 2), index.format(listed.replace("Bird 12", "A gull"), 2)).kinds
+    )
 
 
 def test_another_page_in_a_frameset_is_behaviour() -> None:
     frames = '<html><frameset cols="*,*"><frame src="/a"><frame src="/b"></frameset></html>'
-    assert compare(frames, frames.replace("/b", "/c")).kinds == (Kind.BEHAVIOUR,)
+    assert compare(frames, frames.replace("/b", "/c")).kinds == (ChangeKind.BEHAVIOR,)
 
 
 @pytest.mark.parametrize(
@@ -255,7 +262,7 @@ def test_another_page_in_a_frameset_is_behaviour() -> None:
     ],
 )
 def test_another_picture_film_or_sound_is_media(old: str, new: str) -> None:
-    assert Kind.MEDIA in compare(page(more=old), page(more=new)).kinds
+    assert ChangeKind.MEDIA in compare(page(more=old), page(more=new)).kinds
 
 
 @pytest.mark.parametrize(
@@ -273,14 +280,17 @@ def test_a_token_in_a_picture_or_script_is_noise(old: str, new: str) -> None:
 
 def test_another_picture_is_media_and_in_the_main_part_content_too() -> None:
     picture = '<img src="/gull.png" alt="a bird">'
-    assert compare(page(more=picture), page(more=picture.replace("gull", "tern"))).kinds == (Kind.CONTENT, Kind.MEDIA)
+    assert compare(page(more=picture), page(more=picture.replace("gull", "tern"))).kinds == (
+        ChangeKind.CONTENT,
+        ChangeKind.MEDIA,
+    )
     outside = compare(page(nav=NAV + picture), page(nav=NAV + picture.replace("gull", "tern")))
-    assert outside.kinds == (Kind.MEDIA,)
+    assert outside.kinds == (ChangeKind.MEDIA,)
 
 
 def test_a_picture_that_the_page_has_still_is_no_other_content() -> None:
     picture = '<img src="/gull.png" alt="a bird">'
-    assert Kind.CONTENT not in compare(page(more=picture), page(nav=NAV + picture)).kinds
+    assert ChangeKind.CONTENT not in compare(page(more=picture), page(nav=NAV + picture)).kinds
 
 
 def test_a_picture_loaded_late_is_the_same_picture() -> None:
@@ -290,12 +300,14 @@ def test_a_picture_loaded_late_is_the_same_picture() -> None:
 
 def test_a_picture_behind_a_placeholder_is_the_same_picture() -> None:
     late = '<p><img src="/blank.gif" data-src="/bird.jpg" alt="A bird"></p>'
-    assert Kind.MEDIA not in compare(page(more='<p><img src="/bird.jpg" alt="A bird"></p>'), page(more=late)).kinds
+    assert (
+        ChangeKind.MEDIA not in compare(page(more='<p><img src="/bird.jpg" alt="A bird"></p>'), page(more=late)).kinds
+    )
 
 
 def test_another_picture_on_a_short_page_is_content() -> None:
     old, new = (f"<h1>Boats</h1><p>Hulls.</p><figure><img src='/{name}.jpg'></figure>" for name in ("a", "b"))
-    assert compare(old, new).kinds == (Kind.CONTENT, Kind.MEDIA)
+    assert compare(old, new).kinds == (ChangeKind.CONTENT, ChangeKind.MEDIA)
 
 
 def test_a_digest_in_a_class_name_is_noise() -> None:
@@ -306,7 +318,7 @@ def test_a_digest_in_a_class_name_is_noise() -> None:
 def test_a_link_that_leads_elsewhere_is_content() -> None:
     link = '<p>See <a href="https://example.org/terms">our terms</a>.</p>'
     change = compare(page(more=link), page(more=link.replace("terms", "rules", 1)))
-    assert change.kinds == (Kind.CONTENT, Kind.LINKS)
+    assert change.kinds == (ChangeKind.CONTENT, ChangeKind.LINKS)
     assert (change.links.added, change.links.removed) == (1, 1)
 
 
@@ -315,21 +327,21 @@ def test_some_more_links_or_some_less_on_the_same_words_are_no_other_content() -
         "<p>See <a href=/g>gulls</a>, terns and waders.</p>",
         "<p>See gulls, <a href=/t>terns</a> and waders.</p>",
     )
-    assert Kind.CONTENT in compare(page(more=old), page(more=new)).kinds
+    assert ChangeKind.CONTENT in compare(page(more=old), page(more=new)).kinds
     one_more = new.replace("waders", "<a href=/w>waders</a>")
-    assert Kind.CONTENT in compare(page(more=old), page(more=one_more)).kinds
+    assert ChangeKind.CONTENT in compare(page(more=old), page(more=one_more)).kinds
     more = one_more.replace("See", "<a href=/s>See</a>")
     for one, other in ((old, more), (more, old)):
         change = compare(page(more=one), page(more=other))
-        assert Kind.CONTENT not in change.kinds
-        assert Kind.LINKS in change.kinds
+        assert ChangeKind.CONTENT not in change.kinds
+        assert ChangeKind.LINKS in change.kinds
 
 
 def test_marks_made_under_other_attention_are_not_compared() -> None:
-    narrow = write(sign(parse(page().encode()), Attention(watch=("h1",))))
+    narrow = encode_fingerprint(fingerprint_page(parse_html(page().encode()), UserRules(watch=("h1",))))
     change = compare(page(), page())
     assert change.comparable
-    assert not detect(mark(page()), narrow).comparable
+    assert not compare_fingerprints(mark(page()), narrow).comparable
 
 
 @settings(max_examples=40, deadline=None)
@@ -356,10 +368,10 @@ def test_verdicts_are_symmetric(one: list[str], two: list[str]) -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.binary(max_size=300))
 def test_nothing_from_the_web_breaks_the_verdict(body: bytes) -> None:
-    one = write(sign(parse(body)))
+    one = encode_fingerprint(fingerprint_page(parse_html(body)))
     assert compare(page(), page()).kinds == ()
-    assert detect(one, one).kinds == ()
-    detect(one, mark(page()))
+    assert compare_fingerprints(one, one).kinds == ()
+    compare_fingerprints(one, mark(page()))
 
 
 def test_a_report_is_plain_json() -> None:
@@ -398,29 +410,29 @@ def test_a_title_spelled_otherwise_is_the_same(one: str, other: str) -> None:
     ],
 )
 def test_signs_that_say_something_in_a_title_count(one: str, other: str) -> None:
-    assert compare(titled(one), titled(other)).kinds == (Kind.CONTENT,)
+    assert compare(titled(one), titled(other)).kinds == (ChangeKind.CONTENT,)
 
 
 def test_another_title_is_content_of_little_significance() -> None:
     old, new = titled("Gulls"), titled("Terns")
     found = compare(old, new)
-    assert (found.kinds, found.significance, found.title) == ((Kind.CONTENT,), 0.3, Tally(1, 1))
-    assert not compare(old.replace("Gulls", "(2) Gulls"), old.replace("Gulls", "(13) Gulls")).matters
+    assert (found.kinds, found.significance, found.title) == ((ChangeKind.CONTENT,), 0.3, ChangeCounts(1, 1))
+    assert not compare(old.replace("Gulls", "(2) Gulls"), old.replace("Gulls", "(13) Gulls")).is_significant
 
 
 def test_another_drawing_inside_the_page_is_media() -> None:
     old, new = (
         f"<main><p>{'The same words. ' * 9}</p><svg><path d='{line}'/></svg></main>" for line in ("M1 2", "M3 4")
     )
-    assert compare(old, new).kinds == (Kind.MEDIA,)
+    assert compare(old, new).kinds == (ChangeKind.MEDIA,)
 
 
 def test_what_a_form_offers_is_behaviour_and_its_tokens_are_noise() -> None:
     form = "<main><p>Order here.</p><form><select name=size><option>small<option>large</select>"
     form += "<input name=q placeholder='Search'><input type=submit value=Buy><input type=hidden name=t value=1></form>"
     for old, new in (("small", "tiny"), ("Search", "Find"), ("Buy", "Order")):
-        assert compare(form, form.replace(old, new)).kinds == (Kind.BEHAVIOUR,)
-    assert not compare(form, form.replace("value=1", "value=2")).matters
+        assert compare(form, form.replace(old, new)).kinds == (ChangeKind.BEHAVIOR,)
+    assert not compare(form, form.replace("value=1", "value=2")).is_significant
 
 
 def test_a_token_in_the_name_of_a_field_is_noise() -> None:
@@ -428,7 +440,7 @@ def test_a_token_in_the_name_of_a_field_is_noise() -> None:
     names = ("9f86d081884c7d659a2feaa0c55ad015", "60303ae22b998861bce3b28f33eec1be")
     old, other = (page(more=form.format(name, "user")) for name in names)
     assert compare(old, other).kinds == ()
-    assert compare(old, page(more=form.format(names[1], "mail"))).kinds == (Kind.BEHAVIOUR,)
+    assert compare(old, page(more=form.format(names[1], "mail"))).kinds == (ChangeKind.BEHAVIOR,)
 
 
 def test_each_block_says_what_it_adds_to_the_amount() -> None:

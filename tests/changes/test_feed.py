@@ -6,17 +6,17 @@ from xml.etree import ElementTree as xml
 import pytest
 from tests.support.change_pages import TEXT, compare, page
 
-from sanderling.changes.alerts import alert, message, open_sender
-from sanderling.changes.classify import Change
-from sanderling.changes.feed import ATOM, Item, atom, rss, summary
+from sanderling.changes.alerts import format_message, open_sender, send_alert
+from sanderling.changes.classify import PageChange
+from sanderling.changes.feed import ATOM_NAMESPACE, ReportedChange, summarize_change, write_atom_feed, write_rss_feed
 from sanderling.errors import MissingExtra, UsageError
 
 NEWS = compare(page(), page([*TEXT, "One more."]))
-ITEM = Item("https://example.org/a?b&c", 1_700_000_000.0, 1_600_000_000.0, NEWS, "A <b>title</b> \x1b")
+ITEM = ReportedChange("https://example.org/a?b&c", 1_700_000_000.0, 1_600_000_000.0, NEWS, "A <b>title</b> \x1b")
 QUIET = [
-    Item("https://example.org/same", 1_700_000_001.0, 0.0, Change()),
-    Item("https://example.org/gone", 1_700_000_002.0, 0.0, NEWS, status=503),
-    Item("https://example.org/other", 1_700_000_003.0, 0.0, Change(comparable=False)),
+    ReportedChange("https://example.org/same", 1_700_000_001.0, 0.0, PageChange()),
+    ReportedChange("https://example.org/gone", 1_700_000_002.0, 0.0, NEWS, status=503),
+    ReportedChange("https://example.org/other", 1_700_000_003.0, 0.0, PageChange(comparable=False)),
 ]
 
 
@@ -33,35 +33,38 @@ class Mailbox:
 
 
 def test_a_change_is_told_in_one_line() -> None:
-    assert summary(Change()) == "nothing that matters; significance 0.00"
-    assert summary(NEWS) == f"content, structure; significance {NEWS.significance:.2f}; paragraphs: 1 added"
+    assert summarize_change(PageChange()) == "nothing that matters; significance 0.00"
+    assert summarize_change(NEWS) == f"content, structure; significance {NEWS.significance:.2f}; paragraphs: 1 added"
 
 
 def test_links_pictures_and_scripts_are_counted_in_that_line() -> None:
     old, new = (page(more=f'<img src="/{name}.png"><script>{name}({name})</script>') for name in ("a", "b"))
-    told = summary(compare(old, new))
+    told = summarize_change(compare(old, new))
     assert "images: 1 added, 1 removed; scripts: 1 added, 1 removed" in told
 
 
 def test_a_page_without_a_title_is_named_once() -> None:
-    written = message([Item(ITEM.url, ITEM.at, ITEM.previous_at, NEWS)])
+    written = format_message([ReportedChange(ITEM.url, ITEM.seen_at, ITEM.previous_at, NEWS)])
     assert written is not None
     assert written[1].count(ITEM.url) == 1
 
 
 def test_the_atom_feed_has_what_matters_and_nothing_else() -> None:
-    root = xml.fromstring(atom([*QUIET, ITEM], "Changes", "urn:x"))
-    entries = root.findall(f"{{{ATOM}}}entry")
+    root = xml.fromstring(write_atom_feed([*QUIET, ITEM], "Changes", "urn:x"))
+    entries = root.findall(f"{{{ATOM_NAMESPACE}}}entry")
     assert len(entries) == 1
-    link = entries[0].find(f"{{{ATOM}}}link")
+    link = entries[0].find(f"{{{ATOM_NAMESPACE}}}link")
     assert link is not None
     assert link.get("href") == ITEM.url
-    assert [entry.get("term") for entry in entries[0].findall(f"{{{ATOM}}}category")] == ["content", "structure"]
-    assert root.findtext(f"{{{ATOM}}}updated") == "2023-11-14T22:13:20+00:00"
+    assert [entry.get("term") for entry in entries[0].findall(f"{{{ATOM_NAMESPACE}}}category")] == [
+        "content",
+        "structure",
+    ]
+    assert root.findtext(f"{{{ATOM_NAMESPACE}}}updated") == "2023-11-14T22:13:20+00:00"
 
 
 def test_the_rss_feed_has_what_matters_and_nothing_else() -> None:
-    root = xml.fromstring(rss([*QUIET, ITEM], "Changes", "urn:x"))
+    root = xml.fromstring(write_rss_feed([*QUIET, ITEM], "Changes", "urn:x"))
     assert root.findtext("channel/link") == "https://example.org/"
     (entry,) = root.findall("channel/item")
     assert entry.findtext("link") == ITEM.url
@@ -69,19 +72,19 @@ def test_the_rss_feed_has_what_matters_and_nothing_else() -> None:
 
 
 def test_an_empty_feed_is_still_a_feed() -> None:
-    assert xml.fromstring(atom([], "Changes", "urn:x")).tag == f"{{{ATOM}}}feed"
+    assert xml.fromstring(write_atom_feed([], "Changes", "urn:x")).tag == f"{{{ATOM_NAMESPACE}}}feed"
 
 
 def test_nobody_hears_of_an_empty_difference_or_an_error_page() -> None:
     mailbox = Mailbox()
-    assert alert(QUIET, mailbox) == 0
+    assert send_alert(QUIET, mailbox) == 0
     assert mailbox.sent == []
-    assert message([]) is None
+    assert format_message([]) is None
 
 
 def test_all_news_come_in_one_message() -> None:
     mailbox = Mailbox()
-    assert alert([ITEM, *QUIET, ITEM], mailbox) == 2
+    assert send_alert([ITEM, *QUIET, ITEM], mailbox) == 2
     ((title, body),) = mailbox.sent
     assert title == "Sanderling: 1 changed page, 2 changes"
     assert ITEM.url in body
@@ -89,7 +92,7 @@ def test_all_news_come_in_one_message() -> None:
 
 
 def test_a_message_nobody_heard_counts_as_none() -> None:
-    assert alert([ITEM], Mailbox(answer=False)) == 0
+    assert send_alert([ITEM], Mailbox(answer=False)) == 0
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # apprise imports what Python 3.13 dropped
@@ -107,12 +110,16 @@ def test_without_apprise_one_is_told_what_to_install(monkeypatch: pytest.MonkeyP
 
 
 def test_feeds_and_messages_tell_the_words_and_let_nothing_through_as_markup() -> None:
-    item = Item(ITEM.url, ITEM.at, ITEM.previous_at, NEWS, words=("~ \u00b61 [-5-]{+6+} <script>",))
-    entry = xml.fromstring(atom([item], "Changes", "urn:x")).find(f"{{{ATOM}}}entry/{{{ATOM}}}content")
+    item = ReportedChange(ITEM.url, ITEM.seen_at, ITEM.previous_at, NEWS, words=("~ \u00b61 [-5-]{+6+} <script>",))
+    entry = xml.fromstring(write_atom_feed([item], "Changes", "urn:x")).find(
+        f"{{{ATOM_NAMESPACE}}}entry/{{{ATOM_NAMESPACE}}}content"
+    )
     assert entry is not None
     assert (entry.get("type"), entry.text) == ("text", item.words[0])
-    described = xml.fromstring(rss([item], "Changes", "https://example.org/")).findtext("channel/item/description")
+    described = xml.fromstring(write_rss_feed([item], "Changes", "https://example.org/")).findtext(
+        "channel/item/description"
+    )
     assert "[-5-]{+6+} &lt;script&gt;" in (described or "")
-    written = message([item])
+    written = format_message([item])
     assert written is not None
     assert item.words[0] in written[1]

@@ -2,7 +2,7 @@
 
 from benchmarks.changes.mutations import LONG, paragraphs
 
-from sanderling.html.parser import parse
+from sanderling.html.parser import parse_html
 
 PROSE = "The boat to the islands leaves the old pier every hour, in any weather."
 BAR = " | ".join(f"<a href=/{number}>Public Member Functions</a>" for number in range(9))
@@ -12,4 +12,4 @@ def test_a_block_of_prose_is_a_paragraph_and_a_bar_of_links_is_none() -> None:
     assert len(PROSE) >= LONG
     linked = f"<p>{PROSE} See <a href=/fares>the fares of this season</a>.</p>"
     page = f"<body><div>{BAR}</div>{linked}<nav><p>{PROSE} Home</p></nav><p>Too short.</p></body>"
-    assert [element.tag for element in paragraphs(parse(page.encode()))] == ["p"]
+    assert [element.tag for element in paragraphs(parse_html(page.encode()))] == ["p"]

@@ -5,7 +5,14 @@ import math
 
 import pytest
 
-from sanderling.changes.paper_signatures import checksum, digests, page_rms, points, rms, weigh
+from sanderling.changes.paper_signatures import (
+    combine_paragraph_rms,
+    compute_checksum,
+    compute_digests,
+    compute_paper_signature,
+    compute_rms,
+    get_font_points,
+)
 
 Runs = list[tuple[float, str]]
 
@@ -117,35 +124,35 @@ def text(runs: Runs) -> str:
 
 
 def test_table_13_rms() -> None:
-    assert round(rms(DOG), 3) == 127.329
-    assert round(rms(COG), 3) == 129.820
+    assert round(compute_rms(DOG), 3) == 127.329
+    assert round(compute_rms(COG), 3) == 129.820
 
 
 def test_table_13_checksum_right_and_as_printed() -> None:
-    assert round(checksum([(12, DOG)]), 3) == 45.612
-    assert round(checksum([(12, COG)]), 3) == 45.600
-    assert round(checksum([(12, DOG)], skip_leading=2), 3) == 43.356  # printed; "Th" was lost (E37)
-    assert round(checksum([(12, COG)], skip_leading=2), 3) == 43.344
+    assert round(compute_checksum([(12, DOG)]), 3) == 45.612
+    assert round(compute_checksum([(12, COG)]), 3) == 45.600
+    assert round(compute_checksum([(12, DOG)], skip_leading=2), 3) == 43.356  # printed; "Th" was lost (E37)
+    assert round(compute_checksum([(12, COG)], skip_leading=2), 3) == 43.344
 
 
 def test_rms_of_the_news_pages() -> None:
-    assert round(rms(" ".join(V1P6)), 3) == 280.597
-    assert round(rms(" ".join(V1P5)), 3) == 258.498
-    assert round(rms(text(V1P4)), 3) == 295.606
-    assert round(rms(text(V2P2)), 3) == 339.495
-    assert cut(rms(text(V6P2))) == 318.777
+    assert round(compute_rms(" ".join(V1P6)), 3) == 280.597
+    assert round(compute_rms(" ".join(V1P5)), 3) == 258.498
+    assert round(compute_rms(text(V1P4)), 3) == 295.606
+    assert round(compute_rms(text(V2P2)), 3) == 339.495
+    assert cut(compute_rms(text(V6P2))) == 318.777
     for runs, value in ((V6P1, 339.439), (V7P1, 340.564), (V6P3, 312.316)):
-        assert abs(rms(text(runs)) - value) < 0.0011
+        assert abs(compute_rms(text(runs)) - value) < 0.0011
 
 
 def test_checksum_of_the_news_pages() -> None:
-    assert cut(checksum(zip(SIZES, V1P6, strict=True))) == 168.383
-    assert cut(checksum(zip(SIZES, V1P5, strict=True))) == 154.898
-    assert cut(checksum(V1P4)) == 261.167
-    assert cut(checksum(V2P2)) == 317.343
-    assert round(checksum(V6P2), 3) == 284.380
+    assert cut(compute_checksum(zip(SIZES, V1P6, strict=True))) == 168.383
+    assert cut(compute_checksum(zip(SIZES, V1P5, strict=True))) == 154.898
+    assert cut(compute_checksum(V1P4)) == 261.167
+    assert cut(compute_checksum(V2P2)) == 317.343
+    assert round(compute_checksum(V6P2), 3) == 284.380
     for runs, value in ((V6P1, 346.89), (V7P1, 337.37), (V6P3, 242.97)):
-        assert cut(checksum(runs), 2) == value
+        assert cut(compute_checksum(runs), 2) == value
 
 
 @pytest.mark.parametrize("version", CHECKSUMS)
@@ -155,35 +162,40 @@ def test_a_page_is_a_tenth_of_its_paragraphs(version: int) -> None:
 
 
 def test_the_k_factors_differ_by_ten() -> None:
-    assert checksum(V6P2, 0.0001) == pytest.approx(checksum(V6P2) / 10)
+    assert compute_checksum(V6P2, 0.0001) == pytest.approx(compute_checksum(V6P2) / 10)
 
 
 def test_page_rms_follows_from_its_paragraphs() -> None:
-    assert abs(page_rms(RMS_V1, 43) - 625.616) < 0.002
+    assert abs(combine_paragraph_rms(RMS_V1, 43) - 625.616) < 0.002
 
 
 def test_both_signatures_are_blind_to_order_so_a_digest_decides() -> None:
     one, other = "dog bites man", "man bites dog"
-    assert rms(one) == rms(other)
-    assert checksum([(12, one)]) == checksum([(12, other)])
-    assert digests(one) != digests(other)
+    assert compute_rms(one) == compute_rms(other)
+    assert compute_checksum([(12, one)]) == compute_checksum([(12, other)])
+    assert compute_digests(one) != compute_digests(other)
 
 
 def test_table_13_digests() -> None:
-    assert digests(DOG)["md5"] == "9e107d9d372bb6826bd81d3542a419d6"
-    assert digests(DOG + ".")["md5"] == "e4d909c290d0fb1ca068ffaddf22cbd0"  # printed for "cog." (E41)
-    assert digests(COG)["md5"] == "1055d3e698d289f2af8663725127bd4b"
-    assert digests(COG)["sha1"] == "de9f2c7fd25e1b3afad3e85a0bd17d9b100db4b3"
-    assert digests(DOG)["sha512"] == hashlib.sha512(DOG.encode()).hexdigest()
+    assert compute_digests(DOG)["md5"] == "9e107d9d372bb6826bd81d3542a419d6"
+    assert compute_digests(DOG + ".")["md5"] == "e4d909c290d0fb1ca068ffaddf22cbd0"  # printed for "cog." (E41)
+    assert compute_digests(COG)["md5"] == "1055d3e698d289f2af8663725127bd4b"
+    assert compute_digests(COG)["sha1"] == "de9f2c7fd25e1b3afad3e85a0bd17d9b100db4b3"
+    assert compute_digests(DOG)["sha512"] == hashlib.sha512(DOG.encode()).hexdigest()
 
 
 def test_font_sizes_come_from_tags() -> None:
-    assert (points("h1"), points("h6"), points("font", "7"), points("p")) == (24.0, 8.0, 36.0, 12.0)
-    assert points("small", around=10.0) == 8.0
-    assert points("font", "red") == 12.0
+    assert (get_font_points("h1"), get_font_points("h6"), get_font_points("font", "7"), get_font_points("p")) == (
+        24.0,
+        8.0,
+        36.0,
+        12.0,
+    )
+    assert get_font_points("small", parent_points=10.0) == 8.0
+    assert get_font_points("font", "red") == 12.0
 
 
 def test_an_empty_text_weighs_nothing() -> None:
-    assert weigh([(12.0, " \n")]).rms == 0.0
-    assert rms("\u4e2d") == 0.0
-    assert rms("\u4e2d", ascii_only=False) > 0.0
+    assert compute_paper_signature([(12.0, " \n")]).rms == 0.0
+    assert compute_rms("\u4e2d") == 0.0
+    assert compute_rms("\u4e2d", ascii_only=False) > 0.0

@@ -4,22 +4,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.changes.align import Hunk
-from sanderling.changes.reflow import Run, without_recut
-from sanderling.fingerprint.model import MAX_SIZE, hash_of, joined
+from sanderling.changes.reflow import BlockRun, drop_reflowed_blocks
+from sanderling.fingerprint.model import MAX_BLOCK_SIZE, combine_hashes, hash_block
 
 LETTERS = st.text("agull \u00fc", min_size=1).map(str.encode)
 
 
 def left_over(old: list[bytes], new: list[bytes]) -> list[Hunk]:
     runs = (
-        Run([hash_of(block) for block in some], [len(block) for block in some], (0, len(some))) for some in (old, new)
+        BlockRun([hash_block(block) for block in some], [len(block) for block in some], (0, len(some)))
+        for some in (old, new)
     )
-    return list(without_recut(*runs))
+    return list(drop_reflowed_blocks(*runs))
 
 
 @given(LETTERS, LETTERS)
 def test_the_hash_of_two_blocks_that_became_one_follows_from_theirs(one: bytes, other: bytes) -> None:
-    assert joined(hash_of(one), hash_of(other), len(other)) == hash_of(one + other)
+    assert combine_hashes(hash_block(one), hash_block(other), len(other)) == hash_block(one + other)
 
 
 def test_a_block_that_became_two_is_left_out_among_others_that_differ() -> None:
@@ -40,5 +41,5 @@ def test_digits_that_went_to_the_next_block_are_other_numbers() -> None:
 
 
 def test_of_very_long_blocks_nobody_knows_where_they_end() -> None:
-    long = b"a" * MAX_SIZE
+    long = b"a" * MAX_BLOCK_SIZE
     assert left_over([long], [b"a", long[1:]]) == [Hunk((0, 1), (0, 2))]

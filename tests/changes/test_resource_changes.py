@@ -2,19 +2,19 @@
 
 import pytest
 
-from sanderling.changes.resource_changes import Sort, sort_of
+from sanderling.changes.resource_changes import ResourceType, get_resource_type
 
 
 @pytest.mark.parametrize(
     ("mime", "sort"),
     [
-        ("image/png", Sort.IMAGE),
-        ("text/javascript", Sort.SCRIPT),
-        ("application/ecmascript", Sort.SCRIPT),
-        ("text/css", Sort.STYLE),
+        ("image/png", ResourceType.IMAGE),
+        ("text/javascript", ResourceType.SCRIPT),
+        ("application/ecmascript", ResourceType.SCRIPT),
+        ("text/css", ResourceType.STYLE),
         ("font/woff2", None),
         ("", None),
     ],
 )
-def test_a_media_type_says_what_a_resource_is_for(mime: str, sort: Sort | None) -> None:
-    assert sort_of(mime) is sort
+def test_a_media_type_says_what_a_resource_is_for(mime: str, sort: ResourceType | None) -> None:
+    assert get_resource_type(mime) is sort

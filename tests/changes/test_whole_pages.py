@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from tests.support.whole_pages import BUILDERS, CLAUSES, Builder, Page, semantic, soup
 
-from sanderling.changes.classify import Change, Kind, detect
-from sanderling.fingerprint.build import sign
-from sanderling.fingerprint.fast.compare import Before, marks_between
-from sanderling.fingerprint.model import write
-from sanderling.html.parser import parse
+from sanderling.changes.classify import ChangeKind, PageChange, compare_fingerprints
+from sanderling.fingerprint.build import fingerprint_page
+from sanderling.fingerprint.fast.compare import PreviousVersion, build_comparison_fingerprints
+from sanderling.fingerprint.model import encode_fingerprint
+from sanderling.html.parser import parse_html
 
 RELATED = "<h3>Related articles</h3><ul>{0}</ul>"
 ITEM = "<li><a href='/{0}'>{1}</a></li>"
@@ -267,17 +267,21 @@ NEWS: tuple[Case, ...] = (
 )  # fmt: skip
 
 
-def verdict(old: str, new: str) -> Change:
+def verdict(old: str, new: str) -> PageChange:
     """Compare two versions as a migrant does; and see that full marks say the same."""
     mine, yours = old.encode(), new.encode()
-    made = marks_between(parse(yours), yours, Before(mine, (parse(mine).encoding or "").lower()))
-    change = detect(made["before"], made.get("after") or made["signature"])
-    full = detect(write(sign(parse(mine))), write(sign(parse(yours))))
+    made = build_comparison_fingerprints(
+        parse_html(yours), yours, PreviousVersion(mine, (parse_html(mine).encoding or "").lower())
+    )
+    change = compare_fingerprints(made["before"], made.get("after") or made["signature"])
+    full = compare_fingerprints(
+        encode_fingerprint(fingerprint_page(parse_html(mine))), encode_fingerprint(fingerprint_page(parse_html(yours)))
+    )
     assert (change.kinds, change.counts) == (full.kinds, full.counts)
     return change
 
 
-def built(builder: Builder, case: Case) -> Change:
+def built(builder: Builder, case: Case) -> PageChange:
     _, part, old, new = case
     return verdict(builder(Page().with_part(part, old)), builder(Page().with_part(part, new)))
 
@@ -290,13 +294,13 @@ def names(page: str, prefix: str) -> str:
 @pytest.mark.parametrize("builder", BUILDERS)
 @pytest.mark.parametrize("case", NOISE, ids=[case[0] for case in NOISE])
 def test_nobody_hears_of(case: Case, builder: Builder) -> None:
-    assert Kind.CONTENT not in built(builder, case).kinds
+    assert ChangeKind.CONTENT not in built(builder, case).kinds
 
 
 @pytest.mark.parametrize("builder", BUILDERS)
 @pytest.mark.parametrize("case", NEWS, ids=[case[0] for case in NEWS])
 def test_one_hears_of(case: Case, builder: Builder) -> None:
-    assert Kind.CONTENT in built(builder, case).kinds
+    assert ChangeKind.CONTENT in built(builder, case).kinds
 
 
 @pytest.mark.parametrize("builder", BUILDERS)
@@ -308,8 +312,8 @@ def test_blanks_names_and_spellings_never_matter(builder: Builder) -> None:
         page.replace("parent's", "parent&#8217;s").replace("don't", "don&rsquo;t"),
         page.replace("ä", "&auml;").replace("©", "&copy;"),
     )
-    assert all(Kind.CONTENT not in verdict(page, other).kinds for other in others)
-    assert Kind.CONTENT not in verdict(names(page, "css-1a"), names(page, "css-9z")).kinds
+    assert all(ChangeKind.CONTENT not in verdict(page, other).kinds for other in others)
+    assert ChangeKind.CONTENT not in verdict(names(page, "css-1a"), names(page, "css-9z")).kinds
 
 
 @pytest.mark.parametrize("builder", BUILDERS)
@@ -324,7 +328,7 @@ def test_blanks_names_and_spellings_never_matter(builder: Builder) -> None:
     ids=["moved", "removed", "added", "changed"],
 )
 def test_one_hears_of_a_clause(text: tuple[str, ...], builder: Builder) -> None:
-    assert Kind.CONTENT in verdict(builder(Page()), builder(Page(text=text))).kinds
+    assert ChangeKind.CONTENT in verdict(builder(Page()), builder(Page(text=text))).kinds
 
 
 def test_a_new_date_and_another_clause_are_heard_together() -> None:
@@ -335,7 +339,7 @@ def test_a_new_date_and_another_clause_are_heard_together() -> None:
 
 
 def test_the_shortest_and_the_longest_page_are_heard() -> None:
-    assert Kind.CONTENT in verdict("<p>Closed until May.</p>", "<p>Closed until June.</p>").kinds
+    assert ChangeKind.CONTENT in verdict("<p>Closed until May.</p>", "<p>Closed until June.</p>").kinds
     long = tuple(f"{number}. {clause}" for number in range(100) for clause in CLAUSES)
     other = tuple(clause.replace("seven", "ten") if clause.startswith("50.") else clause for clause in long)
     for builder in (semantic, soup):
@@ -345,9 +349,9 @@ def test_the_shortest_and_the_longest_page_are_heard() -> None:
 def test_a_text_that_is_a_small_part_of_its_page_is_heard_and_the_large_menu_is_not() -> None:
     links = "".join(f"<div><a href='/{n}'>Entry number {n} of the menu of this site</a></div>" for n in range(200))
     old = Page(text=CLAUSES[:4], top=links)
-    assert Kind.CONTENT in verdict(soup(old), soup(replace(old, text=(*CLAUSES[:3], CLAUSES[5])))).kinds
+    assert ChangeKind.CONTENT in verdict(soup(old), soup(replace(old, text=(*CLAUSES[:3], CLAUSES[5])))).kinds
     other = replace(old, top=links.replace("number 77", "sixty-six and eleven"))
-    assert Kind.CONTENT not in verdict(soup(old), soup(other)).kinds
+    assert ChangeKind.CONTENT not in verdict(soup(old), soup(other)).kinds
 
 
 INTRODUCTION = """<p>Below you find all annual reports of the Harbour Company. Please write to us for older ones, which are
@@ -369,14 +373,14 @@ def report(number: int) -> str:
 )
 def test_one_hears_of_another_link_below_an_introduction(page: str, count: int) -> None:
     old, new = ("".join(map(report, range(number))) for number in (count, count + 1))
-    assert Kind.CONTENT in verdict(page.format(INTRODUCTION, old), page.format(INTRODUCTION, new)).kinds
+    assert ChangeKind.CONTENT in verdict(page.format(INTRODUCTION, old), page.format(INTRODUCTION, new)).kinds
 
 
 def test_nobody_hears_of_another_link_in_a_large_footer() -> None:
     page = "<body><div><h1>Terms</h1>{0}</div><div>{1}</div></body>"
     old, new = ("".join(map(report, range(number))) for number in (20, 21))
     text = "".join(f"<p>{clause}</p>" for clause in CLAUSES[:4])
-    assert Kind.CONTENT not in verdict(page.format(text, old), page.format(text, new)).kinds
+    assert ChangeKind.CONTENT not in verdict(page.format(text, old), page.format(text, new)).kinds
 
 
 @pytest.mark.parametrize("clauses", [0, 1, 12])
@@ -384,7 +388,7 @@ def test_one_hears_of_a_price_in_a_list_of_links(clauses: int) -> None:
     text = "".join(f"<p>{clause}</p>" for clause in CLAUSES[:clauses])
     lamps = "".join(f"<li><a href='/{n}'>Lamp model {n} — {10 + n},99 €</a></li>" for n in range(12))
     page = f"<body><h1>Lamps</h1>{text}<ul>{lamps}</ul></body>"
-    assert Kind.CONTENT in verdict(page, page.replace("15,99", "18,99")).kinds
+    assert ChangeKind.CONTENT in verdict(page, page.replace("15,99", "18,99")).kinds
 
 
 MENU = "<nav><ul>{0}</ul></nav>"
@@ -404,20 +408,20 @@ HELPFUL = "<footer><p>{0}</p><a href='/{1}'>{1}</a></footer>"
 )
 @pytest.mark.parametrize("part", ["before", "after", "beside"])
 def test_nobody_hears_of_menus_and_footers_in_the_main_part(old: str, new: str, part: str) -> None:
-    assert Kind.CONTENT not in built(semantic, ("", part, old, new)).kinds
+    assert ChangeKind.CONTENT not in built(semantic, ("", part, old, new)).kinds
 
 
 def test_one_hears_of_a_main_part_that_consists_of_a_menu() -> None:
     text = "<h1>Help</h1><p>These are all questions that were asked.</p>"
     page = f"<body><header>Harbour Company</header><main>{text}{MENU}</main></body>"
-    assert Kind.CONTENT in verdict(page.format(FIRST), page.format(SECOND)).kinds
-    assert Kind.CONTENT in verdict(page.format(FIRST), page.format(FIRST + ITEM.format(9, "Gift cards"))).kinds
+    assert ChangeKind.CONTENT in verdict(page.format(FIRST), page.format(SECOND)).kinds
+    assert ChangeKind.CONTENT in verdict(page.format(FIRST), page.format(FIRST + ITEM.format(9, "Gift cards"))).kinds
 
 
 def test_one_hears_of_what_is_to_choose_in_the_main_part() -> None:
     sizes = "<select><option>Adults</option><option>Children</option>{0}</select>"
     case = ("", "within", sizes.format(""), sizes.format("<option>Dogs</option>"))
-    assert Kind.CONTENT in built(semantic, case).kinds
+    assert ChangeKind.CONTENT in built(semantic, case).kinds
 
 
 def test_one_hears_of_another_target_in_a_page_that_is_called_a_banner() -> None:
@@ -427,17 +431,17 @@ def test_one_hears_of_another_target_in_a_page_that_is_called_a_banner() -> None
         )
         for name in ("fares", "prices")
     )
-    assert Kind.CONTENT in verdict(old, new).kinds
+    assert ChangeKind.CONTENT in verdict(old, new).kinds
 
 
 @pytest.mark.parametrize("builder", BUILDERS)
 def test_one_hears_of_a_page_behind_a_frame_that_nothing_closes(builder: Builder) -> None:
     frame = '<noscript><iframe src="https://t.example/ns.html?id={0}" height="0" width="0" /></noscript>'
     page = Page(head=frame.format(1))
-    assert Kind.CONTENT in verdict(builder(page), builder(replace(page, text=CLAUSES[:-1]))).kinds
-    assert Kind.CONTENT not in verdict(builder(page), builder(replace(page, head=frame.format(2)))).kinds
-    assert Kind.CONTENT not in verdict(builder(page), builder(replace(page, head=""))).kinds
-    assert Kind.CONTENT not in verdict(builder(page), builder(replace(page, foot="<p>Follow us</p>"))).kinds
+    assert ChangeKind.CONTENT in verdict(builder(page), builder(replace(page, text=CLAUSES[:-1]))).kinds
+    assert ChangeKind.CONTENT not in verdict(builder(page), builder(replace(page, head=frame.format(2)))).kinds
+    assert ChangeKind.CONTENT not in verdict(builder(page), builder(replace(page, head=""))).kinds
+    assert ChangeKind.CONTENT not in verdict(builder(page), builder(replace(page, foot="<p>Follow us</p>"))).kinds
 
 
 @pytest.mark.parametrize(
@@ -447,11 +451,11 @@ def test_nobody_hears_of_a_free_link_around_the_core_and_one_hears_of_free_words
     page = soup(Page())
     words = free.replace("<a ", "<i ").replace("</a>", "</i>")
     for place in ("<body>", "</body>"):
-        assert Kind.CONTENT not in verdict(page, page.replace(place, f"{place}{free}")).kinds
-        assert Kind.CONTENT in verdict(page, page.replace(place, f"{place}{words}")).kinds
+        assert ChangeKind.CONTENT not in verdict(page, page.replace(place, f"{place}{free}")).kinds
+        assert ChangeKind.CONTENT in verdict(page, page.replace(place, f"{place}{words}")).kinds
 
 
 @pytest.mark.parametrize("part", ["before", "within", "after"])
 def test_nobody_hears_of_a_box_of_links_amid_the_core(part: str) -> None:
     case = ("", part, f"<div><h3>Read on</h3><ul>{FIRST}</ul></div>", f"<div><h3>Read on</h3><ul>{SECOND}</ul></div>")
-    assert Kind.CONTENT not in built(soup, case).kinds
+    assert ChangeKind.CONTENT not in built(soup, case).kinds

@@ -6,37 +6,37 @@ from msgspec.structs import replace
 from tests.support.change_pages import TEXT
 from tests.support.change_pages import page as markup
 
-from sanderling.changes.classify import Kind
-from sanderling.changes.diff import Action
-from sanderling.changes.paper_signatures import checksum, rms
-from sanderling.changes.render import excerpt, lines, page
-from sanderling.changes.word_diff import Mark, pieces
-from sanderling.changes.word_report import Report, compare, version
+from sanderling.changes.classify import ChangeKind
+from sanderling.changes.fingerprint_diff import BlockAction
+from sanderling.changes.paper_signatures import compute_checksum, compute_rms
+from sanderling.changes.render import extract_excerpt, render_html, render_lines
+from sanderling.changes.word_diff import DiffOperation, diff_words
+from sanderling.changes.word_report import DiffReport, build_diff_report, parse_version
 
 
-def report(old: str, new: str) -> Report:
-    return compare(version(old.encode()), version(new.encode()))
+def report(old: str, new: str) -> DiffReport:
+    return build_diff_report(parse_version(old.encode()), parse_version(new.encode()))
 
 
-def shown(found: Report, *, furniture: bool = False) -> list[str]:
-    return [line.plain for line in lines(found, furniture=furniture)]
+def shown(found: DiffReport, *, furniture: bool = False) -> list[str]:
+    return [line.plain for line in render_lines(found, include_boilerplate=furniture)]
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_the_pieces_make_both_versions(old: str, new: str) -> None:
-    found = pieces(old, new)
-    assert "".join(piece.text for piece in found if piece.mark is not Mark.ADDED) == old
-    assert "".join(piece.text for piece in found if piece.mark is not Mark.REMOVED) == new
+    found = diff_words(old, new)
+    assert "".join(piece.text for piece in found if piece.operation is not DiffOperation.ADDED) == old
+    assert "".join(piece.text for piece in found if piece.operation is not DiffOperation.REMOVED) == new
 
 
 def test_words_are_marked_inside_a_paragraph() -> None:
     found = report(markup(), markup([TEXT[0].replace("small", "pale"), *TEXT[1:]]))
-    assert found.change.kinds == (Kind.CONTENT,)
+    assert found.change.kinds == (ChangeKind.CONTENT,)
     (row,) = found.rows
-    assert row.action is Action.CHANGED
-    assert [(piece.mark, piece.text) for piece in row.pieces if piece.mark is not Mark.SAME] == [
-        (Mark.REMOVED, "small"),
-        (Mark.ADDED, "pale"),
+    assert row.action is BlockAction.CHANGED
+    assert [(piece.operation, piece.text) for piece in row.pieces if piece.operation is not DiffOperation.SAME] == [
+        (DiffOperation.REMOVED, "small"),
+        (DiffOperation.ADDED, "pale"),
     ]
     assert shown(found)[1] == f"~ ¶3 {TEXT[0].replace('small', '[-small-]{+pale+}')}"
 
@@ -46,8 +46,8 @@ def test_paragraphs_carry_the_papers_numbers() -> None:
     (row,) = found.rows
     assert row.old is None
     assert row.new is not None
-    assert row.new.rms == rms("A new one.")
-    assert row.new.checksum == checksum([(12.0, "A new one.")])
+    assert row.new.rms == compute_rms("A new one.")
+    assert row.new.checksum == compute_checksum([(12.0, "A new one.")])
     assert found.new.checksum > found.old.checksum
 
 
@@ -66,8 +66,8 @@ def test_links_and_assets_are_listed() -> None:
 def test_a_link_that_leads_where_it_did_is_not_listed_however_it_is_spelled() -> None:
     old = b'<a href="tides.html">x</a><a href="#top">up</a>'
     new = b'<a href="/sea/tides.html#now">x</a><a href="../moon">y</a><a href="javascript:void(0)">z</a>'
-    before, after = (version(body, url="https://a.example/sea/") for body in (old, new))
-    found = compare(before, after)
+    before, after = (parse_version(body, url="https://a.example/sea/") for body in (old, new))
+    found = build_diff_report(before, after)
     assert (found.links_added, found.links_removed) == (("https://a.example/moon",), ())
 
 
@@ -85,27 +85,27 @@ def test_a_paragraph_that_moved_tells_from_where() -> None:
 def test_where_no_words_differ_links_and_pictures_are_told() -> None:
     link = '<p><a href="/{0}">Form</a> <img src="/{0}.png"></p>'
     found = report(markup(more=link.format("a")), markup(more=link.format("b")))
-    assert excerpt(found, found.change) == ("+ link /b", "- link /a", "+ asset /b.png", "- asset /a.png")
-    assert excerpt(found, found.change, most=1) == ("+ link /b", "and 3 more links and assets")
+    assert extract_excerpt(found, found.change) == ("+ link /b", "- link /a", "+ asset /b.png", "- asset /a.png")
+    assert extract_excerpt(found, found.change, max_lines=1) == ("+ link /b", "and 3 more links and assets")
 
 
 def test_the_words_of_a_message_are_those_that_the_verdict_counts() -> None:
     found = report(markup(), markup([TEXT[0].replace("small", "pale"), *TEXT[1:], "A new one."]))
     _, second = found.change.paragraphs
     edited = f"~ ¶3 {TEXT[0].replace('small', '[-small-]{+pale+}')}"
-    assert excerpt(found, found.change) == (edited, "+ ¶8 {+A new one.+}")
-    assert excerpt(found, replace(found.change, paragraphs=(second,))) == ("+ ¶8 {+A new one.+}",)
+    assert extract_excerpt(found, found.change) == (edited, "+ ¶8 {+A new one.+}")
+    assert extract_excerpt(found, replace(found.change, paragraphs=(second,))) == ("+ ¶8 {+A new one.+}",)
 
 
 def test_a_title_is_told_beside_words_that_are_left_out() -> None:
     found = report(f"<title>Gulls</title>{markup()}", f"<title>Terns</title>{markup([*TEXT, 'A new one.'])}")
-    assert excerpt(found, replace(found.change, paragraphs=())) == ("~ title [-Gulls-]{+Terns+}",)
+    assert extract_excerpt(found, replace(found.change, paragraphs=())) == ("~ title [-Gulls-]{+Terns+}",)
 
 
 def test_the_words_for_a_picture_are_told() -> None:
     image = '<p><img src="/sign.png" alt="{}"></p>'
     found = report(markup(more=image.format("Open")), markup(more=image.format("Closed")))
-    assert excerpt(found, found.change) == ("+ asset /sign.png (Closed)", "- asset /sign.png (Open)")
+    assert extract_excerpt(found, found.change) == ("+ asset /sign.png (Closed)", "- asset /sign.png (Open)")
 
 
 def test_furniture_is_shown_on_demand() -> None:
@@ -122,7 +122,7 @@ def test_a_terminal_gets_no_control_characters() -> None:
 def test_the_page_is_safe() -> None:
     evil = "&lt;script&gt;alert(1)&lt;/script&gt;"
     found = report(markup(), markup([*TEXT, evil], more='<a href="javascript:alert(1)">x</a>'))
-    built = page(found, '"><script>', "then", "now")
+    built = render_html(found, '"><script>', "then", "now")
     assert "<script" not in built
     assert "href=" not in built
     assert "Content-Security-Policy" in built
@@ -139,24 +139,24 @@ def test_a_long_stretch_that_stayed_is_cut_short() -> None:
 
 def test_one_word_is_found_in_the_longest_paragraph() -> None:
     long = "word " * 3_000
-    found = pieces(f"{long}old {long}", f"{long}new {long}")
-    assert [(piece.mark, piece.text) for piece in found if piece.mark is not Mark.SAME] == [
-        (Mark.REMOVED, "old"),
-        (Mark.ADDED, "new"),
+    found = diff_words(f"{long}old {long}", f"{long}new {long}")
+    assert [(piece.operation, piece.text) for piece in found if piece.operation is not DiffOperation.SAME] == [
+        (DiffOperation.REMOVED, "old"),
+        (DiffOperation.ADDED, "new"),
     ]
 
 
 def test_scripts_without_blanks_are_compared_letter_by_letter() -> None:
     for old, new, gone, came in (("价格为五十元", "价格为六十元", "五", "六"), ("ราคาห้าบาท", "ราคาหกบาท", "ห้า", "หก")):
-        found = pieces(old, new)
-        assert "".join(piece.text for piece in found if piece.mark is not Mark.ADDED) == old
-        assert "".join(piece.text for piece in found if piece.mark is Mark.REMOVED) in gone
-        assert "".join(piece.text for piece in found if piece.mark is Mark.ADDED) in came
+        found = diff_words(old, new)
+        assert "".join(piece.text for piece in found if piece.operation is not DiffOperation.ADDED) == old
+        assert "".join(piece.text for piece in found if piece.operation is DiffOperation.REMOVED) in gone
+        assert "".join(piece.text for piece in found if piece.operation is DiffOperation.ADDED) in came
 
 
 def test_a_page_with_both_versions_leaves_out_the_middle_of_what_stayed() -> None:
     long = "word " * 3_000
-    written = page(report(f"<p>{long}5 EUR</p>", f"<p>{long}6 EUR</p>"), "", "", "")
+    written = render_html(report(f"<p>{long}5 EUR</p>", f"<p>{long}6 EUR</p>"), "", "", "")
     assert "<td dir=auto>" in written
     assert "<del>5</del>" in written
     assert len(written) < 4_000

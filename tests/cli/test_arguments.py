@@ -8,9 +8,17 @@ from pathlib import Path
 import pytest
 
 from sanderling.cli import COMMANDS, arguments, main
-from sanderling.cli.arguments import MEASURED, WIDEST, agrees, can_draw, folded, parse_call, print_rows
+from sanderling.cli.arguments import (
+    MAX_COLUMN_WIDTH,
+    MEASURED_ROWS,
+    can_draw,
+    confirm,
+    fold_line,
+    parse_call,
+    print_rows,
+)
 from sanderling.config import loader
-from sanderling.urls.scope import is_like
+from sanderling.urls.scope import is_wildcard_match
 
 
 def test_a_table_lines_its_columns_up(capsys: pytest.CaptureFixture[str]) -> None:
@@ -22,7 +30,7 @@ def test_a_table_lines_its_columns_up(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_a_long_table_begins_before_its_end_is_known(capsys: pytest.CaptureFixture[str]) -> None:
     def rows() -> Iterator[tuple[str, str]]:
-        yield from [("a", "b")] * (MEASURED + 1)
+        yield from [("a", "b")] * (MEASURED_ROWS + 1)
         assert capsys.readouterr().out.startswith("one  two\na    b\n")
         yield "much longer", "z"
 
@@ -32,16 +40,16 @@ def test_a_long_table_begins_before_its_end_is_known(capsys: pytest.CaptureFixtu
 
 def test_a_long_line_is_broken_for_a_person_alone() -> None:
     text = "a \033[1mtide\033[0m " + "table " * 9
-    assert folded(text, 4) == text
-    assert folded(text.strip(), 4, 40).splitlines() == [
+    assert fold_line(text, 4) == text
+    assert fold_line(text.strip(), 4, 40).splitlines() == [
         "a \033[1mtide\033[0m table table table table table", "    table table table table"
     ]  # fmt: skip
-    assert folded("x" * 90, 4, 40) == "x" * 90, "no word is broken"
+    assert fold_line("x" * 90, 4, 40) == "x" * 90, "no word is broken"
 
 
 def test_one_long_cell_does_not_push_the_others_away(capsys: pytest.CaptureFixture[str]) -> None:
     print_rows([("x" * 500, "a"), ("b", "c")], ("one", "two"))
-    assert capsys.readouterr().out.splitlines()[2] == "b" + " " * (WIDEST + 1) + "c"
+    assert capsys.readouterr().out.splitlines()[2] == "b" + " " * (MAX_COLUMN_WIDTH + 1) + "c"
 
 
 def test_flags_may_stand_between_what_else_is_given() -> None:
@@ -63,8 +71,8 @@ def test_a_flag_that_is_none_is_told_what_it_looks_like_if_anything(
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
-        ("--workers", "--migrants"),
-        ("-w", "--migrants"),
+        ("--workers", "--workers"),
+        ("-w", "--workers"),
         ("--max-pages", "--limit"),
         ("--pageLimit", "--limit"),
         ("--page-limit", "--limit"),
@@ -84,9 +92,9 @@ def test_a_flag_of_another_crawler_is_told_what_it_is_called_here(
 
 
 def test_what_other_crawlers_call_a_setting_or_a_command_is_known_here() -> None:
-    assert {name for name in arguments.ELSEWHERE if name in COMMANDS} == set()
-    assert {meant.partition(" ")[0] for meant in arguments.ELSEWHERE.values()} <= {*COMMANDS, "--version"}
-    assert set(loader.ELSEWHERE.values()) <= {*loader.known(), "json", "verbose"}
+    assert {name for name in arguments.COMMAND_SYNONYMS if name in COMMANDS} == set()
+    assert {meant.partition(" ")[0] for meant in arguments.COMMAND_SYNONYMS.values()} <= {*COMMANDS, "--version"}
+    assert set(loader.SETTING_ALIASES.values()) <= {*loader.load_all_settings(), "json", "verbose"}
 
 
 def test_a_command_of_another_crawler_is_told_what_does_it_here(capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,7 +144,7 @@ def test_an_empty_table_is_said_in_words(capsys: pytest.CaptureFixture[str]) -> 
     assert (seen.out, seen.err) == ("one  two\n", "nothing is due\n")
 
 
-@pytest.mark.parametrize("flag", [["changes", "--min-significance"], ["like", "https://a.example/", "--threshold"]])
+@pytest.mark.parametrize("flag", [["changes", "--min-significance"], ["similar", "https://a.example/", "--threshold"]])
 def test_a_share_lies_between_0_and_1(flag: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     for wrong in ("7", "-0.1", "nan", "much"):
         assert main([*flag, wrong]) == 4
@@ -150,7 +158,7 @@ def test_only_a_yes_is_one_and_the_question_is_no_result(
     typed: str, agreed: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-    assert agrees("sure?") is agreed
+    assert confirm("sure?") is agreed
     shown = capsys.readouterr()
     assert (shown.out, shown.err.rstrip("\n")) == ("", "sure? [y/N] ")
 
@@ -170,4 +178,4 @@ def test_only_a_yes_is_one_and_the_question_is_no_result(
 def test_in_a_pattern_a_star_stands_for_anything_and_all_else_for_itself(
     pattern: str, text: str, is_meant: bool
 ) -> None:
-    assert is_like(text, pattern) is is_meant
+    assert is_wildcard_match(text, pattern) is is_meant

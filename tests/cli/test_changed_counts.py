@@ -8,9 +8,9 @@ import pytest
 from tests.support.site import Page, Site, html
 
 from sanderling.cli import main
-from sanderling.web.crawl_view import CrawlWindow
+from sanderling.web.crawl_view import CollectionCrawlView
 
-FLAGS = ["--delay", "0", "--allow-private", "--migrants", "1"]
+FLAGS = ["--delay", "0", "--allow-private", "--workers", "1"]
 
 
 def lines(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, object]]:
@@ -53,10 +53,10 @@ def token(number: int) -> Page:
 
 def check_window(folder: Path, news: str, noise: str) -> None:
     """Compare what the dashboard, the list and the history of the web pages show."""
-    window = CrawlWindow(folder)
-    assert window.status().changed_today == 1
-    assert [row.url for row in window.changes("", "", time.time() - 3600, 0, 9)] == [news]
+    window = CollectionCrawlView(folder)
+    assert window.get_status().changed_today == 1
+    assert [row.url for row in window.list_changes("", "", time.time() - 3600, 0, 9)] == [news]
     for url, count in ((news, 1), (noise, 0)):
-        page = window.page(url)
+        page = window.get_page(url)
         assert page is not None
-        assert page.changes == count == sum(visit.changed for visit in window.history(url, 9))
+        assert page.changes == count == sum(visit.changed for visit in window.list_visits(url, 9))

@@ -17,12 +17,12 @@ from tests.support.site import Page, Site, html, redirect, tree
 
 from sanderling import __version__
 from sanderling.cli import COMMANDS, main
-from sanderling.cli.arguments import command_module, fill, new_parser, parse_call
+from sanderling.cli.arguments import build_parser, fill_parser, import_command, parse_call
 from sanderling.cli.seeds import read_seed_file, read_seeds
-from sanderling.config.loader import known
+from sanderling.config.loader import load_all_settings
 from sanderling.db.connection import Connection
-from sanderling.discovery.sitemap_parser import read_sitemap
-from sanderling.errors import unwritten
+from sanderling.discovery.sitemap_parser import parse_sitemap
+from sanderling.errors import build_write_error
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     }
     with Site(pages) as site:
         code = main(
-            ["crawl", site.root + "/", "-C", folder, "--delay", "0", "--allow-private", "--quiet", "--migrants", "1"]
+            ["crawl", site.root + "/", "-C", folder, "--delay", "0", "--allow-private", "--quiet", "--workers", "1"]
         )
         assert code == 0
         return site.root, folder
@@ -57,8 +57,8 @@ def test_help_teaches_by_example(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_the_examples_of_every_command_can_be_pasted_into_a_shell(name: str) -> None:
-    parser = new_parser(f"sanderling {name}")
-    fill(parser, command_module(name))
+    parser = build_parser(f"sanderling {name}")
+    fill_parser(parser, import_command(name))
     for line in (parser.epilog or "").splitlines():
         if line.startswith("  sanderling "):
             assert not re.search(r"\S {2,}[^#\s]", line), f"what stands behind this example is a part of it: {line}"
@@ -74,7 +74,7 @@ def test_every_command_has_help_with_an_example(name: str, capsys: pytest.Captur
     text = capsys.readouterr().out
     assert f"sanderling {name}" in text
     assert "--collection" in text
-    assert command_module(name).HELP
+    assert import_command(name).HELP
 
 
 def test_wrong_usage_gets_one_sentence_and_code_4(
@@ -97,7 +97,7 @@ def test_wrong_usage_gets_one_sentence_and_code_4(
 
 def test_the_summary_is_the_last_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with Site({"/": html(text="alone")}) as site:
-        main(["crawl", site.root, "-C", str(tmp_path), "--delay", "0", "--allow-private", "--json", "--migrants", "1"])
+        main(["crawl", site.root, "-C", str(tmp_path), "--delay", "0", "--allow-private", "--json", "--workers", "1"])
     summary = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert list(summary) == [
         "finish_reason", "pages", "fetched", "not_modified", "duplicates", "failed", "skipped", "bytes", "seconds",
@@ -133,7 +133,7 @@ def test_a_dash_among_the_seeds_is_standard_input(monkeypatch: pytest.MonkeyPatc
 def test_a_crawl_that_brings_nothing_home_says_why_and_returns_9(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    assert main(["crawl", "http://127.0.0.1:9/", "-C", str(tmp_path), "--delay", "0", "--migrants", "1"]) == 9
+    assert main(["crawl", "http://127.0.0.1:9/", "-C", str(tmp_path), "--delay", "0", "--workers", "1"]) == 9
     assert "private_address" in (told := capsys.readouterr().err)
     assert "--allow-private" in told
 
@@ -143,7 +143,7 @@ def test_who_is_asked_for_a_password_or_a_cookie_hears_how_to_give_it(
 ) -> None:
     with Site({"/": Page(b"who?", 401), "/round": redirect("/round")}) as site:
         for path, advice in (("/", "--basic-auth HOST=USER:PASSWORD"), ("/round", "--cookies")):
-            line = ["crawl", site.root + path, "-C", str(tmp_path / path[1:]), "--delay", "0", "--migrants", "1"]
+            line = ["crawl", site.root + path, "-C", str(tmp_path / path[1:]), "--delay", "0", "--workers", "1"]
             assert main([*line, "--allow-private"]) == 9
             assert advice in capsys.readouterr().err
 
@@ -152,7 +152,7 @@ def test_a_crawl_that_is_turned_away_says_so_even_where_pages_are_stored(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     with Site({"/": html()}) as site:
-        common = ["crawl", site.root, "-C", str(tmp_path), "--delay", "0", "--migrants", "1", "--no-sitemaps"]
+        common = ["crawl", site.root, "-C", str(tmp_path), "--delay", "0", "--workers", "1", "--no-sitemaps"]
         assert main([*common, "--allow-private"]) == 0
         assert main(common) == 9
         assert "--allow-private lets us in" in capsys.readouterr().err
@@ -167,7 +167,7 @@ def test_json_is_for_every_command(command: str, crawled: tuple[str, str], capsy
 
 def test_who_asks_hears_of_trouble_or_of_every_visit(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with Site({"/": html("/missing")}) as site:
-        common = ["crawl", site.root, "--delay", "0", "--allow-private", "--migrants", "1", "--no-sitemaps"]
+        common = ["crawl", site.root, "--delay", "0", "--allow-private", "--workers", "1", "--no-sitemaps"]
         main([*common, "-C", str(tmp_path / "a"), "-v"])
         told = capsys.readouterr().err
         assert f"{site.root}/missing" in told
@@ -213,7 +213,7 @@ def test_a_page_that_was_confirmed_is_shown_as_it_came(tmp_path: Path, capsys: p
     with Site({"/": words}) as site:
         line = [site.root + "/", "-C", str(tmp_path)]
         for _ in range(2):
-            assert main(["crawl", *line, "--delay", "0", "--allow-private", "--migrants", "1", "--quiet"]) == 0
+            assert main(["crawl", *line, "--delay", "0", "--allow-private", "--workers", "1", "--quiet"]) == 0
         assert main(["show", *line, "--json"]) == 0
     (shown,) = lines(capsys)
     assert (shown["status"], shown["text"]) == (200, "Caf\u00e9")
@@ -246,8 +246,8 @@ def test_rules_that_find_no_room_are_one_sentence(
         db.execute("PRAGMA max_page_count = 1")
         db.execute("INSERT INTO blobs VALUES ('much', zeroblob(10000000))")
 
-    monkeypatch.setattr("sanderling.cli.commands.dust.save", fill)
-    assert main(["dust", "--use", "-C", crawled[1]]) == 3
+    monkeypatch.setattr("sanderling.cli.commands.url_rules.save", fill)
+    assert main(["url-rules", "--use", "-C", crawled[1]]) == 3
     assert capsys.readouterr().err.count("\n") == 1
 
 
@@ -293,7 +293,7 @@ def test_status_says_what_is_there(crawled: tuple[str, str], capsys: pytest.Capt
 def test_a_crawl_of_a_public_host_says_where_we_can_be_reached(
     flags: list[str], warned: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    nobody = ["--proxy", "http://127.0.0.1:1", "--time-limit", "0.1", "--migrants", "1", "--no-index"]
+    nobody = ["--proxy", "http://127.0.0.1:1", "--time-limit", "0.1", "--workers", "1", "--no-index"]
     main(["crawl", "http://public.test/", "-C", str(tmp_path), *nobody, *flags])
     assert ("no --contact is set" in capsys.readouterr().err) == warned
 
@@ -312,14 +312,14 @@ def test_the_exit_code_says_how_a_crawl_ended(
 ) -> None:
     with Site({**tree(30), "/": html("/busy", *(f"/p{n}" for n in range(1, 30)))}) as site:
         site.pages["/busy"] = Page(b"", 429, {"Retry-After": "3600"})
-        common = ["crawl", site.root, "-C", str(tmp_path), "--allow-private", "--migrants", "1", "--no-sitemaps"]
+        common = ["crawl", site.root, "-C", str(tmp_path), "--allow-private", "--workers", "1", "--no-sitemaps"]
         assert main([*common, "--delay", "0.01", "--json", *flags]) == code
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["finish_reason"] == finish
 
 
 def test_sites_hear_who_asks_and_how_to_reach_them(tmp_path: Path) -> None:
     with Site({"/": html()}) as site:
-        common = ["crawl", site.root, "-C", str(tmp_path), "--allow-private", "--delay", "0", "--migrants", "1"]
+        common = ["crawl", site.root, "-C", str(tmp_path), "--allow-private", "--delay", "0", "--workers", "1"]
         main([*common, "--contact", "https://me.example/bot", "--quiet"])
         agents = {headers["user-agent"] for _, headers in site.requests}
     assert agents == {f"sanderling/{__version__} (+https://me.example/bot)"}  # robots.txt and sitemaps too
@@ -365,7 +365,7 @@ def test_check_heeds_robots_txt_and_headers(tmp_path: Path, capsys: pytest.Captu
     }
     with Site(pages) as site:
         private = ["--allow-private", "-C", str(tmp_path)]
-        main(["crawl", site.root, "--delay", "0", "--quiet", "--migrants", "1", *private])
+        main(["crawl", site.root, "--delay", "0", "--quiet", "--workers", "1", *private])
         main(["check", "url", site.root + "/no", "--json", *private])
         (found,) = lines(capsys)
         assert (found["verdict"], found["robots"]) == ("robots", "forbidden")
@@ -426,7 +426,7 @@ def test_what_a_terminal_would_obey_never_reaches_it(tmp_path: Path, capsys: pyt
     page = Page(f"<title>t{evil}</title><p>said{evil} <a href=/a>to{evil}</a>".encode())
     page.headers["X-Odd"] = "\x1b[31m"
     with Site({"/": page, "/a": html(text="page a")}) as site:
-        main(["crawl", site.root, "--delay", "0", "--quiet", "--migrants", "1", "--allow-private", "-C", str(tmp_path)])
+        main(["crawl", site.root, "--delay", "0", "--quiet", "--workers", "1", "--allow-private", "-C", str(tmp_path)])
         main(["check", "parse", site.root, "--allow-private"])
     for command in (["show", "--text"], ["show", "--headers"], ["links"], ["pages"]):
         main([command[0], *([] if command == ["pages"] else [site.root + "/"]), *command[1:], "-C", str(tmp_path)])
@@ -480,7 +480,7 @@ def test_what_a_sitemap_says_of_a_page_is_told_wherever_the_page_is(
     said = "<lastmod>2026-11-01T10:00:00Z</lastmod><changefreq>hourly</changefreq><priority>0.9</priority>"
     with Site({"/": html("/a", text="root"), "/a": html(text="a")}) as site:
         site.pages["/sitemap.xml"] = Page(f"<urlset><url><loc>{site.root}/a</loc>{said}</url></urlset>".encode())
-        main(["crawl", site.root, "-C", str(tmp_path), "--delay", "0", "--allow-private", "--migrants", "1", "--quiet"])
+        main(["crawl", site.root, "-C", str(tmp_path), "--delay", "0", "--allow-private", "--workers", "1", "--quiet"])
         main(["check", "sitemap", site.root + "/sitemap.xml", "--allow-private", "--json", "-C", str(tmp_path)])
         (entry,) = json.loads(capsys.readouterr().out.splitlines()[-1])["first"]
         assert (entry["changefreq"], entry["priority"]) == ("hourly", "0.9")
@@ -499,7 +499,7 @@ def test_a_sitemap_is_written_and_can_be_read(
 ) -> None:
     root, folder = crawled
     assert main(["sitemap", "-C", folder]) == 0
-    report = read_sitemap([capfdbinary.readouterr().out])
+    report = parse_sitemap([capfdbinary.readouterr().out])
     assert {entry.loc for entry in report.entries} == {f"{root}/", f"{root}/a"}
     assert all(entry.lastmod for entry in report.entries)
 
@@ -512,7 +512,7 @@ def test_a_page_that_never_changed_is_as_old_as_its_server_says(
         main(["crawl", site.root, "-C", str(tmp_path), "--delay", "0", "--allow-private", "--no-sitemaps"])
     capfdbinary.readouterr()
     assert main(["sitemap", "-C", str(tmp_path)]) == 0
-    assert [entry.lastmod for entry in read_sitemap([capfdbinary.readouterr().out]).entries] == [1_700_000_000.0]
+    assert [entry.lastmod for entry in parse_sitemap([capfdbinary.readouterr().out]).entries] == [1_700_000_000.0]
 
 
 @pytest.mark.parametrize("command", ["export -o", "export --format parquet -o", "sitemap -o"])
@@ -541,7 +541,7 @@ def test_a_place_that_cannot_be_written_to_is_one_sentence(
 
 
 def test_an_error_without_a_number_says_what_it_says() -> None:
-    assert str(unwritten("x", OSError("no such thing"))) == "cannot write x: no such thing"
+    assert str(build_write_error("x", OSError("no such thing"))) == "cannot write x: no such thing"
 
 
 def test_the_history_of_a_page_is_told(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -559,7 +559,7 @@ def test_the_history_of_a_page_is_told(crawled: tuple[str, str], capsys: pytest.
 
 def test_every_setting_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     main(["settings", "--json"])
-    assert {row["name"] for row in lines(capsys)} == set(known())
+    assert {row["name"] for row in lines(capsys)} == set(load_all_settings())
 
 
 def test_settings_are_shown_as_the_file_spells_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -593,7 +593,7 @@ def test_clean_never_deletes_without_a_yes(
     crawled: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Site({"/": html()}) as site:
-        common = [site.root, "-C", str(tmp_path), "--delay", "0", "--allow-private", "--quiet", "--migrants", "1"]
+        common = [site.root, "-C", str(tmp_path), "--delay", "0", "--allow-private", "--quiet", "--workers", "1"]
         main(["crawl", *common])
         (tmp_path / "mine.txt").write_text("keep me")
         assert main(["crawl", *common, "--clean"]) == 4
@@ -605,8 +605,8 @@ def test_clean_never_deletes_without_a_yes(
 @pytest.mark.parametrize(
     "wrong",
     [
-        ["--via", "http://127.0.0.1:1"], ["--via", "http://127.0.0.1:1", "--key", "none"],
-        ["--via-ca", "none", "--via", "https://127.0.0.1:1", "--key", "none"],
+        ["--migrant", "http://127.0.0.1:1"], ["--migrant", "http://127.0.0.1:1", "--key", "none"],
+        ["--migrant-ca", "none", "--migrant", "https://127.0.0.1:1", "--key", "none"],
         ["ftp://x/"], ["--depth", "deep"], ["--include", "*.html"], ["--order", "best"], ["--policy", "none"],
         ["--budget", "much"], ["--proxy", "none"], ["--header", "none"], ["--sets", "none"], ["--criteria", "none"],
         ["--judgements", "none"], ["--store", "mysql://x"], ["--like-text", "none"],
@@ -626,11 +626,11 @@ def test_a_slip_of_the_pen_beside_clean_costs_nothing(
 @pytest.mark.parametrize(
     "away",
     [
-        ["--via", "http://127.0.0.1:1", "--key", "KEY"], ["--engine", "ray", "--address", "127.0.0.1:1"],
-        ["--via", "https://127.0.0.1:1", "--key", "KEY", "--via-ca", "none"],
+        ["--migrant", "http://127.0.0.1:1", "--key", "KEY"], ["--engine", "ray", "--address", "127.0.0.1:1"],
+        ["--migrant", "https://127.0.0.1:1", "--key", "KEY", "--migrant-ca", "none"],
         ["--store", "postgresql://nobody@127.0.0.1:1/x"], ["--store", "postgresql://u:pw@[x/y"],
     ],
-    ids=["host", "cluster", "certificates", "store", "address"],
+    ids=["migrant", "cluster", "certificates", "store", "address"],
 )  # fmt: skip
 def test_a_crawl_that_cannot_begin_costs_nothing_beside_clean(
     away: list[str], crawled: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -640,7 +640,7 @@ def test_a_crawl_that_cannot_begin_costs_nothing_beside_clean(
         if part[0] in away:
             pytest.importorskip(part[1])
     if "--key" in away:
-        assert main(["host", "keygen", str(tmp_path / "KEY")]) == 0
+        assert main(["migrant", "keygen", str(tmp_path / "KEY")]) == 0
     words = [str(tmp_path / "KEY") if word == "KEY" else word for word in away]
     assert main(["crawl", root + "/", *words, "-C", folder, "--clean", "--yes", "--allow-private"]) in (4, 17)
     assert "pw" not in capsys.readouterr().err
@@ -650,14 +650,14 @@ def test_a_crawl_that_cannot_begin_costs_nothing_beside_clean(
 
 def test_a_store_that_is_none_is_not_remembered(tmp_path: Path) -> None:
     with Site({"/": html()}) as site:
-        line = ["crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0", "--allow-private", "--migrants", "1"]
+        line = ["crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0", "--allow-private", "--workers", "1"]
         assert main([*line, "--store", "mysql://x"]) == 4
         assert main(line) == 0
 
 
 def test_who_lost_a_part_of_the_archive_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Site({"/": html("/a"), "/a": html()}) as site:
-        line = ["crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0", "--allow-private", "--migrants", "1"]
+        line = ["crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0", "--allow-private", "--workers", "1"]
         assert main(line) == 0
         (file,) = (tmp_path / "archive").glob("*.gz")
         os.truncate(file, file.stat().st_size - 5)

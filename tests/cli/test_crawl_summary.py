@@ -7,9 +7,9 @@ import pytest
 from tests.support.site import Site, free_port, html
 
 from sanderling.cli import main
-from sanderling.web.crawl_view import CrawlWindow
+from sanderling.web.crawl_view import CollectionCrawlView
 
-FLAGS = ["--delay", "0", "--allow-private", "--migrants", "1"]
+FLAGS = ["--delay", "0", "--allow-private", "--workers", "1"]
 
 
 def test_links_to_other_sites_are_not_counted_as_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -20,14 +20,14 @@ def test_links_to_other_sites_are_not_counted_as_skipped(tmp_path: Path, capsys:
     main(["status", "--json", "-C", str(tmp_path)])
     status = json.loads(capsys.readouterr().out)
     assert (status["skipped"], status["outside"]) == ({}, 1)
-    errors = CrawlWindow(tmp_path).errors(9)
+    errors = CollectionCrawlView(tmp_path).list_errors(9)
     assert [row.url for row in errors] == [site.root + "/missing"], "guessed sitemaps are no errors"
 
 
 def test_refused_connection_is_a_failure_and_the_crawl_is_not_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sanderling.frontier.hosts.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("sanderling.frontier.hosts.compute_backoff", lambda *_: 0.01)
     assert main(["crawl", f"http://127.0.0.1:{free_port()}/", *FLAGS, "-C", str(tmp_path)]) == 9
     out = capsys.readouterr().out
     assert out.startswith("nothing could be fetched: ")

@@ -41,7 +41,7 @@ def read_only(folder: Path) -> Iterator[Path]:
 def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """A site that was crawled twice: where it was, and the collection."""
     folder = tmp_path_factory.mktemp("c") / "collection"
-    line = ["-C", str(folder), "--delay", "0", "--allow-private", "--quiet", "--migrants", "1"]
+    line = ["-C", str(folder), "--delay", "0", "--allow-private", "--quiet", "--workers", "1"]
     with Site({"/": Page(HOME.encode()), **{f"/bird{n}": bird(n) for n in range(6)}}) as site:
         assert main(["crawl", site.root + "/", *line]) == 0
         site.pages["/bird3"] = bird(3, "flies")

@@ -16,8 +16,8 @@ from tests.support.site import Page, Site, html, tree
 
 from sanderling.cli import main
 from sanderling.cli.arguments import EXIT_INTERRUPTED, parse_call
-from sanderling.storage.collection import read_collection
-from sanderling.storage.queries import pages
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import load_pages
 
 BEFORE, AFTER = "Gr\u00fc\u00dfe aus K\u00f6ln", "Gr\u00fc\u00dfe aus \u6771\u4eac und von anderswo"
 
@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A collection with letters of several scripts, and a change."""
     made = tmp_path_factory.mktemp("letters")
     with Site({"/": html("/a", text=BEFORE), "/a": html("/", text=BEFORE)}) as site:
-        flags = ["-C", str(made), "--delay", "0", "--allow-private", "--quiet", "--migrants", "1", "--no-index"]
+        flags = ["-C", str(made), "--delay", "0", "--allow-private", "--quiet", "--workers", "1", "--no-index"]
         main(["crawl", site.root + "/", *flags])
         site.pages["/a"] = html("/", text=AFTER)
         main(["crawl", site.root + "/", *flags])
@@ -90,9 +90,9 @@ def test_a_crawl_goes_on_when_nobody_takes_what_it_tells(teller: str, tmp_path: 
                 assert child.stderr.readline()
                 child.stderr.close()
             assert child.wait() == 0
-    with read_collection(tmp_path) as collection:
+    with open_collection_read_only(tmp_path) as collection:
         (finish,) = collection.db.execute("SELECT finish_reason FROM runs").fetchone()
-        assert (finish, len(list(pages(collection.db)))) == ("done", 200)
+        assert (finish, len(list(load_pages(collection.db)))) == ("done", 200)
 
 
 def unheard(*words: str, unbuffered: str = "") -> int:
@@ -108,7 +108,7 @@ def unheard(*words: str, unbuffered: str = "") -> int:
 
 @pytest.mark.parametrize("unbuffered", ["", "1"], ids=["at the end", "at once"])
 def test_a_crawl_whose_reader_left_says_how_it_ended(unbuffered: str, folder: Path, tmp_path: Path) -> None:
-    common = ["--delay", "0", "--allow-private", "--migrants", "1", "--no-index"]
+    common = ["--delay", "0", "--allow-private", "--workers", "1", "--no-index"]
     with Site({}) as site:
         assert unheard("crawl", site.root + "/", "-C", str(tmp_path), *common, unbuffered=unbuffered) == 9
     hurried = ["refresh", "--all", "--time-limit", "1", "-C", str(folder), *common]
@@ -121,7 +121,7 @@ def test_a_pipe_that_broke_elsewhere_is_no_reader_who_left() -> None:
     assert (done.returncode, b"BrokenPipeError" in done.stderr) == (1, True), done.stderr
 
 
-@pytest.mark.parametrize("words", [["crawl", "http://127.0.0.1:1/", "--clean"], ["forget", "*"]])
+@pytest.mark.parametrize("words", [["crawl", "http://127.0.0.1:1/", "--clean"], ["delete", "*"]])
 def test_where_nobody_can_be_asked_nobody_is(folder: Path, words: list[str]) -> None:
     done = run(folder, *words, to="<&-")
     assert (done.returncode, done.stderr.count(b"\n")) == (4, 1), done.stderr
@@ -140,7 +140,7 @@ def test_a_terminal_obeys_no_page_that_is_shown_and_a_file_gets_all_of_it(tmp_pa
         "/b": Page(b"\x89PNG\x00\x1b[2J", headers={"Content-Type": "x/y"}),
     }
     with Site(pages) as site:
-        flags = ["-C", str(tmp_path), "--delay", "0", "--allow-private", "--quiet", "--migrants", "1", "--no-index"]
+        flags = ["-C", str(tmp_path), "--delay", "0", "--allow-private", "--quiet", "--workers", "1", "--no-index"]
         assert main(["crawl", site.root + "/", *flags]) == 0
     assert run(tmp_path, "show", f"{site.root}/a").stdout == body
     for path, told in (("/a", "<p>Gr\u00fc\u00dfe ]0;owned\r\n"), ("/b", "[x/y, 9 bytes]\r\n")):
@@ -253,7 +253,7 @@ def test_a_refresh_interrupted_before_it_begins_tells_scripts_so(
     assert main(["refresh", "-C", str(folder), "--json"]) == EXIT_INTERRUPTED
     told = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert (told["finish_reason"], told["visited"]) == ("interrupted", 0)
-    monkeypatch.setattr("sanderling.cli.commands.refresh.dry_run", interrupted)
+    monkeypatch.setattr("sanderling.cli.commands.refresh.print_dry_run", interrupted)
     main(["refresh", "-C", str(folder), "--json", "--dry-run"])
     assert capsys.readouterr().out == "", "what it would list is no summary"
 

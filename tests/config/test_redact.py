@@ -8,9 +8,9 @@ import pytest
 from tests.support.site import Site, html
 
 from sanderling.cli import main
-from sanderling.config.redact import hide_in, hide_password, without_secrets
-from sanderling.storage.collection import read_collection
-from sanderling.warc.reader import StoredRecord, walk
+from sanderling.config.redact import redact_address_password, redact_command, redact_password
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.warc.warc_reader import StoredRecord, iterate_records
 
 SECRET = "hunter2"
 SEED = "http://127.0.0.1:1/"
@@ -18,16 +18,16 @@ SEED = "http://127.0.0.1:1/"
 
 def test_no_password_is_kept_with_the_command() -> None:
     typed = ["crawl", "http://me:pw@x/", "--basic-auth", "x=me:pw", "--header=Cookie: pw", "--proxy", "http://a:pw@b",
-             "--archive", "ftp://a:pw/@there/", "--via=https://a:pw/@host", "https://x/@home"]  # fmt: skip
-    kept = " ".join(without_secrets(typed))
+             "--archive", "ftp://a:pw/@there/", "--migrant=https://a:pw/@host", "https://x/@home"]  # fmt: skip
+    kept = " ".join(redact_command(typed))
     assert "pw" not in kept
     assert kept.startswith("crawl http://***@x/ --basic-auth *** --header=*** --proxy *** --archive ftp://a:***@there/")
-    assert kept.endswith("--via=https://a:***@host https://x/@home")
+    assert kept.endswith("--migrant=https://a:***@host https://x/@home")
 
 
 @pytest.mark.parametrize("password", ["pw@pw", "p w pw", "@pw", "pw\tpw"])
 def test_no_part_of_a_password_is_kept_whatever_letters_it_has(password: str) -> None:
-    assert without_secrets([f"http://me:{password}@x/@home"]) == ["http://***@x/@home"]
+    assert redact_command([f"http://me:{password}@x/@home"]) == ["http://***@x/@home"]
 
 
 @pytest.mark.parametrize(
@@ -41,12 +41,12 @@ def test_no_part_of_a_password_is_kept_whatever_letters_it_has(password: str) ->
     ],
 )
 def test_of_an_address_all_is_shown_but_the_password(address: str, shown: str) -> None:
-    assert hide_password(address) == shown
+    assert redact_password(address) == shown
 
 
 def test_what_others_say_of_an_address_is_told_without_its_password() -> None:
-    assert hide_in('no bucket "a:hunter2@b"', "s3://a:hunter2@b/c") == 'no bucket "a:***@b"'
-    assert hide_in("refused", "http://b:1") == "refused"
+    assert redact_address_password('no bucket "a:hunter2@b"', "s3://a:hunter2@b/c") == 'no bucket "a:***@b"'
+    assert redact_address_password("refused", "http://b:1") == "refused"
 
 
 WRONG = [
@@ -91,9 +91,15 @@ def test_what_is_refused_is_refused_without_its_secret(
 @pytest.mark.parametrize(
     "words",
     [
-        *(["check"], ["check", "url"], ["changes", "--kind"], ["experiment"], ["completion"], ["migrants"], ["host"]),
-        *(["host", "run"], ["publish"], ["pages", "--state"], ["serve", "--host"], ["crawl", "--depth"], []),
-        *(["changes", "--significance"], ["export", "--format"], ["dust", "--site"], ["dust", "--add"], ["sitemap"]),
+        *(["check"], ["check", "url"], ["changes", "--kind"], ["experiment"], ["completion"], ["workers"], ["migrant"]),
+        *(["migrant", "run"], ["publish"], ["pages", "--state"], ["serve", "--host"], ["crawl", "--depth"], []),
+        *(
+            ["changes", "--significance"],
+            ["export", "--format"],
+            ["url-rules", "--site"],
+            ["url-rules", "--add"],
+            ["sitemap"],
+        ),
     ],
 )
 @pytest.mark.parametrize("url", [f"https://me:{SECRET}@a.example:99999/", f"ftp://me:a\t{SECRET}@a.example/"])
@@ -133,7 +139,7 @@ def test_a_crawl_with_secrets_leaves_none_behind(tmp_path: Path, capsys: pytest.
     site = Site({"/": html("/a"), "/a": html()})
     with site:
         line = ["crawl", site.root.replace("://", f"://me:{SECRET}@") + "/", "-C", str(tmp_path), "--allow-private",
-                "--delay", "0", "--migrants", "1", "-vv", "--basic-auth", f"127.0.0.1=me:{SECRET}", "--header",
+                "--delay", "0", "--workers", "1", "-vv", "--basic-auth", f"127.0.0.1=me:{SECRET}", "--header",
                 f"X-Api-Key: {SECRET}", "--header", f"Cookie: {SECRET}", "--header", "Accept-Language: nl",
                 "--no-sitemaps"]  # fmt: skip
         assert main(line) == 0
@@ -143,8 +149,14 @@ def test_a_crawl_with_secrets_leaves_none_behind(tmp_path: Path, capsys: pytest.
     assert SECRET not in told.out + told.err
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert [path for path in kept if SECRET.encode() in path.read_bytes()] == []
-    records = [r for path in (tmp_path / "archive").glob("*.gz") for r in walk(path) if isinstance(r, StoredRecord)]
-    asked = [b"".join(f"{name}: {value}\n".encode() for name, value in r.head) for r in records if r.kind == "request"]
+    records = [
+        r for path in (tmp_path / "archive").glob("*.gz") for r in iterate_records(path) if isinstance(r, StoredRecord)
+    ]
+    asked = [
+        b"".join(f"{name}: {value}\n".encode() for name, value in r.http_headers)
+        for r in records
+        if r.record_type == "request"
+    ]
     assert len(asked) == 2
     assert all(SECRET.encode() not in one and b"Accept-Language: nl" in one for one in asked)
 
@@ -159,13 +171,13 @@ def test_the_place_of_an_archive_is_for_its_owner_alone_and_not_in_the_catalogue
             "--allow-private",
             "--delay",
             "0",
-            "--migrants",
+            "--workers",
             "1",
         ]
         assert main([*line, "--archive", f"file://{tmp_path}/away", "--quiet"]) == 0
         pointer = tmp_path / "c" / "archive" / "elsewhere"
         assert stat.S_IMODE(pointer.stat().st_mode) == 0o600
-        with read_collection(tmp_path / "c") as collection:
+        with open_collection_read_only(tmp_path / "c") as collection:
             (kept,) = collection.db.execute("SELECT value FROM meta WHERE name = 'settings'").fetchone()
         assert "archive" not in json.loads(kept)
         assert main(["refresh", "--all", "-C", str(tmp_path / "c"), "--quiet"]) == 0
@@ -173,8 +185,8 @@ def test_the_place_of_an_archive_is_for_its_owner_alone_and_not_in_the_catalogue
 
 
 def test_a_password_for_a_host_beside_a_web_server_is_not_kept(tmp_path: Path) -> None:
-    line = ["crawl", SEED, "-C", str(tmp_path), "--allow-private", "--migrants", "1", "--quiet"]
-    assert main([*line, "--via", f"https://me:{SECRET}@127.0.0.1:1"]) == 4  # our key is missing
+    line = ["crawl", SEED, "-C", str(tmp_path), "--allow-private", "--workers", "1", "--quiet"]
+    assert main([*line, "--migrant", f"https://me:{SECRET}@127.0.0.1:1"]) == 4  # our key is missing
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert kept
     assert [path for path in kept if SECRET.encode() in path.read_bytes()] == []

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from turbohtml import CData, Comment, Doctype, DocumentFragment, ProcessingInstruction, Text
 
-from sanderling.html.parser import Document, Element, Namespace, parse
+from sanderling.html.parser import Document, Element, Namespace, parse_html
 
 
 class Case(Struct, frozen=True):
@@ -67,7 +67,7 @@ def test_every_declared_encoding_is_found(suites: Path) -> None:
     wrong = [
         (b64decode(case["data_base64"])[:90], case["encoding"], found)
         for case in cases
-        if (found := parse(b64decode(case["data_base64"])).encoding or "").lower() != case["encoding"].lower()
+        if (found := parse_html(b64decode(case["data_base64"])).encoding or "").lower() != case["encoding"].lower()
     ]
     assert wrong == []
     assert len(cases) == 82
@@ -79,6 +79,6 @@ INSTRUCTIONS = {"<?", "<?COMMENT?>", "<?COM--MENT?>"}  # comments when the suite
 def test_every_page_gives_the_tree_that_browsers_build(suites: Path) -> None:
     files = sorted((suites / "html5lib/tree-construction").rglob("*.dat"))
     cases = [case for file in files for case in _cases(file)]
-    wrong = {case.page for case in cases if _tree(parse(case.page.encode(), "utf-8")) != case.tree}
+    wrong = {case.page for case in cases if _tree(parse_html(case.page.encode(), "utf-8")) != case.tree}
     assert wrong == INSTRUCTIONS
     assert len(cases) == 1592

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.config.settings import Fetching, Politeness, Workers
-from sanderling.crawl.session import Request, crawl
-from sanderling.http.content_type import mime_of
-from sanderling.warc.cdxj import entry_of
-from sanderling.warc.cdxj_index import open_index
-from sanderling.warc.reader import Damage, StoredRecord, read_record, walk
-from sanderling.warc.records import Place
+from sanderling.config.settings import HttpSettings, PolitenessSettings, WorkerSettings
+from sanderling.crawl.session import CrawlRequest, crawl
+from sanderling.http.content_type import parse_mime_type
+from sanderling.warc.cdxj import parse_entry
+from sanderling.warc.cdxj_index import open_cdxj_index
+from sanderling.warc.records import RecordLocation
+from sanderling.warc.warc_reader import DamagedRegion, StoredRecord, iterate_records, read_record
 
 ASKED_OF_ANY_SITE = ("/sitemap", "/.well-known/resourcesync")  # lists of pages, asked for before any page
 PAGES = {
@@ -79,11 +79,11 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}"
-        request = Request(
+        request = CrawlRequest(
             (url + "/",),
-            politeness=Politeness(delay=0),
-            fetching=Fetching(allow_private=True),
-            workers=Workers(migrants=1),
+            politeness=PolitenessSettings(delay=0),
+            fetching=HttpSettings(allow_private=True),
+            workers=WorkerSettings(workers=1),
         )
         first, second = crawl(folder, request), crawl(folder, request)
         server.shutdown()
@@ -92,8 +92,10 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 def records(folder: Path) -> list[StoredRecord]:
-    found = [one for path in sorted((folder / "archive").glob("*.warc.gz")) for one in walk(path, verify=True)]
-    assert not [one for one in found if isinstance(one, Damage)]
+    found = [
+        one for path in sorted((folder / "archive").glob("*.warc.gz")) for one in iterate_records(path, verify=True)
+    ]
+    assert not [one for one in found if isinstance(one, DamagedRegion)]
     return [one for one in found if isinstance(one, StoredRecord)]
 
 
@@ -107,16 +109,16 @@ def test_warcio_check_passes_on_the_whole_archive(collection: tuple[Path, str]) 
 
 def test_every_kind_of_record_is_written(collection: tuple[Path, str]) -> None:
     found = records(collection[0])
-    assert {one.kind for one in found} == {"warcinfo", "request", "response", "metadata", "revisit"}
-    assert not [one.url for one in found if one.intact is False]
-    profiles = {one.field("WARC-Profile").rpartition("/")[2] for one in found if one.kind == "revisit"}
+    assert {one.record_type for one in found} == {"warcinfo", "request", "response", "metadata", "revisit"}
+    assert not [one.url for one in found if one.is_intact is False]
+    profiles = {one.get_field("WARC-Profile").rpartition("/")[2] for one in found if one.record_type == "revisit"}
     assert profiles == {"identical-payload-digest", "server-not-modified"}
 
 
 def test_every_line_of_the_index_leads_to_what_the_server_sent(collection: tuple[Path, str]) -> None:
     folder, url = collection
-    entries = [entry_of(line) for line in (folder / "indexes" / "index.cdxj").read_bytes().splitlines()]
-    pages = {one.url.removeprefix(url): one.place for one in entries if one.status == 200}
+    entries = [parse_entry(line) for line in (folder / "indexes" / "index.cdxj").read_bytes().splitlines()]
+    pages = {one.url.removeprefix(url): one.location for one in entries if one.status == 200}
     assert {path: read_record(folder / "archive", place).body for path, place in pages.items()} == PAGES
     found = {one.url.removeprefix(url) for one in entries}
     assert {path for path in found if not path.startswith(ASKED_OF_ANY_SITE)} == {*PAGES, "/moved", "/none"}
@@ -125,19 +127,19 @@ def test_every_line_of_the_index_leads_to_what_the_server_sent(collection: tuple
 def test_the_index_spells_every_url_as_its_record_does(collection: tuple[Path, str]) -> None:
     folder, _ = collection
     spelled = {one.url for one in records(folder)}
-    confirmed = {(one.url, one.field("WARC-Date")[:19]) for one in records(folder) if one.status == 304}
+    confirmed = {(one.url, one.get_field("WARC-Date")[:19]) for one in records(folder) if one.status == 304}
     for line in (folder / "indexes" / "index.cdxj").read_bytes().splitlines():
-        entry = entry_of(line)
-        record = read_record(folder / "archive", entry.place)
+        entry = parse_entry(line)
+        record = read_record(folder / "archive", entry.location)
         assert entry.url in spelled
-        assert entry.digest == record.field("WARC-Payload-Digest")
-        at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(entry.at))
+        assert entry.payload_digest == record.get_field("WARC-Payload-Digest")
+        at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(entry.captured_at))
         assert entry.url == record.url or (entry.url, at) in confirmed, "only a 304 leads elsewhere"
 
 
 def test_every_visit_has_a_line_also_a_304(collection: tuple[Path, str]) -> None:
     folder, url = collection
-    entries = [entry_of(line) for line in (folder / "indexes" / "index.cdxj").read_bytes().splitlines()]
+    entries = [parse_entry(line) for line in (folder / "indexes" / "index.cdxj").read_bytes().splitlines()]
     for path in PAGES:
         assert len([one for one in entries if one.url == url + path]) == 2, path
     assert not [one for one in entries if one.status == 304]
@@ -146,15 +148,17 @@ def test_every_visit_has_a_line_also_a_304(collection: tuple[Path, str]) -> None
 def test_lines_of_errors_and_redirects_name_their_media_type(collection: tuple[Path, str]) -> None:
     folder, _ = collection
     for line in (folder / "indexes" / "index.cdxj").read_bytes().splitlines():
-        entry = entry_of(line)
+        entry = parse_entry(line)
         if entry.mime != "warc/revisit":
-            assert entry.mime == mime_of(read_record(folder / "archive", entry.place).header("Content-Type"))
+            assert entry.mime == parse_mime_type(
+                read_record(folder / "archive", entry.location).get_header("Content-Type")
+            )
 
 
 def test_a_rebuilt_index_has_the_same_lines(collection: tuple[Path, str], tmp_path: Path) -> None:
     folder, _ = collection
     sizes = {path.name: path.stat().st_size for path in (folder / "archive").glob("*.warc.gz")}
-    open_index(tmp_path, folder / "archive", sizes).close()
+    open_cdxj_index(tmp_path, folder / "archive", sizes).close()
     written, rebuilt = (
         sorted(p.read_bytes().splitlines()) for p in (folder / "indexes" / "index.cdxj", tmp_path / "index.cdxj")
     )
@@ -164,12 +168,12 @@ def test_a_rebuilt_index_has_the_same_lines(collection: tuple[Path, str], tmp_pa
 def test_every_revisit_names_its_original_by_place(collection: tuple[Path, str]) -> None:
     folder, _ = collection
     for one in records(folder):
-        if one.kind == "revisit":
-            name, offset = one.field("WARC-Refers-To-Filename"), one.field("WARC-Refers-To-File-Offset")
-            original = read_record(folder / "archive", Place(name, int(offset), 0))
-            assert original.field("WARC-Record-ID") == one.field("WARC-Refers-To")
-            assert original.url == one.field("WARC-Refers-To-Target-URI")
-            assert original.field("WARC-Payload-Digest") == one.field("WARC-Payload-Digest")
+        if one.record_type == "revisit":
+            name, offset = one.get_field("WARC-Refers-To-Filename"), one.get_field("WARC-Refers-To-File-Offset")
+            original = read_record(folder / "archive", RecordLocation(name, int(offset), 0))
+            assert original.get_field("WARC-Record-ID") == one.get_field("WARC-Refers-To")
+            assert original.url == one.get_field("WARC-Refers-To-Target-URI")
+            assert original.get_field("WARC-Payload-Digest") == one.get_field("WARC-Payload-Digest")
 
 
 REPLAY = """

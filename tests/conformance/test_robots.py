@@ -7,9 +7,17 @@ from typing import Any
 
 import pytest
 
-from sanderling.fetch.robots import BODY_LIMIT, CRAWL_DELAY_CAP, DAY, _lines, _text, expiry, rules_for
-from sanderling.models import Host, Robots
-from sanderling.urls.normalize import normalise
+from sanderling.fetch.robots import (
+    DAY,
+    MAX_BODY_BYTES,
+    MAX_CRAWL_DELAY,
+    _decode_body,
+    _parse_fields,
+    build_robots_rules,
+    compute_robots_expiry,
+)
+from sanderling.models import Host, RobotsTxt
+from sanderling.urls.normalize import normalize_url
 
 Case = dict[str, Any]
 
@@ -35,14 +43,16 @@ def _body(case: Case) -> bytes:
     return b64decode(case["robots_base64"]) if "robots_base64" in case else case["robots"].encode()
 
 
-def _robots(body: bytes, status: int = 200) -> Robots:
-    return Robots(Host("http://foo.bar"), status, body, 0.0, 0.0)
+def _robots(body: bytes, status: int = 200) -> RobotsTxt:
+    return RobotsTxt(Host("http://foo.bar"), status, body, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(("suite", "number"), [("robots-google", 145), ("robots-protego", 378), ("robots-rfc9309", 38)])
 def test_every_case_without_a_choice_holds(suites: Path, suite: str, number: int) -> None:
     cases = json.loads((suites / suite / "cases.json").read_text())
-    wrong = [c for c in cases if rules_for(_robots(_body(c)), c["agent"]).allowed(c["url"]) is not c["allowed"]]
+    wrong = [
+        c for c in cases if build_robots_rules(_robots(_body(c)), c["agent"]).is_allowed(c["url"]) is not c["allowed"]
+    ]
     assert [case for case in wrong if not case["policy"]] == []
     assert {case["name"] for case in wrong} == DIFFERENT[suite].keys()
     assert len(cases) == number
@@ -54,35 +64,36 @@ def test_the_access_results_of_rfc_9309_hold(suites: Path) -> None:
     }
     closed = b"User-agent: *\nDisallow: /a"
     allowed = {
-        status: rules_for(_robots(closed, status), "x").allowed("/a") for status in (200, 299, 302, 404, 499, 500, 0)
+        status: build_robots_rules(_robots(closed, status), "x").is_allowed("/a")
+        for status in (200, 299, 302, 404, 499, 500, 0)
     }
     assert results.keys() == {"2xx", "3xx", "4xx", "5xx or network error", "parse error", "cache", "size limit"}
     assert allowed == {200: False, 299: False, 302: True, 404: True, 499: True, 500: False, 0: False}
-    assert not rules_for(_robots(b"nonsense\n:::\n" + closed), "x").allowed("/a")
-    assert expiry(200, {"cache-control": "max-age=1000000"}, 0.0) <= DAY
-    assert BODY_LIMIT >= 500 * 1024
+    assert not build_robots_rules(_robots(b"nonsense\n:::\n" + closed), "x").is_allowed("/a")
+    assert compute_robots_expiry(200, {"cache-control": "max-age=1000000"}, 0.0) <= DAY
+    assert MAX_BODY_BYTES >= 500 * 1024
 
 
 def test_every_line_of_the_parse_cases_is_recognised(suites: Path) -> None:
     for case in json.loads((suites / "robots-google/parse_cases.json").read_text()):
         body = _body(case)
         if "valid_directives" in case:
-            assert len(list(_lines(_text(body)))) == case["valid_directives"], case["name"]
-        assert list(rules_for(_robots(body), "x").sitemaps) == case.get("sitemaps", [])
+            assert len(list(_parse_fields(_decode_body(body)))) == case["valid_directives"], case["name"]
+        assert list(build_robots_rules(_robots(body), "x").sitemaps) == case.get("sitemaps", [])
 
 
 def test_every_directive_we_follow_is_read(suites: Path) -> None:
     followed = 0
     for case in json.loads((suites / "robots-protego/directives.json").read_text()):
-        rules, expected = rules_for(_robots(_body(case)), case["agent"] or "*"), case["expected"]
+        rules, expected = build_robots_rules(_robots(_body(case)), case["agent"] or "*"), case["expected"]
         match case["query"]:
             case "crawl_delay":
-                assert rules.crawl_delay() == expected
+                assert rules.get_crawl_delay() == expected
             case "request_rate":
-                seconds = expected and min(expected["seconds"] / expected["requests"], CRAWL_DELAY_CAP)
-                assert rules.crawl_delay() == seconds, case
+                seconds = expected and min(expected["seconds"] / expected["requests"], MAX_CRAWL_DELAY)
+                assert rules.get_crawl_delay() == seconds, case
             case "sitemaps":
-                assert rules.sitemaps == tuple(s.wire for s in map(normalise, expected) if s)
+                assert rules.sitemaps == tuple(s.request_url for s in map(normalize_url, expected) if s)
             case query:
                 assert query == "visit_time"  # hours to come are not followed: no standard has them
                 continue
@@ -93,7 +104,7 @@ def test_every_directive_we_follow_is_read(suites: Path) -> None:
 def test_real_files_are_read_without_complaint(suites: Path) -> None:
     files = sorted((suites / "robots-real/files").iterdir())
     for file in files:
-        rules = rules_for(_robots(file.read_bytes()), "sanderling")
-        assert rules.allowed("http://foo.bar/robots.txt")
-        rules.crawl_delay()
+        rules = build_robots_rules(_robots(file.read_bytes()), "sanderling")
+        assert rules.is_allowed("http://foo.bar/robots.txt")
+        rules.get_crawl_delay()
     assert len(files) == 420

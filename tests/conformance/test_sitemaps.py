@@ -7,12 +7,21 @@ from typing import Any
 
 import pytest
 
-from sanderling.discovery.changefreq import CLASSES
-from sanderling.discovery.dates import read_date
-from sanderling.discovery.entry_types import Entry, Image, Kind, Limits, Price, Problem, SitemapReport, Video
-from sanderling.discovery.sitemap_parser import read_sitemap
+from sanderling.discovery.changefreq import CHANGEFREQS
+from sanderling.discovery.dates import parse_date
+from sanderling.discovery.entry_types import (
+    SitemapEntry,
+    SitemapImage,
+    SitemapKind,
+    SitemapLimits,
+    SitemapProblem,
+    SitemapReport,
+    SitemapVideo,
+    VideoPrice,
+)
+from sanderling.discovery.sitemap_parser import parse_sitemap
 from sanderling.models import Host
-from sanderling.urls.scope import admissible, is_at_location
+from sanderling.urls.scope import can_sitemap_list, is_below_sitemap
 
 Case = dict[str, Any]
 COMMONS, PROTOCOL = "sitemaps-crawler-commons", "sitemaps-protocol"
@@ -23,12 +32,12 @@ def _cases(suites: Path, suite: str, key: str = "files") -> Any:
 
 
 def _read(suites: Path, suite: str, case: Case) -> SitemapReport:
-    return read_sitemap([(suites / suite / case["file"]).read_bytes()])
+    return parse_sitemap([(suites / suite / case["file"]).read_bytes()])
 
 
 def _at(text: str | None) -> float | None:
-    moment = read_date(text) if text else None
-    return moment.at if moment else None
+    moment = parse_date(text) if text else None
+    return moment.timestamp if moment else None
 
 
 def _wrong(case: Case, report: SitemapReport) -> list[str]:
@@ -36,7 +45,7 @@ def _wrong(case: Case, report: SitemapReport) -> list[str]:
     found = report.entries + report.sitemaps
     locs = [entry.loc for entry in found]
     checks: dict[str, Callable[[Any], bool]] = {
-        "index": lambda value: (report.kind is Kind.INDEX) is value,
+        "index": lambda value: (report.kind is SitemapKind.INDEX) is value,
         "url_count": lambda value: len(report.entries) == value,
         "lenient_url_count": lambda value: len(report.entries) == value,
         "entry_count": lambda value: len(report.sitemaps) == value,
@@ -44,14 +53,14 @@ def _wrong(case: Case, report: SitemapReport) -> list[str]:
         "contains": lambda value: set(value) <= set(locs),
         "second": lambda value: locs[1] == value,
         "first_changefreq": lambda value: found[0].changefreq == value,
-        "feed_lastmod": lambda value: report.updated == _at(value),
+        "feed_lastmod": lambda value: report.updated_at == _at(value),
         "entries": lambda value: len(found) == len(value) and all(map(_is_entry, found, value)),
         "records": lambda value: len(found) == len(value) and all(map(_is_record, found, value)),
     }
     return [key for key, check in checks.items() if key in case and not check(case[key])]
 
 
-def _is_entry(entry: Entry, expected: Any) -> bool:
+def _is_entry(entry: SitemapEntry, expected: Any) -> bool:
     return (
         (entry.loc, entry.lastmod) == (expected[0], _at(expected[1]))
         if isinstance(expected, list)
@@ -59,7 +68,7 @@ def _is_entry(entry: Entry, expected: Any) -> bool:
     )
 
 
-def _is_record(entry: Entry, record: Case) -> bool:
+def _is_record(entry: SitemapEntry, record: Case) -> bool:
     same = entry.loc == record["loc"] and entry.lastmod == _at(record["lastmod"])
     more = (entry.changefreq or None) == record.get("changefreq") and entry.priority == record.get("priority")
     return same and (more or "changefreq" not in record)
@@ -77,12 +86,12 @@ def test_the_files_with_a_choice_are_read_leniently(suites: Path) -> None:
     reports = {c["file"]: _read(suites, COMMONS, c) for c in _cases(suites, COMMONS) if "acceptable" in c}
     said = {file: ([entry.loc for entry in report.entries], report.problems) for file, report in reports.items()}
     assert said == {
-        "inline/xxe.xml": (["http://www.example.com/visit-here"], {Problem.BAD_LOC: 1}),
+        "inline/xxe.xml": (["http://www.example.com/visit-here"], {SitemapProblem.BAD_LOC: 1}),
         "inline/broken.xml": (
             ["http://cs.harding.edu/fmccown/sitemaps/something.html"],
-            {Problem.NO_LOC: 1, Problem.NOT_WELL_FORMED: 1},
+            {SitemapProblem.NO_LOC: 1, SitemapProblem.NOT_WELL_FORMED: 1},
         ),
-        "inline/bogus.bin": ([], {Problem.BAD_LOC: 1, Problem.NOT_A_SITEMAP: 1}),
+        "inline/bogus.bin": ([], {SitemapProblem.BAD_LOC: 1, SitemapProblem.NOT_A_SITEMAP: 1}),
     }
 
 
@@ -92,7 +101,7 @@ def test_no_local_file_comes_out_of_a_sitemap(suites: Path) -> None:
         assert secret not in str(_read(suites, COMMONS, {"file": name}))
 
 
-def _extension(suites: Path, name: str) -> tuple[tuple[Entry, ...], Case]:
+def _extension(suites: Path, name: str) -> tuple[tuple[SitemapEntry, ...], Case]:
     case = next(c for c in _cases(suites, COMMONS) if c["file"].endswith(name))
     return _read(suites, COMMONS, case).entries, case
 
@@ -105,13 +114,13 @@ def test_videos_carry_all_their_fields(suites: Path) -> None:
         expected[date] = _at(expected[date])
     for words in ("tags", "allowed_countries"):
         expected[words] = tuple(expected[words])
-    assert entries[0].videos == (Video(**expected, prices=(Price(currency, amount, kind),)),)
-    assert [entry.videos[0].prices for entry in entries[1:]] == [(Price("EUR", 1.99),), ()]
+    assert entries[0].videos == (SitemapVideo(**expected, prices=(VideoPrice(currency, amount, kind),)),)
+    assert [entry.videos[0].prices for entry in entries[1:]] == [(VideoPrice("EUR", 1.99),), ()]
 
 
 def test_images_carry_all_their_fields(suites: Path) -> None:
     entries, case = _extension(suites, "sitemap-images.xml")
-    assert entries[0].images == tuple(Image(**image) for image in case["images"])
+    assert entries[0].images == tuple(SitemapImage(**image) for image in case["images"])
 
 
 def test_every_entry_names_its_other_languages(suites: Path) -> None:
@@ -126,10 +135,10 @@ def test_news_carry_all_their_fields(suites: Path) -> None:
         news = entry.news
         assert news is not None
         assert news.is_valid is expected.get("valid", True)
-        assert (news.name or None, news.language, news.title) == tuple(
+        assert (news.publication_name or None, news.language, news.title) == tuple(
             expected[k] for k in ("name", "language", "title")
         )
-        assert news.date == _at(expected["date"])
+        assert news.published_at == _at(expected["date"])
         for words in ("keywords", "genres", "stock_tickers"):
             assert getattr(news, words) == tuple(expected.get(words, ()))
         assert news.access == expected.get("access", "")
@@ -137,8 +146,8 @@ def test_news_carry_all_their_fields(suites: Path) -> None:
 
 def test_pages_for_telephones_carry_their_mark(suites: Path) -> None:
     entries, _ = _extension(suites, "sitemap-mobile.xml")
-    assert [entry.mobile for entry in entries] == ["mobile-friendly" in entry.loc for entry in entries]
-    assert any(entry.mobile for entry in entries)
+    assert [entry.is_mobile for entry in entries] == ["mobile-friendly" in entry.loc for entry in entries]
+    assert any(entry.is_mobile for entry in entries)
 
 
 def test_real_news_sitemaps_have_names_and_dates(suites: Path) -> None:
@@ -146,7 +155,10 @@ def test_real_news_sitemaps_have_names_and_dates(suites: Path) -> None:
     start, end = _at("2017"), _at("2018")
     assert start is not None
     assert end is not None
-    assert all(e.news and e.news.name and e.news.date and start <= e.news.date < end for e in entries)
+    assert all(
+        e.news and e.news.publication_name and e.news.published_at and start <= e.news.published_at < end
+        for e in entries
+    )
 
 
 @pytest.mark.parametrize("form", ["w3c", "rss"])
@@ -157,21 +169,21 @@ def test_every_date_is_read(suites: Path, form: str) -> None:
 
 def test_the_location_rule_of_the_protocol_holds(suites: Path) -> None:
     for case in _cases(suites, COMMONS, "scope"):
-        assert is_at_location(case["url"], case["sitemap"]) is case["in_scope"]
+        assert is_below_sitemap(case["url"], case["sitemap"]) is case["in_scope"]
     for case in _cases(suites, PROTOCOL, "location"):
-        assert all(is_at_location(url, case["sitemap"]) for url in case["ok"])
-        assert not any(is_at_location(url, case["sitemap"]) for url in case["not_ok"])
+        assert all(is_below_sitemap(url, case["sitemap"]) for url in case["ok"])
+        assert not any(is_below_sitemap(url, case["sitemap"]) for url in case["not_ok"])
 
 
 def test_a_host_whose_robots_txt_names_a_sitemap_may_be_listed_in_it(suites: Path) -> None:
     assert "host A" in _cases(suites, PROTOCOL, "cross_submit")
     page, sitemap = "http://a.example/page", "http://b.example/sitemap.xml"
-    assert not admissible(page, sitemap)
-    assert admissible(page, sitemap, {Host("http://a.example")})
+    assert not can_sitemap_list(page, sitemap)
+    assert can_sitemap_list(page, sitemap, {Host("http://a.example")})
 
 
 def test_our_limits_are_those_of_the_protocol(suites: Path) -> None:
-    said, ours = _cases(suites, PROTOCOL, "limits"), Limits()
-    assert (ours.entries, ours.bytes) == (said["urls_per_sitemap"], said["bytes_uncompressed"])
-    assert said["sitemaps_per_index"] == ours.entries
-    assert list(CLASSES) == said["changefreq"]
+    said, ours = _cases(suites, PROTOCOL, "limits"), SitemapLimits()
+    assert (ours.max_entries, ours.max_bytes) == (said["urls_per_sitemap"], said["bytes_uncompressed"])
+    assert said["sitemaps_per_index"] == ours.max_entries
+    assert list(CHANGEFREQS) == said["changefreq"]

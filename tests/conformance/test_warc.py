@@ -14,9 +14,9 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
-from sanderling.warc.archive import Original, open_archive
-from sanderling.warc.packer import Exchange, pack_metadata, pack_request, pack_response
-from sanderling.warc.reader import Damage, StoredRecord, walk
+from sanderling.warc.archive import OriginalRecord, open_archive
+from sanderling.warc.packer import HttpExchange, pack_metadata, pack_request, pack_response
+from sanderling.warc.warc_reader import DamagedRegion, StoredRecord, iterate_records
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,9 @@ def expected(suites: Path) -> list[Any]:
 
 def test_every_record_of_the_suite_is_read_as_warcio_reads_it(suites: Path, expected: list[Any]) -> None:
     for case in expected:
-        found = [one for one in walk(suites / "warc" / case["file"], verify=True) if isinstance(one, StoredRecord)]
+        found = [
+            one for one in iterate_records(suites / "warc" / case["file"], verify=True) if isinstance(one, StoredRecord)
+        ]
         assert [described(one) for one in found] == [
             {**described(one), **{key: value for key, value in told.items() if value is not None or key in PLAIN}}
             for one, told in zip(found, map(comparable, case["records"]), strict=True)
@@ -45,20 +47,20 @@ def comparable(told: dict[str, Any]) -> dict[str, Any]:
 
 def described(record: StoredRecord) -> dict[str, Any]:
     return {
-        "offset": record.place.offset,
-        "type": record.kind,
-        "id": record.field("WARC-Record-ID"),
+        "offset": record.location.offset,
+        "type": record.record_type,
+        "id": record.get_field("WARC-Record-ID"),
         "uri": record.url,
-        "date": record.field("WARC-Date"),
-        "content_length": record.field("Content-Length"),
+        "date": record.get_field("WARC-Date"),
+        "content_length": record.get_field("Content-Length"),
         "http_status": str(record.status) if record.status else None,
-        "digest_ok": record.intact,
+        "digest_ok": record.is_intact,
     }
 
 
 def test_every_file_warcio_refuses_is_reported_as_damaged(suites: Path, expected: list[Any]) -> None:
     for case in expected:
-        damaged = [one for one in walk(suites / "warc" / case["file"]) if isinstance(one, Damage)]
+        damaged = [one for one in iterate_records(suites / "warc" / case["file"]) if isinstance(one, DamagedRegion)]
         assert bool(damaged) == bool(case["error"] or case.get("iterator_errors")), case["file"]
 
 
@@ -67,11 +69,11 @@ def test_every_body_is_what_warcio_decodes(suites: Path, expected: list[Any]) ->
     for case in expected:
         path = suites / "warc" / case["file"]
         theirs = bodies_by_warcio(path)
-        for record in walk(path):
-            if not isinstance(record, StoredRecord) or record.kind == "arc_header":
+        for record in iterate_records(path):
+            if not isinstance(record, StoredRecord) or record.record_type == "arc_header":
                 continue
             other = next(theirs)
-            assert record.body == other or record.problem or case["file"] == "warcio/bad.arc", case["file"]
+            assert record.body == other or record.body_problem or case["file"] == "warcio/bad.arc", case["file"]
             compared += len(other) > 0
     assert compared > 20
 
@@ -93,14 +95,16 @@ def ours(tmp_path: Path) -> Path:
     with open_archive(tmp_path, {}) as archive:
         for number in range(20):
             url, body = f"http://a.test/{number}", gzip.compress(os.urandom(100) * number)
-            answer = pack_response(Exchange(url, number, head, body, "192.0.2.1"), "sha1" if number % 2 else "sha256")
+            answer = pack_response(
+                HttpExchange(url, number, head, body, "192.0.2.1"), "sha1" if number % 2 else "sha256"
+            )
             place = archive.append(answer.member)
-            asked = Exchange(url, number, b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n", address="192.0.2.1")
+            asked = HttpExchange(url, number, b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n", address="192.0.2.1")
             archive.append(pack_request(asked, answer.record_id).member)
             archive.append(pack_metadata(url, number, [("via", "http://a.test/")], answer.record_id).member)
-            original = Original(answer.record_id, url, number, answer.payload_digest, place)
-            archive.revisit(Exchange(url, 100 + number, head), original)
-            archive.revisit(Exchange(url, 200 + number, b"HTTP/1.1 304 Not Modified\r\n\r\n"), original)
+            original = OriginalRecord(answer.record_id, url, number, answer.payload_digest, place)
+            archive.append_revisit(HttpExchange(url, 100 + number, head), original)
+            archive.append_revisit(HttpExchange(url, 200 + number, b"HTTP/1.1 304 Not Modified\r\n\r\n"), original)
     [path] = tmp_path.glob("*.warc.gz")
     return path
 
@@ -115,16 +119,16 @@ def test_warcio_check_accepts_every_record_we_write(ours: Path) -> None:
 
 
 def test_our_reader_and_warcio_agree_on_our_files(ours: Path) -> None:
-    mine = [one for one in walk(ours, verify=True) if isinstance(one, StoredRecord)]
+    mine = [one for one in iterate_records(ours, verify=True) if isinstance(one, StoredRecord)]
     with ours.open("rb") as file:
         theirs = ArchiveIterator(file)
         for record, other in zip(mine, theirs, strict=True):
-            assert record.kind == other.rec_type
+            assert record.record_type == other.rec_type
             assert list(record.fields) == other.rec_headers.headers
             assert record.body == other.content_stream().read()
-            assert record.place.offset == theirs.get_record_offset()
-            assert record.place.length == theirs.get_record_length()
-            assert record.intact is (None if record.kind == "revisit" else True)
+            assert record.location.offset == theirs.get_record_offset()
+            assert record.location.length == theirs.get_record_length()
+            assert record.is_intact is (None if record.record_type == "revisit" else True)
 
 
 def test_one_spoilt_byte_is_noticed_by_both(ours: Path) -> None:
@@ -132,7 +136,7 @@ def test_one_spoilt_byte_is_noticed_by_both(ours: Path) -> None:
     at = whole.index(b"X-Crawler")
     spoilt = ours.with_name("spoilt.warc")
     spoilt.write_bytes(whole[:at] + b"Y" + whole[at + 1 :])
-    verdicts = [one.intact for one in walk(spoilt, verify=True) if isinstance(one, StoredRecord)]
+    verdicts = [one.is_intact for one in iterate_records(spoilt, verify=True) if isinstance(one, StoredRecord)]
     assert verdicts.count(False) == 1
     theirs = ArchiveIterator(io.BytesIO(spoilt.read_bytes()), check_digests="raise")
     with pytest.raises(ArchiveLoadFailed, match="block digest"):

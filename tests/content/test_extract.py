@@ -3,18 +3,20 @@
 import pytest
 from tests.support.parity import agree
 
-from sanderling.content.extract import blocks
+from sanderling.content.extract import extract_blocks
 from sanderling.html import text as reading
-from sanderling.html.parser import parse
+from sanderling.html.parser import parse_html
 
 PROSE = "Sanderlings are small waders that run along the edge of the waves all day."
 MORE = "They breed in the far north and winter on sandy beaches all over the world."
 
 
 def main(markup: str) -> list[str]:
-    found = blocks(parse(markup.encode()))
+    found = extract_blocks(parse_html(markup.encode()))
     return [
-        " ".join(line.split()) for line, there in zip(found.lines, found.main, strict=True) if there and line.strip()
+        " ".join(line.split())
+        for line, there in zip(found.lines, found.main_mask, strict=True)
+        if there and line.strip()
     ]
 
 
@@ -142,9 +144,9 @@ def test_numbers_of_a_list_are_not_text() -> None:
 
 
 def test_looking_leaves_the_tree_as_it_was() -> None:
-    tree = parse(f"<div class=menu hidden>x</div><table><tr><td>{PROSE}</table><ol><li>a</ol>".encode())
+    tree = parse_html(f"<div class=menu hidden>x</div><table><tr><td>{PROSE}</table><ol><li>a</ol>".encode())
     before = tree.html
-    blocks(tree)
+    extract_blocks(tree)
     assert tree.html == before
 
 

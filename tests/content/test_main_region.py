@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from sanderling.content import main_region
-from sanderling.content.extract import blocks
-from sanderling.content.main_region import element_of
-from sanderling.html.parser import Element, parse
-from sanderling.html.text import words_of
+from sanderling.content.extract import extract_blocks
+from sanderling.content.main_region import find_region_element
+from sanderling.html.parser import Element, parse_html
+from sanderling.html.text import get_element_text
 
 CLAUSE = "The boat leaves the harbour at the turn of the tide, and nobody is waited for. "
 TEXT = "".join(f"<p>Clause {number}. {CLAUSE * 3}</p>" for number in range(12))
@@ -16,8 +16,8 @@ NOTE = "<p>We would like to count how often you come here, if you agree to that.
 
 
 def main_lines(markup: str) -> list[str]:
-    body = blocks(parse(markup.encode()))
-    return [line for line, main in zip(body.lines, body.main, strict=True) if main and line]
+    body = extract_blocks(parse_html(markup.encode()))
+    return [line for line, main in zip(body.lines, body.main_mask, strict=True) if main and line]
 
 
 def test_a_part_beside_the_core_is_furniture_whatever_it_is_called() -> None:
@@ -59,35 +59,37 @@ def test_a_list_or_table_is_no_part() -> None:
 
 
 def test_the_element_that_is_the_core_is_found_again() -> None:
-    tree = parse(f"<body><div id=a><div>{NOTE}</div><table><tr><td id=b>{TEXT}</td></tr></table></div></body>".encode())
-    body = blocks(tree)
-    assert body.core is not None
-    found = element_of(body.core, tree, body.lines)
+    tree = parse_html(
+        f"<body><div id=a><div>{NOTE}</div><table><tr><td id=b>{TEXT}</td></tr></table></div></body>".encode()
+    )
+    body = extract_blocks(tree)
+    assert body.main_region is not None
+    found = find_region_element(body.main_region, tree, body.lines)
     assert found is not None
     assert found.attr("id") == "b"
 
 
 def test_nothing_is_found_where_no_line_has_an_element_for_itself() -> None:
-    tree = parse(f"<body><div>{'<br>'.join([CLAUSE] * 30)}</div></body>".encode())
-    body = blocks(tree)
-    assert body.core is not None
-    assert element_of(body.core, tree, body.lines) is None
+    tree = parse_html(f"<body><div>{'<br>'.join([CLAUSE] * 30)}</div></body>".encode())
+    body = extract_blocks(tree)
+    assert body.main_region is not None
+    assert find_region_element(body.main_region, tree, body.lines) is None
 
 
 def letters_read(markup: str, patch: pytest.MonkeyPatch) -> int:
     """How many letters are read to find the element that is the core."""
-    tree = parse(markup.encode())
-    body = blocks(tree)
-    assert body.core is not None
+    tree = parse_html(markup.encode())
+    body = extract_blocks(tree)
+    assert body.main_region is not None
     read: list[str] = []
 
     def reading(element: Element) -> str:
         read.append(element.text)
-        return words_of(element)
+        return get_element_text(element)
 
     with patch.context() as patched:
         patched.setattr(main_region, "words_of", reading)
-        element_of(body.core, tree, body.lines)
+        find_region_element(body.main_region, tree, body.lines)
     return sum(map(len, read))
 
 
@@ -116,35 +118,35 @@ def test_lines_are_counted_once() -> None:
             Lines.looks += 1
             return super().index(*where)
 
-    tree = parse(f"<body><div>{f'<p>{CLAUSE}</p>' * 100}</div></body>".encode())
-    body = blocks(tree)
-    assert body.core is not None
-    assert element_of(body.core, tree, Lines(body.lines)) is None
+    tree = parse_html(f"<body><div>{f'<p>{CLAUSE}</p>' * 100}</div></body>".encode())
+    body = extract_blocks(tree)
+    assert body.main_region is not None
+    assert find_region_element(body.main_region, tree, Lines(body.lines)) is None
     assert not Lines.looks
 
 
 def test_few_lines_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    tree = parse(f"<body><div>{TEXT}</div></body>".encode())
-    body = blocks(tree)
-    assert body.core is not None
+    tree = parse_html(f"<body><div>{TEXT}</div></body>".encode())
+    body = extract_blocks(tree)
+    assert body.main_region is not None
     tried: list[int] = []
 
-    def around(boxes: list[main_region.Box], ends: list[int], line: int) -> list[main_region.Box]:
+    def around(boxes: list[main_region.CharSpan], ends: list[int], line: int) -> list[main_region.CharSpan]:
         tried.append(line)
         return []
 
-    monkeypatch.setattr(main_region, "_around", around)
-    monkeypatch.setattr(main_region, "MAX_TRIED", 5)
-    assert element_of(body.core, tree, body.lines) is None
+    monkeypatch.setattr(main_region, "_find_enclosing_containers", around)
+    monkeypatch.setattr(main_region, "MAX_TRIED_ELEMENTS", 5)
+    assert find_region_element(body.main_region, tree, body.lines) is None
     assert len(tried) == 5
 
 
 def test_a_script_beside_the_words_of_an_element_is_none_of_them() -> None:
     page = f"<body><div id=a><div>{NOTE}</div><div id=b>{TEXT.replace('</p>', '<script>x()</script></p>')}</div></div>"
-    tree = parse(page.encode())
-    body = blocks(tree)
-    assert body.core is not None
-    found = element_of(body.core, tree, body.lines)
+    tree = parse_html(page.encode())
+    body = extract_blocks(tree)
+    assert body.main_region is not None
+    found = find_region_element(body.main_region, tree, body.lines)
     assert found is not None
     assert found.attr("id") == "b"
 

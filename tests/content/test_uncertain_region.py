@@ -3,9 +3,9 @@
 import pytest
 from tests.support.parity import agree
 
-from sanderling.changes.classify import Kind, judge
-from sanderling.content.extract import blocks
-from sanderling.html.parser import parse
+from sanderling.changes.classify import ChangeKind, classify_diff
+from sanderling.content.extract import extract_blocks
+from sanderling.html.parser import parse_html
 
 WORDS = "Sanderlings run along the edge of the waves and pick small crabs from the wet sand"
 TEXT = "".join(f"<p>{WORDS}, as clause {n} of this document says at some length.</p>" for n in range(12))
@@ -18,12 +18,12 @@ EDIT = ("edge of the waves", "border of the sea")
 
 def is_content(old: str, new: str) -> bool:
     """Return whether a change is reported as content, by the fast paths and by full fingerprints alike."""
-    return Kind.CONTENT in judge(agree(old.encode(), new.encode())).kinds
+    return ChangeKind.CONTENT in classify_diff(agree(old.encode(), new.encode())).kinds
 
 
 def main_text(page: str) -> str:
-    found = blocks(parse(page.encode()))
-    return "\n".join(line for line, there in zip(found.lines, found.main, strict=True) if there)
+    found = extract_blocks(parse_html(page.encode()))
+    return "\n".join(line for line, there in zip(found.lines, found.main_mask, strict=True) if there)
 
 
 PAGES = {
@@ -146,7 +146,7 @@ def test_a_new_address_in_a_footer_is_content(old: str, new: str) -> None:
     ],
 )  # fmt: skip
 def test_volatile_text_is_no_change(old: str, new: str) -> None:
-    change = judge(agree(f"<main>{TEXT}{old}</main>".encode(), f"<main>{TEXT}{new}</main>".encode()))
+    change = classify_diff(agree(f"<main>{TEXT}{old}</main>".encode(), f"<main>{TEXT}{new}</main>".encode()))
     assert not change.kinds
 
 

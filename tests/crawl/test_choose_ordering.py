@@ -5,22 +5,29 @@ from pathlib import Path
 import pytest
 from tests.support.site import Page, Site, html
 
-from sanderling.config.settings import Fetching, Limits, Order, Politeness, Scope, Workers
-from sanderling.crawl.choose_ordering import read_wish
-from sanderling.crawl.session import Request, Summary, crawl
+from sanderling.config.settings import (
+    HttpSettings,
+    LimitSettings,
+    OrderingSettings,
+    PolitenessSettings,
+    ScopeSettings,
+    WorkerSettings,
+)
+from sanderling.crawl.choose_ordering import parse_ordering_choice
+from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl
 from sanderling.errors import UsageError
-from sanderling.storage.collection import get_meta, read_collection
+from sanderling.storage.collection import get_meta, open_collection_read_only
 
 
-def go(site: Site, folder: Path, order: Order, limit: int = 0) -> Summary:
-    request = Request(
+def go(site: Site, folder: Path, order: OrderingSettings, limit: int = 0) -> CrawlSummary:
+    request = CrawlRequest(
         seeds=(site.root + "/",),
-        scope=Scope(sitemaps=False),
-        limits=Limits(limit=limit),
-        politeness=Politeness(delay=0),
-        fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=1),
-        order=order,
+        scope=ScopeSettings(sitemaps=False),
+        limits=LimitSettings(limit=limit),
+        politeness=PolitenessSettings(delay=0),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=1),
+        ordering=order,
     )
     return crawl(folder, request)
 
@@ -37,11 +44,11 @@ def two_halves(size: int = 150) -> dict[str, Page]:
 @pytest.mark.parametrize("name", ["", "fish", "similarity"])
 def test_a_focused_crawl_spends_its_budget_on_the_relevant_half(tmp_path: Path, name: str) -> None:
     with Site(two_halves()) as site:
-        go(site, tmp_path, Order(order=name, query="vacuum tables"), limit=120)
+        go(site, tmp_path, OrderingSettings(order=name, query="vacuum tables"), limit=120)
         assert sum(path.startswith("/v") for path in site.hits) > 75
-        go(site, tmp_path, Order(), limit=180)  # the topic is remembered
+        go(site, tmp_path, OrderingSettings(), limit=180)  # the topic is remembered
         assert sum(path.startswith("/v") for path in site.hits) > 120
-        with read_collection(tmp_path) as collection:
+        with open_collection_read_only(tmp_path) as collection:
             assert get_meta(collection.db, "order") == (name or "shark")
 
 
@@ -49,7 +56,7 @@ def test_a_text_gives_the_topic_as_well(tmp_path: Path) -> None:
     sample = tmp_path / "sample.txt"
     sample.write_text("How to vacuum: the vacuum reads tables and frees space.")
     with Site(two_halves(80)) as site:
-        go(site, tmp_path / "c", Order(like_text=str(sample)), limit=60)
+        go(site, tmp_path / "c", OrderingSettings(like_text=str(sample)), limit=60)
         assert sum(path.startswith("/v") for path in site.hits) > 40
 
 
@@ -59,33 +66,33 @@ def test_popular_pages_go_first_and_the_logs_are_remembered(tmp_path: Path) -> N
         "".join(f'8.8.8.8 - - [10/Oct/2025:13:55:36 +0000] "GET /p{n} HTTP/1.1" 200 1\n' for n in range(50, 60))
     )
     with Site({"/": html(*(f"/p{n}" for n in range(100))), **{f"/p{n}": html("/") for n in range(100)}}) as site:
-        go(site, tmp_path / "c", Order(order="popularity", access_log=(str(log),)), limit=6)
+        go(site, tmp_path / "c", OrderingSettings(order="popularity", access_log=(str(log),)), limit=6)
         log.unlink()
-        go(site, tmp_path / "c", Order(), limit=11)
+        go(site, tmp_path / "c", OrderingSettings(), limit=11)
         assert {f"/p{n}" for n in range(50, 60)} <= set(site.hits)
 
 
 def test_another_ordering_gives_what_waits_another_place(tmp_path: Path) -> None:
     with Site(two_halves(20)) as site:
-        go(site, tmp_path, Order(order="breadth"), limit=8)
-        summary = go(site, tmp_path, Order(order="0.5*pagerank+0.5*opic"))
+        go(site, tmp_path, OrderingSettings(order="breadth"), limit=8)
+        summary = go(site, tmp_path, OrderingSettings(order="0.5*pagerank+0.5*opic"))
         assert (summary.finish_reason, summary.pages) == ("done", 41)
 
 
 @pytest.mark.parametrize(
     ("order", "sentence"),
     [
-        (Order(order="galaxy"), "there is no ordering 'galaxy'; there are breadth, depth"),
-        (Order(order="shark"), "--order shark needs a topic: --query"),
-        (Order(order="popularity"), "--order popularity needs .*--access-log"),
-        (Order(query="of the"), "has no word to look for"),
-        (Order(query="a word", like_text="x"), "not by both"),
-        (Order(like_text="/no/such/file"), "cannot read --like-text"),
+        (OrderingSettings(order="galaxy"), "there is no ordering 'galaxy'; there are breadth, depth"),
+        (OrderingSettings(order="shark"), "--order shark needs a topic: --query"),
+        (OrderingSettings(order="popularity"), "--order popularity needs .*--access-log"),
+        (OrderingSettings(query="of the"), "has no word to look for"),
+        (OrderingSettings(query="a word", like_text="x"), "not by both"),
+        (OrderingSettings(like_text="/no/such/file"), "cannot read --like-text"),
     ],
 )
-def test_what_cannot_be_is_said_before_the_crawl_begins(order: Order, sentence: str) -> None:
+def test_what_cannot_be_is_said_before_the_crawl_begins(order: OrderingSettings, sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
-        read_wish(order)
+        parse_ordering_choice(order)
 
 
 def test_what_a_sitemap_says_moves_urls_that_links_led_to_before(tmp_path: Path) -> None:
@@ -97,10 +104,16 @@ def test_what_a_sitemap_says_moves_urls_that_links_led_to_before(tmp_path: Path)
             for path in paths
         )
         site.pages["/sitemap.xml"] = Page(f"<urlset>{said}</urlset>".encode(), headers={"Content-Type": "text/xml"})
-        crawl(tmp_path, Request(
-            seeds=(site.root + "/",), order=Order(order="sitemap"), politeness=Politeness(delay=0.02),
-            fetching=Fetching(allow_private=True), workers=Workers(migrants=1),
-        ))  # fmt: skip
+        crawl(
+            tmp_path,
+            CrawlRequest(
+                seeds=(site.root + "/",),
+                ordering=OrderingSettings(order="sitemap"),
+                politeness=PolitenessSettings(delay=0.02),
+                fetching=HttpSettings(allow_private=True),
+                workers=WorkerSettings(workers=1),
+            ),
+        )
         asked = [path for path, _ in site.requests if path in paths]
     assert len(asked) == len(paths)
     assert asked.index("/p59") < 40  # of what was in hand by then, some go before it; unmoved, it is the last

@@ -10,41 +10,41 @@ from typing import Any, cast
 import pytest
 from tests.support.site import Page, Site, html, redirect, tree
 
-from sanderling.cli.commands.status import describe
-from sanderling.clock import Clock, real
-from sanderling.config.settings import Fetching, Limits, Politeness, Scope, Workers
-from sanderling.crawl.session import Request, Summary, crawl
+from sanderling.cli.commands.status import describe_collection
+from sanderling.clock import Clock, system_clock
+from sanderling.config.settings import HttpSettings, LimitSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.models import Itinerary, Outcome, Parcel
-from sanderling.storage.collection import read_collection
-from sanderling.storage.queries import PageRow, pages
-from sanderling.workers.local import Lost, Processes
+from sanderling.models import FetchBatch, Outcome, WorkerReport
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import CatalogRow, load_pages
+from sanderling.workers.local import LocalEngine, WorkerLost
 
 
 def go(
     folder: Path, *sites: Site, limit: int = 0, sitemaps: bool = False, delay: float = 0.0, backoff: float = 0.2,
-    clock: Clock = real, logins: tuple[str, ...] = (), own: tuple[str, ...] = (),
-) -> Summary:  # fmt: skip
-    request = Request(
+    clock: Clock = system_clock, logins: tuple[str, ...] = (), own: tuple[str, ...] = (),
+) -> CrawlSummary:  # fmt: skip
+    request = CrawlRequest(
         tuple(site.root + "/" for site in sites),
-        scope=Scope(sitemaps=sitemaps),
-        limits=Limits(limit=limit),
-        politeness=Politeness(delay=delay, backoff=backoff, ignore_robots=own),
-        fetching=Fetching(allow_private=True, basic_auth=logins),
-        workers=Workers(migrants=1),
+        scope=ScopeSettings(sitemaps=sitemaps),
+        limits=LimitSettings(limit=limit),
+        politeness=PolitenessSettings(delay=delay, backoff=backoff, ignore_robots=own),
+        fetching=HttpSettings(allow_private=True, basic_auth=logins),
+        workers=WorkerSettings(workers=1),
     )
     return crawl(folder, request, clock=clock)
 
 
-def held(folder: Path) -> dict[str, PageRow]:
-    with read_collection(folder) as collection:
-        return {"/" + row.url.split("/", 3)[3]: row for row in pages(collection.db)}
+def held(folder: Path) -> dict[str, CatalogRow]:
+    with open_collection_read_only(folder) as collection:
+        return {"/" + row.url.split("/", 3)[3]: row for row in load_pages(collection.db)}
 
 
 def told(folder: Path) -> list[dict[str, Any]]:
     """The hosts that complained, as `sanderling status` lists them."""
-    with read_collection(folder) as collection:
-        return cast(list[dict[str, Any]], describe(collection)["complaints"])
+    with open_collection_read_only(folder) as collection:
+        return cast(list[dict[str, Any]], describe_collection(collection)["complaints"])
 
 
 def age(folder: Path) -> None:
@@ -82,8 +82,8 @@ def test_a_redirect_to_another_spelling_of_a_page_is_no_version_of_it(tmp_path: 
             site.pages.update(spelled)
             go(tmp_path, site)
             joe = held(tmp_path)["/~joe"]
-            assert (joe.status, joe.changes, joe.title) == (200, 0, "joe")
-            with read_collection(tmp_path) as collection:
+            assert (joe.status, joe.change_count, joe.title) == (200, 0, "joe")
+            with open_collection_read_only(tmp_path) as collection:
                 assert "redirect" not in {outcome for (outcome,) in collection.db.execute("SELECT outcome FROM visits")}
         assert site.hits["/~joe"] > 10  # in the end it went to and fro
 
@@ -91,7 +91,7 @@ def test_a_redirect_to_another_spelling_of_a_page_is_no_version_of_it(tmp_path: 
 def test_hops_of_earlier_crawls_do_not_count(tmp_path: Path) -> None:
     with Site({"/": html("/%7Ejoe"), "/~joe": html(text="joe"), "/%7Ejoe": redirect("/~joe")}) as site:
         go(tmp_path, site)
-    with read_collection(tmp_path) as collection:
+    with open_collection_read_only(tmp_path) as collection:
         assert collection.db.execute("SELECT max(hops) FROM urls").fetchone() == (0,)
 
 
@@ -136,7 +136,7 @@ def test_a_page_whose_head_stayed_the_same_has_changed_all_the_same(tmp_path: Pa
         go(tmp_path, site)
         site.pages["/"] = Page(b"<head><title>same</title></head><p>new words", etag=False)
         go(tmp_path, site)
-        assert held(tmp_path)["/"].changes == 1
+        assert held(tmp_path)["/"].change_count == 1
 
 
 def test_an_error_is_no_sign_that_a_page_is_fresh(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_what_a_sitemap_says_is_kept(tmp_path: Path) -> None:
         body = f"<urlset><url>{entry}<priority>0.9</priority></url></urlset>"
         site.pages["/sitemap.xml"] = Page(body.encode(), headers={"Content-Type": "application/xml"})
         go(tmp_path, site, sitemaps=True)
-        with read_collection(tmp_path) as collection:
+        with open_collection_read_only(tmp_path) as collection:
             rows = collection.db.execute("SELECT lastmod, changefreq, priority FROM hints").fetchall()
         assert rows == [(1767312000.0, "daily", 0.9)]
 
@@ -254,7 +254,7 @@ def test_a_crawl_settles_on_the_pace_that_a_host_bears(tmp_path: Path) -> None:
         go(tmp_path, site)  # what was learned outlives the run
         assert not any(site.complaints[settled:])
         (host,) = told(tmp_path)
-        assert host["host"] == site.root
+        assert host["migrant"] == site.root
         assert host["complaints"] >= 2
         assert host["seconds_between"] >= 0.1
 
@@ -291,7 +291,7 @@ def test_a_slow_host_has_its_rest_whoever_asks_next(tmp_path: Path) -> None:
     with Slow({"/": html("/a"), "/a": html()}) as site:
         for limit in (1, 2):
             go(tmp_path, site, limit=limit, delay=0.01)
-    with read_collection(tmp_path) as collection:
+    with open_collection_read_only(tmp_path) as collection:
         rows = collection.db.execute("SELECT at, seconds FROM visits ORDER BY at").fetchall()
     assert len(rows) == 2, rows
     (first, took), (second, took_again) = rows
@@ -302,7 +302,7 @@ def test_a_slow_host_has_its_rest_whoever_asks_next(tmp_path: Path) -> None:
 def test_a_fast_host_rests_as_long_as_asked_for_and_no_longer(tmp_path: Path) -> None:
     with Site({"/": html()}) as site:
         go(tmp_path, site, delay=0.5)
-    with read_collection(tmp_path) as collection:
+    with open_collection_read_only(tmp_path) as collection:
         ((at, seconds),) = collection.db.execute("SELECT at, seconds FROM visits").fetchall()
         ((open_at,),) = collection.db.execute("SELECT open_at FROM hosts").fetchall()
     assert open_at == max(at + 0.5, at - seconds + 5 * seconds)
@@ -310,7 +310,7 @@ def test_a_fast_host_rests_as_long_as_asked_for_and_no_longer(tmp_path: Path) ->
 
 def test_a_crawl_goes_on_though_the_clock_was_set_back_since(tmp_path: Path) -> None:
     with Site({"/": html("/a"), "/a": html()}) as site:
-        go(tmp_path, site, limit=1, delay=0.01, clock=lambda: real() + 100 * 86_400)
+        go(tmp_path, site, limit=1, delay=0.01, clock=lambda: system_clock() + 100 * 86_400)
         assert go(tmp_path, site, delay=0.01).finish_reason == "done"
         assert (site.hits["/"], site.hits["/a"]) == (1, 1)
 
@@ -318,7 +318,9 @@ def test_a_crawl_goes_on_though_the_clock_was_set_back_since(tmp_path: Path) -> 
 def test_a_crawl_goes_on_though_the_clock_is_set_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sanderling.crawl.coordinator.MAX_LATENCY_DELAY", 0.01)
     with Site({"/": html("/a"), "/a": html("/b"), "/b": html()}) as site:
-        done = go(tmp_path, site, delay=0.01, clock=lambda: real() if site.hits["/a"] else real() + 3600)
+        done = go(
+            tmp_path, site, delay=0.01, clock=lambda: system_clock() if site.hits["/a"] else system_clock() + 3600
+        )
         assert done.finish_reason == "done"
         assert [site.hits[path] for path in ("/", "/a", "/b")] == [1, 1, 1]
 
@@ -329,7 +331,7 @@ def test_one_host_that_complains_does_not_slow_the_others(tmp_path: Path) -> Non
         assert one.hits["/"] == 1
 
 
-class Watched(Processes):
+class Watched(LocalEngine):
     """Sees when two migrants have pages of a site in hand, and when one hands them back whom nobody complained to."""
 
     def __init__(self) -> None:
@@ -337,16 +339,16 @@ class Watched(Processes):
         self.sent: set[str] = set()
         self.shared, self.returned = threading.Event(), threading.Event()
 
-    def send(self, migrant: str, itinerary: Itinerary) -> None:
-        super().send(migrant, itinerary)
-        if len(itinerary.stops) > 1:
+    def send(self, migrant: str, itinerary: FetchBatch) -> None:
+        super().send_batch(migrant, itinerary)
+        if len(itinerary.tasks) > 1:
             self.sent.add(migrant)
         if len(self.sent) > 1:
             self.shared.set()
 
-    def receive(self, timeout: float) -> list[Parcel | Lost]:
-        news = super().receive(timeout)
-        came = [visit for parcel in news if isinstance(parcel, Parcel) for visit in parcel.visits]
+    def receive(self, timeout: float) -> list[WorkerReport | WorkerLost]:
+        news = super().receive_reports(timeout)
+        came = [visit for parcel in news if isinstance(parcel, WorkerReport) for visit in parcel.visits]
         if any(visit.outcome is Outcome.RETURNED and not visit.reason for visit in came):
             self.returned.set()
         return news
@@ -371,10 +373,13 @@ def test_a_host_that_complains_to_one_migrant_rests_from_all(tmp_path: Path) -> 
     limited = Page(b"", 429, {"Retry-After": "3600"})
     numbers = [f"/p{number}" for number in range(60)]
     with Tired({"/": html(*numbers)} | dict.fromkeys(numbers, limited)) as site:
-        request = Request(
-            (site.root + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0, concurrency=2),
-            fetching=Fetching(allow_private=True), workers=Workers(migrants=2),
-        )  # fmt: skip
+        request = CrawlRequest(
+            (site.root + "/",),
+            scope=ScopeSettings(sitemaps=False),
+            politeness=PolitenessSettings(delay=0, concurrency=2),
+            fetching=HttpSettings(allow_private=True),
+            workers=WorkerSettings(workers=2),
+        )
         assert crawl(tmp_path, request, engine=engine).finish_reason == "held"
         assert engine.returned.is_set()
         assert sum(site.hits.values()) <= 2 + 2 * 2  # robots.txt, the first page, and what was on its way
@@ -391,14 +396,14 @@ def test_a_page_that_was_seen_before_is_asked_for_again(tmp_path: Path) -> None:
 def test_many_hosts_that_want_pauses_are_asked_side_by_side(tmp_path: Path) -> None:
     with Site(tree(9), host="0.0.0.0") as site:
         port = site.root.rpartition(":")[2]
-        request = Request(
+        request = CrawlRequest(
             tuple(f"http://127.3.0.{n}:{port}{path}" for n in range(1, 41) for path in site.pages),
-            scope=Scope(sitemaps=False),
-            politeness=Politeness(delay=0.2),
-            fetching=Fetching(allow_private=True),
-            workers=Workers(migrants=1),
+            scope=ScopeSettings(sitemaps=False),
+            politeness=PolitenessSettings(delay=0.2),
+            fetching=HttpSettings(allow_private=True),
+            workers=WorkerSettings(workers=1),
         )
         assert crawl(tmp_path, request).pages == 40 * 9
-        asked = [headers["host"] for path, headers in site.requests if path != "/robots.txt"]
+        asked = [headers["migrant"] for path, headers in site.requests if path != "/robots.txt"]
     turns = [len(set(asked[start : start + 40])) for start in range(40, 280, 40)]
     assert min(turns) > 20, "whoever may be asked is asked, before others are asked again"

@@ -7,19 +7,19 @@ import pytest
 from tests.support.site import Page, Site, html, redirect, tree
 
 from sanderling.cli import main
-from sanderling.config.settings import Fetching, Politeness, Scope, Workers
-from sanderling.crawl.session import Request, crawl
-from sanderling.storage.collection import read_collection
-from sanderling.storage.queries import pages, skipped
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl.session import CrawlRequest, crawl
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import load_pages, load_skipped_urls
 
 
 def test_a_host_gives_its_cookie_once_and_gets_it_with_every_later_request(tmp_path: Path) -> None:
     found = tree(60)
     found["/"].headers["Set-Cookie"] = "visitor=one"
     with Site(found) as site:
-        request = Request(
-            (site.root + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0),
-            fetching=Fetching(allow_private=True, cookies=True), workers=Workers(migrants=3),
+        request = CrawlRequest(
+            (site.root + "/",), scope=ScopeSettings(sitemaps=False), politeness=PolitenessSettings(delay=0),
+            fetching=HttpSettings(allow_private=True, cookies=True), workers=WorkerSettings(workers=3),
         )  # fmt: skip
         assert crawl(tmp_path, request).pages == 60
         sent = [headers.get("cookie") for path, headers in site.requests if path not in ("/", "/robots.txt")]
@@ -46,10 +46,10 @@ class Gated(Site):
         super().answer(handler)
 
 
-def request_for(site: Site, cookies: bool = True) -> Request:
-    return Request(
-        (site.root + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0),
-        fetching=Fetching(allow_private=True, cookies=cookies), workers=Workers(migrants=2),
+def request_for(site: Site, cookies: bool = True) -> CrawlRequest:
+    return CrawlRequest(
+        (site.root + "/",), scope=ScopeSettings(sitemaps=False), politeness=PolitenessSettings(delay=0),
+        fetching=HttpSettings(allow_private=True, cookies=cookies), workers=WorkerSettings(workers=2),
     )  # fmt: skip
 
 
@@ -60,8 +60,10 @@ def test_a_cookie_of_a_round_over_two_urls_opens_the_page(tmp_path: Path, at_gat
         for _ in range(3):  # every run begins without a cookie
             summary = crawl(tmp_path, request_for(site))
             assert (summary.finish_reason, summary.pages, summary.failed) == ("done", 3, 0)
-    with read_collection(tmp_path) as collection:
-        assert {row.url for row in pages(collection.db) if row.status == 200} == {site.root + path for path in found}
+    with open_collection_read_only(tmp_path) as collection:
+        assert {row.url for row in load_pages(collection.db) if row.status == 200} == {
+            site.root + path for path in found
+        }
         assert not collection.db.execute("SELECT 1 FROM changes").fetchone()
 
 
@@ -71,13 +73,13 @@ def test_a_round_that_no_cookie_opens_has_a_name_and_an_end(tmp_path: Path, cook
         summary = crawl(tmp_path, request_for(site, cookies))
         assert (summary.finish_reason, summary.pages, summary.failed) == ("done", 0, 1)
         assert max(site.hits["/"], site.hits["/gate/"]) == asked
-    with read_collection(tmp_path) as collection:
-        assert [row.reason for row in skipped(collection.db)] == ["too_many_redirects"]
+    with open_collection_read_only(tmp_path) as collection:
+        assert [row.reason for row in load_skipped_urls(collection.db)] == ["too_many_redirects"]
 
 
 def test_who_is_sent_round_is_told_what_helps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Gated({"/": html()}) as site:
-        line = ["crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0", "--allow-private", "--migrants", "1"]
+        line = ["crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0", "--allow-private", "--workers", "1"]
         assert main(line) == 9
         assert "--cookies" in capsys.readouterr().err
         assert main([*line, "--cookies"]) == 0
@@ -89,5 +91,5 @@ def test_redirects_that_were_turned_round_are_followed(tmp_path: Path) -> None:
         site.pages |= {"/old": html(text="here"), "/new": redirect("/old")}
         summary = crawl(tmp_path, request_for(site, cookies=False))
         assert (summary.finish_reason, summary.failed) == ("done", 0)
-    with read_collection(tmp_path) as collection:
-        assert {row.url: row.status for row in pages(collection.db)}[site.root + "/old"] == 200
+    with open_collection_read_only(tmp_path) as collection:
+        assert {row.url: row.status for row in load_pages(collection.db)}[site.root + "/old"] == 200

@@ -9,22 +9,22 @@ import pytest
 from tests.support.site import Site, tree
 
 from sanderling.cli.progress import stop_on_signals
-from sanderling.clock import real
-from sanderling.config.settings import Fetching, Politeness, Scope, Workers
-from sanderling.crawl.context import House
+from sanderling.clock import system_clock
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.coordinator import Coordinator
-from sanderling.crawl.open_context import open_house
-from sanderling.crawl.request import read_seed
-from sanderling.crawl.session import Request, crawl
-from sanderling.crawl.stop import Bounds, Finish
+from sanderling.crawl.open_context import build_context
+from sanderling.crawl.request import parse_seed
+from sanderling.crawl.session import CrawlRequest, crawl
+from sanderling.crawl.stop import CrawlLimits, FinishReason
 from sanderling.db.connection import transaction
-from sanderling.fetch.dns import Resolver
-from sanderling.frontier.url_store import Entry
-from sanderling.models import Candidate, Host, Itinerary, Reason, Source, State, Url, Vitals
+from sanderling.fetch.dns import DnsResolver
+from sanderling.frontier.url_store import FrontierEntry
+from sanderling.models import CandidateUrl, FetchBatch, Heartbeat, Host, Reason, Url, UrlSource, UrlState
 from sanderling.storage.collection import open_collection
 from sanderling.workers import local
-from sanderling.workers.local import Lost
-from sanderling.workers.protocol import push
+from sanderling.workers.local import WorkerLost
+from sanderling.workers.worker_protocol import send_buffered
 
 ITINERARY = 300  # bytes; all other orders are smaller
 
@@ -46,7 +46,7 @@ def test_a_signal_that_comes_amid_a_word_to_a_migrant_breaks_nothing(
 
         def strike(sock: socket.socket, outgoing: bytearray) -> int:
             if struck or len(outgoing) < ITINERARY or not site.hits["/"]:
-                return push(sock, outgoing)
+                return send_buffered(sock, outgoing)
             struck.append(True)
             if is_sent:  # and is not yet taken off
                 sent = sock.send(bytes(outgoing))
@@ -55,15 +55,15 @@ def test_a_signal_that_comes_amid_a_word_to_a_migrant_breaks_nothing(
             else:
                 with memoryview(outgoing):
                     signal.raise_signal(signal.SIGTERM)
-            return push(sock, outgoing)
+            return send_buffered(sock, outgoing)
 
         monkeypatch.setattr(local, "push", strike)
-        request = Request(
+        request = CrawlRequest(
             seeds=(site.root + "/",),
-            scope=Scope(sitemaps=False),
-            politeness=Politeness(delay=0.0),
-            fetching=Fetching(allow_private=True),
-            workers=Workers(migrants=1),
+            scope=ScopeSettings(sitemaps=False),
+            politeness=PolitenessSettings(delay=0.0),
+            fetching=HttpSettings(allow_private=True),
+            workers=WorkerSettings(workers=1),
         )
         first = crawl(tmp_path, request, on_start=stop_on_signals)
         assert (struck, first.finish_reason) == ([True], "interrupted")
@@ -76,59 +76,69 @@ def test_a_signal_that_comes_amid_a_word_to_a_migrant_breaks_nothing(
 class LosingEngine:
     """An engine whose only worker is lost right after its host was given up because of another worker's failures."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: CrawlContext) -> None:
         self.house = house
         self.created = 0
-        self.sent: list[Itinerary] = []
+        self.sent: list[FetchBatch] = []
 
-    def create(self, name: str = "", place: str = "") -> str:
+    def create_worker(self, name: str = "", place: str = "") -> str:
         self.created += 1
         return name or f"w{self.created}"
 
-    def send(self, migrant: str, itinerary: Itinerary) -> None:
-        self.sent.append(itinerary)
+    def send_batch(self, worker: str, batch: FetchBatch) -> None:
+        self.sent.append(batch)
 
-    def receive(self, timeout: float) -> list[Lost]:
+    def receive_reports(self, timeout: float) -> list[WorkerLost]:
         if len(self.sent) != 1:
             return []
         self.sent *= 2
         with transaction(self.house.db):
-            self.house.hosts.condemn(1, Reason.CONNECT, State.FAILED)
-        return [Lost("w1")]
+            self.house.hosts.give_up(1, Reason.CONNECT, UrlState.FAILED)
+        return [WorkerLost("w1")]
 
-    def migrants(self) -> list[str]:
+    def list_workers(self) -> list[str]:
         return []
 
-    def places(self) -> list[str]:
+    def list_places(self) -> list[str]:
         return [""]
 
-    def where(self, migrant: str) -> str:
+    def get_location(self, worker: str) -> str:
         return ""
 
-    def vitals(self, migrant: str) -> Vitals | None:
+    def get_heartbeat(self, worker: str) -> Heartbeat | None:
         return None
 
-    def abandon(self, migrant: str, host: Host | None = None) -> None: ...
-    def dispose(self, migrant: str) -> None: ...
+    def cancel_tasks(self, worker: str, host: Host | None = None) -> None: ...
+    def dispose_worker(self, worker: str) -> None: ...
     def close(self) -> None: ...
 
 
 def test_crawl_is_complete_only_when_no_url_of_a_given_up_host_is_queued(tmp_path: Path) -> None:
-    request = Request(seeds=("http://127.0.0.1:1/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0.0))
+    request = CrawlRequest(
+        seeds=("http://127.0.0.1:1/",), scope=ScopeSettings(sitemaps=False), politeness=PolitenessSettings(delay=0.0)
+    )
     with open_collection(tmp_path) as collection:
-        seed = read_seed(request.seeds[0])
-        house = open_house(collection, request, [seed], -1, real)
+        seed = parse_seed(request.seeds[0])
+        house = build_context(collection, request, [seed], -1, system_clock)
         urls = [seed.url, *(Url(f"{seed.url}{number}") for number in range(4))]
         with transaction(house.db):
-            house.book.add([Entry(Candidate(url, source=Source.SEED), State.QUEUED) for url in urls], 1.0)
+            house.url_store.insert_and_enqueue(
+                [FrontierEntry(CandidateUrl(url, source=UrlSource.SEED), UrlState.QUEUED) for url in urls], 1.0
+            )
         coordinator = Coordinator(
-            house, LosingEngine(house), Resolver(), Bounds(), migrants=1, allow_private=True, folder=tmp_path
+            house,
+            LosingEngine(house),
+            DnsResolver(),
+            CrawlLimits(),
+            worker_count=1,
+            allow_private=True,
+            folder=tmp_path,
         )
         (tmp_path / "logs").mkdir(exist_ok=True)
-        assert coordinator.run() is Finish.DONE
+        assert coordinator.run() is FinishReason.DONE
         states = house.db.execute("SELECT state, count(*) FROM urls GROUP BY state").fetchall()
-        assert (states, house.queue.waiting()) == ([("failed", 5)], 0)
+        assert (states, house.queue.count_queued()) == ([("failed", 5)], 0)
         assert house.db.execute("SELECT count(*) FROM queue").fetchone() == (0,)
-        assert house.counts["lost"] == 5
+        assert house.stats["lost"] == 5
         house.archive.close()
-        house.log.close()
+        house.crawl_log.close()

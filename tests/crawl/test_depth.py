@@ -6,12 +6,12 @@ from random import Random
 import pytest
 from tests.support.site import Page, Site, html
 
-from sanderling.config.settings import Fetching, Limits, Politeness, Scope, Workers
-from sanderling.crawl.depth import Level, drawn, levels, reach
-from sanderling.crawl.session import Request, crawl
+from sanderling.config.settings import HttpSettings, LimitSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl.depth import LevelCounts, count_levels, load_depth_limits, load_drawn_depths
+from sanderling.crawl.session import CrawlRequest, crawl
 from sanderling.errors import UsageError
 from sanderling.models import Url
-from sanderling.storage.collection import open_collection, read_collection, set_meta
+from sanderling.storage.collection import open_collection, open_collection_read_only, set_meta
 
 
 def chain(length: int, name: str) -> dict[str, Page]:
@@ -38,33 +38,39 @@ def go(site: Site, folder: Path, depth: str, *paths: str) -> None:
     seeds = tuple(site.root + path for path in paths)
     crawl(
         folder,
-        Request(seeds=seeds, scope=Scope(sitemaps=False), limits=Limits(depth=depth), politeness=Politeness(delay=0),
-                fetching=Fetching(allow_private=True), workers=Workers(migrants=1)),
-    )  # fmt: skip
+        CrawlRequest(
+            seeds=seeds,
+            scope=ScopeSettings(sitemaps=False),
+            limits=LimitSettings(depth=depth),
+            politeness=PolitenessSettings(delay=0),
+            fetching=HttpSettings(allow_private=True),
+            workers=WorkerSettings(workers=1),
+        ),
+    )
 
 
 def test_whole_levels_are_visited_and_counted(tmp_path: Path) -> None:
     with Site(chain(9, "x")) as site:
         go(site, tmp_path, "poisson:1", "/x0a")  # the cut-off of GPC is 5
-        with read_collection(tmp_path) as collection:
-            found = levels(collection.db)
-    assert found[0] == Level(0, visited=1)
-    assert found[1:6] == [Level(level, visited=2) for level in range(1, 6)]
-    assert found[6:] == [Level(6, skipped=2)]
+        with open_collection_read_only(tmp_path) as collection:
+            found = count_levels(collection.db)
+    assert found[0] == LevelCounts(0, visited=1)
+    assert found[1:6] == [LevelCounts(level, visited=2) for level in range(1, 6)]
+    assert found[6:] == [LevelCounts(6, skipped=2)]
 
 
 def test_each_seed_draws_its_own_depth_once(tmp_path: Path) -> None:
     with open_collection(tmp_path) as collection:
         seeds = [Url("http://a.test/"), Url("http://b.test/")]
-        far = reach(collection.db, "sample:10", seeds, Lot(0.9, 0.1))
-        depths = drawn(collection.db)
+        far = load_depth_limits(collection.db, "sample:10", seeds, Lot(0.9, 0.1))
+        depths = load_drawn_depths(collection.db)
         assert depths["http://a.test/"] > 10 > depths["http://b.test/"]
         assert far.limit == depths["http://a.test/"]
-        assert far.starts == {"http://a.test/": 0, "http://b.test/": far.limit - depths["http://b.test/"]}
-        assert reach(collection.db, "sample:10", seeds, Lot()) == far
+        assert far.start_depths == {"http://a.test/": 0, "http://b.test/": far.limit - depths["http://b.test/"]}
+        assert load_depth_limits(collection.db, "sample:10", seeds, Lot()) == far
         with pytest.raises(UsageError, match="the seeds of this collection drew their depths"):
-            reach(collection.db, "3", seeds, Lot())
-        assert reach(collection.db, "-1", seeds, Lot()).limit == -1
+            load_depth_limits(collection.db, "3", seeds, Lot())
+        assert load_depth_limits(collection.db, "-1", seeds, Lot()).limit == -1
 
 
 def test_every_seed_is_followed_to_its_own_depth_in_whole_levels(tmp_path: Path) -> None:
@@ -75,10 +81,10 @@ def test_every_seed_is_followed_to_its_own_depth_in_whole_levels(tmp_path: Path)
         go(site, tmp_path, "sample:4", "/x0a", "/y0a")
         assert {path for path in site.hits if path[1] == "x"} == {"/x0a", "/x1a", "/x1b", "/x2a", "/x2b"}
         assert len([path for path in site.hits if path[1] == "y"]) == 11
-        with read_collection(tmp_path) as collection:
-            found = levels(collection.db)
-    assert found[:3] == [Level(0, visited=2), Level(1, visited=4), Level(2, visited=4)]
-    assert found[3] == Level(3, visited=2, skipped=2)
+        with open_collection_read_only(tmp_path) as collection:
+            found = count_levels(collection.db)
+    assert found[:3] == [LevelCounts(0, visited=2), LevelCounts(1, visited=4), LevelCounts(2, visited=4)]
+    assert found[3] == LevelCounts(3, visited=2, skipped=2)
     assert [level.visited for level in found[4:]] == [2, 2, 0]
 
 
@@ -88,10 +94,14 @@ def test_a_seed_that_draws_deeper_later_moves_the_others_down(tmp_path: Path) ->
             set_meta(collection.db, "drawn_depths", f'{{"{site.root}/x0a": 2}}')
         go(site, tmp_path, "sample:4", "/x0a")
         with open_collection(tmp_path) as collection:
-            far = reach(collection.db, "sample:30", [Url(f"{site.root}/y0a")], Lot(0.5))
+            far = load_depth_limits(collection.db, "sample:30", [Url(f"{site.root}/y0a")], Lot(0.5))
             assert far.limit == 30
-            assert far.starts == {f"{site.root}/x0a": 28, f"{site.root}/y0a": 0}
-            assert levels(collection.db)[:3] == [Level(0, visited=1), Level(1, visited=2), Level(2, visited=2)]
+            assert far.start_depths == {f"{site.root}/x0a": 28, f"{site.root}/y0a": 0}
+            assert count_levels(collection.db)[:3] == [
+                LevelCounts(0, visited=1),
+                LevelCounts(1, visited=2),
+                LevelCounts(2, visited=2),
+            ]
         go(site, tmp_path, "sample:30", "/y0a")
         assert not any(path.startswith("/x3") for path in site.hits)
         assert "/y8b" in site.hits

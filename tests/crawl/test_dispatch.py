@@ -6,132 +6,140 @@ from typing import cast
 
 import pytest
 
-from sanderling.clock import real
-from sanderling.config.settings import Politeness, Scope
-from sanderling.crawl.context import House
+from sanderling.clock import system_clock
+from sanderling.config.settings import PolitenessSettings, ScopeSettings
+from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.coordinator import Coordinator
-from sanderling.crawl.dispatch import Errands
-from sanderling.crawl.open_context import open_house
-from sanderling.crawl.request import Request, read_seed
-from sanderling.crawl.stop import Bounds
-from sanderling.crawl.worker_pool import put_in_charge
+from sanderling.crawl.dispatch import Dispatcher
+from sanderling.crawl.open_context import build_context
+from sanderling.crawl.request import CrawlRequest, parse_seed
+from sanderling.crawl.stop import CrawlLimits
+from sanderling.crawl.worker_setup import build_coordinator
 from sanderling.db.connection import transaction
-from sanderling.fetch.dns import Resolver
+from sanderling.fetch.dns import DnsResolver
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.frontier.url_store import Entry
+from sanderling.frontier.url_store import FrontierEntry
 from sanderling.models import (
-    Candidate,
+    CandidateUrl,
+    FetchBatch,
     Host,
-    Itinerary,
     Outcome,
-    Parcel,
     Reason,
-    Robots,
-    Role,
-    Source,
-    State,
+    RobotsTxt,
     Url,
+    UrlRole,
+    UrlSource,
+    UrlState,
     Visit,
+    WorkerReport,
 )
 from sanderling.storage.collection import open_collection
-from sanderling.workers.assignment.ahp_strategy import Ahp
-from sanderling.workers.assignment.roster import Roster
-from sanderling.workers.local import Processes, _Crew
-from sanderling.workers.migrant.address import Address
+from sanderling.workers.assignment.ahp_strategy import AhpStrategy
+from sanderling.workers.assignment.worker_assignment import WorkerAssignment
+from sanderling.workers.local import LocalEngine, _WorkerHandle
+from sanderling.workers.migrant.address import MigrantAddress
 
 
 class Nobody:
     """Posts nothing."""
 
-    def send(self, migrant: str, itinerary: object) -> None:
-        raise AssertionError(f"{migrant} got {itinerary}")
+    def send_batch(self, worker: str, batch: object) -> None:
+        raise AssertionError(f"{worker} got {batch}")
 
 
-def errands(*, delay: float = 0.0, quota: object = None, focused: bool = False, eager: bool = False) -> Errands:
-    queue = SimpleNamespace(pace=SimpleNamespace(delay_seconds=delay), quota=quota)
-    house = SimpleNamespace(queue=queue, order=SimpleNamespace(is_eager=eager, is_focused=focused))
-    return Errands(cast(House, house), Nobody(), Roster(Ahp()), lambda: 1, lambda: 0, real)
+def errands(*, delay: float = 0.0, quota: object = None, focused: bool = False, eager: bool = False) -> Dispatcher:
+    queue = SimpleNamespace(politeness=SimpleNamespace(delay_seconds=delay), quota=quota)
+    house = SimpleNamespace(queue=queue, ordering=SimpleNamespace(is_eager=eager, is_focused=focused))
+    return Dispatcher(
+        cast(CrawlContext, house), Nobody(), WorkerAssignment(AhpStrategy()), lambda: 1, lambda: 0, system_clock
+    )
 
 
-def brought(outcome: Outcome, reason: Reason = Reason.NONE) -> Parcel:
-    return Parcel("m1", (Visit(1, 1, Url("http://a/"), outcome, 0.0, reason),))
+def brought(outcome: Outcome, reason: Reason = Reason.NONE) -> WorkerReport:
+    return WorkerReport("m1", (Visit(1, 1, Url("http://a/"), outcome, 0.0, reason),))
 
 
 FINE = brought(Outcome.FETCHED)
 
 
 def test_who_brings_pages_may_have_more_at_once() -> None:
-    assert errands().may_go_ahead([FINE, brought(Outcome.GONE)])
+    assert errands().can_dispatch_early([FINE, brought(Outcome.GONE)])
 
 
 @pytest.mark.parametrize("trouble", [brought(Outcome.RETRY, Reason.RATE_LIMITED), brought(Outcome.RETURNED)])
-def test_trouble_is_stored_before_its_host_is_asked_again(trouble: Parcel) -> None:
-    assert not errands().may_go_ahead([FINE, trouble])
+def test_trouble_is_stored_before_its_host_is_asked_again(trouble: WorkerReport) -> None:
+    assert not errands().can_dispatch_early([FINE, trouble])
 
 
 def test_rules_of_a_site_are_learned_first() -> None:
-    assert not errands().may_go_ahead([Parcel("m1", (), (Robots(Host("http://a"), 200, b"", 0.0, 1e9),))])
+    assert not errands().can_dispatch_early(
+        [WorkerReport("m1", (), (RobotsTxt(Host("http://a"), 200, b"", 0.0, 1e9),))]
+    )
 
 
 def test_pauses_limits_and_topics_need_the_last_word() -> None:
-    assert not errands(delay=1.0).may_go_ahead([FINE])
-    assert not errands(quota=object()).may_go_ahead([FINE])
-    assert not errands(focused=True).may_go_ahead([FINE])
-    assert not errands(eager=True).may_go_ahead([FINE])
+    assert not errands(delay=1.0).can_dispatch_early([FINE])
+    assert not errands(quota=object()).can_dispatch_early([FINE])
+    assert not errands(focused=True).can_dispatch_early([FINE])
+    assert not errands(eager=True).can_dispatch_early([FINE])
 
 
 PLACE = "https://beside.example"
 SITE = "http://127.0.0.1:1"
 
 
-class StillProcesses(Processes):
+class StillProcesses(LocalEngine):
     """An engine that starts no processes and records what it would send."""
 
     def __init__(self) -> None:
-        super().__init__(FetchSettings(), {PLACE: Address(PLACE, "", "")})
-        self.served = {Host(SITE): PLACE}
-        self.sent: list[Itinerary] = []
+        super().__init__(FetchSettings(), {PLACE: MigrantAddress(PLACE, "", "")})
+        self.migrant_sites = {Host(SITE): PLACE}
+        self.sent: list[FetchBatch] = []
 
     def create(self, name: str = "", place: str = "") -> str:
-        self.crew[name] = cast(_Crew, SimpleNamespace(name=name, place=place))
+        self.workers[name] = cast(_WorkerHandle, SimpleNamespace(name=name, place=place))
         return name
 
     def dispose(self, migrant: str) -> None:
-        del self.crew[migrant]
+        del self.workers[migrant]
 
-    def send(self, migrant: str, itinerary: Itinerary) -> None:
+    def send(self, migrant: str, itinerary: FetchBatch) -> None:
         self.sent.append(itinerary)
 
     def abandon(self, migrant: str, host: Host | None = None) -> None: ...
 
 
-def hand_out(coordinator: Coordinator, engine: StillProcesses, migrant: str, place: str) -> list[Itinerary]:
+def hand_out(coordinator: Coordinator, engine: StillProcesses, migrant: str, place: str) -> list[FetchBatch]:
     """Hand out what waits while this is the only worker, then return its leases."""
-    engine.crew.clear()
+    engine.workers.clear()
     engine.sent.clear()
     engine.create(migrant, place)
-    coordinator.roster.join(migrant)
-    coordinator.errands.hand_out()
-    with transaction(coordinator.house.db):
-        coordinator.house.queue.release(migrant)
-    coordinator.roster.leave(migrant)
+    coordinator.assignment.add_worker(migrant)
+    coordinator.dispatcher.dispatch_batches()
+    with transaction(coordinator.context.db):
+        coordinator.context.queue.release_leases(migrant)
+    coordinator.assignment.remove_worker(migrant)
     return list(engine.sent)
 
 
 def test_crawl_delay_applies_again_once_no_worker_runs_beside_the_server(tmp_path: Path) -> None:
-    request = Request(seeds=(SITE + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0.3))
+    request = CrawlRequest(
+        seeds=(SITE + "/",), scope=ScopeSettings(sitemaps=False), politeness=PolitenessSettings(delay=0.3)
+    )
     with open_collection(tmp_path) as collection:
-        house = open_house(collection, request, [read_seed(SITE + "/")], -1, real)
-        urls = [Candidate(Url(f"{SITE}/{number}"), source=Source.SEED, role=Role.PAGE) for number in range(200)]
+        house = build_context(collection, request, [parse_seed(SITE + "/")], -1, system_clock)
+        urls = [
+            CandidateUrl(Url(f"{SITE}/{number}"), source=UrlSource.SEED, role=UrlRole.PAGE) for number in range(200)
+        ]
         with transaction(house.db):
-            house.book.add([Entry(url, State.QUEUED) for url in urls], 1.0)
-            house.hosts.locate(1, ("127.0.0.1",), 1e12)
+            house.url_store.insert_and_enqueue([FrontierEntry(url, UrlState.QUEUED) for url in urls], 1.0)
+            house.hosts.set_addresses(1, ("127.0.0.1",), 1e12)
         engine = StillProcesses()
-        coordinator = put_in_charge(house, engine, request, tmp_path, Bounds(), Resolver(), real)
+        coordinator = build_coordinator(house, engine, request, tmp_path, CrawlLimits(), DnsResolver(), system_clock)
         (beside,) = hand_out(coordinator, engine, "m1", PLACE)
         (home,) = hand_out(coordinator, engine, "m1", "")
         (back,) = hand_out(coordinator, engine, "m1", PLACE)
         assert (beside.delay_seconds, home.delay_seconds, back.delay_seconds) == (0.0, 0.3, 0.0)
-        assert len(home.stops) <= house.queue.pace.most() < len(beside.stops)
+        assert len(home.tasks) <= house.queue.politeness.get_max_in_flight() < len(beside.tasks)
         house.archive.close()
-        house.log.close()
+        house.crawl_log.close()

@@ -6,30 +6,37 @@ import pytest
 from tests.support.site import Page, Site, html, tree
 
 from sanderling.cli import main
-from sanderling.config.settings import Fetching, Limits, Order, Politeness, Scope, Workers
-from sanderling.crawl.explain import Standing, standing
-from sanderling.crawl.session import Request, crawl
+from sanderling.config.settings import (
+    HttpSettings,
+    LimitSettings,
+    OrderingSettings,
+    PolitenessSettings,
+    ScopeSettings,
+    WorkerSettings,
+)
+from sanderling.crawl.explain import UrlExplanation, explain_url
+from sanderling.crawl.session import CrawlRequest, crawl
 from sanderling.errors import UsageError
-from sanderling.storage.collection import open_collection, read_collection
-from sanderling.storage.queries import url_id
+from sanderling.storage.collection import open_collection, open_collection_read_only
+from sanderling.storage.queries import find_url_id
 
 
 def go(site: Site, folder: Path, order: str = "", limit: int = 20, query: str = "", agent: str = "") -> None:
     crawl(
         folder,
-        Request(seeds=(site.root + "/",), scope=Scope(sitemaps=False), limits=Limits(limit=limit),
-                politeness=Politeness(delay=0, user_agent=agent), fetching=Fetching(allow_private=True),
-                workers=Workers(migrants=1), order=Order(order=order, query=query)),
+        CrawlRequest(seeds=(site.root + "/",), scope=ScopeSettings(sitemaps=False), limits=LimitSettings(limit=limit),
+                politeness=PolitenessSettings(delay=0, user_agent=agent), fetching=HttpSettings(allow_private=True),
+                workers=WorkerSettings(workers=1), ordering=OrderingSettings(order=order, query=query)),
     )  # fmt: skip
 
 
-def look(folder: Path, url: str, now: float = 2e9) -> Standing:
-    with read_collection(folder) as collection:
-        return standing(collection.db, url_id(collection.db, url), now)
+def look(folder: Path, url: str, now: float = 2e9) -> UrlExplanation:
+    with open_collection_read_only(folder) as collection:
+        return explain_url(collection.db, find_url_id(collection.db, url), now)
 
 
 def waiting(folder: Path) -> list[str]:
-    with read_collection(folder) as collection:
+    with open_collection_read_only(folder) as collection:
         rows = collection.db.execute(
             "SELECT h.name || u.path FROM queue AS q JOIN urls AS u ON u.id = q.url JOIN hosts AS h ON h.id = u.host"
             " ORDER BY q.rank, q.url"
@@ -41,14 +48,14 @@ def test_a_stored_page_has_scores_and_a_plan(tmp_path: Path) -> None:
     with Site(tree(30)) as site:
         go(site, tmp_path, query="page")
         found = look(tmp_path, site.root + "/")
-    assert (found.state, found.source, found.level, found.place) == ("visited", "seed", 0, None)
-    assert found.order == "shark"
+    assert (found.state, found.source, found.level, found.queue_position) == ("visited", "seed", 0, None)
+    assert found.ordering == "shark"
     assert found.scores["links out"] == 9
     assert found.scores["pvalue"] == found.scores["links out"] - found.scores["links in"]
     assert found.scores["relevance"] > 0
     assert found.due_at > 0
-    assert found.due_why
-    assert found.held == ()
+    assert found.due_reason
+    assert found.blockers == ()
 
 
 def test_the_class_of_a_page_is_the_same_wherever_it_is_said(
@@ -58,12 +65,12 @@ def test_the_class_of_a_page_is_the_same_wherever_it_is_said(
         go(site, tmp_path)
         root = site.root + "/"
     with open_collection(tmp_path) as collection:
-        id_ = url_id(collection.db, root)
+        id_ = find_url_id(collection.db, root)
         collection.db.execute("INSERT INTO hints VALUES (?, 0, 0, 0, 'daily', -1, 0)", (id_,))
         collection.db.execute("UPDATE pages SET visits = 2, last_visit = first_seen + 9 WHERE url = ?", (id_,))
         collection.db.execute("INSERT INTO changes VALUES (?, 9, 0, 'x', 'content', 1, '')", (id_,))
     found = look(tmp_path, root)
-    assert (found.change_class, found.class_why) == ("daily", "its sitemap says so")
+    assert (found.change_class, found.class_reason) == ("daily", "its sitemap says so")
     main(["history", root, "-C", str(tmp_path)])
     assert "class daily" in capsys.readouterr().out
     main(["sitemap", "-C", str(tmp_path)])
@@ -71,7 +78,7 @@ def test_the_class_of_a_page_is_the_same_wherever_it_is_said(
     with open_collection(tmp_path) as collection:
         collection.db.execute("UPDATE pages SET last_visit = first_seen + 7200 WHERE url = ?", (id_,))
     found = look(tmp_path, root)
-    assert (found.change_class, found.class_why) == ("hourly", "it changed once in 2 visits over 0.1 days")
+    assert (found.change_class, found.class_reason) == ("hourly", "it changed once in 2 visits over 0.1 days")
     main(["sitemap", "-C", str(tmp_path)])
     assert "<changefreq>hourly</changefreq>" in capsys.readouterr().out
 
@@ -82,12 +89,12 @@ def test_what_waits_knows_its_place_and_its_list(tmp_path: Path, order: str) -> 
         go(site, tmp_path, order, limit=3)
         urls = waiting(tmp_path)
         found = [look(tmp_path, url) for url in urls]
-    places = [one.place for one in found if one.place is not None]
-    assert [place.at_host for place in places] == list(range(1, len(urls) + 1))
+    places = [one.queue_position for one in found if one.queue_position is not None]
+    assert [place.host_position for place in places] == list(range(1, len(urls) + 1))
     assert {place.host_waiting for place in places} == {len(urls)}
-    assert {place.list for place in places} == {1, 2, 3}
+    assert {place.priority_list for place in places} == {1, 2, 3}
     if order != "pvalue":
-        assert [place.list for place in places] == sorted(place.list for place in places)
+        assert [place.priority_list for place in places] == sorted(place.priority_list for place in places)
 
 
 def test_the_rules_of_a_host_are_named(tmp_path: Path) -> None:
@@ -100,9 +107,9 @@ def test_the_rules_of_a_host_are_named(tmp_path: Path) -> None:
             collection.db.execute("UPDATE hosts SET open_at = 3e9, hold = 'rate_limited'")
         last = look(tmp_path, waiting(tmp_path)[-1])
         forbidden = look(tmp_path, site.root + "/p7")
-    assert any(said.startswith("the host rests until 2065-01-24 05:20:00: rate_limited") for said in last.held)
-    assert any("robots.txt asks for 1 s between requests" in said for said in last.held)
-    assert any("does not allow it" in said for said in forbidden.held)
+    assert any(said.startswith("the host rests until 2065-01-24 05:20:00: rate_limited") for said in last.blockers)
+    assert any("robots.txt asks for 1 s between requests" in said for said in last.blockers)
+    assert any("does not allow it" in said for said in forbidden.blockers)
     assert last.due_at == 3e9
 
 
@@ -110,7 +117,7 @@ def test_the_rules_of_a_host_are_read_by_the_name_the_crawl_had(tmp_path: Path) 
     with Site(tree(60, fan=40)) as site:
         site.pages["/robots.txt"] = Page(b"User-agent: heron\nDisallow: /p7\n", 200, {"Content-Type": "text/plain"})
         go(site, tmp_path, limit=2, agent="Mozilla/5.0 (compatible; Heron/1.0)")
-        assert any("does not allow it" in said for said in look(tmp_path, site.root + "/p7").held)
+        assert any("does not allow it" in said for said in look(tmp_path, site.root + "/p7").blockers)
 
 
 def test_the_command_says_it_in_lines_and_in_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,9 +13,9 @@ import pytest
 from tests.support.site import Site, html, tree
 
 from sanderling.models import Reason
-from sanderling.storage.collection import read_collection
-from sanderling.storage.queries import pages, skipped
-from sanderling.warc.reader import StoredRecord, walk
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import load_pages, load_skipped_urls
+from sanderling.warc.warc_reader import StoredRecord, iterate_records
 
 SRC = Path(__file__).parents[2] / "src"
 PAGES = 1500
@@ -27,7 +27,7 @@ def start(
     site: Site, folder: Path, delay: str = "0", migrants: str = "2", path: str = str(SRC)
 ) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
-               site.root + "/", "-C", str(folder), "--delay", delay, "--allow-private", "--migrants", migrants,
+               site.root + "/", "-C", str(folder), "--delay", delay, "--allow-private", "--workers", migrants,
                "--json"]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": path}
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
@@ -76,8 +76,8 @@ def test_twenty_kills_lose_nothing_and_store_nothing_twice(tmp_path: Path) -> No
         assert process.returncode == 0, err
         assert json.loads(out.splitlines()[-1])["finish_reason"] == "done"
         assert kills >= KILLS // 2
-        with read_collection(tmp_path) as collection:
-            found = [row.url for row in pages(collection.db)]
+        with open_collection_read_only(tmp_path) as collection:
+            found = [row.url for row in load_pages(collection.db)]
         assert sorted(found) == sorted(site.root + path for path in site.pages)
         assert len(archived(tmp_path)) == len(set(archived(tmp_path))) == PAGES
         refetched = sum(count - 1 for path, count in site.hits.items() if path != "/robots.txt")
@@ -88,19 +88,19 @@ def archived(folder: Path) -> list[str]:
     """URLs of all responses in the archive; every record must be whole."""
     urls = []
     for path in sorted((folder / "archive").glob("*.warc.gz")):
-        for record in walk(path):
+        for record in iterate_records(path):
             assert isinstance(record, StoredRecord), record
-            if record.kind == "response" and record.status == 200:
+            if record.record_type == "response" and record.status == 200:
                 urls.append(record.url)
     return urls
 
 
 KILLER = """
 import os, signal
-from sanderling.fetch.process import Observer
-observe = Observer.observe
-Observer.observe = lambda self, stop, reply, at: (
-    os.kill(os.getpid(), signal.SIGKILL) if b"poison" in reply.body else observe(self, stop, reply, at)
+from sanderling.fetch.process import ResponseProcessor
+process = ResponseProcessor.process
+ResponseProcessor.process = lambda self, stop, reply, at: (
+    os.kill(os.getpid(), signal.SIGKILL) if b"poison" in reply.body else process(self, stop, reply, at)
 )
 """
 
@@ -115,8 +115,8 @@ def test_a_page_that_kills_whoever_reads_it_is_given_up_and_no_other(tmp_path: P
         assert process.returncode == 0, err
         summary = json.loads(out.splitlines()[-1])
         assert (summary["pages"], summary["failed"]) == (39, 1)
-        with read_collection(tmp_path / "c") as collection:
-            lost = [row.url for row in skipped(collection.db) if row.reason == Reason.MIGRANT_LOST]
+        with open_collection_read_only(tmp_path / "c") as collection:
+            lost = [row.url for row in load_skipped_urls(collection.db) if row.reason == Reason.WORKER_LOST]
         assert lost == [site.root + "/p20"]
 
 

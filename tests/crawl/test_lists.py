@@ -12,13 +12,13 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 import pytest
 from tests.publisher.conftest import BROWSER
 
-from sanderling.config.settings import Fetching, Politeness, Revisit, Scope, Workers
-from sanderling.crawl.refresh import Mode, Refreshed, refresh
-from sanderling.crawl.session import Request, crawl
+from sanderling.config.settings import HttpSettings, PolitenessSettings, RevisitSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl.refresh import RefreshMode, RefreshSummary, refresh
+from sanderling.crawl.session import CrawlRequest, crawl
 from sanderling.db.connection import Connection
-from sanderling.publisher import Site, WsgiPublisher
-from sanderling.storage.collection import read_collection
-from sanderling.storage.queries import pages
+from sanderling.publisher import PublishedSite, WsgiPublisher
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import load_pages
 
 DAY = 86_400.0
 SECOND_LEVEL = ("11", "12", "13", "21", "22", "23", "31", "32", "41")
@@ -39,7 +39,7 @@ class Web:
         self.broken: bytes | None = None  # what is answered for the list instead of it
         self.status = "200 OK"
         self.silent = False  # no robots.txt line and no link header
-        self.publisher = WsgiPublisher(self.page, Site(self.root, state, page_size=4))
+        self.publisher = WsgiPublisher(self.page, PublishedSite(self.root, state, page_size=4))
 
     def __call__(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         path = environ["PATH_INFO"]
@@ -80,7 +80,7 @@ class Web:
         for path in paths:
             self.words[path] = f"{NEW} {len(self.words[path])}"
             if tell:
-                self.publisher.desk.touch(path)
+                self.publisher.recorder.mark_changed(path)
 
     def clear(self) -> None:
         self.asked.clear()
@@ -111,22 +111,22 @@ def serving(state: Path) -> Iterator[Web]:
         finally:
             server.shutdown()
             thread.join()
-            site.publisher.desk.close()
+            site.publisher.recorder.close()
 
 
-def request(web: Web, threshold: float = 0.0) -> Request:
-    return Request(
+def request(web: Web, threshold: float = 0.0) -> CrawlRequest:
+    return CrawlRequest(
         (web.root + "/",),
-        scope=Scope(sitemaps=True),
-        politeness=Politeness(delay=0, backoff=0.2, concurrency=1),
-        fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=1),
-        revisit=Revisit(threshold=threshold),
+        scope=ScopeSettings(sitemaps=True),
+        politeness=PolitenessSettings(delay=0, backoff=0.2, concurrency=1),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=1),
+        revisit=RevisitSettings(threshold=threshold),
     )
 
 
-def go(web: Web, folder: Path, days: float = 0.0, threshold: float = 0.0) -> Refreshed:
-    return refresh(folder, request(web, threshold), Mode.ONCE, clock=lambda: time.time() + days * DAY)
+def go(web: Web, folder: Path, days: float = 0.0, threshold: float = 0.0) -> RefreshSummary:
+    return refresh(folder, request(web, threshold), RefreshMode.ONCE, clock=lambda: time.time() + days * DAY)
 
 
 def crawled(web: Web, folder: Path) -> Path:
@@ -176,7 +176,7 @@ def test_the_next_question_carries_the_servers_time_and_long_answers_are_followe
     web.rewrite(NAMES[:9])
     assert go(web, folder).changed == 9
     assert ["after=" in question for question in web.questions] == [False, True, True]
-    with read_collection(folder) as collection:
+    with open_collection_read_only(folder) as collection:
         (until,) = collection.db.execute("SELECT until FROM lists").fetchone()
     web.clear()
     assert go(web, folder).visited == 0
@@ -186,22 +186,22 @@ def test_the_next_question_carries_the_servers_time_and_long_answers_are_followe
 def test_a_deleted_page_is_gone_after_one_look_and_a_new_one_is_fetched(web: Web, tmp_path: Path) -> None:
     folder = crawled(web, tmp_path / "c")
     del web.words["/wp5"]
-    web.publisher.desk.remove("/wp5")
+    web.publisher.recorder.mark_deleted("/wp5")
     web.words["/new"] = OLD
-    web.publisher.desk.touch("/new")
+    web.publisher.recorder.mark_changed("/new")
     seen = go(web, folder)
     assert (seen.visited, seen.gone, seen.new) == (2, 1, 1)
     assert held(folder) == {web.root + path for path in (*NAMES, "/new") if path != "/wp5"}
 
 
 def held(folder: Path) -> set[str]:
-    with read_collection(folder) as collection:
-        return {row.url for row in pages(collection.db, "p.status = 200")}
+    with open_collection_read_only(folder) as collection:
+        return {row.url for row in load_pages(collection.db, "p.status = 200")}
 
 
 def test_a_page_that_is_there_is_not_lost_because_the_list_calls_it_deleted(web: Web, tmp_path: Path) -> None:
     folder = crawled(web, tmp_path / "c")
-    web.publisher.desk.remove("/wp5")
+    web.publisher.recorder.mark_deleted("/wp5")
     assert go(web, folder).gone == 0
     assert web.root + "/wp5" in held(folder)
 
@@ -220,17 +220,17 @@ def test_a_list_that_cries_wolf_is_not_believed_for_ever(web: Web, tmp_path: Pat
     asked = []
     for _ in range(3):
         for path in NAMES:
-            web.publisher.desk.touch(path)
+            web.publisher.recorder.mark_changed(path)
         asked.append(go(web, folder).visited)
     assert asked[0] == 15
-    with read_collection(folder) as collection:
+    with open_collection_read_only(folder) as collection:
         assert not trusted(collection.db)
 
 
 def trusted(db: Connection) -> bool:
-    from sanderling.revisit.change_lists import TRUSTED
+    from sanderling.revisit.change_lists import TRUSTED_SQL
 
-    return db.execute(f"SELECT 1 FROM lists WHERE {TRUSTED}").fetchone() is not None
+    return db.execute(f"SELECT 1 FROM lists WHERE {TRUSTED_SQL}").fetchone() is not None
 
 
 @pytest.mark.parametrize(
@@ -252,12 +252,12 @@ def test_without_a_readable_list_pages_are_visited_the_ordinary_way(
     assert (seen.visited, seen.changed) == (15, 3)
     web.broken = None
     go(web, folder, days=30)
-    with read_collection(folder) as collection:
+    with open_collection_read_only(folder) as collection:
         assert trusted(collection.db)  # it is back, and heard again
 
 
 def test_an_answer_that_never_ends_is_given_up(web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sanderling.revisit.change_lists.MOST_PARTS", 5)
+    monkeypatch.setattr("sanderling.revisit.change_lists.MAX_PARTS", 5)
     folder = crawled(web, tmp_path / "c")
     web.broken = (
         f'<urlset><rs:md capability="changelist" until="2024-05-01T10:00:00Z"/>'
@@ -271,6 +271,6 @@ def test_a_list_named_only_at_the_well_known_path_is_found(web: Web, tmp_path: P
     web.silent = True
     folder = tmp_path / "c"
     crawl(folder, request(web))
-    with read_collection(folder) as collection:
+    with open_collection_read_only(folder) as collection:
         (wire,) = collection.db.execute("SELECT wire FROM urls WHERE role = 'changes'").fetchone()
     assert wire.startswith(f"{web.root}/changes.xml?LAST_VISIT=")

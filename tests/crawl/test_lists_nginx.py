@@ -18,9 +18,9 @@ from tests.crawl.test_lists import NAMES, NEW, OLD, SCENARIOS
 from tests.publisher.conftest import BROWSER, listed
 from tests.support.site import free_port
 
-from sanderling.config.settings import Fetching, Politeness, Revisit, Workers
+from sanderling.config.settings import HttpSettings, PolitenessSettings, RevisitSettings, WorkerSettings
 from sanderling.crawl.refresh import refresh
-from sanderling.crawl.request import Request
+from sanderling.crawl.request import CrawlRequest
 from sanderling.crawl.session import crawl
 
 CONFIG = """
@@ -134,13 +134,13 @@ def web(tmp_path: Path) -> Iterator[Beside]:
             yield site
 
 
-def request(web: Beside, threshold: float = 0.0) -> Request:
-    return Request(
+def request(web: Beside, threshold: float = 0.0) -> CrawlRequest:
+    return CrawlRequest(
         (web.root + "/",),
-        politeness=Politeness(delay=0, backoff=0.2, concurrency=1),
-        fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=1),
-        revisit=Revisit(threshold=threshold),
+        politeness=PolitenessSettings(delay=0, backoff=0.2, concurrency=1),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=1),
+        revisit=RevisitSettings(threshold=threshold),
     )
 
 

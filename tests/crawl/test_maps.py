@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from tests.support.site import Page, Site, html, redirect
 
-from sanderling.config.settings import Fetching, Politeness, Scope, Workers
-from sanderling.crawl.session import Request, Summary, crawl
-from sanderling.discovery.entry_types import INDEX_DEPTH_LIMIT
-from sanderling.storage.collection import get_meta, read_collection
-from sanderling.storage.queries import pages, skipped
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl
+from sanderling.discovery.entry_types import MAX_INDEX_DEPTH
+from sanderling.storage.collection import get_meta, open_collection_read_only
+from sanderling.storage.queries import load_pages, load_skipped_urls
 
 XML = {"Content-Type": "application/xml"}
 
@@ -18,27 +18,27 @@ def urlset(*entries: str) -> Page:
     return Page(("<urlset>" + "".join(f"<url>{e}</url>" for e in entries) + "</urlset>").encode(), headers=XML)
 
 
-def go(site: Site, folder: Path, scope: Scope | None = None) -> Summary:
+def go(site: Site, folder: Path, scope: ScopeSettings | None = None) -> CrawlSummary:
     return crawl(
         folder,
-        Request(
+        CrawlRequest(
             (site.root + "/",),
-            scope=scope or Scope(),
-            politeness=Politeness(delay=0),
-            fetching=Fetching(allow_private=True),
-            workers=Workers(migrants=1),
+            scope=scope or ScopeSettings(),
+            politeness=PolitenessSettings(delay=0),
+            fetching=HttpSettings(allow_private=True),
+            workers=WorkerSettings(workers=1),
         ),
     )
 
 
 def found(folder: Path) -> dict[str, str]:
-    with read_collection(folder) as collection:
-        return {row.url.split("/", 3)[3]: row.source for row in pages(collection.db)}
+    with open_collection_read_only(folder) as collection:
+        return {row.url.split("/", 3)[3]: row.source for row in load_pages(collection.db)}
 
 
 def passed_over(folder: Path) -> dict[str, tuple[str, str, str]]:
-    with read_collection(folder) as collection:
-        return {row.url: (row.reason, row.source, row.via) for row in skipped(collection.db)}
+    with open_collection_read_only(folder) as collection:
+        return {row.url: (row.reason, row.source, row.referrer) for row in load_skipped_urls(collection.db)}
 
 
 def test_pages_of_a_sitemap_named_by_robots_txt_are_found(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_pages_of_a_sitemap_named_by_robots_txt_are_found(tmp_path: Path) -> Non
         assert found(tmp_path) == {"": "seed", "hidden": "sitemap"}
         assert (summary.pages, summary.fetched, summary.failed) == (2, 2, 0)
         assert site.hits["/sitemap.xml"] == 0
-        with read_collection(tmp_path) as collection:
+        with open_collection_read_only(tmp_path) as collection:
             assert collection.db.execute("SELECT lastmod, whole_day FROM hints").fetchall() == [(1767225600.0, 1)]
 
 
@@ -76,7 +76,7 @@ def test_a_feed_that_a_page_names_is_read(tmp_path: Path) -> None:
 def test_a_sitemap_speaks_only_for_its_own_site(tmp_path: Path) -> None:
     with Site({"/": html()}) as site, Site({"/": html(), "/x": html()}) as other:
         site.pages["/sitemap.xml"] = urlset(f"<loc>{other.root}/x</loc>")
-        go(site, tmp_path, Scope(scope="any"))
+        go(site, tmp_path, ScopeSettings(scope="any"))
         assert other.hits["/x"] == 0
         assert passed_over(tmp_path) == {f"{other.root}/x": ("foreign", "sitemap", f"{site.root}/sitemap.xml")}
 
@@ -85,7 +85,7 @@ def test_what_only_a_foreign_sitemap_names_is_fetched_once_a_page_links_to_it(tm
     with Site({"/": html("/late"), "/late": html()}) as site, Site({"/x": html()}) as other:
         site.pages["/sitemap.xml"] = urlset(f"<loc>{other.root}/x</loc>")
         site.pages["/late"] = html(f"{other.root}/x")
-        go(site, tmp_path, Scope(scope="any"))
+        go(site, tmp_path, ScopeSettings(scope="any"))
         assert other.hits["/x"] == 1
         assert f"{other.root}/x" not in passed_over(tmp_path)
 
@@ -96,18 +96,18 @@ def test_foreign_entries_are_out_of_scope_until_the_scope_is_wider_and_stay_fore
         site.pages["/sitemap.xml"] = urlset(f"<loc>{other.root}/x</loc>", f"<loc>{other.root}/y</loc>")
         go(site, tmp_path)
         assert {reason for reason, _, _ in passed_over(tmp_path).values()} == {"out_of_scope"}
-        go(site, tmp_path, Scope(scope="any"))
+        go(site, tmp_path, ScopeSettings(scope="any"))
         assert (other.hits["/x"], other.hits["/y"]) == (0, 1)
         assert passed_over(tmp_path)[f"{other.root}/x"][0] == "foreign"
 
 
 def test_foreign_entries_are_written_down_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sanderling.frontier.url_filter.MAX_LISTED", 10)
+    monkeypatch.setattr("sanderling.frontier.url_filter.MAX_RECORDED_SKIPS", 10)
     with Site({"/": html()}) as site:
         site.pages["/sitemap.xml"] = urlset(*[f"<loc>http://h{n}.example/</loc>" for n in range(30)])
         go(site, tmp_path)
         assert len(passed_over(tmp_path)) == 10
-        with read_collection(tmp_path) as collection:
+        with open_collection_read_only(tmp_path) as collection:
             assert get_meta(collection.db, "unlisted") == "20"
 
 
@@ -143,13 +143,13 @@ def test_indexes_of_indexes_are_read_so_deep_and_no_deeper(tmp_path: Path) -> No
             site.pages[f"/moved{number}.xml"] = Page(index.encode(), headers=XML)
         go(site, tmp_path)
         asked = [path for path in site.hits if path.startswith("/moved")]
-        assert asked == [f"/moved{number}.xml" for number in range(INDEX_DEPTH_LIMIT + 1)]
+        assert asked == [f"/moved{number}.xml" for number in range(MAX_INDEX_DEPTH + 1)]
 
 
 def test_sitemaps_can_be_left_out(tmp_path: Path) -> None:
     with Site({"/": html(), "/hidden": html()}) as site:
         site.pages["/sitemap.xml"] = urlset(f"<loc>{site.root}/hidden</loc>")
-        go(site, tmp_path, Scope(sitemaps=False))
+        go(site, tmp_path, ScopeSettings(sitemaps=False))
         assert found(tmp_path) == {"": "seed"}
         assert site.hits["/sitemap.xml"] == 0
 
@@ -160,5 +160,5 @@ def test_a_hint_goes_when_its_entry_goes(tmp_path: Path) -> None:
         go(site, tmp_path)
         site.pages["/sitemap.xml"] = urlset(f"<loc>{site.root}/b</loc>")
         go(site, tmp_path)
-        with read_collection(tmp_path) as collection:
+        with open_collection_read_only(tmp_path) as collection:
             assert collection.db.execute("SELECT count(*) FROM hints").fetchone() == (1,)

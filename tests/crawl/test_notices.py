@@ -8,11 +8,11 @@ from tests.support.revisiting import WORDS, go, request, texts
 from tests.support.site import Page, Site, html, redirect
 
 from sanderling.cli import main
-from sanderling.crawl.refresh import Mode
+from sanderling.crawl.refresh import RefreshMode
 from sanderling.crawl.session import crawl
-from sanderling.revisit.notice_clusters import WHY
-from sanderling.storage.collection import read_collection
-from sanderling.storage.queries import pages
+from sanderling.revisit.notice_clusters import NOTICE_NOTE
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import load_pages
 
 STORIES = ("gulls over harbour walls", "tinned mackerel and its prices", "a lighthouse keeper, long retired",
            "old maps of sandbanks", "the price of rope in Bergen", "knots that sailors forget")  # fmt: skip
@@ -26,8 +26,8 @@ def stories() -> dict[str, Page]:
 
 
 def held(folder: Path, site: Site) -> set[str]:
-    with read_collection(folder) as collection:
-        return {row.url.removeprefix(site.root) for row in pages(collection.db, "p.status = 200")}
+    with open_collection_read_only(folder) as collection:
+        return {row.url.removeprefix(site.root) for row in load_pages(collection.db, "p.status = 200")}
 
 
 def test_different_pages_that_became_one_notice_in_any_language_are_gone(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_different_pages_that_became_one_notice_in_any_language_are_gone(tmp_pat
         crawl(tmp_path, request(site))
         for n in range(4):
             site.pages[f"/p{n}"] = html(text=NOTICE)
-        rounds = [go(site, tmp_path, Mode.ALL).gone for _ in range(3)]
+        rounds = [go(site, tmp_path, RefreshMode.ALL).gone for _ in range(3)]
         assert sum(rounds) == 4
         assert rounds[0] == 0
         assert held(tmp_path, site) == {"/", "/p4", "/p5"}
@@ -47,11 +47,11 @@ def test_different_pages_that_now_lead_to_the_front_page_are_gone(tmp_path: Path
         for n in range(5):
             site.pages[f"/p{n}"] = redirect("/", 302)
         for _ in range(3):
-            go(site, tmp_path, Mode.ALL)
+            go(site, tmp_path, RefreshMode.ALL)
         assert held(tmp_path, site) == {"/", "/p5"}
-        with read_collection(tmp_path) as collection:
+        with open_collection_read_only(tmp_path) as collection:
             notes = collection.db.execute("SELECT note FROM urls WHERE state = 'gone'").fetchall()
-        assert notes == [(WHY,)] * 5
+        assert notes == [(NOTICE_NOTE,)] * 5
 
 
 def test_a_page_that_was_a_notice_from_the_start_is_stored_and_listed_as_one(
@@ -68,7 +68,7 @@ def test_a_page_that_was_a_notice_from_the_start_is_stored_and_listed_as_one(
         crawl(tmp_path, request(site))
         assert listed() == [f"{site.root}/p1"]
         site.pages["/p1"] = itself
-        assert go(site, tmp_path, Mode.ALL).changed == 1
+        assert go(site, tmp_path, RefreshMode.ALL).changed == 1
         assert listed() == []
 
 
@@ -76,7 +76,7 @@ def test_two_pages_that_became_the_same_are_only_duplicates(tmp_path: Path) -> N
     with Site(stories()) as site:
         crawl(tmp_path, request(site))
         site.pages["/p1"] = site.pages["/p2"] = html(text=NOTICE)
-        assert [go(site, tmp_path, Mode.ALL).gone for _ in range(3)] == [0, 0, 0]
+        assert [go(site, tmp_path, RefreshMode.ALL).gone for _ in range(3)] == [0, 0, 0]
 
 
 def test_copies_of_one_page_that_change_together_stay(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_copies_of_one_page_that_change_together_stay(tmp_path: Path) -> None:
         crawl(tmp_path, request(site))
         for n in range(6):
             site.pages[f"/p{n}"] = html(text=STORIES[1] * 5)
-        assert [go(site, tmp_path, Mode.ALL).gone for _ in range(3)] == [0, 0, 0]
+        assert [go(site, tmp_path, RefreshMode.ALL).gone for _ in range(3)] == [0, 0, 0]
 
 
 def test_a_site_that_is_closed_for_a_while_loses_nothing(tmp_path: Path) -> None:
@@ -95,9 +95,9 @@ def test_a_site_that_is_closed_for_a_while_loses_nothing(tmp_path: Path) -> None
         open_again = dict(site.pages)
         for path in open_again:
             site.pages[path] = html(text=NOTICE)
-        closed = [go(site, tmp_path, Mode.ALL).gone for _ in range(2)]
+        closed = [go(site, tmp_path, RefreshMode.ALL).gone for _ in range(2)]
         site.pages.update(open_again)
-        go(site, tmp_path, Mode.ALL)
+        go(site, tmp_path, RefreshMode.ALL)
         assert closed == [0, 0]
         assert held(tmp_path, site) == set(open_again)
 
@@ -108,9 +108,9 @@ def test_a_page_that_comes_back_after_a_notice_stays(tmp_path: Path) -> None:
         before = dict(site.pages)
         for n in range(5):
             site.pages[f"/p{n}"] = html(text=NOTICE)
-        go(site, tmp_path, Mode.ALL)
+        go(site, tmp_path, RefreshMode.ALL)
         site.pages.update(before)
-        assert [go(site, tmp_path, Mode.ALL).gone for _ in range(2)] == [0, 0]
+        assert [go(site, tmp_path, RefreshMode.ALL).gone for _ in range(2)] == [0, 0]
         assert held(tmp_path, site) == set(before)
 
 
@@ -120,11 +120,11 @@ def test_a_page_that_only_pretends_to_be_there_goes_after_two_looks(tmp_path: Pa
         site.pages["/p2"] = Page(b"<title>404 Not Found</title><p>Sorry, this page was not found.<a href=/ghost>x</a>")
         crawl(tmp_path, request(site))
         site.pages["/p1"] = Page(b"<title>Page not found</title><p>The page you asked for does not exist.", status)
-        rounds = [go(site, tmp_path, Mode.ALL).gone for _ in range(2)]
+        rounds = [go(site, tmp_path, RefreshMode.ALL).gone for _ in range(2)]
         assert rounds == [0, 1]
         assert site.hits["/ghost"] == 0
-        with read_collection(tmp_path) as collection:
-            held = {row.url for row in pages(collection.db, "p.status < 300")}
+        with open_collection_read_only(tmp_path) as collection:
+            held = {row.url for row in load_pages(collection.db, "p.status < 300")}
             notes = collection.db.execute("SELECT note FROM urls WHERE state = 'gone'").fetchall()
         assert held == {site.root + "/", site.root + "/p0"}
         assert notes == [("it says that it is not there, with status 200",)] * 2

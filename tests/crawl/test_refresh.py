@@ -12,18 +12,18 @@ from tests.support.revisiting import DAY, WORDS, go, request, texts
 from tests.support.site import Page, Site, html, redirect, tree
 
 from sanderling.cli import main
-from sanderling.config.settings import Limits, Revisit
-from sanderling.crawl.refresh import Mode, refresh
-from sanderling.crawl.session import Request, crawl
-from sanderling.dedup.duplicate_stats import count
-from sanderling.dedup.near_duplicates import near
+from sanderling.config.settings import LimitSettings, RevisitSettings
+from sanderling.crawl.refresh import RefreshMode, refresh
+from sanderling.crawl.session import CrawlRequest, crawl
+from sanderling.dedup.duplicate_stats import load_duplicate_stats
+from sanderling.dedup.near_duplicates import load_pairs
 from sanderling.errors import CollectionError, UsageError
-from sanderling.fingerprint.fast.stable_hash import left_of
-from sanderling.fingerprint.model import is_current
-from sanderling.revisit.visit_history import decode
-from sanderling.storage.collection import open_collection, read_collection
-from sanderling.storage.page_history import classes
-from sanderling.storage.queries import pages, skipped
+from sanderling.fingerprint.fast.stable_hash import unpack_stable_hash
+from sanderling.fingerprint.model import is_current_fingerprint
+from sanderling.revisit.visit_history import decode_history
+from sanderling.storage.collection import open_collection, open_collection_read_only
+from sanderling.storage.page_history import load_change_classes
+from sanderling.storage.queries import load_pages, load_skipped_urls
 from sanderling.templates.template_indexer import open_structures
 
 
@@ -34,7 +34,7 @@ def test_all_visits_everything_and_says_what_became_of_it(tmp_path: Path) -> Non
         site.pages["/new"] = html(text="new")
         site.pages["/p2"] = redirect("/p3", 301)
         site.pages["/p4"].etag = False
-        seen = go(site, tmp_path, Mode.ALL)
+        seen = go(site, tmp_path, RefreshMode.ALL)
         assert (seen.changed, seen.new, seen.moved, seen.gone) == (1, 1, 1, 0)
         assert (seen.not_modified, seen.unchanged) == (4, 1)
 
@@ -44,7 +44,7 @@ def test_a_page_with_another_clock_is_unchanged(tmp_path: Path) -> None:
         site.pages["/p1"] = html("/", text=f"{WORDS} Generated on 2026-03-01 at 08:15:01.")
         crawl(tmp_path, request(site))
         site.pages["/p1"] = html("/", text=f"{WORDS} Generated on 2026-03-02 at 09:20:44.")
-        seen = go(site, tmp_path, Mode.ALL)
+        seen = go(site, tmp_path, RefreshMode.ALL)
         assert (seen.visited, seen.not_modified, seen.unchanged, seen.changed) == (4, 3, 1, 0)
 
 
@@ -59,13 +59,13 @@ def test_tokens_are_sifted_out_and_words_are_heard_of(tmp_path: Path) -> None:
         left = []
         for visit, words in enumerate(("", "", "", " And the gulls do too.", " And the gulls do too.")):
             site.pages["/p0"] = page(visit + 1, words)
-            seen = go(site, tmp_path, Mode.ALL)
+            seen = go(site, tmp_path, RefreshMode.ALL)
             assert (seen.changed, seen.unchanged) == (visit == 3, visit != 3)
-            with closing(read_collection(tmp_path)) as collection:
+            with closing(open_collection_read_only(tmp_path)) as collection:
                 rows = collection.db.execute(
                     "SELECT m.value, p.digest FROM marks AS m JOIN pages AS p ON p.url = m.url WHERE kind = 'sieve'"
                 )
-                left += [left_of(value, digest) for value, digest in rows.fetchall()]
+                left += [unpack_stable_hash(value, digest) for value, digest in rows.fetchall()]
         assert left == [left[0]] * 3 + [left[3]] * 2
         assert left[0] != left[3]
 
@@ -78,12 +78,12 @@ def test_a_restless_page_is_compared_by_its_words_and_gets_no_full_mark_until_it
         for visit, tags in enumerate(("", "", "", "<hr>", "<p>News.</p>", "<p>News.</p>")):
             said = f"{text}{tags}<p>Generated on 2026-03-0{visit + 1} at 08:15:0{visit}.</p>"
             site.pages["/p0"] = Page(f"<title>Birds</title>{said}".encode())
-            seen = go(site, tmp_path, Mode.ALL)
+            seen = go(site, tmp_path, RefreshMode.ALL)
             assert seen.changed == (visit in (0, 3, 4))
-            with closing(read_collection(tmp_path)) as collection:
+            with closing(open_collection_read_only(tmp_path)) as collection:
                 rows = collection.db.execute("SELECT kind, value FROM marks WHERE url > 1").fetchall()
             assert {kind for kind, _ in rows}.isdisjoint(("before", "after"))
-            marked.append([is_current(value) for kind, value in rows if kind == "signature"])
+            marked.append([is_current_fingerprint(value) for kind, value in rows if kind == "signature"])
         assert marked == [[True], [False], [False], [True], [True], [False]]
 
 
@@ -94,9 +94,9 @@ def test_a_notice_in_the_place_of_a_page_is_an_outage_and_no_change(
         there = site.pages["/p1"]
         crawl(tmp_path, request(site))
         site.pages["/p1"] = html(text="<h1>We are down for maintenance</h1>")
-        assert go(site, tmp_path, Mode.ALL).changed == 0
+        assert go(site, tmp_path, RefreshMode.ALL).changed == 0
         site.pages["/p1"] = there
-        assert go(site, tmp_path, Mode.ALL).changed == 0
+        assert go(site, tmp_path, RefreshMode.ALL).changed == 0
         assert main(["changes", "--json", "-C", str(tmp_path)]) == 0
         assert capsys.readouterr().out == ""
 
@@ -107,7 +107,7 @@ def test_a_login_that_always_was_one_is_a_page(tmp_path: Path) -> None:
         site.pages["/p0"] = html("/", text=form)
         crawl(tmp_path, request(site))
         site.pages["/p0"] = html("/", text=f"{form}<p>New here? Ask the warden for a key to the hide.</p>")
-        assert go(site, tmp_path, Mode.ALL).changed == 1
+        assert go(site, tmp_path, RefreshMode.ALL).changed == 1
 
 
 def test_a_page_with_the_same_text_below_another_heading_is_no_outage(tmp_path: Path) -> None:
@@ -116,33 +116,33 @@ def test_a_page_with_the_same_text_below_another_heading_is_no_outage(tmp_path: 
         site.pages["/p0"] = html("/", text=f"<h1>How the count went</h1>{text}")
         crawl(tmp_path, request(site))
         site.pages["/p0"] = html("/", text=f"<h1>An error occurred in the count</h1>{text}")
-        assert go(site, tmp_path, Mode.ALL).changed == 1
+        assert go(site, tmp_path, RefreshMode.ALL).changed == 1
 
 
 def test_a_page_is_gone_when_it_was_missing_twice(tmp_path: Path) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))
         del site.pages["/p1"]
-        first = go(site, tmp_path, Mode.ALL)
-        with read_collection(tmp_path) as collection:
-            assert site.root + "/p1" in {row.url for row in pages(collection.db, "p.status = 200")}
-        second = go(site, tmp_path, Mode.ALL)
+        first = go(site, tmp_path, RefreshMode.ALL)
+        with open_collection_read_only(tmp_path) as collection:
+            assert site.root + "/p1" in {row.url for row in load_pages(collection.db, "p.status = 200")}
+        second = go(site, tmp_path, RefreshMode.ALL)
         assert (first.gone, second.gone) == (0, 1)
-        with read_collection(tmp_path) as collection:
-            assert site.root + "/p1" not in {row.url for row in pages(collection.db, "p.status = 200")}
+        with open_collection_read_only(tmp_path) as collection:
+            assert site.root + "/p1" not in {row.url for row in load_pages(collection.db, "p.status = 200")}
 
 
 def test_a_page_that_returns_with_other_words_is_a_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))
         before, site.pages["/p1"] = site.pages["/p1"], Page(b"", 404)
-        assert [go(site, tmp_path, Mode.ALL).gone for _ in range(2)] == [0, 1]
+        assert [go(site, tmp_path, RefreshMode.ALL).gone for _ in range(2)] == [0, 1]
         site.pages["/p1"] = before
         crawl(tmp_path, request(site))
         assert main(["changes", "-C", str(tmp_path), "--json"]) == 0
         assert capsys.readouterr().out == ""
         site.pages["/p1"] = Page(b"", 404)
-        assert [go(site, tmp_path, Mode.ALL).gone for _ in range(2)] == [0, 1]
+        assert [go(site, tmp_path, RefreshMode.ALL).gone for _ in range(2)] == [0, 1]
         site.pages["/p1"] = html("/", text="Quite another story is told here since it came back, of gulls and of rope.")
         crawl(tmp_path, request(site))
         assert main(["changes", "-C", str(tmp_path), "--json"]) == 0
@@ -155,16 +155,16 @@ def test_trouble_is_no_change_and_loses_nothing(tmp_path: Path) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))
         site.pages["/p1"] = Page(b"oops", 500)
-        seen = go(site, tmp_path, Mode.ALL)
+        seen = go(site, tmp_path, RefreshMode.ALL)
         assert (seen.changed, seen.gone) == (0, 0)
-        with read_collection(tmp_path) as collection:
-            assert len(list(pages(collection.db, "p.status = 200"))) == 4
+        with open_collection_read_only(tmp_path) as collection:
+            assert len(list(load_pages(collection.db, "p.status = 200"))) == 4
 
 
 def test_the_command_remembers_how_the_crawl_was_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Site(tree(5)) as site:
         common = ["-C", str(tmp_path), "--quiet"]
-        main(["crawl", site.root, *common, "--delay", "0", "--allow-private", "--no-sitemaps", "--migrants", "1"])
+        main(["crawl", site.root, *common, "--delay", "0", "--allow-private", "--no-sitemaps", "--workers", "1"])
         assert main(["refresh", *common, "--all", "--json"]) == 0
         summary = json.loads(capsys.readouterr().out.splitlines()[-1])
         keys = ["due", "visited", "not_modified", "unchanged", "changed", "new", "gone", "moved", "bytes"]
@@ -175,13 +175,13 @@ def test_the_command_remembers_how_the_crawl_was_asked_for(tmp_path: Path, capsy
 
 def test_bad_wishes_get_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(CollectionError, match="no collection"):
-        refresh(tmp_path / "none", Request(()))
+        refresh(tmp_path / "none", CrawlRequest(()))
     with Site(tree(1)) as site:
         crawl(tmp_path, request(site))
         with pytest.raises(UsageError, match="cannot be read"):
-            refresh(tmp_path, request(site, Revisit(budget="lots")))
+            refresh(tmp_path, request(site, RevisitSettings(budget="lots")))
         with pytest.raises(UsageError, match="there is no policy"):
-            refresh(tmp_path, request(site, Revisit(policy="weekly")))
+            refresh(tmp_path, request(site, RevisitSettings(policy="weekly")))
 
 
 def test_etags_that_change_without_a_reason_are_no_longer_sent(tmp_path: Path) -> None:
@@ -198,9 +198,9 @@ def test_etags_that_change_without_a_reason_are_no_longer_sent(tmp_path: Path) -
 
     with Liar(texts(4)) as site:
         crawl(tmp_path, request(site))
-        go(site, tmp_path, Mode.ALL)
+        go(site, tmp_path, RefreshMode.ALL)
         site.requests.clear()
-        go(site, tmp_path, Mode.ALL)
+        go(site, tmp_path, RefreshMode.ALL)
         sent = [headers for path, headers in site.requests if path.startswith("/p")]
         assert sent
         assert not any("if-none-match" in headers for headers in sent)
@@ -212,13 +212,13 @@ def test_a_page_that_moved_keeps_its_history(tmp_path: Path, capsys: pytest.Capt
         crawl(tmp_path, request(site))
         for days in (20, 40):
             site.pages["/p1"] = html("/", text=f"{WORDS} And another long story of {days} days was told since then.")
-            go(site, tmp_path, Mode.ALL, days=days)
+            go(site, tmp_path, RefreshMode.ALL, days=days)
         site.pages["/moved"], site.pages["/p1"] = site.pages["/p1"], redirect("/moved", 301)
-        go(site, tmp_path, Mode.ALL, days=60)
-        with read_collection(tmp_path) as collection:
+        go(site, tmp_path, RefreshMode.ALL, days=60)
+        with open_collection_read_only(tmp_path) as collection:
             sql = "SELECT d.state FROM due AS d JOIN urls AS u ON u.id = d.url WHERE u.path = '/moved'"
             (state,) = collection.db.execute(sql).fetchone()
-        assert (decode(state).visits, decode(state).changes) == (4, 2)
+        assert (decode_history(state).visits, decode_history(state).changes) == (4, 2)
         assert main(["history", site.root + "/moved", "-C", str(tmp_path), "--json"]) == 0
         told = json.loads(capsys.readouterr().out)
         assert told["moved_from"] == [site.root + "/p1"]
@@ -229,22 +229,22 @@ def test_a_host_that_vanished_loses_nothing_and_may_come_back(tmp_path: Path) ->
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))
     root = site.root
-    down = refresh(tmp_path, request(site), Mode.ONCE, clock=lambda: time.time() + 30 * DAY)
+    down = refresh(tmp_path, request(site), RefreshMode.ONCE, clock=lambda: time.time() + 30 * DAY)
     assert (down.changed, down.gone, down.unreachable) == (0, 0, (root,))
-    with read_collection(tmp_path) as collection:
-        assert len(list(pages(collection.db, "p.status = 200"))) == 4
+    with open_collection_read_only(tmp_path) as collection:
+        assert len(list(load_pages(collection.db, "p.status = 200"))) == 4
     with Site(texts(3), port=int(root.rpartition(":")[2])) as back:
         assert back.root == root
-        assert go(back, tmp_path, Mode.ONCE, days=60).visited == 4
+        assert go(back, tmp_path, RefreshMode.ONCE, days=60).visited == 4
 
 
 def test_a_clock_that_jumped_back_loses_nothing(tmp_path: Path) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))
-        go(site, tmp_path, Mode.ALL, days=100)
-        back = go(site, tmp_path, Mode.ALL, days=-50)
+        go(site, tmp_path, RefreshMode.ALL, days=100)
+        back = go(site, tmp_path, RefreshMode.ALL, days=-50)
         assert (back.visited, back.gone) == (4, 0)
-        assert go(site, tmp_path, Mode.ONCE, days=300).visited == 4
+        assert go(site, tmp_path, RefreshMode.ONCE, days=300).visited == 4
 
 
 def test_an_empty_collection_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -306,13 +306,13 @@ def test_a_run_ends_by_writing_the_log_back_once_after_the_last_page_too_many_le
     def noted(_: Path) -> Iterator[Callable[[], None]]:
         yield lambda: done.append("log")
 
-    monkeypatch.setattr("sanderling.crawl.open_context.written_back", noted)
-    monkeypatch.setattr("sanderling.crawl.run.keep_best", lambda *_: done.append("pages"))
+    monkeypatch.setattr("sanderling.crawl.open_context.run_checkpoints", noted)
+    monkeypatch.setattr("sanderling.crawl.run.evict_worst", lambda *_: done.append("pages"))
     with Site(texts(3)) as site:
-        wanted = replace(request(site), limits=Limits(keep=2))
+        wanted = replace(request(site), limits=LimitSettings(keep=2))
         crawl(tmp_path, wanted)
         assert done == ["pages", "log"]
-        refresh(tmp_path, wanted, Mode.ALL)
+        refresh(tmp_path, wanted, RefreshMode.ALL)
     assert done == ["pages", "log"] * 2
 
 
@@ -335,7 +335,7 @@ def seen_in_turn(folder: Path, *versions: Page) -> None:
         for day, version in enumerate(versions):
             site.pages["/a"] = version
             if day:
-                go(site, folder, Mode.ALL, days=day)
+                go(site, folder, RefreshMode.ALL, days=day)
             else:
                 crawl(folder, request(site))
 
@@ -355,7 +355,7 @@ def test_a_page_that_was_another_document_meanwhile_is_compared_with_that(
 @pytest.mark.parametrize("between", [PDF, PLAIN, Page(b"<p>" * 4_000_000)])
 def test_no_mark_of_a_page_is_kept_for_what_is_none(between: Page, tmp_path: Path) -> None:
     seen_in_turn(tmp_path, html(text=WORDS), html(text=f"{WORDS}{LISTED}"), between)
-    with read_collection(tmp_path) as collection:
+    with open_collection_read_only(tmp_path) as collection:
         kept = collection.db.execute(
             "SELECT m.kind FROM marks AS m JOIN urls AS u ON u.id = m.url WHERE u.path = '/a'"
         ).fetchall()
@@ -391,9 +391,9 @@ def test_pages_that_came_with_another_kind_of_success_have_classes_twins_and_str
     words = [f"<title>Tides</title><h1>Tides</h1><p>{WORDS} {WORDS}<ul><li>{n}</ul>".encode() for n in "ab"]
     with Site({"/": html("/a", "/b"), "/a": Page(words[0], 203), "/b": Page(words[1], 203)}) as site:
         crawl(tmp_path, request(site))
-    with read_collection(tmp_path) as collection, open_structures(collection) as structures:
-        assert len(list(classes(collection.db))) == 3
-        assert len(list(near(collection.db))) == count(collection.db).pages_near == 1
+    with open_collection_read_only(tmp_path) as collection, open_structures(collection) as structures:
+        assert len(list(load_change_classes(collection.db))) == 3
+        assert len(list(load_pairs(collection.db))) == load_duplicate_stats(collection.db).near_duplicate_pages == 1
         assert structures.db.execute("SELECT count(*) FROM structure_pages").fetchone() == (3,)
 
 
@@ -404,6 +404,6 @@ def test_the_choices_of_an_answer_without_a_preferred_one_are_visited(tmp_path: 
     ) as site:
         summary = crawl(tmp_path, request(site))
     assert (summary.pages, summary.failed) == (2, 1)
-    with read_collection(tmp_path) as collection:
-        (row,) = skipped(collection.db)
-    assert (row.reason, row.note) == ("http_error", "status 300, several to choose from")
+    with open_collection_read_only(tmp_path) as collection:
+        (row,) = load_skipped_urls(collection.db)
+    assert (row.reason, row.detail) == ("http_error", "status 300, several to choose from")

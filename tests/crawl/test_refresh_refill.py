@@ -11,12 +11,12 @@ from tests.support.revisiting import DAY, WORDS, go, request, texts
 from tests.support.site import Page, Site, html, tree
 
 from sanderling.cli import main
-from sanderling.config.settings import Limits, Revisit
-from sanderling.crawl.refresh import Mode, expected, refresh
+from sanderling.config.settings import LimitSettings, RevisitSettings
+from sanderling.crawl.refresh import RefreshMode, list_due_pages, refresh
 from sanderling.crawl.session import crawl
-from sanderling.revisit.visit_history import decode
-from sanderling.search.feedback.event_log import open_log
-from sanderling.storage.collection import open_collection, read_collection
+from sanderling.revisit.visit_history import decode_history
+from sanderling.search.feedback.event_log import open_event_log
+from sanderling.storage.collection import open_collection, open_collection_read_only
 from sanderling.urls import dust
 
 XML = {"Content-Type": "application/xml"}
@@ -29,17 +29,17 @@ def urlset(site: Site, lastmods: dict[str, str]) -> Page:
 
 def covered(folder: Path) -> dict[str, int]:
     """The pages whose changes somebody announces."""
-    with read_collection(folder) as collection:
+    with open_collection_read_only(folder) as collection:
         sql = "SELECT u.path, d.state FROM due AS d JOIN urls AS u ON u.id = d.url"
         rows = collection.db.execute(sql).fetchall()
-    return {path: bits for path, state in rows if (bits := decode(state).announced_by)}
+    return {path: bits for path, state in rows if (bits := decode_history(state).announcer_bits)}
 
 
 def test_nothing_is_due_right_after_a_crawl_and_everything_later(tmp_path: Path) -> None:
     with Site(texts(5)) as site:
         crawl(tmp_path, request(site))
-        assert go(site, tmp_path, Mode.ONCE).visited == 0
-        later = go(site, tmp_path, Mode.ONCE, days=30)
+        assert go(site, tmp_path, RefreshMode.ONCE).visited == 0
+        later = go(site, tmp_path, RefreshMode.ONCE, days=30)
         assert (later.due, later.visited, later.not_modified, later.changed) == (6, 6, 6, 0)
         assert later.bytes_saved > 0
 
@@ -53,13 +53,15 @@ def test_a_refresh_passes_over_other_spellings_of_a_page(tmp_path: Path, status:
     with Site(pages) as site:
         crawl(tmp_path, request(site))
         with open_collection(tmp_path) as collection:
-            dust.save(collection.db, [dust.Rule(dust.site_of(site.root + "/"), dust.Kind.PARAMETER, "ref")])
-        assert len(expected(tmp_path, request(site), Mode.ALL, time.time())) == 2
-        assert go(site, tmp_path, Mode.ONCE, days=30).visited == 2
-        assert go(site, tmp_path, Mode.ALL).visited == 2
+            dust.save_rules(
+                collection.db, [dust.DustRule(dust.get_site_name(site.root + "/"), dust.DustRuleKind.PARAMETER, "ref")]
+            )
+        assert len(list_due_pages(tmp_path, request(site), RefreshMode.ALL, time.time())) == 2
+        assert go(site, tmp_path, RefreshMode.ONCE, days=30).visited == 2
+        assert go(site, tmp_path, RefreshMode.ALL).visited == 2
         with open_collection(tmp_path) as collection:
-            dust.save(collection.db, [])
-        assert go(site, tmp_path, Mode.ALL).visited == 3
+            dust.save_rules(collection.db, [])
+        assert go(site, tmp_path, RefreshMode.ALL).visited == 3
 
 
 def test_with_an_honest_sitemap_unchanged_pages_are_not_even_asked_for(tmp_path: Path) -> None:
@@ -71,7 +73,7 @@ def test_with_an_honest_sitemap_unchanged_pages_are_not_even_asked_for(tmp_path:
         site.pages["/p5"] = html("/", text=WORDS + " Something else entirely has been written here since then.")
         later = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3600))
         site.pages["/sitemap.xml"] = urlset(site, old | {"/p5": later})
-        seen = go(site, tmp_path, Mode.ONCE, maps=True)
+        seen = go(site, tmp_path, RefreshMode.ONCE, maps=True)
         assert (seen.visited, seen.changed) == (1, 1)
         assert {path for path in site.hits if path.startswith("/p")} == {"/p5"}
 
@@ -86,7 +88,7 @@ def test_a_sitemap_that_cries_wolf_is_not_believed_for_ever(tmp_path: Path) -> N
             site.hits.clear()
             stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3600 * round_))
             site.pages["/sitemap.xml"] = urlset(site, dict.fromkeys(names, stamp))
-            go(site, tmp_path, Mode.ONCE, maps=True)
+            go(site, tmp_path, RefreshMode.ONCE, maps=True)
             asked.append(sum(site.hits[name] for name in names))
         assert asked[0] == 12
         assert asked[-1] == 0
@@ -104,14 +106,16 @@ def test_watching_finds_changes_by_itself_and_stops_when_told(tmp_path: Path) ->
                 while site.hits["/p2"] < 2 and time.monotonic() < deadline:
                     stopped.wait(0.02)
                 from sanderling.crawl.coordinator import Coordinator
-                from sanderling.crawl.stop import Finish
+                from sanderling.crawl.stop import FinishReason
 
                 assert isinstance(coordinator, Coordinator)
-                coordinator.stop(Finish.INTERRUPTED)
+                coordinator.stop(FinishReason.INTERRUPTED)
 
             threading.Thread(target=wait, daemon=True).start()
 
-        seen = refresh(tmp_path, request(site), Mode.WATCH, on_start=stop_when_seen, clock=lambda: time.time() + ahead)
+        seen = refresh(
+            tmp_path, request(site), RefreshMode.WATCH, on_start=stop_when_seen, clock=lambda: time.time() + ahead
+        )
         assert (seen.finish_reason, seen.visited) == ("interrupted", 4)
 
 
@@ -119,7 +123,10 @@ def test_a_budget_is_kept(tmp_path: Path) -> None:
     with Site(texts(30)) as site:
         crawl(tmp_path, request(site))
         seen = refresh(
-            tmp_path, request(site, Revisit(budget="5/minute")), Mode.ONCE, clock=lambda: time.time() + 30 * DAY
+            tmp_path,
+            request(site, RevisitSettings(budget="5/minute")),
+            RefreshMode.ONCE,
+            clock=lambda: time.time() + 30 * DAY,
         )
         assert seen.visited == 5
 
@@ -127,8 +134,8 @@ def test_a_budget_is_kept(tmp_path: Path) -> None:
 def test_a_refresh_visits_no_more_pages_than_it_may(tmp_path: Path) -> None:
     with Site(texts(9)) as site:
         crawl(tmp_path, request(site))
-        wish = msgspec.structs.replace(request(site), limits=Limits(limit=4))
-        seen = refresh(tmp_path, wish, Mode.ALL)
+        wish = msgspec.structs.replace(request(site), limits=LimitSettings(limit=4))
+        seen = refresh(tmp_path, wish, RefreshMode.ALL)
         assert (seen.finish_reason, seen.visited) == ("limit", 4)
 
 
@@ -136,9 +143,9 @@ def test_a_dry_run_says_why_and_asks_nothing(tmp_path: Path, capsys: pytest.Capt
     with Site(tree(4)) as site:
         crawl(tmp_path, request(site))
         hits = sum(site.hits.values())
-        rows = expected(tmp_path, request(site), Mode.ALL, time.time())
+        rows = list_due_pages(tmp_path, request(site), RefreshMode.ALL, time.time())
         assert len(rows) == 4
-        assert all(row.why for row in rows)
+        assert all(row.reason for row in rows)
         assert main(["refresh", "-C", str(tmp_path), "--all", "--dry-run", "--json"]) == 0
         assert len(capsys.readouterr().out.splitlines()) == 4
         assert main(["refresh", "-C", str(tmp_path), "--all", "--dry-run"]) == 0
@@ -153,8 +160,8 @@ def test_a_budget_that_was_not_spent_is_saved_up_for_its_period(tmp_path: Path) 
         crawl(tmp_path, request(site))
 
         def visited(days: float) -> int:
-            wish = request(site, Revisit(budget="20/day"))
-            return refresh(tmp_path, wish, Mode.ONCE, clock=lambda: time.time() + days * DAY).visited
+            wish = request(site, RevisitSettings(budget="20/day"))
+            return refresh(tmp_path, wish, RefreshMode.ONCE, clock=lambda: time.time() + days * DAY).visited
 
         assert visited(30) == 20
         assert visited(30.25) == 5
@@ -164,12 +171,12 @@ def test_a_budget_that_was_not_spent_is_saved_up_for_its_period(tmp_path: Path) 
 def test_a_dry_run_keeps_to_the_budget_and_visits_what_a_refresh_visits(tmp_path: Path) -> None:
     with Site(texts(12)) as site:
         crawl(tmp_path, request(site))
-        wish = request(site, Revisit(budget="5/minute"))
-        rows = expected(tmp_path, wish, Mode.ONCE, time.time() + 30 * DAY)
+        wish = request(site, RevisitSettings(budget="5/minute"))
+        rows = list_due_pages(tmp_path, wish, RefreshMode.ONCE, time.time() + 30 * DAY)
         assert len(rows) == 5
-        assert all("seen once" in row.why for row in rows)
+        assert all("seen once" in row.reason for row in rows)
         before = site.hits.copy()
-        refresh(tmp_path, wish, Mode.ONCE, clock=lambda: time.time() + 30 * DAY)
+        refresh(tmp_path, wish, RefreshMode.ONCE, clock=lambda: time.time() + 30 * DAY)
         asked = {site.root + path for path in site.hits - before if path.startswith("/p") or path == "/"}
         assert asked == {row.url for row in rows}
 
@@ -180,20 +187,20 @@ def test_hints_go_when_the_url_leaves_the_sitemap(tmp_path: Path) -> None:
         crawl(tmp_path, request(site, maps=True))
         assert covered(tmp_path) == {"/p0": 1, "/p1": 1}
         site.pages["/sitemap.xml"] = urlset(site, {"/p1": "2020-01-01T00:00:00Z"})
-        go(site, tmp_path, Mode.ONCE, maps=True)
+        go(site, tmp_path, RefreshMode.ONCE, maps=True)
         assert covered(tmp_path) == {"/p1": 1}
         del site.pages["/sitemap.xml"]
         for day in range(6):
-            go(site, tmp_path, Mode.ONCE, days=8 * day, maps=True)
+            go(site, tmp_path, RefreshMode.ONCE, days=8 * day, maps=True)
         assert covered(tmp_path) == {}
 
 
 def test_pages_that_users_like_are_worth_more(tmp_path: Path) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))
-        with closing(open_log(tmp_path)) as log:
+        with closing(open_event_log(tmp_path)) as log:
             log.db.execute("INSERT INTO weights VALUES ('', ?, 1.0, 9, 9, 5, '', 0)", (site.root + "/p1",))
-        go(site, tmp_path, Mode.ONCE)
-        with read_collection(tmp_path) as collection:
+        go(site, tmp_path, RefreshMode.ONCE)
+        with open_collection_read_only(tmp_path) as collection:
             sql = "SELECT u.path, d.weight FROM due AS d JOIN urls AS u ON u.id = d.url WHERE d.weight <> 1"
             assert collection.db.execute(sql).fetchall() == [("/p1", 2.0)]

@@ -9,15 +9,15 @@ from types import SimpleNamespace
 import pytest
 from tests.support.site import Page, Site, html
 
-from sanderling.config.settings import Fetching, Politeness, Workers
-from sanderling.crawl.dispatch import LEAST_IN_HAND, Errands
-from sanderling.crawl.session import Request, crawl
-from sanderling.dedup.duplicate_stats import count
+from sanderling.config.settings import HttpSettings, PolitenessSettings, WorkerSettings
+from sanderling.crawl.dispatch import MIN_PENDING_TASKS, Dispatcher
+from sanderling.crawl.session import CrawlRequest, crawl
+from sanderling.dedup.duplicate_stats import load_duplicate_stats
 from sanderling.errors import DiskFull
-from sanderling.storage.collection import read_collection
-from sanderling.storage.link_graph import WIDTH
-from sanderling.storage.queries import pages
-from sanderling.warc.reader import StoredRecord, walk
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.link_graph import SOURCE_BYTES
+from sanderling.storage.queries import load_pages
+from sanderling.warc.warc_reader import StoredRecord, iterate_records
 
 PAGES = 300
 PATHS = [f"/p{number}" for number in range(PAGES)]
@@ -36,8 +36,8 @@ class Disk:
     def write(self, fd: int) -> None:
         if threading.current_thread().name.startswith("disk"):
             assert self.free.wait(60), "the crawl waits for the disk"
-            with read_collection(self.folder) as collection:
-                self.committed.append(sum(1 for _ in pages(collection.db)))
+            with open_collection_read_only(self.folder) as collection:
+                self.committed.append(sum(1 for _ in load_pages(collection.db)))
         self.sync(fd)
 
 
@@ -48,28 +48,30 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
     return made
 
 
-def wish(site: Site) -> Request:
-    return Request(
+def wish(site: Site) -> CrawlRequest:
+    return CrawlRequest(
         seeds=(site.root + "/",),
-        politeness=Politeness(delay=0),
-        fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=2),
+        politeness=PolitenessSettings(delay=0),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=2),
     )
 
 
 def stored(folder: Path) -> tuple[int, int]:
     """The visits in the catalogue, and the answers in the archive."""
-    with read_collection(folder) as collection:
+    with open_collection_read_only(folder) as collection:
         (visits,) = collection.db.execute("SELECT count(*) FROM visits").fetchone()
-    records = [record for path in (folder / "archive").glob("*.warc.gz") for record in walk(path, cap=0)]
-    return visits, sum(isinstance(record, StoredRecord) and record.kind == "response" for record in records)
+    records = [
+        record for path in (folder / "archive").glob("*.warc.gz") for record in iterate_records(path, max_body_bytes=0)
+    ]
+    return visits, sum(isinstance(record, StoredRecord) and record.record_type == "response" for record in records)
 
 
 def linked(folder: Path) -> tuple[int, int]:
     """The links that were counted, and the back links that were written."""
-    with read_collection(folder) as collection:
+    with open_collection_read_only(folder) as collection:
         (size,) = collection.db.execute("SELECT sum(length(packed)) FROM shelves").fetchone()
-        return count(collection.db).links, size // WIDTH
+        return load_duplicate_stats(collection.db).links, size // SOURCE_BYTES
 
 
 def test_all_that_is_known_is_asked_for_while_the_disk_is_busy(tmp_path: Path, disk: Disk) -> None:
@@ -89,7 +91,7 @@ def test_all_that_is_known_is_asked_for_while_the_disk_is_busy(tmp_path: Path, d
 def test_a_disk_that_fills_up_meanwhile_leaves_no_page_without_its_visit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, disk: Disk, is_low: bool
 ) -> None:
-    hand_out, usage = Errands.hand_out, shutil.disk_usage
+    hand_out, usage = Dispatcher.dispatch_batches, shutil.disk_usage
 
     def is_full() -> bool:
         if len(site.hits) > 20:
@@ -99,7 +101,7 @@ def test_a_disk_that_fills_up_meanwhile_leaves_no_page_without_its_visit(
     def measured(folder: Path) -> object:
         return SimpleNamespace(free=0) if is_low and is_full() else usage(folder)
 
-    def refused(errands: Errands) -> None:
+    def refused(errands: Dispatcher) -> None:
         if not is_low and is_full():
             raise DiskFull("no space left")
         hand_out(errands)
@@ -107,7 +109,7 @@ def test_a_disk_that_fills_up_meanwhile_leaves_no_page_without_its_visit(
     with Site(FLAT) as site:
         with monkeypatch.context() as full:
             full.setattr(shutil, "disk_usage", measured)
-            full.setattr(Errands, "hand_out", refused)
+            full.setattr(Dispatcher, "dispatch_batches", refused)
             assert crawl(tmp_path, wish(site)).finish_reason == "disk_full"
         visits, answers = stored(tmp_path)
         assert visits == answers < PAGES
@@ -136,4 +138,4 @@ def test_a_host_that_complains_is_left_alone_while_the_disk_is_busy(tmp_path: Pa
 
     with Limited(FLAT) as site:
         assert crawl(tmp_path, wish(site), on_tick=site.tick).pages == PAGES + 1
-    assert 0 < site.complaints <= 2 * LEAST_IN_HAND
+    assert 0 < site.complaints <= 2 * MIN_PENDING_TASKS

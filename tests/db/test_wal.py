@@ -9,8 +9,17 @@ from threading import Event
 import pytest
 
 from sanderling.db import wal
-from sanderling.db.connection import Connection, connect, transaction
-from sanderling.db.wal import LONGEST, SHORTEST, WANTED, empty, grown, next_wait, write_back, written_back
+from sanderling.db.connection import Connection, connect_sqlite, transaction
+from sanderling.db.wal import (
+    MAX_WAIT,
+    MIN_WAIT,
+    TARGET_PAGES,
+    checkpoint_wal,
+    compute_growth,
+    compute_next_wait,
+    run_checkpoints,
+    truncate_wal,
+)
 
 
 def fill(db: Connection, rows: int) -> None:
@@ -33,12 +42,12 @@ def rows_without_log(database: Path) -> int:
 
 
 def test_what_was_committed_is_written_back_while_another_transaction_is_open(tmp_path: Path) -> None:
-    writer, beside = connect(tmp_path / "a.db"), connect(tmp_path / "a.db")
+    writer, beside = connect_sqlite(tmp_path / "a.db"), connect_sqlite(tmp_path / "a.db")
     fill(writer, 1000)
     assert rows_without_log(tmp_path / "a.db") == 0
     with transaction(writer):
         writer.execute("INSERT INTO a VALUES (1)")
-        assert write_back(beside) > 0
+        assert checkpoint_wal(beside) > 0
         assert rows_without_log(tmp_path / "a.db") == 1000
     assert writer.execute("SELECT count(*) FROM a").fetchone()[0] == 1001
     beside.close()
@@ -49,15 +58,15 @@ def test_a_thread_does_it_and_leaves_nothing_behind(tmp_path: Path, monkeypatch:
     done = Event()
 
     def noticed(db: Connection) -> int:
-        length = write_back(db)
+        length = checkpoint_wal(db)
         done.set()
         return length
 
-    monkeypatch.setattr(wal, "FIRST", 0.0)
-    monkeypatch.setattr(wal, "write_back", noticed)
-    writer = connect(tmp_path / "a.db")
+    monkeypatch.setattr(wal, "INITIAL_WAIT", 0.0)
+    monkeypatch.setattr(wal, "checkpoint_wal", noticed)
+    writer = connect_sqlite(tmp_path / "a.db")
     fill(writer, 1000)
-    with written_back(tmp_path / "a.db"):
+    with run_checkpoints(tmp_path / "a.db"):
         assert done.wait(60)
         assert rows_without_log(tmp_path / "a.db") == 1000
     writer.close()
@@ -71,10 +80,10 @@ def test_a_disk_that_fails_the_thread_is_left_to_who_commits(tmp_path: Path, mon
         tried.set()
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(wal, "FIRST", 0.0)
-    monkeypatch.setattr(wal, "write_back", fails)
-    writer = connect(tmp_path / "a.db")
-    with written_back(tmp_path / "a.db"):
+    monkeypatch.setattr(wal, "INITIAL_WAIT", 0.0)
+    monkeypatch.setattr(wal, "checkpoint_wal", fails)
+    writer = connect_sqlite(tmp_path / "a.db")
+    with run_checkpoints(tmp_path / "a.db"):
         assert tried.wait(60)
         fill(writer, 10)
     assert writer.execute("SELECT count(*) FROM a").fetchone()[0] == 10
@@ -82,27 +91,27 @@ def test_a_disk_that_fails_the_thread_is_left_to_who_commits(tmp_path: Path, mon
 
 
 def test_where_there_is_no_such_file_nothing_is_done(tmp_path: Path) -> None:
-    with written_back(tmp_path / "a.db"):
+    with run_checkpoints(tmp_path / "a.db"):
         pass
     assert not list(tmp_path.iterdir())
 
 
 def test_it_looks_as_often_as_there_is_something_to_do() -> None:
-    assert next_wait(1.0, WANTED) == 1.0
-    assert next_wait(1.0, 10 * WANTED) == 0.5
-    assert next_wait(1.0, 0) == 2.0
-    assert next_wait(SHORTEST, 10 * WANTED) == SHORTEST
-    assert next_wait(LONGEST, 0) == LONGEST
+    assert compute_next_wait(1.0, TARGET_PAGES) == 1.0
+    assert compute_next_wait(1.0, 10 * TARGET_PAGES) == 0.5
+    assert compute_next_wait(1.0, 0) == 2.0
+    assert compute_next_wait(MIN_WAIT, 10 * TARGET_PAGES) == MIN_WAIT
+    assert compute_next_wait(MAX_WAIT, 0) == MAX_WAIT
 
 
 def test_a_log_that_is_shorter_began_anew() -> None:
-    assert grown(100, 250) == 150
-    assert grown(9_000, 40) == 40
+    assert compute_growth(100, 250) == 150
+    assert compute_growth(9_000, 40) == 40
 
 
 def test_the_log_is_emptied_when_the_block_says_so_and_goes_on_after_that(tmp_path: Path) -> None:
-    writer, log = connect(tmp_path / "a.db"), tmp_path / "a.db-wal"
-    with written_back(tmp_path / "a.db") as empty_log:
+    writer, log = connect_sqlite(tmp_path / "a.db"), tmp_path / "a.db-wal"
+    with run_checkpoints(tmp_path / "a.db") as empty_log:
         fill(writer, 1000)
         assert log.stat().st_size > 0
         empty_log()
@@ -117,15 +126,15 @@ def test_the_log_is_emptied_when_the_block_says_so_and_goes_on_after_that(tmp_pa
 
 
 def test_a_log_that_somebody_reads_is_written_back_and_not_emptied(tmp_path: Path) -> None:
-    writer, reader, beside = (connect(tmp_path / "a.db") for _ in range(3))
+    writer, reader, beside = (connect_sqlite(tmp_path / "a.db") for _ in range(3))
     fill(writer, 1000)
     reader.execute("BEGIN")
     assert reader.execute("SELECT count(*) FROM a").fetchone()[0] == 1000
-    empty(beside)
+    truncate_wal(beside)
     assert rows_without_log(tmp_path / "a.db") == 1000
     assert (tmp_path / "a.db-wal").stat().st_size > 0
     reader.execute("COMMIT")
-    empty(beside)
+    truncate_wal(beside)
     assert (tmp_path / "a.db-wal").stat().st_size == 0
     for db in (writer, reader, beside):
         db.close()
@@ -138,12 +147,12 @@ def test_before_the_log_is_emptied_it_is_written_back_without_a_lock(
 
     def noticed(db: Connection) -> int:
         sizes.append((tmp_path / "a.db-wal").stat().st_size)
-        return write_back(db)
+        return checkpoint_wal(db)
 
-    monkeypatch.setattr(wal, "write_back", noticed)
-    db = connect(tmp_path / "a.db")
+    monkeypatch.setattr(wal, "checkpoint_wal", noticed)
+    db = connect_sqlite(tmp_path / "a.db")
     fill(db, 1000)
-    empty(db)
+    truncate_wal(db)
     assert [size > 0 for size in sizes] == [True]
     assert (tmp_path / "a.db-wal").stat().st_size == 0
     db.close()

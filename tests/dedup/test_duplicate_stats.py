@@ -4,24 +4,24 @@ from pathlib import Path
 
 from tests.support.site import Site, html
 
-from sanderling.config.settings import Fetching, Memory, Politeness, Scope, Workers
-from sanderling.crawl.request import Request
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, UrlCacheSettings, WorkerSettings
+from sanderling.crawl.request import CrawlRequest
 from sanderling.crawl.session import crawl
-from sanderling.dedup.duplicate_stats import count
-from sanderling.dedup.near_duplicates import near
-from sanderling.storage.collection import read_collection
-from sanderling.storage.queries import urls_of
+from sanderling.dedup.duplicate_stats import load_duplicate_stats
+from sanderling.dedup.near_duplicates import load_pairs
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import load_urls
 
 PROSE = " ".join(f"sanderling{number} runs beside wave{number * 7}" for number in range(200))
 
 
-def request(site: Site, memory: Memory) -> Request:
-    return Request(
+def request(site: Site, memory: UrlCacheSettings) -> CrawlRequest:
+    return CrawlRequest(
         (site.root + "/",),
-        scope=Scope(sitemaps=False),
-        politeness=Politeness(delay=0.0),
-        fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=1),
+        scope=ScopeSettings(sitemaps=False),
+        politeness=PolitenessSettings(delay=0.0),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=1),
         memory=memory,
     )
 
@@ -35,12 +35,12 @@ def test_a_crawl_counts_duplicates_of_links_and_of_pages(tmp_path: Path) -> None
         "/d": html("/", text="copied"),
     }
     with Site(pages) as site:
-        crawl(tmp_path, request(site, Memory(url_cache="lru", url_cache_size=100)))
-    with read_collection(tmp_path) as collection:
-        found = count(collection.db)
-        pairs = [(urls_of(collection.db, [p.url, p.twin])) for p in near(collection.db)]
-    assert (found.links, found.links_known) == (4 + 3 + 3 + 1 + 1, 8)
-    assert (found.pages_same, found.pages_near, found.pages_elsewhere) == (1, 1, 1)
-    assert 0 < found.hit_ratio <= 1
-    assert found.link_share == 8 / 12
+        crawl(tmp_path, request(site, UrlCacheSettings(url_cache="lru", url_cache_size=100)))
+    with open_collection_read_only(tmp_path) as collection:
+        found = load_duplicate_stats(collection.db)
+        pairs = [(load_urls(collection.db, [p.url, p.duplicate_of])) for p in load_pairs(collection.db)]
+    assert (found.links, found.known_links) == (4 + 3 + 3 + 1 + 1, 8)
+    assert (found.identical_pages, found.near_duplicate_pages, found.noncanonical_pages) == (1, 1, 1)
+    assert 0 < found.cache_hit_ratio <= 1
+    assert found.known_link_share == 8 / 12
     assert [sorted(url.rsplit("/", 1)[1] for url in pair.values()) for pair in pairs] == [["a", "b"]]

@@ -4,14 +4,20 @@ from math import inf
 
 import pytest
 
-from sanderling.discovery.changefreq import CLASSES, DEFAULT, class_of, period, read_changefreq
+from sanderling.discovery.changefreq import (
+    CHANGEFREQS,
+    DEFAULT_CHANGEFREQ,
+    classify_interval,
+    get_period,
+    parse_changefreq,
+)
 
 HOUR, DAY = 3600.0, 86400.0
 
 
 def test_the_periods_are_those_of_the_thesis() -> None:
-    assert [period(name) for name in CLASSES] == [0, 3600, 86400, 604800, 2592000, 31536000, inf]
-    assert DEFAULT in CLASSES
+    assert [get_period(name) for name in CHANGEFREQS] == [0, 3600, 86400, 604800, 2592000, 31536000, inf]
+    assert DEFAULT_CHANGEFREQ in CHANGEFREQS
 
 
 @pytest.mark.parametrize(
@@ -32,14 +38,14 @@ def test_the_periods_are_those_of_the_thesis() -> None:
     ],
 )
 def test_an_observed_interval_has_the_nearest_class(interval: float, name: str) -> None:
-    assert class_of(interval) == name
+    assert classify_interval(interval) == name
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", CHANGEFREQS)
 def test_a_class_is_the_class_of_its_own_period(name: str) -> None:
-    assert class_of(period(name)) == name
+    assert classify_interval(get_period(name)) == name
 
 
 def test_a_class_is_read_as_people_write_it() -> None:
-    assert read_changefreq(" Daily\n") == "daily"
-    assert read_changefreq("fortnightly") == ""
+    assert parse_changefreq(" Daily\n") == "daily"
+    assert parse_changefreq("fortnightly") == ""

@@ -4,44 +4,44 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.discovery.dates import DAY, Precision, read_date
+from sanderling.discovery.dates import DAY_SECONDS, DatePrecision, parse_date
 
 
 @pytest.mark.parametrize(
     ("text", "at", "precision"),
     [
-        ("1970-01-02", DAY, Precision.DAY),
-        ("1970-02", 31 * DAY, Precision.DAY),
-        ("1971", 365 * DAY, Precision.DAY),
-        ("1970-01-01T00:00:10Z", 10.0, Precision.SECOND),
-        (" 1970-01-01 00:00:10z ", 10.0, Precision.SECOND),
-        ("1970-01-02T10:00:10", DAY, Precision.DAY),
-        ("1970-01-01T01:00+01:00", 0.0, Precision.SECOND),
-        ("1970-01-01T00:00:00.25-0100", 3600.25, Precision.SECOND),
-        ("Thu, 01 Jan 1970 00:00:10 GMT", 10.0, Precision.SECOND),
-        ("Thursday, 01-Jan-70 00:00:10 GMT", 10.0, Precision.SECOND),
-        ("1 January 1970 00:00 EST", 5 * 3600.0, Precision.SECOND),
-        ("02 Jan 1970", DAY, Precision.DAY),
-        ("01 Jan 49 00:00:00 +0000", 2493072000.0, Precision.SECOND),
-        ("1970/01/02", DAY, Precision.DAY),
-        ("19700102", DAY, Precision.DAY),
-        ("19700101T000010Z", 10.0, Precision.SECOND),
-        ("19700102T0000+0100", DAY - 3600, Precision.SECOND),
-        ("1970-01-01 00:00:10 +0000 UTC", 10.0, Precision.SECOND),
-        ("1970-01-01T00:00:10Z[Etc/UTC]", 10.0, Precision.SECOND),
-        ("1970-01-01T24:00:00Z", DAY, Precision.SECOND),
-        ("Fri, 2 Jan, 1970 01:00:00 CET", DAY, Precision.SECOND),
-        ("Fri, 2 Jan 1970 02:00:00 GMT+02:00", DAY, Precision.SECOND),
-        ("Fri Jan 02 1970 02:00:00 GMT+0200 (Central European Summer Time)", DAY, Precision.SECOND),
-        ("Fri Jan  2 00:00:00 UTC 1970", DAY, Precision.SECOND),
-        ("Fri Jan 02 00:00:00 +0000 1970", DAY, Precision.SECOND),
-        ("January 2, 1970", DAY, Precision.DAY),
+        ("1970-01-02", DAY_SECONDS, DatePrecision.DAY),
+        ("1970-02", 31 * DAY_SECONDS, DatePrecision.DAY),
+        ("1971", 365 * DAY_SECONDS, DatePrecision.DAY),
+        ("1970-01-01T00:00:10Z", 10.0, DatePrecision.SECOND),
+        (" 1970-01-01 00:00:10z ", 10.0, DatePrecision.SECOND),
+        ("1970-01-02T10:00:10", DAY_SECONDS, DatePrecision.DAY),
+        ("1970-01-01T01:00+01:00", 0.0, DatePrecision.SECOND),
+        ("1970-01-01T00:00:00.25-0100", 3600.25, DatePrecision.SECOND),
+        ("Thu, 01 Jan 1970 00:00:10 GMT", 10.0, DatePrecision.SECOND),
+        ("Thursday, 01-Jan-70 00:00:10 GMT", 10.0, DatePrecision.SECOND),
+        ("1 January 1970 00:00 EST", 5 * 3600.0, DatePrecision.SECOND),
+        ("02 Jan 1970", DAY_SECONDS, DatePrecision.DAY),
+        ("01 Jan 49 00:00:00 +0000", 2493072000.0, DatePrecision.SECOND),
+        ("1970/01/02", DAY_SECONDS, DatePrecision.DAY),
+        ("19700102", DAY_SECONDS, DatePrecision.DAY),
+        ("19700101T000010Z", 10.0, DatePrecision.SECOND),
+        ("19700102T0000+0100", DAY_SECONDS - 3600, DatePrecision.SECOND),
+        ("1970-01-01 00:00:10 +0000 UTC", 10.0, DatePrecision.SECOND),
+        ("1970-01-01T00:00:10Z[Etc/UTC]", 10.0, DatePrecision.SECOND),
+        ("1970-01-01T24:00:00Z", DAY_SECONDS, DatePrecision.SECOND),
+        ("Fri, 2 Jan, 1970 01:00:00 CET", DAY_SECONDS, DatePrecision.SECOND),
+        ("Fri, 2 Jan 1970 02:00:00 GMT+02:00", DAY_SECONDS, DatePrecision.SECOND),
+        ("Fri Jan 02 1970 02:00:00 GMT+0200 (Central European Summer Time)", DAY_SECONDS, DatePrecision.SECOND),
+        ("Fri Jan  2 00:00:00 UTC 1970", DAY_SECONDS, DatePrecision.SECOND),
+        ("Fri Jan 02 00:00:00 +0000 1970", DAY_SECONDS, DatePrecision.SECOND),
+        ("January 2, 1970", DAY_SECONDS, DatePrecision.DAY),
     ],
 )
-def test_both_forms_are_read(text: str, at: float, precision: Precision) -> None:
-    moment = read_date(text)
+def test_both_forms_are_read(text: str, at: float, precision: DatePrecision) -> None:
+    moment = parse_date(text)
     assert moment is not None
-    assert (moment.at, moment.precision) == (at, precision)
+    assert (moment.timestamp, moment.precision) == (at, precision)
 
 
 @pytest.mark.parametrize(
@@ -66,16 +66,16 @@ def test_both_forms_are_read(text: str, at: float, precision: Precision) -> None
     ],
 )
 def test_what_is_no_date_is_none(text: str) -> None:
-    assert read_date(text) is None
+    assert parse_date(text) is None
 
 
 def test_a_day_lasts_until_its_end() -> None:
-    day, second = read_date("1970-01-01"), read_date("1970-01-01T00:00:00Z")
+    day, second = parse_date("1970-01-01"), parse_date("1970-01-01T00:00:00Z")
     assert day is not None
     assert second is not None
-    assert (day.until, second.until) == (DAY - 1, 0.0)
+    assert (day.latest_timestamp, second.latest_timestamp) == (DAY_SECONDS - 1, 0.0)
 
 
 @given(st.text(alphabet="0123456789-:TZ +.,JanFeb", max_size=40))
 def test_no_text_breaks_it(text: str) -> None:
-    read_date(text)
+    parse_date(text)

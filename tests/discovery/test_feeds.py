@@ -2,16 +2,16 @@
 
 import pytest
 
-from sanderling.discovery.entry_types import Kind, Problem
-from sanderling.discovery.feeds import joined
-from sanderling.discovery.sitemap_parser import read_sitemap
+from sanderling.discovery.entry_types import SitemapKind, SitemapProblem
+from sanderling.discovery.feeds import join_url
+from sanderling.discovery.sitemap_parser import parse_sitemap
 
 RSS = "<rss><channel>{}</channel></rss>"
 ATOM = "<feed{}><entry{}>{}</entry></feed>"
 
 
 def _locs(text: str) -> list[str]:
-    return [entry.loc for entry in read_sitemap([text.encode()]).entries]
+    return [entry.loc for entry in parse_sitemap([text.encode()]).entries]
 
 
 @pytest.mark.parametrize(
@@ -71,18 +71,18 @@ def test_a_relative_link_starts_where_the_feed_says(feed: str, entry: str, link:
     ],
 )
 def test_the_date_of_a_change_counts_before_that_of_the_beginning(dates: str, at: float) -> None:
-    report = read_sitemap([RSS.format(f"<item><link>http://x/</link>{dates}</item>").encode()])
+    report = parse_sitemap([RSS.format(f"<item><link>http://x/</link>{dates}</item>").encode()])
     assert [entry.lastmod for entry in report.entries] == [at]
 
 
 def test_a_base_that_is_none_is_left_out() -> None:
-    assert joined("http://[", "a") == "a"
+    assert join_url("http://[", "a") == "a"
 
 
 def test_what_a_server_says_before_the_xml_is_left_out() -> None:
-    report = read_sitemap(
+    report = parse_sitemap(
         [b"Warning: no time zone\n<?xml version='1.0'?><rss><item><link>http://x/a</link></item></rss>"]
     )
     assert [entry.loc for entry in report.entries] == ["http://x/a"]
-    assert report.kind is Kind.RSS
-    assert report.problems == {Problem.NOT_WELL_FORMED: 1}
+    assert report.kind is SitemapKind.RSS
+    assert report.problems == {SitemapProblem.NOT_WELL_FORMED: 1}

@@ -4,13 +4,13 @@ import gzip
 
 import pytest
 
-from sanderling.discovery.gunzip import MEMBERS_LIMIT, PIECE, Gunzip
+from sanderling.discovery.gunzip import CHUNK_BYTES, MAX_MEMBERS, GzipUnpacker
 
 TEXT = b"a line\n" * 1000
 
 
 def _unpacked(data: bytes, step: int = 1 << 20) -> tuple[bytes, bool]:
-    gunzip = Gunzip()
+    gunzip = GzipUnpacker()
     pieces = [piece for at in range(0, len(data), step) for piece in gunzip.feed(data[at : at + step])]
     pieces += gunzip.finish()
     return b"".join(pieces), gunzip.is_broken
@@ -47,10 +47,10 @@ def test_of_a_broken_file_the_beginning_is_read() -> None:
 
 def test_a_bomb_comes_in_small_pieces() -> None:
     bomb = gzip.compress(bytes(5_000_000))
-    assert max(len(piece) for piece in Gunzip().feed(bomb)) <= PIECE
+    assert max(len(piece) for piece in GzipUnpacker().feed(bomb)) <= CHUNK_BYTES
 
 
 def test_number_of_members_is_bounded() -> None:
-    unpack = Gunzip()
-    list(unpack.feed(gzip.compress(gzip.compress(b"") * (MEMBERS_LIMIT + 10))))
+    unpack = GzipUnpacker()
+    list(unpack.feed(gzip.compress(gzip.compress(b"") * (MAX_MEMBERS + 10))))
     assert unpack.is_broken

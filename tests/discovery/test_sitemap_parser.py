@@ -8,15 +8,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sanderling.discovery import sitemap_parser
-from sanderling.discovery.dates import Precision
-from sanderling.discovery.entry_types import Alternate, Entry, Kind, Limits, Problem, SitemapReport
-from sanderling.discovery.sitemap_parser import SitemapReader, read_sitemap
+from sanderling.discovery.dates import DatePrecision
+from sanderling.discovery.entry_types import (
+    AlternateLink,
+    SitemapEntry,
+    SitemapKind,
+    SitemapLimits,
+    SitemapProblem,
+    SitemapReport,
+)
+from sanderling.discovery.sitemap_parser import SitemapParser, parse_sitemap
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
 
 
-def _read(text: str, limits: Limits | None = None) -> SitemapReport:
-    return read_sitemap([text.encode()], limits)
+def _read(text: str, limits: SitemapLimits | None = None) -> SitemapReport:
+    return parse_sitemap([text.encode()], limits)
 
 
 def _urlset(*entries: str) -> SitemapReport:
@@ -28,7 +35,9 @@ def test_an_entry_carries_all_its_fields() -> None:
         "<loc>http://x/?a=1&amp;b=2</loc><lastmod>1970-01-02</lastmod><changefreq>Daily</changefreq><priority>0,8</priority>"
     )
     assert report == SitemapReport(
-        Kind.URLSET, (Entry("http://x/?a=1&b=2", 86400.0, Precision.DAY, "daily", 0.8),), bytes_read=report.bytes_read
+        SitemapKind.URLSET,
+        (SitemapEntry("http://x/?a=1&b=2", 86400.0, DatePrecision.DAY, "daily", 0.8),),
+        bytes_read=report.bytes_read,
     )
 
 
@@ -45,7 +54,7 @@ def test_an_entry_carries_all_its_fields() -> None:
     ],
 )
 def test_however_it_is_written_it_is_the_same_entry(entry: str) -> None:
-    assert _urlset(entry).entries == (Entry("http://x/a", 9.0, priority=0.5),)
+    assert _urlset(entry).entries == (SitemapEntry("http://x/a", 9.0, priority=0.5),)
 
 
 def test_plain_entries_and_others_are_read_alike() -> None:
@@ -53,7 +62,11 @@ def test_plain_entries_and_others_are_read_alike() -> None:
     odd = plain.replace("<loc>", "<loc a='b'>")
     assert _urlset(plain, plain) == _urlset(plain, plain)
     assert _urlset(plain).entries == _urlset(odd).entries
-    assert _urlset(plain).problems == _urlset(odd).problems == {Problem.BAD_CHANGEFREQ: 1, Problem.BAD_PRIORITY: 1}
+    assert (
+        _urlset(plain).problems
+        == _urlset(odd).problems
+        == {SitemapProblem.BAD_CHANGEFREQ: 1, SitemapProblem.BAD_PRIORITY: 1}
+    )
 
 
 def test_languages_images_and_other_pages_stay_with_their_entry() -> None:
@@ -64,27 +77,27 @@ def test_languages_images_and_other_pages_stay_with_their_entry() -> None:
         "<loc>http://x/b</loc>",
     )
     first, second = report.entries
-    assert first.alternates == (Alternate("de", "http://x/de?a&b"),)
+    assert first.alternates == (AlternateLink("de", "http://x/de?a&b"),)
     assert [image.loc for image in first.images] == ["http://x/1.png", "/2.png"]
-    assert second == Entry("http://x/b")
+    assert second == SitemapEntry("http://x/b")
 
 
 @pytest.mark.parametrize(
     ("entry", "problem"),
     [
-        ("<lastmod>2020-01-01</lastmod>", Problem.NO_LOC),
-        ("", Problem.NO_LOC),
-        ("<loc>mailto:x@y</loc>", Problem.BAD_LOC),
-        ("<loc>&xxe;</loc>", Problem.BAD_LOC),
-        ("<loc>http://x/" + "a" * 10_000 + "</loc>", Problem.BAD_LOC),
-        ("<loc>http://x/a</loc><lastmod>yesterday</lastmod>", Problem.BAD_DATE),
-        ("<loc>http://x/a</loc><priority>high</priority>", Problem.BAD_PRIORITY),
-        ("<loc>http://x/a</loc><priority>nan</priority>", Problem.BAD_PRIORITY),
-        ("<loc>http://x/a</loc><changefreq>often</changefreq>", Problem.BAD_CHANGEFREQ),
-        ("<loc>http://x/a</loc><url><loc>http://x/b</loc>", Problem.NOT_WELL_FORMED),
+        ("<lastmod>2020-01-01</lastmod>", SitemapProblem.NO_LOC),
+        ("", SitemapProblem.NO_LOC),
+        ("<loc>mailto:x@y</loc>", SitemapProblem.BAD_LOC),
+        ("<loc>&xxe;</loc>", SitemapProblem.BAD_LOC),
+        ("<loc>http://x/" + "a" * 10_000 + "</loc>", SitemapProblem.BAD_LOC),
+        ("<loc>http://x/a</loc><lastmod>yesterday</lastmod>", SitemapProblem.BAD_DATE),
+        ("<loc>http://x/a</loc><priority>high</priority>", SitemapProblem.BAD_PRIORITY),
+        ("<loc>http://x/a</loc><priority>nan</priority>", SitemapProblem.BAD_PRIORITY),
+        ("<loc>http://x/a</loc><changefreq>often</changefreq>", SitemapProblem.BAD_CHANGEFREQ),
+        ("<loc>http://x/a</loc><url><loc>http://x/b</loc>", SitemapProblem.NOT_WELL_FORMED),
     ],
 )
-def test_what_is_wrong_is_counted(entry: str, problem: Problem) -> None:
+def test_what_is_wrong_is_counted(entry: str, problem: SitemapProblem) -> None:
     assert _urlset(entry).problems == {problem: 1}
 
 
@@ -105,16 +118,16 @@ def test_one_bad_entry_does_not_spoil_the_next() -> None:
 def test_of_a_cut_file_no_half_url_is_taken(text: str, locs: list[str]) -> None:
     report = _read(HEAD + text)
     assert [entry.loc for entry in report.entries] == locs
-    assert report.problems == {Problem.CUT_OFF: 1}
+    assert report.problems == {SitemapProblem.TRUNCATED: 1}
 
 
 def test_an_index_names_sitemaps() -> None:
     report = _read(
         "<sitemapindex><sitemap><loc>http://x/1.xml</loc><lastmod>1970-01-02</lastmod></sitemap></sitemapindex>"
     )
-    assert report.kind is Kind.INDEX
+    assert report.kind is SitemapKind.INDEX
     assert report.entries == ()
-    assert report.sitemaps == (Entry("http://x/1.xml", 86400.0, Precision.DAY),)
+    assert report.sitemaps == (SitemapEntry("http://x/1.xml", 86400.0, DatePrecision.DAY),)
 
 
 RSS = """<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><link>http://x/</link>
@@ -131,34 +144,35 @@ ATOM = """<feed xmlns="http://www.w3.org/2005/Atom"><updated>1970-01-01T00:00:07
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "locs"), [(RSS, Kind.RSS, ["http://x/a", "http://x/b"]), (ATOM, Kind.ATOM, ["http://x/a"])]
+    ("text", "kind", "locs"),
+    [(RSS, SitemapKind.RSS, ["http://x/a", "http://x/b"]), (ATOM, SitemapKind.ATOM, ["http://x/a"])],
 )
-def test_a_feed_gives_the_links_of_its_items(text: str, kind: Kind, locs: list[str]) -> None:
+def test_a_feed_gives_the_links_of_its_items(text: str, kind: SitemapKind, locs: list[str]) -> None:
     report = _read(text)
     assert report.kind is kind
     assert [entry.loc for entry in report.entries] == locs
     assert report.entries[0].lastmod == 9.0
-    assert report.updated == 7.0
+    assert report.updated_at == 7.0
 
 
 def test_a_list_of_lines_is_a_sitemap() -> None:
-    report = read_sitemap([b"\xef\xbb\xbfhttp://x/a\r", b"\nhttp://x/b\rhttp", b"://x/c\n\nnonsense\nhttps://x/d"])
+    report = parse_sitemap([b"\xef\xbb\xbfhttp://x/a\r", b"\nhttp://x/b\rhttp", b"://x/c\n\nnonsense\nhttps://x/d"])
     assert [entry.loc for entry in report.entries] == ["http://x/a", "http://x/b", "http://x/c", "https://x/d"]
-    assert report.kind is Kind.TEXT
-    assert report.problems == {Problem.BAD_LOC: 1}
+    assert report.kind is SitemapKind.TEXT
+    assert report.problems == {SitemapProblem.BAD_LOC: 1}
 
 
 @pytest.mark.parametrize("body", [b"", b"   ", b"nothing", b"\x00\x01\x02", b"<a/>", b"{}", b"%PDF-1.4"])
 def test_what_is_no_sitemap_is_said_to_be_none(body: bytes) -> None:
-    report = read_sitemap([body])
-    assert report.kind is Kind.UNKNOWN
-    assert Problem.NOT_A_SITEMAP in report.problems
+    report = parse_sitemap([body])
+    assert report.kind is SitemapKind.UNKNOWN
+    assert SitemapProblem.NOT_A_SITEMAP in report.problems
 
 
 def test_a_web_page_gives_nothing() -> None:
     report = _read("<!DOCTYPE html><html><body><url><loc>http://x/</loc></url></body></html>")
     assert report.entries == ()
-    assert report.problems == {Problem.NOT_A_SITEMAP: 1}
+    assert report.problems == {SitemapProblem.NOT_A_SITEMAP: 1}
 
 
 @pytest.mark.parametrize(
@@ -175,37 +189,37 @@ def test_a_web_page_gives_nothing() -> None:
 def test_the_encoding_is_found(encoding: str, declared: str) -> None:
     declaration = f'<?xml version="1.0" encoding="{declared}"?>' if declared else ""
     body = f"{declaration}<urlset><url><loc>http://x/ü</loc></url></urlset>".encode(encoding)
-    assert read_sitemap([body]).entries == (Entry("http://x/ü"),)
+    assert parse_sitemap([body]).entries == (SitemapEntry("http://x/ü"),)
 
 
 def test_packed_files_are_unpacked() -> None:
     packed = gzip.compress((HEAD + "<url><loc>http://x/a</loc></url></urlset>").encode())
-    assert read_sitemap([packed]).entries == (Entry("http://x/a"),)
-    assert read_sitemap([packed[:-9]]).problems[Problem.BAD_GZIP] == 1
+    assert parse_sitemap([packed]).entries == (SitemapEntry("http://x/a"),)
+    assert parse_sitemap([packed[:-9]]).problems[SitemapProblem.BAD_GZIP] == 1
 
 
 def test_too_many_entries_end_at_the_limit() -> None:
     text = HEAD + "<url><loc>http://x/a</loc></url>" * 10 + "</urlset>"
-    report = _read(text, Limits(entries=4))
+    report = _read(text, SitemapLimits(max_entries=4))
     assert len(report.entries) == 4
-    assert report.problems == {Problem.TOO_MANY: 1}
-    assert _read(text, Limits(entries=10)).problems == {}
+    assert report.problems == {SitemapProblem.TOO_MANY_ENTRIES: 1}
+    assert _read(text, SitemapLimits(max_entries=10)).problems == {}
 
 
 def test_too_many_tags_end_at_the_limit() -> None:
-    reader = SitemapReader(Limits(tags=100))
+    reader = SitemapParser(SitemapLimits(max_tags=100))
     assert reader.feed(HEAD.encode() + b"<a>" * 20_000) == []
-    assert reader.is_full
+    assert reader.is_limit_reached
     reader.finish()
-    assert reader.problems == {Problem.TOO_LARGE: 1}
+    assert reader.problems == {SitemapProblem.TOO_LARGE: 1}
 
 
 def test_too_many_bytes_end_at_the_limit() -> None:
     text = HEAD + "<url><loc>http://x/a</loc></url>" * 1000 + "</urlset>"
-    report = read_sitemap([gzip.compress(text.encode())], Limits(bytes=5000))
+    report = parse_sitemap([gzip.compress(text.encode())], SitemapLimits(max_bytes=5000))
     assert 0 < len(report.entries) < 200
     assert report.bytes_read == 5000
-    assert report.problems == {Problem.TOO_LARGE: 1}
+    assert report.problems == {SitemapProblem.TOO_LARGE: 1}
 
 
 LAUGHS = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
@@ -228,7 +242,7 @@ HOSTILE = {
 @pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_file_is_read_in_bounds(body: bytes) -> None:
     tracemalloc.start()
-    reader = SitemapReader(Limits(bytes=3_000_000))
+    reader = SitemapParser(SitemapLimits(max_bytes=3_000_000))
     entries = [entry for at in range(0, len(body), 65536) for entry in reader.feed(body[at : at + 65536])]
     entries += reader.finish()
     peak = tracemalloc.get_traced_memory()[1]
@@ -241,7 +255,7 @@ def test_a_hostile_file_is_read_in_bounds(body: bytes) -> None:
 def test_a_large_sitemap_is_never_held_whole() -> None:
     entry = b"<url><loc>http://x/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa</loc></url>\n"
     tracemalloc.start()
-    reader = SitemapReader()
+    reader = SitemapParser()
     count = sum(len(reader.feed(entry * 100)) for _ in range(400))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -264,13 +278,13 @@ SAMPLES = [
 @given(st.sampled_from(SAMPLES), st.integers(1, 40))
 def test_how_a_file_is_cut_makes_no_difference(body: bytes, step: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sitemap_parser, "STRIDE", 1)  # so that small pieces are not put together first
+        patch.setattr(sitemap_parser, "SCAN_BYTES", 1)  # so that small pieces are not put together first
         pieces = [body[at : at + step] for at in range(0, len(body), step)]
-        assert read_sitemap(pieces) == read_sitemap([body])
+        assert parse_sitemap(pieces) == parse_sitemap([body])
 
 
 @given(
     st.binary(max_size=300), st.sampled_from([b"", HEAD.encode(), HEAD.encode() + b"<url><loc>", b"<rss>", b"\x1f\x8b"])
 )
 def test_no_bytes_break_it(body: bytes, start: bytes) -> None:
-    read_sitemap([start + body])
+    parse_sitemap([start + body])

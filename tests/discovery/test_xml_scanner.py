@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.discovery.xml_scanner import MARKUP_LIMIT, Scanner, attributes, unescape
+from sanderling.discovery.xml_scanner import MARKUP_LIMIT, XmlScanner, parse_attributes, unescape_xml
 
 
 class Listener:
@@ -15,24 +15,24 @@ class Listener:
     def __init__(self) -> None:
         self.heard: list[tuple[str, str]] = []
 
-    def opened(self, name: str, rest: str) -> None:
+    def handle_start_tag(self, name: str, rest: str) -> None:
         self.heard.append(("open", name))
 
-    def closed(self, name: str) -> None:
+    def handle_end_tag(self, name: str) -> None:
         self.heard.append(("close", name))
 
-    def text(self, text: str) -> None:
+    def handle_text(self, text: str) -> None:
         if self.heard and self.heard[-1][0] == "text":
             text = self.heard.pop()[1] + text
         self.heard.append(("text", text))
 
-    def whole(self, buffer: str, at: int) -> int:
-        return at
+    def handle_whole_entry(self, buffer: str, position: int) -> int:
+        return position
 
 
 def _heard(*pieces: str) -> list[tuple[str, str]]:
     listener = Listener()
-    scanner = Scanner(listener)
+    scanner = XmlScanner(listener)
     for piece in pieces:
         scanner.feed(piece)
     return listener.heard
@@ -73,7 +73,7 @@ def test_how_the_text_is_cut_makes_no_difference(cuts: list[int]) -> None:
 @pytest.mark.parametrize("start", ["<a ", "<![CDATA[", "<!--", "<?", "<!DOCTYPE a", "<!DOCTYPE a [", "<a b='"])
 def test_what_never_ends_is_not_kept(start: str) -> None:
     listener = Listener()
-    scanner = Scanner(listener)
+    scanner = XmlScanner(listener)
     scanner.feed(start)
     for _ in range(20):
         scanner.feed("x" * (MARKUP_LIMIT // 4))
@@ -81,13 +81,13 @@ def test_what_never_ends_is_not_kept(start: str) -> None:
 
 
 def test_entities_are_the_five_and_numbers_and_no_others() -> None:
-    assert unescape("&amp;&lt;&gt;&quot;&apos;&#65;&#x42;") == "&<>\"'AB"
-    assert unescape("&amp;amp;") == "&amp;"
-    assert unescape("&nbsp;&xxe;&#0;&#xD800;&#9999999;&") == "&nbsp;&xxe;\ufffd\ufffd\ufffd&"
+    assert unescape_xml("&amp;&lt;&gt;&quot;&apos;&#65;&#x42;") == "&<>\"'AB"
+    assert unescape_xml("&amp;amp;") == "&amp;"
+    assert unescape_xml("&nbsp;&xxe;&#0;&#xD800;&#9999999;&") == "&nbsp;&xxe;\ufffd\ufffd\ufffd&"
 
 
 def test_attributes_are_read_by_local_name() -> None:
-    assert attributes(" xml:HREF = \"a&amp;b\" rel='c' d=e") == {"href": "a&b", "rel": "c", "d": "e"}
+    assert parse_attributes(" xml:HREF = \"a&amp;b\" rel='c' d=e") == {"href": "a&b", "rel": "c", "d": "e"}
 
 
 @given(st.text(alphabet="<>!?-[]/'\"=&;ab CDATA", max_size=60))

@@ -6,10 +6,10 @@ from contextlib import ExitStack
 import pytest
 from tests.hostile.server import Behaviour, HostileServer
 
-from sanderling.fetch.fetch_loop import Trip
+from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.fetch.process import no_marks
-from sanderling.models import Itinerary, Parcel, Stop, Url
+from sanderling.fetch.process import skip_fingerprints
+from sanderling.models import FetchBatch, FetchTask, Url, WorkerReport
 
 LOCAL = FetchSettings(allow_private=True)
 
@@ -24,9 +24,9 @@ class Road:
         """Start a server with these pages."""
         return self._stack.enter_context(HostileServer(pages, robots, **options))  # type: ignore[arg-type]
 
-    def trip(self, settings: FetchSettings = LOCAL, **options: object) -> Trip:
+    def trip(self, settings: FetchSettings = LOCAL, **options: object) -> FetchLoop:
         """Make a migrant."""
-        trip = Trip(settings, **{"marks": no_marks, **options})  # type: ignore[arg-type]
+        trip = FetchLoop(settings, **{"marks": skip_fingerprints, **options})  # type: ignore[arg-type]
         self._stack.callback(trip.close)
         return trip
 
@@ -37,16 +37,16 @@ def road() -> Iterator[Road]:
         yield Road(stack)
 
 
-def itinerary(server: HostileServer, *paths: str, **options: object) -> Itinerary:
+def itinerary(server: HostileServer, *paths: str, **options: object) -> FetchBatch:
     """An errand to these paths of a server, without delay unless one is given."""
-    stops = tuple(Stop(n, 7, Url(server.host + path)) for n, path in enumerate(paths))
-    return Itinerary(server.host, stops, **{"delay_seconds": 0.0, **options})  # type: ignore[arg-type]
+    stops = tuple(FetchTask(n, 7, Url(server.host + path)) for n, path in enumerate(paths))
+    return FetchBatch(server.host, stops, **{"delay_seconds": 0.0, **options})  # type: ignore[arg-type]
 
 
-def bring_home(trip: Trip, until: Callable[[Parcel], bool] | None = None) -> Parcel:
+def bring_home(trip: FetchLoop, until: Callable[[WorkerReport], bool] | None = None) -> WorkerReport:
     """Let a migrant work until nothing is left in its hands, or until a parcel says enough; one parcel of all."""
-    whole = Parcel("all")
+    whole = WorkerReport("all")
     while trip.load and not (until and until(whole)):
-        parcel = trip.work(5.0)
-        whole = Parcel("all", whole.visits + parcel.visits, whole.robots + parcel.robots)
+        parcel = trip.run_for(5.0)
+        whole = WorkerReport("all", whole.visits + parcel.visits, whole.robots + parcel.robots)
     return whole

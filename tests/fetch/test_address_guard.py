@@ -2,7 +2,7 @@
 
 import pytest
 
-from sanderling.fetch.address_guard import is_global, literal, may_name, only_global
+from sanderling.fetch.address_guard import can_request_by_name, filter_global, is_global, parse_ip_literal
 
 
 @pytest.mark.parametrize(
@@ -54,30 +54,30 @@ def test_what_is_no_address_is_closed(word: str) -> None:
     "spelling", ["127.0.0.1", "2130706433", "0x7f.1", "0x7f000001", "017700000001", "127.1", "127.0.1"]
 )
 def test_odd_spellings_of_loopback_are_read(spelling: str) -> None:
-    assert literal(spelling) == "127.0.0.1"
+    assert parse_ip_literal(spelling) == "127.0.0.1"
 
 
 def test_brackets_are_no_disguise() -> None:
-    assert literal("[::ffff:127.0.0.1]") is not None
-    assert not is_global(literal("[::ffff:127.0.0.1]") or "")
+    assert parse_ip_literal("[::ffff:127.0.0.1]") is not None
+    assert not is_global(parse_ip_literal("[::ffff:127.0.0.1]") or "")
 
 
 @pytest.mark.parametrize("name", ["example.org", "1password.com", "", "0x7f.example", "१२७.0.0.1"])
 def test_a_name_is_no_literal(name: str) -> None:
-    assert literal(name) is None
+    assert parse_ip_literal(name) is None
 
 
 @pytest.mark.parametrize(
     "name", ["localhost", "LOCALHOST.", "a.localhost", "printer.local", "metadata.google.internal", "0x7f.1", "[::1]"]
 )
 def test_behind_a_proxy_names_of_our_own_network_are_refused(name: str) -> None:
-    assert not may_name(name)
+    assert not can_request_by_name(name)
 
 
 def test_behind_a_proxy_public_names_may_be_asked_for() -> None:
-    assert may_name("example.org")
-    assert may_name("8.8.8.8")
+    assert can_request_by_name("example.org")
+    assert can_request_by_name("8.8.8.8")
 
 
 def test_of_a_mixed_answer_only_the_public_part_is_used() -> None:
-    assert only_global(["127.0.0.1", "8.8.8.8", "::1"]) == ("8.8.8.8",)
+    assert filter_global(["127.0.0.1", "8.8.8.8", "::1"]) == ("8.8.8.8",)

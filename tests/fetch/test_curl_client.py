@@ -12,21 +12,21 @@ from tests.hostile.server import Behaviour, Guest, HostileServer, redirect_to, r
 
 from sanderling.errors import UsageError
 from sanderling.fetch import curl_transfer, fetch_loop
-from sanderling.fetch.curl_client import Fetcher, ca_file
-from sanderling.fetch.curl_transfer import Ask, Door, Reply
+from sanderling.fetch.curl_client import CurlClient, find_ca_file
+from sanderling.fetch.curl_transfer import FetchRequest, FetchResponse, HostEndpoint
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.fetch.host_queue import door_of
-from sanderling.models import Host, Itinerary, Outcome, Reason, Robots, Stop, Url, Visit
+from sanderling.fetch.host_queue import parse_endpoint
+from sanderling.models import FetchBatch, FetchTask, Host, Outcome, Reason, RobotsTxt, Url, Visit
 
 
 def page(guest: Guest) -> None:
     guest.page(b"<title>Page</title>")
 
 
-def fetch(settings: FetchSettings, url: str, door: Door) -> Reply:
+def fetch(settings: FetchSettings, url: str, door: HostEndpoint) -> FetchResponse:
     """Make one request and wait for its end."""
-    fetcher = Fetcher(settings)
-    fetcher.start(Ask(url, door, None, max_body=1000, timeout=5.0))
+    fetcher = CurlClient(settings)
+    fetcher.start(FetchRequest(url, door, None, max_body=1000, timeout=5.0))
     while not (replies := fetcher.wait(1.0)):
         pass
     fetcher.close()
@@ -37,9 +37,9 @@ def visit(road: Road, server: HostileServer, path: str, host: str = "", **option
     """Send a migrant to one page, without robots.txt; `host` is another name for the server."""
     name = Host(host or server.host)
     made = road.trip(FetchSettings(**{"allow_private": True, **options}))  # type: ignore[arg-type]
-    stop = Stop(1, 1, Url(name + path))
+    stop = FetchTask(1, 1, Url(name + path))
     addresses = ("127.0.0.1",) if host else ()
-    made.accept(Itinerary(name, (stop,), addresses, Robots(name, 404, b"", 0.0, 1e12), 0.0))
+    made.submit(FetchBatch(name, (stop,), addresses, RobotsTxt(name, 404, b"", 0.0, 1e12), 0.0))
     return bring_home(made).visits[0]
 
 
@@ -71,7 +71,7 @@ class TestHeaders:
         server = road.server({})
         paths = ["/a", "/a//b/%2e%2E/c%7Ed?x=%20&&y='|[]", "/a/./b", "/b"]
         made = road.trip()
-        made.accept(itinerary(server, *paths, robots=Robots(server.host, 404, b"", 0.0, 1e12)))
+        made.submit(itinerary(server, *paths, robots=RobotsTxt(server.host, 404, b"", 0.0, 1e12)))
         bring_home(made)
         assert server.paths == paths
 
@@ -88,21 +88,23 @@ class TestGuard:
     def test_curl_may_not_open_a_socket_to_ourselves(self, road: Road, name: str) -> None:
         server = road.server({"/a": page})
         url = f"http://{name}:{server.port}/a"
-        reply = fetch(FetchSettings(), url, door_of(Host(f"http://{name}:{server.port}")))
-        assert (reply.why, reply.lines) == (Reason.PRIVATE_ADDRESS, [])
+        reply = fetch(FetchSettings(), url, parse_endpoint(Host(f"http://{name}:{server.port}")))
+        assert (reply.abort_reason, reply.head_lines) == (Reason.PRIVATE_ADDRESS, [])
         assert server.connections == 0
 
     def test_a_public_name_may_not_lead_inside(self, road: Road) -> None:
         server = road.server({"/a": page})
-        door = Door(Host(f"http://rebind.test:{server.port}"), "rebind.test", server.port, ("127.0.0.1",))
-        assert fetch(FetchSettings(), f"{door.host}/a", door).why is Reason.PRIVATE_ADDRESS
+        door = HostEndpoint(Host(f"http://rebind.test:{server.port}"), "rebind.test", server.port, ("127.0.0.1",))
+        assert fetch(FetchSettings(), f"{door.host}/a", door).abort_reason is Reason.PRIVATE_ADDRESS
         assert server.connections == 0
 
     @pytest.mark.parametrize("addresses", [(), ("127.0.0.1",), ("10.0.0.1", "::1")])
     def test_a_trip_there_ends_before_it_starts(self, road: Road, addresses: tuple[str, ...]) -> None:
         made = road.trip(FetchSettings())
         host = Host("http://localhost:1")
-        made.accept(Itinerary(host, (Stop(1, 1, Url(f"{host}/")),), addresses, Robots(host, 404, b"", 0.0, 1e12)))
+        made.submit(
+            FetchBatch(host, (FetchTask(1, 1, Url(f"{host}/")),), addresses, RobotsTxt(host, 404, b"", 0.0, 1e12))
+        )
         seen = bring_home(made).visits[0]
         assert (seen.outcome, seen.reason) == (Outcome.SKIPPED, Reason.PRIVATE_ADDRESS)
 
@@ -112,51 +114,55 @@ class TestGuard:
         inner = road.server({})
         server = road.server({"/a": page}, redirect_to(f"http://127.0.0.2:{inner.port}/robots.txt"))
         made = road.trip(FetchSettings())
-        made.accept(itinerary(server, "/a"))
+        made.submit(itinerary(server, "/a"))
         parcel = bring_home(made)
         assert [(seen.outcome, seen.reason) for seen in parcel.visits] == [
             (Outcome.RETURNED, Reason.ROBOTS_UNREACHABLE)
         ]
-        assert parcel.visits[0].note == "127.0.0.2 is not a public address"
+        assert parcel.visits[0].detail == "127.0.0.2 is not a public address"
         assert inner.connections == 0
 
     def test_names_are_pinned_to_the_addresses_that_were_looked_at(self, road: Road) -> None:
         server = road.server({"/a": page})
         seen = visit(road, server, "/a", host=f"http://pinned.test:{server.port}")
         assert (seen.outcome, seen.address) == (Outcome.FETCHED, "127.0.0.1")
-        assert server.requests[0].headers["host"] == f"pinned.test:{server.port}"
+        assert server.requests[0].headers["migrant"] == f"pinned.test:{server.port}"
 
     def test_a_pin_holds_for_every_request_and_can_be_moved(self, road: Road) -> None:
         server = road.server({"/a": page})
         host = Host(f"http://pinned.test:{server.port}")
-        known = Robots(host, 404, b"", 0.0, 1e12)
+        known = RobotsTxt(host, 404, b"", 0.0, 1e12)
         made = road.trip(FetchSettings(allow_private=True))
-        stops = tuple(Stop(n, 1, Url(f"{host}/a")) for n in range(10))
-        made.accept(Itinerary(host, stops, ("127.0.0.1",), known, 0.0, 4))
+        stops = tuple(FetchTask(n, 1, Url(f"{host}/a")) for n in range(10))
+        made.submit(FetchBatch(host, stops, ("127.0.0.1",), known, 0.0, 4))
         assert {seen.outcome for seen in bring_home(made).visits} == {Outcome.FETCHED}
         other = road.trip(FetchSettings(allow_private=True, connect_timeout=1.0))
-        other.accept(Itinerary(host, stops[:1], ("127.0.0.3",), known, 0.0))
+        other.submit(FetchBatch(host, stops[:1], ("127.0.0.3",), known, 0.0))
         assert [seen.reason for seen in bring_home(other).visits] == [Reason.CONNECT]
-        other.accept(Itinerary(host, stops[:1], ("127.0.0.1",), known, 0.0))
+        other.submit(FetchBatch(host, stops[:1], ("127.0.0.1",), known, 0.0))
         assert [seen.outcome for seen in bring_home(other).visits] == [Outcome.FETCHED]
 
     def test_a_pin_is_pulled_out_when_a_host_is_forgotten(self, road: Road) -> None:
         server = road.server({"/a": page})
-        fetcher = Fetcher(FetchSettings(allow_private=True))
-        one, two = (Door(Host(""), f"{name}.test", server.port, ("127.0.0.1",)) for name in ("one", "two"))
+        fetcher = CurlClient(FetchSettings(allow_private=True))
+        one, two = (HostEndpoint(Host(""), f"{name}.test", server.port, ("127.0.0.1",)) for name in ("one", "two"))
 
-        def get(door: Door) -> Reply:
-            fetcher.start(Ask(f"http://{door.place}/a", door, None, max_body=1000, timeout=5.0))
+        def get(door: HostEndpoint) -> FetchResponse:
+            fetcher.start(FetchRequest(f"http://{door.host_port}/a", door, None, max_body=1000, timeout=5.0))
             while not (replies := fetcher.wait(1.0)):
                 pass
             return replies[0]
 
-        assert [get(door).error for door in (one, two, Door(Host(""), "one.test", server.port))] == [0, 0, 0]
-        fetcher.forget(one)
-        get(Door(Host(""), "three.test", server.port, ("127.0.0.1",)))
-        fresh = Door(Host(""), "one.test", server.port)
+        assert [get(door).curl_error for door in (one, two, HostEndpoint(Host(""), "one.test", server.port))] == [
+            0,
+            0,
+            0,
+        ]
+        fetcher.drop_addresses(one)
+        get(HostEndpoint(Host(""), "three.test", server.port, ("127.0.0.1",)))
+        fresh = HostEndpoint(Host(""), "one.test", server.port)
         server.close_connections()
-        assert get(fresh).error == pycurl.E_COULDNT_RESOLVE_HOST
+        assert get(fresh).curl_error == pycurl.E_COULDNT_RESOLVE_HOST
         fetcher.close()
 
 
@@ -179,7 +185,7 @@ class TestTls:
     def test_a_certificate_nobody_vouches_for_is_refused(self, road: Road, server: HostileServer) -> None:
         seen = visit(road, server, "/a")
         assert (seen.outcome, seen.reason) == (Outcome.FAILED, Reason.TLS)
-        assert "certificate" in seen.note
+        assert "certificate" in seen.detail
 
     def test_a_trusted_certificate_is_taken(self, road: Road, server: HostileServer, trusted: str) -> None:
         assert visit(road, server, "/a", ca_file=trusted).outcome is Outcome.FETCHED
@@ -198,8 +204,8 @@ class TestTls:
         outcomes = []
         for name in ("a.test", "b.test"):
             host = Host(f"https://{name}:{server.port}")
-            known = Robots(host, 404, b"", 0.0, 1e12)
-            made.accept(Itinerary(host, (Stop(1, 1, Url(f"{host}/a")),), ("127.0.0.1",), known, 0.0))
+            known = RobotsTxt(host, 404, b"", 0.0, 1e12)
+            made.submit(FetchBatch(host, (FetchTask(1, 1, Url(f"{host}/a")),), ("127.0.0.1",), known, 0.0))
             outcomes.append(bring_home(made).visits[0].outcome)
         assert outcomes == [Outcome.FETCHED, Outcome.FAILED]
 
@@ -223,8 +229,8 @@ class TestHttp2:
 
     def outcomes(self, road: Road, server: HostileServer, *paths: str) -> dict[str, tuple[Outcome, Reason]]:
         made = road.trip(FetchSettings(allow_private=True, insecure_hosts=("127.0.0.1",)))
-        known = Robots(server.host, 404, b"", 0.0, 1e12)
-        made.accept(itinerary(server, *paths, robots=known, connections=len(paths)))
+        known = RobotsTxt(server.host, 404, b"", 0.0, 1e12)
+        made.submit(itinerary(server, *paths, robots=known, connections=len(paths)))
         visits = bring_home(made).visits
         return {seen.url.removeprefix(server.host): (seen.outcome, seen.reason) for seen in visits}
 
@@ -240,9 +246,9 @@ class TestHttp2:
         self, road: Road, server: HostileServer, connections: int, opened: int
     ) -> None:
         made = road.trip(FetchSettings(allow_private=True, insecure_hosts=("127.0.0.1",)))
-        stops = tuple(Stop(n, 1, Url(f"{server.host}/{n}"), attempts=n % 2) for n in range(8))
-        known = Robots(server.host, 404, b"", 0.0, 1e12)
-        made.accept(Itinerary(server.host, stops, (), known, 0.0, connections=connections))
+        stops = tuple(FetchTask(n, 1, Url(f"{server.host}/{n}"), attempts=n % 2) for n in range(8))
+        known = RobotsTxt(server.host, 404, b"", 0.0, 1e12)
+        made.submit(FetchBatch(server.host, stops, (), known, 0.0, max_connections=connections))
         assert {seen.outcome for seen in bring_home(made).visits} == {Outcome.FETCHED}
         assert server.connections == opened
 
@@ -271,24 +277,24 @@ class TestTrust:
 
     def test_the_file_chosen_is_used(self, tmp_path: Path) -> None:
         (tmp_path / "ca.pem").touch()
-        assert ca_file(str(tmp_path / "ca.pem")) == str(tmp_path / "ca.pem")
+        assert find_ca_file(str(tmp_path / "ca.pem")) == str(tmp_path / "ca.pem")
 
     def test_a_file_that_is_not_there_is_a_mistake_of_the_user(self, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="no file of certificates"):
-            ca_file(str(tmp_path / "none.pem"))
+            find_ca_file(str(tmp_path / "none.pem"))
 
     def test_the_environment_comes_before_the_system(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         mine, system = tmp_path / "mine.pem", tmp_path / "system.pem"
         mine.touch()
         system.touch()
         monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-        assert ca_file(places=("/none", str(system))) == str(system)
+        assert find_ca_file(paths=("/none", str(system))) == str(system)
         monkeypatch.setenv("SSL_CERT_FILE", str(mine))
-        assert ca_file(places=(str(system),)) == str(mine)
+        assert find_ca_file(paths=(str(system),)) == str(mine)
 
     def test_a_system_without_any_gets_those_that_came_with_us(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-        assert Path(ca_file(places=())).stat().st_size > 100_000
+        assert Path(find_ca_file(paths=())).stat().st_size > 100_000
 
 
 class TestProxy:
@@ -301,7 +307,7 @@ class TestProxy:
     def trip_to(self, road: Road, proxy: HostileServer, *urls: str) -> list[Visit]:
         made = road.trip(FetchSettings(proxy=f"http://127.0.0.1:{proxy.port}"))
         host = Host("/".join(urls[0].split("/")[:3]))
-        made.accept(Itinerary(host, tuple(Stop(n, 1, Url(url)) for n, url in enumerate(urls)), delay_seconds=0.0))
+        made.submit(FetchBatch(host, tuple(FetchTask(n, 1, Url(url)) for n, url in enumerate(urls)), delay_seconds=0.0))
         return list(bring_home(made).visits)
 
     def test_robots_and_pages_go_through_it(self, road: Road, proxy: HostileServer) -> None:
@@ -325,8 +331,8 @@ class TestProxy:
     def test_one_that_refuses_is_a_connection_that_failed(self, road: Road, proxy: HostileServer) -> None:
         made = road.trip(FetchSettings(proxy=f"http://127.0.0.1:{proxy.port}"))
         host = Host("https://a.test")
-        known = Robots(host, 404, b"", 0.0, 1e12)
-        made.accept(Itinerary(host, (Stop(1, 1, Url(f"{host}/x")),), (), known, 0.0))
+        known = RobotsTxt(host, 404, b"", 0.0, 1e12)
+        made.submit(FetchBatch(host, (FetchTask(1, 1, Url(f"{host}/x")),), (), known, 0.0))
         seen = bring_home(made).visits[0]
         assert (seen.outcome, seen.reason) == (Outcome.RETRY, Reason.CONNECT)
         assert proxy.requests[0].headers["user-agent"] == FetchSettings().user_agent
@@ -351,8 +357,8 @@ class TestWhoWeAre:
         made = road.trip(FetchSettings(allow_private=True, basic_auth=login))
         for name in ("a.test", "b.test"):
             host = Host(f"http://{name}:{server.port}")
-            known = Robots(host, 404, b"", 0.0, 1e12)
-            made.accept(Itinerary(host, (Stop(1, 1, Url(f"{host}/a")),), ("127.0.0.1",), known, 0.0))
+            known = RobotsTxt(host, 404, b"", 0.0, 1e12)
+            made.submit(FetchBatch(host, (FetchTask(1, 1, Url(f"{host}/a")),), ("127.0.0.1",), known, 0.0))
             bring_home(made)
         sent = [request.headers.get("authorization") for request in server.requests]
         assert sent == ["Basic Y3JhYjpzw6RsdA==", None]
@@ -361,7 +367,7 @@ class TestWhoWeAre:
     def test_cookies_are_off_by_default(self, road: Road, cookies: bool, sent: str | None) -> None:
         server = road.server({"/a": lambda guest: guest.page(b"x", "Set-Cookie: tide=high"), "/b": page})
         made = road.trip(FetchSettings(allow_private=True, cookies=cookies))
-        made.accept(itinerary(server, "/a", "/b"))
+        made.submit(itinerary(server, "/a", "/b"))
         bring_home(made)
         assert server.requests[-1].headers.get("cookie") == sent
 
@@ -379,7 +385,7 @@ class TestWhoWeAre:
             {"/a": door, "/b": lambda g: g.answer(b"", "Set-Cookie: x=y", "Location: /b", status="302 F")}
         )
         made = road.trip(FetchSettings(allow_private=True, cookies=cookies))
-        made.accept(itinerary(server, "/a", "/b"))
+        made.submit(itinerary(server, "/a", "/b"))
         seen = [visit.outcome for visit in bring_home(made).visits]
         assert seen == [Outcome.FETCHED if cookies else Outcome.REDIRECT, Outcome.REDIRECT]
         assert (server.paths.count("/a"), server.paths.count("/b")) == (asked, asked)
@@ -397,8 +403,8 @@ class TestLimits:
         changed = "203 Non-Authoritative Information"
         pages["/pdf-203"] = lambda guest: guest.answer(b"x", "Content-Type: application/pdf", status=changed)
         server = road.server(pages)
-        made = road.trip(FetchSettings(allow_private=True, accept=("text/html", "image/*")))
-        made.accept(itinerary(server, *types, "/pdf-203", "/missing"))
+        made = road.trip(FetchSettings(allow_private=True, accepted_types=("text/html", "image/*")))
+        made.submit(itinerary(server, *types, "/pdf-203", "/missing"))
         outcomes = {seen.url.removeprefix(server.host): (seen.outcome, seen.reason) for seen in bring_home(made).visits}
         assert outcomes == {
             "/html": (Outcome.FETCHED, Reason.NONE),
@@ -413,7 +419,7 @@ class TestLimits:
         paths = [f"/{n}" for n in range(6)]
         server = road.server(dict.fromkeys(paths, lambda guest: guest.answer(body)))
         made = road.trip(FetchSettings(allow_private=True, max_buffered=4_000_000))
-        made.accept(itinerary(server, *paths, connections=6))
+        made.submit(itinerary(server, *paths, connections=6))
         visits = bring_home(made).visits
         assert {seen.outcome for seen in visits} <= {Outcome.FETCHED, Outcome.RETURNED}
         assert any(seen.outcome is Outcome.FETCHED for seen in visits)

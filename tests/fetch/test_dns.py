@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from sanderling.clock import SimulatedClock
-from sanderling.fetch.dns import NEGATIVE_SECONDS, POSITIVE_SECONDS, Resolver
+from sanderling.fetch.dns import NEGATIVE_SECONDS, POSITIVE_SECONDS, DnsResolver
 from sanderling.models import Reason
 
 
@@ -31,7 +31,7 @@ def clock() -> SimulatedClock:
 
 def test_a_name_is_asked_for_once_until_its_answer_is_old(clock: SimulatedClock) -> None:
     names = Names({"a.test": ("8.8.8.8",)})
-    resolver = Resolver(names, clock)
+    resolver = DnsResolver(names, clock)
     assert resolver.lookup("a.test").addresses == ("8.8.8.8",)
     clock.advance(POSITIVE_SECONDS - 1)
     assert resolver.lookup("A.test.").addresses == ("8.8.8.8",)
@@ -43,7 +43,7 @@ def test_a_name_is_asked_for_once_until_its_answer_is_old(clock: SimulatedClock)
 
 def test_every_name_below_localhost_is_this_machine_and_nobody_is_asked(clock: SimulatedClock) -> None:
     names = Names({"localhost": ("127.0.0.1",)})
-    resolver = Resolver(names, clock)
+    resolver = DnsResolver(names, clock)
     for name in ("shop.localhost", "a.b.LOCALHOST."):
         assert resolver.lookup(name).addresses == ("127.0.0.1", "::1")
     assert names.asked == []
@@ -52,10 +52,10 @@ def test_every_name_below_localhost_is_this_machine_and_nobody_is_asked(clock: S
 
 def test_a_missing_name_is_remembered_for_a_shorter_time(clock: SimulatedClock) -> None:
     names = Names({})
-    resolver = Resolver(names, clock)
+    resolver = DnsResolver(names, clock)
     answer = resolver.lookup("b.test")
     assert (answer.addresses, answer.reason) == ((), Reason.DNS)
-    assert "not known" in answer.note
+    assert "not known" in answer.detail
     resolver.lookup("b.test")
     assert names.asked == ["b.test"]
     clock.advance(NEGATIVE_SECONDS)
@@ -64,27 +64,27 @@ def test_a_missing_name_is_remembered_for_a_shorter_time(clock: SimulatedClock) 
 
 
 def test_a_name_without_any_address_is_a_missing_name(clock: SimulatedClock) -> None:
-    assert Resolver(Names({"c.test": ()}), clock).lookup("c.test").reason is Reason.DNS
+    assert DnsResolver(Names({"c.test": ()}), clock).lookup("c.test").reason is Reason.DNS
 
 
 def test_an_address_needs_no_asking(clock: SimulatedClock) -> None:
     names = Names({})
-    assert Resolver(names, clock).lookup("0x7f.1").addresses == ("127.0.0.1",)
-    assert Resolver(names, clock).lookup("[::1]").addresses == ("::1",)
+    assert DnsResolver(names, clock).lookup("0x7f.1").addresses == ("127.0.0.1",)
+    assert DnsResolver(names, clock).lookup("[::1]").addresses == ("::1",)
     assert names.asked == []
 
 
 def test_the_memory_is_bounded_and_forgets_the_least_used(clock: SimulatedClock) -> None:
     names = Names({f"{n}.test": ("8.8.8.8",) for n in range(4)})
-    resolver = Resolver(names, clock, size=2)
+    resolver = DnsResolver(names, clock, size=2)
     for name in ("0.test", "1.test", "0.test", "2.test", "0.test", "1.test"):
         resolver.lookup(name)
     assert names.asked == ["0.test", "1.test", "2.test", "1.test"]
 
 
 def test_a_name_no_resolver_can_spell_is_a_missing_name(clock: SimulatedClock) -> None:
-    assert Resolver(clock=clock).lookup("a" * 80 + ".test").reason is Reason.DNS
+    assert DnsResolver(clock=clock).lookup("a" * 80 + ".test").reason is Reason.DNS
 
 
 def test_the_system_knows_localhost() -> None:
-    assert {"127.0.0.1", "::1"} & set(Resolver().lookup("localhost").addresses)
+    assert {"127.0.0.1", "::1"} & set(DnsResolver().lookup("localhost").addresses)

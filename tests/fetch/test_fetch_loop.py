@@ -9,18 +9,29 @@ from tests.fetch.conftest import LOCAL, Road, bring_home, itinerary
 from tests.hostile.server import Guest, HostileServer, redirect_to, rules, silent, status
 
 from sanderling.clock import SimulatedClock
-from sanderling.fetch.curl_client import Fetcher
-from sanderling.fetch.curl_transfer import Reply
-from sanderling.fetch.fetch_loop import BATCH, SOON
+from sanderling.fetch.curl_client import CurlClient
+from sanderling.fetch.curl_transfer import FetchResponse
+from sanderling.fetch.fetch_loop import MAX_REPORT_VISITS, REPORT_WAIT_SECONDS
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.models import SUSPECT, Host, Itinerary, Outcome, Parcel, Reason, Robots, Stop, Url, Visit
+from sanderling.models import (
+    SUSPECT_LOSSES,
+    FetchBatch,
+    FetchTask,
+    Host,
+    Outcome,
+    Reason,
+    RobotsTxt,
+    Url,
+    Visit,
+    WorkerReport,
+)
 
 
 def page(guest: Guest) -> None:
     guest.page(b"<title>Page</title>")
 
 
-def fates(parcel: Parcel) -> dict[str, tuple[Outcome, Reason]]:
+def fates(parcel: WorkerReport) -> dict[str, tuple[Outcome, Reason]]:
     return {visit.url.partition("//")[2].partition("/")[2]: (visit.outcome, visit.reason) for visit in parcel.visits}
 
 
@@ -35,9 +46,9 @@ class TestRobots:
     def test_it_is_asked_for_first_and_once(self, road: Road) -> None:
         server = road.server({"/a": page, "/b": page}, rules("User-agent: *\nDisallow: /b"))
         trip = road.trip()
-        trip.accept(itinerary(server, "/a", "/b", connections=4))
+        trip.submit(itinerary(server, "/a", "/b", connections=4))
         parcel = bring_home(trip)
-        trip.accept(itinerary(server, "/a"))
+        trip.submit(itinerary(server, "/a"))
         again = bring_home(trip)
         assert server.paths == ["/robots.txt", "/a", "/a"]
         assert fates(parcel) == {"a": FETCHED, "b": KEPT_OUT}
@@ -46,9 +57,9 @@ class TestRobots:
 
     def test_rules_that_travel_with_the_itinerary_are_not_asked_for(self, road: Road) -> None:
         server = road.server({"/a": page})
-        known = Robots(server.host, 200, b"User-agent: sanderling\nDisallow: /a", 0.0, 1e12)
+        known = RobotsTxt(server.host, 200, b"User-agent: sanderling\nDisallow: /a", 0.0, 1e12)
         trip = road.trip()
-        trip.accept(itinerary(server, "/a", robots=known))
+        trip.submit(itinerary(server, "/a", robots=known))
         assert fates(bring_home(trip)) == {"a": KEPT_OUT}
         assert server.paths == []
 
@@ -56,7 +67,7 @@ class TestRobots:
         server = road.server({"/a": page})
         trip = road.trip()
         for at, body in ((1.0, b"User-agent: *\nDisallow: /"), (2.0, b"")):
-            trip.accept(itinerary(server, "/a", robots=Robots(server.host, 200, body, at, 1e12)))
+            trip.submit(itinerary(server, "/a", robots=RobotsTxt(server.host, 200, body, at, 1e12)))
             parcel = bring_home(trip)
         assert fates(parcel) == {"a": FETCHED}
 
@@ -64,46 +75,46 @@ class TestRobots:
     def test_a_host_without_one_lets_us_in(self, road: Road, line: str) -> None:
         server = road.server({"/a": page}, status(line))
         trip = road.trip()
-        trip.accept(itinerary(server, "/a"))
+        trip.submit(itinerary(server, "/a"))
         assert fates(bring_home(trip)) == {"a": FETCHED}
 
     @pytest.mark.parametrize("line", ["500 Internal Server Error", "503 Service Unavailable", "429 Too Many Requests"])
     def test_a_host_that_cannot_say_is_left_alone(self, road: Road, line: str) -> None:
         server = road.server({"/a": page}, status(line, "Retry-After: 30"))
         trip = road.trip()
-        trip.accept(itinerary(server, "/a", "/b"))
+        trip.submit(itinerary(server, "/a", "/b"))
         parcel = bring_home(trip)
         assert fates(parcel) == {"a": SENT_HOME, "b": SENT_HOME}
         assert {visit.retry_after for visit in parcel.visits} == {30.0}
-        assert {visit.note for visit in parcel.visits} == {f"robots.txt: status {line[:3]}"}
+        assert {visit.detail for visit in parcel.visits} == {f"robots.txt: status {line[:3]}"}
         assert server.paths == ["/robots.txt"]
-        assert not parcel.robots[0].reachable
+        assert not parcel.robots[0].is_reachable
 
     def test_a_host_known_to_be_unreachable_is_not_tried(self, road: Road) -> None:
         server = road.server({"/a": page})
         trip = road.trip()
-        trip.accept(itinerary(server, "/a", robots=Robots(server.host, 0, b"", 0.0, 1e12)))
+        trip.submit(itinerary(server, "/a", robots=RobotsTxt(server.host, 0, b"", 0.0, 1e12)))
         assert fates(bring_home(trip)) == {"a": SENT_HOME}
         assert server.paths == []
 
     def test_nobody_is_waited_for_when_all_are_turned_away(self, road: Road, monkeypatch: pytest.MonkeyPatch) -> None:
-        def wait(fetcher: Fetcher, seconds: float) -> list[Reply]:
+        def wait(fetcher: CurlClient, seconds: float) -> list[FetchResponse]:
             waited.append(seconds)
             return honest(fetcher, seconds)
 
-        honest, waited = Fetcher.wait, list[float]()
-        monkeypatch.setattr(Fetcher, "wait", wait)
+        honest, waited = CurlClient.wait, list[float]()
+        monkeypatch.setattr(CurlClient, "wait", wait)
         server = road.server({"/a": page})
         trip = road.trip()
         for body, status_ in ((b"", 0), (b"User-agent: *\nDisallow: /", 200)):
-            trip.accept(itinerary(server, "/a", robots=Robots(server.host, status_, body, 0.0, 1e12)))
-            assert len(trip.work(3600.0).visits) == 1
-        assert max(waited) <= SOON
+            trip.submit(itinerary(server, "/a", robots=RobotsTxt(server.host, status_, body, 0.0, 1e12)))
+            assert len(trip.run_for(3600.0).visits) == 1
+        assert max(waited) <= REPORT_WAIT_SECONDS
 
     def test_an_error_page_is_not_read_as_rules(self, road: Road) -> None:
         server = road.server({"/a": page}, lambda guest: guest.answer(b"User-agent: *\nDisallow: /", status="404 No"))
         trip = road.trip()
-        trip.accept(itinerary(server, "/a"))
+        trip.submit(itinerary(server, "/a"))
         assert fates(bring_home(trip)) == {"a": FETCHED}
 
     @pytest.mark.parametrize(("told", "fate"), [("0-13/40", SENT_HOME), ("0-13/14", FETCHED)])
@@ -115,7 +126,7 @@ class TestRobots:
 
         server = road.server({"/a": page}, part)
         trip = road.trip()
-        trip.accept(itinerary(server, "/a"))
+        trip.submit(itinerary(server, "/a"))
         assert fates(bring_home(trip)) == {"a": fate}
 
     def test_it_is_followed_over_five_redirects(self, road: Road) -> None:
@@ -128,13 +139,13 @@ class TestRobots:
 
         server = road.server({"/a": page, "/hop/*": hop}, redirect_to("/hop/1"))
         trip = road.trip()
-        trip.accept(itinerary(server, "/a"))
+        trip.submit(itinerary(server, "/a"))
         assert fates(bring_home(trip)) == {"a": KEPT_OUT}
 
     def test_endless_redirects_mean_there_is_none(self, road: Road) -> None:
         server = road.server({"/a": page}, redirect_to("/robots.txt"))
         trip = road.trip()
-        trip.accept(itinerary(server, "/a"))
+        trip.submit(itinerary(server, "/a"))
         assert fates(bring_home(trip)) == {"a": FETCHED}
         assert server.paths == ["/robots.txt"] * 6 + ["/a"]
 
@@ -142,7 +153,7 @@ class TestRobots:
         other = road.server({}, rules("User-agent: *\nDisallow: /a"))
         server = road.server({"/a": page}, redirect_to(f"{other.host}/robots.txt"))
         trip = road.trip()
-        trip.accept(itinerary(server, "/a"))
+        trip.submit(itinerary(server, "/a"))
         parcel = bring_home(trip)
         assert fates(parcel) == {"a": KEPT_OUT}
         assert parcel.robots[0].host == server.host
@@ -155,7 +166,7 @@ class TestRobots:
 
         server = road.server({"/a": page, "/b": page}, endless)
         trip = road.trip()
-        trip.accept(itinerary(server, "/a", "/b"))
+        trip.submit(itinerary(server, "/a", "/b"))
         parcel = bring_home(trip)
         assert fates(parcel) == {"a": FETCHED, "b": KEPT_OUT}
         assert len(parcel.robots[0].body) <= 500 * 1024 + 1
@@ -165,7 +176,7 @@ class TestRobots:
         body = packer.compress(b"User-agent: *\nDisallow: /b\n" + b"#\n" * 10_000_000) + packer.flush()
         server = road.server({"/a": page}, lambda guest: guest.answer(body, "Content-Encoding: gzip"))
         trip = road.trip()
-        trip.accept(itinerary(server, "/a", "/b"))
+        trip.submit(itinerary(server, "/a", "/b"))
         parcel = bring_home(trip)
         assert fates(parcel) == {"a": FETCHED, "b": KEPT_OUT}
         assert len(parcel.robots[0].body) <= 500 * 1024 + 1
@@ -174,15 +185,15 @@ class TestRobots:
         quiet = road.server({}, silent)
         lively = road.server({f"/{n}": page for n in range(20)})
         trip = road.trip(FetchSettings(allow_private=True, robots_timeout=1.0))
-        trip.accept(itinerary(quiet, "/a"))
-        trip.accept(itinerary(lively, *(f"/{n}" for n in range(20))))
+        trip.submit(itinerary(quiet, "/a"))
+        trip.submit(itinerary(lively, *(f"/{n}" for n in range(20))))
         order = [visit.outcome for visit in bring_home(trip).visits]
         assert order == [Outcome.FETCHED] * 20 + [Outcome.RETURNED]
 
     def test_sitemaps_are_kept_in_the_body(self, road: Road) -> None:
         server = road.server({"/a": page}, rules("Sitemap: /map.xml"))
         trip = road.trip()
-        trip.accept(itinerary(server, "/a"))
+        trip.submit(itinerary(server, "/a"))
         assert bring_home(trip).robots[0].body == b"Sitemap: /map.xml"
 
 
@@ -193,14 +204,14 @@ class TestPace:
         clock = SimulatedClock(1000.0)
         server = road.server({"/a": page, "/b": page})
         trip = road.trip(clock=clock)
-        trip.accept(itinerary(server, "/a", "/b", delay_seconds=10.0))
+        trip.submit(itinerary(server, "/a", "/b", delay_seconds=10.0))
         asked = []
         for _ in range(4):
             for _ in range(2):
-                trip.work(0.2)
+                trip.run_for(0.2)
             asked.append(server.paths)
             clock.advance(9.9)
-            trip.work(0.05)
+            trip.run_for(0.05)
             assert server.paths == asked[-1]
             clock.advance(0.1)
         assert asked[:3] == [["/robots.txt"], ["/robots.txt", "/a"], ["/robots.txt", "/a", "/b"]]
@@ -209,11 +220,11 @@ class TestPace:
         clock = SimulatedClock(1000.0)
         server = road.server({"/a": page, "/b": page})
         trip = road.trip(clock=clock)
-        known = Robots(server.host, 404, b"", 0.0, 1e12)
-        trip.accept(itinerary(server, "/a", delay_seconds=10.0, robots=known))
+        known = RobotsTxt(server.host, 404, b"", 0.0, 1e12)
+        trip.submit(itinerary(server, "/a", delay_seconds=10.0, robots=known))
         bring_home(trip)
-        trip.accept(itinerary(server, "/b", delay_seconds=10.0, robots=known))
-        trip.work(0.1)
+        trip.submit(itinerary(server, "/b", delay_seconds=10.0, robots=known))
+        trip.run_for(0.1)
         assert server.paths == ["/a"]
         clock.advance(10.0)
         assert fates(bring_home(trip)) == {"b": FETCHED}
@@ -222,12 +233,14 @@ class TestPace:
         clock = SimulatedClock(5000.0)
         server = road.server({"/a": page, "/b": page})
         trip = road.trip(clock=clock)
-        trip.accept(itinerary(server, "/a", "/b", delay_seconds=10.0, robots=Robots(server.host, 404, b"", 0.0, 1e12)))
-        trip.work(0.2)
+        trip.submit(
+            itinerary(server, "/a", "/b", delay_seconds=10.0, robots=RobotsTxt(server.host, 404, b"", 0.0, 1e12))
+        )
+        trip.run_for(0.2)
         clock.advance(4.0 - 3600.0)
-        trip.work(0.1)
+        trip.run_for(0.1)
         clock.advance(9.9)
-        trip.work(0.1)
+        trip.run_for(0.1)
         assert server.paths == ["/a"]
         clock.advance(0.1)
         assert fates(bring_home(trip)) == {"b": FETCHED}
@@ -236,13 +249,13 @@ class TestPace:
         clock = SimulatedClock(1000.0)
         server = road.server({"/a": page, "/b": page}, rules("User-agent: *\nCrawl-delay: 5"))
         trip = road.trip(clock=clock)
-        trip.accept(itinerary(server, "/a", "/b", connections=8))
+        trip.submit(itinerary(server, "/a", "/b", connections=8))
         bring_home(trip, until=lambda parcel: bool(parcel.robots))
-        trip.work(0.1)
+        trip.run_for(0.1)
         assert server.paths == ["/robots.txt"], "the pause begins with the answer that asks for it"
         clock.advance(5.0)
         bring_home(trip, until=lambda parcel: bool(parcel.visits))
-        trip.work(0.1)
+        trip.run_for(0.1)
         assert server.paths == ["/robots.txt", "/a"]
         clock.advance(5.0)
         assert fates(bring_home(trip)) == {"b": FETCHED}
@@ -252,15 +265,15 @@ class TestPace:
         servers = [road.server({"/a": page}) for _ in range(3)]
         trip = road.trip(clock=clock)
         for server in servers:
-            known = Robots(server.host, 404, b"", 0.0, 1e12)
-            trip.accept(itinerary(server, "/a", delay_seconds=10.0, robots=known))
+            known = RobotsTxt(server.host, 404, b"", 0.0, 1e12)
+            trip.submit(itinerary(server, "/a", delay_seconds=10.0, robots=known))
         assert len(bring_home(trip).visits) == 3
 
     def test_one_connection_is_kept_and_used_again(self, road: Road) -> None:
         paths = [f"/{n}" for n in range(20)]
         server = road.server(dict.fromkeys(paths, page))
         trip = road.trip()
-        trip.accept(itinerary(server, *paths))
+        trip.submit(itinerary(server, *paths))
         bring_home(trip)
         assert server.connections == 1
 
@@ -274,48 +287,48 @@ class TestPace:
         paths = [f"/{n}" for n in range(10)]
         server = road.server(dict.fromkeys(paths, wait))
         trip = road.trip()
-        trip.accept(itinerary(server, *paths, connections=3, robots=Robots(server.host, 404, b"", 0.0, 1e12)))
+        trip.submit(itinerary(server, *paths, connections=3, robots=RobotsTxt(server.host, 404, b"", 0.0, 1e12)))
         for _ in range(5):
-            trip.work(0.1)
+            trip.run_for(0.1)
         assert len(gate) == 3
 
     def test_the_whole_migrant_has_a_limit_too(self, road: Road) -> None:
         paths = [f"/{n}" for n in range(10)]
         server = road.server(dict.fromkeys(paths, silent))
         trip = road.trip(FetchSettings(allow_private=True, max_in_flight=2))
-        trip.accept(itinerary(server, *paths, connections=10, robots=Robots(server.host, 404, b"", 0.0, 1e12)))
+        trip.submit(itinerary(server, *paths, connections=10, robots=RobotsTxt(server.host, 404, b"", 0.0, 1e12)))
         for _ in range(5):
-            trip.work(0.1)
+            trip.run_for(0.1)
         assert len(server.paths) == 2
 
     def test_a_parcel_is_never_larger_than_a_batch(self, road: Road) -> None:
-        paths = [f"/{n}" for n in range(BATCH + 30)]
+        paths = [f"/{n}" for n in range(MAX_REPORT_VISITS + 30)]
         server = road.server(dict.fromkeys(paths, page))
         trip = road.trip()
-        trip.accept(itinerary(server, *paths, connections=200))
+        trip.submit(itinerary(server, *paths, connections=200))
         sizes = []
         while trip.load:
-            sizes.append(len(trip.work(5.0).visits))
-        assert (sum(sizes), max(sizes) <= BATCH) == (len(paths), True)
+            sizes.append(len(trip.run_for(5.0).visits))
+        assert (sum(sizes), max(sizes) <= MAX_REPORT_VISITS) == (len(paths), True)
 
     def test_what_is_done_soon_comes_along(self, road: Road, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("sanderling.fetch.fetch_loop.SOON", 60.0)
+        monkeypatch.setattr("sanderling.fetch.fetch_loop.REPORT_WAIT_SECONDS", 60.0)
         paths = [f"/{n}" for n in range(5)]
         trip = road.trip()
-        trip.accept(itinerary(road.server(dict.fromkeys(paths, page)), *paths, connections=1))
-        parcel = trip.work(60.0)
+        trip.submit(itinerary(road.server(dict.fromkeys(paths, page)), *paths, connections=1))
+        parcel = trip.run_for(60.0)
         assert (len(parcel.visits), len(parcel.robots)) == (5, 1)
 
     def test_a_parcel_goes_home_when_half_of_what_is_in_hand_is_done(
         self, road: Road, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("sanderling.fetch.fetch_loop.SOON", 60.0)
+        monkeypatch.setattr("sanderling.fetch.fetch_loop.REPORT_WAIT_SECONDS", 60.0)
         paths = [f"/{n}" for n in range(40)]
         trip = road.trip()
-        trip.accept(itinerary(road.server(dict.fromkeys(paths, page)), *paths, connections=1))
+        trip.submit(itinerary(road.server(dict.fromkeys(paths, page)), *paths, connections=1))
         sizes = []
         while trip.load:
-            sizes.append(len(trip.work(60.0).visits))
+            sizes.append(len(trip.run_for(60.0).visits))
         assert sizes == [20, 10, 8, 2]
 
     def test_what_migrants_were_lost_over_is_told_at_home_and_then_asked_for_alone(self, road: Road) -> None:
@@ -333,17 +346,19 @@ class TestPace:
         paths = [f"/{n}" for n in range(9)]
         server = road.server(dict.fromkeys(paths, slow))
         whole = itinerary(server, *paths, connections=3)
-        stops = [structs.replace(stop, token=n, losses=SUSPECT * (n in (4, 5))) for n, stop in enumerate(whole.stops)]
+        stops = [
+            structs.replace(stop, token=n, losses=SUSPECT_LOSSES * (n in (4, 5))) for n, stop in enumerate(whole.tasks)
+        ]
         trip = road.trip()
-        trip.accept(structs.replace(whole, stops=tuple(stops)))
+        trip.submit(structs.replace(whole, tasks=tuple(stops)))
         home, told = [], []
         while trip.load:
-            parcel = trip.work(5.0)
+            parcel = trip.run_for(5.0)
             home += [visit.id for visit in parcel.visits]
-            if parcel.begins:
-                told.append(parcel.begins)
-                assert sorted(home) == list(range(parcel.begins))
-                assert f"/{parcel.begins}" not in server.paths
+            if parcel.suspect_token:
+                told.append(parcel.suspect_token)
+                assert sorted(home) == list(range(parcel.suspect_token))
+                assert f"/{parcel.suspect_token}" not in server.paths
             if home[-1:] == [5]:
                 assert "/6" not in server.paths  # it is known that they did no harm before others begin
         assert told == [4, 5]
@@ -352,10 +367,10 @@ class TestPace:
 
     def test_a_parcel_does_not_wait_for_a_host_that_is_silent(self, road: Road) -> None:
         trip = road.trip()
-        trip.accept(itinerary(road.server({"/0": page, "/1": silent}), "/0", "/1", connections=2))
+        trip.submit(itinerary(road.server({"/0": page, "/1": silent}), "/0", "/1", connections=2))
         visits: tuple[Visit, ...] = ()
         while not visits:
-            visits = trip.work(60.0).visits
+            visits = trip.run_for(60.0).visits
         assert (len(visits), trip.load) == (1, 1)
 
 
@@ -365,7 +380,7 @@ class TestTrouble:
     def test_a_host_that_says_slow_down_gets_its_other_stops_back(self, road: Road) -> None:
         server = road.server({"/a": status("429 Too Many Requests", "Retry-After: 120"), "/b": page})
         trip = road.trip()
-        trip.accept(itinerary(server, "/a", "/b"))
+        trip.submit(itinerary(server, "/a", "/b"))
         parcel = bring_home(trip)
         assert fates(parcel) == {
             "a": (Outcome.RETRY, Reason.RATE_LIMITED),
@@ -383,8 +398,8 @@ class TestTrouble:
 
         server = road.server({"/a": status("429 Too Many Requests"), "/b": late}, status("404 Not Found"))
         trip = road.trip()
-        stops = tuple(Stop(n, 7, Url(server.host + path), etag='"old"') for n, path in enumerate(("/a", "/b")))
-        trip.accept(Itinerary(server.host, stops, delay_seconds=0.0, connections=2))
+        stops = tuple(FetchTask(n, 7, Url(server.host + path), etag='"old"') for n, path in enumerate(("/a", "/b")))
+        trip.submit(FetchBatch(server.host, stops, delay_seconds=0.0, max_connections=2))
         first = bring_home(trip, until=lambda parcel: bool(parcel.visits))
         heard.set()
         assert fates(first) == {"a": (Outcome.RETRY, Reason.RATE_LIMITED)}
@@ -394,9 +409,9 @@ class TestTrouble:
     def test_after_three_failed_connections_the_rest_goes_home(self, road: Road) -> None:
         with HostileServer({}) as server:
             host = server.host
-        stops = tuple(Stop(n, 1, Url(f"{host}/{n}")) for n in range(5))
+        stops = tuple(FetchTask(n, 1, Url(f"{host}/{n}")) for n in range(5))
         trip = road.trip()
-        trip.accept(Itinerary(host, stops, robots=Robots(host, 404, b"", 0.0, 1e12), delay_seconds=0.0))
+        trip.submit(FetchBatch(host, stops, robots=RobotsTxt(host, 404, b"", 0.0, 1e12), delay_seconds=0.0))
         assert fates(bring_home(trip)) == {
             **{str(n): (Outcome.RETRY, Reason.CONNECT) for n in range(3)},
             **{str(n): (Outcome.RETURNED, Reason.CONNECT) for n in (3, 4)},
@@ -405,16 +420,19 @@ class TestTrouble:
     def test_a_url_of_another_host_is_not_asked_for(self, road: Road) -> None:
         server = road.server({"/a": page})
         trip = road.trip()
-        stops = (Stop(1, 1, Url("http://b.test/")), Stop(2, 1, Url(f"{server.host}0/"), f"{server.host}@b.test/"))
-        trip.accept(Itinerary(server.host, stops, delay_seconds=0.0))
+        stops = (
+            FetchTask(1, 1, Url("http://b.test/")),
+            FetchTask(2, 1, Url(f"{server.host}0/"), f"{server.host}@b.test/"),
+        )
+        trip.submit(FetchBatch(server.host, stops, delay_seconds=0.0))
         parcel = bring_home(trip)
         assert {(visit.outcome, visit.reason) for visit in parcel.visits} == {(Outcome.SKIPPED, Reason.BAD_URL)}
 
     def test_a_name_that_does_not_resolve_is_a_dns_failure(self, road: Road) -> None:
         host = Host("http://no-such-host.invalid")
         trip = road.trip(FetchSettings())
-        robots = Robots(host, 404, b"", 0.0, 1e12)
-        trip.accept(Itinerary(host, (Stop(1, 1, Url(f"{host}/")),), robots=robots))
+        robots = RobotsTxt(host, 404, b"", 0.0, 1e12)
+        trip.submit(FetchBatch(host, (FetchTask(1, 1, Url(f"{host}/")),), robots=robots))
         assert {visit.reason for visit in bring_home(trip).visits} == {Reason.DNS}
 
 
@@ -430,9 +448,9 @@ class TestLeaving:
 
         server = road.server({"/a": late, "/b": page})
         trip = road.trip()
-        trip.accept(itinerary(server, "/a", "/b", robots=Robots(server.host, 404, b"", 0.0, 1e12)))
-        trip.work(0.1)
-        returned = trip.abandon(drop_in_flight=False)
+        trip.submit(itinerary(server, "/a", "/b", robots=RobotsTxt(server.host, 404, b"", 0.0, 1e12)))
+        trip.run_for(0.1)
+        returned = trip.cancel(drop_in_flight=False)
         gate.set()
         assert [(visit.id, visit.token, visit.outcome) for visit in returned] == [(1, 7, Outcome.RETURNED)]
         assert trip.load == 1
@@ -448,9 +466,9 @@ class TestLeaving:
         trip = road.trip()
         servers = [road.server({"/a": late, "/b": page}) for _ in range(2)]
         for server in servers:
-            trip.accept(itinerary(server, "/a", "/b", robots=Robots(server.host, 404, b"", 0.0, 1e12)))
-        trip.work(0.1)
-        returned = trip.abandon(drop_in_flight=False, host=servers[0].host)
+            trip.submit(itinerary(server, "/a", "/b", robots=RobotsTxt(server.host, 404, b"", 0.0, 1e12)))
+        trip.run_for(0.1)
+        returned = trip.cancel(drop_in_flight=False, host=servers[0].host)
         gate.set()
         assert [visit.url for visit in returned] == [f"{servers[0].host}/b"]
         assert trip.load == 3
@@ -458,39 +476,39 @@ class TestLeaving:
     def test_what_is_in_flight_can_be_dropped(self, road: Road) -> None:
         server = road.server({"/a": silent})
         trip = road.trip()
-        trip.accept(itinerary(server, "/a", "/b", robots=Robots(server.host, 404, b"", 0.0, 1e12)))
-        trip.work(0.1)
-        assert {visit.id for visit in trip.abandon()} == {0, 1}
+        trip.submit(itinerary(server, "/a", "/b", robots=RobotsTxt(server.host, 404, b"", 0.0, 1e12)))
+        trip.run_for(0.1)
+        assert {visit.id for visit in trip.cancel()} == {0, 1}
         assert trip.load == 0
 
     def test_it_can_leave_while_it_waits_for_robots_txt(self, road: Road) -> None:
         server = road.server({"/a": page}, silent)
         trip = road.trip()
-        trip.accept(itinerary(server, "/a"))
-        trip.work(0.1)
-        assert [visit.outcome for visit in trip.abandon()] == [Outcome.RETURNED]
+        trip.submit(itinerary(server, "/a"))
+        trip.run_for(0.1)
+        assert [visit.outcome for visit in trip.cancel()] == [Outcome.RETURNED]
         assert trip.load == 0
 
     def test_without_work_it_brings_nothing(self, road: Road) -> None:
-        assert road.trip(name="m1").work(0.01) == Parcel("m1")
+        assert road.trip(name="m1").run_for(0.01) == WorkerReport("m1")
 
 
 def test_vitals_tell_what_was_done(road: Road) -> None:
     server = road.server({"/a": page})
     trip = road.trip(name="m1")
-    trip.accept(itinerary(server, "/a"))
-    assert trip.vitals().load == 1
+    trip.submit(itinerary(server, "/a"))
+    assert trip.build_heartbeat().pending_tasks == 1
     parcel = bring_home(trip)
-    vitals = trip.vitals()
-    assert (vitals.migrant, vitals.load, vitals.pages) == ("m1", 0, 1)
+    vitals = trip.build_heartbeat()
+    assert (vitals.worker, vitals.pending_tasks, vitals.page_count) == ("m1", 0, 1)
     assert vitals.memory_bytes > 1_000_000
-    assert vitals.latency_seconds == parcel.visits[0].seconds > 0
+    assert vitals.latency_seconds == parcel.visits[0].duration_seconds > 0
 
 
 def test_stops_keep_their_id_and_token(road: Road) -> None:
     server = road.server({"/a": page})
     trip = road.trip(LOCAL)
-    trip.accept(itinerary(server, "/a"))
+    trip.submit(itinerary(server, "/a"))
     visit = bring_home(trip).visits[0]
     assert (visit.id, visit.token, visit.address) == (0, 7, "127.0.0.1")
 
@@ -505,7 +523,7 @@ def test_a_server_that_takes_offence_at_conditions_is_asked_without(road: Road) 
 
     server = road.server({"/a": touchy, "/b": status("412 Precondition Failed")})
     trip = road.trip()
-    stops = tuple(Stop(n, 7, Url(server.host + path), etag='"old"') for n, path in enumerate(("/a", "/b")))
-    trip.accept(Itinerary(server.host, stops, delay_seconds=0.0))
+    stops = tuple(FetchTask(n, 7, Url(server.host + path), etag='"old"') for n, path in enumerate(("/a", "/b")))
+    trip.submit(FetchBatch(server.host, stops, delay_seconds=0.0))
     assert fates(bring_home(trip)) == {"a": FETCHED, "b": (Outcome.FAILED, Reason.HTTP_ERROR)}
     assert [server.paths.count(path) for path in ("/a", "/b")] == [2, 2]

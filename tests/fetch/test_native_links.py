@@ -9,19 +9,19 @@ from msgspec import Raw, msgpack
 from tests.support.native_library import compiled
 
 from sanderling.fetch import native_links
-from sanderling.fetch.curl_transfer import Ask, Door, Reply
+from sanderling.fetch.curl_transfer import FetchRequest, FetchResponse, HostEndpoint
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.fetch.link_resolution import links_of
-from sanderling.fetch.native_links import pack_links, packer, table_of
-from sanderling.fetch.process import Observer
-from sanderling.html.links import Extract, RawLink, with_anchors
-from sanderling.html.native import load
-from sanderling.html.scanned_page import Glance
-from sanderling.models import Host, Link, Stop, Url
+from sanderling.fetch.link_resolution import resolve_links
+from sanderling.fetch.native_links import build_link_table, build_packer, pack_scanned_links
+from sanderling.fetch.process import ResponseProcessor
+from sanderling.html.links import PageMetadata, RawLink, add_anchor_links
+from sanderling.html.native import load_library
+from sanderling.html.scanned_page import ScanResult
+from sanderling.models import FetchTask, Host, Link, Url
 from sanderling.urls.normalize import LENGTH_LIMIT
-from sanderling.workers.worker import marks
+from sanderling.workers.worker import compute_fingerprints
 
-Packed = Callable[[Extract, Glance, str, bool], tuple[Link, ...] | None]
+Packed = Callable[[PageMetadata, ScanResult, str, bool], tuple[Link, ...] | None]
 
 URL = "http://site.test/a/b/page.html"
 PIECES = (
@@ -40,25 +40,25 @@ rows = st.lists(st.tuples(hrefs.filter(bool), rels, anchors), max_size=8)
 
 @pytest.fixture(scope="module")
 def pack(tmp_path_factory: pytest.TempPathFactory) -> Packed:
-    native = load(compiled(tmp_path_factory.mktemp("native"), ["-O1"]))
+    native = load_library(compiled(tmp_path_factory.mktemp("native"), ["-O1"]))
     assert native is not None
-    call, read = packer(native), msgpack.Decoder(tuple[Link, ...]).decode
+    call, read = build_packer(native), msgpack.Decoder(tuple[Link, ...]).decode
 
-    def packed(head: Extract, page: Glance, url: str, nofollow: bool) -> tuple[Link, ...] | None:
-        found = call(head, table_of(head, page, url), url, nofollow)
+    def packed(head: PageMetadata, page: ScanResult, url: str, nofollow: bool) -> tuple[Link, ...] | None:
+        found = call(head, build_link_table(head, page, url), url, nofollow)
         return None if found is None else read(found)
 
     return packed
 
 
-def seen(rows: list[tuple[str, str, str]], bare: tuple[str, str] | None = None) -> Glance:
+def seen(rows: list[tuple[str, str, str]], bare: tuple[str, str] | None = None) -> ScanResult:
     table = "".join(f"{href}\0{rel}\0{anchor}\0" for href, rel, anchor in rows)
-    return Glance("UTF-8", "", [], table.encode(), [], (b"", b""), bare)
+    return ScanResult("UTF-8", "", [], table.encode(), [], (b"", b""), bare)
 
 
-def is_alike(pack: Packed, head: Extract, page: Glance, nofollow: bool = False) -> bool:
+def is_alike(pack: Packed, head: PageMetadata, page: ScanResult, nofollow: bool = False) -> bool:
     found = pack(head, page, URL, nofollow)
-    return found is None or found == links_of(with_anchors(head, page, URL), nofollow)
+    return found is None or found == resolve_links(add_anchor_links(head, page, URL), nofollow)
 
 
 @given(rows=rows, heads=rows, base=st.sampled_from(BASES), nofollow=st.booleans(), is_bare=st.booleans())
@@ -70,7 +70,7 @@ def test_what_is_packed_is_what_the_slow_way_says(
     is_bare: bool,
 ) -> None:  # fmt: skip
     links = {href: RawLink(href, anchor, rel == "nofollow") for href, rel, anchor in heads}
-    head = Extract(base or URL, list(links.values()))
+    head = PageMetadata(base or URL, list(links.values()))
     page = seen([(href.partition("#")[0] or "y", rel, anchor) for href, rel, anchor in rows])
     page = seen([], ("me", "up")) if is_bare and not rows else page
     assert is_alike(pack, head, page, nofollow)
@@ -78,7 +78,7 @@ def test_what_is_packed_is_what_the_slow_way_says(
 
 def test_plain_links_are_packed_and_the_others_asked_for(pack: Packed) -> None:
     page = seen([("b.html", "", "B"), ("../c?d=e", "nofollow", ""), ("./é", "", ""), ("mailto:x@y.org", "", "write")])
-    assert pack(Extract(URL, []), page, URL, False) == (
+    assert pack(PageMetadata(URL, []), page, URL, False) == (
         Link(Url("http://site.test/a/b/b.html"), "", "B"),
         Link(Url("http://site.test/a/c?d=e"), nofollow=True),
         Link(Url("http://site.test/a/b/%C3%A9")),
@@ -95,26 +95,31 @@ def test_plain_links_are_packed_and_the_others_asked_for(pack: Packed) -> None:
     ],
     ids=["too many", "blanks of other alphabets", "too long", "too many words"],
 )
-def test_pages_that_take_more_are_given_back(pack: Packed, page: Glance) -> None:
-    assert pack(Extract(URL, []), page, URL, False) is None
+def test_pages_that_take_more_are_given_back(pack: Packed, page: ScanResult) -> None:
+    assert pack(PageMetadata(URL, []), page, URL, False) is None
 
 
 def test_a_page_without_an_address_or_with_a_refresh_is_given_back(pack: Packed) -> None:
     page = seen([("x", "", "")])
-    assert pack(Extract("data:x", []), page, URL, False) is None
-    assert pack_links(Extract(URL, [], refresh="y"), page, URL, False) is None
+    assert pack(PageMetadata("data:x", []), page, URL, False) is None
+    assert pack_scanned_links(PageMetadata(URL, [], refresh_target="y"), page, URL, False) is None
 
 
 def test_a_migrant_packs_only_what_goes_home(pack: Packed, monkeypatch: pytest.MonkeyPatch) -> None:
     del pack  # without a compiler there is nothing to see
     head = [b"HTTP/1.1 200 OK\r\n", b"Content-Type: text/html; charset=utf-8\r\n", b"\r\n"]
     body = b"<title>t</title><a href=x>one</a><a href=../y rel=nofollow>two</a>"
-    reply = Reply(Ask(URL, Door(Host("http://site.test"), "site.test", 80), None), head, body, 0.1)
-    stop = Stop(1, 1, Url(URL))
-    here = Observer(FetchSettings(), marks).observe(stop, reply, 1.0)
-    home = Observer(FetchSettings(), marks, packs=True).observe(stop, reply, 1.0)
+    reply = FetchResponse(
+        FetchRequest(URL, HostEndpoint(Host("http://site.test"), "site.test", 80), None), head, body, 0.1
+    )
+    stop = FetchTask(1, 1, Url(URL))
+    here = ResponseProcessor(FetchSettings(), compute_fingerprints).process(stop, reply, 1.0)
+    home = ResponseProcessor(FetchSettings(), compute_fingerprints, packs_links=True).process(stop, reply, 1.0)
     assert isinstance(home.links, Raw)
     assert msgpack.decode(home.links, type=tuple[Link, ...]) == here.links
     assert [link.url for link in here.links] == ["http://site.test/a/b/x", "http://site.test/a/y"]
     monkeypatch.setattr(native_links, "_packer", None)
-    assert Observer(FetchSettings(), marks, packs=True).observe(stop, reply, 1.0).links == here.links
+    assert (
+        ResponseProcessor(FetchSettings(), compute_fingerprints, packs_links=True).process(stop, reply, 1.0).links
+        == here.links
+    )

@@ -9,17 +9,17 @@ from tests.fetch.conftest import LOCAL, Road, bring_home
 from tests.hostile.server import gzip_of, tagged
 from warcio.archiveiterator import ArchiveIterator
 
-from sanderling.fetch.curl_transfer import Ask, Reply
+from sanderling.fetch.curl_transfer import FetchRequest, FetchResponse
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.fetch.host_queue import door_of
-from sanderling.fetch.process import Known, Marks, Observer, no_marks
-from sanderling.fingerprint.fast.stable_hash import left_of, sift
-from sanderling.fingerprint.model import is_current
+from sanderling.fetch.host_queue import parse_endpoint
+from sanderling.fetch.process import Fingerprinter, FingerprintInput, ResponseProcessor, skip_fingerprints
+from sanderling.fingerprint.fast.stable_hash import compute_stable_hash, unpack_stable_hash
+from sanderling.fingerprint.model import is_current_fingerprint
 from sanderling.frontier.ordering.topic import unpack_relevance
 from sanderling.html.parser import Document
-from sanderling.html.scanned_page import Glance
-from sanderling.models import Host, Itinerary, Kept, Link, Outcome, Robots, Stop, Url, Visit
-from sanderling.workers.worker import marks as worker_marks
+from sanderling.html.scanned_page import ScanResult
+from sanderling.models import FetchBatch, FetchTask, Host, Link, Outcome, RobotsTxt, StoredVersion, Url, Visit
+from sanderling.workers.worker import compute_fingerprints as worker_marks
 
 HOST = Host("http://a.test")
 URL = f"{HOST}/dir/page"
@@ -29,15 +29,17 @@ NOW = 1_700_000_000.25
 def look(
     body: bytes,
     *headers: str,
-    stop: Stop | None = None,
-    marks: Marks | None = None,
+    stop: FetchTask | None = None,
+    marks: Fingerprinter | None = None,
     **settings: Any,
 ) -> Visit:
     """Observe an answer of 200 with this body at http://a.test/dir/page."""
     lines = ["HTTP/1.1 200 OK", *(headers or ("Content-Type: text/html",)), ""]
     raw = [f"{line}\r\n".encode("latin-1") for line in lines]
-    reply = Reply(Ask(URL, door_of(HOST), None), raw, body, 0.5, "192.0.2.1", 99)
-    return Observer(FetchSettings(**settings), marks or no_marks).observe(stop or Stop(3, 9, Url(URL)), reply, NOW)
+    reply = FetchResponse(FetchRequest(URL, parse_endpoint(HOST), None), raw, body, 0.5, "192.0.2.1", 99)
+    return ResponseProcessor(FetchSettings(**settings), marks or skip_fingerprints).process(
+        stop or FetchTask(3, 9, Url(URL)), reply, NOW
+    )
 
 
 def record(member: bytes) -> Any:
@@ -52,11 +54,11 @@ class TestPage:
         visit = look(
             b"<html lang=en><title> A \n page </title>", 'ETag: "x"', "Last-Modified: d", "Content-Type: text/html"
         )
-        assert (visit.id, visit.token, visit.url, visit.at) == (3, 9, URL, NOW)
+        assert (visit.id, visit.token, visit.url, visit.visited_at) == (3, 9, URL, NOW)
         assert (visit.outcome, visit.status, visit.mime) == (Outcome.FETCHED, 200, "text/html")
         assert (visit.title, visit.language) == ("A page", "en")
         assert (visit.etag, visit.last_modified) == ('"x"', "d")
-        assert (visit.seconds, visit.address, visit.wire_bytes) == (0.5, "192.0.2.1", 99)
+        assert (visit.duration_seconds, visit.address, visit.received_bytes) == (0.5, "192.0.2.1", 99)
 
     def test_links_are_resolved_normalised_and_named_once(self) -> None:
         visit = look(
@@ -82,7 +84,7 @@ class TestPage:
         assert [link.url for link in visit.links] == [f"{HOST}/dir/{name}" for name in "xzy"]
         assert visit.links[0].anchor == "one"
         assert visit.canonical == f"{HOST}/same"
-        assert [pointer.url for pointer in visit.pointers] == [f"{HOST}/map"]
+        assert [pointer.url for pointer in visit.file_refs] == [f"{HOST}/map"]
         assert look(b"<link rel=canonical href=/own>", html, link).canonical == f"{HOST}/own"
 
     def test_a_document_that_is_no_page_may_name_the_page_it_is_of(self) -> None:
@@ -96,10 +98,10 @@ class TestPage:
             b"<nav><a href=/2>Vacuum</a><a href=/3>Home</a></nav>"
         )
         visit = look(body, topic={"vacuum": 1.0})
-        assert unpack_relevance(visit.marks["relevance"]) > 0.3
-        around, path, anchor, nothing = (link.promise for link in visit.links)
+        assert unpack_relevance(visit.fingerprints["relevance"]) > 0.3
+        around, path, anchor, nothing = (link.topic_score for link in visit.links)
         assert anchor == path > around > nothing == 0
-        assert "relevance" not in look(body).marks
+        assert "relevance" not in look(body).fingerprints
 
     def test_a_canonical_is_noted(self) -> None:
         assert look(b"<link rel=canonical href='/%7Ehome'>").canonical == "http://a.test/~home"
@@ -113,7 +115,7 @@ class TestPage:
     )
     def test_page_and_header_can_forbid_index_and_following(self, body: bytes, header: str) -> None:
         visit = look(body + b"<a href=x>x</a>", "Content-Type: text/html", header)
-        assert (visit.noindex or visit.barred, visit.nofollow) == (True, True)
+        assert (visit.noindex or visit.header_noindex, visit.nofollow) == (True, True)
         assert [link.nofollow for link in visit.links] == [True]
 
     @pytest.mark.parametrize("agent", ["sanderling/1", "Viewport/1", "GENERATOR"])
@@ -125,35 +127,35 @@ class TestPage:
     def test_a_page_that_is_over_is_not_for_the_index(self, until: str, noindex: bool) -> None:
         html = "Content-Type: text/html"
         assert look(f"<meta name=robots content='unavailable_after: {until}'>".encode()).noindex is noindex
-        assert look(b"<p>x", html, f"X-Robots-Tag: unavailable_after: {until}").barred is noindex
+        assert look(b"<p>x", html, f"X-Robots-Tag: unavailable_after: {until}").header_noindex is noindex
 
     def test_one_link_that_may_be_followed_is_enough(self) -> None:
         visit = look(b"<a href=x rel=nofollow></a><a href=x#2>words</a>")
         assert visit.links == (Link(Url("http://a.test/dir/x"), "", "words", False),)
 
     def test_marks_are_computed_from_the_same_tree(self) -> None:
-        def count(page: Document | Glance) -> bytes:
-            blocks = page.blocks if isinstance(page, Glance) else list(page.iter_elements(("body", "h2")))
+        def count(page: Document | ScanResult) -> bytes:
+            blocks = page.structure_blocks if isinstance(page, ScanResult) else list(page.iter_elements(("body", "h2")))
             return b"%d" % len(blocks)
 
         for kind in ("text/html", "text/html; charset=utf-8"):  # with a tree, and at a glance
             visit = look(b"<h2>1</h2><h2>2", f"Content-Type: {kind}", marks=lambda page, _: {"blocks": count(page)})
-            assert visit.marks == {"blocks": b"3"}
+            assert visit.fingerprints == {"blocks": b"3"}
 
     def test_a_page_that_was_another_is_parsed(self) -> None:
-        seen: list[Document | Glance] = []
+        seen: list[Document | ScanResult] = []
 
-        def note(page: Document | Glance, _known: Known) -> dict[str, bytes]:
+        def note(page: Document | ScanResult, _known: FingerprintInput) -> dict[str, bytes]:
             seen.append(page)
             return {}
 
         plain = "Content-Type: text/html; charset=utf-8"
-        look(b"<p>1", plain, stop=Stop(3, 9, Url(URL), digest=b"another"), marks=note)
+        look(b"<p>1", plain, stop=FetchTask(3, 9, Url(URL), digest=b"another"), marks=note)
         look(b"<p>1", plain, marks=note, topic={"tides": 1.0})
         assert [type(page) for page in seen] == [Document, Document]
 
     def test_a_mark_that_fails_is_our_mistake_and_is_heard(self) -> None:
-        def broken(_page: Document | Glance) -> bytes:
+        def broken(_page: Document | ScanResult) -> bytes:
             raise KeyError("tide")
 
         with pytest.raises(KeyError, match="tide"):
@@ -186,14 +188,14 @@ class TestPage:
     def test_what_is_no_page_is_kept_but_not_read(self, mime: str) -> None:
         visit = look(b"<title>No</title><a href=x>", f"Content-Type: {mime}")
         assert (visit.title, visit.links, visit.size) == ("", (), 27)
-        assert visit.response
+        assert visit.response_record
 
     def test_a_page_without_a_type_is_recognised(self) -> None:
         assert look(b"<!DOCTYPE html><title>Yes</title>", "X: y").title == "Yes"
 
     def test_a_page_that_is_too_large_to_parse_is_kept_and_says_so(self) -> None:
         visit = look(b"<title>Big</title>" + b"x" * 100, max_page=100)
-        assert (visit.outcome, visit.title, visit.note) == (Outcome.FETCHED, "", "not parsed: a page of 118 bytes")
+        assert (visit.outcome, visit.title, visit.detail) == (Outcome.FETCHED, "", "not parsed: a page of 118 bytes")
 
 
 class TestBody:
@@ -209,7 +211,7 @@ class TestBody:
     def test_the_archive_keeps_the_coding(self) -> None:
         body = gzip_of(b"<title>Same</title>")
         visit = look(body, "Content-Type: text/html", "Content-Encoding: gzip")
-        kept = record(visit.response)
+        kept = record(visit.response_record)
         assert kept.raw_stream.read() == body
         assert kept.http_headers.get_header("Content-Encoding") == "gzip"
         assert kept.rec_headers.get_header("WARC-Record-ID") == f"<{visit.record_id}>"
@@ -217,21 +219,21 @@ class TestBody:
 
     def test_a_body_we_know_is_neither_read_nor_packed_again(self) -> None:
         body = b"<title>Same</title><a href=x>"
-        visit = look(body, stop=Stop(3, 9, Url(URL), digest=hashlib.sha256(body).digest()))
-        assert (visit.outcome, visit.note) == (Outcome.FETCHED, "unchanged")
-        assert (visit.links, visit.response, visit.request, visit.record_id) == ((), b"", b"", "")
+        visit = look(body, stop=FetchTask(3, 9, Url(URL), digest=hashlib.sha256(body).digest()))
+        assert (visit.outcome, visit.detail) == (Outcome.FETCHED, "unchanged")
+        assert (visit.links, visit.response_record, visit.request_record, visit.record_id) == ((), b"", b"", "")
         assert visit.head.startswith(b"HTTP/1.1 200 OK\r\n")
 
     @pytest.mark.parametrize("algorithm", ["sha256", "sha1"])
     def test_records_carry_the_digest_asked_for(self, algorithm: str) -> None:
         visit = look(b"<p>", digest=algorithm)
-        kept = record(visit.response)
+        kept = record(visit.response_record)
         kept.content_stream().read()  # the reader checks the digests
         assert kept.rec_headers.get_header("WARC-Payload-Digest").startswith(f"{algorithm}:")
         assert visit.digest == hashlib.sha256(b"<p>").digest()
 
     def test_requests_can_be_left_out(self) -> None:
-        assert look(b"<p>", keep_requests=False).request == b""
+        assert look(b"<p>", keep_requests=False).request_record == b""
 
 
 class TestAlike:
@@ -243,66 +245,68 @@ class TestAlike:
         """What was looked at, and what was said of it; the last version is OLD, and the archive has lost it."""
         asked: list[object] = []
 
-        def marks(page: Document | Glance, known: Known) -> dict[str, bytes]:
+        def marks(page: Document | ScanResult, known: FingerprintInput) -> dict[str, bytes]:
             asked.append(page)
             return {**worker_marks(page, known)}
 
-        kept = Kept("lost.warc.gz", 0, 9, "utf-8", left=sift(self.OLD) if left is None else left)
-        stop = Stop(3, 9, Url(URL), digest=hashlib.sha256(self.OLD).digest(), last=kept)
+        kept = StoredVersion(
+            "lost.warc.gz", 0, 9, "utf-8", stable_hash=compute_stable_hash(self.OLD) if left is None else left
+        )
+        stop = FetchTask(3, 9, Url(URL), digest=hashlib.sha256(self.OLD).digest(), last_version=kept)
         return asked, look(new, *headers, stop=stop, marks=marks, archive="/nowhere")
 
     def test_a_glance_is_enough_and_it_is_said_to_be_as_it_was(self) -> None:
         [page], visit = self.seen(self.NEW)
-        assert isinstance(page, Glance)
-        assert visit.marks["before"] == visit.marks["after"]
-        assert "signature" not in visit.marks
+        assert isinstance(page, ScanResult)
+        assert visit.fingerprints["before"] == visit.fingerprints["after"]
+        assert "signature" not in visit.fingerprints
         assert [link.url for link in visit.links] == ["http://a.test/dir/x"]
-        assert left_of(visit.marks["sieve"], visit.digest) == sift(self.OLD)
+        assert unpack_stable_hash(visit.fingerprints["sieve"], visit.digest) == compute_stable_hash(self.OLD)
 
     def test_where_more_differs_it_is_marked(self) -> None:
         [page], visit = self.seen(self.NEW.replace(b"tide", b"wave"))
         assert isinstance(page, Document)
-        assert is_current(visit.marks["signature"])
-        assert left_of(visit.marks["sieve"], visit.digest) not in (b"", sift(self.OLD))
+        assert is_current_fingerprint(visit.fingerprints["signature"])
+        assert unpack_stable_hash(visit.fingerprints["sieve"], visit.digest) not in (b"", compute_stable_hash(self.OLD))
 
     def test_where_nobody_knows_what_was_left_it_is_marked(self) -> None:
-        assert is_current(self.seen(self.NEW, left=b"")[1].marks["signature"])
+        assert is_current_fingerprint(self.seen(self.NEW, left=b"")[1].fingerprints["signature"])
 
     def test_in_another_charset_the_same_letters_are_others(self) -> None:
         [page], visit = self.seen(self.NEW, "Content-Type: text/html; charset=koi8-r")
         assert isinstance(page, Document)
-        assert is_current(visit.marks["signature"])
-        assert visit.marks["sieve"] == b""
+        assert is_current_fingerprint(visit.fingerprints["signature"])
+        assert visit.fingerprints["sieve"] == b""
 
     def test_without_the_library_all_that_came_is_marked(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        left = sift(self.OLD)
-        monkeypatch.setattr("sanderling.fingerprint.fast.stable_hash._sifter", None)
-        assert is_current(self.seen(self.NEW, left=left)[1].marks["signature"])
+        left = compute_stable_hash(self.OLD)
+        monkeypatch.setattr("sanderling.fingerprint.fast.stable_hash._native_hasher", None)
+        assert is_current_fingerprint(self.seen(self.NEW, left=left)[1].fingerprints["signature"])
 
 
 class TestOnTheRoad:
     """The same with a real server."""
 
-    def visit(self, road: Road, stop: Stop, host: Host, settings: FetchSettings = LOCAL) -> Visit:
+    def visit(self, road: Road, stop: FetchTask, host: Host, settings: FetchSettings = LOCAL) -> Visit:
         trip = road.trip(settings)
-        trip.accept(Itinerary(host, (stop,), (), Robots(host, 404, b"", 0.0, 1e12), 0.0))
+        trip.submit(FetchBatch(host, (stop,), (), RobotsTxt(host, 404, b"", 0.0, 1e12), 0.0))
         return bring_home(trip).visits[0]
 
     def test_a_second_visit_asks_whether_it_changed(self, road: Road) -> None:
         server = road.server({"/t": tagged})
         url = Url(f"{server.host}/t")
-        first = self.visit(road, Stop(1, 1, url), server.host)
-        again = self.visit(road, Stop(1, 2, url, etag=first.etag, last_modified=first.last_modified), server.host)
+        first = self.visit(road, FetchTask(1, 1, url), server.host)
+        again = self.visit(road, FetchTask(1, 2, url, etag=first.etag, last_modified=first.last_modified), server.host)
         assert (first.outcome, again.outcome, again.status) == (Outcome.FETCHED, Outcome.NOT_MODIFIED, 304)
-        assert again.response == b""
+        assert again.response_record == b""
         assert again.head.startswith(b"HTTP/1.1 304 Not Modified\r\n")
         assert server.requests[1].headers["if-modified-since"] == "Tue, 01 Oct 2024 10:00:00 GMT"
 
     def test_the_request_record_is_what_was_sent_but_for_secrets(self, road: Road) -> None:
         server = road.server({"/t": tagged})
         settings = FetchSettings(allow_private=True, headers=("Accept-Language: nl",), basic_auth={"127.0.0.1": "a:b"})
-        stop = Stop(1, 1, Url(f"{server.host}/t?a=b%2f"), etag='"old"')
-        kept = record(self.visit(road, stop, server.host, settings).request)
+        stop = FetchTask(1, 1, Url(f"{server.host}/t?a=b%2f"), etag='"old"')
+        kept = record(self.visit(road, stop, server.host, settings).request_record)
         stored = kept.http_headers.to_ascii_bytes() + kept.raw_stream.read()
         sent = [line for line in server.requests[0].raw.split(b"\r\n") if not line.startswith(b"Authorization: ")]
         assert b"Authorization: Basic" in server.requests[0].raw
@@ -312,8 +316,10 @@ class TestOnTheRoad:
         server = road.server({"/t": tagged})
         secret = ("Cookie: a=b", "authorization: Bearer tide", "Proxy-Authorization: Basic eDp5", "X-Api-Key: tide")
         headers = ("Accept-Language: nl", "Accept:", "X-Empty: ", *secret, "Host: shore.test")
-        stop = Stop(1, 1, Url(f"{server.host}/t"))
-        kept = record(self.visit(road, stop, server.host, FetchSettings(allow_private=True, headers=headers)).request)
+        stop = FetchTask(1, 1, Url(f"{server.host}/t"))
+        kept = record(
+            self.visit(road, stop, server.host, FetchSettings(allow_private=True, headers=headers)).request_record
+        )
         sent = server.requests[0].raw.split(b"\r\n")
         hidden = [line.encode() for line in secret]
         assert set(hidden) < set(sent)
@@ -322,8 +328,8 @@ class TestOnTheRoad:
 
     def test_redirects_and_errors_are_archived_too(self, road: Road) -> None:
         server = road.server({"/r": lambda guest: guest.answer(b"moved", "Location: /t", status="301 Moved")})
-        moved = self.visit(road, Stop(1, 1, Url(f"{server.host}/r")), server.host)
-        missing = self.visit(road, Stop(1, 1, Url(f"{server.host}/none")), server.host)
+        moved = self.visit(road, FetchTask(1, 1, Url(f"{server.host}/r")), server.host)
+        missing = self.visit(road, FetchTask(1, 1, Url(f"{server.host}/none")), server.host)
         assert moved.location == f"{server.host}/t"
-        assert record(moved.response).http_headers.get_statuscode() == "301"
-        assert record(missing.response).http_headers.get_statuscode() == "404"
+        assert record(moved.response_record).http_headers.get_statuscode() == "301"
+        assert record(missing.response_record).http_headers.get_statuscode() == "404"

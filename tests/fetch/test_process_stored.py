@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.fetch.process import stored_body
-from sanderling.models import Kept
-from sanderling.warc.packer import Exchange, pack_request, pack_response
+from sanderling.fetch.process import read_stored_body
+from sanderling.models import StoredVersion
+from sanderling.warc.packer import HttpExchange, pack_request, pack_response
 
 BODY = b"<p>the tide\r\n\r\ncomes in</p>\r\n\r\n"
 
@@ -15,25 +15,25 @@ BODY = b"<p>the tide\r\n\r\ncomes in</p>\r\n\r\n"
 def packed(body: bytes, coding: str = "") -> bytes:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
     head += f"Content-Encoding: {coding}\r\n".encode() if coding else b""
-    return pack_response(Exchange("http://a.test/", 0.0, head + b"\r\n", body)).member
+    return pack_response(HttpExchange("http://a.test/", 0.0, head + b"\r\n", body)).member
 
 
-def kept(folder: Path, member: bytes, cut: int = 0) -> Kept:
+def kept(folder: Path, member: bytes, cut: int = 0) -> StoredVersion:
     (folder / "a.warc.gz").write_bytes(b"before" + member[: len(member) - cut] + b"behind" * (not cut))
-    return Kept("a.warc.gz", 6, len(member))
+    return StoredVersion("a.warc.gz", 6, len(member))
 
 
 @pytest.mark.parametrize("coding", ["", "gzip"])
 def test_a_body_is_read_as_it_was_packed(tmp_path: Path, coding: str) -> None:
     body = gzip.compress(BODY) if coding else BODY
-    assert stored_body(str(tmp_path), kept(tmp_path, packed(body, coding)), 1 << 20) == BODY
+    assert read_stored_body(str(tmp_path), kept(tmp_path, packed(body, coding)), 1 << 20) == BODY
 
 
 def test_what_is_no_whole_answer_is_nothing(tmp_path: Path) -> None:
-    request = pack_request(Exchange("http://a.test/", 0.0, b"GET / HTTP/1.1\r\n\r\n"), "urn:uuid:1").member
-    assert stored_body(str(tmp_path), kept(tmp_path, request), 1 << 20) == b""
-    assert stored_body(str(tmp_path), kept(tmp_path, packed(BODY), cut=9), 1 << 20) == b""
-    assert stored_body(str(tmp_path), kept(tmp_path, b"no gzip at all"), 1 << 20) == b""
-    assert stored_body(str(tmp_path), kept(tmp_path, packed(gzip.compress(BODY)[:-9], "gzip")), 1 << 20) == b""
-    assert stored_body(str(tmp_path), kept(tmp_path, packed(bytes(9 << 20))), 1 << 20) == b""
-    assert stored_body(str(tmp_path), Kept("away.warc.gz", 0, 9), 1 << 20) == b""
+    request = pack_request(HttpExchange("http://a.test/", 0.0, b"GET / HTTP/1.1\r\n\r\n"), "urn:uuid:1").member
+    assert read_stored_body(str(tmp_path), kept(tmp_path, request), 1 << 20) == b""
+    assert read_stored_body(str(tmp_path), kept(tmp_path, packed(BODY), cut=9), 1 << 20) == b""
+    assert read_stored_body(str(tmp_path), kept(tmp_path, b"no gzip at all"), 1 << 20) == b""
+    assert read_stored_body(str(tmp_path), kept(tmp_path, packed(gzip.compress(BODY)[:-9], "gzip")), 1 << 20) == b""
+    assert read_stored_body(str(tmp_path), kept(tmp_path, packed(bytes(9 << 20))), 1 << 20) == b""
+    assert read_stored_body(str(tmp_path), StoredVersion("away.warc.gz", 0, 9), 1 << 20) == b""

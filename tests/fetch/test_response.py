@@ -4,28 +4,28 @@ import pycurl
 import pytest
 from msgspec.structs import replace
 
-from sanderling.fetch.curl_transfer import Ask, Reply
-from sanderling.fetch.host_queue import door_of
+from sanderling.fetch.curl_transfer import FetchRequest, FetchResponse
+from sanderling.fetch.host_queue import parse_endpoint
 from sanderling.fetch.response import (
-    conditions,
-    fault,
-    is_over,
-    judge,
-    retry_after,
-    text,
-    validator,
-    wants_cookie,
-    wants_no_conditions,
+    build_conditional_headers,
+    classify_status,
+    classify_transport_error,
+    decode_header,
+    decode_validator,
+    is_cookie_redirect,
+    is_past_date,
+    is_precondition_failed,
+    parse_retry_after,
 )
 from sanderling.models import Host, Outcome, Reason
 
 URL = "http://a.test/dir/page?q=1"
-ASK = Ask(URL, door_of(Host("http://a.test")), None)
+ASK = FetchRequest(URL, parse_endpoint(Host("http://a.test")), None)
 NOW = 1_700_000_000.0  # Tue, 14 Nov 2023 22:13:20 GMT
 
 
-def reply(error: int = pycurl.E_OK, note: str = "", body: bytes = b"", **rest: object) -> Reply:
-    return Reply(ASK, [b"HTTP/1.1 200 OK\r\n", b"\r\n"], body, 0.1, error=error, note=note, **rest)  # type: ignore[arg-type]
+def reply(error: int = pycurl.E_OK, note: str = "", body: bytes = b"", **rest: object) -> FetchResponse:
+    return FetchResponse(ASK, [b"HTTP/1.1 200 OK\r\n", b"\r\n"], body, 0.1, curl_error=error, detail=note, **rest)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -36,9 +36,9 @@ def reply(error: int = pycurl.E_OK, note: str = "", body: bytes = b"", **rest: o
         (204, Outcome.FETCHED, Reason.NONE),
         (206, Outcome.RETRY, Reason.BROKEN_RESPONSE),
         (300, Outcome.FAILED, Reason.HTTP_ERROR),
-        (301, Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE),
+        (301, Outcome.FAILED, Reason.REDIRECT_WITHOUT_TARGET),
         (305, Outcome.FAILED, Reason.HTTP_ERROR),
-        (308, Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE),
+        (308, Outcome.FAILED, Reason.REDIRECT_WITHOUT_TARGET),
         (310, Outcome.FAILED, Reason.HTTP_ERROR),
         (304, Outcome.RETRY, Reason.BROKEN_RESPONSE),
         (401, Outcome.FAILED, Reason.HTTP_ERROR),
@@ -54,7 +54,7 @@ def reply(error: int = pycurl.E_OK, note: str = "", body: bytes = b"", **rest: o
     ],
 )
 def test_each_status_has_its_outcome(status: int, outcome: Outcome, reason: Reason) -> None:
-    verdict = judge(status, {}, reply(), NOW)
+    verdict = classify_status(status, {}, reply(), NOW)
     assert (verdict.outcome, verdict.reason) == (outcome, reason)
 
 
@@ -74,22 +74,22 @@ def test_each_status_has_its_outcome(status: int, outcome: Outcome, reason: Reas
     ],
 )
 def test_a_part_that_is_all_of_a_page_is_the_page(fields: dict[bytes, bytes], size: int, outcome: Outcome) -> None:
-    assert judge(206, fields, reply(body=b"x" * size), NOW).outcome is outcome
+    assert classify_status(206, fields, reply(body=b"x" * size), NOW).outcome is outcome
 
 
 def test_of_a_part_that_is_all_of_a_page_we_may_take_less() -> None:
     fields = {b"content-range": b"bytes 0-24/25"}
-    assert judge(206, fields, reply(body=b"x" * 20, cut=True), NOW).outcome is Outcome.FETCHED
+    assert classify_status(206, fields, reply(body=b"x" * 20, cut=True), NOW).outcome is Outcome.FETCHED
 
 
 @pytest.mark.parametrize(("status", "target"), [(300, URL), (399, URL), (305, ""), (306, "")])
 def test_a_preferred_choice_is_followed_and_a_proxy_is_no_place(status: int, target: str) -> None:
-    assert judge(status, {b"location": URL.encode()}, reply(), NOW).location == target
+    assert classify_status(status, {b"location": URL.encode()}, reply(), NOW).location == target
 
 
 def test_not_modified_is_an_answer_only_to_who_asked() -> None:
-    asked = Reply(replace(ASK, conditions=(b'If-None-Match: "a"',)), [], b"", 0.1)
-    assert judge(304, {}, asked, NOW).outcome is Outcome.NOT_MODIFIED
+    asked = FetchResponse(replace(ASK, conditional_headers=(b'If-None-Match: "a"',)), [], b"", 0.1)
+    assert classify_status(304, {}, asked, NOW).outcome is Outcome.NOT_MODIFIED
 
 
 @pytest.mark.parametrize(
@@ -105,15 +105,15 @@ def test_not_modified_is_an_answer_only_to_who_asked() -> None:
     ],
 )
 def test_a_redirect_is_resolved_to_a_wire_url(location: bytes, target: str) -> None:
-    assert judge(302, {b"location": location}, reply(), NOW).location == target
+    assert classify_status(302, {b"location": location}, reply(), NOW).location == target
 
 
 @pytest.mark.parametrize(
     "location", [b"file:///etc/passwd", b"javascript:alert(1)", b"http://", b"gopher://a/", b"http://a b/"]
 )
 def test_a_redirect_out_of_the_web_leads_nowhere(location: bytes) -> None:
-    verdict = judge(302, {b"location": location}, reply(), NOW)
-    assert (verdict.outcome, verdict.reason) == (Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE)
+    verdict = classify_status(302, {b"location": location}, reply(), NOW)
+    assert (verdict.outcome, verdict.reason) == (Outcome.FAILED, Reason.REDIRECT_WITHOUT_TARGET)
 
 
 @pytest.mark.parametrize(
@@ -133,11 +133,11 @@ def test_a_redirect_out_of_the_web_leads_nowhere(location: bytes) -> None:
     ],
 )
 def test_retry_after_is_read_in_seconds_and_as_a_date(value: bytes, seconds: float) -> None:
-    assert retry_after(value, NOW) == seconds
+    assert parse_retry_after(value, NOW) == seconds
 
 
 def test_a_busy_server_that_names_a_time_is_left_alone_for_it() -> None:
-    verdict = judge(503, {b"retry-after": b"60"}, reply(), NOW)
+    verdict = classify_status(503, {b"retry-after": b"60"}, reply(), NOW)
     assert (verdict.outcome, verdict.reason, verdict.retry_after) == (Outcome.RETRY, Reason.RATE_LIMITED, 60.0)
 
 
@@ -157,19 +157,19 @@ def test_a_busy_server_that_names_a_time_is_left_alone_for_it() -> None:
     ],
 )
 def test_each_error_of_curl_has_its_reason(error: int, outcome: Outcome, reason: Reason) -> None:
-    verdict = fault(reply(error, "what curl said"))
+    verdict = classify_transport_error(reply(error, "what curl said"))
     assert verdict is not None
-    assert (verdict.outcome, verdict.reason, verdict.note) == (outcome, reason, "what curl said")
+    assert (verdict.outcome, verdict.reason, verdict.detail) == (outcome, reason, "what curl said")
 
 
 def test_our_own_reason_comes_before_curls() -> None:
-    verdict = fault(reply(pycurl.E_WRITE_ERROR, why=Reason.TOO_LARGE))
+    verdict = classify_transport_error(reply(pycurl.E_WRITE_ERROR, why=Reason.TOO_LARGE))
     assert verdict is not None
     assert (verdict.outcome, verdict.reason) == (Outcome.SKIPPED, Reason.TOO_LARGE)
 
 
 def test_what_was_dropped_for_want_of_room_goes_back_unharmed() -> None:
-    verdict = fault(reply(pycurl.E_WRITE_ERROR, crowded=True))
+    verdict = classify_transport_error(reply(pycurl.E_WRITE_ERROR, crowded=True))
     assert verdict is not None
     assert (verdict.outcome, verdict.reason) == (Outcome.RETURNED, Reason.NONE)
 
@@ -177,34 +177,34 @@ def test_what_was_dropped_for_want_of_room_goes_back_unharmed() -> None:
 @pytest.mark.parametrize("status", [301, 302, 412])
 def test_a_head_that_was_cut_asks_for_nothing(status: int) -> None:
     lines = [b"HTTP/1.1 %d X\r\n" % status, b"Location: " + URL.encode() + b"\r\n", b"Set-Cookie: a=b\r\n"]
-    ask = replace(ASK, conditions=(b'If-None-Match: "a"',))
-    cut, whole = Reply(ask, lines, b"", 0.1), Reply(ask, [*lines, b"\r\n"], b"", 0.1)
-    assert wants_cookie(whole) or wants_no_conditions(whole)
-    assert not wants_cookie(cut)
-    assert not wants_no_conditions(cut)
+    ask = replace(ASK, conditional_headers=(b'If-None-Match: "a"',))
+    cut, whole = FetchResponse(ask, lines, b"", 0.1), FetchResponse(ask, [*lines, b"\r\n"], b"", 0.1)
+    assert is_cookie_redirect(whole) or is_precondition_failed(whole)
+    assert not is_cookie_redirect(cut)
+    assert not is_precondition_failed(cut)
 
 
 def test_a_whole_answer_has_no_fault() -> None:
-    assert fault(reply()) is None
+    assert classify_transport_error(reply()) is None
 
 
 @pytest.mark.parametrize("raw", [None, b"", b'"a\x00b"', b'"a\rb"', b"x" * 513])
 def test_a_validator_that_could_not_be_sent_back_is_dropped(raw: bytes | None) -> None:
-    assert validator(raw) == ""
+    assert decode_validator(raw) == ""
 
 
 def test_a_validator_goes_back_byte_for_byte() -> None:
-    assert conditions(validator(b'W/"caf\xe9"'), "") == (b'If-None-Match: W/"caf\xe9"',)
-    assert conditions("", "yesterday") == (b"If-Modified-Since: yesterday",)
-    assert conditions("", "") == ()
+    assert build_conditional_headers(decode_validator(b'W/"caf\xe9"'), "") == (b'If-None-Match: W/"caf\xe9"',)
+    assert build_conditional_headers("", "yesterday") == (b"If-Modified-Since: yesterday",)
+    assert build_conditional_headers("", "") == ()
 
 
 def test_header_text_is_utf8_or_else_latin1() -> None:
-    assert text("caf\u00e9".encode()) == text("caf\u00e9".encode("latin-1")) == "caf\u00e9"
+    assert decode_header("caf\u00e9".encode()) == decode_header("caf\u00e9".encode("latin-1")) == "caf\u00e9"
 
 
 def test_what_is_past_is_over_and_what_is_no_date_is_not() -> None:
-    assert is_over("2023-11-13", NOW)
-    assert not is_over("2023-11-14", NOW)  # the day is not over
-    assert not is_over("soon", NOW)
-    assert not is_over("", NOW)
+    assert is_past_date("2023-11-13", NOW)
+    assert not is_past_date("2023-11-14", NOW)  # the day is not over
+    assert not is_past_date("soon", NOW)
+    assert not is_past_date("", NOW)

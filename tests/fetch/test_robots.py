@@ -2,16 +2,24 @@
 
 import pytest
 
-from sanderling.fetch.robots import BODY_LIMIT, CRAWL_DELAY_CAP, SITEMAPS_LIMIT, Rules, deciding_line, expiry, rules_for
-from sanderling.models import Host, Robots
+from sanderling.fetch.robots import (
+    MAX_BODY_BYTES,
+    MAX_CRAWL_DELAY,
+    MAX_SITEMAPS,
+    RobotsRules,
+    build_robots_rules,
+    compute_robots_expiry,
+    find_deciding_line,
+)
+from sanderling.models import Host, RobotsTxt
 
 PAGE = "http://x.org/page"
 OUT = "Disallow: /\n"
 KEEP_OUT = f"User-agent: *\n{OUT}"
 
 
-def _rules(body: bytes, status: int = 200) -> Rules:
-    return rules_for(Robots(Host("http://x.org"), status, body, 0.0, 0.0), "sanderling")
+def _rules(body: bytes, status: int = 200) -> RobotsRules:
+    return build_robots_rules(RobotsTxt(Host("http://x.org"), status, body, 0.0, 0.0), "sanderling")
 
 
 @pytest.mark.parametrize(
@@ -22,41 +30,41 @@ def _rules(body: bytes, status: int = 200) -> Rules:
     ],
 )
 def test_the_status_decides_before_the_body(status: int, allowed: bool) -> None:
-    assert _rules(b"User-agent: *\nDisallow: /", status).allowed(PAGE) is allowed
+    assert _rules(b"User-agent: *\nDisallow: /", status).is_allowed(PAGE) is allowed
 
 
 def test_an_unreachable_file_closes_the_host_even_if_its_body_allows() -> None:
-    assert not _rules(b"User-agent: *\nAllow: /", 503).allowed(PAGE)
+    assert not _rules(b"User-agent: *\nAllow: /", 503).is_allowed(PAGE)
 
 
 def test_an_empty_file_allows_everything() -> None:
-    assert _rules(b"").allowed(PAGE)
-    assert _rules(b"").crawl_delay() is None
+    assert _rules(b"").is_allowed(PAGE)
+    assert _rules(b"").get_crawl_delay() is None
 
 
 def test_our_own_group_wins_over_the_group_for_all() -> None:
     rules = _rules(b"User-agent: *\nDisallow: /\n\nUser-agent: SANDERLING/0.1\nDisallow: /private")
-    assert rules.allowed(PAGE)
-    assert not rules.allowed("http://x.org/private/a")
+    assert rules.is_allowed(PAGE)
+    assert not rules.is_allowed("http://x.org/private/a")
 
 
 @pytest.mark.parametrize("agent", ["sand", "sanderlings", "my-sanderling", "ling", "s"])
 def test_part_of_our_name_is_not_our_name(agent: str) -> None:
-    assert _rules(f"User-agent: {agent}\nDisallow: /".encode()).allowed(PAGE)
+    assert _rules(f"User-agent: {agent}\nDisallow: /".encode()).is_allowed(PAGE)
 
 
 @pytest.mark.parametrize("agent", ["*", "* everybody", "heron, *", "heron,Sanderling/2, knot", "SANDERLING (any)"])
 def test_whoever_names_us_speaks_to_us(agent: str) -> None:
-    assert not _rules(f"User-agent: {agent}\nDisallow: /".encode()).allowed(PAGE)
+    assert not _rules(f"User-agent: {agent}\nDisallow: /".encode()).is_allowed(PAGE)
 
 
 @pytest.mark.parametrize("agent", ["heron, knot", "*heron", "heron sanderling", ", ,", ""])
 def test_whoever_names_others_does_not(agent: str) -> None:
-    assert _rules(f"User-agent: {agent}\nDisallow: /".encode()).allowed(PAGE)
+    assert _rules(f"User-agent: {agent}\nDisallow: /".encode()).is_allowed(PAGE)
 
 
 def test_robots_txt_itself_is_always_allowed() -> None:
-    assert _rules(b"User-agent: *\nDisallow: /").allowed("http://x.org/robots.txt")
+    assert _rules(b"User-agent: *\nDisallow: /").is_allowed("http://x.org/robots.txt")
 
 
 @pytest.mark.parametrize(
@@ -64,35 +72,35 @@ def test_robots_txt_itself_is_always_allowed() -> None:
     [
         ("Crawl-delay: 7", 7.0),
         ("Crawl-delay: 0.5", 0.5),
-        ("Crawl-delay: 100000", CRAWL_DELAY_CAP),
+        ("Crawl-delay: 100000", MAX_CRAWL_DELAY),
         ("Crawl-delay: -1", None),
         ("Crawl-delay: nan", None),
         ("Crawl-delay: inf", None),
         ("Request-rate: 2/10s", 5.0),
-        ("Request-rate: 1/7d", CRAWL_DELAY_CAP),
+        ("Request-rate: 1/7d", MAX_CRAWL_DELAY),
         ("Crawl-delay: 3\nRequest-rate: 1/2s", 3.0),
     ],
 )
 def test_a_delay_is_granted_up_to_a_cap(wish: str, seconds: float | None) -> None:
-    assert _rules(f"User-agent: *\n{wish}".encode()).crawl_delay() == seconds
+    assert _rules(f"User-agent: *\n{wish}".encode()).get_crawl_delay() == seconds
 
 
 @pytest.mark.parametrize("record", ["Crawl-delay: 5", "Request-rate: 1/5s", "Host: x.org", "Sitemap: /map.xml", "# 5"])
 @pytest.mark.parametrize(("first", "second"), [("*", "heron"), ("heron", "*"), ("sanderling", "heron")])
 def test_other_records_between_agents_do_not_end_the_group(record: str, first: str, second: str) -> None:
     rules = _rules(f"User-agent: {first}\n{record}\nUser-agent: {second}\nDisallow: /".encode())
-    assert not rules.allowed(PAGE)
+    assert not rules.is_allowed(PAGE)
 
 
 @pytest.mark.parametrize(("first", "second", "delay"), [("*", "heron", 5.0), ("heron", "*", None)])
 def test_delay_between_agents_is_for_those_named_before(first: str, second: str, delay: float | None) -> None:
     rules = _rules(f"User-agent: {first}\nCrawl-delay: 5\nUser-agent: {second}\nDisallow: /a".encode())
-    assert rules.crawl_delay() == delay
+    assert rules.get_crawl_delay() == delay
 
 
 def test_rule_ends_the_agents_of_a_group() -> None:
     body = b"User-agent: *\nDisallow: /x\nCrawl-delay: 5\nUser-agent: heron\nDisallow: /"
-    assert (_rules(body).allowed(PAGE), _rules(body).crawl_delay()) == (True, 5.0)
+    assert (_rules(body).is_allowed(PAGE), _rules(body).get_crawl_delay()) == (True, 5.0)
 
 
 def test_sitemaps_are_kept_as_urls() -> None:
@@ -103,24 +111,24 @@ def test_sitemaps_are_kept_as_urls() -> None:
 
 
 def test_endless_sitemaps_end() -> None:
-    body = b"".join(b"Sitemap: /%d\n" % n for n in range(2 * SITEMAPS_LIMIT))
-    assert len(_rules(body).sitemaps) == SITEMAPS_LIMIT
+    body = b"".join(b"Sitemap: /%d\n" % n for n in range(2 * MAX_SITEMAPS))
+    assert len(_rules(body).sitemaps) == MAX_SITEMAPS
 
 
 def test_a_file_is_read_up_to_the_limit_and_to_the_last_whole_line() -> None:
-    padding = b"#" * (BODY_LIMIT - 60) + b"\n"
+    padding = b"#" * (MAX_BODY_BYTES - 60) + b"\n"
     body = b"User-agent: *\n" + padding + b"Disallow: /page\nAllow: /" + b"x" * 100
-    assert len(body) > BODY_LIMIT
-    assert not _rules(body).allowed(PAGE)
-    assert _rules(b"User-agent: *\n" + b"#" * BODY_LIMIT + b"\nDisallow: /page").allowed(PAGE)
+    assert len(body) > MAX_BODY_BYTES
+    assert not _rules(body).is_allowed(PAGE)
+    assert _rules(b"User-agent: *\n" + b"#" * MAX_BODY_BYTES + b"\nDisallow: /page").is_allowed(PAGE)
 
 
 def test_a_web_page_instead_of_rules_allows_everything() -> None:
-    assert _rules(b"<!DOCTYPE html><html><body>\n<p>Allow us\n<p>Not found</body></html>").allowed(PAGE)
+    assert _rules(b"<!DOCTYPE html><html><body>\n<p>Allow us\n<p>Not found</body></html>").is_allowed(PAGE)
 
 
 def test_rules_inside_a_web_page_are_still_rules() -> None:
-    assert not _rules(b"<html><body><pre>User-agent: *<br>Disallow: /page</pre></body></html>").allowed(PAGE)
+    assert not _rules(b"<html><body><pre>User-agent: *<br>Disallow: /page</pre></body></html>").is_allowed(PAGE)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +141,7 @@ def test_rules_inside_a_web_page_are_still_rules() -> None:
     ],
 )
 def test_odd_bytes_do_not_hide_a_rule(body: bytes) -> None:
-    assert not _rules(body).allowed(PAGE)
+    assert not _rules(body).is_allowed(PAGE)
 
 
 HOSTILE = {
@@ -151,8 +159,8 @@ HOSTILE = {
 @pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_file_is_read_in_bounds(body: bytes) -> None:
     rules = _rules(body)
-    assert rules.allowed("http://x.org/" + "a" * 2000) in (True, False)
-    assert rules.allowed("http://x.org/zebra")
+    assert rules.is_allowed("http://x.org/" + "a" * 2000) in (True, False)
+    assert rules.is_allowed("http://x.org/zebra")
 
 
 @pytest.mark.parametrize(
@@ -172,7 +180,7 @@ def test_a_hostile_file_is_read_in_bounds(body: bytes) -> None:
     ],
 )
 def test_an_answer_is_believed_for_a_day_at_most(status: int, headers: dict[str, str], seconds: int) -> None:
-    assert expiry(status, headers, 1000.0) == 1000.0 + seconds
+    assert compute_robots_expiry(status, headers, 1000.0) == 1000.0 + seconds
 
 
 @pytest.mark.parametrize(
@@ -188,5 +196,5 @@ def test_an_answer_is_believed_for_a_day_at_most(status: int, headers: dict[str,
     ],
 )
 def test_the_line_that_decides_can_be_named(body: str, path: str, line: str) -> None:
-    robots = Robots(Host("http://x.org"), 200, body.encode(), 0.0, 0.0)
-    assert deciding_line(robots, "sanderling", "http://x.org" + path) == line
+    robots = RobotsTxt(Host("http://x.org"), 200, body.encode(), 0.0, 0.0)
+    assert find_deciding_line(robots, "sanderling", "http://x.org" + path) == line

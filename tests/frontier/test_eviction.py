@@ -6,36 +6,43 @@ import pytest
 from tests.support.site import Page, Site, html, tree
 
 from sanderling.cli import main
-from sanderling.config.settings import Fetching, Limits, Order, Politeness, Scope, Workers
-from sanderling.crawl.session import Request, Summary, crawl
-from sanderling.search.index import open_index
-from sanderling.search.indexer import catch_up
-from sanderling.storage.collection import read_collection
-from sanderling.storage.queries import pages, skipped
+from sanderling.config.settings import (
+    HttpSettings,
+    LimitSettings,
+    OrderingSettings,
+    PolitenessSettings,
+    ScopeSettings,
+    WorkerSettings,
+)
+from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl
+from sanderling.search.index import open_search_index
+from sanderling.search.indexer import update_index
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import load_pages, load_skipped_urls
 
 
-def go(site: Site, folder: Path, keep: int, order: Order | None = None, limit: int = 0) -> Summary:
-    request = Request(
+def go(site: Site, folder: Path, keep: int, order: OrderingSettings | None = None, limit: int = 0) -> CrawlSummary:
+    request = CrawlRequest(
         seeds=(site.root + "/",),
-        scope=Scope(sitemaps=False),
-        limits=Limits(keep=keep, limit=limit),
-        politeness=Politeness(delay=0),
-        fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=1),
-        order=order or Order(),
+        scope=ScopeSettings(sitemaps=False),
+        limits=LimitSettings(keep=keep, limit=limit),
+        politeness=PolitenessSettings(delay=0),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=1),
+        ordering=order or OrderingSettings(),
     )
     return crawl(folder, request)
 
 
 def kept(folder: Path) -> set[str]:
-    with read_collection(folder) as collection:
-        return {"/" + row.url.split("/", 3)[3] for row in pages(collection.db)}
+    with open_collection_read_only(folder) as collection:
+        return {"/" + row.url.split("/", 3)[3] for row in load_pages(collection.db)}
 
 
 def left(folder: Path) -> dict[str, str]:
-    with read_collection(folder) as collection:
-        rows = skipped(collection.db, "u.reason = 'evicted'")
-        return {"/" + row.url.split("/", 3)[3]: row.note for row in rows}
+    with open_collection_read_only(folder) as collection:
+        rows = load_skipped_urls(collection.db, "u.reason = 'evicted'")
+        return {"/" + row.url.split("/", 3)[3]: row.detail for row in rows}
 
 
 def famous(size: int = 120, best: int = 10) -> dict[str, Page]:
@@ -63,26 +70,26 @@ def test_the_best_pages_stay_and_the_record_says_why_others_left(tmp_path: Path)
 
 def test_what_is_no_better_is_not_even_fetched(tmp_path: Path) -> None:
     with Site(tree(400, fan=3)) as site:
-        summary = go(site, tmp_path, keep=40, order=Order(order="breadth"))
+        summary = go(site, tmp_path, keep=40, order=OrderingSettings(order="breadth"))
         assert summary.finish_reason == "done"
         assert summary.pages == 40
         assert sum(site.hits.values()) < 200
-    with read_collection(tmp_path) as collection:
-        assert any(True for _ in skipped(collection.db, "u.reason = 'limit'"))
-        assert max(row.depth for row in pages(collection.db)) <= 4
+    with open_collection_read_only(tmp_path) as collection:
+        assert any(True for _ in load_skipped_urls(collection.db, "u.reason = 'limit'"))
+        assert max(row.depth for row in load_pages(collection.db)) <= 4
 
 
 @pytest.mark.parametrize("name", ["depth", "pvalue", "coverage", "opic", "hits", "sitemap", "0.5*opic+0.5*breadth"])
 def test_every_ordering_keeps_so_many_and_no_more(tmp_path: Path, name: str) -> None:
     with Site(famous(80)) as site:
-        assert go(site, tmp_path, keep=25, order=Order(order=name)).pages == 25
+        assert go(site, tmp_path, keep=25, order=OrderingSettings(order=name)).pages == 25
 
 
 def test_a_focused_collection_keeps_the_relevant_pages(tmp_path: Path) -> None:
     site_pages = {"/": html(*(f"/p{n}" for n in range(60)))}
     site_pages |= {f"/p{n}": html("/", text="vacuum tables" if n % 6 == 0 else "roses") for n in range(60)}
     with Site(site_pages) as site:
-        go(site, tmp_path, keep=10, order=Order(query="vacuum tables"))
+        go(site, tmp_path, keep=10, order=OrderingSettings(query="vacuum tables"))
     assert kept(tmp_path) == {f"/p{n}" for n in range(0, 60, 6)}
 
 
@@ -96,12 +103,12 @@ def test_a_larger_size_brings_pages_back_and_no_size_brings_all(tmp_path: Path) 
 def test_what_left_is_found_no_more_but_its_history_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Site(famous()) as site:
         go(site, tmp_path, keep=0, limit=60)
-        catch_up(tmp_path)
+        update_index(tmp_path)
         before = kept(tmp_path)
         go(site, tmp_path, keep=30)
-        catch_up(tmp_path)
+        update_index(tmp_path)
         gone = sorted(before & set(left(tmp_path)))
-        index = open_index(tmp_path / "index", write=False)
+        index = open_search_index(tmp_path / "index", write=False)
         assert index is not None
         assert gone
         assert all(index.get(site.root + path) is None for path in gone)

@@ -5,23 +5,25 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.db.connection import Connection, connect, migrate
+from sanderling.db.connection import Connection, apply_migrations, connect_sqlite
 from sanderling.db.schema.frontier import MIGRATIONS
-from sanderling.frontier.hosts import Hosts
-from sanderling.frontier.politeness import Pace
-from sanderling.frontier.queue import Queue
-from sanderling.frontier.requeue import leave_out, queue_all, queue_pages
-from sanderling.frontier.url_store import Book, Entry
-from sanderling.models import Candidate, Reason, State, Url
+from sanderling.frontier.hosts import HostStore
+from sanderling.frontier.politeness import Politeness
+from sanderling.frontier.queue import UrlQueue
+from sanderling.frontier.requeue import dequeue_urls, requeue_pages, requeue_urls
+from sanderling.frontier.url_store import FrontierEntry, UrlStore
+from sanderling.models import CandidateUrl, Reason, Url, UrlState
 
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Connection]:
     """A book with four pages of one host: visited, gone, failed and waiting."""
-    db = connect(tmp_path / "x.db")
-    migrate(db, {"frontier": MIGRATIONS})
-    states = (State.VISITED, State.GONE, State.FAILED, State.QUEUED)
-    Book(db).add([Entry(Candidate(Url(f"http://a/{state}"), rank=9.0), state) for state in states], 0)
+    db = connect_sqlite(tmp_path / "x.db")
+    apply_migrations(db, {"frontier": MIGRATIONS})
+    states = (UrlState.VISITED, UrlState.GONE, UrlState.FAILED, UrlState.QUEUED)
+    UrlStore(db).insert_and_enqueue(
+        [FrontierEntry(CandidateUrl(Url(f"http://a/{state}"), rank=9.0), state) for state in states], 0
+    )
     yield db
     db.close()
 
@@ -30,21 +32,21 @@ def queued(db: Connection) -> tuple[list[int], int]:
     """What waits, in its order, and how many the hosts say."""
     rows = db.execute("SELECT q.url FROM queue AS q JOIN urls AS u ON u.id = q.url WHERE u.state = 'queued'"
                       " ORDER BY q.rank").fetchall()  # fmt: skip
-    return [url for (url,) in rows], Queue(db, Pace()).waiting()
+    return [url for (url,) in rows], UrlQueue(db, Politeness()).count_queued()
 
 
 def test_a_page_that_is_named_twice_waits_once(db: Connection) -> None:
-    queue_pages(db, [2, 1, 2, 3, 4, 1])
+    requeue_pages(db, [2, 1, 2, 3, 4, 1])
     assert queued(db) == ([2, 1, 4], 3)
 
 
 def test_all_are_queued_whatever_became_of_them(db: Connection) -> None:
-    queue_all(db, [(3, 1, 2.0), (1, 1, 1.0)])
+    requeue_urls(db, [(3, 1, 2.0), (1, 1, 1.0)])
     assert queued(db) == ([1, 3, 4], 3)
 
 
 def test_what_is_left_out_no_longer_waits(db: Connection) -> None:
-    leave_out(db, [(4, State.SKIPPED, Reason.EXCLUDED)])
+    dequeue_urls(db, [(4, UrlState.SKIPPED, Reason.EXCLUDED)])
     assert queued(db) == ([], 0)
-    assert Hosts(db).next_opening() is None
+    assert HostStore(db).get_next_ready_time() is None
     assert db.execute("SELECT state, reason FROM urls WHERE id = 4").fetchone() == ("skipped", "excluded")

@@ -3,50 +3,50 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.frontier.url_cache import MET, Leaving, Occurrences
+from sanderling.frontier.url_cache import OCCURRENCE_UNIT, EvictionPolicy, UrlCache
 
 
 def test_a_url_is_counted_each_time_it_is_met() -> None:
-    cache = Occurrences()
-    cache.keep(1, 77)
-    assert (cache.look(1), cache.look(1), cache.look(2)) == (77, 77, None)
-    assert (cache.count(1), cache.count(2)) == (3, 0)
+    cache = UrlCache()
+    cache.put(1, 77)
+    assert (cache.get(1), cache.get(1), cache.get(2)) == (77, 77, None)
+    assert (cache.get_occurrences(1), cache.get_occurrences(2)) == (3, 0)
 
 
 def test_the_rarest_go_first_and_of_those_the_ones_met_longest_ago() -> None:
-    cache = Occurrences(8)
+    cache = UrlCache(8)
     for key in range(8):
-        cache.keep(key, key)
+        cache.put(key, key)
     for key in (0, 1, 2, 3):
-        cache.look(key)
-    cache.keep(8, 8)
+        cache.get(key)
+    cache.put(8, 8)
     assert list(cache.values) == [6, 7, 0, 1, 2, 3, 8]
 
 
 def test_without_counting_the_ones_met_longest_ago_go() -> None:
-    cache = Occurrences(8, Leaving.LRU)
+    cache = UrlCache(8, EvictionPolicy.LRU)
     for key in range(8):
-        cache.keep(key, key)
+        cache.put(key, key)
     for key in (0, 0, 1):
-        cache.look(key)
-    cache.keep(8, 8)
+        cache.get(key)
+    cache.put(8, 8)
     assert list(cache.values) == [4, 5, 6, 7, 0, 1, 8]
-    assert cache.evicted == 2
+    assert cache.evictions == 2
 
 
 def test_another_value_keeps_the_count() -> None:
-    cache = Occurrences()
-    cache.keep(1, 5)
-    cache.look(1)
-    cache.keep(1, 6)
-    assert (cache.count(1), cache.look(1)) == (2, 6)
+    cache = UrlCache()
+    cache.put(1, 5)
+    cache.get(1)
+    cache.put(1, 6)
+    assert (cache.get_occurrences(1), cache.get(1)) == (2, 6)
 
 
-@given(st.lists(st.integers(0, 40)), st.sampled_from(Leaving))
-def test_it_never_holds_more_than_it_may_nor_another_value(keys: list[int], policy: Leaving) -> None:
-    cache = Occurrences(8, policy)
+@given(st.lists(st.integers(0, 40)), st.sampled_from(EvictionPolicy))
+def test_it_never_holds_more_than_it_may_nor_another_value(keys: list[int], policy: EvictionPolicy) -> None:
+    cache = UrlCache(8, policy)
     for key in keys:
-        if cache.look(key) is None:
-            cache.keep(key, key * 3)
+        if cache.get(key) is None:
+            cache.put(key, key * 3)
         assert len(cache.values) <= 8
-        assert all(packed % MET == known * 3 for known, packed in cache.values.items())
+        assert all(packed % OCCURRENCE_UNIT == known * 3 for known, packed in cache.values.items())

@@ -11,31 +11,33 @@ import pytest
 from tests.hostile.server import PAGES, HostileServer
 from tests.support.site import Page, Site, html, tree
 
-from sanderling.config.settings import Fetching, Limits, Politeness, Scope, Workers
-from sanderling.crawl.session import Request, crawl
-from sanderling.storage.collection import read_collection
-from sanderling.storage.queries import pages, skipped
+from sanderling.config.settings import HttpSettings, LimitSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl.session import CrawlRequest, crawl
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import load_pages, load_skipped_urls
 
 SRC = Path(__file__).parent.parent.parent / "src"
 COMMAND = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())"]
 
 
-def visit(folder: Path, *seeds: str, limits: Limits | None = None, exclude: tuple[str, ...] = ()) -> dict[str, str]:
+def visit(
+    folder: Path, *seeds: str, limits: LimitSettings | None = None, exclude: tuple[str, ...] = ()
+) -> dict[str, str]:
     """Crawl with short patience; give each URL its fate."""
     crawl(
         folder,
-        Request(
+        CrawlRequest(
             seeds=seeds,
-            scope=Scope(exclude=exclude),
-            limits=limits or Limits(time_limit=90),
-            politeness=Politeness(delay=0, concurrency=8, backoff=0.2),
-            fetching=Fetching(allow_private=True, timeout=6, max_body=3_000_000),
-            workers=Workers(migrants=2),
+            scope=ScopeSettings(exclude=exclude),
+            limits=limits or LimitSettings(time_limit=90),
+            politeness=PolitenessSettings(delay=0, concurrency=8, backoff=0.2),
+            fetching=HttpSettings(allow_private=True, timeout=6, max_body=3_000_000),
+            workers=WorkerSettings(workers=2),
         ),
     )
-    with read_collection(folder) as collection:
-        fates = {row.url: str(row.status) for row in pages(collection.db)}
-        fates.update({row.url: f"{row.state} {row.reason}" for row in skipped(collection.db)})
+    with open_collection_read_only(folder) as collection:
+        fates = {row.url: str(row.status) for row in load_pages(collection.db)}
+        fates.update({row.url: f"{row.state} {row.reason}" for row in load_skipped_urls(collection.db)})
     return fates
 
 
@@ -54,11 +56,11 @@ def test_what_came_of_a_body_that_was_cut_off_counts_as_downloaded(tmp_path: Pat
     with HostileServer() as server:
         summary = crawl(
             tmp_path,
-            Request(
+            CrawlRequest(
                 seeds=(server.host + "/endless-chunks", server.host + "/endless-body"),
-                politeness=Politeness(delay=0),
-                fetching=Fetching(allow_private=True, max_body=300_000),
-                workers=Workers(migrants=1),
+                politeness=PolitenessSettings(delay=0),
+                fetching=HttpSettings(allow_private=True, max_body=300_000),
+                workers=WorkerSettings(workers=1),
             ),
         )
         assert (summary.skipped, summary.pages) == (2, 0)
@@ -69,7 +71,7 @@ def test_a_host_that_wants_a_day_is_left_to_the_next_run(tmp_path: Path) -> None
     with HostileServer() as server:
         fates = visit(tmp_path, server.host + "/busy-for-ever")
         assert fates == {server.host + "/busy-for-ever": "queued rate_limited"}
-        with read_collection(tmp_path) as collection:
+        with open_collection_read_only(tmp_path) as collection:
             assert collection.db.execute("SELECT finish_reason FROM runs").fetchall() == [("held",)]
 
 
@@ -88,7 +90,7 @@ def test_traps_without_end_are_bounded(tmp_path: Path) -> None:
             super().answer(handler)  # type: ignore[arg-type]
 
     with Trap({"/": html()}) as site:
-        fates = visit(tmp_path, site.root + "/", limits=Limits(limit=400))
+        fates = visit(tmp_path, site.root + "/", limits=LimitSettings(limit=400))
         assert sum(fate == "skipped trap" for fate in fates.values()) > 100
         deepest = max(url.partition("?")[0].count("/more") for url, fate in fates.items() if fate == "200")
         assert deepest <= 3
@@ -98,7 +100,7 @@ def test_traps_without_end_are_bounded(tmp_path: Path) -> None:
 def test_a_page_with_a_hundred_thousand_links_is_cut_not_swallowed(tmp_path: Path) -> None:
     links = "".join(f"<a href=/n{n}>x</a>" for n in range(100_000))
     with Site({"/": Page(links.encode())}) as site:
-        fates = visit(tmp_path, site.root + "/", limits=Limits(limit=1))
+        fates = visit(tmp_path, site.root + "/", limits=LimitSettings(limit=1))
         assert 9_000 < len(fates) <= 10_001
 
 

@@ -15,12 +15,12 @@ SIZE, GROWTH = 2000, 8
 TOLERATED = 3.0  # linear expressions have 1, quadratic ones 8: time per character of the large input and the small one
 INPUTS = {
     "attribute": (xml_scanner._ATTRIBUTE, "a", ""),
-    "robots name": (robots_meta._NAMES.__self__, "a", ""),  # type: ignore[attr-defined]
-    "last word": (counters.LAST, "a", "1"),
-    "temperature": (timestamps.WARMTH, "0", "a"),
-    "moment": (timestamps.MOMENT, " ", "x"),
-    "string": (scripts.TEXTS, '\\"', ""),
-    "link": (changelist_parser.LN, "<rs:ln ", ""),
+    "robots name": (robots_meta._find_names.__self__, "a", ""),  # type: ignore[attr-defined]
+    "last word": (counters.LAST_WORD, "a", "1"),
+    "temperature": (timestamps.TEMPERATURE, "0", "a"),
+    "moment": (timestamps.TIMESTAMP, " ", "x"),
+    "string": (scripts.STRING_LITERAL, '\\"', ""),
+    "link": (changelist_parser.LINK_TAG_PATTERN, "<rs:ln ", ""),
 }
 
 

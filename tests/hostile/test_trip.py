@@ -10,10 +10,10 @@ import pytest
 from tests.hostile.server import CUT_HEADS, Behaviour, HostileServer, cut_head
 
 import sanderling
-from sanderling.fetch.fetch_loop import Trip
+from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.fetch.process import no_marks
-from sanderling.models import Itinerary, Outcome, Reason, Stop, Url, Visit
+from sanderling.fetch.process import skip_fingerprints
+from sanderling.models import FetchBatch, FetchTask, Outcome, Reason, Url, Visit
 
 SOURCE = Path(sanderling.__file__).parents[1]
 CALM = FetchSettings(allow_private=True, max_body=12_000_000)
@@ -28,12 +28,12 @@ def server() -> Iterator[HostileServer]:
 
 def visit_all(server: HostileServer, *paths: str, settings: FetchSettings = CALM) -> dict[str, Visit]:
     """Send one migrant to these paths and wait until it has been everywhere."""
-    trip = Trip(settings, no_marks)
-    stops = tuple(Stop(n, 1, Url(server.host + path)) for n, path in enumerate(paths))
-    trip.accept(Itinerary(server.host, stops, delay_seconds=0, connections=min(len(stops), 60)))
+    trip = FetchLoop(settings, skip_fingerprints)
+    stops = tuple(FetchTask(n, 1, Url(server.host + path)) for n, path in enumerate(paths))
+    trip.submit(FetchBatch(server.host, stops, delay_seconds=0, max_connections=min(len(stops), 60)))
     visits: list[Visit] = []
     while trip.load:
-        visits += trip.work(1).visits
+        visits += trip.run_for(1).visits
     trip.close()
     return {visit.url.removeprefix(server.host): visit for visit in visits}
 
@@ -64,10 +64,10 @@ FATES = {
     "/hop/7": (Outcome.REDIRECT, Reason.NONE),
     "/redirect": (Outcome.REDIRECT, Reason.NONE),
     "/redirect-self": (Outcome.REDIRECT, Reason.NONE),
-    "/redirect-file": (Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE),
-    "/redirect-nowhere": (Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE),
-    "/moved-with-a-note": (Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE),
-    "/found-with-a-note": (Outcome.FAILED, Reason.REDIRECT_TO_NOWHERE),
+    "/redirect-file": (Outcome.FAILED, Reason.REDIRECT_WITHOUT_TARGET),
+    "/redirect-nowhere": (Outcome.FAILED, Reason.REDIRECT_WITHOUT_TARGET),
+    "/moved-with-a-note": (Outcome.FAILED, Reason.REDIRECT_WITHOUT_TARGET),
+    "/found-with-a-note": (Outcome.FAILED, Reason.REDIRECT_WITHOUT_TARGET),
     "/choices": (Outcome.FAILED, Reason.HTTP_ERROR),
     "/choices-preferred": (Outcome.REDIRECT, Reason.NONE),
     "/use-proxy": (Outcome.FAILED, Reason.HTTP_ERROR),
@@ -112,7 +112,7 @@ def test_every_misbehaviour_has_its_named_end(server: HostileServer) -> None:
 
 def test_cut_head_is_not_archived_and_its_robots_txt_keeps_us_out(server: HostileServer) -> None:
     visits = visit_all(server, *CUT_HEADS)
-    assert {bool(visit.response or visit.head or visit.digest) for visit in visits.values()} == {False}
+    assert {bool(visit.response_record or visit.head or visit.digest) for visit in visits.values()} == {False}
     with HostileServer(robots=cut_head(b"HTTP/1.1 404 Not Found\r\n")) as other:
         visit = visit_all(other, "/")["/"]
     assert (visit.outcome, visit.reason) == (Outcome.RETURNED, Reason.ROBOTS_UNREACHABLE)
@@ -122,14 +122,14 @@ def test_cut_head_is_not_archived_and_its_robots_txt_keeps_us_out(server: Hostil
 def test_what_an_answer_that_leads_nowhere_names_is_followed(server: HostileServer, path: str) -> None:
     visit = visit_all(server, path)[path]
     assert [link.url for link in visit.links] == [f"{server.host}/elsewhere", f"{server.host}/there"]
-    assert (visit.digest, visit.title, bool(visit.response)) == (b"", "", True), "it is archived, and no page"
+    assert (visit.digest, visit.title, bool(visit.response_record)) == (b"", "", True), "it is archived, and no page"
 
 
 def test_who_makes_us_wait_is_left(server: HostileServer) -> None:
     visits = visit_all(server, "/drip", "/drip-head", "/silent", settings=HASTY)
     assert {path: (visit.outcome, visit.reason) for path, visit in visits.items()} == {
-        "/drip": (Outcome.RETRY, Reason.SLOW),
-        "/drip-head": (Outcome.RETRY, Reason.SLOW),
+        "/drip": (Outcome.RETRY, Reason.TOO_SLOW),
+        "/drip-head": (Outcome.RETRY, Reason.TOO_SLOW),
         "/silent": (Outcome.RETRY, Reason.TIMEOUT),
     }
 
@@ -143,7 +143,7 @@ def test_a_drip_under_the_idle_limit_ends_with_the_whole_time(server: HostileSer
 def test_an_endless_bomb_is_left_at_the_limit(server: HostileServer) -> None:
     visit = visit_all(server, "/endless-bomb", settings=FetchSettings(allow_private=True, max_body=100_000))
     assert [(seen.outcome, seen.reason) for seen in visit.values()] == [(Outcome.SKIPPED, Reason.TOO_LARGE)]
-    assert all(seen.note.startswith("more than ") for seen in visit.values())
+    assert all(seen.detail.startswith("more than ") for seen in visit.values())
 
 
 def test_what_could_be_read_was_read(server: HostileServer) -> None:
@@ -201,17 +201,17 @@ def scrambled(data: bytes, chance: Random) -> bytes:
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (500_000_000, 500_000_000))
-from sanderling.fetch.process import no_marks
+from sanderling.fetch.process import skip_fingerprints
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.fetch.fetch_loop import Trip
-from sanderling.models import Itinerary, Stop
+from sanderling.fetch.fetch_loop import FetchLoop
+from sanderling.models import FetchBatch, FetchTask
 host, *paths = sys.argv[1:]
-trip = Trip(FetchSettings(allow_private=True, max_body=12_000_000), no_marks)
-stops = tuple(Stop(n, 1, host + path) for n, path in enumerate(paths))
-trip.accept(Itinerary(host, stops, delay_seconds=0.0, connections=4))
+loop = FetchLoop(FetchSettings(allow_private=True, max_body=12_000_000), skip_fingerprints)
+tasks = tuple(FetchTask(n, 1, host + path) for n, path in enumerate(paths))
+loop.submit(FetchBatch(host, tasks, delay_seconds=0.0, max_connections=4))
 seen = 0
-while trip.load:
-    seen += len(trip.work(1.0).visits)
+while loop.load:
+    seen += len(loop.run_for(1.0).visits)
 print(seen)
 """
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.html.declared_encoding import encoding_of
-from sanderling.html.parser import parse
+from sanderling.html.declared_encoding import find_declared_encoding
+from sanderling.html.parser import parse_html
 
 PIECES = (
     *(b"<meta charset=", b"<META CHARSET='", b"utf-8", b"koi8-r", b'"', b"'", b">", b" ", b"/>", b"<!--", b"-->"),
@@ -47,13 +47,13 @@ PIECES = (
     ],
 )
 def test_an_encoding_is_known_where_it_is_easily_said(body: bytes, charset: str, encoding: str) -> None:
-    assert encoding_of(body, charset) == encoding
+    assert find_declared_encoding(body, charset) == encoding
     if encoding:
-        assert parse(body, charset).encoding == encoding
+        assert parse_html(body, charset).encoding == encoding
 
 
 @given(seed=st.integers(0, 1 << 40))
 def test_what_is_said_is_what_the_parser_finds(seed: int) -> None:
     dice = Random(seed)
     body = b"".join(dice.choices(PIECES, k=dice.choice([2, 4, 8]))) + dice.choice([b"", b"<meta charset=utf-8>"])
-    assert encoding_of(body, "") in ("", parse(body).encoding)
+    assert find_declared_encoding(body, "") in ("", parse_html(body).encoding)

@@ -2,15 +2,15 @@
 
 import pytest
 
-from sanderling.discovery.sitemap_parser import read_sitemap
-from sanderling.html.encoding import encoding_of
+from sanderling.discovery.sitemap_parser import parse_sitemap
+from sanderling.html.encoding import detect_encoding
 
 LIST = "<urlset><url><loc>http://x/é</loc></url></urlset>"
 
 
 @pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_unicode_is_known_by_its_first_bytes(codec: str) -> None:
-    assert [entry.loc for entry in read_sitemap([LIST.encode(codec)]).entries] == ["http://x/é"]
+    assert [entry.loc for entry in parse_sitemap([LIST.encode(codec)]).entries] == ["http://x/é"]
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_unicode_is_known_by_its_first_bytes(codec: str) -> None:
 )
 def test_the_file_is_believed_before_the_server(declared: str, charset: str, codec: str) -> None:
     head = f"<?xml version='1.0' encoding='{declared}'?>" if declared else "<urlset>"
-    assert encoding_of(head.encode(), charset) == codec
+    assert detect_encoding(head.encode(), charset) == codec

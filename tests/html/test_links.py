@@ -1,12 +1,12 @@
 import pytest
 
-from sanderling.fingerprint.fast.fast_scan import glance
-from sanderling.html.links import MAX_LINKS, Extract, RawLink, extract, robots_directives
-from sanderling.html.parser import parse
+from sanderling.fingerprint.fast.fast_scan import scan_page
+from sanderling.html.links import MAX_LINKS, PageMetadata, RawLink, extract_metadata, parse_robots_directives
+from sanderling.html.parser import parse_html
 
 
-def read(html: str, url: str = "http://x.org/dir/page") -> Extract:
-    return extract(parse(html.encode()), url)
+def read(html: str, url: str = "http://x.org/dir/page") -> PageMetadata:
+    return extract_metadata(parse_html(html.encode()), url)
 
 
 def hrefs(html: str) -> list[str]:
@@ -49,9 +49,9 @@ def test_a_link_is_kept_once_with_the_first_words_said_about_it() -> None:
 )
 def test_the_words_of_two_lines_stay_two(inside: str, words: str) -> None:
     body = f"<!doctype html><a href=x>{inside}</a>".encode()
-    seen = glance(body, "utf-8")
-    assert extract(parse(body), "http://x/").links == [RawLink("x", words)]
-    assert seen is None or extract(seen, "http://x/").links == [RawLink("x", words)]
+    seen = scan_page(body, "utf-8")
+    assert extract_metadata(parse_html(body), "http://x/").links == [RawLink("x", words)]
+    assert seen is None or extract_metadata(seen, "http://x/").links == [RawLink("x", words)]
 
 
 def test_an_image_link_is_named_by_its_alternative_text() -> None:
@@ -63,7 +63,7 @@ def test_fragments_of_the_same_page_are_no_links() -> None:
 
 
 def test_the_base_element_moves_every_relative_link() -> None:
-    assert read('<base href="/other/"><a href=a>A</a>').base == "http://x.org/other/"
+    assert read('<base href="/other/"><a href=a>A</a>').base_url == "http://x.org/other/"
 
 
 def test_a_link_to_nothing_leads_to_the_base_and_without_one_to_the_page_itself() -> None:
@@ -94,7 +94,7 @@ def test_a_link_to_nothing_leads_to_the_base_and_without_one_to_the_page_itself(
     ],
 )
 def test_the_first_base_that_has_an_address_counts(head: str, base: str) -> None:
-    assert read(head).base == base
+    assert read(head).base_url == base
 
 
 def test_the_head_is_read() -> None:
@@ -122,48 +122,50 @@ def test_nofollow_is_seen_on_links_and_on_pages() -> None:
 
 
 def test_a_meta_refresh_is_a_target() -> None:
-    assert read('<meta http-equiv=refresh content="5; url=/next">').refresh == "/next"
-    assert read("<meta http-equiv=Refresh content=5><meta http-equiv=REFRESH content='0;/b'>").refresh == "/b"
-    assert read("<noscript><meta http-equiv=refresh content='0;/no-script'></noscript>").refresh == ""
-    assert read("<meta name=refresh content='0;/a'><meta http-equiv=expires content='0;/b'>").refresh == ""
+    assert read('<meta http-equiv=refresh content="5; url=/next">').refresh_target == "/next"
+    assert read("<meta http-equiv=Refresh content=5><meta http-equiv=REFRESH content='0;/b'>").refresh_target == "/b"
+    assert read("<noscript><meta http-equiv=refresh content='0;/no-script'></noscript>").refresh_target == ""
+    assert read("<meta name=refresh content='0;/a'><meta http-equiv=expires content='0;/b'>").refresh_target == ""
 
 
 def test_links_beyond_the_cap_are_counted_not_kept() -> None:
     page = read("".join(f"<a href=/{n}>x</a>" for n in range(MAX_LINKS + 7)))
     assert len(page.links) == MAX_LINKS
-    assert page.dropped == 7
+    assert page.dropped_count == 7
 
 
 def test_a_link_to_nothing_has_its_place_too() -> None:
-    page = extract(parse(b"<base href=/q/><main><p><a href=''>x</a></p></main>"), "http://x.org/", places=True)
+    page = extract_metadata(
+        parse_html(b"<base href=/q/><main><p><a href=''>x</a></p></main>"), "http://x.org/", with_tag_paths=True
+    )
     (link,) = page.links
-    assert link.place.endswith("p")
+    assert link.tag_path.endswith("p")
 
 
 def test_directives_for_other_agents_are_passed_over() -> None:
-    assert list(robots_directives("noindex, googlebot: nofollow, sanderling: none")) == ["noindex", "none"]
+    assert list(parse_robots_directives("noindex, googlebot: nofollow, sanderling: none")) == ["noindex", "none"]
 
 
 def test_directives_are_found_whatever_stands_between_them() -> None:
-    assert list(robots_directives(" NoIndex;nofollow none,, max-snippet: 5,")) == ["noindex", "nofollow", "none"]
+    assert list(parse_robots_directives(" NoIndex;nofollow none,, max-snippet: 5,")) == ["noindex", "nofollow", "none"]
 
 
 def test_a_page_may_speak_to_us_by_the_name_we_go_by() -> None:
-    tree = parse(b"<meta name=Heron content=noindex><meta name=sanderling content=nofollow>")
-    ours, theirs = extract(tree, "http://x.org/", agent="Heron"), extract(tree, "http://x.org/")
+    tree = parse_html(b"<meta name=Heron content=noindex><meta name=sanderling content=nofollow>")
+    ours, theirs = extract_metadata(tree, "http://x.org/", agent="Heron"), extract_metadata(tree, "http://x.org/")
     assert (ours.noindex, ours.nofollow) == (True, False)
     assert (theirs.noindex, theirs.nofollow) == (False, True)
 
 
 def test_the_declared_charset_wins_over_the_page_and_a_byte_order_mark_over_both() -> None:
-    assert parse(b"<meta charset=utf-8><p>\xe9", "iso-8859-1").text == "é"
-    assert parse("\ufeff<p>é".encode(), "iso-8859-1").text == "é"
-    assert parse("<p>é".encode(), "no-such-charset").text == "é"
+    assert parse_html(b"<meta charset=utf-8><p>\xe9", "iso-8859-1").text == "é"
+    assert parse_html("\ufeff<p>é".encode(), "iso-8859-1").text == "é"
+    assert parse_html("<p>é".encode(), "no-such-charset").text == "é"
 
 
 def test_the_declaration_of_xml_says_the_encoding_where_nothing_else_does() -> None:
     xml = b"<?xml version='1.0' encoding='koi8-r'?>"
-    assert parse(xml + b"<p>\xc1").text == "а"
-    assert parse(xml + b"<meta charset=iso-8859-7><p>\xe1").text == "α"
-    assert parse(xml + b"<p>\xe9", "iso-8859-1").text == "é"
-    assert parse("<?xml version='1.0' encoding='utf-16'?><p>é".encode()).text == "é"
+    assert parse_html(xml + b"<p>\xc1").text == "а"
+    assert parse_html(xml + b"<meta charset=iso-8859-7><p>\xe1").text == "α"
+    assert parse_html(xml + b"<p>\xe9", "iso-8859-1").text == "é"
+    assert parse_html("<?xml version='1.0' encoding='utf-16'?><p>é".encode()).text == "é"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sanderling.html.meta_refresh import refresh_target
+from sanderling.html.meta_refresh import parse_refresh_target
 
 
 @pytest.mark.parametrize(
@@ -23,11 +23,11 @@ from sanderling.html.meta_refresh import refresh_target
     ],
 )
 def test_a_target_is_read_as_browsers_read_it(content: str, target: str) -> None:
-    assert refresh_target(content) == target
+    assert parse_refresh_target(content) == target
 
 
 @pytest.mark.parametrize(
     "content", ["", "5", "5;", "0;url=", "next", ";url=x", "-1;url=x", "+1;url=x", "1e1;url=x", "1x;x"]
 )
 def test_a_page_that_only_reloads_has_no_target(content: str) -> None:
-    assert refresh_target(content) == ""
+    assert parse_refresh_target(content) == ""

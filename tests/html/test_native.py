@@ -7,26 +7,26 @@ import pytest
 from tests.support.native_library import compiled
 
 from sanderling.html import native
-from sanderling.html.native import LIBRARY, NATIVE, SOURCES, load
+from sanderling.html.native import LIBRARY_PATH, NATIVE, SOURCE_DIR, load_library
 
 
 def test_what_is_no_library_of_ours_is_not_loaded(tmp_path: Path) -> None:
-    assert load(tmp_path / "none.so") is None
+    assert load_library(tmp_path / "none.so") is None
     torn = tmp_path / "torn.so"
     torn.write_bytes(b"\x7fELF")
-    assert load(torn) is None
+    assert load_library(torn) is None
 
 
 def test_a_library_of_other_sources_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = compiled(tmp_path, ["-O1"])
-    assert load(library) is not None
+    assert load_library(library) is not None
     sources = tmp_path / "c"
-    shutil.copytree(SOURCES, sources)
+    shutil.copytree(SOURCE_DIR, sources)
     (sources / "tags.h").write_bytes(b"")
-    monkeypatch.setattr(native, "SOURCES", sources)
-    assert load(library) is None
+    monkeypatch.setattr(native, "SOURCE_DIR", sources)
+    assert load_library(library) is None
 
 
 def test_installing_compiled_the_library_where_there_is_a_compiler() -> None:
-    assert LIBRARY.exists() or shutil.which("cc") is None
-    assert (NATIVE is not None) is LIBRARY.exists()
+    assert LIBRARY_PATH.exists() or shutil.which("cc") is None
+    assert (NATIVE is not None) is LIBRARY_PATH.exists()

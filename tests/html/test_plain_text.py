@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.html.plain_text import is_text, plain_text
+from sanderling.html.plain_text import decode_plain_text, is_text
 
 WORDS = "Größe der Vögel: naïve, café"
 
@@ -26,17 +26,17 @@ WORDS = "Größe der Vögel: naïve, café"
     ],
 )
 def test_text_is_read_in_its_encoding(body: bytes, charset: str) -> None:
-    assert plain_text(body, charset) == WORDS
+    assert decode_plain_text(body, charset) == WORDS
     assert is_text(body)
 
 
 def test_a_character_cut_at_the_end_is_no_other_encoding() -> None:
-    assert plain_text(WORDS.encode()[:-1]) == WORDS[:-1] + "\ufffd"
+    assert decode_plain_text(WORDS.encode()[:-1]) == WORDS[:-1] + "\ufffd"
 
 
 def test_a_foreign_letter_at_the_end_is_not_taken_for_one_that_was_cut() -> None:
-    assert plain_text("caf\xe9".encode("latin-1")) == "caf\xe9"
-    assert plain_text("Gr\xf6\xdfe".encode("latin-1"), "nobody-knows") == "Gr\xf6\xdfe"
+    assert decode_plain_text("caf\xe9".encode("latin-1")) == "caf\xe9"
+    assert decode_plain_text("Gr\xf6\xdfe".encode("latin-1"), "nobody-knows") == "Gr\xf6\xdfe"
 
 
 def test_wide_text_is_text_where_its_server_says_so() -> None:
@@ -51,10 +51,10 @@ def test_what_a_server_calls_text_may_be_none(body: bytes) -> None:
 
 @pytest.mark.parametrize("charset", ["idna", "undefined", "punycode", "base64", "utf-16", "unicode_escape", "rot13"])
 def test_a_charset_that_is_none_means_nothing(charset: str) -> None:
-    assert plain_text(WORDS.encode(), charset) == WORDS
+    assert decode_plain_text(WORDS.encode(), charset) == WORDS
 
 
 @given(st.binary(max_size=2000), st.text(max_size=20))
 def test_no_bytes_and_no_charset_break_it(body: bytes, charset: str) -> None:
     is_text(body)
-    plain_text(body, charset)
+    decode_plain_text(body, charset)

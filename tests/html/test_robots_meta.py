@@ -2,7 +2,7 @@
 
 import pytest
 
-from sanderling.html.robots_meta import robots_tag, until_of
+from sanderling.html.robots_meta import parse_robots_tag, parse_unavailable_after
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from sanderling.html.robots_meta import robots_tag, until_of
     ],
 )
 def test_x_robots_tag_is_read_as_far_as_it_is_meant_for_us(value: str, verdict: tuple[bool, bool]) -> None:
-    assert robots_tag(value, "Sanderling") == verdict
+    assert parse_robots_tag(value, "Sanderling") == verdict
 
 
 @pytest.mark.parametrize(
@@ -45,4 +45,4 @@ def test_x_robots_tag_is_read_as_far_as_it_is_meant_for_us(value: str, verdict: 
     ],
 )
 def test_a_tag_may_say_until_when_a_page_is_there(value: str, until: str) -> None:
-    assert until_of(value, "Sanderling") == until
+    assert parse_unavailable_after(value, "Sanderling") == until

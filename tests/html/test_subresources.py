@@ -2,8 +2,8 @@
 
 import pytest
 
-from sanderling.html.parser import parse
-from sanderling.html.subresources import candidates, references
+from sanderling.html.parser import parse_html
+from sanderling.html.subresources import find_subresources, parse_srcset
 
 
 def test_images_scripts_and_style_sheets_are_spelled_out() -> None:
@@ -11,12 +11,12 @@ def test_images_scripts_and_style_sheets_are_spelled_out() -> None:
         "<link rel='Shortcut Icon' href=i><link rel=stylesheet href=s><link rel=next href=n><script src=c></script>"
         "<script>var x</script><img src=a><video src=v poster=p></video><input type=IMAGE src=b><input type=text src=t>"
     )
-    assert list(references(parse(page.encode()))) == ["i", "s", "c", "a", "p", "b"]
+    assert list(find_subresources(parse_html(page.encode()))) == ["i", "s", "c", "a", "p", "b"]
 
 
 def test_of_an_image_without_a_source_the_choice_is_taken() -> None:
     page = "<img src=a srcset='b 2x'><img srcset='c 1x, d 2x'><img src='data:,x' srcset='data:,y 1x, e 2x'><img>"
-    assert list(references(parse(page.encode()))) == ["a", "c", "d", "e"]
+    assert list(find_subresources(parse_html(page.encode()))) == ["a", "c", "d", "e"]
 
 
 @pytest.mark.parametrize(
@@ -35,4 +35,4 @@ def test_of_an_image_without_a_source_the_choice_is_taken() -> None:
     ],
 )
 def test_a_choice_of_images_is_parted_as_browsers_part_it(srcset: str, addresses: list[str]) -> None:
-    assert candidates(srcset) == addresses
+    assert parse_srcset(srcset) == addresses

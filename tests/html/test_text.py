@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.content.extract import blocks
-from sanderling.html.parser import parse
-from sanderling.html.text import spelled, text, words_of
+from sanderling.content.extract import extract_blocks
+from sanderling.html.parser import parse_html
+from sanderling.html.text import get_element_text, normalize_text, render_text
 
 
 def lines(markup: str) -> list[str]:
-    return [line.strip() for line in text(parse(markup.encode())).split("\n") if line.strip()]
+    return [line.strip() for line in render_text(parse_html(markup.encode())).split("\n") if line.strip()]
 
 
 def test_each_block_is_a_line() -> None:
@@ -58,59 +58,59 @@ def test_the_end_of_a_block_ends_a_line_wherever_it_stands(markup: str, expected
 
 
 def test_reading_leaves_the_tree_as_it_was() -> None:
-    tree = parse(b"<table><tr><th>a<td>b</table><form><a><p>c</p>d</a><select><option>e</select></form>")
+    tree = parse_html(b"<table><tr><th>a<td>b</table><form><a><p>c</p>d</a><select><option>e</select></form>")
     before = tree.html
-    text(tree)
+    render_text(tree)
     assert tree.html == before
 
 
 def test_what_reads_the_same_is_spelled_the_same() -> None:
-    assert spelled("The \u201ccarrier\u201d isn\u2019t\u2026") == spelled('The "carrier" isn\'t...')
-    assert spelled("Cafe\u0301 \u2014 open") == spelled("Caf\u00e9 - open")
-    assert spelled("Fees \u00b6\n# Refunds\nBaggage#") == spelled("Fees\nRefunds\nBaggage")
-    assert spelled("a#b") != spelled("ab")
-    assert spelled("FEES #\n#") == spelled("FEES\n")
-    assert spelled("Java and C#") != spelled("Java and C")
-    assert spelled("F#\nG") != spelled("F\nG")
-    assert spelled("60 \u20ac") != spelled("60 $")
+    assert normalize_text("The \u201ccarrier\u201d isn\u2019t\u2026") == normalize_text('The "carrier" isn\'t...')
+    assert normalize_text("Cafe\u0301 \u2014 open") == normalize_text("Caf\u00e9 - open")
+    assert normalize_text("Fees \u00b6\n# Refunds\nBaggage#") == normalize_text("Fees\nRefunds\nBaggage")
+    assert normalize_text("a#b") != normalize_text("ab")
+    assert normalize_text("FEES #\n#") == normalize_text("FEES\n")
+    assert normalize_text("Java and C#") != normalize_text("Java and C")
+    assert normalize_text("F#\nG") != normalize_text("F\nG")
+    assert normalize_text("60 \u20ac") != normalize_text("60 $")
 
 
 def test_marks_of_direction_and_of_drawing_are_not_read() -> None:
-    assert spelled("שלום \u2068test\u2069 \u202b(x)\u202c") == spelled("שלום test (x)")
-    assert spelled("Love \u2764\ufe0f") == spelled("Love \u2764")
+    assert normalize_text("שלום \u2068test\u2069 \u202b(x)\u202c") == normalize_text("שלום test (x)")
+    assert normalize_text("Love \u2764\ufe0f") == normalize_text("Love \u2764")
 
 
 def test_what_a_font_of_icons_draws_is_not_read() -> None:
-    assert spelled("Fees \uf0c1\nNext \ue5c8") == spelled("Fees \u00b6\nNext")
-    assert spelled("\uf900") != b""
-    assert spelled("Fees \U000f0001 \U0010fffd") == b"Fees"
-    assert spelled("\ueffe\uf8ff\uff01\U000e0100") == "\uff01\U000e0100".encode()
+    assert normalize_text("Fees \uf0c1\nNext \ue5c8") == normalize_text("Fees \u00b6\nNext")
+    assert normalize_text("\uf900") != b""
+    assert normalize_text("Fees \U000f0001 \U0010fffd") == b"Fees"
+    assert normalize_text("\ueffe\uf8ff\uff01\U000e0100") == "\uff01\U000e0100".encode()
 
 
 def test_a_page_of_nothing_but_icons_is_spelled_in_one_go() -> None:
     every = "".join(map(chr, range(0xE000, 0xF900)))
     began = process_time()
-    assert spelled(every * 150 + "x") == b"x"
+    assert normalize_text(every * 150 + "x") == b"x"
     assert process_time() - began < 5  # seconds; letter by letter it took 15
 
 
 def test_lines_are_spelled_each_for_itself() -> None:
     lines = ["## a", "#", "b #", "c\u2013d", "", "\u0301e#", "ten \u2126 of \uf900", "Caf\u00e9", "e\u0301"]
-    assert spelled("\n".join(lines)).split(b"\n") == [spelled(line) for line in lines]
+    assert normalize_text("\n".join(lines)).split(b"\n") == [normalize_text(line) for line in lines]
 
 
 @given(st.text(st.sampled_from("aeK\n#\u00e9\u0301\u0323\u0327\u0915\u093c\u1100\u1161\u2126\u212a\uf900")))
 def test_letters_are_spelled_in_one(words: str) -> None:
-    letters = spelled(words)
+    letters = normalize_text(words)
     assert is_normalized("NFC", letters.decode())
-    assert letters.split(b"\n") == [spelled(line) for line in words.split("\n")]
+    assert letters.split(b"\n") == [normalize_text(line) for line in words.split("\n")]
 
 
 def test_scripts_are_no_words_of_an_element() -> None:
     page = b"<p>a<b> b<script>x()</script></b><style>p{}</style><svg><title>c</title></svg><i><title>t</title> d</i>"
-    element = parse(page).find("p")
+    element = parse_html(page).find("p")
     assert element is not None
-    assert words_of(element) == "a bc d"
+    assert get_element_text(element) == "a bc d"
 
 
 class Failing:
@@ -126,9 +126,9 @@ class Failing:
         return getattr(self._tree, name)
 
 
-@pytest.mark.parametrize(("read", "what"), [(text, "to_text"), (blocks, "to_annotated_text")])
+@pytest.mark.parametrize(("read", "what"), [(render_text, "to_text"), (extract_blocks, "to_annotated_text")])
 def test_a_tree_is_left_as_it_was_whatever_fails(read: Any, what: str) -> None:
-    tree = parse(b"<table><tr><th hidden>a<td>b</table>")
+    tree = parse_html(b"<table><tr><th hidden>a<td>b</table>")
     before = tree.html
     with pytest.raises(RuntimeError):
         read(Failing(tree, what))

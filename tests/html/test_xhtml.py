@@ -2,9 +2,9 @@
 
 import pytest
 
-from sanderling.html.parser import parse
-from sanderling.html.text import text
-from sanderling.html.xhtml import closed
+from sanderling.html.parser import parse_html
+from sanderling.html.text import render_text
+from sanderling.html.xhtml import expand_self_closed_tags
 
 PAGE = """<?xml version="1.0" encoding="{2}"?>
 <html xmlns="http://www.w3.org/1999/xhtml"><head>{0}<title>Ferries&nbsp;é</title></head><body>{1}<hr/>
@@ -13,7 +13,7 @@ SCRIPT = '<script src="x.js"/>'
 
 
 def words(page: bytes, charset: str = "") -> list[str]:
-    return text(parse(page, charset)).split()
+    return render_text(parse_html(page, charset)).split()
 
 
 def page(head: str = "", start: str = "", encoding: str = "utf-8") -> bytes:
@@ -23,8 +23,8 @@ def page(head: str = "", start: str = "", encoding: str = "utf-8") -> bytes:
 @pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-1", "windows-1252"])
 def test_an_element_that_is_closed_in_its_own_tag_swallows_nothing(encoding: str) -> None:
     for hungry in (SCRIPT, "<style/>", '<script src="x.js" />', SCRIPT + "<script>1</script>"):
-        tree = parse(page(hungry, encoding=encoding))
-        assert text(tree).split() == ["The", "boat", "leaves", "at", "noon.", "Fares"]
+        tree = parse_html(page(hungry, encoding=encoding))
+        assert render_text(tree).split() == ["The", "boat", "leaves", "at", "noon.", "Fares"]
         assert [link.text for link in tree.find_all("a")] == ["", "Fares"]
         title = tree.find("title")
         assert title is not None
@@ -37,15 +37,17 @@ def test_an_element_that_is_closed_in_its_own_tag_swallows_nothing(encoding: str
 def test_a_page_is_read_alike_by_whoever_was_told_its_charset_and_whoever_found_it(encoding: str, charset: str) -> None:
     said = f'<meta http-equiv="content-type" content="text/html; charset={encoding}"/>'
     body = page(said + SCRIPT, "<a id='é'/>").partition(b"\n")[2].decode().encode(encoding)
-    tree = parse(body, charset)
-    assert text(tree).split() == words(body, (tree.encoding or "").lower())
-    assert "<a id='é'></a>".encode(encoding) in closed(body)
-    assert closed(b"\xef\xbb\xbf" + body) == b"\xef\xbb\xbf" + closed(body)
+    tree = parse_html(body, charset)
+    assert render_text(tree).split() == words(body, (tree.encoding or "").lower())
+    assert "<a id='é'></a>".encode(encoding) in expand_self_closed_tags(body)
+    assert expand_self_closed_tags(b"\xef\xbb\xbf" + body) == b"\xef\xbb\xbf" + expand_self_closed_tags(body)
 
 
 def test_what_only_looks_like_a_tag_stays() -> None:
     said = f"<a>/></a><!-- {SCRIPT} --><p title='/'></p><b><b/></b>"
-    assert f"<a>/></a><!-- {SCRIPT} --><p title='/'></p><b><b></b></b>".encode() in closed(page(SCRIPT, said))
+    assert f"<a>/></a><!-- {SCRIPT} --><p title='/'></p><b><b></b></b>".encode() in expand_self_closed_tags(
+        page(SCRIPT, said)
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,4 +61,4 @@ def test_what_only_looks_like_a_tag_stays() -> None:
     ],
 )
 def test_a_page_that_is_no_xml_or_swallows_nothing_is_read_as_html(other: bytes) -> None:
-    assert closed(other) == other
+    assert expand_self_closed_tags(other) == other

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sanderling.http.content_type import MAX_TYPE, charset_of, is_html, mime_of
+from sanderling.http.content_type import MAX_TYPE_LENGTH, is_html, parse_charset, parse_mime_type
 
 
 @pytest.mark.parametrize(
@@ -18,11 +18,11 @@ from sanderling.http.content_type import MAX_TYPE, charset_of, is_html, mime_of
     ],
 )
 def test_of_several_types_the_last_that_is_one_counts(header: str, mime: str) -> None:
-    assert mime_of(header) == mime
+    assert parse_mime_type(header) == mime
 
 
 def test_a_type_is_short() -> None:
-    assert len(mime_of("text/" + "x" * 500)) == MAX_TYPE
+    assert len(parse_mime_type("text/" + "x" * 500)) == MAX_TYPE_LENGTH
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_type_is_short() -> None:
     ],
 )
 def test_the_first_charset_of_a_type_is_read(header: str, charset: str) -> None:
-    assert charset_of(header) == charset
+    assert parse_charset(header) == charset
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,13 @@
 import pytest
 from tests.hostile.server import bomb, gzip_of
 
-from sanderling.http.decoding import decoded
+from sanderling.http.decoding import decode_body
 from sanderling.models import Reason
 
 
 def test_a_plain_body_is_handed_on_without_a_copy() -> None:
     body = b"sand" * 1000
-    assert decoded(body, "", 10_000)[0] is body
+    assert decode_body(body, "", 10_000)[0] is body
 
 
 @pytest.mark.parametrize(
@@ -28,9 +28,9 @@ def test_a_plain_body_is_handed_on_without_a_copy() -> None:
 def test_what_can_be_undone_is_and_the_rest_has_a_reason(
     body: bytes, coding: str, result: tuple[bytes, Reason]
 ) -> None:
-    assert decoded(body, coding, 4) == result
+    assert decode_body(body, coding, 4) == result
 
 
 def test_a_bomb_goes_off_at_the_limit() -> None:
-    body, reason = decoded(bomb(), "gzip", 1_000_000)
+    body, reason = decode_body(bomb(), "gzip", 1_000_000)
     assert (len(body), reason) == (1_000_000, Reason.TOO_LARGE)

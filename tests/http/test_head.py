@@ -2,43 +2,46 @@
 
 import pytest
 
-from sanderling.http.head import has_final_head, media_type, read_head
+from sanderling.http.head import get_media_type, has_final_head, parse_head
 
 
 def test_names_are_lowered_and_the_first_of_two_counts() -> None:
     head = [b"HTTP/1.1 200 OK\r\n", b"Last-MODIFIED:  then \r\n", b"last-modified: now\r\n", b"\r\n"]
-    assert read_head(head) == (200, {b"last-modified": b"then"})
+    assert parse_head(head) == (200, {b"last-modified": b"then"})
 
 
 def test_of_several_types_the_last_that_is_one_counts() -> None:
     head = [b"HTTP/1.1 200 OK\r\n", b"Content-Type: text/plain\r\n", b"Content-Type: text/html; charset=x\r\n"]
-    assert media_type(read_head([*head, b"Content-Type: none\r\n", b"\r\n"])[1]) == "text/html"
+    assert get_media_type(parse_head([*head, b"Content-Type: none\r\n", b"\r\n"])[1]) == "text/html"
 
 
 def test_headers_that_are_lists_are_joined() -> None:
     head = [b"HTTP/2 200\r\n", b"content-encoding: gzip\r\n", b"content-encoding: br\r\n", b"x-robots-tag: a\r\n"]
-    assert read_head([*head, b"x-robots-tag: b\r\n"])[1] == {b"content-encoding": b"gzip, br", b"x-robots-tag": b"a\nb"}
+    assert parse_head([*head, b"x-robots-tag: b\r\n"])[1] == {
+        b"content-encoding": b"gzip, br",
+        b"x-robots-tag": b"a\nb",
+    }
 
 
 def test_interim_answers_leave_nothing_behind() -> None:
     head = [b"HTTP/1.1 103 Early\r\n", b'ETag: "early"\r\n', b"\r\n", b"HTTP/1.1 404 No\r\n", b"\r\n"]
-    assert read_head(head) == (404, {})
+    assert parse_head(head) == (404, {})
 
 
 def test_what_follows_the_body_is_no_part_of_the_head() -> None:
     head = [b"HTTP/1.1 200 OK\r\n", b"X: y\r\n", b"\r\n", b"Content-Encoding: br\r\n", b"X: z\r\n", b"\r\n"]
-    assert read_head(head) == (200, {b"x": b"y"})
+    assert parse_head(head) == (200, {b"x": b"y"})
 
 
 def test_a_header_that_is_called_like_a_status_line_is_none() -> None:
-    assert read_head([b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 404: x\r\n", b"X: y\r\n"])[0] == 200
+    assert parse_head([b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 404: x\r\n", b"X: y\r\n"])[0] == 200
 
 
 @pytest.mark.parametrize(
     "line", [b"HTTP/1.1\r\n", b"HTTP/1.1 banana\r\n", b"HTTP/1.1 20 OK\r\n", b"HTTP/1.1 \xb2\xb2\xb2\r\n"]
 )
 def test_a_status_that_is_none_is_zero(line: bytes) -> None:
-    assert read_head([line])[0] == 0
+    assert parse_head([line])[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -52,12 +55,12 @@ def test_a_status_that_is_none_is_zero(line: bytes) -> None:
     ],
 )
 def test_a_media_type_is_short_and_has_no_parameters(value: bytes, mime: str) -> None:
-    assert media_type({b"content-type": value}) == mime
+    assert get_media_type({b"content-type": value}) == mime
 
 
 def test_a_line_of_blanks_does_not_end_a_head() -> None:
     lines = [b"HTTP/1.1 200 OK\r\n", b"A: b\r\n", b" \r\n", b"C: d\r\n", b"\r\n", b"E: f\r\n"]
-    assert read_head(lines) == (200, {b"a": b"b", b"c": b"d"})
+    assert parse_head(lines) == (200, {b"a": b"b", b"c": b"d"})
 
 
 OK, END = b"HTTP/1.1 200 OK\r\n", b"\r\n"

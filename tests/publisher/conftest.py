@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sanderling.publisher.change_log import Batch, record
-from sanderling.publisher.published_site import Site
-from sanderling.publisher.robots import Rules
-from sanderling.publisher.state_db import Connection, connect
+from sanderling.publisher.change_log import ActivityBatch, write_batch
+from sanderling.publisher.published_site import PublishedSite
+from sanderling.publisher.robots_rules import PathRules
+from sanderling.publisher.state_db import Connection, open_state_db
 
 SITEMAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 RS = "{http://www.openarchives.org/rs/terms/}"
@@ -19,21 +19,21 @@ NOW = 1_700_000_000_000
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site("https://example.org", tmp_path / "state.db")
+def site(tmp_path: Path) -> PublishedSite:
+    return PublishedSite("https://example.org", tmp_path / "state.db")
 
 
 @pytest.fixture
-def db(site: Site) -> Iterator[Connection]:
-    with closing(connect(site.state)) as opened:
+def db(site: PublishedSite) -> Iterator[Connection]:
+    with closing(open_state_db(site.state_file)) as opened:
         yield opened
 
 
-def publish(db: Connection, site: Site, hits: dict[str, int], now: int = NOW) -> int:
+def publish(db: Connection, site: PublishedSite, hits: dict[str, int], now: int = NOW) -> int:
     """Put pages with views into the store."""
-    batch = Batch(touched=dict.fromkeys(hits))
-    batch.hits.update(hits)
-    return record(db, site, Rules(), batch, now)
+    batch = ActivityBatch(changed_pages=dict.fromkeys(hits))
+    batch.view_counts.update(hits)
+    return write_batch(db, site, PathRules(), batch, now)
 
 
 def listed(xml: bytes) -> list[tuple[str, float, str]]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.publisher.access_log import Line, read_line
+from sanderling.publisher.access_log import AccessLogEntry, parse_log_line
 
 COMBINED = (
     b'203.0.113.7 - - [10/Oct/2000:13:55:36 -0700] "GET /a.html?x=1 HTTP/1.1" 200 2326 "http://r/" "Mozilla/5.0 (X11)"'
@@ -12,20 +12,20 @@ COMBINED = (
 
 
 def test_a_combined_line() -> None:
-    line = Line("203.0.113.7", "", 971_211_336_000, "GET", "/a.html?x=1", 200, "Mozilla/5.0 (X11)")
-    assert read_line(COMBINED) == line
-    assert read_line(COMBINED + b' "extra field"') == line
+    line = AccessLogEntry("203.0.113.7", "", 971_211_336_000, "GET", "/a.html?x=1", 200, "Mozilla/5.0 (X11)")
+    assert parse_log_line(COMBINED) == line
+    assert parse_log_line(COMBINED + b' "extra field"') == line
 
 
 def test_a_common_line_has_no_agent_and_may_have_a_user() -> None:
-    line = read_line(b'::1 - frank s [10/Oct/2000:13:55:36 +0000] "GET / HTTP/1.0" 401 -')
-    assert line == Line("::1", "frank s", 971_186_136_000, "GET", "/", 401, None)
+    line = parse_log_line(b'::1 - frank s [10/Oct/2000:13:55:36 +0000] "GET / HTTP/1.0" 401 -')
+    assert line == AccessLogEntry("::1", "frank s", 971_186_136_000, "GET", "/", 401, None)
 
 
 def test_quotes_inside_an_agent() -> None:
-    line = read_line(b'h - - [10/Oct/2000:13:55:36 +0000] "GET / HTTP/1.1" 200 5 "-" "a \\"b\\" \\x22c"')
+    line = parse_log_line(b'h - - [10/Oct/2000:13:55:36 +0000] "GET / HTTP/1.1" 200 5 "-" "a \\"b\\" \\x22c"')
     assert line is not None
-    assert line.agent == 'a \\"b\\" \\x22c'
+    assert line.user_agent == 'a \\"b\\" \\x22c'
 
 
 @pytest.mark.parametrize(
@@ -42,10 +42,10 @@ def test_quotes_inside_an_agent() -> None:
     ],
 )
 def test_a_malformed_line_is_none(raw: bytes) -> None:
-    assert read_line(raw) is None
+    assert parse_log_line(raw) is None
 
 
 @given(st.binary(max_size=300))
 def test_no_bytes_break_the_reader(raw: bytes) -> None:
-    read_line(raw)
-    read_line(COMBINED[:40] + raw)
+    parse_log_line(raw)
+    parse_log_line(COMBINED[:40] + raw)

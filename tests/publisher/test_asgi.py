@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from tests.publisher.conftest import BROWSER, listed
 
-from sanderling.publisher import AsgiPublisher, Desk, Site
+from sanderling.publisher import AsgiPublisher, PublishedSite, RequestRecorder
 
 
 async def page(request: Request) -> Response:
@@ -60,8 +60,8 @@ def get(url: str, method: str) -> tuple[int, dict[str, str], bytes]:
             return refused.code, {}, refused.read()
 
 
-def test_views_become_priorities_and_forbidden_pages_stay_unlisted(site: Site) -> None:
-    choices = Site(site.base, site.state, kept_parameters=("id",), volatile=True)
+def test_views_become_priorities_and_forbidden_pages_stay_unlisted(site: PublishedSite) -> None:
+    choices = PublishedSite(site.base_url, site.state_file, page_parameters=("id",), serve_tvi_files=True)
     with serving(AsgiPublisher(APP, choices)) as visit:
         for path in ("/a", "/a", "/b?id=2&utm=9", "/b?id=2", "/x1", "/members"):
             visit(path)
@@ -73,14 +73,14 @@ def test_views_become_priorities_and_forbidden_pages_stay_unlisted(site: Site) -
         assert json.loads(visit("/a.tvi")[2]) == {"n": ""}
 
 
-def test_what_was_noted_is_written_at_shutdown(site: Site) -> None:
+def test_what_was_noted_is_written_at_shutdown(site: PublishedSite) -> None:
     with serving(AsgiPublisher(APP, site)) as visit:
         visit("/late")
     with serving(AsgiPublisher(APP, site)) as visit:
         assert listed(visit("/changes.xml")[2]) == [("/late", 1.0, "created")]
 
 
-def test_what_is_not_http_passes_through(site: Site) -> None:
+def test_what_is_not_http_passes_through(site: PublishedSite) -> None:
     seen = []
 
     async def inner(
@@ -96,5 +96,5 @@ def test_what_is_not_http_passes_through(site: Site) -> None:
     async def send(message: MutableMapping[str, Any]) -> None:
         seen.append(message)
 
-    asyncio.run(AsgiPublisher(inner, site, Desk(site))({"type": "websocket"}, receive, send))
+    asyncio.run(AsgiPublisher(inner, site, RequestRecorder(site))({"type": "websocket"}, receive, send))
     assert seen == ["websocket"]

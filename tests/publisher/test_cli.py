@@ -68,7 +68,7 @@ def test_once_looks_and_ends(root: Path, log: Path) -> None:
     )
     told = json.loads(found.stdout)
     assert told["scan"] == {"pages": 3, "new": 3, "changed": 0, "gone": 0}
-    assert told["reading"] == {"lines": 3, "malformed": 0}
+    assert told["access_log"] == {"lines": 3, "malformed": 0}
 
 
 def test_every_part_needs_only_the_standard_library() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sanderling.publisher.crawlers import claimed_name, is_machine, is_verified
+from sanderling.publisher.crawlers import get_claimed_name, is_bot, is_verified_crawler
 
 PEOPLE = [
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36",
@@ -30,14 +30,14 @@ MACHINES = [
 
 @pytest.mark.parametrize("agent", PEOPLE[:-1])
 def test_people_are_counted(agent: str) -> None:
-    assert not is_machine(agent)
-    assert claimed_name(agent) == ""
+    assert not is_bot(agent)
+    assert get_claimed_name(agent) == ""
 
 
 @pytest.mark.parametrize("agent", MACHINES)
 def test_machines_are_not(agent: str) -> None:
-    assert is_machine(agent)
-    assert claimed_name(agent) != ""
+    assert is_bot(agent)
+    assert get_claimed_name(agent) != ""
 
 
 def names(address: str) -> list[str]:
@@ -51,20 +51,20 @@ def addresses(name: str) -> list[str]:
 
 
 def test_a_crawler_is_verified_back_and_forth() -> None:
-    assert is_verified(MACHINES[2], "66.249.66.1", names, addresses)
+    assert is_verified_crawler(MACHINES[2], "66.249.66.1", names, addresses)
 
 
 def test_a_borrowed_name_is_not_verified() -> None:
-    assert not is_verified(MACHINES[2], "6.6.6.6", names, addresses)
-    assert not is_verified(MACHINES[2], "203.0.113.9", names, addresses)
-    assert not is_verified(MACHINES[4], "66.249.66.1", names, addresses)
-    assert not is_verified(MACHINES[2], "66.249.66.1", names, lambda name: ["1.2.3.4"])
+    assert not is_verified_crawler(MACHINES[2], "6.6.6.6", names, addresses)
+    assert not is_verified_crawler(MACHINES[2], "203.0.113.9", names, addresses)
+    assert not is_verified_crawler(MACHINES[4], "66.249.66.1", names, addresses)
+    assert not is_verified_crawler(MACHINES[2], "66.249.66.1", names, lambda name: ["1.2.3.4"])
 
 
 def test_the_resolver_is_not_asked_about_nobody() -> None:
     def asked(_: str) -> list[str]:
         raise AssertionError("the resolver was asked")
 
-    assert not is_verified(PEOPLE[0], "203.0.113.9", asked, asked)
-    assert not is_verified(MACHINES[4], "203.0.113.9", asked, asked)
-    assert not is_verified(MACHINES[2], "", asked, asked)
+    assert not is_verified_crawler(PEOPLE[0], "203.0.113.9", asked, asked)
+    assert not is_verified_crawler(MACHINES[4], "203.0.113.9", asked, asked)
+    assert not is_verified_crawler(MACHINES[2], "", asked, asked)

@@ -8,7 +8,7 @@ from wsgiref.util import setup_testing_defaults
 import pytest
 from tests.publisher.conftest import BROWSER, listed
 
-from sanderling.publisher import AsgiPublisher, Desk, Site, WsgiPublisher, recorder
+from sanderling.publisher import AsgiPublisher, PublishedSite, RequestRecorder, WsgiPublisher, recorder
 
 TEXT = {"words": "the tide comes in"}
 VISITS = iter(range(10**6))
@@ -128,17 +128,17 @@ APPS = {"flask": flask_app, "django": django_wsgi, "fastapi": fastapi_app, "djan
 
 
 @pytest.fixture(params=APPS)
-def get(request: pytest.FixtureRequest, site: Site) -> Iterator[Get]:
+def get(request: pytest.FixtureRequest, site: PublishedSite) -> Iterator[Get]:
     TEXT["words"] = "the tide comes in"
     app = APPS[request.param]()
     if request.param in ("flask", "django"):
-        wsgi = WsgiPublisher(app, site, Desk(site, clock))
+        wsgi = WsgiPublisher(app, site, RequestRecorder(site, clock))
         yield lambda target: ask_wsgi(wsgi, target)
-        wsgi.desk.close()
+        wsgi.recorder.close()
     else:
-        asgi = AsgiPublisher(app, site, Desk(site, clock))
+        asgi = AsgiPublisher(app, site, RequestRecorder(site, clock))
         yield lambda target: asyncio.run(ask_asgi(asgi, target))
-        asgi.desk.close()
+        asgi.recorder.close()
 
 
 def changes(get: Get) -> list[tuple[str, str]]:
@@ -175,9 +175,9 @@ def test_pages_that_ask_not_to_be_indexed_are_not_listed(get: Get) -> None:
     assert changes(get) == [("/a", "created")]
 
 
-def test_notes_of_private_pages_are_bounded(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorder, "MOST_NOTES", 10)
-    full = Desk(site, clock)
+def test_notes_of_private_pages_are_bounded(site: PublishedSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "MAX_PENDING_REQUESTS", 10)
+    full = RequestRecorder(site, clock)
     for number in range(25):
-        full.see(recorder.Visit(f"/members/{number}", 403, BROWSER))
-    assert full.lost == 15
+        full.record(recorder.ServedRequest(f"/members/{number}", 403, BROWSER))
+    assert full.dropped_requests == 15

@@ -10,10 +10,10 @@ import pytest
 from tests.publisher.conftest import NOW, publish
 
 from sanderling.errors import UsageError
-from sanderling.publisher.change_log import Batch, record
-from sanderling.publisher.indexnow import MOST, ping
-from sanderling.publisher.published_site import Site
-from sanderling.publisher.robots import Rules
+from sanderling.publisher.change_log import ActivityBatch, write_batch
+from sanderling.publisher.indexnow import MAX_URLS_PER_PING, announce_changes
+from sanderling.publisher.published_site import PublishedSite
+from sanderling.publisher.robots_rules import PathRules
 from sanderling.publisher.state_db import Connection
 
 
@@ -59,17 +59,17 @@ def engine() -> Iterator[Engine]:
 
 
 @pytest.fixture
-def keyed(site: Site) -> Site:
-    return Site(site.base, site.state, indexnow_key="abcdef0123456789")
+def keyed(site: PublishedSite) -> PublishedSite:
+    return PublishedSite(site.base_url, site.state_file, indexnow_key="abcdef0123456789")
 
 
-def test_changes_are_told_once(db: Connection, keyed: Site, engine: Engine) -> None:
+def test_changes_are_told_once(db: Connection, keyed: PublishedSite, engine: Engine) -> None:
     publish(db, keyed, {"/old": 1})
-    assert ping(db, keyed, engine.address) == 0  # what was there before is no news
+    assert announce_changes(db, keyed, engine.address) == 0  # what was there before is no news
     publish(db, keyed, {"/new": 1}, NOW + 1)
-    record(db, keyed, Rules(), Batch(gone={"/old"}), NOW + 2)
-    assert ping(db, keyed, engine.address) == 2
-    assert ping(db, keyed, engine.address) == 0
+    write_batch(db, keyed, PathRules(), ActivityBatch(gone_paths={"/old"}), NOW + 2)
+    assert announce_changes(db, keyed, engine.address) == 2
+    assert announce_changes(db, keyed, engine.address) == 0
     assert engine.heard == [
         {
             "host": "example.org",
@@ -81,31 +81,31 @@ def test_changes_are_told_once(db: Connection, keyed: Site, engine: Engine) -> N
 
 
 @pytest.mark.parametrize("status", [400, 403, 422, 429, 500, 302])
-def test_a_refused_ping_is_told_again_later(db: Connection, keyed: Site, engine: Engine, status: int) -> None:
+def test_a_refused_ping_is_told_again_later(db: Connection, keyed: PublishedSite, engine: Engine, status: int) -> None:
     publish(db, keyed, {"/old": 1})
-    ping(db, keyed, engine.address)
+    announce_changes(db, keyed, engine.address)
     publish(db, keyed, {"/new": 1}, NOW + 1)
     engine.status = status
-    assert ping(db, keyed, engine.address) == 0
+    assert announce_changes(db, keyed, engine.address) == 0
     engine.status = 202
-    assert ping(db, keyed, engine.address) == 1
+    assert announce_changes(db, keyed, engine.address) == 1
 
 
-def test_an_engine_that_is_away_costs_nothing(db: Connection, keyed: Site) -> None:
+def test_an_engine_that_is_away_costs_nothing(db: Connection, keyed: PublishedSite) -> None:
     publish(db, keyed, {"/old": 1})
-    ping(db, keyed, "http://127.0.0.1:1/")
+    announce_changes(db, keyed, "http://127.0.0.1:1/")
     publish(db, keyed, {"/new": 1}, NOW + 1)
-    assert ping(db, keyed, "http://127.0.0.1:1/") == 0
+    assert announce_changes(db, keyed, "http://127.0.0.1:1/") == 0
 
 
-def test_many_changes_of_one_moment_go_in_several_pings(db: Connection, keyed: Site, engine: Engine) -> None:
+def test_many_changes_of_one_moment_go_in_several_pings(db: Connection, keyed: PublishedSite, engine: Engine) -> None:
     publish(db, keyed, {"/old": 1})
-    ping(db, keyed, engine.address)
-    publish(db, keyed, dict.fromkeys((f"/{n}" for n in range(MOST + 5)), 0), NOW + 1)
-    assert ping(db, keyed, engine.address) == MOST + 5
-    assert [len(heard["urlList"]) for heard in engine.heard] == [MOST, 5]
+    announce_changes(db, keyed, engine.address)
+    publish(db, keyed, dict.fromkeys((f"/{n}" for n in range(MAX_URLS_PER_PING + 5)), 0), NOW + 1)
+    assert announce_changes(db, keyed, engine.address) == MAX_URLS_PER_PING + 5
+    assert [len(heard["urlList"]) for heard in engine.heard] == [MAX_URLS_PER_PING, 5]
 
 
-def test_a_key_that_cannot_be_is_refused(db: Connection, site: Site) -> None:
+def test_a_key_that_cannot_be_is_refused(db: Connection, site: PublishedSite) -> None:
     with pytest.raises(UsageError, match="IndexNow key"):
-        ping(db, Site(site.base, site.state, indexnow_key="short"))
+        announce_changes(db, PublishedSite(site.base_url, site.state_file, indexnow_key="short"))

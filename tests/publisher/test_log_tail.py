@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from tests.publisher.conftest import BROWSER, NOW, publish
 
-from sanderling.publisher.page_views import Reading, follow
-from sanderling.publisher.published_site import Site
-from sanderling.publisher.robots import Rules
-from sanderling.publisher.state_db import Connection, facts
+from sanderling.publisher.page_views import LogReadResult, follow_access_log
+from sanderling.publisher.published_site import PublishedSite
+from sanderling.publisher.robots_rules import PathRules
+from sanderling.publisher.state_db import Connection, load_publisher_state
 
 LINE = '1.2.3.4 - - [10/Oct/2023:13:55:{:02} +0000] "GET {} HTTP/1.1" {} 5 "-" "{}"\n'
 
@@ -25,7 +25,7 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def seen(db: Connection, site: Site) -> Connection:
+def seen(db: Connection, site: PublishedSite) -> Connection:
     publish(db, site, {"/a": 0, "/b": 0})
     return db
 
@@ -39,23 +39,23 @@ def hits(db: Connection) -> dict[str, int]:
     return dict(db.execute("SELECT path, hits FROM pages"))
 
 
-def read(db: Connection, site: Site, log: Path) -> Reading:
-    return follow(db, site, Rules(), log, NOW + 1000)
+def read(db: Connection, site: PublishedSite, log: Path) -> LogReadResult:
+    return follow_access_log(db, site, PathRules(), log, NOW + 1000)
 
 
-def test_lines_are_counted_once_as_they_come(seen: Connection, site: Site, log: Path) -> None:
+def test_lines_are_counted_once_as_they_come(seen: Connection, site: PublishedSite, log: Path) -> None:
     add(log, line(), line("/b"), line(agent="curl/8"), line("/other"), line(status=404), "nonsense\n")
-    assert read(seen, site, log) == Reading(lines=6, malformed=1)
-    assert read(seen, site, log) == Reading()
+    assert read(seen, site, log) == LogReadResult(lines=6, malformed=1)
+    assert read(seen, site, log) == LogReadResult()
     assert hits(seen) == {"/a": 1, "/b": 1}
     add(log, line()[:30])
-    assert read(seen, site, log) == Reading()  # half a line waits
+    assert read(seen, site, log) == LogReadResult()  # half a line waits
     add(log, line()[30:])
     assert read(seen, site, log).lines == 1
     assert hits(seen)["/a"] == 2
 
 
-def test_a_renamed_log_is_finished_before_the_new_one(seen: Connection, site: Site, log: Path) -> None:
+def test_a_renamed_log_is_finished_before_the_new_one(seen: Connection, site: PublishedSite, log: Path) -> None:
     add(log, line(second=1))
     read(seen, site, log)
     add(log, line(second=2))
@@ -65,7 +65,9 @@ def test_a_renamed_log_is_finished_before_the_new_one(seen: Connection, site: Si
     assert hits(seen) == {"/a": 2, "/b": 1}
 
 
-def test_a_log_that_was_rotated_twice_and_compressed_is_found_again(seen: Connection, site: Site, log: Path) -> None:
+def test_a_log_that_was_rotated_twice_and_compressed_is_found_again(
+    seen: Connection, site: PublishedSite, log: Path
+) -> None:
     add(log, line(second=1))
     read(seen, site, log)
     add(log, line(second=2))
@@ -76,10 +78,10 @@ def test_a_log_that_was_rotated_twice_and_compressed_is_found_again(seen: Connec
     add(log, line("/b", second=4))
     read(seen, site, log)
     assert hits(seen) == {"/a": 2, "/b": 2}
-    assert read(seen, site, log) == Reading()
+    assert read(seen, site, log) == LogReadResult()
 
 
-def test_a_log_that_was_copied_and_cut_is_followed(seen: Connection, site: Site, log: Path) -> None:
+def test_a_log_that_was_copied_and_cut_is_followed(seen: Connection, site: PublishedSite, log: Path) -> None:
     add(log, line(second=1), line(second=2))
     read(seen, site, log)
     shutil.copy(log, log.with_name("access.log.1"))
@@ -90,7 +92,9 @@ def test_a_log_that_was_copied_and_cut_is_followed(seen: Connection, site: Site,
     assert hits(seen) == {"/a": 2, "/b": 1}
 
 
-def test_a_log_that_was_cut_without_a_copy_is_read_from_its_start(seen: Connection, site: Site, log: Path) -> None:
+def test_a_log_that_was_cut_without_a_copy_is_read_from_its_start(
+    seen: Connection, site: PublishedSite, log: Path
+) -> None:
     add(log.with_name("access.log.1"), line("/b", second=0))
     add(log, line(second=1), line(second=2))
     read(seen, site, log)
@@ -99,21 +103,21 @@ def test_a_log_that_was_cut_without_a_copy_is_read_from_its_start(seen: Connecti
     assert hits(seen) == {"/a": 3, "/b": 1}
 
 
-def test_older_files_are_read_the_first_time(seen: Connection, site: Site, log: Path) -> None:
+def test_older_files_are_read_the_first_time(seen: Connection, site: PublishedSite, log: Path) -> None:
     add(log.with_name("access.log.1"), line(second=1))
     add(log, line(second=2))
     read(seen, site, log)
     assert hits(seen)["/a"] == 2
 
 
-def test_a_damaged_archive_or_a_missing_log_is_no_end(seen: Connection, site: Site, log: Path) -> None:
+def test_a_damaged_archive_or_a_missing_log_is_no_end(seen: Connection, site: PublishedSite, log: Path) -> None:
     log.with_name("access.log.2.gz").write_bytes(b"\x1f\x8b this is no gzip")
-    assert read(seen, site, log) == Reading()
+    assert read(seen, site, log) == LogReadResult()
     add(log, line())
     assert read(seen, site, log).lines == 1
 
 
-def test_a_line_without_end_fills_no_memory(seen: Connection, site: Site, log: Path) -> None:
+def test_a_line_without_end_fills_no_memory(seen: Connection, site: PublishedSite, log: Path) -> None:
     log.write_bytes(b"x" * 3_000_000)
     read(seen, site, log)
     add(log, "\n", line())
@@ -121,7 +125,7 @@ def test_a_line_without_end_fills_no_memory(seen: Connection, site: Site, log: P
     assert hits(seen)["/a"] == 1
 
 
-def test_pages_behind_a_login_are_hidden_and_come_back(seen: Connection, site: Site, log: Path) -> None:
+def test_pages_behind_a_login_are_hidden_and_come_back(seen: Connection, site: PublishedSite, log: Path) -> None:
     add(log, line("/a", 401))
     read(seen, site, log)
     assert dict(seen.execute("SELECT path, hidden FROM pages")) == {"/a": 2, "/b": 0}
@@ -133,18 +137,18 @@ def test_pages_behind_a_login_are_hidden_and_come_back(seen: Connection, site: S
     assert dict(seen.execute("SELECT path, hidden FROM pages"))["/a"] == 0
 
 
-def test_views_and_place_are_committed_together(seen: Connection, site: Site, log: Path) -> None:
+def test_views_and_place_are_committed_together(seen: Connection, site: PublishedSite, log: Path) -> None:
     add(log, *(line(second=n % 60) for n in range(50)))
     read(seen, site, log)
-    position = facts(seen).position
+    position = load_publisher_state(seen).log_position
     assert position.endswith(str(log.stat().st_size))
     assert hits(seen)["/a"] == 50
 
 
-def test_verified_crawlers_of_the_log_are_kept_apart(seen: Connection, site: Site, log: Path) -> None:
+def test_verified_crawlers_of_the_log_are_kept_apart(seen: Connection, site: PublishedSite, log: Path) -> None:
     bot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
     add(log, line(agent=bot), line(agent=bot).replace("1.2.3.4", "6.6.6.6", 1))
-    follow(seen, site, Rules(), log, NOW, lambda agent, address: address == "1.2.3.4")
+    follow_access_log(seen, site, PathRules(), log, NOW, lambda agent, address: address == "1.2.3.4")
     assert seen.execute("SELECT name, verified, visits FROM crawlers ORDER BY 2").fetchall() == [
         ("googlebot", 0, 1),
         ("googlebot", 1, 1),

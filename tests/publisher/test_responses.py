@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 import pytest
 from tests.publisher.conftest import NOW, RS, SITEMAP, listed, publish
 
-from sanderling.publisher.change_log import Batch, record
-from sanderling.publisher.http_dates import http_date, w3c_exact
-from sanderling.publisher.published_site import Site
-from sanderling.publisher.responses import Answer, Ask, answer, ours
-from sanderling.publisher.robots import Rules
+from sanderling.publisher.change_log import ActivityBatch, write_batch
+from sanderling.publisher.http_dates import format_http_date, format_w3c_millis
+from sanderling.publisher.published_site import PublishedSite
+from sanderling.publisher.responses import ListingRequest, ListingResponse, build_response, is_publisher_path
+from sanderling.publisher.robots_rules import PathRules
 from sanderling.publisher.state_db import Connection
 
 # DPS 5: the site has 15 pages; in each scenario some are updated, with these priorities, and a crawler wants more.
@@ -26,17 +26,19 @@ SCENARIOS = {
 }
 
 
-def ask(site: Site, db: Connection, query: str = "", path: str = "/changes.xml", **headers: str) -> Answer:
+def ask(
+    site: PublishedSite, db: Connection, query: str = "", path: str = "/changes.xml", **headers: str
+) -> ListingResponse:
     names = {name.replace("_", "-"): value for name, value in headers.items()}
-    return answer(site, db, Ask(path, query, "GET", names), NOW + 3_600_000)
+    return build_response(site, db, ListingRequest(path, query, "GET", names), NOW + 3_600_000)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_the_scenarios_of_the_paper(db: Connection, site: Site, name: str) -> None:
+def test_the_scenarios_of_the_paper(db: Connection, site: PublishedSite, name: str) -> None:
     updated, threshold, existing, proposed = SCENARIOS[name]
     last_visit = publish(db, site, dict.fromkeys(SITE, 0))
     publish(db, site, {path: round(100 * priority) for path, priority in updated.items()}, NOW + 1000)
-    since = f"LAST_VISIT={w3c_exact(last_visit)}"
+    since = f"LAST_VISIT={format_w3c_millis(last_visit)}"
     assert len(listed(ask(site, db).body)) == len(SITE) == 15
     assert len(listed(ask(site, db, since).body)) == existing
     wanted = listed(ask(site, db, f"{since}&threshold={threshold}").body)
@@ -46,28 +48,28 @@ def test_the_scenarios_of_the_paper(db: Connection, site: Site, name: str) -> No
     )
 
 
-def test_highest_priority_first_and_deletions_last(db: Connection, site: Site) -> None:
+def test_highest_priority_first_and_deletions_last(db: Connection, site: PublishedSite) -> None:
     last_visit = publish(db, site, {"/a": 1, "/b": 10, "/gone": 99})
-    record(db, site, Rules(), Batch(gone={"/gone"}), NOW + 1000)
+    write_batch(db, site, PathRules(), ActivityBatch(gone_paths={"/gone"}), NOW + 1000)
     publish(db, site, {"/a": 0, "/b": 0, "/new": 5}, NOW + 2000)
-    assert listed(ask(site, db, f"LAST_VISIT={w3c_exact(last_visit)}&threshold=0.2").body) == [
+    assert listed(ask(site, db, f"LAST_VISIT={format_w3c_millis(last_visit)}&threshold=0.2").body) == [
         ("/b", 1.0, "updated"),
         ("/new", 0.5, "created"),
         ("/gone", 0.0, "deleted"),
     ]
 
 
-def test_every_form_of_time_gives_the_same_list(db: Connection, site: Site) -> None:
+def test_every_form_of_time_gives_the_same_list(db: Connection, site: PublishedSite) -> None:
     publish(db, site, {"/old": 1}, NOW - 5000)
     publish(db, site, {"/new": 1}, NOW + 5000)
-    forms = [w3c_exact(NOW), http_date(NOW), str(NOW // 1000), "2023-11-14T23:13:20 01:00"]
+    forms = [format_w3c_millis(NOW), format_http_date(NOW), str(NOW // 1000), "2023-11-14T23:13:20 01:00"]
     answers = [listed(ask(site, db, f"LAST_VISIT={quote(form)}").body) for form in forms]
     assert answers == [[("/new", 1.0, "created")]] * 4
-    assert listed(ask(site, db, if_modified_since=http_date(NOW)).body) == answers[0]
+    assert listed(ask(site, db, if_modified_since=format_http_date(NOW)).body) == answers[0]
     assert listed(ask(site, db, f"last_visit={NOW // 1000}", path="/sitemap.xml").body) == answers[0]
 
 
-def test_until_sent_back_as_last_visit_misses_nothing_and_repeats_nothing(db: Connection, site: Site) -> None:
+def test_until_sent_back_as_last_visit_misses_nothing_and_repeats_nothing(db: Connection, site: PublishedSite) -> None:
     publish(db, site, {"/a": 1})
     first = ElementTree.fromstring(ask(site, db, "LAST_VISIT=0").body).find(RS + "md")
     assert first is not None
@@ -93,7 +95,7 @@ def test_until_sent_back_as_last_visit_misses_nothing_and_repeats_nothing(db: Co
     ],
 )
 def test_what_cannot_be_answered_is_refused_in_one_sentence(
-    db: Connection, site: Site, query: str, sentence: str
+    db: Connection, site: PublishedSite, query: str, sentence: str
 ) -> None:
     refused = ask(site, db, query)
     assert refused.status == 400
@@ -101,41 +103,41 @@ def test_what_cannot_be_answered_is_refused_in_one_sentence(
 
 
 @pytest.mark.parametrize("after", ["ordered,nan,5,9", f"deleted,0.0,{9**40},{9**40}", "climbed,-inf,1,1"])
-def test_a_forged_place_does_no_harm(db: Connection, site: Site, after: str) -> None:
+def test_a_forged_place_does_no_harm(db: Connection, site: PublishedSite, after: str) -> None:
     publish(db, site, {"/a": 1})
     assert ask(site, db, f"after={after}").status == 200
 
 
-def test_pages_of_a_list_follow_each_other_to_the_end(db: Connection, site: Site) -> None:
+def test_pages_of_a_list_follow_each_other_to_the_end(db: Connection, site: PublishedSite) -> None:
     publish(db, site, {f"/{n}": n % 7 for n in range(25)})
-    record(db, site, Rules(), Batch(gone={"/3", "/4"}), NOW + 10)
+    write_batch(db, site, PathRules(), ActivityBatch(gone_paths={"/3", "/4"}), NOW + 10)
     paths, priorities = walk(site, db, "LAST_VISIT=0&limit=4")
     assert sorted(paths) == sorted(f"/{n}" for n in range(25))
     assert paths[-2:] == ["/3", "/4"]
     assert priorities == sorted(priorities, reverse=True)
 
 
-def test_a_page_that_climbs_while_a_crawler_pages_is_not_missed(db: Connection, site: Site) -> None:
+def test_a_page_that_climbs_while_a_crawler_pages_is_not_missed(db: Connection, site: PublishedSite) -> None:
     publish(db, site, {f"/{n}": n for n in range(20)})
     paths: list[str] = []
     query: str | None = "LAST_VISIT=0&limit=5"
     while query is not None:
         found, query = one_page(site, db, query)
         paths += found
-        climber = Batch()
-        climber.hits["/0"] = 100  # last in the first order, soon first
-        record(db, site, Rules(), climber, NOW + 100)
+        climber = ActivityBatch()
+        climber.view_counts["/0"] = 100  # last in the first order, soon first
+        write_batch(db, site, PathRules(), climber, NOW + 100)
     assert set(paths) == {f"/{n}" for n in range(20)}
 
 
-def one_page(site: Site, db: Connection, query: str) -> tuple[list[str], str | None]:
+def one_page(site: PublishedSite, db: Connection, query: str) -> tuple[list[str], str | None]:
     reply = ask(site, db, query)
     following = [value for name, value in reply.headers if name == "Link"]
     address = urlsplit(following[0].partition(">")[0][1:]) if following else None
     return [path for path, _, _ in listed(reply.body)], address.query if address else None
 
 
-def walk(site: Site, db: Connection, query: str | None) -> tuple[list[str], list[float]]:
+def walk(site: PublishedSite, db: Connection, query: str | None) -> tuple[list[str], list[float]]:
     paths, priorities = [], []
     while query is not None:
         rows = listed(ask(site, db, query).body)
@@ -145,7 +147,7 @@ def walk(site: Site, db: Connection, query: str | None) -> tuple[list[str], list
     return paths, priorities
 
 
-def test_the_next_link_carries_the_threshold(db: Connection, site: Site) -> None:
+def test_the_next_link_carries_the_threshold(db: Connection, site: PublishedSite) -> None:
     publish(db, site, {f"/{n}": n for n in range(20)})
     _, query = one_page(site, db, "LAST_VISIT=0&limit=2&threshold=0.5")
     assert query is not None
@@ -153,7 +155,7 @@ def test_the_next_link_carries_the_threshold(db: Connection, site: Site) -> None
     assert min(walk(site, db, query)[1]) > 0.5
 
 
-def test_an_unchanged_list_is_not_sent_again(db: Connection, site: Site) -> None:
+def test_an_unchanged_list_is_not_sent_again(db: Connection, site: PublishedSite) -> None:
     publish(db, site, {"/a": 1})
     for path in ("/changes.xml", "/sitemap.xml", "/.well-known/resourcesync"):
         headers = dict(ask(site, db, path=path).headers)
@@ -166,14 +168,14 @@ def test_an_unchanged_list_is_not_sent_again(db: Connection, site: Site) -> None
     assert ask(site, db, if_none_match=headers["ETag"]).status == 200
 
 
-def test_a_plain_sitemap_is_never_partial(db: Connection, site: Site) -> None:
+def test_a_plain_sitemap_is_never_partial(db: Connection, site: PublishedSite) -> None:
     publish(db, site, {"/a": 1}, NOW - 100_000)
     publish(db, site, {"/b": 2}, NOW)
-    rows = listed(ask(site, db, path="/sitemap.xml", if_modified_since=http_date(NOW - 50_000)).body)
+    rows = listed(ask(site, db, path="/sitemap.xml", if_modified_since=format_http_date(NOW - 50_000)).body)
     assert rows == [("/a", 0.5, ""), ("/b", 1.0, "")]
 
 
-def test_gzip_for_those_who_take_it(db: Connection, site: Site) -> None:
+def test_gzip_for_those_who_take_it(db: Connection, site: PublishedSite) -> None:
     publish(db, site, {"/a": 1})
     packed = ask(site, db, accept_encoding="br, gzip;q=0.8")
     assert ("Content-Encoding", "gzip") in packed.headers
@@ -181,7 +183,7 @@ def test_gzip_for_those_who_take_it(db: Connection, site: Site) -> None:
     assert ("Vary", "Accept-Encoding") in packed.headers
 
 
-def test_a_large_sitemap_is_cut_into_parts(db: Connection, site: Site) -> None:
+def test_a_large_sitemap_is_cut_into_parts(db: Connection, site: PublishedSite) -> None:
     rows = [(n, f"/{n}", NOW, NOW, NOW) for n in (1, 2, 49_999, 50_000, 99_999, 200_000)]
     db.executemany("INSERT INTO pages (id, path, created, modified, noticed) VALUES (?, ?, ?, ?, ?)", rows)
     index = ElementTree.fromstring(ask(site, db, path="/sitemap.xml").body)
@@ -193,7 +195,7 @@ def test_a_large_sitemap_is_cut_into_parts(db: Connection, site: Site) -> None:
     assert ask(site, db, "part=x", path="/sitemap.xml").status == 400
 
 
-def test_the_well_known_path_leads_to_both_lists(db: Connection, site: Site) -> None:
+def test_the_well_known_path_leads_to_both_lists(db: Connection, site: PublishedSite) -> None:
     found = ElementTree.fromstring(ask(site, db, path="/.well-known/resourcesync").body)
     (step,) = [place.text or "" for place in found.iter(SITEMAP + "loc")]
     lists = ElementTree.fromstring(ask(site, db, path=urlsplit(step).path).body)
@@ -204,22 +206,22 @@ def test_the_well_known_path_leads_to_both_lists(db: Connection, site: Site) -> 
     assert ask(site, db, path="/.well-known/resourcesync/other").status == 404
 
 
-def test_an_empty_site_has_empty_lists(db: Connection, site: Site) -> None:
+def test_an_empty_site_has_empty_lists(db: Connection, site: PublishedSite) -> None:
     assert listed(ask(site, db, "LAST_VISIT=0").body) == []
     assert listed(ask(site, db, path="/sitemap.xml").body) == []
 
 
-def test_only_reading_is_answered(db: Connection, site: Site) -> None:
-    assert answer(site, db, Ask("/changes.xml", method="POST"), NOW).status == 405
+def test_only_reading_is_answered(db: Connection, site: PublishedSite) -> None:
+    assert build_response(site, db, ListingRequest("/changes.xml", method="POST"), NOW).status == 405
 
 
-def test_hostile_paths_stay_well_formed(db: Connection, site: Site) -> None:
+def test_hostile_paths_stay_well_formed(db: Connection, site: PublishedSite) -> None:
     publish(db, site, {"/%3Cscript%3E&'": 1})
     assert listed(ask(site, db, "LAST_VISIT=0").body)[0][0] == "/%3Cscript%3E&'"
 
 
-def test_the_key_of_indexnow_is_shown(db: Connection, site: Site) -> None:
-    keyed = Site(site.base, site.state, indexnow_key="0123456789abcdef")
-    assert ours(keyed, "/0123456789abcdef.txt")
-    assert not ours(site, "/.txt")
+def test_the_key_of_indexnow_is_shown(db: Connection, site: PublishedSite) -> None:
+    keyed = PublishedSite(site.base_url, site.state_file, indexnow_key="0123456789abcdef")
+    assert is_publisher_path(keyed, "/0123456789abcdef.txt")
+    assert not is_publisher_path(site, "/.txt")
     assert ask(keyed, db, path="/0123456789abcdef.txt").body == b"0123456789abcdef\n"

@@ -9,8 +9,8 @@ import pytest
 from tests.publisher.conftest import BROWSER, listed
 
 from sanderling.clock import SimulatedClock
-from sanderling.publisher import Desk, Site, WsgiPublisher
-from sanderling.revisit.tvi import patch, read_table
+from sanderling.publisher import PublishedSite, RequestRecorder, WsgiPublisher
+from sanderling.revisit.tvi import parse_table, patch_page
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -37,14 +37,14 @@ Get = Callable[..., tuple[int, dict[str, str], bytes]]
 
 
 @pytest.fixture
-def desk(site: Site) -> Iterator[Desk]:
-    desk = Desk(site, SimulatedClock(1_700_000_000.0))
+def desk(site: PublishedSite) -> Iterator[RequestRecorder]:
+    desk = RequestRecorder(site, SimulatedClock(1_700_000_000.0))
     yield desk
     desk.close()
 
 
 @pytest.fixture
-def get(site: Site, desk: Desk, pages: Pages) -> Get:
+def get(site: PublishedSite, desk: RequestRecorder, pages: Pages) -> Get:
     def app(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         status, headers, body = pages.get(environ["PATH_INFO"], ("404 Not Found", [HTML], b"nothing here"))
         start_response(status, list(headers))
@@ -90,16 +90,18 @@ def test_the_visitors_answer_is_untouched_but_for_the_link(get: Get) -> None:
     assert headers["Link"].startswith('<https://example.org/changes.xml>; rel="changes"')
 
 
-def test_crawlers_are_served_but_not_counted(get: Get, desk: Desk) -> None:
+def test_crawlers_are_served_but_not_counted(get: Get, desk: RequestRecorder) -> None:
     get("/a")
     for _ in range(5):
         get("/", agent=GOOGLEBOT)
     assert changes(get) == [("/a", 1.0, "created"), ("/", 0.0, "created")]
-    assert desk.db().execute("SELECT name, verified, visits FROM crawlers").fetchall() == [("googlebot", 0, 5)]
+    assert desk.get_connection().execute("SELECT name, verified, visits FROM crawlers").fetchall() == [
+        ("googlebot", 0, 5)
+    ]
 
 
-def test_verified_crawlers_are_kept_apart(site: Site, get: Get, pages: Pages) -> None:
-    desk = Desk(site, verify=lambda agent, address: address == "66.249.66.1")
+def test_verified_crawlers_are_kept_apart(site: PublishedSite, get: Get, pages: Pages) -> None:
+    desk = RequestRecorder(site, verify_crawler=lambda agent, address: address == "66.249.66.1")
 
     def app(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         start_response("200 OK", [HTML])
@@ -107,7 +109,9 @@ def test_verified_crawlers_are_kept_apart(site: Site, get: Get, pages: Pages) ->
 
     ask(WsgiPublisher(app, site, desk), "/", agent=GOOGLEBOT)
     desk.flush()
-    assert desk.db().execute("SELECT name, verified, visits FROM crawlers").fetchall() == [("googlebot", 1, 1)]
+    assert desk.get_connection().execute("SELECT name, verified, visits FROM crawlers").fetchall() == [
+        ("googlebot", 1, 1)
+    ]
     desk.close()
 
 
@@ -139,12 +143,12 @@ def test_a_page_that_begins_to_ask_for_a_login_vanishes_from_the_list(get: Get, 
     assert changes(get) == []
 
 
-def test_an_application_may_say_itself_what_changed(get: Get, desk: Desk) -> None:
+def test_an_application_may_say_itself_what_changed(get: Get, desk: RequestRecorder) -> None:
     get("/a")
     changes(get)
     get("/")
-    desk.touch("/article/7")
-    desk.remove("/a")
+    desk.mark_changed("/article/7")
+    desk.mark_deleted("/a")
     assert changes(get) == [("/", 1.0, "created"), ("/article/7", 0.0, "created"), ("/a", 0.0, "deleted")]
 
 
@@ -165,7 +169,7 @@ def test_head_has_no_body(get: Get) -> None:
     assert int(headers["Content-Length"]) > 0
 
 
-def test_the_side_file_patches_an_old_copy(site: Site, desk: Desk) -> None:
+def test_the_side_file_patches_an_old_copy(site: PublishedSite, desk: RequestRecorder) -> None:
     served = {"/shares.html": b"<p><!--Vol#price-->12.50<!--/Vol#price-->"}
 
     def app(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
@@ -173,18 +177,18 @@ def test_the_side_file_patches_an_old_copy(site: Site, desk: Desk) -> None:
         start_response("200 OK" if body else "404 Not Found", [HTML])
         return [body or b""]
 
-    volatile = WsgiPublisher(app, Site(site.base, site.state, volatile=True), desk)
+    volatile = WsgiPublisher(app, PublishedSite(site.base_url, site.state_file, serve_tvi_files=True), desk)
     old = served["/shares.html"]
     served["/shares.html"] = b"<p><!--Vol#price-->13.75<!--/Vol#price-->"
     status, headers, side = ask(volatile, "/shares.tvi")
     assert (status, headers["Content-Type"]) == (200, "application/json")
-    assert patch(old, read_table(side) or {}) == served["/shares.html"]
+    assert patch_page(old, parse_table(side) or {}) == served["/shares.html"]
     assert ask(volatile, "/other.tvi")[0] == 404
 
 
-def test_notes_that_cannot_be_written_are_kept(site: Site, desk: Desk, get: Get) -> None:
+def test_notes_that_cannot_be_written_are_kept(site: PublishedSite, desk: RequestRecorder, get: Get) -> None:
     get("/")
-    broken = desk.db()
+    broken = desk.get_connection()
     broken.close()
     desk.flush()
     desk._db = None

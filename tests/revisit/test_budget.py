@@ -3,7 +3,7 @@
 import pytest
 
 from sanderling.errors import UsageError
-from sanderling.revisit.budget import Budget, parse_budget
+from sanderling.revisit.budget import RevisitBudget, parse_budget
 
 
 @pytest.mark.parametrize(
@@ -18,8 +18,8 @@ from sanderling.revisit.budget import Budget, parse_budget
 )
 def test_a_budget_reads_as_it_is_written(text: str, per_day: float, in_bytes: bool) -> None:
     budget = parse_budget(text)
-    assert budget.room(86_400) == pytest.approx(per_day)
-    assert budget.in_bytes is in_bytes
+    assert budget.compute_allowance(86_400) == pytest.approx(per_day)
+    assert budget.is_in_bytes is in_bytes
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_a_bad_budget_is_refused_with_an_example(text: str) -> None:
 
 
 def test_a_clock_that_jumps_back_earns_nothing() -> None:
-    assert Budget(1.0).room(-100) == 0
+    assert RevisitBudget(1.0).compute_allowance(-100) == 0
 
 
 def test_a_budget_says_itself_per_day() -> None:

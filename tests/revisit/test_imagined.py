@@ -5,7 +5,7 @@ from benchmarks.revisit.histories import DAY, Life, Trace
 from benchmarks.revisit.synthetic_histories import DAYS, START, history
 from benchmarks.revisit.trace_replay import Crawler, Oracle, replay
 
-from sanderling.revisit.policies.policy_registry import DEFAULT, POLICIES
+from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
 
 PAGES = 72
 CLOSED = {"imagined-slow": 0.25, "imagined-folders": 0.4, "imagined-batches": 0.7}  # at least, of the gap to the oracle
@@ -25,7 +25,7 @@ def trace(kind: str) -> Trace:
 def test_the_default_policy_learns_what_each_kind_of_site_has_to_teach(kind: str) -> None:
     pages = trace(kind)
     uniform, learned = (
-        replay(pages, 30.0, Crawler(POLICIES[name], pages, 30.0, told=False)) for name in ("fixed", DEFAULT)
+        replay(pages, 30.0, Crawler(POLICIES[name], pages, 30.0, told=False)) for name in ("fixed", DEFAULT_POLICY)
     )
     oracle = replay(pages, 30.0, Oracle(pages))
     assert learned.visits == uniform.visits == oracle.visits

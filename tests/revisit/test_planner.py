@@ -5,14 +5,14 @@ from random import Random
 import msgspec
 import pytest
 
-from sanderling.revisit.budget import Budget
-from sanderling.revisit.model.announcer_trust import Kind
-from sanderling.revisit.model.site_stats import LOOKS_PER_STAMP, SiteState, restore
-from sanderling.revisit.plan_store import MemoryShelf
+from sanderling.revisit.budget import RevisitBudget
+from sanderling.revisit.model.announcer_trust import Announcer
+from sanderling.revisit.model.site_stats import OBSERVATIONS_PER_VERSION, SiteState, restore_site
+from sanderling.revisit.plan_store import MemoryPlanStore
 from sanderling.revisit.planner import Planner
-from sanderling.revisit.policies.policy_registry import DEFAULT, POLICIES
-from sanderling.revisit.policies.sitemap_driven import Hint
-from sanderling.revisit.visit_history import Look
+from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
+from sanderling.revisit.policies.sitemap_driven import RevisitHint
+from sanderling.revisit.visit_history import Observation
 
 DAY = 86_400.0
 
@@ -20,26 +20,28 @@ DAY = 86_400.0
 class World:
     """Pages that change at times of our choosing, visited within a budget."""
 
-    def __init__(self, changes: dict[str, list[float]], every: float, policy: str = DEFAULT) -> None:
+    def __init__(self, changes: dict[str, list[float]], every: float, policy: str = DEFAULT_POLICY) -> None:
         self.changes, self.names = changes, list(changes)
-        self.shelf = MemoryShelf()
-        self.planner = Planner(POLICIES[policy], self.shelf, Budget(len(changes) / (every * DAY)))
-        self.shelf.put([self.planner.enter(n, f"http://a.org/{name}", 0.0) for n, name in enumerate(self.names)])
+        self.shelf = MemoryPlanStore()
+        self.planner = Planner(POLICIES[policy], self.shelf, RevisitBudget(len(changes) / (every * DAY)))
+        self.shelf.update_rows(
+            [self.planner.add_page(n, f"http://a.org/{name}", 0.0) for n, name in enumerate(self.names)]
+        )
         self.seen = dict.fromkeys(range(len(changes)), 0.0)
         self.visits: list[tuple[float, str]] = []
 
     def run(self, begin: float, days: float, room: int) -> None:
         for day in range(int(begin), int(begin + days)):
             now = (day + 1) * DAY
-            rows = self.planner.due(now, room, ahead=True)
+            rows = self.planner.select_due(now, room, include_early=True)
             assert len({row.id for row in rows}) == len(rows) == room
             for row in rows:
                 name = self.names[row.id]
                 changed = any(self.seen[row.id] < at <= now for at in self.changes[name])
-                self.shelf.put([self.planner.seen(row, Look(now, changed))])
+                self.shelf.update_rows([self.planner.record_visit(row, Observation(now, changed))])
                 self.seen[row.id] = now
                 self.visits.append((now, name))
-            self.planner.sweep(now, len(rows))
+            self.planner.replan_oldest(now, len(rows))
 
 
 def test_lively_pages_get_more_of_the_budget_than_quiet_ones() -> None:
@@ -64,38 +66,43 @@ def test_a_change_found_makes_its_kin_due_sooner() -> None:
 
 
 def test_an_announced_page_goes_first_and_a_silent_one_waits() -> None:
-    planner = Planner(POLICIES[DEFAULT], shelf := MemoryShelf(), Budget(10 / (20 * DAY)))
-    rows = [planner.enter(n, f"http://a.org/{n}.html", 0.0) for n in range(10)]
-    shelf.put([planner.hinted(row, Hint(1.0), Kind.SITEMAP, 0.0) for row in rows])
+    planner = Planner(POLICIES[DEFAULT_POLICY], shelf := MemoryPlanStore(), RevisitBudget(10 / (20 * DAY)))
+    rows = [planner.add_page(n, f"http://a.org/{n}.html", 0.0) for n in range(10)]
+    shelf.update_rows([planner.apply_hint(row, RevisitHint(1.0), Announcer.SITEMAP, 0.0) for row in rows])
     now = 15 * DAY
-    shelf.put([planner.announced(shelf.rows[7], now, Kind.SITEMAP, now)])
-    assert [row.id for row in planner.due(now, 1, ahead=True)] == [7]
-    silent = planner.explain(shelf.rows[3], now)
-    assert silent.urgency < planner.explain(rows[3], now).urgency
-    assert "not announced" in silent.why
-    assert "announced as changed" in planner.explain(shelf.rows[7], now).why
+    shelf.update_rows([planner.apply_announcement(shelf.rows[7], now, Announcer.SITEMAP, now)])
+    assert [row.id for row in planner.select_due(now, 1, include_early=True)] == [7]
+    silent = planner.explain_row(shelf.rows[3], now)
+    assert silent.urgency < planner.explain_row(rows[3], now).urgency
+    assert "not announced" in silent.reason
+    assert "announced as changed" in planner.explain_row(shelf.rows[7], now).reason
 
 
 def test_the_same_announcement_twice_is_no_news() -> None:
-    planner = Planner(POLICIES[DEFAULT], MemoryShelf())
-    row = planner.enter(1, "http://a.org/", 0.0)
-    once = planner.announced(row, DAY, Kind.FEED, 2 * DAY)
-    assert once.history.signals == 1
-    assert planner.announced(once, DAY, Kind.FEED, 3 * DAY) == once
-    assert planner.announced(planner.seen(once, Look(4 * DAY)), DAY, Kind.FEED, 5 * DAY).history.signals == 0
+    planner = Planner(POLICIES[DEFAULT_POLICY], MemoryPlanStore())
+    row = planner.add_page(1, "http://a.org/", 0.0)
+    once = planner.apply_announcement(row, DAY, Announcer.FEED, 2 * DAY)
+    assert once.history.announcement_count == 1
+    assert planner.apply_announcement(once, DAY, Announcer.FEED, 3 * DAY) == once
+    assert (
+        planner.apply_announcement(
+            planner.record_visit(once, Observation(4 * DAY)), DAY, Announcer.FEED, 5 * DAY
+        ).history.announcement_count
+        == 0
+    )
 
 
 def test_important_pages_are_visited_more_often() -> None:
-    planner = Planner(POLICIES[DEFAULT], MemoryShelf(), Budget(1 / DAY))
-    plain = planner.enter(1, "http://a.org/1", 0.0)
-    dear = planner.enter(2, "http://a.org/2", 0.0, weight=4.0)
+    planner = Planner(POLICIES[DEFAULT_POLICY], MemoryPlanStore(), RevisitBudget(1 / DAY))
+    plain = planner.add_page(1, "http://a.org/1", 0.0)
+    dear = planner.add_page(2, "http://a.org/2", 0.0, weight=4.0)
     assert dear.due_at < plain.due_at
 
 
 def test_with_a_budget_in_bytes_large_pages_are_visited_less_often() -> None:
-    planner = Planner(POLICIES[DEFAULT], MemoryShelf(), Budget(1000 / DAY, in_bytes=True))
-    small = planner.enter(1, "http://a.org/1", 0.0, cost=1000)
-    large = planner.enter(2, "http://a.org/2", 0.0, cost=100_000)
+    planner = Planner(POLICIES[DEFAULT_POLICY], MemoryPlanStore(), RevisitBudget(1000 / DAY, is_in_bytes=True))
+    small = planner.add_page(1, "http://a.org/1", 0.0, cost=1000)
+    large = planner.add_page(2, "http://a.org/2", 0.0, cost=100_000)
     assert small.due_at < large.due_at
 
 
@@ -105,11 +112,13 @@ def test_what_was_learned_survives_a_restart(name: str) -> None:
     world = World({f"d{n % 3}/{n}.html": [dice.uniform(0, 90) * DAY for _ in range(5)] for n in range(20)}, 10, name)
     world.run(0, 90, 2)
     again = Planner(POLICIES[name], world.shelf, world.planner.budget)
-    again.restore(world.planner.export())
+    again.restore_state(world.planner.export_state())
     for site in world.planner.sites.values():
-        site.looks += LOOKS_PER_STAMP  # its clocks are read anew, as those of one just restored are
+        site.observation_count += (
+            OBSERVATIONS_PER_VERSION  # its clocks are read anew, as those of one just restored are
+        )
     for row in world.shelf.rows.values():
-        before, after = (p.explain(row, 91 * DAY) for p in (world.planner, again))
+        before, after = (p.explain_row(row, 91 * DAY) for p in (world.planner, again))
         assert after.due_at == pytest.approx(before.due_at, abs=DAY)
         assert after.urgency == pytest.approx(before.urgency, rel=0.2)
 
@@ -123,35 +132,35 @@ def test_after_a_clock_that_jumped_back_visits_go_on() -> None:
 
 
 def test_memory_is_bounded_whatever_the_number_of_sites(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sanderling.revisit.planner.MOST_SITES", 8)
-    monkeypatch.setattr("sanderling.revisit.planner.MOST_GROUPS", 20)
-    planner = Planner(POLICIES[DEFAULT], MemoryShelf())
+    monkeypatch.setattr("sanderling.revisit.planner.MAX_SITES", 8)
+    monkeypatch.setattr("sanderling.revisit.planner.MAX_GROUPS", 20)
+    planner = Planner(POLICIES[DEFAULT_POLICY], MemoryPlanStore())
     for n in range(40):
-        row = planner.enter(n, f"http://h{n}.org/a/b.html", 0.0)
-        planner.seen(row, Look(DAY * (n + 1), True))
-        planner.sweep(DAY * (n + 1), 1)
+        row = planner.add_page(n, f"http://h{n}.org/a/b.html", 0.0)
+        planner.record_visit(row, Observation(DAY * (n + 1), True))
+        planner.replan_oldest(DAY * (n + 1), 1)
     assert len(planner.sites) <= 8
-    assert sum(len(site.pulses) for site in planner.sites.values()) <= 20
+    assert sum(len(site.activities) for site in planner.sites.values()) <= 20
 
 
 def test_memory_is_bounded_while_pages_are_met_for_the_first_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sanderling.revisit.planner.MOST_GROUPS", 20)
-    monkeypatch.setattr("sanderling.revisit.planner.LOOKED_AFTER", 10)
-    planner = Planner(POLICIES[DEFAULT], MemoryShelf())
+    monkeypatch.setattr("sanderling.revisit.planner.MAX_GROUPS", 20)
+    monkeypatch.setattr("sanderling.revisit.planner.GROUP_CHECK_PAGES", 10)
+    planner = Planner(POLICIES[DEFAULT_POLICY], MemoryPlanStore())
     for n in range(400):
-        planner.enter(n, f"http://h{n // 100}.org/d{n % 50}/index.html", float(n))
-    assert sum(len(site.habits.groups) for site in planner.sites.values()) <= 20 + 10
-    assert not planner.sites["http://h0.org"].habits.groups, "those met longest ago go first"
+        planner.add_page(n, f"http://h{n // 100}.org/d{n % 50}/index.html", float(n))
+    assert sum(len(site.priors.groups) for site in planner.sites.values()) <= 20 + 10
+    assert not planner.sites["http://h0.org"].priors.groups, "those met longest ago go first"
 
 
 def test_groups_of_one_page_that_were_stored_one_by_one_are_read() -> None:
-    planner = Planner(POLICIES[DEFAULT], MemoryShelf())
+    planner = Planner(POLICIES[DEFAULT_POLICY], MemoryPlanStore())
     for n, name in enumerate(("tide", "wave")):
-        planner.enter(n, f"http://a.org/a/{name}.html", 0.0)
+        planner.add_page(n, f"http://a.org/a/{name}.html", 0.0)
     site = planner.sites["http://a.org"]
-    state = msgspec.msgpack.decode(site.export(), type=SiteState)
-    singles = [(key, 1, state.habits[0][2]) for key in ("tide.*", "wave.*")]
-    older = msgspec.structs.replace(state, habits=[*state.habits, *singles], single=b"")
-    again = restore(msgspec.msgpack.encode(older)).habits
-    assert again.single == site.habits.single != set()
-    assert again.groups.keys() == site.habits.groups.keys()
+    state = msgspec.msgpack.decode(site.export_state(), type=SiteState)
+    singles = [(key, 1, state.group_priors[0][2]) for key in ("tide.*", "wave.*")]
+    older = msgspec.structs.replace(state, group_priors=[*state.group_priors, *singles], single_page_groups=b"")
+    again = restore_site(msgspec.msgpack.encode(older)).priors
+    assert again.single_page_groups == site.priors.single_page_groups != set()
+    assert again.groups.keys() == site.priors.groups.keys()

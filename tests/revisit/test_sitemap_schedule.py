@@ -6,7 +6,14 @@ from collections.abc import Iterator
 import pytest
 
 from sanderling.db.schema.revisit import MIGRATIONS
-from sanderling.revisit.sitemap_schedule import FIRST, FRUITLESS, LATEST, SOONEST, YOUNG, Maps
+from sanderling.revisit.sitemap_schedule import (
+    INITIAL_INTERVAL,
+    MAX_FAILED_READS,
+    MAX_INTERVAL,
+    MIN_INTERVAL,
+    PROBATION_READS,
+    SitemapSchedule,
+)
 
 DAY = 86_400.0
 
@@ -23,30 +30,32 @@ def db() -> Iterator[sqlite3.Connection]:
 
 
 def test_every_refresh_reads_a_young_one_and_later_it_waits_its_time(db: sqlite3.Connection) -> None:
-    maps = Maps(db)
-    assert maps.unread(0.0) == [1, 2]
-    for _ in range(YOUNG):
-        maps.read(1, 0.0, news=False)
-    assert maps.unread(1.0) == [2]
-    assert maps.unread(LATEST) == [1, 2]
+    maps = SitemapSchedule(db)
+    assert maps.load_due_at_start(0.0) == [1, 2]
+    for _ in range(PROBATION_READS):
+        maps.record_read(1, 0.0, has_new_entries=False)
+    assert maps.load_due_at_start(1.0) == [2]
+    assert maps.load_due_at_start(MAX_INTERVAL) == [1, 2]
 
 
 def test_news_brings_us_back_sooner_and_silence_later(db: sqlite3.Connection) -> None:
-    maps = Maps(db)
+    maps = SitemapSchedule(db)
     for _ in range(20):
-        maps.read(1, 0.0, news=True)
-        maps.read(2, 0.0, news=False)
-    assert maps.due(SOONEST) == [1]
-    assert maps.due(FIRST) == [1]
-    assert maps.due(LATEST) == [1, 2]
+        maps.record_read(1, 0.0, has_new_entries=True)
+        maps.record_read(2, 0.0, has_new_entries=False)
+    assert maps.load_due(MIN_INTERVAL) == [1]
+    assert maps.load_due(INITIAL_INTERVAL) == [1]
+    assert maps.load_due(MAX_INTERVAL) == [1, 2]
 
 
 def test_one_that_cannot_be_read_any_more_is_retired(db: sqlite3.Connection) -> None:
-    maps = Maps(db)
-    assert [maps.fail(1, n * DAY) for n in range(FRUITLESS)] == [False] * (FRUITLESS - 1) + [True]
-    assert 1 not in maps.unread(100 * DAY)
-    assert 1 not in maps.due(100 * DAY)
-    maps.read(2, 0.0, news=True)
-    maps.fail(2, 0.0)
-    maps.read(2, 0.0, news=True)
-    assert not maps.fail(2, 0.0)
+    maps = SitemapSchedule(db)
+    assert [maps.record_failure(1, n * DAY) for n in range(MAX_FAILED_READS)] == [False] * (MAX_FAILED_READS - 1) + [
+        True
+    ]
+    assert 1 not in maps.load_due_at_start(100 * DAY)
+    assert 1 not in maps.load_due(100 * DAY)
+    maps.record_read(2, 0.0, has_new_entries=True)
+    maps.record_failure(2, 0.0)
+    maps.record_read(2, 0.0, has_new_entries=True)
+    assert not maps.record_failure(2, 0.0)

@@ -8,10 +8,10 @@ from benchmarks.revisit.database_replay import StoredCrawler
 from benchmarks.revisit.histories import DAY, Held, Life, Trace
 from benchmarks.revisit.trace_replay import Crawler, replay
 
-from sanderling.db.connection import migrate
+from sanderling.db.connection import apply_migrations
 from sanderling.db.schema.revisit import MIGRATIONS
-from sanderling.revisit.plan_store import Row
-from sanderling.revisit.policies.policy_registry import DEFAULT, POLICIES
+from sanderling.revisit.plan_store import PlanRow
+from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
 from sanderling.storage.collection import open_collection
 
 BEGIN, DAYS = 1_700_000_000.0, 150
@@ -22,7 +22,7 @@ class Remembering(Crawler):
 
     visits: tuple[tuple[float, int], ...] = ()
 
-    def _visit(self, row: Row, now: float, held: Held) -> Row:
+    def _visit(self, row: PlanRow, now: float, held: Held) -> PlanRow:
         self.visits = (*self.visits, (now, row.id))
         return super()._visit(row, now, held)
 
@@ -44,11 +44,11 @@ def trace(seed: int) -> Trace:
     return Trace("short", BEGIN, BEGIN + DAYS * DAY, pages)
 
 
-@pytest.mark.parametrize("name", [DEFAULT, "fixed", "nutch"])
+@pytest.mark.parametrize("name", [DEFAULT_POLICY, "fixed", "nutch"])
 def test_rows_in_a_database_and_in_memory_lead_to_the_same_visits(name: str, tmp_path: Path) -> None:
     short = trace(1)
     with open_collection(tmp_path / "c") as collection:
-        migrate(collection.db, {"refresh": MIGRATIONS})
+        apply_migrations(collection.db, {"refresh": MIGRATIONS})
         stored = StoredCrawler(POLICIES[name], short, 10.0, collection.db)
         found = replay(short, 10.0, stored)
     quick = Remembering(POLICIES[name], short, 10.0, told=False)

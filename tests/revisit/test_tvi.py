@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.revisit.tvi import LARGEST, patch, read_table, volatile_parts
+from sanderling.revisit.tvi import MAX_TABLE_BYTES, find_volatile_spans, parse_table, patch_page
 
 PAGE = "<link rel='tvi' href=shares.tvi><p>Shares: <!--Vol#a-->{}<!--/Vol#a--> and <Vol#b>{}</Vol#b>.</p>"
 
@@ -14,30 +14,38 @@ PAGE = "<link rel='tvi' href=shares.tvi><p>Shares: <!--Vol#a-->{}<!--/Vol#a--> a
 )
 def test_a_patched_copy_equals_the_full_download(one: str, other: str) -> None:
     stored = PAGE.format("1.00", "2.00").encode()
-    assert patch(stored, {"a": one, "b": other}) == PAGE.format(one, other).encode()
+    assert patch_page(stored, {"a": one, "b": other}) == PAGE.format(one, other).encode()
 
 
 def test_both_spellings_of_a_table_are_read() -> None:
-    assert read_table(b'{"a": "1", "b": "2"}') == {"a": "1", "b": "2"}
-    assert read_table(b"Vol#a=1\nVol#b=2=3\n") == {"a": "1", "b": "2=3"}
+    assert parse_table(b'{"a": "1", "b": "2"}') == {"a": "1", "b": "2"}
+    assert parse_table(b"Vol#a=1\nVol#b=2=3\n") == {"a": "1", "b": "2=3"}
 
 
 def test_what_is_no_table_sends_us_to_the_page() -> None:
-    for body in (b"", b"<html>404</html>", b'{"a": 1}', b"{", b"\xff\xfe", b"x" * (LARGEST + 1), b'{"a": "\xff"}'):
-        assert read_table(body) is None
+    for body in (
+        b"",
+        b"<html>404</html>",
+        b'{"a": 1}',
+        b"{",
+        b"\xff\xfe",
+        b"x" * (MAX_TABLE_BYTES + 1),
+        b'{"a": "\xff"}',
+    ):
+        assert parse_table(body) is None
 
 
 def test_a_table_that_speaks_of_unknown_or_unsure_parts_patches_nothing() -> None:
-    assert patch(PAGE.encode(), {"c": "3"}) is None
-    assert patch(b"<Vol#a>1</Vol#a><Vol#a>2</Vol#a>", {"a": "3"}) is None
-    assert patch(b"<Vol#a>1", {"a": "3"}) is None
-    assert patch(b"<Vol#a>1<Vol#b>2</Vol#b></Vol#a>", {"a": "3", "b": "4"}) is None
+    assert patch_page(PAGE.encode(), {"c": "3"}) is None
+    assert patch_page(b"<Vol#a>1</Vol#a><Vol#a>2</Vol#a>", {"a": "3"}) is None
+    assert patch_page(b"<Vol#a>1", {"a": "3"}) is None
+    assert patch_page(b"<Vol#a>1<Vol#b>2</Vol#b></Vol#a>", {"a": "3", "b": "4"}) is None
 
 
 def test_a_hundred_thousand_open_marks_are_read_in_one_pass() -> None:
     page = b"".join(b"<Vol#x%d>" % i for i in range(100_000))
-    assert volatile_parts(page) == {}
+    assert find_volatile_spans(page) == {}
 
 
 def test_a_part_is_written_in_the_charset_of_the_copy() -> None:
-    assert patch("<Vol#a>x</Vol#a>".encode("latin-1"), {"a": "é€"}, "latin-1") == b"<Vol#a>\xe9&#8364;</Vol#a>"
+    assert patch_page("<Vol#a>x</Vol#a>".encode("latin-1"), {"a": "é€"}, "latin-1") == b"<Vol#a>\xe9&#8364;</Vol#a>"

@@ -3,19 +3,19 @@
 import sqlite3
 
 from sanderling.db.schema.revisit import MIGRATIONS
-from sanderling.revisit.tvi_files import TURNS, Sides
+from sanderling.revisit.tvi_files import TVI_VISITS_PER_PAGE_VISIT, TviFiles
 
 
 def test_the_side_file_is_asked_some_times_and_then_the_page() -> None:
     db = sqlite3.connect(":memory:")
     for script in MIGRATIONS:
         db.executescript(script)
-    sides = Sides(db)
-    sides.note(1, 10)
-    asked = [sides.instead([1, 2]) for _ in range(TURNS + 2)]
-    assert asked == [{1: 10}] * TURNS + [{}, {1: 10}]
-    assert sides.asked(10) == [1]
-    assert sides.asked(10) == []
-    sides.forget([1])
-    assert sides.instead([1]) == {}
+    sides = TviFiles(db)
+    sides.record_file(1, 10)
+    asked = [sides.select_tvi_visits([1, 2]) for _ in range(TVI_VISITS_PER_PAGE_VISIT + 2)]
+    assert asked == [{1: 10}] * TVI_VISITS_PER_PAGE_VISIT + [{}, {1: 10}]
+    assert sides.take_requested_pages(10) == [1]
+    assert sides.take_requested_pages(10) == []
+    sides.delete_pages([1])
+    assert sides.select_tvi_visits([1]) == {}
     db.close()

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import sanderling
-from sanderling.runtime.isolation import python_command, safe_environment
-from sanderling.search.background_indexer import POLITE, start_following
-from sanderling.web.crawl_process import Errand
+from sanderling.runtime.isolation import build_python_command, build_safe_environment
+from sanderling.search.background_indexer import NICE_INCREMENT, start_indexer_process
+from sanderling.web.crawl_process import CrawlProcess
 from sanderling.workers.migrant import coder
 from sanderling.workers.migrant.coder import FarCoder
-from sanderling.workers.spawn import bear
+from sanderling.workers.spawn import spawn_worker
 
 SOURCES = Path(sanderling.__file__).parent
 # Of the standard library and of what we use, as a file of the working directory may be named; each is imported by some
@@ -41,18 +41,18 @@ def test_the_trap_catches_a_process_that_is_not_isolated(executed: Path) -> None
 
 
 def test_python_command_does_not_import_from_the_working_directory(executed: Path) -> None:
-    subprocess.run(python_command("-m", "sanderling", "--version"), capture_output=True, check=True)
+    subprocess.run(build_python_command("-m", "sanderling", "--version"), capture_output=True, check=True)
     assert not executed.exists()
 
 
 def test_an_environment_isolates_grandchildren(executed: Path) -> None:
     command = [sys.executable, "-c", "import random, tempfile"]
-    subprocess.run(command, env=safe_environment(), check=True)
+    subprocess.run(command, env=build_safe_environment(), check=True)
     assert not executed.exists()
 
 
 def test_fresh_worker_is_isolated(executed: Path) -> None:
-    worker = bear("worker-1")
+    worker = spawn_worker("worker-1")
     worker.sock.close()  # it ends when there is nobody to talk to
     worker.process.wait(60)
     assert not executed.exists()
@@ -69,8 +69,8 @@ def test_coder_process_is_isolated(executed: Path) -> None:
 
 def test_index_process_is_isolated(executed: Path, tmp_path: Path) -> None:
     before = dict(os.environ)
-    process = start_following(tmp_path)
-    while process.is_alive() and os.getpriority(os.PRIO_PROCESS, process.pid or 0) != POLITE:
+    process = start_indexer_process(tmp_path)
+    while process.is_alive() and os.getpriority(os.PRIO_PROCESS, process.pid or 0) != NICE_INCREMENT:
         time.sleep(0.01)  # until it has reached our own code
     process.terminate()
     process.join()
@@ -79,7 +79,7 @@ def test_index_process_is_isolated(executed: Path, tmp_path: Path) -> None:
 
 
 def test_crawl_started_by_the_web_server_is_isolated(executed: Path, tmp_path: Path) -> None:
-    errand = Errand(tmp_path)
+    errand = CrawlProcess(tmp_path)
     errand.start((), "crawl --no-such-option")
     assert errand.child is not None
     errand.child.wait(60)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.runtime.memory import WIDE, _stretches, use_wide_pages
+from sanderling.runtime.memory import HUGE_PAGE_BYTES, _find_huge_page_ranges, use_huge_pages
 
 MAPS = """\
 55d0c0000000-55d0c0800000 rw-p 00000000 00:00 0                          [heap]
@@ -19,15 +19,15 @@ MAPS = """\
 
 
 def test_only_whole_wide_pages_of_the_heap_and_of_blocks_are_meant_but_no_file_and_no_stack() -> None:
-    assert list(_stretches(MAPS.splitlines())) == [
-        (0x55D0C0000000, 4 * WIDE),
-        (0x7F0000200000, 2 * WIDE),
+    assert list(_find_huge_page_ranges(MAPS.splitlines())) == [
+        (0x55D0C0000000, 4 * HUGE_PAGE_BYTES),
+        (0x7F0000200000, 2 * HUGE_PAGE_BYTES),
     ]
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells where memory lies")
 def test_a_large_block_may_lie_in_wide_pages_and_stays_what_it_was() -> None:
-    block = bytearray(b"sanderling" * WIDE)
-    allowed = use_wide_pages()
-    assert allowed == 0 or allowed >= 8 * WIDE  # 0: this Linux was built without wide pages
-    assert block == b"sanderling" * WIDE
+    block = bytearray(b"sanderling" * HUGE_PAGE_BYTES)
+    allowed = use_huge_pages()
+    assert allowed == 0 or allowed >= 8 * HUGE_PAGE_BYTES  # 0: this Linux was built without wide pages
+    assert block == b"sanderling" * HUGE_PAGE_BYTES

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from tests.support.site import Site, tree
 
-from sanderling.config.settings import Fetching, Politeness, Scope, Workers
-from sanderling.crawl.session import Request, crawl
-from sanderling.search.background_indexer import start_following
-from sanderling.search.indexer import open_follower
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl.session import CrawlRequest, crawl
+from sanderling.search.background_indexer import start_indexer_process
+from sanderling.search.indexer import open_indexer
 
 
 def where(process: int) -> str:
@@ -24,12 +24,12 @@ def is_asleep(process: int) -> bool:
 
 def test_who_waits_for_another_keeper_ends_when_told(tmp_path: Path) -> None:
     with Site(tree(3)) as site:
-        crawl(tmp_path, Request(
-            seeds=(site.root + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0),
-            fetching=Fetching(allow_private=True), workers=Workers(migrants=1),
+        crawl(tmp_path, CrawlRequest(
+            seeds=(site.root + "/",), scope=ScopeSettings(sitemaps=False), politeness=PolitenessSettings(delay=0),
+            fetching=HttpSettings(allow_private=True), workers=WorkerSettings(workers=1),
         ))  # fmt: skip
-    keeper = open_follower(tmp_path)
-    waiting = start_following(tmp_path)
+    keeper = open_indexer(tmp_path)
+    waiting = start_indexer_process(tmp_path)
     try:
         assert waiting.pid is not None
         deadline = time.monotonic() + 300

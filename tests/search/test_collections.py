@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.search.engine import Finder
-from sanderling.search.index import open_index
-from sanderling.search.measures import average_precision
-from sanderling.search.search_types import Ask, Document
+from sanderling.search.engine import SearchEngine
+from sanderling.search.index import open_search_index
+from sanderling.search.measures import compute_average_precision
+from sanderling.search.search_types import Document, SearchRequest
 
 # MAP of the reference (k1 1.2, b 0.75, small stop list, crude suffix stripping), as stated with the collections.
 REFERENCE = {"cran": 0.286, "cran, source paper counted": 0.404, "med": 0.511, "cacm": 0.273}
@@ -29,22 +29,22 @@ def judged(path: Path) -> dict[str, dict[str, int]]:
 @pytest.mark.parametrize("name", ["cran", "med", "cacm"])
 def test_the_defaults_beat_plain_bm25(name: str, suites: Path, tmp_path: Path) -> None:
     folder = suites / "ir-collections" / name / "norm"
-    index = open_index(tmp_path / "index", write=True)
+    index = open_search_index(tmp_path / "index", write=True)
     assert index is not None
     index.replace(
         Document(d["id"], d["title"], body=" ".join((d["text"], d.get("keywords", ""), d["author"])), language="en")
         for d in rows(folder / "docs.jsonl")
     )
     index.commit(1)
-    finder, grades = Finder(index), judged(folder / "qrels.tsv")
+    finder, grades = SearchEngine(index), judged(folder / "qrels.tsv")
     precisions: dict[str, list[float]] = {name: [], f"{name}, source paper counted": []}
     for query in rows(folder / "queries.jsonl"):
-        found = finder.search(Ask(query["text"], limit=1000, facets=False, snippets=False))
+        found = finder.search(SearchRequest(query["text"], limit=1000, include_facets=False, include_snippets=False))
         ranking = [hit.url for hit in found.hits]
         for label, least in zip(precisions, (1, -1), strict=True):
             relevant = {d for d, grade in grades.get(query["id"], {}).items() if grade >= least}
             if relevant:
-                precisions[label].append(average_precision(ranking, relevant))
+                precisions[label].append(compute_average_precision(ranking, relevant))
     index.close()
     for label, values in precisions.items():
         if label in REFERENCE:

@@ -6,18 +6,18 @@ import zipfile
 
 import pytest
 
-from sanderling.search.document import Eyes, Head, document_of
-from sanderling.search.search_types import LARGEST_BODY, Document
-from sanderling.warc.reader import StoredRecord
-from sanderling.warc.records import Place
+from sanderling.search.document import ParsedHead, RobotsAgent, build_document
+from sanderling.search.search_types import MAX_BODY_CHARS, Document
+from sanderling.warc.records import RecordLocation
+from sanderling.warc.warc_reader import StoredRecord
 
 URL = "https://docs.example.org/a/b.html"
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
 def read(body: bytes, mime: str = "text/html; charset=utf-8", *more: tuple[str, str]) -> Document | None:
-    record = StoredRecord("response", Place("x.warc.gz", 0, 1), (), 200, (("Content-Type", mime), *more), body)
-    return document_of(record, URL, 5.0)
+    record = StoredRecord("response", RecordLocation("x.warc.gz", 0, 1), (), 200, (("Content-Type", mime), *more), body)
+    return build_document(record, URL, 5.0)
 
 
 def packed(parts: dict[str, bytes]) -> bytes:
@@ -57,10 +57,12 @@ def test_a_page_that_asks_to_be_left_out_is_left_out() -> None:
 def test_what_is_said_to_others_is_not_said_to_us() -> None:
     for page, header in ((b"<p>x", "heron: noindex"), (b"<meta name=heron content=noindex><p>x", "nofollow")):
         head = (("Content-Type", "text/html"), ("X-Robots-Tag", header))
-        record = StoredRecord("response", Place("x.warc.gz", 0, 1), (), 200, head, page)
-        assert document_of(record, URL, 5.0, eyes=Eyes("Heron")) is None
-        assert document_of(record, URL, 5.0, eyes=Eyes("sanderling")) is not None
-        assert document_of(record, URL, 5.0, Head("", ""), Eyes("Heron")) is not None  # the crawl has judged it
+        record = StoredRecord("response", RecordLocation("x.warc.gz", 0, 1), (), 200, head, page)
+        assert build_document(record, URL, 5.0, robots_agent=RobotsAgent("Heron")) is None
+        assert build_document(record, URL, 5.0, robots_agent=RobotsAgent("sanderling")) is not None
+        assert (
+            build_document(record, URL, 5.0, ParsedHead("", ""), RobotsAgent("Heron")) is not None
+        )  # the crawl has judged it
 
 
 def test_plain_text_is_titled_by_its_first_line() -> None:
@@ -116,7 +118,7 @@ def test_pdf_files_give_their_words() -> None:
 )
 def test_nothing_a_server_sends_is_too_much(body: bytes, mime: str) -> None:
     page = read(body, mime)
-    assert page is None or len(page.body) <= LARGEST_BODY
+    assert page is None or len(page.body) <= MAX_BODY_CHARS
 
 
 def test_damaged_part_of_an_office_file_is_no_error() -> None:

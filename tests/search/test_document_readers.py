@@ -6,8 +6,8 @@ import zipfile
 import pytest
 
 from sanderling.search import document_readers
-from sanderling.search.document_readers import FRAME, KINDS, UNPACKED_LIMIT, extract_text, serve_requests
-from sanderling.search.search_types import LARGEST_BODY
+from sanderling.search.document_readers import DOCUMENT_KINDS, FRAME, UNPACKED_LIMIT, extract_text, serve_requests
+from sanderling.search.search_types import MAX_BODY_CHARS
 
 
 def pack(parts: dict[str, bytes]) -> bytes:
@@ -20,14 +20,14 @@ def pack(parts: dict[str, bytes]) -> bytes:
 
 def test_all_parts_share_one_budget_of_unpacked_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     unpacked: list[int] = []
-    original = document_readers._part
+    original = document_readers._read_part
 
     def count(packed: zipfile.ZipFile, name: str, budget: int) -> bytes:
         part = original(packed, name, budget)
         unpacked.append(len(part))
         return part
 
-    monkeypatch.setattr(document_readers, "_part", count)
+    monkeypatch.setattr(document_readers, "_read_part", count)
     tags = b"<a:r>" * 800_000
     extract_text("slides", pack({f"ppt/slides/slide{number}.xml": tags for number in range(1, 12)}))
     assert sum(unpacked) == UNPACKED_LIMIT
@@ -35,22 +35,22 @@ def test_all_parts_share_one_budget_of_unpacked_bytes(monkeypatch: pytest.Monkey
 
 def test_no_more_parts_are_unpacked_than_the_text_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     names: list[str] = []
-    original = document_readers._part
+    original = document_readers._read_part
 
     def note(packed: zipfile.ZipFile, name: str, budget: int) -> bytes:
         names.append(name)
         return original(packed, name, budget)
 
-    monkeypatch.setattr(document_readers, "_part", note)
-    slide = b"word " * (LARGEST_BODY // 5 + 1)
+    monkeypatch.setattr(document_readers, "_read_part", note)
+    slide = b"word " * (MAX_BODY_CHARS // 5 + 1)
     text = extract_text("slides", pack({f"ppt/slides/slide{number}.xml": slide for number in range(1, 5)}))
-    assert len(text) == LARGEST_BODY
+    assert len(text) == MAX_BODY_CHARS
     assert len(names) == 1
 
 
 def test_failure_is_an_answer_and_the_next_request_is_answered() -> None:
     good = pack({"word/document.xml": b"<w:p>words</w:p>"})
-    requests = b"".join(FRAME.pack(KINDS.index("word"), len(body)) + body for body in (b"no zip", good))
+    requests = b"".join(FRAME.pack(DOCUMENT_KINDS.index("word"), len(body)) + body for body in (b"no zip", good))
     sink = io.BytesIO()
     serve_requests(io.BytesIO(requests), sink)
     answer = sink.getvalue()

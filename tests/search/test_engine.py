@@ -7,17 +7,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.support.documents import DAY, NOW, page
 
-from sanderling.search.engine import Behaviour, Finder
-from sanderling.search.fields import page_id
-from sanderling.search.index import Index, open_index
-from sanderling.search.search_types import Ask, Hit, Results
+from sanderling.search.engine import BehaviorModel, SearchEngine
+from sanderling.search.fields import compute_page_id
+from sanderling.search.index import SearchIndex, open_search_index
+from sanderling.search.search_types import SearchHit, SearchRequest, SearchResults
 
 
-def ask(index: Index, text: str, **more: int | bool) -> Results:
-    return Finder(index).search(Ask(text, now=NOW, **more))  # type: ignore[arg-type]
+def ask(index: SearchIndex, text: str, **more: int | bool) -> SearchResults:
+    return SearchEngine(index).search(SearchRequest(text, now=NOW, **more))  # type: ignore[arg-type]
 
 
-def names(results: Results) -> list[str]:
+def names(results: SearchResults) -> list[str]:
     return [hit.url.rsplit("/", 1)[1] for hit in results.hits]
 
 
@@ -52,7 +52,7 @@ def names(results: Results) -> list[str]:
         ("((( ***", set()),
     ],
 )
-def test_a_question_finds_its_pages(index: Index, text: str, expected: set[str]) -> None:
+def test_a_question_finds_its_pages(index: SearchIndex, text: str, expected: set[str]) -> None:
     assert set(names(ask(index, text))) == expected
 
 
@@ -70,7 +70,7 @@ def test_a_question_finds_its_pages(index: Index, text: str, expected: set[str])
     ],
 )
 def test_site_filter_matches_paths_as_urls_spell_them(tmp_path: Path, text: str, expected: set[str]) -> None:
-    index = open_index(tmp_path, write=True)
+    index = open_search_index(tmp_path, write=True)
     assert index is not None
     index.replace([
         page("https://docs.example.org/de-DE/start", body="tide"),
@@ -109,7 +109,7 @@ CHINESE = {
 def test_unspaced_text_is_found_as_a_whole_in_parts_and_by_one_character(
     tmp_path: Path, text: str, expected: list[str]
 ) -> None:
-    index = open_index(tmp_path, write=True)
+    index = open_search_index(tmp_path, write=True)
     assert index is not None
     index.replace(page(f"https://zh.example/{name}", body=body, language="zh") for name, body in CHINESE.items())
     index.commit(1)
@@ -119,14 +119,14 @@ def test_unspaced_text_is_found_as_a_whole_in_parts_and_by_one_character(
     index.close()
 
 
-def test_a_typing_error_is_forgiven_and_said(index: Index) -> None:
+def test_a_typing_error_is_forgiven_and_said(index: SearchIndex) -> None:
     found = ask(index, "sandrling")
-    assert found.meant == "sanderling"
+    assert found.corrected_query == "sanderling"
     assert "sanderling" in names(found)
 
 
 def test_correction_is_near_in_letters_and_occurs_with_the_other_words(tmp_path: Path) -> None:
-    index = open_index(tmp_path, write=True)
+    index = open_search_index(tmp_path, write=True)
     assert index is not None
     index.replace(page(f"https://a.test/secure{i}", body="security of a query " * 5) for i in range(30))
     index.replace([
@@ -135,20 +135,20 @@ def test_correction_is_near_in_letters_and_occurs_with_the_other_words(tmp_path:
         *(page(f"https://a.test/cable{i}", body="cable cable cable") for i in range(30)),
     ])  # fmt: skip
     index.commit(1)
-    assert ask(index, "recusive query").meant == "recursive query"
-    assert ask(index, "recursivw query").meant == "recursive query"
-    assert ask(index, "tide tabke").meant == "tide table"
-    assert ask(index, "recusive harbour").meant == ""
+    assert ask(index, "recusive query").corrected_query == "recursive query"
+    assert ask(index, "recursivw query").corrected_query == "recursive query"
+    assert ask(index, "tide tabke").corrected_query == "tide table"
+    assert ask(index, "recusive harbour").corrected_query == ""
     index.close()
 
 
-def test_pages_with_some_words_follow_where_few_have_all(index: Index) -> None:
+def test_pages_with_some_words_follow_where_few_have_all(index: SearchIndex) -> None:
     found = ask(index, "sanderling dunlin")
-    assert found.relaxed
+    assert found.is_relaxed
     assert set(names(found)) == {"sanderling", "dunlin", "today"}
 
 
-def test_facets_count_all_matches(index: Index) -> None:
+def test_facets_count_all_matches(index: SearchIndex) -> None:
     facets = ask(index, "sanderling OR dunlin OR tide", limit=1).facets
     assert {(c.value, c.count) for c in facets["site"]} == {
         ("birds.example.org", 2), ("news.example.org", 1), ("code.example.net", 1)
@@ -157,31 +157,31 @@ def test_facets_count_all_matches(index: Index) -> None:
     assert {(c.value, c.count) for c in facets["changed"]} == {("day", 1), ("week", 1), ("month", 1), ("year", 1)}
 
 
-def test_results_come_in_pages_that_do_not_overlap(index: Index) -> None:
+def test_results_come_in_pages_that_do_not_overlap(index: SearchIndex) -> None:
     index.replace(page(f"https://many.example/{i}", f"Gull {i}", "gull " * (i % 5 + 1)) for i in range(250))
     index.commit(2)
     seen = [url for offset in range(0, 250, 25) for url in names(ask(index, "gull", offset=offset, limit=25))]
     assert len(seen) == len(set(seen)) == 250
 
 
-def test_the_explanation_adds_up(index: Index) -> None:
-    hit: Hit = ask(index, "sanderling lang:en", explain=True).hits[0]
-    assert {field for _, field, _ in hit.parts.fields} == {"title", "body", "address"}
-    assert sum(value for *_, value in hit.parts.fields) == pytest.approx(hit.parts.text, rel=1e-3)
-    parts = hit.parts
-    assert parts.score == pytest.approx(parts.text * parts.link * parts.freshness * parts.behaviour)
+def test_the_explanation_adds_up(index: SearchIndex) -> None:
+    hit: SearchHit = ask(index, "sanderling lang:en", explain=True).hits[0]
+    assert {field for _, field, _ in hit.score_parts.field_scores} == {"title", "body", "address"}
+    assert sum(value for *_, value in hit.score_parts.field_scores) == pytest.approx(hit.score_parts.text, rel=1e-3)
+    parts = hit.score_parts
+    assert parts.score == pytest.approx(parts.text * parts.link * parts.freshness * parts.behavior)
 
 
-def test_what_users_taught_reorders_and_is_shown(index: Index) -> None:
+def test_what_users_taught_reorders_and_is_shown(index: SearchIndex) -> None:
     plain = names(ask(index, "sanderling"))
-    last = page_id("https://news.example.org/today")
-    lifted = Finder(index, lambda _: lambda page: 1.0 if page == last else -1.0)
-    hits = lifted.search(Ask("sanderling", now=NOW)).hits
+    last = compute_page_id("https://news.example.org/today")
+    lifted = SearchEngine(index, lambda _: lambda page: 1.0 if page == last else -1.0)
+    hits = lifted.search(SearchRequest("sanderling", now=NOW)).hits
     assert (plain[0], hits[0].url) == ("sanderling", "https://news.example.org/today")
-    assert [hit.parts.behaviour for hit in hits] == [2.0, 0.5]
+    assert [hit.score_parts.behavior for hit in hits] == [2.0, 0.5]
 
 
-def test_the_past_can_be_searched(index: Index) -> None:
+def test_the_past_can_be_searched(index: SearchIndex) -> None:
     url = "https://birds.example.org/dunlin"
     index.replace([page(url, "Dunlin", "Now about penguins.", changed_at=NOW - DAY)])
     index.commit(2)
@@ -190,7 +190,7 @@ def test_the_past_can_be_searched(index: Index) -> None:
     assert names(ask(index, "wader asof:30d site:birds.example.org/dun")) == ["dunlin"]
     assert ask(index, "penguins asof:30d").total == 0
     assert names(ask(index, "penguins")) == ["dunlin"]
-    index.delete([url], at=NOW)
+    index.mark_gone([url], at=NOW)
     index.commit(3)
     assert ask(index, "penguins").total == 0
     assert names(ask(index, "penguins asof:12h")) == ["dunlin"]
@@ -204,25 +204,25 @@ def test_the_past_can_be_searched(index: Index) -> None:
         max_size=12,
     ).map("".join)
 )
-def test_no_question_raises(index: Index, text: str) -> None:
+def test_no_question_raises(index: SearchIndex, text: str) -> None:
     assert ask(index, text, explain=True).total >= 0
 
 
-def test_a_sentence_is_widened_by_the_words_of_the_first_pages(index: Index) -> None:
+def test_a_sentence_is_widened_by_the_words_of_the_first_pages(index: SearchIndex) -> None:
     index.replace(page(f"https://more.example/{i}", "Filler", f"filler number {i}") for i in range(60))
     birds = "plover waders feed on intertidal mudflats in winter"
     index.replace(page(f"https://mud.example/{i}", "Plover", birds) for i in range(5))
     index.commit(2)
     short = ask(index, "plover waders", explain=True)
-    assert not [field for hit in short.hits for _, field, _ in hit.parts.fields if field == "related"]
+    assert not [field for hit in short.hits for _, field, _ in hit.score_parts.field_scores if field == "related"]
     long = ask(index, "where do plover waders usually feed outdoors", explain=True)
-    words = {word for hit in long.hits for word, field, _ in hit.parts.fields if field == "related"}
+    words = {word for hit in long.hits for word, field, _ in hit.score_parts.field_scores if field == "related"}
     assert "mudflat" in words
     assert long.total == ask(index, "plover OR waders OR usually OR feed OR outdoors").total
 
 
 def test_a_page_that_users_pass_over_lends_no_words_to_a_sentence(tmp_path: Path) -> None:
-    index = open_index(tmp_path, write=True)
+    index = open_search_index(tmp_path, write=True)
     assert index is not None
     question = "which birds run along water"
     index.replace([
@@ -233,13 +233,13 @@ def test_a_page_that_users_pass_over_lends_no_words_to_a_sentence(tmp_path: Path
         *(page(f"https://a.test/other{number}", body=f"something else {number}") for number in range(40)),
     ])  # fmt: skip
     index.commit(1)
-    bad = page_id(page("https://a.test/passed").url)
+    bad = compute_page_id(page("https://a.test/passed").url)
 
-    def order(behaviour: Behaviour) -> list[str]:
-        found = names(Finder(index, behaviour).search(Ask(question, now=NOW)))
+    def order(behaviour: BehaviorModel) -> list[str]:
+        found = names(SearchEngine(index, behaviour).search(SearchRequest(question, now=NOW)))
         return [name for name in found if name in ("third", "fourth")]
 
     assert order(lambda _: lambda page: -1.0 if page == bad else 0.0) == ["third", "fourth"]
-    worse = page_id(page("https://a.test/liked").url)
+    worse = compute_page_id(page("https://a.test/liked").url)
     assert order(lambda _: lambda page: -1.0 if page == worse else 0.0) == ["fourth", "third"]
     index.close()

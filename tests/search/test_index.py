@@ -11,13 +11,13 @@ import pytest
 from tests.support.documents import PAGES, page
 
 from sanderling.errors import CollectionError
-from sanderling.search.fields import site_of, suffixes, type_of
-from sanderling.search.index import Index, open_index
-from sanderling.search.schema import VERSION
-from sanderling.search.search_types import LARGEST_BODY, Document
+from sanderling.search.fields import get_host_with_port, get_type_name, list_domain_suffixes
+from sanderling.search.index import SearchIndex, open_search_index
+from sanderling.search.schema import INDEX_VERSION
+from sanderling.search.search_types import MAX_BODY_CHARS, Document
 
 
-def test_a_page_is_replaced_not_added_twice(index: Index) -> None:
+def test_a_page_is_replaced_not_added_twice(index: SearchIndex) -> None:
     before = len(index)
     index.replace([page("https://birds.example.org/dunlin", "Dunlin", "Other words.")])
     index.commit(2)
@@ -25,18 +25,18 @@ def test_a_page_is_replaced_not_added_twice(index: Index) -> None:
     assert (len(index), kept and kept.body) == (before, "Other words.")
 
 
-def test_a_deleted_page_is_gone(index: Index) -> None:
-    index.delete(["https://birds.example.org/dunlin"], at=1.0)
+def test_a_deleted_page_is_gone(index: SearchIndex) -> None:
+    index.mark_gone(["https://birds.example.org/dunlin"], at=1.0)
     index.commit(2)
     assert index.get("https://birds.example.org/dunlin") is None
 
 
 def test_a_commit_that_was_killed_before_its_end_can_be_made_again(tmp_path: Path) -> None:
     def commit_without(url: str, batch: int) -> None:
-        index = open_index(tmp_path / "index", write=True)
+        index = open_search_index(tmp_path / "index", write=True)
         assert index is not None
         index.replace(PAGES if batch == 1 else [])
-        index.delete([url], at=1.0)
+        index.mark_gone([url], at=1.0)
         index.commit(batch)
         index.close()
 
@@ -46,27 +46,27 @@ def test_a_commit_that_was_killed_before_its_end_can_be_made_again(tmp_path: Pat
     files = shutil.ignore_patterns(".managed.json")  # it is written before any file, what names a commit after all
     shutil.copytree(tmp_path / "first", tmp_path / "index", ignore=files, dirs_exist_ok=True)
     commit_without("https://birds.example.org/dunlin", 2)
-    again = open_index(tmp_path / "index", write=False)
+    again = open_search_index(tmp_path / "index", write=False)
     assert again is not None
-    assert (again.missing_since, again.get("https://birds.example.org/dunlin")) == (2, None)
+    assert (again.last_batch, again.get("https://birds.example.org/dunlin")) == (2, None)
 
 
 def test_an_index_says_which_batch_it_holds(tmp_path: Path) -> None:
-    assert open_index(tmp_path / "index", write=False) is None
-    first = open_index(tmp_path / "index", write=True)
+    assert open_search_index(tmp_path / "index", write=False) is None
+    first = open_search_index(tmp_path / "index", write=True)
     assert first is not None
-    assert (first.missing_since, len(first)) == (0, 0)
+    assert (first.last_batch, len(first)) == (0, 0)
     first.commit(7)
     first.replace([page("https://a.example/", "lost")])
     first.close()
-    again = open_index(tmp_path / "index", write=False)
+    again = open_search_index(tmp_path / "index", write=False)
     assert again is not None
-    assert (again.missing_since, len(again)) == (7, 0)
+    assert (again.last_batch, len(again)) == (7, 0)
 
 
 def write_and_wait(folder: Path, report: Connection) -> None:
     """Commit one batch, begin the next, and hang until killed."""
-    index = open_index(folder, write=True)
+    index = open_search_index(folder, write=True)
     assert index is not None
     index.replace([page("https://a.example/1", "committed")])
     index.commit(1)
@@ -84,19 +84,19 @@ def test_after_a_kill_the_index_stands_at_its_last_commit(tmp_path: Path) -> Non
     assert writer.pid
     os.kill(writer.pid, signal.SIGKILL)
     writer.join()
-    index = open_index(tmp_path / "index", write=True)
+    index = open_search_index(tmp_path / "index", write=True)
     assert index is not None
-    assert (index.missing_since, len(index)) == (1, 1)
+    assert (index.last_batch, len(index)) == (1, 1)
     index.replace([page("https://a.example/2", "caught up")])
     index.commit(2)
-    assert (index.missing_since, len(index)) == (2, 2)
+    assert (index.last_batch, len(index)) == (2, 2)
     index.close()
 
 
-def test_one_writer_at_a_time(index: Index, tmp_path: Path) -> None:
+def test_one_writer_at_a_time(index: SearchIndex, tmp_path: Path) -> None:
     with pytest.raises(CollectionError, match="cannot be opened"):
-        open_index(tmp_path / "index", write=True)
-    reader = open_index(tmp_path / "index", write=False)
+        open_search_index(tmp_path / "index", write=True)
+    reader = open_search_index(tmp_path / "index", write=False)
     assert reader is not None
     with pytest.raises(CollectionError, match="reading only"):
         reader.replace([])
@@ -114,21 +114,21 @@ def no_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_who_may_not_write_hears_that_more_was_committed(index: Index, no_writing: Path) -> None:
-    reader = open_index(no_writing / "index", write=False)
+def test_who_may_not_write_hears_that_more_was_committed(index: SearchIndex, no_writing: Path) -> None:
+    reader = open_search_index(no_writing / "index", write=False)
     assert reader is not None
     assert not reader.is_outdated()
     index.replace([page("https://birds.example.org/new", "New", "Words.")])
     index.commit(9)
     assert reader.is_outdated()
-    assert reader.missing_since == 1  # as it was opened: nothing of it was taken away
-    reader = open_index(no_writing / "index", write=False)
+    assert reader.last_batch == 1  # as it was opened: nothing of it was taken away
+    reader = open_search_index(no_writing / "index", write=False)
     assert reader is not None
-    assert (reader.missing_since, reader.is_outdated(), len(mirrors(no_writing))) == (9, False, 1)
+    assert (reader.last_batch, reader.is_outdated(), len(mirrors(no_writing))) == (9, False, 1)
 
 
 def test_who_may_look_into_the_folder_may_read_the_index(tmp_path: Path) -> None:
-    index = open_index(tmp_path / "index", write=True)
+    index = open_search_index(tmp_path / "index", write=True)
     assert index is not None
     for folder in (tmp_path / "index").glob("v*/*"):
         folder.chmod(0o755)
@@ -139,57 +139,62 @@ def test_who_may_look_into_the_folder_may_read_the_index(tmp_path: Path) -> None
 
 
 def test_an_index_that_may_not_be_read_gets_a_sentence(
-    index: Index, no_writing: Path, monkeypatch: pytest.MonkeyPatch
+    index: SearchIndex, no_writing: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("sanderling.search.index._linked", refused)
+    monkeypatch.setattr("sanderling.search.index._link_files", refused)
     with pytest.raises(CollectionError, match=r"cannot be opened: .*Permission denied"):
-        open_index(no_writing / "index", write=False)
+        open_search_index(no_writing / "index", write=False)
     assert mirrors(no_writing) == []
 
 
-def test_an_index_that_cannot_be_opened_leaves_nothing_behind(index: Index, no_writing: Path) -> None:
+def test_an_index_that_cannot_be_opened_leaves_nothing_behind(index: SearchIndex, no_writing: Path) -> None:
     index.close()
-    (no_writing / "index" / f"v{VERSION}" / "past" / "meta.json").write_text("{")
+    (no_writing / "index" / f"v{INDEX_VERSION}" / "past" / "meta.json").write_text("{")
     with pytest.raises(CollectionError, match="cannot be opened"):
-        open_index(no_writing / "index", write=False)
+        open_search_index(no_writing / "index", write=False)
     assert mirrors(no_writing) == []
 
 
 def test_a_commit_that_takes_files_away_while_a_reader_opens_is_seen(
-    index: Index, no_writing: Path, monkeypatch: pytest.MonkeyPatch
+    index: SearchIndex, no_writing: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batches, link = iter([9]), Path.symlink_to
 
     def link_late(path: Path, target: Path) -> None:
         for batch in batches:
             before = list(target.parent.glob("*.store"))
-            index.forget({one.url: () for one in PAGES})
+            index.delete_permanently({one.url: () for one in PAGES})
             index.commit(batch)
             assert not any(file.exists() for file in before)
         link(path, target)
 
     monkeypatch.setattr(Path, "symlink_to", link_late)
-    reader = open_index(no_writing / "index", write=False)
+    reader = open_search_index(no_writing / "index", write=False)
     assert reader is not None
-    assert (reader.missing_since, len(reader), len(mirrors(no_writing))) == (9, 0, 1)
+    assert (reader.last_batch, len(reader), len(mirrors(no_writing))) == (9, 0, 1)
 
 
-def test_a_hostile_page_is_cut_and_cleaned(index: Index) -> None:
+def test_a_hostile_page_is_cut_and_cleaned(index: SearchIndex) -> None:
     index.replace([Document("https://x.example/", "\ud800 title", body="word " * 1_000_000, site="x.example")])
     index.commit(2)
     kept = index.get("https://x.example/")
     assert kept is not None
-    assert (len(kept.body), kept.title) == (LARGEST_BODY, " title")
+    assert (len(kept.body), kept.title) == (MAX_BODY_CHARS, " title")
 
 
 def test_sites_types_and_suffixes_have_plain_names() -> None:
-    assert site_of("https://user@Docs.Example.org:8443/a") == "docs.example.org:8443"
-    assert suffixes("docs.example.org:8443") == ["docs.example.org:8443", "docs.example.org", "example.org", "org"]
-    assert suffixes("[::1]:80") == ["[::1]:80", "[::1]"]
-    assert suffixes("[::1]") == ["[::1]"]
-    assert [type_of(m) for m in ("text/html; charset=x", "application/pdf", "image/png", "")] == [
+    assert get_host_with_port("https://user@Docs.Example.org:8443/a") == "docs.example.org:8443"
+    assert list_domain_suffixes("docs.example.org:8443") == [
+        "docs.example.org:8443",
+        "docs.example.org",
+        "example.org",
+        "org",
+    ]
+    assert list_domain_suffixes("[::1]:80") == ["[::1]:80", "[::1]"]
+    assert list_domain_suffixes("[::1]") == ["[::1]"]
+    assert [get_type_name(m) for m in ("text/html; charset=x", "application/pdf", "image/png", "")] == [
         "html", "pdf", "png", "unknown"
     ]  # fmt: skip

@@ -13,12 +13,12 @@ import pytest
 from tests.support.site import Page, Site, html, tree
 
 from sanderling.errors import CollectionError
-from sanderling.search.document import Head, document_of
-from sanderling.search.index import open_index
-from sanderling.search.indexer import catch_up
+from sanderling.search.document import ParsedHead, build_document
+from sanderling.search.index import open_search_index
+from sanderling.search.indexer import update_index
 from sanderling.search.search_types import Document
-from sanderling.storage.collection import Collection, read_collection
-from sanderling.storage.queries import pages, stored
+from sanderling.storage.collection import Collection, open_collection_read_only
+from sanderling.storage.queries import load_pages, load_stored_record
 
 SRC = Path(__file__).parents[2] / "src"
 PAGES = 300
@@ -28,7 +28,7 @@ SESSIONS = 3
 
 def start(site: Site, folder: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
-               site.root + "/", "-C", str(folder), "--delay", "0", "--allow-private", "--migrants", "1",
+               site.root + "/", "-C", str(folder), "--delay", "0", "--allow-private", "--workers", "1",
                "--quiet"]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(SRC), "SANDERLING_INDEX": "yes"}
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, env=environment)
@@ -84,7 +84,7 @@ def catch_up_after_all(folder: Path) -> None:
     """As the next search does it; a keeper whose crawl was killed may still be on its way out."""
     for _ in range(600):
         try:
-            catch_up(folder)
+            update_index(folder)
         except CollectionError:
             time.sleep(0.1)
         else:
@@ -111,9 +111,9 @@ def change(site: Site, draw: random.Random) -> None:
 def of_the_catalogue(collection: Collection) -> dict[str, str]:
     """What the archive holds of each page that is there, by the digest of its body; copies count once."""
     found: dict[str, str] = {}
-    for row in pages(collection.db, "p.status = 200 AND p.misses = 0 AND p.noindex = 0"):
-        record = stored(collection, row.id, row.url)
-        document = document_of(record, row.url, 0.0, Head(row.title, row.language))
+    for row in load_pages(collection.db, "p.status = 200 AND p.misses = 0 AND p.noindex = 0"):
+        record = load_stored_record(collection, row.url_id, row.url)
+        document = build_document(record, row.url, 0.0, ParsedHead(row.title, row.language))
         assert document is not None
         found[row.digest] = words_of(document)
     return found
@@ -121,9 +121,9 @@ def of_the_catalogue(collection: Collection) -> dict[str, str]:
 
 def of_the_index(folder: Path, collection: Collection) -> dict[str, str]:
     """What the index holds of each page, by the digest of its body."""
-    index = open_index(folder / "index", write=False)
+    index = open_search_index(folder / "index", write=False)
     assert index is not None
-    found = [(row.digest, index.get(row.url)) for row in pages(collection.db)]
+    found = [(row.digest, index.get(row.url)) for row in load_pages(collection.db)]
     held = {digest: words_of(document) for digest, document in found if document is not None}
     assert len(index) == sum(document is not None for _, document in found)  # nothing the catalogue does not know
     assert len(index) - len(held) < 20  # copies whose original has left may stand side by side
@@ -142,7 +142,7 @@ def test_after_random_kills_and_resumes_the_index_equals_the_catalogue(tmp_path:
         for _ in range(SESSIONS):
             kills += crawl_through(site, tmp_path, draw)
             catch_up_after_all(tmp_path)
-            with read_collection(tmp_path) as collection:
+            with open_collection_read_only(tmp_path) as collection:
                 assert of_the_index(tmp_path, collection) == of_the_catalogue(collection)
             change(site, draw)
     assert kills >= SESSIONS

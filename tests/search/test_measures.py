@@ -4,20 +4,20 @@ from math import log2
 
 import pytest
 
-from sanderling.search.measures import average_precision, ndcg, precision
+from sanderling.search.measures import compute_average_precision, compute_ndcg, compute_precision
 
 
 def test_average_precision_counts_what_was_missed() -> None:
-    assert average_precision(["a", "x", "b"], {"a", "b", "c"}) == pytest.approx((1 + 2 / 3) / 3)
-    assert average_precision(["a"], set()) == 0
+    assert compute_average_precision(["a", "x", "b"], {"a", "b", "c"}) == pytest.approx((1 + 2 / 3) / 3)
+    assert compute_average_precision(["a"], set()) == 0
 
 
 def test_precision_divides_by_the_depth() -> None:
-    assert precision(["a", "x"], {"a"}) == 0.1
+    assert compute_precision(["a", "x"], {"a"}) == 0.1
 
 
 def test_ndcg_is_one_for_the_best_order_and_less_for_others() -> None:
     gains = {"a": 3.0, "b": 1.0}
-    assert ndcg(["a", "b"], gains) == 1
-    assert ndcg(["b", "a"], gains) == pytest.approx((1 + 3 / log2(3)) / (3 + 1 / log2(3)))
-    assert ndcg(["x"], {}) == 0
+    assert compute_ndcg(["a", "b"], gains) == 1
+    assert compute_ndcg(["b", "a"], gains) == pytest.approx((1 + 3 / log2(3)) / (3 + 1 / log2(3)))
+    assert compute_ndcg(["x"], {}) == 0

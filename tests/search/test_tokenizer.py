@@ -3,8 +3,8 @@
 import pytest
 
 from sanderling.search import tokenizer
-from sanderling.search.language import language_of
-from sanderling.search.tokenizer import is_stop_word, stems
+from sanderling.search.language import detect_page_language
+from sanderling.search.tokenizer import is_stop_word, stem_text
 
 
 @pytest.mark.parametrize(
@@ -27,19 +27,19 @@ from sanderling.search.tokenizer import is_stop_word, stems
     ],
 )
 def test_text_becomes_stems_of_its_language(text: str, language: str, expected: str) -> None:
-    assert stems(text, language) == expected
+    assert stem_text(text, language) == expected
 
 
 @pytest.mark.parametrize("language", [*tokenizer.STEMMERS, "cs", "pl", "xx", ""])
 def test_every_language_that_a_page_may_be_in_has_words(language: str) -> None:
-    assert stems("Mrówki niosą liście", language).startswith("mrow")
+    assert stem_text("Mrówki niosą liście", language).startswith("mrow")
     assert not is_stop_word("mrówki", language)
 
 
 def test_the_memory_of_stems_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokenizer, "REMEMBERED", 10)
-    stems(" ".join(f"word{i}" for i in range(1000)), "it")
-    assert len(tokenizer._memory("it")) <= 10
+    monkeypatch.setattr(tokenizer, "MAX_CACHED_STEMS", 10)
+    stem_text(" ".join(f"word{i}" for i in range(1000)), "it")
+    assert len(tokenizer._get_stem_cache("it")) <= 10
 
 
 def test_stop_words_belong_to_a_language() -> None:
@@ -49,8 +49,8 @@ def test_stop_words_belong_to_a_language() -> None:
 
 
 def test_what_a_page_says_of_its_language_is_believed() -> None:
-    assert language_of("de-AT", "The tide comes in and the birds run away from it") == "de"
-    assert language_of("nb_NO", "") == "no"
+    assert detect_page_language("de-AT", "The tide comes in and the birds run away from it") == "de"
+    assert detect_page_language("nb_NO", "") == "no"
 
 
 GERMAN = "Die Vögel laufen am Strand entlang und suchen nach Futter, das die Wellen gebracht haben. "
@@ -63,11 +63,11 @@ def test_language_of_a_mixed_page_is_that_of_most_of_its_text(most: str, languag
     other = ENGLISH if most is GERMAN else GERMAN
     parts = [most] * 20
     parts[place:place] = [other] * 12
-    assert language_of("", "".join(parts)) == language
+    assert detect_page_language("", "".join(parts)) == language
 
 
 def test_a_silent_page_is_known_by_its_letters() -> None:
     german = "Die Vögel laufen am Strand entlang und suchen nach Futter, das die Wellen gebracht haben. " * 3
-    assert language_of("", german) == "de"
-    assert language_of("nonsense-tag", german) == "de"
-    assert language_of("", "12345 67890") == ""
+    assert detect_page_language("", german) == "de"
+    assert detect_page_language("nonsense-tag", german) == "de"
+    assert detect_page_language("", "12345 67890") == ""

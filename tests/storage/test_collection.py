@@ -11,24 +11,24 @@ from sanderling.cli import main
 from sanderling.errors import CollectionError
 from sanderling.storage.collection import (
     Collection,
-    exists,
+    delete_collection,
     get_meta,
+    has_collection,
     open_collection,
-    read_collection,
-    remove_collection,
+    open_collection_read_only,
 )
 
 
 def test_a_file_that_is_no_database_gets_a_sentence_and_can_be_cleaned(tmp_path: Path) -> None:
     (tmp_path / "sanderling.db").write_text("no database")
-    for use in (open_collection, read_collection):
+    for use in (open_collection, open_collection_read_only):
         with pytest.raises(CollectionError, match="--clean"):
             use(tmp_path)
-    remove_collection(tmp_path)
+    delete_collection(tmp_path)
     open_collection(tmp_path).close()
 
 
-@pytest.mark.parametrize("use", [open_collection, read_collection])
+@pytest.mark.parametrize("use", [open_collection, open_collection_read_only])
 def test_a_place_that_fails_is_told_in_a_sentence_when_it_is_read(
     tmp_path: Path, use: Callable[[Path], Collection]
 ) -> None:
@@ -89,7 +89,7 @@ def test_a_database_that_fails_while_it_is_opened_is_told_too(tmp_path: Path) ->
     open_collection(tmp_path).close()
     whole = (tmp_path / "sanderling.db").read_bytes()
     (tmp_path / "sanderling.db").write_bytes(whole[:4096] + b"\xaa" * (len(whole) - 4096))
-    for use in (open_collection, read_collection):
+    for use in (open_collection, open_collection_read_only):
         with pytest.raises(CollectionError, match="--clean"):
             use(tmp_path)
 
@@ -97,7 +97,7 @@ def test_a_database_that_fails_while_it_is_opened_is_told_too(tmp_path: Path) ->
 def test_what_a_newer_version_wrote_is_not_touched(tmp_path: Path) -> None:
     with open_collection(tmp_path) as collection:
         collection.db.execute("UPDATE migrations SET applied = 99 WHERE room = 'store'")
-    for use in (open_collection, read_collection):
+    for use in (open_collection, open_collection_read_only):
         with pytest.raises(CollectionError, match="newer version"):
             use(tmp_path)
 
@@ -107,13 +107,13 @@ def test_what_an_older_version_wrote_is_brought_up_to_date_to_be_read(tmp_path: 
         for table in ("near", "near_until", "tally"):
             collection.db.execute(f"DROP TABLE {table}")
         collection.db.execute("DELETE FROM migrations WHERE room = 'dedupe'")
-    with read_collection(tmp_path) as collection:
+    with open_collection_read_only(tmp_path) as collection:
         assert collection.db.execute("SELECT count(*) FROM near").fetchone() == (0,)
 
 
 def test_an_empty_database_is_an_empty_collection(tmp_path: Path) -> None:
     (tmp_path / "sanderling.db").touch()
-    with read_collection(tmp_path) as collection:
+    with open_collection_read_only(tmp_path) as collection:
         assert collection.db.execute("SELECT count(*) FROM pages").fetchone() == (0,)
 
 
@@ -121,7 +121,7 @@ def test_cleaning_that_was_cut_short_leaves_no_collection_and_is_ended_by_the_ne
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_collection(tmp_path) as collection:
-        (collection.archive / "old.warc.gz").touch()
+        (collection.archive_folder / "old.warc.gz").touch()
         collection.db.execute("INSERT INTO meta VALUES ('seeds', 'old')")
 
     def killed(*_: object, **__: object) -> None:
@@ -129,11 +129,11 @@ def test_cleaning_that_was_cut_short_leaves_no_collection_and_is_ended_by_the_ne
 
     monkeypatch.setattr("sanderling.storage.collection.shutil.rmtree", killed)
     with pytest.raises(KeyboardInterrupt):
-        remove_collection(tmp_path)
+        delete_collection(tmp_path)
     monkeypatch.undo()
-    assert not exists(tmp_path)
+    assert not has_collection(tmp_path)
     with open_collection(tmp_path) as collection:
-        assert not list(collection.archive.iterdir())
+        assert not list(collection.archive_folder.iterdir())
         assert get_meta(collection.db, "seeds") == ""
     assert "sanderling.db-leaving" not in {path.name for path in tmp_path.iterdir()}
 
@@ -141,5 +141,5 @@ def test_cleaning_that_was_cut_short_leaves_no_collection_and_is_ended_by_the_ne
 def test_cleaning_leaves_what_is_not_ours(tmp_path: Path) -> None:
     open_collection(tmp_path).close()
     (tmp_path / "notes.txt").write_text("mine")
-    remove_collection(tmp_path)
+    delete_collection(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"notes.txt", "lock"}

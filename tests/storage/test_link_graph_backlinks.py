@@ -8,30 +8,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.storage.collection import open_collection
-from sanderling.storage.link_graph import SHELF, SOURCE, Shelves, read, unpack, unpack_sorted, write
+from sanderling.storage.link_graph import (
+    BUCKET_SIZE,
+    SOURCE_MASK,
+    BacklinkBuckets,
+    read_backlinks,
+    unpack_sorted_sources,
+    unpack_sources,
+    write_backlinks,
+)
 
-IDS = st.integers(1, SOURCE)
+IDS = st.integers(1, SOURCE_MASK)
 
 
-@given(st.lists(st.tuples(IDS, st.integers(0, SHELF - 1))))
+@given(st.lists(st.tuples(IDS, st.integers(0, BUCKET_SIZE - 1))))
 def test_a_shelf_gives_each_target_its_sources_as_they_were_met(links: list[tuple[int, int]]) -> None:
-    shelves = Shelves()
+    shelves = BacklinkBuckets()
     for source, target in links:
         shelves.add(source, [target])
     packed = shelves[0].tobytes()
-    for place in {0, 7, SHELF - 1, *(target for _, target in links)}:
-        assert list(unpack(packed, place)) == [source for source, target in links if target == place]
+    for place in {0, 7, BUCKET_SIZE - 1, *(target for _, target in links)}:
+        assert list(unpack_sources(packed, place)) == [source for source, target in links if target == place]
 
 
 def test_targets_of_many_shelves_are_found_over_several_writes(tmp_path: Path) -> None:
     with open_collection(tmp_path) as collection:
-        targets = (1, SHELF - 1, SHELF, 5 * SHELF + 3, 2**40)
+        targets = (1, BUCKET_SIZE - 1, BUCKET_SIZE, 5 * BUCKET_SIZE + 3, 2**40)
         for source in (7, 8):
-            shelves = Shelves()
+            shelves = BacklinkBuckets()
             shelves.add(source, targets)
-            write(collection.db, shelves)
-        assert [list(read(collection.db, target)) for target in targets] == [[7, 8]] * len(targets)
-        assert list(read(collection.db, 2)) == []
+            write_backlinks(collection.db, shelves)
+        assert [list(read_backlinks(collection.db, target)) for target in targets] == [[7, 8]] * len(targets)
+        assert list(read_backlinks(collection.db, 2)) == []
         assert collection.db.execute("SELECT count(*) FROM shelves").fetchone() == (8,)
 
 
@@ -44,20 +52,20 @@ def sorted_blob(sources: dict[int, list[int]]) -> bytes:
 
 def test_sorted_shelves_of_an_older_collection_are_still_read(tmp_path: Path) -> None:
     old = sorted_blob({3: [7, 8], 9: [5]})
-    assert [unpack_sorted(old, place) for place in (2, 3, 9)] == [[], [7, 8], [5]]
+    assert [unpack_sorted_sources(old, place) for place in (2, 3, 9)] == [[], [7, 8], [5]]
     with open_collection(tmp_path) as collection:
         collection.db.execute("INSERT INTO shelves (shelf, packed) VALUES (0, ?)", (old,))
-        shelves = Shelves()
+        shelves = BacklinkBuckets()
         shelves.add(6, [9])
-        write(collection.db, shelves)
-        assert list(read(collection.db, 9)) == [5, 6]
+        write_backlinks(collection.db, shelves)
+        assert list(read_backlinks(collection.db, 9)) == [5, 6]
 
 
 def test_rows_of_an_older_collection_are_read_first(tmp_path: Path) -> None:
     with open_collection(tmp_path) as collection:
         old = "INSERT INTO backlinks VALUES (?, ?, ?)"
         collection.db.execute(old, (9, 1, array("q", [4, 5]).tobytes()))
-        shelves = Shelves()
+        shelves = BacklinkBuckets()
         shelves.add(6, [9])
-        write(collection.db, shelves)
-        assert list(read(collection.db, 9)) == [4, 5, 6]
+        write_backlinks(collection.db, shelves)
+        assert list(read_backlinks(collection.db, 9)) == [4, 5, 6]

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from tests.support.site import Site, tree
 
-from sanderling.config.settings import Fetching, Politeness, Scope, Workers
-from sanderling.crawl.session import Request, crawl
-from sanderling.storage.collection import read_collection
-from sanderling.warc.reader import read_record
-from sanderling.warc.records import Place
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl.session import CrawlRequest, crawl
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.warc.records import RecordLocation
+from sanderling.warc.warc_reader import read_record
 
 PAGES = 12
 LATEST = (
@@ -23,27 +23,27 @@ def crawl_site(site: Site, folder: Path) -> list[str]:
     damage: list[str] = []
     crawl(
         folder,
-        Request(
+        CrawlRequest(
             seeds=(site.root + "/",),
-            scope=Scope(sitemaps=False),
-            politeness=Politeness(delay=0.0),
-            fetching=Fetching(allow_private=True),
-            workers=Workers(migrants=1),
+            scope=ScopeSettings(sitemaps=False),
+            politeness=PolitenessSettings(delay=0.0),
+            fetching=HttpSettings(allow_private=True),
+            workers=WorkerSettings(workers=1),
         ),
-        on_start=lambda coordinator: damage.extend(coordinator.house.damage),
+        on_start=lambda coordinator: damage.extend(coordinator.context.damage_messages),
     )
     return damage
 
 
 def readable(folder: Path) -> int:
     """Read the last version of every page from the archive; return how many there are."""
-    with read_collection(folder) as collection:
+    with open_collection_read_only(folder) as collection:
         rows = collection.db.execute(LATEST).fetchall()
-    return sum(bool(read_record(folder / "archive", Place(*row[1:])).body) for row in rows)
+    return sum(bool(read_record(folder / "archive", RecordLocation(*row[1:])).body) for row in rows)
 
 
 def changes(folder: Path) -> int:
-    with read_collection(folder) as collection:
+    with open_collection_read_only(folder) as collection:
         return int(collection.db.execute("SELECT count(*) FROM changes").fetchone()[0])
 
 

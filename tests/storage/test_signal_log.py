@@ -5,29 +5,39 @@ from pathlib import Path
 import pytest
 
 from sanderling.storage import signal_log
-from sanderling.storage.signal_log import FILE, Raised, Signal, Signals, append, last_raised
+from sanderling.storage.signal_log import (
+    SIGNAL_LOG_FILE,
+    Signal,
+    SignalEvent,
+    SignalLog,
+    append_events,
+    load_last_events,
+)
 
 
 def test_a_signal_that_is_raised_often_is_one_line(tmp_path: Path) -> None:
-    told = Signals(tmp_path)
+    told = SignalLog(tmp_path)
     for number in range(1000):
-        told.note(Signal.RANK, 3, f"url {number}")
-    told.note(Signal.CHECK, 0)
+        told.record(Signal.RANK_URLS, 3, f"url {number}")
+    told.record(Signal.CHECK, 0)
     told.write()
-    assert len((tmp_path / FILE).read_text().splitlines()) == 1
-    assert (last_raised(tmp_path)[Signal.RANK].count, last_raised(tmp_path)[Signal.RANK].detail) == (3000, "url 999")
+    assert len((tmp_path / SIGNAL_LOG_FILE).read_text().splitlines()) == 1
+    assert (
+        load_last_events(tmp_path)[Signal.RANK_URLS].count,
+        load_last_events(tmp_path)[Signal.RANK_URLS].detail,
+    ) == (3000, "url 999")
 
 
 def test_the_newest_line_counts_and_strange_lines_do_not(tmp_path: Path) -> None:
-    append(tmp_path, [Raised(1.0, Signal.DONE, 1, "first"), Raised(2.0, Signal.DONE, 7, "two\nlines")])
-    with (tmp_path / FILE).open("ab") as file:
+    append_events(tmp_path, [SignalEvent(1.0, Signal.DONE, 1, "first"), SignalEvent(2.0, Signal.DONE, 7, "two\nlines")])
+    with (tmp_path / SIGNAL_LOG_FILE).open("ab") as file:
         file.write(b"\xff\xfe nonsense\n2026-01-01T00:00:00Z unheard_of 1\n2026-01-01T00:00:00Z done")
-    assert last_raised(tmp_path) == {Signal.DONE: Raised(2.0, Signal.DONE, 7, "two lines")}
-    assert last_raised(tmp_path / "nowhere") == {}
+    assert load_last_events(tmp_path) == {Signal.DONE: SignalEvent(2.0, Signal.DONE, 7, "two lines")}
+    assert load_last_events(tmp_path / "nowhere") == {}
 
 
 def test_the_log_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signal_log, "LARGEST", 100)
+    monkeypatch.setattr(signal_log, "MAX_LOG_BYTES", 100)
     for _ in range(20):
-        append(tmp_path, [Raised(1.0, Signal.DONE, 1, "x" * 500)])
+        append_events(tmp_path, [SignalEvent(1.0, Signal.DONE, 1, "x" * 500)])
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 1000

@@ -1,10 +1,10 @@
 """Small pages for the tests of changes."""
 
-from sanderling.changes.classify import Change, detect
-from sanderling.changes.noise_model import Noise
-from sanderling.fingerprint.build import sign
-from sanderling.fingerprint.model import write
-from sanderling.html.parser import parse
+from sanderling.changes.classify import PageChange, compare_fingerprints
+from sanderling.changes.noise_model import NoiseModel
+from sanderling.fingerprint.build import fingerprint_page
+from sanderling.fingerprint.model import encode_fingerprint
+from sanderling.html.parser import parse_html
 
 TEXT = [
     "Sanderlings are small waders that run along the edge of the waves.",
@@ -26,8 +26,8 @@ def page(paragraphs: list[str] = TEXT, *, head: str = HEAD, nav: str = NAV, more
 
 
 def mark(markup: str) -> bytes:
-    return write(sign(parse(markup.encode())))
+    return encode_fingerprint(fingerprint_page(parse_html(markup.encode())))
 
 
-def compare(old: str, new: str, noise: Noise | None = None, number: int = 0) -> Change:
-    return detect(mark(old), mark(new), noise, number)
+def compare(old: str, new: str, noise: NoiseModel | None = None, number: int = 0) -> PageChange:
+    return compare_fingerprints(mark(old), mark(new), noise, number)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.search.index import Index, open_index
+from sanderling.search.index import SearchIndex, open_search_index
 from sanderling.search.search_types import Document
 
 NOW = 1_700_000_000.0
@@ -32,9 +32,9 @@ PAGES = [
 
 
 @pytest.fixture
-def index(tmp_path: Path) -> Iterator[Index]:
+def index(tmp_path: Path) -> Iterator[SearchIndex]:
     """An index with the pages above."""
-    made = open_index(tmp_path / "index", write=True)
+    made = open_search_index(tmp_path / "index", write=True)
     assert made is not None
     made.replace(PAGES)
     made.commit(1)

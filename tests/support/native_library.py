@@ -9,7 +9,7 @@ from textwrap import dedent
 
 import pytest
 
-from sanderling.html.native import SOURCES, Native, checksum, load
+from sanderling.html.native import SOURCE_DIR, NativeLibrary, compute_checksum, load_library
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 
@@ -20,15 +20,15 @@ def compiled(folder: Path, flags: Sequence[str]) -> Path:
     if compiler is None:
         pytest.skip("there is no C compiler: apt-get install gcc")
     library = folder / "made.so"
-    sources = map(str, SOURCES.glob("*.c"))
-    made_of = f"-DMADE_OF={checksum(SOURCES)}u"
+    sources = map(str, SOURCE_DIR.glob("*.c"))
+    made_of = f"-DMADE_OF={compute_checksum(SOURCE_DIR)}u"
     subprocess.run([compiler, *STRICT, *flags, made_of, "-shared", "-fPIC", "-o", str(library), *sources], check=True)
     return library
 
 
 @pytest.fixture(scope="session")
-def native(tmp_path_factory: pytest.TempPathFactory) -> Native:
-    made = load(compiled(tmp_path_factory.mktemp("native"), ["-O2"]))
+def native(tmp_path_factory: pytest.TempPathFactory) -> NativeLibrary:
+    made = load_library(compiled(tmp_path_factory.mktemp("native"), ["-O2"]))
     assert made is not None
     return made
 

@@ -2,43 +2,47 @@
 
 from msgspec.structs import replace
 
-from sanderling.changes.diff import Difference, difference
-from sanderling.fingerprint.build import NOTHING, sign
-from sanderling.fingerprint.fast.compare import Before, compare
-from sanderling.fingerprint.fast.line_diff import Pair
+from sanderling.changes.fingerprint_diff import FingerprintDiff, diff_fingerprints
+from sanderling.fingerprint.build import EMPTY_FINGERPRINT, fingerprint_page
+from sanderling.fingerprint.fast.compare import PreviousVersion, compare_versions
+from sanderling.fingerprint.fast.line_diff import FingerprintPair
 from sanderling.fingerprint.fast.partial_fingerprint import compare_trees
-from sanderling.fingerprint.fast.stable_hash import sift
-from sanderling.fingerprint.fast.tree_diff import look
-from sanderling.html.parser import parse
+from sanderling.fingerprint.fast.stable_hash import compute_stable_hash
+from sanderling.fingerprint.fast.tree_diff import diff_trees
+from sanderling.html.parser import parse_html
 
 
-def as_found(truth: Difference, found: Difference) -> Difference:
+def as_found(truth: FingerprintDiff, found: FingerprintDiff) -> FingerprintDiff:
     """What is to be found: how much main content there is counts only where some of it differs."""
-    return truth if any(block.main for block in truth.blocks) else replace(truth, weight=found.weight)
+    return (
+        truth
+        if any(block.main for block in truth.blocks)
+        else replace(truth, main_content_size=found.main_content_size)
+    )
 
 
-def pair_of(old: bytes, new: bytes) -> Pair:
-    return compare(parse(new), new, Before(old, "utf-8"))
+def pair_of(old: bytes, new: bytes) -> FingerprintPair:
+    return compare_versions(parse_html(new), new, PreviousVersion(old, "utf-8"))
 
 
-def _by_trees(old: bytes, new: bytes) -> Pair:
-    last, tree = parse(old), parse(new)
-    return compare_trees(last, tree, look(last, tree, len(new)))
+def _by_trees(old: bytes, new: bytes) -> FingerprintPair:
+    last, tree = parse_html(old), parse_html(new)
+    return compare_trees(last, tree, diff_trees(last, tree, len(new)))
 
 
-def in_full(old: bytes, new: bytes) -> Difference:
+def in_full(old: bytes, new: bytes) -> FingerprintDiff:
     """How two versions differ by their full marks."""
-    return difference(sign(parse(old)), sign(parse(new)))
+    return diff_fingerprints(fingerprint_page(parse_html(old)), fingerprint_page(parse_html(new)))
 
 
-def agree(old: bytes, new: bytes) -> Difference:
+def agree(old: bytes, new: bytes) -> FingerprintDiff:
     """How two versions differ by what differs; see that full marks give the same."""
     truth = in_full(old, new)
     for pair in (pair_of(old, new), _by_trees(old, new)):
-        if pair.new.outline != NOTHING.outline:
-            assert pair.new == sign(parse(new))
-        found = difference(pair.old, pair.new)
+        if pair.new.outline != EMPTY_FINGERPRINT.outline:
+            assert pair.new == fingerprint_page(parse_html(new))
+        found = diff_fingerprints(pair.old, pair.new)
         assert found == as_found(truth, found)
-    if sift(old) and sift(old) == sift(new):
-        assert truth == Difference()
+    if compute_stable_hash(old) and compute_stable_hash(old) == compute_stable_hash(new):
+        assert truth == FingerprintDiff()
     return truth

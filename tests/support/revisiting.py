@@ -5,26 +5,26 @@ from pathlib import Path
 
 from tests.support.site import Page, Site, html
 
-from sanderling.config.settings import Fetching, Politeness, Revisit, Scope, Workers
-from sanderling.crawl.refresh import Mode, Refreshed, refresh
-from sanderling.crawl.session import Request
+from sanderling.config.settings import HttpSettings, PolitenessSettings, RevisitSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl.refresh import RefreshMode, RefreshSummary, refresh
+from sanderling.crawl.session import CrawlRequest
 
 DAY = 86_400.0
 WORDS = "The tide comes in twice a day and leaves behind what it brought, and the birds know it well."
 
 
-def request(site: Site, revisit: Revisit | None = None, maps: bool = False) -> Request:
-    return Request(
+def request(site: Site, revisit: RevisitSettings | None = None, maps: bool = False) -> CrawlRequest:
+    return CrawlRequest(
         (site.root + "/",),
-        scope=Scope(sitemaps=maps),
-        politeness=Politeness(delay=0, backoff=0.2),
-        fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=1),
-        revisit=revisit or Revisit(),
+        scope=ScopeSettings(sitemaps=maps),
+        politeness=PolitenessSettings(delay=0, backoff=0.2),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=1),
+        revisit=revisit or RevisitSettings(),
     )
 
 
-def go(site: Site, folder: Path, mode: Mode, days: float = 0.0, maps: bool = False) -> Refreshed:
+def go(site: Site, folder: Path, mode: RefreshMode, days: float = 0.0, maps: bool = False) -> RefreshSummary:
     return refresh(folder, request(site, maps=maps), mode, clock=lambda: time.time() + days * DAY)
 
 

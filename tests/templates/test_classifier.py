@@ -1,6 +1,6 @@
 """What samples ask for beyond their template."""
 
-from sanderling.fingerprint.structure import pair
+from sanderling.fingerprint.structure import build_pair_feature
 from sanderling.templates.classifier import asked_for, own_lists
 
 PLAIN, RARE = frozenset({1, 2, 3}), frozenset({1, 2, 3, 9})
@@ -25,8 +25,18 @@ def test_nothing_is_asked_for_where_nothing_was_found() -> None:
 
 
 HEAD, TITLE, ENTRY, FOOT = 1, 2, 40_000, 4
-LISTING = frozenset({HEAD, TITLE, ENTRY, FOOT, pair(TITLE, ENTRY), pair(ENTRY, ENTRY), pair(ENTRY, FOOT)})
-BARE = frozenset({HEAD, TITLE, FOOT, pair(TITLE, FOOT)})
+LISTING = frozenset(
+    {
+        HEAD,
+        TITLE,
+        ENTRY,
+        FOOT,
+        build_pair_feature(TITLE, ENTRY),
+        build_pair_feature(ENTRY, ENTRY),
+        build_pair_feature(ENTRY, FOOT),
+    }
+)
+BARE = frozenset({HEAD, TITLE, FOOT, build_pair_feature(TITLE, FOOT)})
 
 
 def test_one_sample_with_a_list_that_few_pages_have_asks_for_it() -> None:
@@ -40,5 +50,14 @@ def test_a_list_on_many_pages_or_on_the_sample_alone_is_not_asked_for() -> None:
 
 
 def test_a_list_that_stands_here_and_there_is_not_asked_for() -> None:
-    elsewhere = frozenset({HEAD, ENTRY, FOOT, pair(HEAD, ENTRY), pair(ENTRY, ENTRY), pair(ENTRY, FOOT)})
+    elsewhere = frozenset(
+        {
+            HEAD,
+            ENTRY,
+            FOOT,
+            build_pair_feature(HEAD, ENTRY),
+            build_pair_feature(ENTRY, ENTRY),
+            build_pair_feature(ENTRY, FOOT),
+        }
+    )
     assert own_lists(LISTING, {LISTING: 2, elsewhere: 2, BARE: 60}) == frozenset()

@@ -3,15 +3,15 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sanderling.html.parser import Document, parse
-from sanderling.templates.field_extraction import Field, induce, read
+from sanderling.html.parser import Document, parse_html
+from sanderling.templates.field_extraction import Field, induce, read_fields
 
 GOODS = [("Red chair", "€ 49.90", "2024-01-05", "Oak"), ("Blue table", "€ 120.00", "2024-02-11", "Pine"),
          ("Lamp", "€ 9.50", "2023-12-24", "Steel"), ("Green sofa", "€ 640.00", "2024-03-02", "Beech")]  # fmt: skip
 
 
 def product(name: str, price: str, date: str, wood: str, extra: str = "") -> Document:
-    return parse(
+    return parse_html(
         f"""<title>{name} - Shop</title><body><nav><ul><li>Home</li></ul></nav>
         <main><div class="product p17"><h1>{name}</h1><span class="price">{price}</span>
         <p>Since <i class=x><b>{date}</b></i></p><dl><dt>Wood:</dt><dd>{wood}</dd></dl>{extra}
@@ -25,7 +25,7 @@ def fields() -> list[Field]:
 
 def test_what_pages_fill_in_anew_becomes_a_column() -> None:
     assert {"title", "h1", "price", "wood"} <= {field.name for field in fields()} | {"h1"}
-    row = dict(zip([field.name for field in fields()], read(product(*GOODS[0]), fields()), strict=True))
+    row = dict(zip([field.name for field in fields()], read_fields(product(*GOODS[0]), fields()), strict=True))
     assert row["title"] == "Red chair - Shop"
     assert row["price"] == "€ 49.90"
     assert row["wood"] == "Oak"
@@ -33,7 +33,7 @@ def test_what_pages_fill_in_anew_becomes_a_column() -> None:
 
 
 def test_what_is_the_same_everywhere_is_no_column() -> None:
-    values = read(product(*GOODS[0]), fields())
+    values = read_fields(product(*GOODS[0]), fields())
     assert not any("shipping" in value or "Home" in value for value in values)
 
 
@@ -46,17 +46,17 @@ def test_a_label_that_is_another_on_each_page_is_no_column() -> None:
         product(*good, extra=f"<ul><li><dl><dt>{label}</dt></dl></ul>")
         for good, label in zip(GOODS, "abcd", strict=True)
     ]
-    assert not {"a", "b", "c", "d"} & {value for page in pages for value in read(page, induce(pages))}
+    assert not {"a", "b", "c", "d"} & {value for page in pages for value in read_fields(page, induce(pages))}
 
 
 def test_a_field_is_found_on_a_page_that_was_not_learned_from() -> None:
     page = product("Bench", "€ 75.00", "2025-01-01", "Ash", extra="<p class=note>New!</p>")
-    row = dict(zip([field.name for field in fields()], read(page, fields()), strict=True))
+    row = dict(zip([field.name for field in fields()], read_fields(page, fields()), strict=True))
     assert (row["price"], row["wood"]) == ("€ 75.00", "Ash")
 
 
 def test_a_field_that_a_page_lacks_is_empty() -> None:
-    values = read(parse(b"<title>Nothing</title><body><p>here"), fields())
+    values = read_fields(parse_html(b"<title>Nothing</title><body><p>here"), fields())
     assert values[0] == "Nothing"
     assert set(values[1:]) == {""}
 
@@ -77,7 +77,7 @@ def test_one_page_has_no_fields_because_nothing_varies() -> None:
 @settings(max_examples=30)
 @given(st.lists(st.text(alphabet="<>abc=' \"/pdtdivh1", max_size=60), min_size=2, max_size=4))
 def test_any_pages_give_some_table(bodies: list[str]) -> None:
-    documents = [parse(body.encode()) for body in bodies]
+    documents = [parse_html(body.encode()) for body in bodies]
     found = induce(documents)
     for document in documents:
-        assert len(read(document, found)) == len(found)
+        assert len(read_fields(document, found)) == len(found)

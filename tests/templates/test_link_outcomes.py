@@ -1,7 +1,7 @@
 """Which page led to which, and what the navigator hears of it."""
 
 from sanderling.templates.link_model import LinkSeen, Navigator
-from sanderling.templates.link_outcomes import Arrival, Leads
+from sanderling.templates.link_outcomes import Arrival, LinkOutcomes
 
 ROOT = "https://shop.example"
 SAMPLE = f"{ROOT}/p/1.html"
@@ -13,8 +13,8 @@ def listing(number: int, *targets: str) -> Arrival:
     return Arrival(number, url, "", b"", links)
 
 
-def leads() -> Leads:
-    return Leads(Navigator([SAMPLE]), [SAMPLE])
+def leads() -> LinkOutcomes:
+    return LinkOutcomes(Navigator([SAMPLE]), [SAMPLE])
 
 
 def test_a_page_that_leads_to_a_sample_is_a_hub() -> None:
@@ -53,7 +53,7 @@ def test_the_ways_to_a_page_are_told_apart_by_their_place() -> None:
     assert [way.place for way in ledger.ways[9]] == ["ul>li", "table>td"]
 
 
-def pointing(ledger: Leads, wanted: float, *targets: str) -> None:
+def pointing(ledger: LinkOutcomes, wanted: float, *targets: str) -> None:
     """Six pages come in that link to all these."""
     ids = {target: 1_000 + n for n, target in enumerate(["/up/", "/help", "/rare"])}
     for n in range(6):

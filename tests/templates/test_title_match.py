@@ -11,32 +11,32 @@ CLASSES = [f"lib: std::thing{name} Class Reference" for name in "abcdef"] + ["li
 def called(sample: str, *titles: str) -> Called:
     found = Called([sample])
     for title in titles:
-        found.hear(title)
+        found.add_title(title)
     return found
 
 
 def test_pages_called_otherwise_are_told_from_those_called_as_the_sample_is() -> None:
     names = called("lib: std Namespace Reference", *CLASSES)
-    assert names.alike("lib: std::rel_ops Namespace Reference") is True
-    assert names.alike("lib: std::vector Class Reference") is False
+    assert names.match_title("lib: std::rel_ops Namespace Reference") is True
+    assert names.match_title("lib: std::vector Class Reference") is False
 
 
 def test_a_word_put_into_a_name_makes_no_other_kind_of_it() -> None:
     templates = [f"lib: std::other{name} Class Template Reference" for name in "abcdef"]
     names = called("lib: std::vector Class Template Reference", *CLASSES, *templates, "lib: std Namespace Reference")
-    assert names.alike("lib: std::vector Class Reference") is not False
+    assert names.match_title("lib: std::vector Class Reference") is not False
 
 
 def test_what_every_title_ends_in_is_no_name() -> None:
     names = called(
         "std Namespace Reference (Lib)", "Exceptions (Lib)", *(f"thing{n} Class Reference (Lib)" for n in "abcdef")
     )
-    assert names.alike("rel_ops Namespace Reference (Lib)") is True
-    assert names.alike("vector Class Reference (Lib)") is False
+    assert names.match_title("rel_ops Namespace Reference (Lib)") is True
+    assert names.match_title("vector Class Reference (Lib)") is False
 
 
 def test_a_title_of_another_form_says_nothing() -> None:
-    assert called("lib: std Namespace Reference", *CLASSES).alike("lib: Exceptions") is None
+    assert called("lib: std Namespace Reference", *CLASSES).match_title("lib: Exceptions") is None
 
 
 def test_a_word_that_few_titles_end_in_names_no_kinds() -> None:
@@ -45,7 +45,7 @@ def test_a_word_that_few_titles_end_in_names_no_kinds() -> None:
     names = called(
         "List Of SQLite Functions", "Some SQL Functions", "Other SQL Functions", "All SQL Functions", *others
     )
-    assert names.alike("More SQL Functions") is None
+    assert names.match_title("More SQL Functions") is None
     assert names.words() == []
 
 
@@ -53,7 +53,7 @@ def test_the_word_that_tells_the_kind_of_the_sample_is_known_when_others_are() -
     names = called("lib: std Namespace Reference")
     assert names.words() == []
     for title in CLASSES:
-        names.hear(title)
+        names.add_title(title)
     assert names.words() == ["Namespace"]
 
 
@@ -61,9 +61,9 @@ def test_a_crawl_that_finds_hardly_anything_but_wanted_pages_does_not_forget_wha
     names = called("lib: std Namespace Reference", *CLASSES)
     for first in "abcdefgh":
         for second in "klmnopqr":
-            names.hear(f"lib: {first}{second} Namespace Reference", wanted=True)
+            names.add_title(f"lib: {first}{second} Namespace Reference", wanted=True)
     assert names.words() == ["Namespace"]
-    assert names.alike("lib: std::rel_ops Namespace Reference") is True
+    assert names.match_title("lib: std::rel_ops Namespace Reference") is True
 
 
 def test_pages_that_name_no_kind_are_told_from_those_that_do_if_the_sample_names_none() -> None:
@@ -87,5 +87,5 @@ def test_a_title_that_several_pages_bear_is_not_unnamed() -> None:
 @given(st.lists(st.text(max_size=40), max_size=30))
 def test_any_titles_can_be_heard(titles: list[str]) -> None:
     names = called("a b", *titles)
-    assert {names.alike(title) for title in titles} <= {True, False, None}
+    assert {names.match_title(title) for title in titles} <= {True, False, None}
     assert {names.is_unnamed(title) for title in titles} <= {True, False, None}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.templates.url_guess import Guesses, list_beside, step_between
+from sanderling.templates.url_guess import Guesses, find_step, guess_list_url
 
 HOST = "https://shop.example"
 
@@ -20,17 +20,17 @@ HOST = "https://shop.example"
     ],
 )
 def test_a_step_is_taken_from_another_url(source: str, target: str, other: str, there: str) -> None:
-    step = step_between(HOST + source, HOST + target)
+    step = find_step(HOST + source, HOST + target)
     assert step is not None
     assert step.take(HOST + source) == HOST + target
     assert step.take(HOST + other) == HOST + there
 
 
 def test_no_step_leads_to_another_host_or_far_away() -> None:
-    assert step_between(HOST + "/a.html", "https://else.example/b.html") is None
-    assert step_between(HOST + "/a.html", HOST + "/a.html") is None
-    assert step_between(HOST + "/a.html", HOST + "/a.html?x=1") is None
-    assert step_between(HOST + "/a.html", HOST + "/b/c/d/e.html") is None
+    assert find_step(HOST + "/a.html", "https://else.example/b.html") is None
+    assert find_step(HOST + "/a.html", HOST + "/a.html") is None
+    assert find_step(HOST + "/a.html", HOST + "/a.html?x=1") is None
+    assert find_step(HOST + "/a.html", HOST + "/b/c/d/e.html") is None
 
 
 def hub(n: int) -> str:
@@ -73,12 +73,12 @@ def test_guesses_begin_where_urls_are_like_those_that_led_somewhere() -> None:
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_any_two_urls_have_a_step_that_leads_from_one_to_the_other_or_none(one: str, other: str) -> None:
     source, target = f"{HOST}/{one}", f"{HOST}/{other}"
-    step = step_between(source, target)
+    step = find_step(source, target)
     assert step is None or step.take(source) is not None
 
 
 def test_a_list_beside_a_page_is_called_by_the_word_for_several_and_ends_as_the_page_does() -> None:
-    assert list_beside("http://site/api/a17.html", "Concept") == "http://site/api/concepts.html"
-    assert list_beside("http://site/api/a17.html", "Class") == "http://site/api/classes.html"
-    assert list_beside("http://site/api/a17.html", "Directory") == "http://site/api/directories.html"
-    assert list_beside("http://site/shop/17", "Day") == "http://site/shop/days"
+    assert guess_list_url("http://site/api/a17.html", "Concept") == "http://site/api/concepts.html"
+    assert guess_list_url("http://site/api/a17.html", "Class") == "http://site/api/classes.html"
+    assert guess_list_url("http://site/api/a17.html", "Directory") == "http://site/api/directories.html"
+    assert guess_list_url("http://site/shop/17", "Day") == "http://site/shop/days"

@@ -5,43 +5,64 @@ from random import Random
 import pytest
 
 from sanderling.errors import UsageError
-from sanderling.urls.depth_policy import poisson_depth, probability, read_depth, sampled_depth
+from sanderling.urls.depth_policy import (
+    compute_poisson_depth,
+    compute_poisson_probability,
+    draw_poisson_depth,
+    parse_depth,
+)
 
 
 def test_the_cut_offs_of_table_3() -> None:
-    assert [poisson_depth(mean) for mean in (10, 15, 20)] == [19, 25, 32]  # the text says 24 for 15: wrong
-    assert [poisson_depth(mean) for mean in (0, 1, 5, 23, 24, 35)] == [1, 5, 12, 35, 35, 35]
+    assert [compute_poisson_depth(mean) for mean in (10, 15, 20)] == [19, 25, 32]  # the text says 24 for 15: wrong
+    assert [compute_poisson_depth(mean) for mean in (0, 1, 5, 23, 24, 35)] == [1, 5, 12, 35, 35, 35]
 
 
 def test_probabilities_round_to_those_in_print() -> None:
-    assert [round(probability(10, x), 2) for x in (0, 3, 4, 5, 6, 18, 19)] == [0, 0.01, 0.02, 0.04, 0.06, 0.01, 0]
-    assert [round(probability(15, x), 2) for x in (6, 7, 24, 25)] == [0, 0.01, 0.01, 0]
-    assert [round(probability(20, x), 2) for x in (9, 10, 12, 13, 30, 31, 32)] == [0, 0.01, 0.02, 0.03, 0.01, 0.01, 0]
+    assert [round(compute_poisson_probability(10, x), 2) for x in (0, 3, 4, 5, 6, 18, 19)] == [
+        0,
+        0.01,
+        0.02,
+        0.04,
+        0.06,
+        0.01,
+        0,
+    ]
+    assert [round(compute_poisson_probability(15, x), 2) for x in (6, 7, 24, 25)] == [0, 0.01, 0.01, 0]
+    assert [round(compute_poisson_probability(20, x), 2) for x in (9, 10, 12, 13, 30, 31, 32)] == [
+        0,
+        0.01,
+        0.02,
+        0.03,
+        0.01,
+        0.01,
+        0,
+    ]
 
 
 def test_sampled_depths_have_the_mean_and_stay_under_the_cap() -> None:
     draw = Random(7)
-    depths = [sampled_depth(10, draw) for _ in range(4000)]
+    depths = [draw_poisson_depth(10, draw) for _ in range(4000)]
     assert sum(depths) / len(depths) == pytest.approx(10, abs=0.2)
     assert len(set(depths)) > 10
-    assert max(sampled_depth(35, draw) for _ in range(500)) == 35
+    assert max(draw_poisson_depth(35, draw) for _ in range(500)) == 35
 
 
 def test_a_depth_is_read_in_all_its_forms() -> None:
     draw = Random(1)
-    assert read_depth("3", draw) == 3
-    assert read_depth("none", draw) is None
-    assert read_depth("-1", draw) is None
-    assert read_depth("poisson:15", draw) == 25
-    assert 0 <= (read_depth("sample:10", draw) or 0) <= 35
+    assert parse_depth("3", draw) == 3
+    assert parse_depth("none", draw) is None
+    assert parse_depth("-1", draw) is None
+    assert parse_depth("poisson:15", draw) == 25
+    assert 0 <= (parse_depth("sample:10", draw) or 0) <= 35
 
 
 @pytest.mark.parametrize("text", ["", "-2", "deep", "poisson:", "poisson:many", "fish:3", "1.5", "²", "poisson:nan"])
 def test_what_is_no_depth_gets_a_sentence_that_says_what_is(text: str) -> None:
     with pytest.raises(UsageError, match=r"poisson:10|between 0 and 35"):
-        read_depth(text, Random(1))
+        parse_depth(text, Random(1))
 
 
 def test_an_impossible_mean_is_refused() -> None:
     with pytest.raises(UsageError, match="between 0 and 35, not 99"):
-        read_depth("poisson:99", Random(1))
+        parse_depth("poisson:99", Random(1))

@@ -2,104 +2,113 @@
 
 import pytest
 
-from sanderling.urls.dust import Kind, Page, Rule, learn, rewrite, said
+from sanderling.urls.dust import DustRule, DustRuleKind, DustSample, learn_rules, parse_rules, rewrite_url
 
 
-def pages(spellings: list[str], count: int = 40) -> list[Page]:
+def pages(spellings: list[str], count: int = 40) -> list[DustSample]:
     """Each page under several spellings; {n} is its number."""
-    return [Page(spelling.format(n=n), f"body {n}".encode()) for n in range(count) for spelling in spellings]
+    return [DustSample(spelling.format(n=n), f"body {n}".encode()) for n in range(count) for spelling in spellings]
 
 
-def kinds(found: list[Rule]) -> set[tuple[Kind, str]]:
+def kinds(found: list[DustRule]) -> set[tuple[DustRuleKind, str]]:
     return {(rule.kind, rule.name) for rule in found}
 
 
 @pytest.mark.parametrize(
     ("spellings", "expected"),
     [
-        (["http://a.org/p?id={n}", "http://a.org/p?id={n}&sid=9"], (Kind.PARAMETER, "sid")),
-        (["http://a.org/p?id={n}&ref=x", "http://a.org/p?id={n}&ref=y"], (Kind.PARAMETER, "ref")),
-        (["http://a.org/p?x={n}&y=2", "http://a.org/p?y=2&x={n}"], (Kind.ORDER, "")),
-        (["http://a.org/p/{n}", "http://www.a.org/p/{n}"], (Kind.WWW, "")),
-        (["http://a.org/p/{n}/", "http://a.org/p/{n}/index.html"], (Kind.INDEX, "index.html")),
-        (["http://a.org/p/{n}", "http://a.org/p/{n}/"], (Kind.SLASH, "")),
-        (["http://a.org/p/{n}", "http://a.org/P/{n}"], (Kind.CASE, "")),
-        (["http://a.org/p/{n}", "https://a.org/p/{n}"], (Kind.SCHEME, "")),
+        (["http://a.org/p?id={n}", "http://a.org/p?id={n}&sid=9"], (DustRuleKind.PARAMETER, "sid")),
+        (["http://a.org/p?id={n}&ref=x", "http://a.org/p?id={n}&ref=y"], (DustRuleKind.PARAMETER, "ref")),
+        (["http://a.org/p?x={n}&y=2", "http://a.org/p?y=2&x={n}"], (DustRuleKind.PARAMETER_ORDER, "")),
+        (["http://a.org/p/{n}", "http://www.a.org/p/{n}"], (DustRuleKind.WWW, "")),
+        (["http://a.org/p/{n}/", "http://a.org/p/{n}/index.html"], (DustRuleKind.INDEX, "index.html")),
+        (["http://a.org/p/{n}", "http://a.org/p/{n}/"], (DustRuleKind.SLASH, "")),
+        (["http://a.org/p/{n}", "http://a.org/P/{n}"], (DustRuleKind.CASE, "")),
+        (["http://a.org/p/{n}", "https://a.org/p/{n}"], (DustRuleKind.SCHEME, "")),
     ],
 )
-def test_what_makes_no_difference_is_learned(spellings: list[str], expected: tuple[Kind, str]) -> None:
-    found = learn(pages(spellings))
+def test_what_makes_no_difference_is_learned(spellings: list[str], expected: tuple[DustRuleKind, str]) -> None:
+    found = learn_rules(pages(spellings))
     assert kinds(found) == {expected}
-    assert found[0].agreed >= 3
-    one, other = (rewrite(spelling.format(n=7), found) for spelling in spellings)
+    assert found[0].support_count >= 3
+    one, other = (rewrite_url(spelling.format(n=7), found) for spelling in spellings)
     assert one == other
 
 
 def test_what_makes_a_difference_is_not() -> None:
-    assert learn(pages(["http://a.org/p?id={n}"])) == []
+    assert learn_rules(pages(["http://a.org/p?id={n}"])) == []
 
 
 def test_a_parameter_that_differs_on_some_pages_is_not_dropped() -> None:
     found = pages(["http://a.org/p?id={n}", "http://a.org/p?id={n}&page=2"])
-    mixed = [Page(p.url, p.content + (b"!" if "page" in p.url and i % 10 == 1 else b"")) for i, p in enumerate(found)]
-    assert learn(mixed) == []
+    mixed = [
+        DustSample(p.url, p.content + (b"!" if "page" in p.url and i % 10 == 1 else b"")) for i, p in enumerate(found)
+    ]
+    assert learn_rules(mixed) == []
 
 
 def test_a_parameter_that_stands_elsewhere_is_not_one_that_makes_no_difference() -> None:
-    found = learn(pages(["http://a.org/p/{n}?x=1&y={n}", "http://a.org/p/{n}?y={n}&x=1"]))
-    assert kinds(found) == {(Kind.ORDER, "")}
-    assert rewrite("http://a.org/p/7?y=7&x=1&x=0", found) == "http://a.org/p/7?x=1&x=0&y=7"
+    found = learn_rules(pages(["http://a.org/p/{n}?x=1&y={n}", "http://a.org/p/{n}?y={n}&x=1"]))
+    assert kinds(found) == {(DustRuleKind.PARAMETER_ORDER, "")}
+    assert rewrite_url("http://a.org/p/7?y=7&x=1&x=0", found) == "http://a.org/p/7?x=1&x=0&y=7"
 
 
 def test_what_chooses_one_of_several_pages_in_one_place_is_not_dropped_for_all_others() -> None:
     ignored = pages(["http://a.org/p/{n}", "http://a.org/p/{n}?ref={n}"], count=300)
-    assert kinds(learn(ignored)) == {(Kind.PARAMETER, "ref")}
-    assert learn(ignored + [Page(f"http://a.org/go?ref={n}", f"page {n}".encode()) for n in range(20)]) == []
+    assert kinds(learn_rules(ignored)) == {(DustRuleKind.PARAMETER, "ref")}
+    assert (
+        learn_rules(ignored + [DustSample(f"http://a.org/go?ref={n}", f"page {n}".encode()) for n in range(20)]) == []
+    )
 
 
 def test_two_pages_that_have_nothing_in_common_are_proof_enough_that_a_rule_does_not_hold() -> None:
     ignored = pages(["http://a.org/p/{n}", "http://a.org/p/{n}?ref={n}"], count=600)
-    first = Page("http://a.org/go?ref=a", b"one", bytes(8))
-    assert learn([*ignored, first, Page("http://a.org/go?ref=b", b"two", b"\xff" * 8)]) == []
-    assert kinds(learn([*ignored, first, Page("http://a.org/go?ref=b", b"two", b"\0" * 7 + b"\7")])) == {
-        (Kind.PARAMETER, "ref")
+    first = DustSample("http://a.org/go?ref=a", b"one", bytes(8))
+    assert learn_rules([*ignored, first, DustSample("http://a.org/go?ref=b", b"two", b"\xff" * 8)]) == []
+    assert kinds(learn_rules([*ignored, first, DustSample("http://a.org/go?ref=b", b"two", b"\0" * 7 + b"\7")])) == {
+        (DustRuleKind.PARAMETER, "ref")
     }
 
 
 def test_pages_that_all_say_the_same_are_one_piece_of_evidence() -> None:
-    empty = [Page(f"http://a.org/day/{n}?view={view}", b"No events.") for n in range(40) for view in ("list", "map")]
-    assert learn(empty) == []
+    empty = [
+        DustSample(f"http://a.org/day/{n}?view={view}", b"No events.") for n in range(40) for view in ("list", "map")
+    ]
+    assert learn_rules(empty) == []
 
 
 def test_little_evidence_is_no_evidence() -> None:
-    assert learn(pages(["http://a.org/p/{n}", "http://a.org/p/{n}/"], count=3)) == []
+    assert learn_rules(pages(["http://a.org/p/{n}", "http://a.org/p/{n}/"], count=3)) == []
 
 
 def test_the_usual_spelling_of_a_site_is_kept() -> None:
-    usual = [Page(f"http://www.a.org/q/{n}", str(n).encode()) for n in range(100)]
-    (rule,) = learn(pages(["http://a.org/p/{n}", "http://www.a.org/p/{n}"]) + usual)
-    assert rule.keep
-    assert rewrite("http://a.org/x", [rule]) == "http://www.a.org/x"
+    usual = [DustSample(f"http://www.a.org/q/{n}", str(n).encode()) for n in range(100)]
+    (rule,) = learn_rules(pages(["http://a.org/p/{n}", "http://www.a.org/p/{n}"]) + usual)
+    assert rule.prefers_longer
+    assert rewrite_url("http://a.org/x", [rule]) == "http://www.a.org/x"
 
 
 def test_rules_are_for_their_own_site_and_can_be_left_out() -> None:
-    (rule,) = learn(pages(["http://a.org/p/{n}", "http://a.org/p/{n}/"]))
-    assert rewrite("http://b.org/x/", [rule]) == "http://b.org/x/"
-    assert rewrite("http://a.org/x/", [rule]) == "http://a.org/x"
-    assert rewrite("http://a.org/x/", []) == "http://a.org/x/"
+    (rule,) = learn_rules(pages(["http://a.org/p/{n}", "http://a.org/p/{n}/"]))
+    assert rewrite_url("http://b.org/x/", [rule]) == "http://b.org/x/"
+    assert rewrite_url("http://a.org/x/", [rule]) == "http://a.org/x"
+    assert rewrite_url("http://a.org/x/", []) == "http://a.org/x/"
 
 
 def test_the_root_keeps_its_slash_and_a_file_gets_none() -> None:
-    assert rewrite("http://a.org/", [Rule("a.org", Kind.SLASH)]) == "http://a.org/"
-    assert rewrite("http://a.org/x.pdf", [Rule("a.org", Kind.SLASH, keep=True)]) == "http://a.org/x.pdf"
+    assert rewrite_url("http://a.org/", [DustRule("a.org", DustRuleKind.SLASH)]) == "http://a.org/"
+    assert (
+        rewrite_url("http://a.org/x.pdf", [DustRule("a.org", DustRuleKind.SLASH, prefers_longer=True)])
+        == "http://a.org/x.pdf"
+    )
 
 
 def test_what_differs_in_two_ways_is_learned_one_after_the_other() -> None:
     spellings = ["http://a.org/p/{n}/", "http://a.org/p/{n}/index.html"]
     later = ["http://www.a.org/p/{n}/index.html", "http://a.org/p/{n}/?sid=4"]
-    rules = learn(pages(spellings) + pages(later))
-    assert kinds(rules) == {(Kind.INDEX, "index.html"), (Kind.WWW, ""), (Kind.PARAMETER, "sid")}
-    assert rewrite("http://www.a.org/p/7/index.html?sid=1", rules) == rewrite("http://a.org/p/7/", rules)
+    rules = learn_rules(pages(spellings) + pages(later))
+    assert kinds(rules) == {(DustRuleKind.INDEX, "index.html"), (DustRuleKind.WWW, ""), (DustRuleKind.PARAMETER, "sid")}
+    assert rewrite_url("http://www.a.org/p/7/index.html?sid=1", rules) == rewrite_url("http://a.org/p/7/", rules)
 
 
 @pytest.mark.parametrize(
@@ -115,10 +124,10 @@ def test_what_differs_in_two_ways_is_learned_one_after_the_other() -> None:
     ],
 )
 def test_a_person_may_say_what_makes_no_difference(rules: list[str], url: str, other: str) -> None:
-    assert rewrite(url, [rule for text in rules for rule in said("x.org", text)]) == other
+    assert rewrite_url(url, [rule for text in rules for rule in parse_rules("x.org", text)]) == other
 
 
 @pytest.mark.parametrize("text", ["", "slashes", "slash=1", "parameter", "parameter=", "index="])
 def test_what_is_no_rule_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is no rule; there are slash, case"):
-        said("x.org", text)
+        parse_rules("x.org", text)

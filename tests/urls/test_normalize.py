@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from sanderling.models import Reason
 from sanderling.urls.normalize import (
     LENGTH_LIMIT,
-    Spelling,
-    host_of,
-    hostname,
-    normalise,
-    resolve,
-    resolve_all,
-    split,
-    why_not,
+    NormalizedUrl,
+    find_rejection_reason,
+    get_host,
+    get_hostname,
+    normalize_url,
+    resolve_url,
+    resolve_urls,
+    split_url,
 )
 
 BASE = "https://example.org/guide/html/start.html?page=1#top"
@@ -31,8 +31,8 @@ GOLDEN = [  # SPEC 2.2
 ]
 
 
-def _spelt(raw: str) -> Spelling:
-    spelling = normalise(raw)
+def _spelt(raw: str) -> NormalizedUrl:
+    spelling = normalize_url(raw)
     assert spelling is not None
     return spelling
 
@@ -45,18 +45,18 @@ def test_the_printed_rules_hold(raw: str, key: str) -> None:
 
 def test_the_wire_form_keeps_the_escapes_as_written() -> None:
     spelling = _spelt("http://x.org/%7ejoe")
-    assert (spelling.url, spelling.wire) == ("http://x.org/~joe", "http://x.org/%7ejoe")
-    assert spelling.wire_if_different == "http://x.org/%7ejoe"
+    assert (spelling.url, spelling.request_url) == ("http://x.org/~joe", "http://x.org/%7ejoe")
+    assert spelling.distinct_request_url == "http://x.org/%7ejoe"
 
 
 def test_a_plain_url_has_one_form() -> None:
     spelling = _spelt("http://x.org/joe")
-    assert spelling.wire_if_different == ""
+    assert spelling.distinct_request_url == ""
 
 
 def test_credentials_are_in_neither_form() -> None:
     spelling = _spelt("http://me:secret@x.org/a@b?c@d")
-    assert spelling.url == spelling.wire == "http://x.org/a@b?c@d"
+    assert spelling.url == spelling.request_url == "http://x.org/a@b?c@d"
 
 
 def test_a_malformed_escape_is_left_alone() -> None:
@@ -81,13 +81,13 @@ def test_a_malformed_escape_is_left_alone() -> None:
     ],
 )
 def test_a_useless_string_has_a_named_reason(raw: str, reason: Reason) -> None:
-    assert why_not(raw) is reason
-    assert (normalise(raw) is None) is (reason is not Reason.NONE)
+    assert find_rejection_reason(raw) is reason
+    assert (normalize_url(raw) is None) is (reason is not Reason.NONE)
 
 
 def test_a_link_of_another_scheme_has_a_named_reason() -> None:
-    assert why_not("//example.org/", "ftp://example.org/") is Reason.SCHEME
-    assert why_not("page.html", BASE) is Reason.NONE
+    assert find_rejection_reason("//example.org/", "ftp://example.org/") is Reason.SCHEME
+    assert find_rejection_reason("page.html", BASE) is Reason.NONE
 
 
 @pytest.mark.parametrize(
@@ -111,9 +111,9 @@ def test_a_link_of_another_scheme_has_a_named_reason() -> None:
     ],
 )
 def test_a_link_is_read_as_a_browser_reads_it(raw: str, wire: str) -> None:
-    spelling = resolve(BASE, raw)
+    spelling = resolve_url(BASE, raw)
     assert spelling is not None
-    assert spelling.wire == wire
+    assert spelling.request_url == wire
 
 
 @pytest.mark.parametrize(
@@ -127,15 +127,15 @@ def test_a_link_is_read_as_a_browser_reads_it(raw: str, wire: str) -> None:
     ],
 )
 def test_a_query_is_sent_in_the_encoding_of_its_page(encoding: str, wire: str) -> None:
-    one = resolve("http://x/", "ü?ü=1#ü", encoding)
+    one = resolve_url("http://x/", "ü?ü=1#ü", encoding)
     assert one is not None
-    assert one.wire == wire
-    assert resolve_all("http://x/", ["ü?ü=1#ü"], encoding) == [one]
+    assert one.request_url == wire
+    assert resolve_urls("http://x/", ["ü?ü=1#ü"], encoding) == [one]
 
 
 def test_links_of_a_page_keep_their_order_and_their_gaps() -> None:
-    spellings = resolve_all(BASE, ["a", "mailto:x@y", "b"])
-    assert [s and s.wire for s in spellings] == [
+    spellings = resolve_urls(BASE, ["a", "mailto:x@y", "b"])
+    assert [s and s.request_url for s in spellings] == [
         "https://example.org/guide/html/a",
         None,
         "https://example.org/guide/html/b",
@@ -143,16 +143,16 @@ def test_links_of_a_page_keep_their_order_and_their_gaps() -> None:
 
 
 def test_on_a_page_without_a_usable_address_absolute_links_still_work() -> None:
-    spellings = resolve_all("about:blank", ["http://x.org/a", "b"])
-    assert [s and s.wire for s in spellings] == ["http://x.org/a", None]
+    spellings = resolve_urls("about:blank", ["http://x.org/a", "b"])
+    assert [s and s.request_url for s in spellings] == ["http://x.org/a", None]
 
 
 def test_a_url_parts_into_host_and_path() -> None:
-    assert split("http://a/") == ("http://a", "/")
-    assert split("https://x.org:8443/a?b=/c") == ("https://x.org:8443", "/a?b=/c")
-    assert host_of("https://x.org/?/") == "https://x.org"
-    assert hostname("http://[::1]:80") == "::1"
-    assert hostname("http://x.org:81") == "x.org"
+    assert split_url("http://a/") == ("http://a", "/")
+    assert split_url("https://x.org:8443/a?b=/c") == ("https://x.org:8443", "/a?b=/c")
+    assert get_host("https://x.org/?/") == "https://x.org"
+    assert get_hostname("http://[::1]:80") == "::1"
+    assert get_hostname("http://x.org:81") == "x.org"
 
 
 # What a link may be made of: the characters where rules meet, not all of Unicode.
@@ -163,24 +163,24 @@ BASES = st.sampled_from(["https://example.org/a/b/c?d#e", "http://x/", "http://1
 @settings(max_examples=500)
 @given(BASES, TEXT)
 def test_the_fast_way_and_the_library_agree(base: str, raw: str) -> None:
-    spelling = resolve(base, raw)
+    spelling = resolve_url(base, raw)
     try:
         href = ada_url.join_url(base, raw)
     except ValueError:
         href = ""
-    slow = normalise(href) if href else None
+    slow = normalize_url(href) if href else None
     assert spelling == slow
 
 
 @settings(max_examples=500)
 @given(BASES, TEXT)
 def test_spelling_twice_changes_nothing(base: str, raw: str) -> None:
-    spelling = resolve(base, raw)
+    spelling = resolve_url(base, raw)
     if spelling is None:
         return
-    by_key, by_wire = _spelt(spelling.url), _spelt(spelling.wire)
+    by_key, by_wire = _spelt(spelling.url), _spelt(spelling.request_url)
     assert by_wire == spelling
-    assert by_key.url == by_key.wire == spelling.url
+    assert by_key.url == by_key.request_url == spelling.url
 
 
 def _rfc3986_form(url: str) -> str:
@@ -207,10 +207,10 @@ ESCAPED = st.lists(st.sampled_from(["a", "A", "%41", "%61", "%2f", "%2F", "/", "
 def test_two_urls_that_differ_by_rfc_3986_are_never_merged(left: list[str], right: list[str]) -> None:
     a, b = (_spelt("http://x.org/" + "".join(parts)) for parts in (left, right))
     if a.url == b.url:
-        assert _rfc3986_form(a.wire) == _rfc3986_form(b.wire)
+        assert _rfc3986_form(a.request_url) == _rfc3986_form(b.request_url)
 
 
 @given(st.text(max_size=60))
 def test_no_string_breaks_it(raw: str) -> None:
-    assert (normalise(raw) is None) == (why_not(raw) is not Reason.NONE)
-    resolve(BASE, raw)
+    assert (normalize_url(raw) is None) == (find_rejection_reason(raw) is not Reason.NONE)
+    resolve_url(BASE, raw)

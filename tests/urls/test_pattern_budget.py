@@ -4,11 +4,11 @@ from sanderling.urls.pattern_budget import PatternBudget
 
 
 def _small(entries: int = 1000) -> PatternBudget:
-    return PatternBudget(limits=(4, 3, 2, 1), shapes_limit=2, entries_limit=entries)
+    return PatternBudget(limits=(4, 3, 2, 1), max_parameter_sets=2, max_patterns=entries)
 
 
 def _refused(budget: PatternBudget, *urls: str) -> list[bool]:
-    return [bool(budget.refuse(url)) for url in urls]
+    return [bool(budget.count_url(url)) for url in urls]
 
 
 def test_plain_paths_are_never_refused() -> None:
@@ -47,10 +47,10 @@ def test_each_host_has_its_own_count() -> None:
 
 
 def test_endless_patterns_do_not_fill_memory_and_the_busy_ones_stay_counted() -> None:
-    budget = PatternBudget(limits=(4, 3, 2, 1), shapes_limit=2, entries_limit=100)
+    budget = PatternBudget(limits=(4, 3, 2, 1), max_parameter_sets=2, max_patterns=100)
     _refused(budget, *(f"http://x/a?p={n}" for n in range(5)))
     for n in range(5000):
-        budget.refuse(f"http://x/{'ab'[n % 2]}{'c' * (n // 2)}?p")
+        budget.count_url(f"http://x/{'ab'[n % 2]}{'c' * (n // 2)}?p")
     assert len(budget) <= 100
     assert _refused(budget, "http://x/a?p=6") == [True]
 

@@ -5,7 +5,7 @@ import pytest
 
 from sanderling.errors import UsageError
 from sanderling.models import Reason, Url
-from sanderling.urls.scope import Scope, ScopeRule, admissible, scope_rule, site_of, verdict, with_seed
+from sanderling.urls.scope import Scope, ScopeRule, add_seed, build_scope_rule, can_sitemap_list, check_scope, get_site
 
 SEED = Url("https://www.example.co.uk/docs/start.html")
 
@@ -29,62 +29,62 @@ SEED = Url("https://www.example.co.uk/docs/start.html")
 )
 def test_a_scope_reaches_as_far_as_its_name_says(scope: Scope, url: str, inside: bool) -> None:
     expected = Reason.NONE if inside else Reason.OUT_OF_SCOPE
-    assert verdict(scope_rule([SEED], scope), url) is expected
+    assert check_scope(build_scope_rule([SEED], scope), url) is expected
 
 
 def test_several_seeds_make_one_scope() -> None:
-    rule = scope_rule([SEED, Url("http://127.0.0.1:8000/")])
-    assert verdict(rule, "http://127.0.0.1:8000/a") is Reason.NONE
-    assert verdict(rule, "http://127.0.0.1:8001/a") is Reason.OUT_OF_SCOPE
-    assert verdict(rule, "http://example.co.uk/") is Reason.NONE
+    rule = build_scope_rule([SEED, Url("http://127.0.0.1:8000/")])
+    assert check_scope(rule, "http://127.0.0.1:8000/a") is Reason.NONE
+    assert check_scope(rule, "http://127.0.0.1:8001/a") is Reason.OUT_OF_SCOPE
+    assert check_scope(rule, "http://example.co.uk/") is Reason.NONE
 
 
 def test_where_a_seed_was_redirected_to_is_within() -> None:
-    rule = with_seed(scope_rule([SEED]), Url("https://example.net/"))
-    assert verdict(rule, "https://example.net/a") is Reason.NONE
+    rule = add_seed(build_scope_rule([SEED]), Url("https://example.net/"))
+    assert check_scope(rule, "https://example.net/a") is Reason.NONE
 
 
 def test_include_narrows_and_exclude_wins() -> None:
-    rule = scope_rule([SEED], include=[r"/docs/"], exclude=[r"\.pdf$"])
-    assert verdict(rule, "https://example.co.uk/docs/a") is Reason.NONE
-    assert verdict(rule, "https://example.co.uk/blog/a") is Reason.OUT_OF_SCOPE
-    assert verdict(rule, "https://example.co.uk/docs/a.pdf") is Reason.EXCLUDED
+    rule = build_scope_rule([SEED], include=[r"/docs/"], exclude=[r"\.pdf$"])
+    assert check_scope(rule, "https://example.co.uk/docs/a") is Reason.NONE
+    assert check_scope(rule, "https://example.co.uk/blog/a") is Reason.OUT_OF_SCOPE
+    assert check_scope(rule, "https://example.co.uk/docs/a.pdf") is Reason.EXCLUDED
 
 
 def test_a_seed_needs_no_include_but_heeds_exclude() -> None:
-    assert verdict(scope_rule([SEED], include=["/blog/"]), SEED) is Reason.NONE
-    assert verdict(scope_rule([SEED], exclude=["start"]), SEED) is Reason.EXCLUDED
+    assert check_scope(build_scope_rule([SEED], include=["/blog/"]), SEED) is Reason.NONE
+    assert check_scope(build_scope_rule([SEED], exclude=["start"]), SEED) is Reason.EXCLUDED
 
 
 def test_a_long_url_is_too_long() -> None:
-    assert verdict(scope_rule([SEED], length_limit=50), SEED + "x" * 20) is Reason.TOO_LONG
+    assert check_scope(build_scope_rule([SEED], length_limit=50), SEED + "x" * 20) is Reason.TOO_LONG
 
 
 def test_a_bad_pattern_is_told_at_once() -> None:
     with pytest.raises(UsageError, match="no regular expression"):
-        scope_rule([SEED], include=["("])
+        build_scope_rule([SEED], include=["("])
 
 
 def test_a_host_that_is_only_www_keeps_its_name() -> None:
-    assert site_of("http://www.com/") == "www.com"
-    assert site_of("https://www.example.org:81/a") == "example.org:81"
+    assert get_site("http://www.com/") == "www.com"
+    assert get_site("https://www.example.org:81/a") == "example.org:81"
 
 
 def test_a_rule_travels() -> None:
-    rule = scope_rule([SEED], include=["a"])
+    rule = build_scope_rule([SEED], include=["a"])
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(rule), type=ScopeRule) == rule
 
 
 def test_a_sitemap_speaks_for_its_own_site_under_all_its_names() -> None:
     sitemap = "http://www.example.org/deep/sitemap.xml"
-    assert admissible("https://example.org/other", sitemap)
-    assert not admissible("https://other.example.org/", sitemap)
-    assert not admissible("http://www.example.org:8080/", sitemap)
+    assert can_sitemap_list("https://example.org/other", sitemap)
+    assert not can_sitemap_list("https://other.example.org/", sitemap)
+    assert not can_sitemap_list("http://www.example.org:8080/", sitemap)
 
 
 def test_two_hundred_thousand_seeds_make_one_rule_and_prefixes_are_still_told_apart() -> None:
     seeds = [Url(f"https://h{number % 1000}.org/d{number}/x") for number in range(200_000)]
-    rule = scope_rule(seeds, Scope.PREFIX)
-    assert verdict(rule, "https://h7.org/d7/deep/er") is Reason.NONE
-    assert verdict(rule, "https://h7.org/d8/x") is Reason.OUT_OF_SCOPE
+    rule = build_scope_rule(seeds, Scope.PREFIX)
+    assert check_scope(rule, "https://h7.org/d7/deep/er") is Reason.NONE
+    assert check_scope(rule, "https://h7.org/d8/x") is Reason.OUT_OF_SCOPE
     assert len(rule.seeds) == 200_000

@@ -4,7 +4,7 @@ from calendar import timegm
 
 import pytest
 
-from sanderling.urls.traps import trap_in, without_session
+from sanderling.urls.traps import find_trap, strip_session_id
 
 NOW = float(timegm((2026, 6, 15, 0, 0, 0)))
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -35,7 +35,7 @@ TRAPS = [
 
 @pytest.mark.parametrize(("path", "note"), TRAPS)
 def test_a_trap_is_named(path: str, note: str) -> None:
-    assert note in trap_in("https://www.example.org" + path, NOW)
+    assert note in find_trap("https://www.example.org" + path, NOW)
 
 
 HONEST = [  # the shapes of real trees: documentation, news, shops, wikis, repositories, tiles
@@ -71,7 +71,7 @@ HONEST = [  # the shapes of real trees: documentation, news, shops, wikis, repos
 
 @pytest.mark.parametrize("path", HONEST)
 def test_an_honest_path_is_no_trap(path: str) -> None:
-    assert trap_in("https://www.example.org" + path, NOW) == ""
+    assert find_trap("https://www.example.org" + path, NOW) == ""
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,10 @@ def test_an_honest_path_is_no_trap(path: str) -> None:
     ],
 )
 def test_a_session_id_comes_out_and_the_page_stays(path: str, cured: str) -> None:
-    assert without_session("http://x.org" + path) == "http://x.org" + cured
+    assert strip_session_id("http://x.org" + path) == "http://x.org" + cured
 
 
 def test_the_worst_path_takes_no_time_worth_naming() -> None:
     long = "http://x.org/" + "/".join("ab" for _ in range(600))
-    assert trap_in(long, NOW) == "600 path segments"
-    assert trap_in("http://x.org/" + "a=" * 500 + "?" + "&" * 1000, NOW) == ""
+    assert find_trap(long, NOW) == "600 path segments"
+    assert find_trap("http://x.org/" + "a=" * 500 + "?" + "&" * 1000, NOW) == ""

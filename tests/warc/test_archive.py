@@ -16,8 +16,8 @@ from warcio.checker import Checker
 
 from sanderling.clock import SimulatedClock
 from sanderling.errors import DiskFull
-from sanderling.warc.archive import Archive, Original, open_archive
-from sanderling.warc.packer import Exchange, Packed, pack_response
+from sanderling.warc.archive import Archive, OriginalRecord, open_archive
+from sanderling.warc.packer import HttpExchange, PackedRecord, pack_response
 
 NOW = 1_700_000_000.25  # 2023-11-14 22:13:20 UTC
 HEAD = b'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nETag: "x"\r\n\r\n'
@@ -27,8 +27,8 @@ def archive_in(folder: Path, committed: dict[str, int] | None = None, roll: int 
     return open_archive(folder, committed or {}, [("operator", "somebody")], SimulatedClock(NOW), roll)
 
 
-def page(number: int, size: int = 500) -> Packed:
-    return pack_response(Exchange(f"http://a.test/{number}", NOW, HEAD, os.urandom(size)))
+def page(number: int, size: int = 500) -> PackedRecord:
+    return pack_response(HttpExchange(f"http://a.test/{number}", NOW, HEAD, os.urandom(size)))
 
 
 def records(path: Path) -> list[tuple[str, str]]:
@@ -43,8 +43,8 @@ def warcio_accepts(*paths: Path) -> bool:
 
 def test_a_file_begins_with_warcinfo_and_is_named_by_time_and_number(tmp_path: Path) -> None:
     with archive_in(tmp_path) as archive:
-        assert archive.lengths() == {
-            "sanderling-20231114221320-00001.warc.gz": (tmp_path / archive._name).stat().st_size
+        assert archive.get_flushed_lengths() == {
+            "sanderling-20231114221320-00001.warc.gz": (tmp_path / archive._file_name).stat().st_size
         }
     [path] = tmp_path.iterdir()
     with path.open("rb") as file:
@@ -90,7 +90,7 @@ def test_a_full_file_is_followed_by_the_next_and_both_are_committed(tmp_path: Pa
         second = archive.append(page(2).member)
     assert second.file.endswith("-00002.warc.gz")
     assert warcio_accepts(*tmp_path.iterdir())
-    assert archive_in(tmp_path, lengths, roll=2000).lengths() == {second.file: lengths[second.file]}
+    assert archive_in(tmp_path, lengths, roll=2000).get_flushed_lengths() == {second.file: lengths[second.file]}
 
 
 def test_a_batch_larger_than_the_buffer_arrives_whole(tmp_path: Path) -> None:
@@ -103,12 +103,12 @@ def test_a_batch_larger_than_the_buffer_arrives_whole(tmp_path: Path) -> None:
 
 
 def test_revisits_name_what_they_repeat_in_both_profiles(tmp_path: Path) -> None:
-    first = pack_response(Exchange("http://a.test/", NOW, HEAD, b"same"))
+    first = pack_response(HttpExchange("http://a.test/", NOW, HEAD, b"same"))
     with archive_in(tmp_path) as archive:
         place = archive.append(first.member)
-        original = Original(first.record_id, "http://a.test/", NOW, first.payload_digest, place)
-        archive.revisit(Exchange("http://a.test/copy", NOW + 1, HEAD, address="192.0.2.1"), original)
-        archive.revisit(Exchange("http://a.test/", NOW + 2, b'HTTP/2 304\r\netag: "x"\r\n\r\n'), original)
+        original = OriginalRecord(first.record_id, "http://a.test/", NOW, first.payload_digest, place)
+        archive.append_revisit(HttpExchange("http://a.test/copy", NOW + 1, HEAD, address="192.0.2.1"), original)
+        archive.append_revisit(HttpExchange("http://a.test/", NOW + 2, b'HTTP/2 304\r\netag: "x"\r\n\r\n'), original)
     path = tmp_path / place.file
     found: list[Any] = []
     with path.open("rb") as file:
@@ -129,8 +129,12 @@ def test_revisits_name_what_they_repeat_in_both_profiles(tmp_path: Path) -> None
 def test_a_revisit_takes_the_name_of_the_answer_it_stands_for(tmp_path: Path) -> None:
     first, again = page(1), page(2)
     with archive_in(tmp_path) as archive:
-        original = Original(first.record_id, "http://a.test/1", NOW, first.payload_digest, archive.append(first.member))
-        packed, _ = archive.revisit(Exchange("http://a.test/2", NOW, HEAD), original, record_id=again.record_id)
+        original = OriginalRecord(
+            first.record_id, "http://a.test/1", NOW, first.payload_digest, archive.append(first.member)
+        )
+        packed, _ = archive.append_revisit(
+            HttpExchange("http://a.test/2", NOW, HEAD), original, record_id=again.record_id
+        )
     assert packed.record_id == again.record_id
 
 
@@ -200,7 +204,7 @@ def test_no_room_at_all_leaves_no_empty_file(tmp_path: Path) -> None:
 
 def test_a_fault_of_the_disk_is_not_called_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = archive_in(tmp_path)
-    lengths = archive.lengths()
+    lengths = archive.get_flushed_lengths()
     archive.append(page(1).member)
 
     def broken(fd: int) -> None:
@@ -215,13 +219,13 @@ def test_a_fault_of_the_disk_is_not_called_a_full_disk(tmp_path: Path, monkeypat
 
 def test_what_was_handed_over_counts_once_it_settled(tmp_path: Path) -> None:
     with archive_in(tmp_path) as archive:
-        before = archive.lengths()
+        before = archive.get_flushed_lengths()
         archive.append(page(1).member)
-        promised = archive.hand_over()
-        assert archive.lengths() == before
+        promised = archive.start_flush()
+        assert archive.get_flushed_lengths() == before
         archive.append(page(2).member)  # of the next batch
-        archive.settle()
-        assert archive.lengths() == promised
+        archive.finish_flush()
+        assert archive.get_flushed_lengths() == promised
 
 
 def test_a_disk_that_fails_meanwhile_is_noticed_before_the_commit(
@@ -231,11 +235,13 @@ def test_a_disk_that_fails_meanwhile_is_noticed_before_the_commit(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with archive_in(tmp_path) as archive:
-        before = archive.lengths()
+        before = archive.get_flushed_lengths()
         archive.append(page(1).member)
         with monkeypatch.context() as disk:
             disk.setattr(os, "fdatasync", full)
-            archive.hand_over()
+            archive.start_flush()
             with pytest.raises(DiskFull):
-                archive.settle()
-        assert archive.lengths() == before == {path.name: path.stat().st_size for path in tmp_path.iterdir()}
+                archive.finish_flush()
+        assert (
+            archive.get_flushed_lengths() == before == {path.name: path.stat().st_size for path in tmp_path.iterdir()}
+        )

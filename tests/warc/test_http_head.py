@@ -2,20 +2,20 @@
 
 import pytest
 
-from sanderling.warc.http_head import stored_head
+from sanderling.warc.http_head import build_stored_head
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\n"
 
 
 def test_chunked_is_renamed_and_the_length_made_true() -> None:
     head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nX: y\r\n\r\n"
-    assert stored_head(head, 7) == (
+    assert build_stored_head(head, 7) == (
         b"HTTP/1.1 200 OK\r\nX-Crawler-transfer-encoding: chunked\r\nX: y\r\nContent-Length: 7\r\n\r\n"
     )
 
 
 def test_a_true_head_is_stored_byte_for_byte() -> None:
-    assert stored_head(HEAD, 5) == HEAD
+    assert build_stored_head(HEAD, 5) == HEAD
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_a_true_head_is_stored_byte_for_byte() -> None:
     ],
 )
 def test_every_head_gets_the_form_readers_know(received: bytes, stored: bytes) -> None:
-    assert stored_head(received, 0) == stored
+    assert build_stored_head(received, 0) == stored

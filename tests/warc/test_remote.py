@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from tests.support.site import Page, Site, html
 
-from sanderling.config.settings import Fetching, Politeness, Scope, Workers
-from sanderling.crawl.session import Request, Summary, crawl
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl
 from sanderling.errors import CollectionError, UsageError
-from sanderling.storage.collection import read_collection
-from sanderling.storage.queries import known_url, stored
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import load_stored_record, resolve_known_url
 from sanderling.warc import archive
-from sanderling.warc.reader import StoredRecord, walk
-from sanderling.warc.remote import Offsite, reach
+from sanderling.warc.remote import RemoteArchive, open_file_system
+from sanderling.warc.warc_reader import StoredRecord, iterate_records
 
 fsspec = pytest.importorskip("fsspec")
 COUNT = 60
@@ -63,17 +63,17 @@ def site_pages() -> dict[str, Page]:
     return {"/": html(*leaves, text="all"), **leaves}
 
 
-def go(site: Site, folder: Path, place: str) -> Summary:
-    request = Request(
-        (site.root + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0),
-        fetching=Fetching(allow_private=True), workers=Workers(migrants=1, archive=place),
+def go(site: Site, folder: Path, place: str) -> CrawlSummary:
+    request = CrawlRequest(
+        (site.root + "/",), scope=ScopeSettings(sitemaps=False), politeness=PolitenessSettings(delay=0),
+        fetching=HttpSettings(allow_private=True), workers=WorkerSettings(workers=1, archive=place),
     )  # fmt: skip
     return crawl(folder, request)
 
 
 def archived(place: str, folder: Path) -> list[str]:
     """URLs of all responses at the other place."""
-    fs, root = reach(place)
+    fs, root = open_file_system(place)
     found = []
     for entry in sorted(fs.ls(root, detail=False)):
         copy = Path(entry).name
@@ -82,7 +82,9 @@ def archived(place: str, folder: Path) -> list[str]:
         local = folder / copy
         fs.get_file(entry, str(local))
         try:
-            found += [r.url for r in walk(local) if isinstance(r, StoredRecord) and r.kind == "response"]
+            found += [
+                r.url for r in iterate_records(local) if isinstance(r, StoredRecord) and r.record_type == "response"
+            ]
         finally:
             local.unlink()
     return found
@@ -94,10 +96,10 @@ def test_full_files_go_there_and_pages_are_read_from_there(tmp_path: Path, place
         assert go(site, folder, place).pages == COUNT + 1
         assert sorted(archived(place, tmp_path)) == sorted(site.root + path for path in site.pages)
         assert len(list((folder / "archive").glob("*.warc.gz"))) == 1, "only the file being written is here"
-        with read_collection(folder) as collection:
+        with open_collection_read_only(folder) as collection:
             for path, page in site.pages.items():
-                id_, key = known_url(collection, site.root + path)
-                assert stored(collection, id_, key).body == page.body
+                id_, key = resolve_known_url(collection, site.root + path)
+                assert load_stored_record(collection, id_, key).body == page.body
         site.pages["/p7"] = html(text="changed " + uuid.uuid4().hex * 900)
         again = go(site, folder, "")
         assert (again.pages, again.fetched) == (COUNT + 1, 1)
@@ -119,12 +121,12 @@ def test_the_index_of_captures_is_made_again_from_there(tmp_path: Path, place: s
 def test_a_place_that_cannot_be_reached_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = f"file://{tmp_path / 'shared'}"
 
-    def refuse(_self: Offsite, name: str) -> None:
+    def refuse(_self: RemoteArchive, name: str) -> None:
         raise OSError(f"no way to {name}")
 
     with Site(site_pages()) as site:
         with monkeypatch.context() as away:
-            away.setattr(Offsite, "_copy", refuse)
+            away.setattr(RemoteArchive, "_upload_file", refuse)
             assert go(site, tmp_path / "c", place).pages == COUNT + 1
         assert "could not be copied" in (tmp_path / "c" / "logs" / "crawl.log").read_text()
         here = len(list((tmp_path / "c" / "archive").glob("*.warc.gz")))
@@ -139,11 +141,11 @@ def test_copies_go_from_here_while_the_crawl_goes_on(tmp_path: Path, monkeypatch
     names = [f"sanderling-20260101000000-0000{n}.warc.gz" for n in range(4)]
     for name in names:
         (tmp_path / "here" / name).write_bytes(name.encode())
-    offsite = Offsite(tmp_path / "here", f"file://{tmp_path / 'there'}")
+    offsite = RemoteArchive(tmp_path / "here", f"file://{tmp_path / 'there'}")
 
     def send(name: str) -> None:
-        offsite.send(name)
-        offsite.sent[name].exception()  # wait for it
+        offsite.start_upload(name)
+        offsite.uploads[name].exception()  # wait for it
 
     send(names[0])
     assert (tmp_path / "here" / names[0]).exists(), "its last batch may not be committed"
@@ -154,7 +156,7 @@ def test_copies_go_from_here_while_the_crawl_goes_on(tmp_path: Path, monkeypatch
     send(names[2])
     send(names[3])
     assert sorted(path.name for path in (tmp_path / "here").iterdir()) == [names[3]]
-    assert offsite.names() == {name: len(name) for name in names}
+    assert offsite.list_files() == {name: len(name) for name in names}
     offsite.close()
 
 
@@ -164,4 +166,4 @@ def test_an_archive_has_one_other_place(tmp_path: Path) -> None:
         with pytest.raises(CollectionError, match="it cannot have them at"):
             go(site, tmp_path / "c", f"file://{tmp_path / 'b'}")
     with pytest.raises(UsageError, match="is no place for an archive"):
-        reach("nonsense://x")
+        open_file_system("nonsense://x")

@@ -8,25 +8,25 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.warc.archive import Place, open_archive
-from sanderling.warc.gzip_members import whole_members
-from sanderling.warc.packer import Exchange, pack_response
-from sanderling.warc.repair import Repair, repair
+from sanderling.warc.archive import RecordLocation, open_archive
+from sanderling.warc.gzip_members import find_intact_members
+from sanderling.warc.packer import HttpExchange, pack_response
+from sanderling.warc.repair import FileRepair, repair_archive
 
 HEAD = b"HTTP/1.1 200 OK\r\n\r\n"
 
 
-def build(folder: Path, pages: int, size: int = 40) -> list[Place]:
+def build(folder: Path, pages: int, size: int = 40) -> list[RecordLocation]:
     with open_archive(folder, {}) as archive:
         return [
-            archive.append(pack_response(Exchange(f"http://a/{n}", n, HEAD, os.urandom(size))).member)
+            archive.append(pack_response(HttpExchange(f"http://a/{n}", n, HEAD, os.urandom(size))).member)
             for n in range(pages)
         ]
 
 
 def members(path: Path) -> list[tuple[int, int]]:
     with path.open("rb") as file:
-        return list(whole_members(file))
+        return list(find_intact_members(file))
 
 
 def test_a_file_cut_at_any_byte_is_restored_to_its_last_whole_member(tmp_path: Path) -> None:
@@ -37,9 +37,9 @@ def test_a_file_cut_at_any_byte_is_restored_to_its_last_whole_member(tmp_path: P
     near = {end + step for end in ends for step in range(-9, 19)}  # trailer, magic number, gzip header
     for cut in sorted({0, *near, *range(0, len(whole), 23)} & set(range(len(whole) + 1))):
         path.write_bytes(whole[:cut])
-        done = repair(tmp_path, {})
+        done = repair_archive(tmp_path, {})
         keep = max(end for end in ends if end <= cut)
-        assert done == ([Repair(path.name, cut, keep)] if keep != cut else [])
+        assert done == ([FileRepair(path.name, cut, keep)] if keep != cut else [])
         assert (path.read_bytes() if path.exists() else b"") == whole[:keep]
 
 
@@ -50,7 +50,7 @@ def test_a_tail_that_was_never_committed_goes(tmp_path: Path) -> None:
     committed = places[1].offset + places[1].length
     for cut in (committed, committed + 1, committed + places[2].length - 1, len(whole)):
         path.write_bytes(whole[:cut])
-        repair(tmp_path, {path.name: committed})
+        repair_archive(tmp_path, {path.name: committed})
         assert path.read_bytes() == whole[:committed]
 
 
@@ -60,9 +60,9 @@ def test_committed_bytes_that_are_not_there_are_reported(tmp_path: Path) -> None
     whole = path.read_bytes()
     path.write_bytes(whole[: places[1].offset + 7])
     committed = {path.name: len(whole), "sanderling-20200101000000-00009.warc.gz": 77}
-    assert repair(tmp_path, committed) == [
-        Repair("sanderling-20200101000000-00009.warc.gz", 0, 0, 77),
-        Repair(path.name, places[1].offset + 7, places[1].offset, places[1].length),
+    assert repair_archive(tmp_path, committed) == [
+        FileRepair("sanderling-20200101000000-00009.warc.gz", 0, 0, 77),
+        FileRepair(path.name, places[1].offset + 7, places[1].offset, places[1].length),
     ]
 
 
@@ -72,21 +72,21 @@ def test_damage_in_the_middle_is_not_taken_for_a_tail(tmp_path: Path) -> None:
     spoilt = bytearray(path.read_bytes())
     spoilt[places[1].offset + 60] ^= 0xFF
     path.write_bytes(spoilt)
-    assert repair(tmp_path, {}) == []
+    assert repair_archive(tmp_path, {}) == []
     assert [offset for offset, _ in members(path)] == [0, places[0].offset, places[2].offset]
 
 
 def test_a_file_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     for name in ("theirs.warc.gz", "sanderling.txt"):
         (tmp_path / name).write_bytes(b"\x1f\x8b\x08 not whole")
-    assert repair(tmp_path, {}) == []
+    assert repair_archive(tmp_path, {}) == []
     assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_a_gzipped_page_inside_a_damaged_record_is_not_a_record(tmp_path: Path) -> None:
     with open_archive(tmp_path, {}) as archive:
         inner = gzip.compress(b"a page")
-        record = gzip.decompress(pack_response(Exchange("http://a/", 0, HEAD, inner)).member)
+        record = gzip.decompress(pack_response(HttpExchange("http://a/", 0, HEAD, inner)).member)
         place = archive.append(gzip.compress(record, compresslevel=0))
     path = tmp_path / place.file
     path.write_bytes(path.read_bytes()[:-4])
@@ -120,7 +120,7 @@ def test_kill_9_loses_nothing_that_was_committed(tmp_path: Path, batches: int) -
         writer.kill()
         writer.stdout.read()
     [path] = tmp_path.iterdir()
-    repair(tmp_path, {path.name: int(length)})
+    repair_archive(tmp_path, {path.name: int(length)})
     assert path.stat().st_size == int(length)
     assert len(members(path)) == int(number) + 1
     assert sum(length for _, length in members(path)) == int(length)

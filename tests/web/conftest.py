@@ -9,13 +9,13 @@ import uvicorn
 from starlette.testclient import TestClient
 from tests.support.site import Page, Site, html
 
-from sanderling.config.settings import Fetching, Politeness, Scope, Workers
-from sanderling.crawl.session import Request, crawl
-from sanderling.search.indexer import catch_up
-from sanderling.web.app import build
-from sanderling.web.middleware import Buckets
-from sanderling.web.server import Place, listen, open_rooms
-from sanderling.web.state import Rooms
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl.session import CrawlRequest, crawl
+from sanderling.search.indexer import update_index
+from sanderling.web.app import build_app
+from sanderling.web.middleware import ClientRateLimiter
+from sanderling.web.server import ServerAddress, open_app_state, open_socket
+from sanderling.web.state import AppState
 
 HOSTILE = b"""<!doctype html><html><head><title>Hostile plover</title>
 <base href="https://elsewhere.example/"><meta http-equiv="refresh" content="0;url=/settings">
@@ -43,10 +43,13 @@ PAGES = {
 
 def go(site: Site, folder: Path) -> None:
     """Visit everything once (again)."""
-    request = Request(
-        seeds=tuple(site.root + path for path in site.pages), scope=Scope(sitemaps=False),
-        politeness=Politeness(delay=0), fetching=Fetching(allow_private=True), workers=Workers(migrants=1),
-    )  # fmt: skip
+    request = CrawlRequest(
+        seeds=tuple(site.root + path for path in site.pages),
+        scope=ScopeSettings(sitemaps=False),
+        politeness=PolitenessSettings(delay=0),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=1),
+    )
     crawl(folder, request)
 
 
@@ -70,32 +73,32 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         go(site, folder)
         site.pages["/tern"] = html("/", "/gull", text="The tern now hovers over the shore before it dives for fish")
         go(site, folder)
-        catch_up(folder)
+        update_index(folder)
         yield World(folder, site.root)
 
 
-def switch_on(rooms: Rooms) -> None:
+def switch_on(rooms: AppState) -> None:
     """Switch on what an owner may: behaviour is recorded, and visitors may ask for more; but no process is started."""
-    rooms.door.set("tracking", "on")
-    rooms.door.set("crawl_more", "on")
-    rooms.window.send_for_more = lambda: False  # type: ignore[method-assign]
+    rooms.auth_store.set_setting("tracking", "on")
+    rooms.auth_store.set_setting("crawl_more", "on")
+    rooms.crawl_view.crawl_unmet_queries = lambda: False  # type: ignore[method-assign]
 
 
 @pytest.fixture
-def rooms(world: World) -> Iterator[Rooms]:
+def rooms(world: World) -> Iterator[AppState]:
     """The app's rooms, with nothing recorded in them yet."""
-    made = open_rooms(world.folder, Place())
-    made.log.erase()
+    made = open_app_state(world.folder, ServerAddress())
+    made.event_log.erase()
     switch_on(made)
     yield made
-    made.log.close()
-    made.door.close()
+    made.event_log.close()
+    made.auth_store.close()
 
 
 @pytest.fixture
-def client(rooms: Rooms) -> Iterator[TestClient]:
+def client(rooms: AppState) -> Iterator[TestClient]:
     """A browser without a screen, as far as headers go: it says when a request comes from our own page."""
-    with TestClient(build(rooms, ["testserver"]), follow_redirects=False) as made:
+    with TestClient(build_app(rooms, ["testserver"]), follow_redirects=False) as made:
         made.headers["sec-fetch-site"] = "same-origin"
         yield made
 
@@ -103,13 +106,15 @@ def client(rooms: Rooms) -> Iterator[TestClient]:
 class Serving(threading.Thread):
     """The app on a real port."""
 
-    def __init__(self, rooms: Rooms) -> None:
+    def __init__(self, rooms: AppState) -> None:
         super().__init__(daemon=True)
         self.rooms = rooms
-        self.socket = listen(Place(port=0))
+        self.socket = open_socket(ServerAddress(port=0))
         self.root = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
-        self.buckets = Buckets(clock=lambda: 0.0)
-        self.server = uvicorn.Server(uvicorn.Config(build(rooms, (), self.buckets), log_level="error", lifespan="on"))
+        self.buckets = ClientRateLimiter(clock=lambda: 0.0)
+        self.server = uvicorn.Server(
+            uvicorn.Config(build_app(rooms, (), self.buckets), log_level="error", lifespan="on")
+        )
 
     def run(self) -> None:
         """Serve until told to stop."""
@@ -124,10 +129,10 @@ class Serving(threading.Thread):
 @pytest.fixture(scope="module")
 def served(world: World) -> Iterator[Serving]:
     """The app, reachable by a browser."""
-    thread = Serving(open_rooms(world.folder, Place()))
+    thread = Serving(open_app_state(world.folder, ServerAddress()))
     switch_on(thread.rooms)
     thread.start()
     yield thread
     thread.stop()
-    thread.rooms.log.close()
-    thread.rooms.door.close()
+    thread.rooms.event_log.close()
+    thread.rooms.auth_store.close()

@@ -10,10 +10,10 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from tests.web.conftest import World
 
-from sanderling.changes.feed import ATOM
-from sanderling.web.app import api_routes, page_routes
-from sanderling.web.openapi import DESCRIPTION
-from sanderling.web.state import Rooms
+from sanderling.changes.feed import ATOM_NAMESPACE
+from sanderling.web.app import build_api_routes, build_page_routes
+from sanderling.web.openapi import OPENAPI_DOCUMENT
+from sanderling.web.state import AppState
 
 
 def test_results_have_snippets_facets_and_links_to_stored_pages(client: TestClient, world: World) -> None:
@@ -37,20 +37,20 @@ def test_no_question_breaks_the_page(client: TestClient, text: str) -> None:
 
 
 def test_the_api_answers_what_its_description_says(client: TestClient) -> None:
-    described = set(DESCRIPTION["paths"])
-    routes = {route.path for route in api_routes() if isinstance(route, Route)}
+    described = set(OPENAPI_DOCUMENT["paths"])
+    routes = {route.path for route in build_api_routes() if isinstance(route, Route)}
     assert routes - described == {"/api", "/api/openapi.json", "/metrics"}
     assert client.get("/api/openapi.json").json()["openapi"] == "3.1.0"
     found = client.get("/api/search", params={"q": "tern", "explain": 1}).json()
     hit = found["hits"][0]
-    schema = DESCRIPTION["components"]["schemas"]["Hit"]["properties"]
+    schema = OPENAPI_DOCUMENT["components"]["schemas"]["Hit"]["properties"]
     assert set(hit) == set(schema)
     parts = hit["parts"]
     assert hit["score"] == pytest.approx(parts["text"] * parts["link"] * parts["freshness"] * parts["behaviour"])
 
 
 def test_every_page_of_the_window_opens(client: TestClient, world: World) -> None:
-    for route in page_routes():
+    for route in build_page_routes():
         assert isinstance(route, Route)
         if route.path in ("/settings", "/logout", "/privacy/erase", "/diff", "/stored/part"):
             continue
@@ -83,11 +83,11 @@ def test_changes_can_be_subscribed_to(client: TestClient, world: World) -> None:
         assert answer.headers["Content-Type"].startswith("application/atom+xml")
         feed = xml.fromstring(answer.text)
         ids = [
-            feed.findtext(f"{{{ATOM}}}id"),
-            *(one.findtext(f"{{{ATOM}}}id") for one in feed.iter(f"{{{ATOM}}}entry")),
+            feed.findtext(f"{{{ATOM_NAMESPACE}}}id"),
+            *(one.findtext(f"{{{ATOM_NAMESPACE}}}id") for one in feed.iter(f"{{{ATOM_NAMESPACE}}}entry")),
         ]
         assert all(id_ and re.fullmatch(r"(urn:sanderling:|http://)[!-~]+", id_) for id_ in ids)
-        return [link.get("href") for link in feed.iter(f"{{{ATOM}}}link")]
+        return [link.get("href") for link in feed.iter(f"{{{ATOM_NAMESPACE}}}link")]
 
     assert found() == found(kind="content") == [world.url("/tern")]
     assert found(kind="media") == found(site="nowhere.example") == []
@@ -136,8 +136,8 @@ def test_no_page_asks_for_anything_from_elsewhere(client: TestClient, world: Wor
         assert "style=" not in client.get(path).text
 
 
-def test_served_to_the_world_only_searching_is_open(rooms: Rooms, client: TestClient) -> None:
-    rooms.public = True
+def test_served_to_the_world_only_searching_is_open(rooms: AppState, client: TestClient) -> None:
+    rooms.is_public = True
     assert client.get("/?q=shore").status_code == 200
     assert client.get("/dashboard").status_code == 303
     assert client.get("/api/status").status_code == 401

@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from sanderling.web.app import build
-from sanderling.web.auth import DATABASE, HASHES_AT_ONCE, Door
-from sanderling.web.middleware import LOGINS, RATES, Buckets, client_key
-from sanderling.web.state import Rooms
+from sanderling.web.app import build_app
+from sanderling.web.auth import DATABASE, MAX_CONCURRENT_HASHES, AuthStore
+from sanderling.web.middleware import LOGIN_RATE, PATH_RATES, ClientRateLimiter, get_client_key
+from sanderling.web.state import AppState
 
 PASSWORD = "a long enough password"
 
 
 @pytest.fixture
-def token(client: TestClient, rooms: Rooms) -> str:
+def token(client: TestClient, rooms: AppState) -> str:
     """Log in; gives the token forms need."""
-    rooms.door.set("password", rooms.door.hasher.hash(PASSWORD))
+    rooms.auth_store.set_setting("password", rooms.auth_store.hasher.hash(PASSWORD))
     assert client.post("/login", data={"password": PASSWORD}).headers["location"] == "/settings"
     found = re.search(r'name="csrf" value="([^"]+)"', client.get("/settings").text)
     assert found
@@ -29,16 +29,16 @@ def token(client: TestClient, rooms: Rooms) -> str:
 
 
 def test_the_first_password_is_said_once_and_kept_as_a_hash(tmp_path: Path) -> None:
-    door = Door(tmp_path)
-    password = door.first_password()
+    door = AuthStore(tmp_path)
+    password = door.create_initial_password()
     assert len(password) >= 20
-    assert door.first_password() == ""
-    assert door.get("password").startswith("$argon2")
-    assert door.enter("wrong", 0.0) is None
-    session = door.enter(password, 0.0)
+    assert door.create_initial_password() == ""
+    assert door.get_setting("password").startswith("$argon2")
+    assert door.log_in("wrong", 0.0) is None
+    session = door.log_in(password, 0.0)
     assert session is not None
-    assert door.session(session.id, 1.0) == session
-    assert door.session(session.id, 1e9) is None
+    assert door.get_session(session.id, 1.0) == session
+    assert door.get_session(session.id, 1e9) is None
     with closing(sqlite3.connect(tmp_path / DATABASE)) as db:
         rows = db.execute("SELECT id FROM sessions").fetchall()
     assert session.id not in str(rows)
@@ -46,7 +46,7 @@ def test_the_first_password_is_said_once_and_kept_as_a_hash(tmp_path: Path) -> N
     door.close()
 
 
-def test_without_a_login_nothing_can_be_changed(client: TestClient, rooms: Rooms) -> None:
+def test_without_a_login_nothing_can_be_changed(client: TestClient, rooms: AppState) -> None:
     assert client.get("/settings").headers["location"] == "/login"
     for do in ("privacy", "erase", "start", "stop", "password"):
         assert client.post("/settings", data={"do": do, "retention": "5"}).status_code == 403
@@ -60,15 +60,15 @@ def test_with_a_login_but_without_the_token_or_from_elsewhere_neither(client: Te
     assert foreign.status_code == 403
 
 
-def test_settings_can_be_changed_by_who_may(client: TestClient, token: str, rooms: Rooms) -> None:
+def test_settings_can_be_changed_by_who_may(client: TestClient, token: str, rooms: AppState) -> None:
     page = client.post("/settings", data={"do": "privacy", "retention": "30", "csrf": token})
     assert "Saved." in page.text
-    assert (rooms.tracking, rooms.retention_days) == (False, 30)
+    assert (rooms.is_tracking, rooms.retention_days) == (False, 30)
     wrong = client.post("/settings", data={"do": "privacy", "retention": "x", "csrf": token})
     assert "from 1 to 3650" in wrong.text
     seeds = client.post("/settings", data={"do": "start", "seeds": "file:///etc/passwd", "csrf": token})
     assert "http" in seeds.text
-    rooms.door.set("retention_days", "90")
+    rooms.auth_store.set_setting("retention_days", "90")
 
 
 def test_a_changed_password_ends_all_sessions(client: TestClient, token: str) -> None:
@@ -85,12 +85,12 @@ def test_logging_out_ends_the_session(client: TestClient, token: str) -> None:
 
 def test_guessing_is_slowed_down() -> None:
     now = 0.0
-    buckets = Buckets(clock=lambda: now)
-    tries = [buckets.take("1.2.3.4", "/login") for _ in range(20)]
-    assert sum(tries) == RATES["/login"].burst
-    assert buckets.take("5.6.7.8", "/login")
+    buckets = ClientRateLimiter(clock=lambda: now)
+    tries = [buckets.take_token("1.2.3.4", "/login") for _ in range(20)]
+    assert sum(tries) == PATH_RATES["/login"].burst
+    assert buckets.take_token("5.6.7.8", "/login")
     now = 60.0
-    assert sum(buckets.take("1.2.3.4", "/login") for _ in range(20)) == 6
+    assert sum(buckets.take_token("1.2.3.4", "/login") for _ in range(20)) == 6
 
 
 def test_a_foreign_name_that_points_here_is_not_answered(client: TestClient) -> None:
@@ -104,20 +104,23 @@ def test_large_bodies_are_turned_away(client: TestClient) -> None:
 
 
 def test_passwords_are_limited_over_all_addresses() -> None:
-    buckets = Buckets(clock=lambda: 0.0)
+    buckets = ClientRateLimiter(clock=lambda: 0.0)
     tried = 0
     for number in range(20_000):  # more than are remembered
-        if buckets.take(client_key(f"10.1.{number >> 8}.{number & 255}"), "/login") and buckets.take_login():
+        if (
+            buckets.take_token(get_client_key(f"10.1.{number >> 8}.{number & 255}"), "/login")
+            and buckets.take_login_token()
+        ):
             tried += 1
-    assert tried == LOGINS.burst
+    assert tried == LOGIN_RATE.burst
 
 
-def test_only_tried_passwords_count_for_all_addresses(rooms: Rooms) -> None:
-    buckets = Buckets(clock=lambda: 0.0)
-    with TestClient(build(rooms, ["testserver"], buckets)) as client:
+def test_only_tried_passwords_count_for_all_addresses(rooms: AppState) -> None:
+    buckets = ClientRateLimiter(clock=lambda: 0.0)
+    with TestClient(build_app(rooms, ["testserver"], buckets)) as client:
         for _ in range(5):
             client.get("/login")
-        assert all(buckets.take_login() for _ in range(int(LOGINS.burst)))
+        assert all(buckets.take_login_token() for _ in range(int(LOGIN_RATE.burst)))
         assert client.post("/login", data={"password": "x"}).status_code == 429
         assert client.get("/").status_code == 200
 
@@ -131,12 +134,12 @@ def test_only_tried_passwords_count_for_all_addresses(rooms: Rooms) -> None:
     ],
 )  # fmt: skip
 def test_an_ipv6_client_is_its_network(address: str, key: str) -> None:
-    assert client_key(address) == key
+    assert get_client_key(address) == key
 
 
 def test_few_passwords_are_hashed_at_once(tmp_path: Path) -> None:
-    door = Door(tmp_path)
-    password, now, most, lock = door.first_password(), [0], [0], threading.Lock()
+    door = AuthStore(tmp_path)
+    password, now, most, lock = door.create_initial_password(), [0], [0], threading.Lock()
     verify = door.hasher.verify
 
     class Counting:
@@ -152,7 +155,7 @@ def test_few_passwords_are_hashed_at_once(tmp_path: Path) -> None:
 
     door.hasher = Counting()  # type: ignore[assignment]
     with ThreadPoolExecutor(12) as threads:
-        sessions = list(threads.map(lambda _: door.enter(password, 0.0), range(12)))
+        sessions = list(threads.map(lambda _: door.log_in(password, 0.0), range(12)))
     door.close()
     assert all(sessions)
-    assert most[0] <= HASHES_AT_ONCE
+    assert most[0] <= MAX_CONCURRENT_HASHES

@@ -11,15 +11,15 @@ from tests.templates.similar.test_query_fulfillment import shop
 from tests.web.conftest import HOSTILE, Serving, World
 
 from sanderling.cli import main
-from sanderling.search.feedback.unmet_queries import briefs
-from sanderling.search.indexer import catch_up
+from sanderling.search.feedback.unmet_queries import list_unmet_queries
+from sanderling.search.indexer import update_index
 from sanderling.web import state as search_rooms
-from sanderling.web.auth import COOKIE
-from sanderling.web.crawl_view import CrawlWindow
-from sanderling.web.sanitize import policy
-from sanderling.web.server import Place, open_rooms
-from sanderling.web.state import Rooms
-from sanderling.web.tracking import COOKIE as CLIENT
+from sanderling.web.auth import SESSION_COOKIE
+from sanderling.web.crawl_view import CollectionCrawlView
+from sanderling.web.sanitize import build_content_policy
+from sanderling.web.server import ServerAddress, open_app_state
+from sanderling.web.state import AppState
+from sanderling.web.tracking import CLIENT_COOKIE as CLIENT
 
 CHROMIUM = Path("/usr/bin/chromium")
 PATIENCE = 30_000  # milliseconds to wait for something at most
@@ -42,15 +42,15 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def rooms(served: Serving) -> Rooms:
+def rooms(served: Serving) -> AppState:
     """The rooms of the app that is served, with nothing recorded yet."""
-    served.rooms.log.erase()
-    served.rooms.door.set("tracking", "on")
+    served.rooms.event_log.erase()
+    served.rooms.auth_store.set_setting("tracking", "on")
     return served.rooms
 
 
 @pytest.fixture
-def page(browser: Any, served: Serving, rooms: Rooms) -> Iterator[Any]:
+def page(browser: Any, served: Serving, rooms: AppState) -> Iterator[Any]:
     context = browser.new_context(base_url=served.root)
     made = context.new_page()
     made.set_default_timeout(PATIENCE)
@@ -60,9 +60,9 @@ def page(browser: Any, served: Serving, rooms: Rooms) -> Iterator[Any]:
     context.close()
 
 
-def done(rooms: Rooms) -> set[str]:
+def done(rooms: AppState) -> set[str]:
     """Actions recorded so far."""
-    return {row[0] for row in rooms.log.db.execute("SELECT DISTINCT action_name FROM events")}
+    return {row[0] for row in rooms.event_log.db.execute("SELECT DISTINCT action_name FROM events")}
 
 
 def until(page: Any, true: Callable[[], bool]) -> None:
@@ -84,7 +84,7 @@ def turn_the_wheel(page: Any, frame: Any) -> None:
     raise AssertionError("the frame did not scroll")
 
 
-def until_done(page: Any, rooms: Rooms, wanted: set[str]) -> None:
+def until_done(page: Any, rooms: AppState, wanted: set[str]) -> None:
     """Wait until all of these actions were recorded; say which were not."""
     for _ in range(100):
         missing = wanted - done(rooms)
@@ -137,7 +137,7 @@ def test_keys_lead_to_the_box_and_through_the_results(page: Any) -> None:
     assert page.evaluate("document.activeElement.id") == "q"
 
 
-def test_behaviour_is_recorded_one_by_one(page: Any, rooms: Rooms, world: World) -> None:
+def test_behaviour_is_recorded_one_by_one(page: Any, rooms: AppState, world: World) -> None:
     page.goto("/?q=gull")
     page.locator(".hit h2 a").first.click()
     until_done(page, rooms, {"click"})
@@ -174,11 +174,11 @@ def test_behaviour_is_recorded_one_by_one(page: Any, rooms: Rooms, world: World)
     page.locator("[data-action=home]").click()
     until_done(page, rooms, {"forward", "home"})
     (client,) = (cookie["value"] for cookie in page.context.cookies() if cookie["name"] == CLIENT)
-    mine = rooms.log.db.execute("SELECT DISTINCT action_name FROM events WHERE client_id = ?", (client,))
+    mine = rooms.event_log.db.execute("SELECT DISTINCT action_name FROM events WHERE client_id = ?", (client,))
     assert wanted | {"reload", "hyperlink", "dwell", "active", "back", "forward", "home"} <= {row[0] for row in mine}
 
 
-def test_the_question_is_asked_once_and_no_asks_for_more(page: Any, rooms: Rooms) -> None:
+def test_the_question_is_asked_once_and_no_asks_for_more(page: Any, rooms: AppState) -> None:
     page.goto("/?q=shore+sandpiper")
     ask = page.locator("#ask")
     assert ask.is_hidden()
@@ -186,7 +186,7 @@ def test_the_question_is_asked_once_and_no_asks_for_more(page: Any, rooms: Rooms
     page.keyboard.type("s")
     ask.get_by_role("button", name="Not what I was looking for").click()
     ask.get_by_text("being looked for").wait_for()
-    assert [brief.query for brief in briefs(rooms.log)] == ["shore sandpiper"]
+    assert [brief.query for brief in list_unmet_queries(rooms.event_log)] == ["shore sandpiper"]
     page.reload()
     assert "being looked for" in page.locator(".brief").inner_text()
 
@@ -194,14 +194,14 @@ def test_the_question_is_asked_once_and_no_asks_for_more(page: Any, rooms: Rooms
 def test_what_was_not_found_is_looked_for_and_comes(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_rooms, "SEND_EVERY", 0.2)
+    monkeypatch.setattr(search_rooms, "UNMET_CHECK_SECONDS", 0.2)
     with Site(shop(4)) as site:
         assert main(["crawl", site.root, "-C", str(tmp_path), "--delay", "0", "--allow-private", "--quiet"]) == 0
-        catch_up(tmp_path)
+        update_index(tmp_path)
         site.pages |= shop(9)
-        serving = Serving(open_rooms(tmp_path, Place()))
-        serving.rooms.door.set("tracking", "on")
-        serving.rooms.door.set("crawl_more", "on")
+        serving = Serving(open_app_state(tmp_path, ServerAddress()))
+        serving.rooms.auth_store.set_setting("tracking", "on")
+        serving.rooms.auth_store.set_setting("crawl_more", "on")
         serving.start()
         try:
             page = browser.new_context(base_url=serving.root).new_page()
@@ -212,17 +212,17 @@ def test_what_was_not_found_is_looked_for_and_comes(
             page.get_by_role("button", name="Not what I was looking for").click()
             page.goto("/?q=chairs+number")
             page.get_by_text("5 new pages").wait_for(timeout=60_000)
-            assert catch_up(tmp_path) > 0
+            assert update_index(tmp_path) > 0
             found = "/?q=chairs+number+8"
             until(page, lambda: bool(page.goto(found)) and "chairs-8.html" in page.content())
         finally:
             serving.stop()
-            window = serving.rooms.window
-            assert isinstance(window, CrawlWindow)
-            if window.errand.child is not None:
-                window.errand.child.wait()
-            serving.rooms.log.close()
-            serving.rooms.door.close()
+            window = serving.rooms.crawl_view
+            assert isinstance(window, CollectionCrawlView)
+            if window.crawl_process.child is not None:
+                window.crawl_process.child.wait()
+            serving.rooms.event_log.close()
+            serving.rooms.auth_store.close()
 
 
 def test_who_asks_not_to_be_tracked_gets_no_script_and_no_cookie(browser: Any, served: Serving, world: World) -> None:
@@ -253,7 +253,10 @@ def test_a_hostile_page_stays_behind_its_walls(page: Any, served: Serving, world
 
 
 def test_the_policy_alone_holds_even_if_nothing_is_taken_out(page: Any, served: Serving, world: World) -> None:
-    headers = {"Content-Security-Policy": policy("unguessed", scripts=True), "Content-Type": "text/html"}
+    headers = {
+        "Content-Security-Policy": build_content_policy("unguessed", allow_scripts=True),
+        "Content-Type": "text/html",
+    }
     page.route("**/stored?**", lambda route: route.fulfill(status=200, headers=headers, body=HOSTILE))
     reached = watch(page)
     page.goto(f"/view?url={world.url('/hostile')}")
@@ -285,8 +288,8 @@ def test_changes_lead_to_both_versions_side_by_side(page: Any) -> None:
     assert "hovers" in page.locator("ins").all_inner_texts()[0]
 
 
-def test_logging_in_opens_the_settings(page: Any, rooms: Rooms) -> None:
-    rooms.door.set("password", rooms.door.hasher.hash("correct horse"))
+def test_logging_in_opens_the_settings(page: Any, rooms: AppState) -> None:
+    rooms.auth_store.set_setting("password", rooms.auth_store.hasher.hash("correct horse"))
     page.goto("/login")
     page.get_by_label("Password").fill("wrong horse")
     page.get_by_role("button", name="Log in").click()
@@ -298,7 +301,7 @@ def test_logging_in_opens_the_settings(page: Any, rooms: Rooms) -> None:
     page.get_by_role("button", name="Save", exact=True).click()
     assert page.get_by_role("status").inner_text() == "Saved."
     assert rooms.retention_days == 40
-    rooms.door.set("retention_days", "90")
+    rooms.auth_store.set_setting("retention_days", "90")
 
 
 CHECKS = (Path(__file__).parent / "readable.js").read_text()
@@ -307,7 +310,7 @@ CHECKS = (Path(__file__).parent / "readable.js").read_text()
 def paths(world: World) -> tuple[str, ...]:
     """Every page of the app."""
     url = world.url("/tern")
-    newest, oldest = (v.visit for v in CrawlWindow(world.folder).history(url, 10) if v.outcome == "fetched")
+    newest, oldest = (v.visit for v in CollectionCrawlView(world.folder).list_visits(url, 10) if v.outcome == "fetched")
     return (
         "/", "/?q=shore&explain=1", "/?q=nothinglikeit", f"/view?url={world.url('/gull')}", "/dashboard", "/changes",
         "/changes?kind=content&days=7", f"/history?url={url}", f"/diff?url={url}&old={oldest}&new={newest}", "/due",
@@ -316,14 +319,14 @@ def paths(world: World) -> tuple[str, ...]:
 
 
 @pytest.fixture(params=["light", "dark"])
-def inside(request: pytest.FixtureRequest, browser: Any, served: Serving, rooms: Rooms) -> Iterator[Any]:
+def inside(request: pytest.FixtureRequest, browser: Any, served: Serving, rooms: AppState) -> Iterator[Any]:
     """A browser that is logged in, on an app that has been used, in one of two colour schemes."""
-    served.buckets.level.clear()
-    rooms.door.set("password", rooms.door.hasher.hash("correct horse"))
-    session = rooms.door.enter("correct horse", rooms.clock())
+    served.buckets.buckets.clear()
+    rooms.auth_store.set_setting("password", rooms.auth_store.hasher.hash("correct horse"))
+    session = rooms.auth_store.log_in("correct horse", rooms.clock())
     assert session is not None
     context = browser.new_context(base_url=served.root, color_scheme=request.param, bypass_csp=True)
-    context.add_cookies([{"name": COOKIE, "value": session.id, "url": served.root}])
+    context.add_cookies([{"name": SESSION_COOKIE, "value": session.id, "url": served.root}])
     page = context.new_page()
     page.goto("/?q=shore+wader")
     page.goto("/?q=shore+birds+of+the+coast")  # typed again without opening anything: more is looked for
@@ -350,7 +353,7 @@ def test_axe_finds_nothing_on_any_page_on_a_desk_or_a_phone(
 
 def test_a_wrong_password_is_told_in_a_way_axe_likes(page: Any, served: Serving) -> None:
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
-    served.buckets.level.clear()
+    served.buckets.buckets.clear()
     page.goto("/login")
     page.get_by_label("Password").fill("wrong horse")
     page.get_by_role("button", name="Log in").click()

@@ -14,8 +14,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sanderling.web.connections import BoundedProtocol
-from sanderling.web.server import Place, listen, server_config
-from sanderling.web.state import Rooms
+from sanderling.web.server import ServerAddress, build_server_config, open_socket
+from sanderling.web.state import AppState
 
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:
@@ -29,7 +29,7 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
 @contextmanager
 def running(config: uvicorn.Config) -> Iterator[int]:
     """The port of a server."""
-    listening = listen(Place(port=0))
+    listening = open_socket(ServerAddress(port=0))
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
@@ -119,11 +119,11 @@ def test_connections_of_others_outlive_a_crowd_from_one_address() -> None:
     ("proxies", "seen"), [((), "127.0.0.1"), (("10.0.0.0/8",), "127.0.0.1"), (("127.0.0.1",), "9.9.9.9")]
 )
 def test_forwarded_addresses_are_believed_of_named_proxies_only(
-    rooms: Rooms, proxies: tuple[str, ...], seen: str, monkeypatch: pytest.MonkeyPatch
+    rooms: AppState, proxies: tuple[str, ...], seen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")  # as containers set it for other servers
-    monkeypatch.setattr("sanderling.web.server.build", lambda *_: echo)
-    config = server_config(rooms, Place(proxies=proxies))
+    monkeypatch.setattr("sanderling.web.server.build_app", lambda *_: echo)
+    config = build_server_config(rooms, ServerAddress(trusted_proxies=proxies))
     assert config.http is BoundedProtocol
     config.lifespan = "off"
     with running(config) as port:

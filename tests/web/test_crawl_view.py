@@ -7,25 +7,25 @@ import pytest
 from tests.support.site import Page, Site, tree
 from tests.web.conftest import World
 
-from sanderling.cli.commands.status import describe
-from sanderling.config.settings import Fetching, Politeness, Scope, Workers
+from sanderling.cli.commands.status import describe_collection
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
 from sanderling.crawl.coordinator import Coordinator
-from sanderling.crawl.session import Request, crawl
-from sanderling.crawl.stop import Finish
-from sanderling.storage.collection import read_collection
-from sanderling.web.crawl_process import again
-from sanderling.web.crawl_view import CrawlWindow
+from sanderling.crawl.session import CrawlRequest, crawl
+from sanderling.crawl.stop import FinishReason
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.web.crawl_process import build_crawl_arguments
+from sanderling.web.crawl_view import CollectionCrawlView
 
 
 def test_numbers_agree_with_what_was_crawled(world: World) -> None:
-    window = CrawlWindow(world.folder)
-    status = window.status()
+    window = CollectionCrawlView(world.folder)
+    status = window.get_status()
     assert (status.pages, status.running, status.waiting, status.complete) == (17, False, 0, True)
     assert status.bytes_saved > 0
     assert status.urls["visited"] == 17
-    assert sum(point.value for point in window.rates(60)) * 60 == pytest.approx(status.visits)
-    assert window.freshness()[0].value == 1.0
-    assert [host.pages for host in window.hosts(5)] == [17]
+    assert sum(point.value for point in window.compute_visit_rates(60)) * 60 == pytest.approx(status.visits)
+    assert window.compute_freshness()[0].value == 1.0
+    assert [host.pages for host in window.list_hosts(5)] == [17]
 
 
 def test_a_sitemap_is_no_page(tmp_path: Path) -> None:
@@ -36,51 +36,55 @@ def test_a_sitemap_is_no_page(tmp_path: Path) -> None:
         site.pages["/map.txt"] = Page(f"{site.root}/\n".encode(), 200, {"Content-Type": "text/plain"})
         crawl(
             tmp_path,
-            Request(seeds=(site.root + "/",), politeness=Politeness(delay=0), fetching=Fetching(allow_private=True),
-                    workers=Workers(migrants=1)),
-        )  # fmt: skip
-    window = CrawlWindow(tmp_path)
-    with read_collection(tmp_path) as collection:
-        told = describe(collection)
-    assert (window.status().pages, window.status().urls) == (told["pages"], told["urls"])
-    assert [host.pages for host in window.hosts(5)] == [told["pages"]]
+            CrawlRequest(
+                seeds=(site.root + "/",),
+                politeness=PolitenessSettings(delay=0),
+                fetching=HttpSettings(allow_private=True),
+                workers=WorkerSettings(workers=1),
+            ),
+        )
+    window = CollectionCrawlView(tmp_path)
+    with open_collection_read_only(tmp_path) as collection:
+        told = describe_collection(collection)
+    assert (window.get_status().pages, window.get_status().urls) == (told["pages"], told["urls"])
+    assert [host.pages for host in window.list_hosts(5)] == [told["pages"]]
 
 
 def test_a_stored_page_is_found_by_visit_and_by_time(world: World) -> None:
-    window = CrawlWindow(world.folder)
+    window = CollectionCrawlView(world.folder)
     url = world.url("/tern")
-    newest, oldest = (v for v in window.history(url, 10) if v.outcome == "fetched")
-    first, last = window.body(url, oldest.visit), window.body(url)
+    newest, oldest = (v for v in window.list_visits(url, 10) if v.outcome == "fetched")
+    first, last = window.load_body(url, oldest.visit), window.load_body(url)
     assert first is not None
     assert last is not None
-    assert b"hovers" not in first.body
-    assert b"hovers" in last.body
-    then = window.body(url, at=newest.at - 0.001)
+    assert b"hovers" not in first.content
+    assert b"hovers" in last.content
+    then = window.load_body(url, at=newest.at - 0.001)
     assert then is not None
     assert then.visit == oldest.visit
-    report = window.compare(url, oldest.visit, newest.visit)
+    report = window.compare_versions(url, oldest.visit, newest.visit)
     assert report is not None
     assert "content" in report.change.kinds
 
 
 def test_a_page_that_was_not_modified_still_has_its_type(world: World) -> None:
-    body = CrawlWindow(world.folder).body(world.url("/notes.txt"))
+    body = CollectionCrawlView(world.folder).load_body(world.url("/notes.txt"))
     assert body is not None
-    assert (body.mime, body.body[:5]) == ("text/plain", b"Shore")
+    assert (body.mime, body.content[:5]) == ("text/plain", b"Shore")
 
 
 def test_what_nobody_stored_is_none(world: World) -> None:
-    window = CrawlWindow(world.folder)
+    window = CollectionCrawlView(world.folder)
     for url in ("", "nonsense", "https://never.example/", world.url("/nowhere")):
-        assert window.page(url) is None
-        assert window.body(url) is None
-        assert window.history(url, 5) == []
+        assert window.get_page(url) is None
+        assert window.load_body(url) is None
+        assert window.list_visits(url, 5) == []
 
 
 def test_pages_that_wait_for_their_time_say_why(world: World) -> None:
-    due = CrawlWindow(world.folder).due(5)
+    due = CollectionCrawlView(world.folder).list_due_urls(5)
     assert len(due) == 5
-    assert all(row.visited and row.why for row in due)
+    assert all(row.visited and row.reason for row in due)
 
 
 def test_a_running_crawl_is_seen_paused_woken_and_stopped(tmp_path: Path) -> None:
@@ -93,9 +97,9 @@ def test_a_running_crawl_is_seen_paused_woken_and_stopped(tmp_path: Path) -> Non
         begun.set()
 
     with Site(tree(2000)) as site:
-        request = Request(
-            seeds=(site.root + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0.02),
-            fetching=Fetching(allow_private=True), workers=Workers(migrants=1),
+        request = CrawlRequest(
+            seeds=(site.root + "/",), scope=ScopeSettings(sitemaps=False), politeness=PolitenessSettings(delay=0.02),
+            fetching=HttpSettings(allow_private=True), workers=WorkerSettings(workers=1),
         )  # fmt: skip
 
         def run() -> None:
@@ -104,19 +108,19 @@ def test_a_running_crawl_is_seen_paused_woken_and_stopped(tmp_path: Path) -> Non
         thread = threading.Thread(target=run)
         thread.start()
         assert begun.wait(300)
-        window = CrawlWindow(tmp_path)
-        while not window.errand.migrants():
-            window.errand.heard = (-1e9, [])
-        assert window.status().running
-        assert "1 migrants rest" in window.pause()
-        window.errand.heard = (-1e9, [])
-        assert window.status().paused
-        assert "1 migrants go on" in window.start(())
-        crawls[0].stop(Finish.INTERRUPTED)
+        window = CollectionCrawlView(tmp_path)
+        while not window.crawl_process.list_workers():
+            window.crawl_process.cached_workers = (-1e9, [])
+        assert window.get_status().running
+        assert "1 migrants rest" in window.pause_crawl()
+        window.crawl_process.cached_workers = (-1e9, [])
+        assert window.get_status().paused
+        assert "1 migrants go on" in window.start_crawl(())
+        crawls[0].stop(FinishReason.INTERRUPTED)
         thread.join(300)
     assert ended == ["interrupted"]
-    assert not CrawlWindow(tmp_path).status().running
-    assert CrawlWindow(tmp_path).stop() == "no crawl is running"
+    assert not CollectionCrawlView(tmp_path).get_status().running
+    assert CollectionCrawlView(tmp_path).stop_crawl() == "no crawl is running"
 
 
 @pytest.mark.parametrize(
@@ -134,4 +138,4 @@ def test_a_running_crawl_is_seen_paused_woken_and_stopped(tmp_path: Path) -> Non
     ],
 )
 def test_going_on_uses_the_settings_of_the_last_run(last: str, expected: str) -> None:
-    assert " ".join(again(last, Path("X"))) == expected
+    assert " ".join(build_crawl_arguments(last, Path("X"))) == expected

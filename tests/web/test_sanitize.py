@@ -6,14 +6,14 @@ import pytest
 from starlette.testclient import TestClient
 from tests.web.conftest import HOSTILE, World
 
-from sanderling.web.sanitize import harmless, policy
-from sanderling.web.view_models import Body
+from sanderling.web.sanitize import build_content_policy, sanitize_page
+from sanderling.web.view_models import StoredBody
 
 URL = "https://site.example/a/page.html"
 
 
 def shown(body: bytes, mime: str = "text/html", *, scripts: bool = False) -> str:
-    return harmless(Body(URL, 1, 5.0, 200, mime, "utf-8", body), "NONCE", scripts=scripts).decode()
+    return sanitize_page(StoredBody(URL, 1, 5.0, 200, mime, "utf-8", body), "NONCE", allow_scripts=scripts).decode()
 
 
 def test_everything_that_could_act_is_taken_out() -> None:
@@ -36,10 +36,10 @@ def test_links_and_pictures_stay_within_what_is_stored() -> None:
 def test_only_our_own_script_may_run_and_stands_first() -> None:
     page = shown(b"<p>x", scripts=True)
     assert page.index('<script nonce="NONCE"') < page.index("<p>")
-    assert "script-src 'nonce-N'" in policy("N", scripts=True)
-    assert "sandbox allow-scripts;" in policy("N", scripts=True)
-    assert "allow-same-origin" not in policy("N", scripts=True)
-    assert policy("N", scripts=False).startswith("sandbox; default-src 'none'; script-src 'none'")
+    assert "script-src 'nonce-N'" in build_content_policy("N", allow_scripts=True)
+    assert "sandbox allow-scripts;" in build_content_policy("N", allow_scripts=True)
+    assert "allow-same-origin" not in build_content_policy("N", allow_scripts=True)
+    assert build_content_policy("N", allow_scripts=False).startswith("sandbox; default-src 'none'; script-src 'none'")
 
 
 def test_other_files_are_shown_as_text_or_not_at_all() -> None:

@@ -14,9 +14,9 @@ import pytest
 from tests.web.conftest import World
 
 from sanderling.cli import main
-from sanderling.db.connection import connect
+from sanderling.db.connection import connect_sqlite
 from sanderling.errors import CollectionError, DiskFull
-from sanderling.web.auth import Door
+from sanderling.web.auth import AuthStore
 
 RUN = "import sys; from sanderling.cli import main; sys.exit(main())"
 
@@ -51,8 +51,8 @@ def test_search_needs_a_collection(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def test_serve_tells_its_address_and_password_once_and_ends_when_told(world: World) -> None:
     said = []
-    door = Door(world.folder)
-    door.set("password", "")
+    door = AuthStore(world.folder)
+    door.set_setting("password", "")
     door.close()
     for stop in (signal.SIGINT, signal.SIGTERM):
         command = [sys.executable, "-c", RUN, "serve", "-C", str(world.folder), "--port", "0", "--no-index"]
@@ -84,7 +84,7 @@ def test_a_disk_without_room_for_news_of_the_index_is_searched_as_it_is(
     def full(*_: object) -> None:
         raise DiskFull("no space left")
 
-    monkeypatch.setattr("sanderling.search.indexer.catch_up", full)
+    monkeypatch.setattr("sanderling.search.indexer.update_index", full)
     assert main(["search", "gull", "-C", str(world.folder)]) == 0
     told = capsys.readouterr()
     assert world.url("/gull") in told.out
@@ -105,6 +105,6 @@ def test_an_index_on_a_disk_that_cannot_be_written_to_is_searched(
         assert main(["search", "gull", "-C", str(tmp_path)]) == 0
         assert world.url("/gull") in capsys.readouterr().out
         with pytest.raises(CollectionError, match="cannot be written to"):
-            connect(tmp_path / "another.db")
+            connect_sqlite(tmp_path / "another.db")
     finally:
         subprocess.run(["umount", "-l", str(tmp_path)], check=True)  # what the index maps may not be let go yet

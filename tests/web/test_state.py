@@ -5,26 +5,26 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.search.feedback.event_log import open_log
-from sanderling.search.index import open_index
-from sanderling.search.search_types import Ask, Document
-from sanderling.web.state import Library
+from sanderling.search.feedback.event_log import open_event_log
+from sanderling.search.index import open_search_index
+from sanderling.search.search_types import Document, SearchRequest
+from sanderling.web.state import SearchService
 
 
 def test_a_library_that_may_not_write_to_the_index_sees_every_commit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writer = open_index(tmp_path / "index", write=True)
+    writer = open_search_index(tmp_path / "index", write=True)
     assert writer is not None
     monkeypatch.setattr("os.access", lambda *_: False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with closing(writer), closing(open_log(tmp_path)) as log:
+    with closing(writer), closing(open_event_log(tmp_path)) as log:
         writer.commit(1)
-        library, seen = Library(tmp_path, log), []
+        library, seen = SearchService(tmp_path, log), []
         for batch in range(2, 6):
             writer.replace([Document(f"https://a.example/{batch}", "Gull", body="A gull.", site="a.example")])
             writer.commit(batch)
-            seen.append((library.search(Ask("gull")).total, library.size()))
-        assert library.finder() is library.finder()  # opened anew after a commit only
+            seen.append((library.search(SearchRequest("gull")).total, library.get_index_state()))
+        assert library.get_engine() is library.get_engine()  # opened anew after a commit only
     assert seen == [(number, (number, number + 1)) for number in range(1, 5)]
     assert len(list(tmp_path.glob("sanderling-*"))) == 1  # the folder of the last opening

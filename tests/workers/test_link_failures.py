@@ -15,13 +15,13 @@ import pytest
 from tests.support.netns import Machine, machines, need_namespaces
 from tests.support.site import tree
 
-from sanderling.config.settings import Fetching, Politeness, Scope, Workers
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
 from sanderling.crawl.coordinator import Coordinator
-from sanderling.crawl.session import Request, Summary, crawl
-from sanderling.storage.collection import read_collection
-from sanderling.storage.queries import pages
-from sanderling.warc.reader import StoredRecord, walk
-from sanderling.workers.migrant.keys import allow, new_key
+from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import load_pages
+from sanderling.warc.warc_reader import StoredRecord, iterate_records
+from sanderling.workers.migrant.keys import add_sender, create_key
 
 SRC = Path(__file__).parent.parent.parent / "src"
 PAGES = 120
@@ -73,12 +73,12 @@ class Far:
 def hosts(folder: Path, count: int) -> Iterator[tuple[list[Far], Path]]:
     need_namespaces()
     pytest.importorskip("cryptography")
-    public = new_key(folder / "crawler.key")
+    public = create_key(folder / "crawler.key")
     with machines(count) as found:
         far = [Far(machine, folder / f"host{n}") for n, machine in enumerate(found)]
         try:
             for host in far:
-                allow(host.folder / "senders", public, "crawler")
+                add_sender(host.folder / "senders", public, "crawler")
                 host.start()
             yield far, folder / "crawler.key"
         finally:
@@ -92,12 +92,14 @@ class Crawling:
     def __init__(self, folder: Path, far: list[Far], key: Path) -> None:
         self.folder = folder
         self.coordinator: Coordinator | None = None
-        self.summary: Summary | None = None
-        self.request = Request(
-            seeds=tuple(host.site + "/" for host in far), scope=Scope(sitemaps=False), politeness=Politeness(delay=0.0),
-            fetching=Fetching(allow_private=True),
-            workers=Workers(migrants=1, lease=3600.0, via=tuple(host.url for host in far), key=str(key)),
-        )  # fmt: skip
+        self.summary: CrawlSummary | None = None
+        self.request = CrawlRequest(
+            seeds=tuple(host.site + "/" for host in far),
+            scope=ScopeSettings(sitemaps=False),
+            politeness=PolitenessSettings(delay=0.0),
+            fetching=HttpSettings(allow_private=True),
+            workers=WorkerSettings(workers=1, lease=3600.0, migrant=tuple(host.url for host in far), key=str(key)),
+        )
         self.thread = threading.Thread(target=self._run)
 
     def _run(self) -> None:
@@ -107,8 +109,8 @@ class Crawling:
         """How many pages of one host are stored by now."""
         if self.coordinator is None:
             return 0
-        with read_collection(self.folder) as collection:
-            return sum(row.url.startswith(host.site + "/") for row in pages(collection.db))
+        with open_collection_read_only(self.folder) as collection:
+            return sum(row.url.startswith(host.site + "/") for row in load_pages(collection.db))
 
     def wait(self, ready: Callable[[], bool]) -> None:
         deadline = time.monotonic() + 300
@@ -122,10 +124,12 @@ def check(folder: Path, far: list[Far]) -> None:
     """The stored set is what the hosts have, each page once."""
     there = {f"{host.site}/{path.name if path.name != 'index.html' else ''}"
              for host in far for path in (host.folder / "www").iterdir()}  # fmt: skip
-    with read_collection(folder) as collection:
-        assert {row.url for row in pages(collection.db)} == there
-    records = [record for path in (folder / "archive").glob("*.gz") for record in walk(path)]
-    archived = [r.url for r in records if isinstance(r, StoredRecord) and (r.kind, r.status) == ("response", 200)]
+    with open_collection_read_only(folder) as collection:
+        assert {row.url for row in load_pages(collection.db)} == there
+    records = [record for path in (folder / "archive").glob("*.gz") for record in iterate_records(path)]
+    archived = [
+        r.url for r in records if isinstance(r, StoredRecord) and (r.record_type, r.status) == ("response", 200)
+    ]
     assert len(archived) == len(set(archived)) == len(there)
 
 

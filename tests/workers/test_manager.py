@@ -13,22 +13,29 @@ from pathlib import Path
 import pytest
 from tests.support.site import Page, Site, html, tree
 
-from sanderling.clock import Clock, real
-from sanderling.config.settings import AUTO, Fetching, Politeness, Scheduling, Scope, Workers
+from sanderling.clock import Clock, system_clock
+from sanderling.config.settings import (
+    AUTO_WORKERS,
+    AssignmentSettings,
+    HttpSettings,
+    PolitenessSettings,
+    ScopeSettings,
+    WorkerSettings,
+)
 from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.refresh import refresh
-from sanderling.crawl.session import Request, Summary, crawl
+from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl
 from sanderling.errors import UsageError
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.models import Host
-from sanderling.storage.collection import read_collection
-from sanderling.workers.assignment.ahp_strategy import Ahp
-from sanderling.workers.assignment.roster import Roster
-from sanderling.workers.control import Answer, ask
-from sanderling.workers.lifecycle import Life
-from sanderling.workers.local import Processes
-from sanderling.workers.manager import PATIENCE, Crew
-from sanderling.workers.parking import parked
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.workers.assignment.ahp_strategy import AhpStrategy
+from sanderling.workers.assignment.worker_assignment import WorkerAssignment
+from sanderling.workers.control import ControlMessage, send_command
+from sanderling.workers.lifecycle import LifecycleState
+from sanderling.workers.local import LocalEngine
+from sanderling.workers.manager import DRAIN_TIMEOUT_SECONDS, WorkerPool
+from sanderling.workers.parking import park_workers
 
 
 class Gated(Site):
@@ -61,7 +68,7 @@ class Hurried:
         self.ahead = 0.0
 
     def __call__(self) -> float:
-        return real() + self.ahead
+        return system_clock() + self.ahead
 
     def advance(self, seconds: float) -> float:
         self.ahead += seconds
@@ -71,29 +78,29 @@ class Hurried:
 class Running:
     """A crawl in a thread of its own."""
 
-    def __init__(self, site: Site, folder: Path, workers: Workers, clock: Clock = real) -> None:
+    def __init__(self, site: Site, folder: Path, workers: WorkerSettings, clock: Clock = system_clock) -> None:
         self.folder, self.clock = folder, clock
         self.coordinator: Coordinator | None = None
-        self.summary: Summary | None = None
-        self.request = Request(
-            seeds=(site.root + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0.0),
-            fetching=Fetching(allow_private=True), workers=workers,
+        self.summary: CrawlSummary | None = None
+        self.request = CrawlRequest(
+            seeds=(site.root + "/",), scope=ScopeSettings(sitemaps=False), politeness=PolitenessSettings(delay=0.0),
+            fetching=HttpSettings(allow_private=True), workers=workers,
         )  # fmt: skip
         self.thread = threading.Thread(target=self._run)
 
     def _run(self) -> None:
         patient = FetchSettings(allow_private=True, idle_timeout=600.0, timeout=600.0, robots_timeout=600.0)
         self.summary = crawl(self.folder, self.request, on_start=lambda crew: setattr(self, "coordinator", crew),
-                             engine=Processes(patient), clock=self.clock)  # fmt: skip
+                             engine=LocalEngine(patient), clock=self.clock)  # fmt: skip
 
     def heard_at(self, migrant: str) -> float:
         assert self.coordinator is not None
-        return self.coordinator.roster.members[migrant].heard_at
+        return self.coordinator.assignment.workers[migrant].last_contact_at
 
-    def ask(self, do: str, *migrants: str, **more: str) -> list[Answer]:
-        answer = ask(self.folder, {"do": do, "migrants": list(migrants), **more})
+    def ask(self, do: str, *migrants: str, **more: str) -> list[ControlMessage]:
+        answer = send_command(self.folder, {"do": do, "migrants": list(migrants), **more})
         assert "error" not in answer, answer
-        rows: list[Answer] = answer["migrants"]
+        rows: list[ControlMessage] = answer["workers"]
         return rows
 
     def wait(self, ready: Callable[[], bool]) -> None:
@@ -105,7 +112,7 @@ class Running:
 
 
 @contextmanager
-def running(site: Gated, folder: Path, workers: Workers, clock: Clock = real) -> Iterator[Running]:
+def running(site: Gated, folder: Path, workers: WorkerSettings, clock: Clock = system_clock) -> Iterator[Running]:
     crew = Running(site, folder, workers, clock)
     crew.thread.start()
     try:
@@ -118,7 +125,7 @@ def running(site: Gated, folder: Path, workers: Workers, clock: Clock = real) ->
 
 
 def visits(folder: Path) -> tuple[int, int]:
-    with read_collection(folder) as collection:
+    with open_collection_read_only(folder) as collection:
         all_, once = collection.db.execute("SELECT count(*), count(DISTINCT url) FROM visits").fetchone()
         return int(all_), int(once)
 
@@ -129,22 +136,22 @@ class Rooms:
     def __init__(self) -> None:
         self.at: dict[str, str] = {}
 
-    def create(self, name: str = "", place: str = "") -> str:
+    def create_worker(self, name: str = "", place: str = "") -> str:
         name = name or f"m{len(self.at)}"
         self.at[name] = place
         return name
 
-    def dispose(self, migrant: str) -> None:
-        del self.at[migrant]
+    def dispose_worker(self, worker: str) -> None:
+        del self.at[worker]
 
-    def abandon(self, migrant: str) -> None:
-        assert migrant in self.at
+    def cancel_tasks(self, worker: str) -> None:
+        assert worker in self.at
 
-    def places(self) -> list[str]:
+    def list_places(self) -> list[str]:
         return ["", "http://there"]
 
-    def where(self, migrant: str) -> str:
-        return self.at.get(migrant, "")
+    def get_location(self, worker: str) -> str:
+        return self.at.get(worker, "")
 
 
 def test_a_migrant_is_dispatched_and_retracted_under_its_own_name(tmp_path: Path) -> None:
@@ -154,40 +161,40 @@ def test_a_migrant_is_dispatched_and_retracted_under_its_own_name(tmp_path: Path
         released.append(migrant)
         return 0
 
-    crew = Crew(engine, Roster(Ahp()), tmp_path, release)
+    crew = WorkerPool(engine, WorkerAssignment(AhpStrategy()), tmp_path, release)
     one = crew.create()
     crew.dispatch(one, "http://there")
-    assert crew.roster.able() == []
-    assert crew.settle() == [one]
+    assert crew.assignment.list_available() == []
+    assert crew.complete_transitions() == [one]
     assert (engine.at, released) == ({one: "http://there"}, [one])
-    assert (crew.register.find(one).life, crew.register.find(one).place) == (Life.RUNNING, "http://there")
+    assert (crew.registry.get(one).state, crew.registry.get(one).place) == (LifecycleState.RUNNING, "http://there")
     crew.retract(one)
-    crew.settle()
+    crew.complete_transitions()
     assert engine.at == {one: ""}
     with pytest.raises(UsageError, match="there is no place 'http://nowhere'; there are: home, http://there"):
         crew.dispatch(one, "http://nowhere")
 
 
 def test_a_parked_migrant_outlives_the_crawl_that_parked_it(tmp_path: Path) -> None:
-    crew = Crew(Rooms(), Roster(Ahp()), tmp_path, lambda _: 0)
+    crew = WorkerPool(Rooms(), WorkerAssignment(AhpStrategy()), tmp_path, lambda _: 0)
     one, two = crew.create(), crew.create("http://there")
-    assert crew.make_way(one) == [two]
-    crew.settle()
-    crew.end()
-    later = Crew(Rooms(), Roster(Ahp()), tmp_path, lambda _: 0)
-    later.remember()
-    assert [entry.life for entry in later.register.alive()] == [Life.DEACTIVATED]
+    assert crew.deactivate_others(one) == [two]
+    crew.complete_transitions()
+    crew.close()
+    later = WorkerPool(Rooms(), WorkerAssignment(AhpStrategy()), tmp_path, lambda _: 0)
+    later.load_parked()
+    assert [entry.state for entry in later.registry.list_alive()] == [LifecycleState.DEACTIVATED]
     later.activate(two)
-    assert (later.engine.where(two), later.roster.able()) == ("http://there", [two])
+    assert (later.engine.get_location(two), later.assignment.list_available()) == ("http://there", [two])
 
 
 def test_migrants_are_cloned_parked_woken_and_disposed_of_while_the_crawl_goes_on(tmp_path: Path) -> None:
-    with Gated(star(300)) as site, running(site, tmp_path, Workers(migrants=2)) as crew:
+    with Gated(star(300)) as site, running(site, tmp_path, WorkerSettings(workers=2)) as crew:
         crew.wait(lambda: all(row["load"] > 0 for row in crew.ask("list")) and site.held >= 8)
         first, second = (row["id"] for row in crew.ask("list"))
         (clone,) = crew.ask("clone", first)
         assert (clone["parent"], clone["state"]) == (first, "running")
-        refused = ask(tmp_path, {"do": "resume", "migrants": [first]})
+        refused = send_command(tmp_path, {"do": "resume", "migrants": [first]})
         assert refused == {"error": f"cannot activate {first}: it is running"}
         site.gate.set()
         (parked,) = crew.ask("pause", second)
@@ -198,7 +205,9 @@ def test_migrants_are_cloned_parked_woken_and_disposed_of_while_the_crawl_goes_o
         assert not (tmp_path / "migrants" / f"{second}.json").exists()
         (gone,) = crew.ask("dispose", clone["id"])
         assert gone["state"] == "disposed"
-        assert ask(tmp_path, {"do": "pause", "migrants": [gone["id"]]})["error"].startswith("cannot deactivate")
+        assert send_command(tmp_path, {"do": "pause", "migrants": [gone["id"]]})["error"].startswith(
+            "cannot deactivate"
+        )
     assert crew.summary is not None
     assert (crew.summary.finish_reason, crew.summary.pages) == ("done", 302)
     asked = [times for path, times in site.hits.items() if path != "/last"]  # whose holder may move, and never gets it
@@ -211,7 +220,7 @@ def test_migrants_are_cloned_parked_woken_and_disposed_of_while_the_crawl_goes_o
 
 def test_a_migrant_paused_for_longer_than_its_lease_loses_it_and_its_late_results_are_refused(tmp_path: Path) -> None:
     clock = Hurried()
-    workers = Workers(migrants=2, lease=60.0)
+    workers = WorkerSettings(workers=2, lease=60.0)
     with Gated(star(200)) as site, running(site, tmp_path, workers, clock) as crew:
         crew.wait(lambda: all(row["load"] > 0 for row in crew.ask("list")) and site.held >= 16)
         victim, other = sorted(crew.ask("list"), key=lambda row: -int(row["load"]))
@@ -225,9 +234,9 @@ def test_a_migrant_paused_for_longer_than_its_lease_loses_it_and_its_late_result
         finally:
             site.gate.set()
             os.kill(pid, signal.SIGCONT)
-        house = crew.coordinator.house if crew.coordinator else None
+        house = crew.coordinator.context if crew.coordinator else None
         assert house is not None
-        crew.wait(lambda: house.counts["fenced"] > 0)
+        crew.wait(lambda: house.stats["fenced"] > 0)
     assert crew.summary is not None
     assert (crew.summary.finish_reason, crew.summary.pages, crew.summary.failed) == ("done", 202, 0)
     assert visits(tmp_path) == (202, 202), "nothing lost, nothing stored twice"
@@ -237,7 +246,7 @@ def test_a_migrant_paused_for_longer_than_its_lease_loses_it_and_its_late_result
 
 def test_a_crawl_whose_only_migrant_is_silent_gets_another(tmp_path: Path) -> None:
     clock = Hurried()
-    with Gated(star(30)) as site, running(site, tmp_path, Workers(migrants=1, lease=60.0), clock) as crew:
+    with Gated(star(30)) as site, running(site, tmp_path, WorkerSettings(workers=1, lease=60.0), clock) as crew:
         crew.wait(lambda: site.held > 1)
         pid = int(crew.ask("list")[0]["where"].split()[1])
         os.kill(pid, signal.SIGSTOP)
@@ -258,7 +267,7 @@ def test_migrants_that_cannot_begin_end_the_crawl_and_no_page_is_blamed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Site(tree(5)) as site:
-        crew = Running(site, tmp_path, Workers(migrants=1))
+        crew = Running(site, tmp_path, WorkerSettings(workers=1))
         monkeypatch.setattr("sanderling.workers.spawn.sys.executable", "/bin/false")
         crew.thread.start()
         crew.thread.join()
@@ -266,7 +275,7 @@ def test_migrants_that_cannot_begin_end_the_crawl_and_no_page_is_blamed(
         assert crew.summary is not None
         assert (crew.summary.finish_reason, crew.summary.pages) == ("interrupted", 0)
         assert "migrants died one after the other" in (tmp_path / "logs" / "crawl.log").read_text()
-        again = Running(site, tmp_path, Workers(migrants=1))
+        again = Running(site, tmp_path, WorkerSettings(workers=1))
         again.thread.start()
         again.thread.join()
     assert again.summary is not None
@@ -274,16 +283,16 @@ def test_migrants_that_cannot_begin_end_the_crawl_and_no_page_is_blamed(
 
 
 def test_a_matrix_that_contradicts_itself_is_refused_before_anything_is_made(tmp_path: Path) -> None:
-    wrong = Scheduling(criteria=("load", "cpu", "memory"), judgements=("1 9 1/9", "1/9 1 9", "9 1/9 1"))
-    for scheduling in (wrong, Scheduling(sets=("sometimes",))):
+    wrong = AssignmentSettings(criteria=("load", "cpu", "memory"), judgments=("1 9 1/9", "1/9 1 9", "9 1/9 1"))
+    for scheduling in (wrong, AssignmentSettings(sets=("sometimes",))):
         with pytest.raises(UsageError):
-            crawl(tmp_path / "c", Request(seeds=("http://127.0.0.1:1/",), scheduling=scheduling))
+            crawl(tmp_path / "c", CrawlRequest(seeds=("http://127.0.0.1:1/",), scheduling=scheduling))
     assert not (tmp_path / "c").exists()
 
 
 def test_auto_creates_migrants_when_the_queue_grows(tmp_path: Path) -> None:
     clock = Hurried()
-    with Gated(star(500)) as site, running(site, tmp_path, Workers(migrants=AUTO), clock) as crew:
+    with Gated(star(500)) as site, running(site, tmp_path, WorkerSettings(workers=AUTO_WORKERS), clock) as crew:
         crew.wait(lambda: clock.advance(1) > 0 and len(crew.ask("list")) > 1)
     assert crew.summary is not None
     assert (crew.summary.pages, max(site.hits.values())) == (502, 1)
@@ -291,25 +300,25 @@ def test_auto_creates_migrants_when_the_queue_grows(tmp_path: Path) -> None:
 
 def test_an_urgent_job_parks_the_migrants_of_another_and_wakes_them(tmp_path: Path) -> None:
     clock, other = Hurried(), tmp_path / "other"
-    with Gated(star(100)) as site, running(site, other, Workers(migrants=2), clock) as crew:
+    with Gated(star(100)) as site, running(site, other, WorkerSettings(workers=2), clock) as crew:
         crew.wait(lambda: all(row["load"] > 0 for row in crew.ask("list")))
         site.gate.set()  # only the last page is held: who holds it is not waited for longer than its patience
         before = {row["id"] for row in crew.ask("list")}
 
         def hurry() -> None:
-            crew.wait(lambda: crew.coordinator is not None and bool(crew.coordinator.crew.leaving))
+            crew.wait(lambda: crew.coordinator is not None and bool(crew.coordinator.worker_pool.pending_transitions))
             shown = clock.advance(-3600.0)  # patience has an end though the clock was set back
-            crew.wait(lambda: crew.coordinator is not None and shown <= crew.coordinator.shown <= clock())
-            clock.advance(2 * PATIENCE)
+            crew.wait(lambda: crew.coordinator is not None and shown <= crew.coordinator.last_clock_time <= clock())
+            clock.advance(2 * DRAIN_TIMEOUT_SECONDS)
 
         thread = threading.Thread(target=hurry)
         thread.start()
-        with parked([str(other), str(tmp_path / "none")], tmp_path / "urgent") as asleep:
+        with park_workers([str(other), str(tmp_path / "none")], tmp_path / "urgent") as asleep:
             thread.join()
             assert set(asleep) == before
             assert {row["state"] for row in crew.ask("list")} == {"deactivated"}
             with Site(tree(20)) as small:
-                urgent = Running(small, tmp_path / "urgent", Workers(migrants=1))
+                urgent = Running(small, tmp_path / "urgent", WorkerSettings(workers=1))
                 urgent.thread.start()
                 urgent.thread.join()
             assert urgent.summary is not None
@@ -317,17 +326,17 @@ def test_an_urgent_job_parks_the_migrants_of_another_and_wakes_them(tmp_path: Pa
         assert {(row["id"], row["state"]) for row in crew.ask("list")} == {(name, "running") for name in before}
     assert crew.summary is not None
     assert (crew.summary.finish_reason, crew.summary.pages) == ("done", 102)
-    with pytest.raises(UsageError, match="cannot park itself"), parked([str(other)], other):
+    with pytest.raises(UsageError, match="cannot park itself"), park_workers([str(other)], other):
         pass
 
 
 def test_pages_that_are_due_often_are_told_from_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Mapping[Host, float]] = []
     with Site(tree(12)) as site:
-        request = Request(
-            seeds=(site.root + "/",), scope=Scope(sitemaps=False), politeness=Politeness(delay=0.0),
-            fetching=Fetching(allow_private=True), workers=Workers(migrants=2),
-            scheduling=Scheduling(sets=("always", "hourly", "daily", "weekly", "monthly", "yearly")),
+        request = CrawlRequest(
+            seeds=(site.root + "/",), scope=ScopeSettings(sitemaps=False), politeness=PolitenessSettings(delay=0.0),
+            fetching=HttpSettings(allow_private=True), workers=WorkerSettings(workers=2),
+            scheduling=AssignmentSettings(sets=("always", "hourly", "daily", "weekly", "monthly", "yearly")),
         )  # fmt: skip
         crawl(tmp_path, request)
         later = Hurried()
@@ -336,7 +345,7 @@ def test_pages_that_are_due_often_are_told_from_the_rest(tmp_path: Path, monkeyp
             tmp_path,
             request,
             clock=later,
-            on_start=lambda crew: monkeypatch.setattr(crew.refill, "tell", told.append),
+            on_start=lambda crew: monkeypatch.setattr(crew.queue_due_pages, "tell", told.append),
         )
         assert summary.visited == 12
     assert told[0].keys() == {site.root}
@@ -347,7 +356,7 @@ def test_pages_that_are_due_often_are_told_from_the_rest(tmp_path: Path, monkeyp
 @pytest.mark.parametrize("migrants", [1, 2, 4, 8])
 def test_the_number_of_fetches_is_the_number_of_urls_however_many_migrants(tmp_path: Path, migrants: int) -> None:
     with Site(tree(400)) as site:
-        crew = Running(site, tmp_path, Workers(migrants=migrants))
+        crew = Running(site, tmp_path, WorkerSettings(workers=migrants))
         crew.thread.start()
         crew.thread.join()
     assert crew.summary is not None

@@ -12,39 +12,39 @@ from pathlib import Path
 
 from msgspec import DecodeError, Struct, ValidationError, field, json
 
-OVERLAP = 3_600.0  # seconds that are looked at again
+OVERLAP_SECONDS = 3_600.0  # seconds that are looked at again
 
 
-class Heard(Struct):
+class AlertState(Struct):
     """Until when somebody heard of everything, and of what in the last hour before."""
 
     until: float = 0.0
-    told: list[tuple[str, float]] = field(default_factory=list)
+    sent_changes: list[tuple[str, float]] = field(default_factory=list)
 
     @property
     def since(self) -> float:
         """From when on to look for news."""
-        return self.until - OVERLAP
+        return self.until - OVERLAP_SECONDS
 
-    def add(self, news: Iterable[tuple[str, float]]) -> None:
+    def add(self, changes: Iterable[tuple[str, float]]) -> None:
         """Remember what was told now."""
-        told = {*self.told, *news}
+        told = {*self.sent_changes, *changes}
         self.until = max([self.until, *(at for _, at in told)])
-        self.told = sorted(one for one in told if one[1] >= self.since)
+        self.sent_changes = sorted(one for one in told if one[1] >= self.since)
 
 
-def read(path: Path) -> dict[str, Heard]:
+def load_alert_states(path: Path) -> dict[str, AlertState]:
     """Read who heard what; nobody heard anything where there is no such file."""
     if not path.is_file():
         return {}
     try:
-        return json.decode(path.read_bytes(), type=dict[str, Heard])
+        return json.decode(path.read_bytes(), type=dict[str, AlertState])
     except (DecodeError, ValidationError):
         return {}
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock_alert_state(path: Path) -> Iterator[None]:
     """Wait until no other process reads, sends and writes under this file's lock; then hold the lock ourselves."""
     handle = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -54,8 +54,8 @@ def locked(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def write(path: Path, heard: dict[str, Heard]) -> None:
+def save_alert_states(path: Path, states: dict[str, AlertState]) -> None:
     """Write down who heard what: all of it or nothing."""
     new = path.with_name(f"{path.name}.new")
-    new.write_bytes(json.encode(heard))
+    new.write_bytes(json.encode(states))
     new.replace(path)

@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 
 from msgspec import Struct
 
-from sanderling.fingerprint.fast.common_affix import ends
+from sanderling.fingerprint.fast.common_affix import count_common_ends
 
 MAX_CELLS = 60_000  # old blocks times new blocks of a gap that are still compared run by run
 
@@ -22,40 +22,48 @@ class Hunk(Struct, frozen=True):
     new: tuple[int, int]
 
 
-def align(old: Sequence[int], new: Sequence[int]) -> list[Hunk]:
+def align_blocks(old: Sequence[int], new: Sequence[int]) -> list[Hunk]:
     """Find the places where two sequences of block hashes differ."""
-    start, tail = ends(old, new)
-    return _between(old, new, (start, len(old) - tail), (start, len(new) - tail))
+    start, tail = count_common_ends(old, new)
+    return _align_gap(old, new, (start, len(old) - tail), (start, len(new) - tail))
 
 
-def _between(old: Sequence[int], new: Sequence[int], left: tuple[int, int], right: tuple[int, int]) -> list[Hunk]:
+def _align_gap(
+    old: Sequence[int], new: Sequence[int], old_range: tuple[int, int], new_range: tuple[int, int]
+) -> list[Hunk]:
     """Align what lies between two anchors."""
-    if left[0] == left[1] and right[0] == right[1]:
+    if old_range[0] == old_range[1] and new_range[0] == new_range[1]:
         return []
-    if left[0] == left[1] or right[0] == right[1] or (left[1] - left[0] == right[1] - right[0] == 1):
-        return [Hunk(left, right)] if old[left[0] : left[1]] != new[right[0] : right[1]] else []
-    anchors = _anchors(old, new, left, right)
+    if (
+        old_range[0] == old_range[1]
+        or new_range[0] == new_range[1]
+        or (old_range[1] - old_range[0] == new_range[1] - new_range[0] == 1)
+    ):
+        return (
+            [Hunk(old_range, new_range)] if old[old_range[0] : old_range[1]] != new[new_range[0] : new_range[1]] else []
+        )
+    anchors = _find_anchors(old, new, old_range, new_range)
     if not anchors:
-        return _runs(old, new, left, right)
+        return _align_runs(old, new, old_range, new_range)
     hunks: list[Hunk] = []
-    one, two = left[0], right[0]
-    for mine, yours in (*anchors, (left[1], right[1])):
-        hunks += _between(old, new, (one, mine), (two, yours)) if (mine, yours) != (one, two) else []
+    one, two = old_range[0], new_range[0]
+    for mine, yours in (*anchors, (old_range[1], new_range[1])):
+        hunks += _align_gap(old, new, (one, mine), (two, yours)) if (mine, yours) != (one, two) else []
         one, two = mine + 1, yours + 1
     return hunks
 
 
-def _anchors(
-    old: Sequence[int], new: Sequence[int], left: tuple[int, int], right: tuple[int, int]
+def _find_anchors(
+    old: Sequence[int], new: Sequence[int], old_range: tuple[int, int], new_range: tuple[int, int]
 ) -> list[tuple[int, int]]:
     """Find the longest series of blocks that are unique in both gaps and keep their order."""
-    single = _single(old, left)
-    there = _single(new, right)
+    single = _find_unique_blocks(old, old_range)
+    there = _find_unique_blocks(new, new_range)
     pairs = [(place, there[key]) for key, place in single.items() if key in there]
-    return _rising(sorted(pairs))
+    return _find_longest_rising(sorted(pairs))
 
 
-def _single(blocks: Sequence[int], gap: tuple[int, int]) -> dict[int, int]:
+def _find_unique_blocks(blocks: Sequence[int], gap: tuple[int, int]) -> dict[int, int]:
     """Number the blocks of a gap that occur once in it."""
     part = blocks[gap[0] : gap[1]]
     last = dict(zip(part, range(*gap), strict=True))
@@ -65,7 +73,7 @@ def _single(blocks: Sequence[int], gap: tuple[int, int]) -> dict[int, int]:
     return {key: place for key, place in last.items() if first[key] == place}
 
 
-def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _find_longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Take the longest subsequence whose second parts rise; mostly all do."""
     places = [yours for _, yours in pairs]
     if places == sorted(places):
@@ -88,13 +96,15 @@ def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return chain[::-1]
 
 
-def _runs(old: Sequence[int], new: Sequence[int], left: tuple[int, int], right: tuple[int, int]) -> list[Hunk]:
+def _align_runs(
+    old: Sequence[int], new: Sequence[int], old_range: tuple[int, int], new_range: tuple[int, int]
+) -> list[Hunk]:
     """Align a gap without anchors by its longest common runs, if it is small."""
-    if (left[1] - left[0]) * (right[1] - right[0]) > MAX_CELLS:
-        return [Hunk(left, right)]
-    matcher = SequenceMatcher(None, old[left[0] : left[1]], new[right[0] : right[1]], autojunk=False)
+    if (old_range[1] - old_range[0]) * (new_range[1] - new_range[0]) > MAX_CELLS:
+        return [Hunk(old_range, new_range)]
+    matcher = SequenceMatcher(None, old[old_range[0] : old_range[1]], new[new_range[0] : new_range[1]], autojunk=False)
     return [
-        Hunk((left[0] + a, left[0] + b), (right[0] + c, right[0] + d))
+        Hunk((old_range[0] + a, old_range[0] + b), (new_range[0] + c, new_range[0] + d))
         for tag, a, b, c, d in matcher.get_opcodes()
         if tag != "equal"
     ]

@@ -8,47 +8,57 @@ a road that is open again, is not.
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 
-from sanderling.changes.diff import Action, Block
+from sanderling.changes.fingerprint_diff import BlockAction, BlockChange
 
-FIRST = 1  # the number of what came or went for the first time
-AGAIN = 2  # is added when it does so again
-IN_TURN = 5  # from this number on it comes and goes in turn: three times in a row, or a few more
-MOST = 8
+FIRST_SCORE = 1  # the number of what came or went for the first time
+REPEAT_SCORE = 2  # is added when it does so again
+MIN_ALTERNATING_SCORE = 5  # from this number on it comes and goes in turn: three times in a row, or a few more
+MAX_SCORE = 8
 MAX_KEYS = 100  # of one page
-SENTENCE = 24  # bytes of a block that is known by its words alone
+MIN_SENTENCE_SIZE = 24  # bytes of a block that is known by its words alone
 
-Turns = dict[int, int]
+AlternationScores = dict[int, int]
 
 
-def turned(before: Turns, blocks: Sequence[Block], others: Iterable[int] = ()) -> Turns:
+def update_alternation(
+    scores: AlternationScores, blocks: Sequence[BlockChange], asset_keys: Iterable[int] = ()
+) -> AlternationScores:
     """Take into account what came or went at one visit: blocks, and names of links, pictures and the like."""
-    now = dict.fromkeys((*_came(blocks), *_went(blocks), *others))
-    kept = {key: number - 1 for key, number in before.items() if number > 0 and key not in now}
-    again = {key: min(before[key] + AGAIN, MOST) for key in now if key in before}
-    fresh = dict.fromkeys((key for key in now if key not in before), FIRST)
+    now = dict.fromkeys((*_get_added_keys(blocks), *_get_removed_keys(blocks), *asset_keys))
+    kept = {key: number - 1 for key, number in scores.items() if number > 0 and key not in now}
+    again = {key: min(scores[key] + REPEAT_SCORE, MAX_SCORE) for key in now if key in scores}
+    fresh = dict.fromkeys((key for key in now if key not in scores), FIRST_SCORE)
     return dict(islice((again | fresh | kept).items(), MAX_KEYS))
 
 
-def is_in_turn(names: Collection[int], turns: Turns) -> bool:
+def is_alternating(keys: Collection[int], scores: AlternationScores) -> bool:
     """Say whether what came and went somewhere does so in turn: one of it surely, all of it for the second time."""
-    numbers = [turns.get(name, 0) for name in names]
-    return max(numbers, default=0) >= IN_TURN and min(numbers) >= AGAIN
+    numbers = [scores.get(name, 0) for name in keys]
+    return max(numbers, default=0) >= MIN_ALTERNATING_SCORE and min(numbers) >= REPEAT_SCORE
 
 
-def has_turned(blocks: Iterable[Block], before: Turns) -> bool:
+def has_removed_recent_addition(blocks: Iterable[BlockChange], scores: AlternationScores) -> bool:
     """Say whether something goes that came lately, for the first time: another thing has its turn."""
-    return any(before.get(name, AGAIN) <= FIRST for name in _went(blocks))
+    return any(scores.get(name, REPEAT_SCORE) <= FIRST_SCORE for name in _get_removed_keys(blocks))
 
 
-def named(block: Block) -> list[int]:
+def get_block_keys(block: BlockChange) -> list[int]:
     """Name what went and what came with a block; a short one by where it stands, for a number may be in many rows."""
-    place = block.context << 32 if block.size < SENTENCE else 0
+    place = block.context << 32 if block.size < MIN_SENTENCE_SIZE else 0
     return [place + key for key in block.keys]
 
 
-def _came(blocks: Iterable[Block]) -> Iterable[int]:
-    return (named(block)[-1] for block in blocks if block.keys and block.action in (Action.ADDED, Action.CHANGED))
+def _get_added_keys(blocks: Iterable[BlockChange]) -> Iterable[int]:
+    return (
+        get_block_keys(block)[-1]
+        for block in blocks
+        if block.keys and block.action in (BlockAction.ADDED, BlockAction.CHANGED)
+    )
 
 
-def _went(blocks: Iterable[Block]) -> Iterable[int]:
-    return (named(block)[0] for block in blocks if block.keys and block.action in (Action.REMOVED, Action.CHANGED))
+def _get_removed_keys(blocks: Iterable[BlockChange]) -> Iterable[int]:
+    return (
+        get_block_keys(block)[0]
+        for block in blocks
+        if block.keys and block.action in (BlockAction.REMOVED, BlockAction.CHANGED)
+    )

@@ -8,102 +8,109 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, msgpack
 
-from sanderling.changes.classify import Change, Kind, judge
-from sanderling.changes.diff import Difference
-from sanderling.changes.noise_model import Noise
-from sanderling.changes.resource_changes import Swap
+from sanderling.changes.classify import ChangeKind, PageChange, classify_diff
+from sanderling.changes.fingerprint_diff import FingerprintDiff
+from sanderling.changes.noise_model import NoiseModel
+from sanderling.changes.resource_changes import ResourceChange
 from sanderling.db.connection import Connection
 
-UNREADABLE = Change(kinds=(Kind.CONTENT,), significance=0.4, amount=1.0)
+UNREADABLE_CHANGE = PageChange(kinds=(ChangeKind.CONTENT,), significance=0.4, amount=1.0)
 """A document that is no page: its bytes differ, and more cannot be said."""
-REPLACED = Change(kinds=(Kind.MEDIA,), significance=0.4, amount=1.0)
+REPLACED_IMAGE_CHANGE = PageChange(kinds=(ChangeKind.MEDIA,), significance=0.4, amount=1.0)
 """An image that is another one now."""
 
-INSERT = "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (url, at) DO NOTHING"
-_differences = msgpack.Decoder(Difference)
+INSERT_CHANGE = "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (url, at) DO NOTHING"
+_diff_decoder = msgpack.Decoder(FingerprintDiff)
 
 
-def _verdict(change: Change) -> tuple[str, float]:
+def _get_classification_columns(change: PageChange) -> tuple[str, float]:
     return " ".join(change.kinds), change.significance
 
 
-class Noted(Struct, frozen=True):
+class StoredChange(Struct, frozen=True):
     """One change as it stands in the ledger."""
 
-    url: int
-    at: float
+    url_id: int
+    seen_at: float
     previous_at: float
     site: str
-    change: Change
+    change: PageChange
 
 
-class Ledger:
+class ChangeStore:
     """Writes changes down and learns what is noise."""
 
     def __init__(self, db: Connection) -> None:
         self.db = db
-        self.noises: dict[str, Noise] = {}
-        self.touched: set[str] = set()
+        self.noise_models: dict[str, NoiseModel] = {}
+        self.modified_sites: set[str] = set()
 
-    def noise(self, site: str) -> Noise:
+    def load_noise_model(self, site: str) -> NoiseModel:
         """What is known to be noise on a site."""
-        if site not in self.noises:
+        if site not in self.noise_models:
             row = self.db.execute("SELECT state FROM noise WHERE site = ?", (site,)).fetchone()
-            self.noises[site] = Noise.from_bytes(row[0] if row else b"")
-        return self.noises[site]
+            self.noise_models[site] = NoiseModel.from_bytes(row[0] if row else b"")
+        return self.noise_models[site]
 
-    def same(self, url: int, site: str, *, is_copy: bool = False) -> None:
+    def record_unchanged(self, url_id: int, site: str, *, is_copy: bool = False) -> None:
         """A page was the same to the byte. `is_copy`: it is another one's, under another address."""
-        self.noise(site).learn(url, None, is_copy=is_copy)
-        self.touched.add(site)
+        self.load_noise_model(site).learn(url_id, None, is_copy=is_copy)
+        self.modified_sites.add(site)
 
-    def note(
+    def record_change(
         self,
-        url: int,
+        url_id: int,
         site: str,
-        at: float,
+        seen_at: float,
         previous_at: float,
-        found: Difference | None,
+        diff: FingerprintDiff | None,
         mime: str = "",
         *,
         is_copy: bool = False,
-    ) -> Change:
+    ) -> PageChange:
         """Write down how a page differs from its last version; of what is no page its bytes are all we know."""
-        change, facts = REPLACED if mime.startswith("image/") else UNREADABLE, b""
-        if found is not None:
-            noise = self.noise(site)
-            noise.learn(url, found, is_copy=is_copy)
-            self.touched.add(site)
-            change, facts = judge(found, noise, url), msgpack.encode(found)
-        self.db.execute(INSERT, (url, at, previous_at, site, *_verdict(change), facts))
+        change, facts = REPLACED_IMAGE_CHANGE if mime.startswith("image/") else UNREADABLE_CHANGE, b""
+        if diff is not None:
+            noise = self.load_noise_model(site)
+            noise.learn(url_id, diff, is_copy=is_copy)
+            self.modified_sites.add(site)
+            change, facts = classify_diff(diff, noise, url_id), msgpack.encode(diff)
+        self.db.execute(
+            INSERT_CHANGE, (url_id, seen_at, previous_at, site, *_get_classification_columns(change), facts)
+        )
         return change
 
-    def note_replaced(self, url: int, site: str, at: float, previous_at: float, swap: Swap) -> Change:
+    def record_resource_change(
+        self, url_id: int, site: str, seen_at: float, previous_at: float, resource_change: ResourceChange
+    ) -> PageChange:
         """Write down that something a page uses was replaced; the page itself may be the same to the byte."""
-        found = Difference(resources=(swap,))
-        change = judge(found)
-        self.db.execute(INSERT, (url, at, previous_at, site, *_verdict(change), msgpack.encode(found)))
+        found = FingerprintDiff(resources=(resource_change,))
+        change = classify_diff(found)
+        self.db.execute(
+            INSERT_CHANGE,
+            (url_id, seen_at, previous_at, site, *_get_classification_columns(change), msgpack.encode(found)),
+        )
         return change
 
-    def save(self) -> None:
+    def save_noise_models(self) -> None:
         """Write down what was learned; call inside the transaction of the batch."""
         self.db.executemany(
             "INSERT INTO noise VALUES (?, ?) ON CONFLICT (site) DO UPDATE SET state = excluded.state",
-            [(site, self.noises[site].to_bytes()) for site in self.touched],
+            [(site, self.noise_models[site].to_bytes()) for site in self.modified_sites],
         )
-        self.touched.clear()
+        self.modified_sites.clear()
 
 
-def entries(db: Connection, since: float = 0.0, url: int | None = None) -> Iterator[Noted]:
+def load_changes(db: Connection, since: float = 0.0, url_id: int | None = None) -> Iterator[StoredChange]:
     """Changes, newest first, judged by what is known now; what turned out to be noise has no kinds."""
-    ledger = Ledger(db)
-    where, values = ("url = ?", (url, since)) if url is not None else ("1 = 1", (since,))
+    ledger = ChangeStore(db)
+    where, values = ("url = ?", (url_id, since)) if url_id is not None else ("1 = 1", (since,))
     rows: Sequence[tuple[int, float, float, str, bytes, str]] = db.execute(
         "SELECT url, at, previous_at, site, difference, kinds FROM changes"
         f" WHERE {where} AND at >= ? ORDER BY at DESC, url",
         values,
     ).fetchall()
     for id_, at, previous, site, facts, kinds in rows:
-        bare = REPLACED if kinds == Kind.MEDIA else UNREADABLE
-        change = judge(_differences.decode(facts), ledger.noise(site), id_) if facts else bare
-        yield Noted(id_, at, previous, site, change)
+        bare = REPLACED_IMAGE_CHANGE if kinds == ChangeKind.MEDIA else UNREADABLE_CHANGE
+        change = classify_diff(_diff_decoder.decode(facts), ledger.load_noise_model(site), id_) if facts else bare
+        yield StoredChange(id_, at, previous, site, change)

@@ -11,22 +11,22 @@ from math import sqrt
 
 from msgspec import Struct, msgpack
 
-from sanderling.changes.diff import Action, Block, Delta, Difference, difference
-from sanderling.changes.noise_model import SWAPPED, Noise, beside, place_of
-from sanderling.changes.resource_changes import Sort, Swap
-from sanderling.changes.tag_tree_diff import Structure, Verdict
-from sanderling.fingerprint.model import read
+from sanderling.changes.fingerprint_diff import AssetDelta, BlockAction, BlockChange, FingerprintDiff, diff_fingerprints
+from sanderling.changes.noise_model import ASSET_PLACES, NoiseModel, count_boilerplate_keys, get_place
+from sanderling.changes.resource_changes import ResourceChange, ResourceType
+from sanderling.changes.tag_tree_diff import StructureDiff, StructureSeverity
+from sanderling.fingerprint.model import decode_fingerprint
 
-MAX_BLOCKS = 200  # listed in one report; all are counted
+MAX_LISTED_PARAGRAPHS = 200  # listed in one report; all are counted
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What sort of change it is (IPC section 4, and its future work)."""
 
     CONTENT = "content"  # the words of the main content, where its links lead, the pictures it shows
     STRUCTURE = "structure"  # nodes of the document tree
     PRESENTATION = "presentation"  # other markup, classes, styles
-    BEHAVIOUR = "behaviour"  # scripts, handlers, forms, frames
+    BEHAVIOR = "behaviour"  # scripts, handlers, forms, frames
     MEDIA = "media"  # images
     LINKS = "links"  # links anywhere on the page
     NEW = "new"  # the page itself was not there before
@@ -34,28 +34,35 @@ class Kind(StrEnum):
     MOVED = "moved"  # it leads elsewhere now
 
 
-FATES = (Kind.NEW, Kind.GONE, Kind.MOVED)  # told of only where asked for: they compare no versions
+LIFECYCLE_KINDS = (
+    ChangeKind.NEW,
+    ChangeKind.GONE,
+    ChangeKind.MOVED,
+)  # told of only where asked for: they compare no versions
 
 
-BASE = {
-    Kind.CONTENT: 0.4,
-    Kind.BEHAVIOUR: 0.2,
-    Kind.MEDIA: 0.2,
-    Kind.STRUCTURE: 0.1,
-    Kind.LINKS: 0.1,
-    Kind.PRESENTATION: 0.05,
+BASE_SIGNIFICANCE = {
+    ChangeKind.CONTENT: 0.4,
+    ChangeKind.BEHAVIOR: 0.2,
+    ChangeKind.MEDIA: 0.2,
+    ChangeKind.STRUCTURE: 0.1,
+    ChangeKind.LINKS: 0.1,
+    ChangeKind.PRESENTATION: 0.05,
 }
-MAJOR = 0.2  # a major change of structure
-PRICED = 0.6  # another price, however long the page is
-TITLED = 0.3  # another title over the same words
-BEHAVIOURS = ("scripts", "handlers", "forms", "frames")
-OF_TEXT = (SWAPPED["main_links"], SWAPPED["main_images"])  # what of a text may be restless beside its words
+MAJOR_STRUCTURE_SIGNIFICANCE = 0.2  # a major change of structure
+PRICE_SIGNIFICANCE = 0.6  # another price, however long the page is
+TITLE_SIGNIFICANCE = 0.3  # another title over the same words
+BEHAVIOR_ASSETS = ("scripts", "handlers", "forms", "frames")
+MAIN_CONTENT_ASSET_PLACES = (
+    ASSET_PLACES["main_links"],
+    ASSET_PLACES["main_images"],
+)  # what of a text may be restless beside its words
 
 
-class Paragraph(Struct, frozen=True, omit_defaults=True):
+class ParagraphChange(Struct, frozen=True, omit_defaults=True):
     """A block of text in the report: what happened to it, and its number in each version."""
 
-    action: Action
+    action: BlockAction
     size: int
     main: bool
     old: int | None = None
@@ -63,171 +70,199 @@ class Paragraph(Struct, frozen=True, omit_defaults=True):
     amount: float = 0.0  # what it adds to the amount of the page
 
 
-class Tally(Struct, frozen=True):
+class ChangeCounts(Struct, frozen=True):
     """How many were added and removed."""
 
     added: int = 0
     removed: int = 0
 
 
-class Change(Struct, frozen=True, omit_defaults=True):
+class PageChange(Struct, frozen=True, omit_defaults=True):
     """One report on two versions of a page."""
 
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[ChangeKind, ...] = ()
     significance: float = 0.0  # 0 for noise, up to 1
     amount: float = 0.0  # share of the main content that differs
     counts: dict[str, int] = {}  # blocks of main content by what happened to them
-    paragraphs: tuple[Paragraph, ...] = ()
-    structure: Structure = Structure()
-    links: Tally = Tally()
-    media: Tally = Tally()
-    title: Tally = Tally()  # words of the title
-    behaviour: dict[str, Tally] = {}
-    resources: tuple[Swap, ...] = ()  # images, scripts and style sheets replaced under their URLs
+    paragraphs: tuple[ParagraphChange, ...] = ()
+    structure: StructureDiff = StructureDiff()
+    links: ChangeCounts = ChangeCounts()
+    media: ChangeCounts = ChangeCounts()
+    title: ChangeCounts = ChangeCounts()  # words of the title
+    behavior: dict[str, ChangeCounts] = {}
+    resources: tuple[ResourceChange, ...] = ()  # images, scripts and style sheets replaced under their URLs
     noise: tuple[str, ...] = ()  # what differed and does not count: stamps, furniture, template, restless, markup
-    restless: int = 0  # blocks of main content, its links and its pictures, left out as they differ at every visit
+    suppressed_count: int = (
+        0  # blocks of main content, its links and its pictures, left out as they differ at every visit
+    )
     comparable: bool = True
 
     @property
-    def matters(self) -> bool:
+    def is_significant(self) -> bool:
         """Say whether anything but noise differs."""
         return bool(self.kinds)
 
 
-def detect(old: bytes, new: bytes, noise: Noise | None = None, page: int = 0) -> Change:
+def compare_fingerprints(old: bytes, new: bytes, noise_model: NoiseModel | None = None, page_id: int = 0) -> PageChange:
     """Compare two full marks; `noise` is what was learned of the site, `page` names the page in it."""
     if old == new:
-        return Change()
-    return judge(difference(read(old), read(new)), noise, page)
+        return PageChange()
+    return classify_diff(diff_fingerprints(decode_fingerprint(old), decode_fingerprint(new)), noise_model, page_id)
 
 
-def judge(found: Difference, noise: Noise | None = None, page: int = 0) -> Change:
+def classify_diff(diff: FingerprintDiff, noise_model: NoiseModel | None = None, page_id: int = 0) -> PageChange:
     """Say what of a difference matters."""
-    if not found.comparable:
-        return Change(comparable=False)
-    quiet, restless = noise or Noise(), 0
-    if quiet.is_new:
-        news, deltas = [block for block in found.blocks if block.worth or block.keys], found.assets
+    if not diff.comparable:
+        return PageChange(comparable=False)
+    quiet, restless = noise_model or NoiseModel(), 0
+    if quiet.is_empty:
+        news, deltas = [block for block in diff.blocks if block.is_price or block.keys], diff.assets
     else:
-        noisy = quiet.noisy(page, found)
-        news, restless = _news(found, quiet, page, noisy)
-        deltas = {kind: quiet.news(kind, found, page, noisy) for kind in found.assets}
-        restless += len(noisy.intersection(OF_TEXT))
+        noisy = quiet.find_noisy_places(page_id, diff)
+        news, restless = _select_significant_blocks(diff, quiet, page_id, noisy)
+        deltas = {kind: quiet.select_significant_assets(kind, diff, page_id, noisy) for kind in diff.assets}
+        restless += len(noisy.intersection(MAIN_CONTENT_ASSET_PLACES))
     main = [block for block in news if block.main]
-    kinds = tuple(kind for kind, there in _kinds(found, main, deltas).items() if there)
-    amount = _amount(main, found.weight)
-    return Change(
+    kinds = tuple(kind for kind, there in _find_kinds(diff, main, deltas).items() if there)
+    amount = _compute_amount(main, diff.main_content_size)
+    return PageChange(
         kinds=kinds,
-        significance=round(max([_significance(kind, found, main, amount, deltas) for kind in kinds], default=0.0), 3),
+        significance=round(
+            max([_compute_significance(kind, diff, main, amount, deltas) for kind in kinds], default=0.0), 3
+        ),
         amount=round(amount, 4),
         counts=dict(Counter(block.action for block in main)),
-        paragraphs=tuple(_paragraph(block, found.weight) for block in sorted(news, key=_place)[:MAX_BLOCKS]),
-        structure=found.structure,
-        links=_tally(deltas.get("links")),
-        media=_tally(deltas.get("images")),
-        title=_tally(deltas.get("title")),
-        behaviour={kind: _tally(deltas[kind]) for kind in BEHAVIOURS if deltas.get(kind)},
-        resources=found.resources,
-        noise=tuple(dict.fromkeys([*_heard(found, news, main, quiet), *["restless"] * (restless > 0)])),
-        restless=restless,
+        paragraphs=tuple(
+            _build_paragraph_change(block, diff.main_content_size)
+            for block in sorted(news, key=_get_sort_key)[:MAX_LISTED_PARAGRAPHS]
+        ),
+        structure=diff.structure,
+        links=_count_delta(deltas.get("links")),
+        media=_count_delta(deltas.get("images")),
+        title=_count_delta(deltas.get("title")),
+        behavior={kind: _count_delta(deltas[kind]) for kind in BEHAVIOR_ASSETS if deltas.get(kind)},
+        resources=diff.resources,
+        noise=tuple(
+            dict.fromkeys([*_list_suppressed_reasons(diff, news, main, quiet), *["restless"] * (restless > 0)])
+        ),
+        suppressed_count=restless,
     )
 
 
-def _news(found: Difference, noise: Noise, page: int, noisy: set[int]) -> tuple[list[Block], int]:
+def _select_significant_blocks(
+    diff: FingerprintDiff, noise_model: NoiseModel, page_id: int, noisy_places: set[int]
+) -> tuple[list[BlockChange], int]:
     """Leave out blocks that are all template, in a restless place or shown in turn; count those of the main content.
 
     A price is never noise.
     """
-    around, news, restless = beside(found), list[Block](), 0
-    for block in found.blocks:
-        if not block.worth and noise.is_template(block, around):
+    around, news, restless = count_boilerplate_keys(diff), list[BlockChange](), 0
+    for block in diff.blocks:
+        if not block.is_price and noise_model.is_template_block(block, around):
             continue
-        if block.worth or not (place_of(block) in noisy or noise.is_in_turn(page, block)):
+        if block.is_price or not (get_place(block) in noisy_places or noise_model.is_alternating(page_id, block)):
             news.append(block)
         else:
             restless += block.main
     return news, restless
 
 
-def _kinds(found: Difference, main: list[Block], deltas: dict[str, Delta]) -> dict[Kind, bool]:
-    swapped = {swap.sort for swap in found.resources}
+def _find_kinds(
+    diff: FingerprintDiff, main_blocks: list[BlockChange], deltas: dict[str, AssetDelta]
+) -> dict[ChangeKind, bool]:
+    swapped = {swap.resource_type for swap in diff.resources}
     return {
-        Kind.CONTENT: _reads_otherwise(main, deltas) or bool(deltas.get("title")),
-        Kind.STRUCTURE: found.structure.verdict is not Verdict.NONE,
-        Kind.PRESENTATION: found.looks or found.structure.cosmetic or Sort.STYLE in swapped,
-        Kind.BEHAVIOUR: any(deltas.get(kind) for kind in BEHAVIOURS) or Sort.SCRIPT in swapped,
-        Kind.MEDIA: bool(deltas.get("images")) or Sort.IMAGE in swapped,
-        Kind.LINKS: bool(deltas.get("links")),
+        ChangeKind.CONTENT: _has_content_change(main_blocks, deltas) or bool(deltas.get("title")),
+        ChangeKind.STRUCTURE: diff.structure.severity is not StructureSeverity.NONE,
+        ChangeKind.PRESENTATION: diff.has_style_change or diff.structure.cosmetic or ResourceType.STYLE in swapped,
+        ChangeKind.BEHAVIOR: any(deltas.get(kind) for kind in BEHAVIOR_ASSETS) or ResourceType.SCRIPT in swapped,
+        ChangeKind.MEDIA: bool(deltas.get("images")) or ResourceType.IMAGE in swapped,
+        ChangeKind.LINKS: bool(deltas.get("links")),
     }
 
 
-def _reads_otherwise(main: list[Block], deltas: dict[str, Delta]) -> bool:
+def _has_content_change(main_blocks: list[BlockChange], deltas: dict[str, AssetDelta]) -> bool:
     """The main content has other words, pictures or targets."""
-    return bool(main) or _shows_otherwise(deltas) or _leads_elsewhere(deltas.get("main_links"))
+    return bool(main_blocks) or _has_image_change(deltas) or _has_link_change(deltas.get("main_links"))
 
 
-def _shows_otherwise(deltas: dict[str, Delta]) -> bool:
+def _has_image_change(deltas: dict[str, AssetDelta]) -> bool:
     """A picture of the main content came or went; one that the page has still is in another part of it, no more."""
-    main, page = (deltas.get(kind, Delta()) for kind in ("main_images", "images"))
+    main, page = (deltas.get(kind, AssetDelta()) for kind in ("main_images", "images"))
     return not {*main.added, *main.removed}.isdisjoint((*page.added, *page.removed))
 
 
-def _leads_elsewhere(delta: Delta | None) -> bool:
+def _has_link_change(delta: AssetDelta | None) -> bool:
     """A link of the main content has another target; some more or some less on the same words are no other content."""
-    return delta is not None and delta.is_swap
+    return delta is not None and delta.is_replacement
 
 
-def _amount(main: list[Block], weight: int) -> float:
+def _compute_amount(main_blocks: list[BlockChange], main_content_size: int) -> float:
     """Weigh what differs against both versions: what changed counts twice, being in both."""
-    differing = sum(map(_differing, main))
-    return min(1.0, differing / weight) if weight else float(bool(main))
+    differing = sum(map(_count_differing_bytes, main_blocks))
+    return min(1.0, differing / main_content_size) if main_content_size else float(bool(main_blocks))
 
 
-def _differing(block: Block) -> int:
-    return block.size * (2 if block.action in (Action.CHANGED, Action.MOVED) else 1)
+def _count_differing_bytes(block: BlockChange) -> int:
+    return block.size * (2 if block.action in (BlockAction.CHANGED, BlockAction.MOVED) else 1)
 
 
-def _significance(kind: Kind, found: Difference, main: list[Block], amount: float, deltas: dict[str, Delta]) -> float:
-    if kind is Kind.CONTENT and not _reads_otherwise(main, deltas):
-        return TITLED
-    if kind is Kind.CONTENT:
-        least = PRICED if any(block.worth for block in main) else 0.0
-        return max(least, BASE[kind] + (1 - BASE[kind]) * sqrt(amount))
-    if kind is Kind.STRUCTURE and found.structure.verdict is Verdict.MAJOR:
-        return MAJOR
-    if kind is Kind.MEDIA and found.resources:
-        return BASE[kind] * (1 + max(swap.amount or 0.0 for swap in found.resources))
-    return BASE[kind]
+def _compute_significance(
+    kind: ChangeKind,
+    diff: FingerprintDiff,
+    main_blocks: list[BlockChange],
+    amount: float,
+    deltas: dict[str, AssetDelta],
+) -> float:
+    if kind is ChangeKind.CONTENT and not _has_content_change(main_blocks, deltas):
+        return TITLE_SIGNIFICANCE
+    if kind is ChangeKind.CONTENT:
+        least = PRICE_SIGNIFICANCE if any(block.is_price for block in main_blocks) else 0.0
+        return max(least, BASE_SIGNIFICANCE[kind] + (1 - BASE_SIGNIFICANCE[kind]) * sqrt(amount))
+    if kind is ChangeKind.STRUCTURE and diff.structure.severity is StructureSeverity.MAJOR:
+        return MAJOR_STRUCTURE_SIGNIFICANCE
+    if kind is ChangeKind.MEDIA and diff.resources:
+        return BASE_SIGNIFICANCE[kind] * (1 + max(swap.amount or 0.0 for swap in diff.resources))
+    return BASE_SIGNIFICANCE[kind]
 
 
-def _heard(found: Difference, news: list[Block], main: list[Block], noise: Noise) -> list[str]:
+def _list_suppressed_reasons(
+    diff: FingerprintDiff,
+    significant_blocks: list[BlockChange],
+    main_blocks: list[BlockChange],
+    noise_model: NoiseModel,
+) -> list[str]:
     """Name the noise, so that nobody wonders why a page that differs did not change."""
     heard = []
-    if found.text and not found.blocks:
+    if diff.has_text_change and not diff.blocks:
         heard.append("stamps")
-    if len(news) > len(main):
+    if len(significant_blocks) > len(main_blocks):
         heard.append("furniture")
-    if len(news) < len(found.blocks):
-        silent = next(block for block, told in zip_longest(found.blocks, news) if block is not told)
-        heard += ["template"] if noise.is_template(silent, beside(found)) else ["restless"]
+    if len(significant_blocks) < len(diff.blocks):
+        silent = next(block for block, told in zip_longest(diff.blocks, significant_blocks) if block is not told)
+        heard += ["template"] if noise_model.is_template_block(silent, count_boilerplate_keys(diff)) else ["restless"]
     return heard
 
 
-def _place(block: Block) -> tuple[bool, int, int]:
+def _get_sort_key(block: BlockChange) -> tuple[bool, int, int]:
     return not block.main, block.new if block.new >= 0 else block.old, block.old
 
 
-def _paragraph(block: Block, weight: int) -> Paragraph:
+def _build_paragraph_change(block: BlockChange, main_content_size: int) -> ParagraphChange:
     old, new = (None if place < 0 else place for place in (block.old, block.new))
-    amount = round(min(1.0, _differing(block) / weight), 4) if block.main and weight else 0.0
-    return Paragraph(block.action, block.size, block.main, old, new, amount)
+    amount = (
+        round(min(1.0, _count_differing_bytes(block) / main_content_size), 4)
+        if block.main and main_content_size
+        else 0.0
+    )
+    return ParagraphChange(block.action, block.size, block.main, old, new, amount)
 
 
-def _tally(delta: Delta | None) -> Tally:
-    return Tally(len(delta.added), len(delta.removed)) if delta is not None else Tally()
+def _count_delta(delta: AssetDelta | None) -> ChangeCounts:
+    return ChangeCounts(len(delta.added), len(delta.removed)) if delta is not None else ChangeCounts()
 
 
-def to_json(change: Change) -> dict[str, object]:
+def to_json(change: PageChange) -> dict[str, object]:
     """Spell a report for JSON."""
     built: dict[str, object] = msgpack.decode(msgpack.encode(change))
     return built

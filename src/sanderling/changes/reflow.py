@@ -8,74 +8,90 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from sanderling.changes.align import Hunk
-from sanderling.fingerprint.model import MAX_SIZE, hash_of, joined
+from sanderling.fingerprint.model import MAX_BLOCK_SIZE, combine_hashes, hash_block
 
-MAX_TRIED = 10_000  # old blocks times new ones of a hunk that are compared run by run
+MAX_COMPARED_CELLS = 10_000  # old blocks times new ones of a hunk that are compared run by run
 
-Part = tuple[int, int]
+BlockRange = tuple[int, int]
 """The first block of some in a row, and the one after the last."""
 
 
-class Run:
+class BlockRun:
     """Some blocks in a row: what any of them read together, and how long that is."""
 
-    def __init__(self, keys: Sequence[int], sizes: Sequence[int], part: Part) -> None:
-        some = slice(*part)
-        self.first = part[0]
-        self.ends = [0, *accumulate(sizes[some])]
-        self.sums = list(accumulate(zip(keys[some], sizes[some], strict=True), _with, initial=hash_of(b"")))
-        self.is_whole = max(sizes[some], default=MAX_SIZE) < MAX_SIZE
+    def __init__(self, hashes: Sequence[int], sizes: Sequence[int], block_range: BlockRange) -> None:
+        some = slice(*block_range)
+        self.first_block = block_range[0]
+        self.end_offsets = [0, *accumulate(sizes[some])]
+        self.prefix_hashes = list(
+            accumulate(zip(hashes[some], sizes[some], strict=True), _append_hash, initial=hash_block(b""))
+        )
+        self.has_exact_sizes = max(sizes[some], default=MAX_BLOCK_SIZE) < MAX_BLOCK_SIZE
 
     def __len__(self) -> int:
-        return len(self.ends) - 1
+        return len(self.end_offsets) - 1
 
-    def size(self, part: Part) -> int:
+    def measure(self, block_range: BlockRange) -> int:
         """Measure some blocks."""
-        return self.ends[part[1]] - self.ends[part[0]]
+        return self.end_offsets[block_range[1]] - self.end_offsets[block_range[0]]
 
-    def key(self, part: Part) -> int:
+    def compute_hash(self, block_range: BlockRange) -> int:
         """Hash some blocks as if they were one."""
-        return joined(-self.sums[part[0]], self.sums[part[1]], self.size(part))
+        return combine_hashes(
+            -self.prefix_hashes[block_range[0]], self.prefix_hashes[block_range[1]], self.measure(block_range)
+        )
 
 
-def _with(before: int, block: tuple[int, int]) -> int:
+def _append_hash(prefix_hash: int, block: tuple[int, int]) -> int:
     key, size = block
-    return joined(before, key, size)
+    return combine_hashes(prefix_hash, key, size)
 
 
-def without_recut(left: Run, right: Run) -> Iterator[Hunk]:
+def drop_reflowed_blocks(left: BlockRun, right: BlockRun) -> Iterator[Hunk]:
     """Say what is left of two runs in the place of one another without what reads the same and is cut otherwise."""
     at = to = 0
-    for mine, yours in (*_recut(left, right), ((len(left), len(left)), (len(right), len(right)))):
+    for mine, yours in (*_find_reflowed_ranges(left, right), ((len(left), len(left)), (len(right), len(right)))):
         if at < mine[0] or to < yours[0]:
-            yield Hunk((left.first + at, left.first + mine[0]), (right.first + to, right.first + yours[0]))
+            yield Hunk(
+                (left.first_block + at, left.first_block + mine[0]),
+                (right.first_block + to, right.first_block + yours[0]),
+            )
         at, to = mine[1], yours[1]
 
 
-def _recut(left: Run, right: Run) -> Iterator[tuple[Part, Part]]:
+def _find_reflowed_ranges(left: BlockRun, right: BlockRun) -> Iterator[tuple[BlockRange, BlockRange]]:
     """Go through the parts of two runs that read the same, in the order of both."""
-    if not (left.is_whole and right.is_whole and len(left) + len(right) > 2 and len(left) * len(right) <= MAX_TRIED):
+    if not (
+        left.has_exact_sizes
+        and right.has_exact_sizes
+        and len(left) + len(right) > 2
+        and len(left) * len(right) <= MAX_COMPARED_CELLS
+    ):
         return
     whole = (0, len(left)), (0, len(right))
-    if _are_alike(left, whole[0], right, whole[1]):
+    if _is_same_text(left, whole[0], right, whole[1]):
         yield whole
         return
     at = to = 0
-    for mine, yours in sorted([*_split(left, right), *((mine, yours) for yours, mine in _split(right, left))]):
+    for mine, yours in sorted(
+        [*_find_split_blocks(left, right), *((mine, yours) for yours, mine in _find_split_blocks(right, left))]
+    ):
         if mine[0] >= at and yours[0] >= to:
             yield mine, yours
             at, to = mine[1], yours[1]
 
 
-def _split(left: Run, right: Run) -> Iterator[tuple[Part, Part]]:
+def _find_split_blocks(left: BlockRun, right: BlockRun) -> Iterator[tuple[BlockRange, BlockRange]]:
     """Find the blocks of one run that are several blocks of another."""
-    places = {end: place for place, end in enumerate(right.ends)}
+    places = {end: place for place, end in enumerate(right.end_offsets)}
     for block in range(len(left)):
         mine = block, block + 1
-        ends = [places.get(end, 0) for end in map(left.size(mine).__add__, right.ends)]
+        ends = [places.get(end, 0) for end in map(left.measure(mine).__add__, right.end_offsets)]
         parts = ((start, end) for start, end in enumerate(ends) if end > start + 1)
-        yield from ((mine, part) for part in parts if _are_alike(left, mine, right, part))
+        yield from ((mine, part) for part in parts if _is_same_text(left, mine, right, part))
 
 
-def _are_alike(left: Run, mine: Part, right: Run, yours: Part) -> bool:
-    return left.size(mine) == right.size(yours) and left.key(mine) == right.key(yours)
+def _is_same_text(left: BlockRun, left_range: BlockRange, right: BlockRun, right_range: BlockRange) -> bool:
+    return left.measure(left_range) == right.measure(right_range) and left.compute_hash(
+        left_range
+    ) == right.compute_hash(right_range)

@@ -6,20 +6,20 @@ from html import escape
 
 from rich.text import Text
 
-from sanderling.changes.classify import Change, Tally
-from sanderling.changes.diff import Action
-from sanderling.changes.word_diff import Mark, Piece
-from sanderling.changes.word_report import TITLE, Report, Row
-from sanderling.terminal import plain
+from sanderling.changes.classify import ChangeCounts, PageChange
+from sanderling.changes.fingerprint_diff import BlockAction
+from sanderling.changes.word_diff import DiffOperation, DiffPiece
+from sanderling.changes.word_report import TITLE_NUMBER, DiffReport, ParagraphDiff
+from sanderling.terminal import strip_control_characters
 
-CONTEXT = 60  # characters of unchanged text shown on each side of a change
-ROOM = 300  # the same on a page
-SIGNS = {Action.ADDED: "+", Action.REMOVED: "-", Action.CHANGED: "~", Action.MOVED: ">"}
-COLOURS = {Mark.ADDED: "green", Mark.REMOVED: "red strike", Mark.SAME: ""}
-BRACKETS = {Mark.ADDED: ("{+", "+}"), Mark.REMOVED: ("[-", "-]"), Mark.SAME: ("", "")}
+TERMINAL_CONTEXT = 60  # characters of unchanged text shown on each side of a change
+HTML_CONTEXT = 300  # the same on a page
+ACTION_SYMBOLS = {BlockAction.ADDED: "+", BlockAction.REMOVED: "-", BlockAction.CHANGED: "~", BlockAction.MOVED: ">"}
+COLORS = {DiffOperation.ADDED: "green", DiffOperation.REMOVED: "red strike", DiffOperation.SAME: ""}
+BRACKETS = {DiffOperation.ADDED: ("{+", "+}"), DiffOperation.REMOVED: ("[-", "-]"), DiffOperation.SAME: ("", "")}
 
 
-def lines(report: Report, *, colour: bool = False, furniture: bool = False) -> Iterator[Text]:
+def render_lines(report: DiffReport, *, color: bool = False, include_boilerplate: bool = False) -> Iterator[Text]:
     """Write a report for a terminal; without colour, words are set in brackets as wdiff does."""
     change = report.change
     kinds = ", ".join(change.kinds) or "nothing that matters"
@@ -27,59 +27,65 @@ def lines(report: Report, *, colour: bool = False, furniture: bool = False) -> I
     if change.noise:
         yield Text(f"noise: {', '.join(change.noise)}")
     for row in report.rows:
-        if row.main or furniture:
-            yield _line(row, colour)
-    yield from map(Text, _references(report))
+        if row.main or include_boilerplate:
+            yield _render_line(row, color)
+    yield from map(Text, _list_references(report))
 
 
-def _references(report: Report) -> Iterator[str]:
+def _list_references(report: DiffReport) -> Iterator[str]:
     """List the links and assets that came and went."""
     for name, added, removed in (
         ("link", report.links_added, report.links_removed),
         ("asset", report.assets_added, report.assets_removed),
     ):
-        yield from (f"{sign} {name} {plain(one)}" for sign, some in (("+", added), ("-", removed)) for one in some)
+        yield from (
+            f"{sign} {name} {strip_control_characters(one)}"
+            for sign, some in (("+", added), ("-", removed))
+            for one in some
+        )
 
 
-def excerpt(report: Report, told: Change, most: int = 5, longest: int = 300) -> tuple[str, ...]:
+def extract_excerpt(
+    report: DiffReport, change: PageChange, max_lines: int = 5, max_length: int = 300
+) -> tuple[str, ...]:
     """The first paragraphs of main content that are told of, a line each, for a message; links and assets if none is.
 
     What differs and was left out of the verdict as noise is no news in words either.
     """
-    news = {(one.action, one.old if one.new is None else one.new) for one in told.paragraphs if one.main}
-    if told.title != Tally():
-        news.add((Action.CHANGED, TITLE))
-    words = [_line(row, colour=False).plain for row in report.rows if (row.action, row.place) in news]
-    what, found = ("paragraphs", words) if words else ("links and assets", list(_references(report)))
-    shown = [f"{line[:longest]}…" if len(line) > longest else line for line in found[:most]]
-    return (*shown, *([f"and {len(found) - most} more {what}"] if len(found) > most else []))
+    news = {(one.action, one.old if one.new is None else one.new) for one in change.paragraphs if one.main}
+    if change.title != ChangeCounts():
+        news.add((BlockAction.CHANGED, TITLE_NUMBER))
+    words = [_render_line(row, color=False).plain for row in report.rows if (row.action, row.number) in news]
+    what, found = ("paragraphs", words) if words else ("links and assets", list(_list_references(report)))
+    shown = [f"{line[:max_length]}…" if len(line) > max_length else line for line in found[:max_lines]]
+    return (*shown, *([f"and {len(found) - max_lines} more {what}"] if len(found) > max_lines else []))
 
 
-def _line(row: Row, colour: bool) -> Text:
-    built = Text(f"{SIGNS[row.action]} {'' if row.place == TITLE else '¶'}{_numbered(row)} ")
+def _render_line(row: ParagraphDiff, color: bool) -> Text:
+    built = Text(f"{ACTION_SYMBOLS[row.action]} {'' if row.number == TITLE_NUMBER else '¶'}{_format_number(row)} ")
     last = len(row.pieces) - 1
     for number, piece in enumerate(row.pieces):
-        words = _shortened(piece, number == 0, number == last) if len(row.pieces) > 1 else piece.text
-        left, right = ("", "") if colour else BRACKETS[piece.mark]
-        built.append(f"{left}{plain(words)}{right}", COLOURS[piece.mark] if colour else "")
+        words = _shorten_piece(piece, number == 0, number == last) if len(row.pieces) > 1 else piece.text
+        left, right = ("", "") if color else BRACKETS[piece.operation]
+        built.append(f"{left}{strip_control_characters(words)}{right}", COLORS[piece.operation] if color else "")
     return built
 
 
-def _numbered(row: Row) -> str:
+def _format_number(row: ParagraphDiff) -> str:
     """Number a paragraph; of one that moved both numbers are told. A title has none."""
-    if row.place == TITLE:
+    if row.number == TITLE_NUMBER:
         return "title"
-    return f"{row.place + 1}" if row.was is None else f"{row.was + 1}→{row.place + 1}"
+    return f"{row.number + 1}" if row.old_number is None else f"{row.old_number + 1}→{row.number + 1}"
 
 
-def _shortened(piece: Piece, first: bool, last: bool, room: int = CONTEXT) -> str:
+def _shorten_piece(piece: DiffPiece, is_first: bool, is_last: bool, context: int = TERMINAL_CONTEXT) -> str:
     """Leave out the middle of a long stretch that stayed."""
     text = piece.text
-    if piece.mark is not Mark.SAME or len(text) <= 2 * room:
+    if piece.operation is not DiffOperation.SAME or len(text) <= 2 * context:
         return text
-    if first:
-        return f"…{text[-room:]}"
-    return f"{text[:room]}…" if last else f"{text[:room]} … {text[-room:]}"
+    if is_first:
+        return f"…{text[-context:]}"
+    return f"{text[:context]}…" if is_last else f"{text[:context]} … {text[-context:]}"
 
 
 STYLE = (
@@ -90,49 +96,52 @@ STYLE = (
     "td.n{width:5.5em;padding-left:0;color:#888}ins{background:#d4f4d4;text-decoration:none}del{background:#fbd5d5}"
     "tr.furniture{opacity:.6}ul{overflow-wrap:anywhere}"
 )
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def page(report: Report, title: str, old_at: str, new_at: str) -> str:
+def render_html(report: DiffReport, title: str, old_at: str, new_at: str) -> str:
     """Write a report as a page of its own, both versions side by side."""
     change = report.change
-    rows = "".join(_html_row(row) for row in report.rows)
+    rows = "".join(_render_html_row(row) for row in report.rows)
     facts = f"{', '.join(change.kinds) or 'nothing that matters'}; significance {change.significance:.2f}"
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
-        f'content="{escape(POLICY)}"><title>{_escaped(title)}</title><style>{STYLE}</style>'
-        f"<h1>{_escaped(title)}</h1><p>{escape(facts)}</p><table><tr><td class=n></td><td>{_escaped(old_at)}</td>"
-        f"<td>{_escaped(new_at)}</td></tr>{rows}</table>"
-        f"{_list('Links added', report.links_added)}{_list('Links removed', report.links_removed)}"
-        f"{_list('Assets added', report.assets_added)}{_list('Assets removed', report.assets_removed)}</html>"
+        f'content="{escape(CONTENT_SECURITY_POLICY)}"><title>{_escape_text(title)}</title><style>{STYLE}</style>'
+        f"<h1>{_escape_text(title)}</h1><p>{escape(facts)}</p><table><tr><td class=n></td><td>{_escape_text(old_at)}</td>"
+        f"<td>{_escape_text(new_at)}</td></tr>{rows}</table>"
+        f"{_render_list('Links added', report.links_added)}{_render_list('Links removed', report.links_removed)}"
+        f"{_render_list('Assets added', report.assets_added)}{_render_list('Assets removed', report.assets_removed)}</html>"
     )
 
 
-def _html_row(row: Row) -> str:
+def _render_html_row(row: ParagraphDiff) -> str:
     last = len(row.pieces) - 1
     shown = [
         (
-            piece.mark,
-            _html_piece(piece.mark, _shortened(piece, number == 0, number == last, ROOM) if last else piece.text),
+            piece.operation,
+            _render_html_piece(
+                piece.operation,
+                _shorten_piece(piece, number == 0, number == last, HTML_CONTEXT) if last else piece.text,
+            ),
         )
         for number, piece in enumerate(row.pieces)
     ]
-    old = "".join(text for mark, text in shown if mark is not Mark.ADDED)
-    new = "".join(text for mark, text in shown if mark is not Mark.REMOVED)
+    old = "".join(text for mark, text in shown if mark is not DiffOperation.ADDED)
+    new = "".join(text for mark, text in shown if mark is not DiffOperation.REMOVED)
     kind = "main" if row.main else "furniture"
-    number = f"<td class=n>{_numbered(row)} {row.action}</td>"
+    number = f"<td class=n>{_format_number(row)} {row.action}</td>"
     return f"<tr class={kind}>{number}<td dir=auto>{old}</td><td dir=auto>{new}</td></tr>"
 
 
-def _html_piece(mark: Mark, text: str) -> str:
-    tag = {Mark.ADDED: "ins", Mark.REMOVED: "del"}.get(mark)
-    return f"<{tag}>{_escaped(text)}</{tag}>" if tag else _escaped(text)
+def _render_html_piece(operation: DiffOperation, text: str) -> str:
+    tag = {DiffOperation.ADDED: "ins", DiffOperation.REMOVED: "del"}.get(operation)
+    return f"<{tag}>{_escape_text(text)}</{tag}>" if tag else _escape_text(text)
 
 
-def _escaped(text: str) -> str:
-    return escape(plain(text))
+def _escape_text(text: str) -> str:
+    return escape(strip_control_characters(text))
 
 
-def _list(title: str, listed: tuple[str, ...]) -> str:
-    items = "".join(f"<li>{_escaped(item)}</li>" for item in listed)
+def _render_list(title: str, entries: tuple[str, ...]) -> str:
+    items = "".join(f"<li>{_escape_text(item)}</li>" for item in entries)
     return f"<h2>{title}</h2><ul>{items}</ul>" if items else ""

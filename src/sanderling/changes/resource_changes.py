@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 
-class Sort(StrEnum):
+class ResourceType(StrEnum):
     """What a page uses a resource for."""
 
     IMAGE = "image"
@@ -16,18 +16,18 @@ class Sort(StrEnum):
     STYLE = "style"
 
 
-class Swap(Struct, frozen=True, omit_defaults=True):
+class ResourceChange(Struct, frozen=True, omit_defaults=True):
     """A resource that a crawl found replaced under its URL."""
 
     url: str
-    sort: Sort
+    resource_type: ResourceType
     amount: float | None = None  # for images, from 0 (the same to the eye) to 1; None if nobody can say
 
 
-def sort_of(mime: str) -> Sort | None:
+def get_resource_type(mime: str) -> ResourceType | None:
     """Say from its media type what a resource is for; None for what changes nothing one sees."""
     if mime.startswith("image/"):
-        return Sort.IMAGE
+        return ResourceType.IMAGE
     if mime.endswith(("javascript", "ecmascript")):
-        return Sort.SCRIPT
-    return Sort.STYLE if mime == "text/css" else None
+        return ResourceType.SCRIPT
+    return ResourceType.STYLE if mime == "text/css" else None

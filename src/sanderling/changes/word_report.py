@@ -6,150 +6,171 @@ from itertools import zip_longest
 
 from msgspec import Struct
 
-from sanderling.changes.classify import Change, Tally, judge
-from sanderling.changes.diff import Action, Block, difference
-from sanderling.changes.noise_model import Noise
-from sanderling.changes.paper_signatures import K_PAGE, Runs, Weight, runs, weigh
-from sanderling.changes.word_diff import Piece, pieces, whole
-from sanderling.content.user_rules import EVERYTHING, Attention
-from sanderling.content.volatile.strip import steady
-from sanderling.fingerprint.assets import NOWHERE, picture, source_of, target
-from sanderling.fingerprint.build import sign_lines
-from sanderling.fingerprint.model import Signature
-from sanderling.html.links import extract
-from sanderling.html.parser import Document, parse
-from sanderling.urls.normalize import resolve_all
+from sanderling.changes.classify import ChangeCounts, PageChange, classify_diff
+from sanderling.changes.fingerprint_diff import BlockAction, BlockChange, diff_fingerprints
+from sanderling.changes.noise_model import NoiseModel
+from sanderling.changes.paper_signatures import (
+    K_PAGE,
+    FontRuns,
+    PaperSignature,
+    compute_paper_signature,
+    extract_font_runs,
+)
+from sanderling.changes.word_diff import DiffPiece, build_replacement, diff_words
+from sanderling.content.user_rules import NO_USER_RULES, UserRules
+from sanderling.content.volatile.strip import strip_build_id
+from sanderling.fingerprint.assets import NON_PAGE_SCHEMES, get_image_source, normalize_href, normalize_image_source
+from sanderling.fingerprint.build import fingerprint_page_lines
+from sanderling.fingerprint.model import Fingerprint
+from sanderling.html.links import extract_metadata
+from sanderling.html.parser import Document, parse_html
+from sanderling.urls.normalize import resolve_urls
 
 MAX_LISTED = 500
-TITLE = -1  # the place of a title, before all blocks
+TITLE_NUMBER = -1  # the place of a title, before all blocks
 
 
-class Row(Struct, frozen=True, omit_defaults=True):
+class ParagraphDiff(Struct, frozen=True, omit_defaults=True):
     """One paragraph that differs."""
 
-    action: Action
+    action: BlockAction
     main: bool
-    pieces: tuple[Piece, ...]
-    place: int  # its number among the new blocks, or among the old if it is gone
-    old: Weight | None = None
-    new: Weight | None = None
-    was: int | None = None  # if it moved, its number among the old blocks
+    pieces: tuple[DiffPiece, ...]
+    number: int  # its number among the new blocks, or among the old if it is gone
+    old: PaperSignature | None = None
+    new: PaperSignature | None = None
+    old_number: int | None = None  # if it moved, its number among the old blocks
 
 
-class Report(Struct, frozen=True):
+class DiffReport(Struct, frozen=True):
     """All that can be said about two versions of a page."""
 
-    change: Change
-    rows: tuple[Row, ...]
-    old: Weight  # of the whole page
-    new: Weight
+    change: PageChange
+    rows: tuple[ParagraphDiff, ...]
+    old: PaperSignature  # of the whole page
+    new: PaperSignature
     links_added: tuple[str, ...] = ()
     links_removed: tuple[str, ...] = ()
     assets_added: tuple[str, ...] = ()  # images, scripts, frames and style sheets, by their reference
     assets_removed: tuple[str, ...] = ()
 
 
-class Version(Struct, frozen=True):
+class ComparableVersion(Struct, frozen=True):
     """One version of a page, ready to be compared."""
 
-    mark: Signature
-    texts: list[str]  # of each block of the mark
-    runs: list[Runs]  # the same with font sizes
+    fingerprint: Fingerprint
+    block_texts: list[str]  # of each block of the mark
+    font_runs: list[FontRuns]  # the same with font sizes
     links: dict[str, str]  # by how they are compared
     assets: dict[str, str]
     title: str = ""
 
 
-REFERENCES = {"script": "src", "iframe": "src", "link": "href", "video": "src", "audio": "src"}
+REFERENCE_ATTRIBUTES = {"script": "src", "iframe": "src", "link": "href", "video": "src", "audio": "src"}
 
 
-def version(body: bytes, charset: str = "", attention: Attention = EVERYTHING, url: str = "") -> Version:
+def parse_version(
+    body: bytes, charset: str = "", user_rules: UserRules = NO_USER_RULES, url: str = ""
+) -> ComparableVersion:
     """Read one version of the page at `url`."""
-    tree = parse(body, charset)
-    for selector in attention.ignore:
+    tree = parse_html(body, charset)
+    for selector in user_rules.ignore:
         tree.remove(selector)
-    mark, lines = sign_lines(tree, attention)
-    sized = runs(tree)
-    return Version(
+    mark, lines = fingerprint_page_lines(tree, user_rules)
+    sized = extract_font_runs(tree)
+    return ComparableVersion(
         mark,
         [" ".join(line.split()) for line in lines.values()],
         [sized[place] if place < len(sized) else [] for place in lines],
-        _links(tree, url),
-        dict(_assets(tree)),
-        _title(tree),
+        _collect_links(tree, url),
+        dict(_collect_assets(tree)),
+        _get_title(tree),
     )
 
 
-def _links(tree: Document, url: str) -> dict[str, str]:
+def _collect_links(tree: Document, url: str) -> dict[str, str]:
     """Name where links lead, however they are spelled on the page: as that is compared, and as it is."""
-    found = extract(tree, url)
-    spellings = resolve_all(found.base, (link.href for link in found.links), found.encoding) if url else ()
+    found = extract_metadata(tree, url)
+    spellings = resolve_urls(found.base_url, (link.href for link in found.links), found.encoding) if url else ()
     led = (one.url if one is not None else link.href for link, one in zip_longest(found.links, spellings))
-    return {target(href): href for href in led if not href.startswith(NOWHERE)}
+    return {normalize_href(href): href for href in led if not href.startswith(NON_PAGE_SCHEMES)}
 
 
-def _title(tree: Document) -> str:
+def _get_title(tree: Document) -> str:
     found = tree.find("title")
     return " ".join(found.text[:MAX_LISTED].split()) if found is not None else ""
 
 
-def lined(words: str, attention: Attention = EVERYTHING) -> Version:
+def parse_text_version(text: str, user_rules: UserRules = NO_USER_RULES) -> ComparableVersion:
     """Read one version of a text that is no page: each line is a block, as it stands."""
-    return version(f"<pre>\n{escape(words)}</pre>".encode("utf-8", "replace"), "utf-8", attention)
+    return parse_version(f"<pre>\n{escape(text)}</pre>".encode("utf-8", "replace"), "utf-8", user_rules)
 
 
-def _assets(tree: Document) -> Iterable[tuple[str, str]]:
+def _collect_assets(tree: Document) -> Iterable[tuple[str, str]]:
     """Name what a page brings along: as it is compared, and as it stands there."""
     for image in tree.find_all("img"):
-        if source := source_of(image)[:MAX_LISTED]:
+        if source := get_image_source(image)[:MAX_LISTED]:
             words = " ".join((image.attr("alt") or "")[:MAX_LISTED].split())
-            yield f"{picture(source)} {words}", f"{source} ({words})" if words else source
-    for tag, name in REFERENCES.items():
+            yield f"{normalize_image_source(source)} {words}", f"{source} ({words})" if words else source
+    for tag, name in REFERENCE_ATTRIBUTES.items():
         for element in tree.find_all(tag):
             reference = (element.attr(name) or "")[:MAX_LISTED]
             if reference and (tag != "link" or "stylesheet" in (element.attr("rel") or "").lower()):
-                yield steady(picture(reference)), reference
+                yield strip_build_id(normalize_image_source(reference)), reference
 
 
-def compare(
-    old: Version, new: Version, noise: Noise | None = None, page: int = 0, *, ascii_only: bool = True
-) -> Report:
+def build_diff_report(
+    old: ComparableVersion,
+    new: ComparableVersion,
+    noise_model: NoiseModel | None = None,
+    page_id: int = 0,
+    *,
+    ascii_only: bool = True,
+) -> DiffReport:
     """Compare two versions down to the word."""
-    found = difference(old.mark, new.mark)
-    rows = sorted((_row(block, old, new, ascii_only) for block in found.blocks), key=lambda row: row.place)
-    change = judge(found, noise, page)
-    if change.title != Tally():
-        rows.insert(0, Row(Action.CHANGED, True, pieces(old.title, new.title), TITLE))
-    return Report(
+    found = diff_fingerprints(old.fingerprint, new.fingerprint)
+    rows = sorted(
+        (_build_paragraph_diff(block, old, new, ascii_only) for block in found.blocks), key=lambda row: row.number
+    )
+    change = classify_diff(found, noise_model, page_id)
+    if change.title != ChangeCounts():
+        rows.insert(0, ParagraphDiff(BlockAction.CHANGED, True, diff_words(old.title, new.title), TITLE_NUMBER))
+    return DiffReport(
         change,
         tuple(rows),
-        _page(old, ascii_only),
-        _page(new, ascii_only),
-        *_listed(old.links, new.links),
-        *_listed(old.assets, new.assets),
+        _compute_page_signature(old, ascii_only),
+        _compute_page_signature(new, ascii_only),
+        *_list_changes(old.links, new.links),
+        *_list_changes(old.assets, new.assets),
     )
 
 
-def _page(side: Version, ascii_only: bool) -> Weight:
-    return weigh([run for line in side.runs for run in line], K_PAGE, ascii_only=ascii_only)
+def _compute_page_signature(version: ComparableVersion, ascii_only: bool) -> PaperSignature:
+    return compute_paper_signature([run for line in version.font_runs for run in line], K_PAGE, ascii_only=ascii_only)
 
 
-def _listed(old: dict[str, str], new: dict[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _list_changes(old: dict[str, str], new: dict[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """List what came and what went, as it stands on the page; another token or size is no other reference."""
     came, went = (new[key] for key in new.keys() - old), (old[key] for key in old.keys() - new)
     return tuple(sorted(came)[:MAX_LISTED]), tuple(sorted(went)[:MAX_LISTED])
 
 
-def _row(block: Block, old: Version, new: Version, ascii_only: bool) -> Row:
-    before = old.texts[block.old] if block.old >= 0 else ""
-    after = new.texts[block.new] if block.new >= 0 else ""
-    words = pieces(before, after) if block.action in (Action.CHANGED, Action.MOVED) else whole(before, after)
-    return Row(
+def _build_paragraph_diff(
+    block: BlockChange, old: ComparableVersion, new: ComparableVersion, ascii_only: bool
+) -> ParagraphDiff:
+    before = old.block_texts[block.old] if block.old >= 0 else ""
+    after = new.block_texts[block.new] if block.new >= 0 else ""
+    words = (
+        diff_words(before, after)
+        if block.action in (BlockAction.CHANGED, BlockAction.MOVED)
+        else build_replacement(before, after)
+    )
+    return ParagraphDiff(
         block.action,
         block.main,
         words,
         block.new if block.new >= 0 else block.old,
-        weigh(old.runs[block.old], ascii_only=ascii_only) if block.old >= 0 else None,
-        weigh(new.runs[block.new], ascii_only=ascii_only) if block.new >= 0 else None,
-        block.old if block.action is Action.MOVED else None,
+        compute_paper_signature(old.font_runs[block.old], ascii_only=ascii_only) if block.old >= 0 else None,
+        compute_paper_signature(new.font_runs[block.new], ascii_only=ascii_only) if block.new >= 0 else None,
+        block.old if block.action is BlockAction.MOVED else None,
     )

@@ -18,10 +18,10 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn, TextIO, cast
 
-from sanderling.cli.arguments import EXIT_DISK, EXIT_INTERRUPTED, parse_call
-from sanderling.config.redact import hide_typed
+from sanderling.cli.arguments import EXIT_DISK_FULL, EXIT_INTERRUPTED, parse_call
+from sanderling.config.redact import redact_arguments
 from sanderling.errors import SanderlingError
-from sanderling.runtime.memory import modules_stay
+from sanderling.runtime.memory import freeze_loaded_modules
 
 COMMANDS = {
     "crawl": "crawl sites into a collection, or go on where the last crawl stopped",
@@ -33,21 +33,21 @@ COMMANDS = {
     "history": "every visit of a page, with a small plot",
     "sitemap": "write a sitemap of what we know of a site",
     "links": "where a page links to, and who links to it",
-    "like": "pages built like a sample page: among the stored ones, then on the web",
+    "similar": "pages built like a sample page: among the stored ones, then on the web",
     "templates": "the kinds of pages a site is made of",
     "changes": "what changed, of which kind, and how much it matters",
     "diff": "two versions of a page, word by word",
-    "dust": "which parts of URLs make no difference on a site",
+    "url-rules": "which parts of URLs make no difference on a site",
     "search": "find stored pages by their words",
     "serve": "a search page and a window into the crawl, in the browser",
-    "forget": "take pages out of a collection for good, and keep them out",
+    "delete": "take pages out of a collection for good, and keep them out",
     "export": "write the catalogue as JSON lines, CSV or Parquet",
     "verify": "check a collection for damage, and repair what can be repaired",
     "check": "what we would do with a URL, a robots.txt or a page, and why",
     "aliases": "other names of a person, a place, a drug, as the stored pages give them",
-    "migrants": "list, clone, move, pause and dispose of the workers of a running crawl",
+    "workers": "list, clone, move, pause and dispose of the workers of a running crawl",
     "schedule": "how the next worker is chosen, and why the last one won",
-    "host": "obey signed itineraries beside a web server, and send only what is new",
+    "migrant": "obey signed itineraries beside a web server, and send only what is new",
     "publish": "tell crawlers what changed on your own site",
     "experiment": "the published tables again, ours beside theirs",
     "settings": "every setting with its value and where it can be set",
@@ -57,18 +57,18 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; the command this process was started for ends the process."""
-    code = obey(sys.argv[1:] if argv is None else argv)
+    code = run_command(sys.argv[1:] if argv is None else argv)
     if argv is None and threading.active_count() == 1 and not (sys.getprofile() or sys.gettrace()):
-        _leave(code)
+        _exit_fast(code)
     return code
 
 
-def obey(argv: Sequence[str]) -> int:
+def run_command(argv: Sequence[str]) -> int:
     """Run one command; say what went wrong in one sentence and return the exit code that says it too."""
-    ready_streams()
+    prepare_streams()
     code = 0
     try:
-        with modules_stay():
+        with freeze_loaded_modules():
             call, module = parse_call(argv, COMMANDS)
         if hasattr(module, "interrupted") and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, signal.default_int_handler)  # until what was begun listens: as Ctrl-C
@@ -76,28 +76,28 @@ def obey(argv: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except SanderlingError as error:
-        print(f"sanderling: {hide_typed(error, argv)}", file=sys.stderr)
+        print(f"sanderling: {redact_arguments(error, argv)}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        return _interrupted(argv)
+        return _report_interruption(argv)
     except BrokenPipeError:  # somebody closed the pipe (`| head`): that is an answer, not an error
         if not _is_closed(sys.stdout.fileno()):
             raise
-        _let_go()
+        _discard_output()
         return code
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EIO) or error.filename is not None:
             raise
         if error.errno == errno.EIO and _is_closed(sys.stdout.fileno()):
-            _let_go()
+            _discard_output()
             return EXIT_INTERRUPTED
-        _let_go()
+        _discard_output()
         why = "the disk is full" if error.errno == errno.ENOSPC else "the disk fails"
         print(f"sanderling: what was asked for could not be written: {why}", file=sys.stderr)
-        return EXIT_DISK
+        return EXIT_DISK_FULL
 
 
-def _interrupted(argv: Sequence[str]) -> int:
+def _report_interruption(argv: Sequence[str]) -> int:
     """End before anything began; a command whose last word to scripts is how it ended says it now too."""
     if "--json" not in argv:
         return EXIT_INTERRUPTED
@@ -109,7 +109,7 @@ def _interrupted(argv: Sequence[str]) -> int:
     return EXIT_INTERRUPTED
 
 
-def ready_streams() -> None:
+def prepare_streams() -> None:
     """Whatever a terminal cannot show is no error, nor that nobody listens at all."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -117,11 +117,11 @@ def ready_streams() -> None:
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 as long as we live
         elif isinstance(stream, TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")
-    if not isinstance(sys.stderr, Untroubled):
-        sys.stderr = cast(TextIO, Untroubled(sys.stderr))
+    if not isinstance(sys.stderr, LenientStream):
+        sys.stderr = cast(TextIO, LenientStream(sys.stderr))
 
 
-class Untroubled:
+class LenientStream:
     """A stream for what is told beside results: a crawl goes on when its listener left or its log found no room."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -142,7 +142,7 @@ class Untroubled:
         return getattr(self._stream, name)
 
 
-def _leave(code: int) -> NoReturn:
+def _exit_fast(code: int) -> NoReturn:
     """End at once: all is closed, and to take a large house apart object by object would only take time."""
     atexit._run_exitfuncs()
     with suppress(OSError):  # nobody listens any more
@@ -151,13 +151,13 @@ def _leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _is_closed(stream: int) -> bool:
+def _is_closed(descriptor: int) -> bool:
     """Say whether a terminal was closed or a reader left; a disk that fails, or another pipe, gives the same error."""
     ear = select.poll()
-    ear.register(stream, select.POLLOUT)
+    ear.register(descriptor, select.POLLOUT)
     return any(event & (select.POLLERR | select.POLLHUP) for _, event in ear.poll(0))
 
 
-def _let_go() -> None:
+def _discard_output() -> None:
     """Nobody takes our output any more: what is left of it goes nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

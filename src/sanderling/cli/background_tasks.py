@@ -5,41 +5,41 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sanderling.cli.arguments import Call, say
-from sanderling.config.settings import Searching
+from sanderling.cli.arguments import CommandCall, print_message
+from sanderling.config.settings import IndexSettings
 from sanderling.crawl.coordinator import Coordinator
-from sanderling.crawl.stop import Progress
-from sanderling.search.background_indexer import can_index, indexing
+from sanderling.crawl.stop import CrawlProgress
+from sanderling.search.background_indexer import can_index, index_in_background
 
 if TYPE_CHECKING:
     from sanderling.templates.similar.query_fulfillment import Attendant
 
-Start = Callable[[Coordinator], None]
-Tick = Callable[[Progress], None]
+StartHook = Callable[[Coordinator], None]
+TickHook = Callable[[CrawlProgress], None]
 
 
-FEEDBACK = "feedback.db"  # as the search page writes it; reading it loads half the search engine
+FEEDBACK_DATABASE = "feedback.db"  # as the search page writes it; reading it loads half the search engine
 
 
-class Company:
+class BackgroundTasks:
     """Begins to listen to users when there are any."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.crew: Coordinator | None = None
+        self.coordinator: Coordinator | None = None
         self.attendant: Attendant | None = None
 
     def start(self, coordinator: Coordinator) -> None:
         """A crawl begins."""
-        self.crew = coordinator
+        self.coordinator = coordinator
 
-    def tick(self, progress: Progress) -> None:
+    def tick(self, progress: CrawlProgress) -> None:
         """Now and then."""
-        if self.attendant is None and self.crew is not None and (self.folder / FEEDBACK).exists():
+        if self.attendant is None and self.coordinator is not None and (self.folder / FEEDBACK_DATABASE).exists():
             from sanderling.templates.similar.query_fulfillment import Attendant
 
             self.attendant = Attendant(self.folder)
-            self.attendant.start(self.crew)
+            self.attendant.start(self.coordinator)
         if self.attendant is not None:
             self.attendant.tick(progress)
 
@@ -50,22 +50,24 @@ class Company:
 
 
 @contextmanager
-def company(call: Call, start: Start, tick: Tick) -> Iterator[tuple[Start, Tick]]:
+def run_background_tasks(call: CommandCall, start: StartHook, tick: TickHook) -> Iterator[tuple[StartHook, TickHook]]:
     """Give a crawl company; its own hooks come first."""
     if not can_index():
         yield start, tick
         return
-    beside = Company(call.collection)
+    beside = BackgroundTasks(call.collection)
 
     def begin(coordinator: Coordinator) -> None:
         start(coordinator)
         beside.start(coordinator)
 
-    def look(progress: Progress) -> None:
+    def look(progress: CrawlProgress) -> None:
         tick(progress)
         beside.tick(progress)
 
-    with indexing(call.collection, lambda text: say(call, text), call.settings(Searching).index):
+    with index_in_background(
+        call.collection, lambda text: print_message(call, text), call.get_settings(IndexSettings).index
+    ):
         try:
             yield begin, look
         finally:

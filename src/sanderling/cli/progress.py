@@ -6,45 +6,45 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sanderling.cli.arguments import (  # fmt: skip
-    EXIT_DISK,
+    EXIT_BACKED_OFF,
+    EXIT_DISK_FULL,
     EXIT_FORCED,
-    EXIT_HELD,
     EXIT_INTERRUPTED,
     EXIT_OK,
-    EXIT_SIZE,
-    EXIT_TIME,
-    Call,
+    EXIT_SIZE_LIMIT,
+    EXIT_TIME_LIMIT,
+    CommandCall,
     can_draw,
 )
 from sanderling.crawl.coordinator import Coordinator
-from sanderling.crawl.stop import Finish, Progress
+from sanderling.crawl.stop import CrawlProgress, FinishReason
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-LOG_EVERY = 10.0  # seconds between progress lines where there is no terminal
+LOG_INTERVAL_SECONDS = 10.0  # seconds between progress lines where there is no terminal
 
-CODES = {
-    Finish.DONE: EXIT_OK,
-    Finish.LIMIT: EXIT_OK,
-    Finish.TIME: EXIT_TIME,
-    Finish.SIZE: EXIT_SIZE,
-    Finish.INTERRUPTED: EXIT_INTERRUPTED,
-    Finish.FORCED: EXIT_FORCED,
-    Finish.DISK: EXIT_DISK,
-    Finish.HELD: EXIT_HELD,
+EXIT_CODE_BY_FINISH = {
+    FinishReason.DONE: EXIT_OK,
+    FinishReason.PAGE_LIMIT: EXIT_OK,
+    FinishReason.TIME_LIMIT: EXIT_TIME_LIMIT,
+    FinishReason.SIZE_LIMIT: EXIT_SIZE_LIMIT,
+    FinishReason.INTERRUPTED: EXIT_INTERRUPTED,
+    FinishReason.FORCED: EXIT_FORCED,
+    FinishReason.DISK_FULL: EXIT_DISK_FULL,
+    FinishReason.BACKED_OFF: EXIT_BACKED_OFF,
 }
 
 
-class show_progress:
+class ProgressDisplay:
     """A live line in a terminal, a log line now and then elsewhere, nothing with --quiet."""
 
-    def __init__(self, call: Call) -> None:
-        self.silent = call.quiet
-        self.last = 0.0
-        self.bar = live_bar() if can_draw(sys.stderr) and not call.quiet and not call.verbose else None
+    def __init__(self, call: CommandCall) -> None:
+        self.is_silent = call.quiet
+        self.last_logged_at = 0.0
+        self.bar = build_progress_bar() if can_draw(sys.stderr) and not call.quiet and not call.verbose else None
 
-    def __enter__(self) -> Callable[[Progress], None]:
+    def __enter__(self) -> Callable[[CrawlProgress], None]:
         if self.bar is not None:
             self.bar.start()
         return self.show
@@ -53,15 +53,15 @@ class show_progress:
         if self.bar is not None:
             self.bar.stop()
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: CrawlProgress) -> None:
         if self.bar is not None:
-            self.bar.update(self.bar.task_ids[0], description=one_line(progress))
-        elif not self.silent and progress.seconds - self.last >= LOG_EVERY:
-            self.last = progress.seconds
-            print(f"crawled {one_line(progress)}", file=sys.stderr, flush=True)
+            self.bar.update(self.bar.task_ids[0], description=format_progress(progress))
+        elif not self.is_silent and progress.seconds - self.last_logged_at >= LOG_INTERVAL_SECONDS:
+            self.last_logged_at = progress.seconds
+            print(f"crawled {format_progress(progress)}", file=sys.stderr, flush=True)
 
 
-def live_bar() -> "Bar":
+def build_progress_bar() -> "Bar":
     """A line that moves; what draws it is loaded only for a terminal."""
     from rich.console import Console
     from rich.progress import Progress as Bar
@@ -74,27 +74,27 @@ def live_bar() -> "Bar":
     return bar
 
 
-def one_line(progress: Progress) -> str:
+def format_progress(progress: CrawlProgress) -> str:
     """How far we are, in one line."""
     return (
         f"{progress.pages:,} pages ({progress.pages_per_second:.1f}/s), {progress.waiting:,} waiting, "
         f"{progress.failed:,} failed, {progress.skipped:,} skipped, "
-        f"{size_text(progress.bytes)}"
+        f"{format_size(progress.bytes)}"
     )
 
 
-def size_text(count: float) -> str:
+def format_size(byte_count: float) -> str:
     """Bytes as people read them."""
     for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"
+        if byte_count < 1000:
+            return f"{byte_count:.0f} {unit}" if unit == "B" else f"{byte_count:.1f} {unit}"
+        byte_count /= 1000
+    return f"{byte_count:.1f} TB"
 
 
-def warn_of_damage(call: Call, coordinator: Coordinator) -> None:
+def warn_about_damage(call: CommandCall, coordinator: Coordinator) -> None:
     """Print how many pages damaged WARC files have lost; nothing with --quiet."""
-    for line in () if call.quiet else coordinator.house.damage:
+    for line in () if call.quiet else coordinator.context.damage_messages:
         print(f"warning: {line}", file=sys.stderr)
 
 
@@ -102,8 +102,8 @@ def stop_on_signals(coordinator: Coordinator) -> None:
     """First Ctrl-C: finish what is in flight and save; second: at once. Neither loses anything."""
 
     def stop(number: int, _frame: object) -> None:
-        first = coordinator.stopping is None
-        coordinator.stop(Finish.INTERRUPTED)
+        first = coordinator.stop_reason is None
+        coordinator.stop(FinishReason.INTERRUPTED)
         if number == signal.SIGINT and sys.stderr.isatty():
             print(
                 "\nfinishing what is in flight; Ctrl-C again stops at once" if first else "\nstopping", file=sys.stderr

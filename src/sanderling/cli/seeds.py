@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from sanderling.cli.arguments import Call, say
-from sanderling.crawl.request import Request, read_seed
+from sanderling.cli.arguments import CommandCall, print_message
+from sanderling.crawl.request import CrawlRequest, parse_seed
 from sanderling.errors import UsageError
-from sanderling.fetch.address_guard import is_global, literal
-from sanderling.urls.normalize import host_of, hostname
+from sanderling.fetch.address_guard import is_global, parse_ip_literal
+from sanderling.urls.normalize import get_host, get_hostname
 
-BESIDE = re.compile(r"(^|\s)#.*|\t.*")  # no URL has a space in it, or a tab
-CONTACT = re.compile(r"https?://|@")  # in a user agent: it says already where we are to be reached
+SEED_FILE_REMARK = re.compile(r"(^|\s)#.*|\t.*")  # no URL has a space in it, or a tab
+CONTACT_PATTERN = re.compile(r"https?://|@")  # in a user agent: it says already where we are to be reached
 
 
 def read_seed_file(name: str | None) -> list[str]:
@@ -21,22 +21,24 @@ def read_seed_file(name: str | None) -> list[str]:
     if not name:
         return []
     try:
-        text = (_told() if name == "-" else Path(name).read_bytes()).decode("utf-8-sig")
+        text = (_read_stdin() if name == "-" else Path(name).read_bytes()).decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"cannot read the seed file {name}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UsageError(f"the seed file {name} is no text in UTF-8") from None
-    lines = [(number, BESIDE.sub("", line.strip()).strip()) for number, line in enumerate(text.splitlines(), 1)]
+    lines = [
+        (number, SEED_FILE_REMARK.sub("", line.strip()).strip()) for number, line in enumerate(text.splitlines(), 1)
+    ]
     seeds = [(number, line) for number, line in lines if line]
     for number, line in seeds:
         try:
-            read_seed(line)
+            parse_seed(line)
         except UsageError as error:
             raise UsageError(f"{name}, line {number}: {error}") from None
     return [line for _, line in seeds]
 
 
-def _told() -> bytes:
+def _read_stdin() -> bytes:
     """What comes on standard input; nothing, if nobody is there."""
     return b"" if sys.stdin is None else sys.stdin.buffer.read()
 
@@ -47,21 +49,25 @@ def read_seeds(urls: Sequence[str], file: str | None) -> tuple[str, ...]:
     return tuple(chain(*named, read_seed_file(file)))
 
 
-def warn_of_credentials(call: Call, request: Request) -> None:
+def warn_about_credentials(call: CommandCall, request: CrawlRequest) -> None:
     """A password in a URL would travel to places it is not meant for, so it is left out."""
     for seed in request.seeds:
         if "@" in seed.partition("://")[2].partition("/")[0]:
-            say(call, "warning: names and passwords inside URLs are not used; give --basic-auth HOST=USER:PASSWORD")
+            print_message(
+                call, "warning: names and passwords inside URLs are not used; give --basic-auth HOST=USER:PASSWORD"
+            )
             return
 
 
-def warn_without_contact(call: Call, request: Request) -> None:
+def warn_about_missing_contact(call: CommandCall, request: CrawlRequest) -> None:
     """A site owner who is unhappy with a crawl should be able to reach somebody."""
-    if request.politeness.contact or CONTACT.search(request.politeness.user_agent):
+    if request.politeness.contact or CONTACT_PATTERN.search(request.politeness.user_agent):
         return
     for seed in request.seeds:
-        name = hostname(host_of(read_seed(seed).url))
-        address = literal(name)
+        name = get_hostname(get_host(parse_seed(seed).url))
+        address = parse_ip_literal(name)
         if (address is None and name != "localhost") or (address is not None and is_global(address)):
-            say(call, "warning: no --contact is set; give a URL or mail address so that site owners can reach you")
+            print_message(
+                call, "warning: no --contact is set; give a URL or mail address so that site owners can reach you"
+            )
             return

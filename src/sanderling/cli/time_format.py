@@ -2,29 +2,29 @@
 
 from datetime import UTC, datetime
 
-from sanderling.config.loader import duration
+from sanderling.config.loader import parse_duration
 from sanderling.errors import UsageError
 
 
-def iso(at: float) -> str | None:
+def format_iso(at: float) -> str | None:
     """ISO 8601 with zone and microseconds; None for never."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds") if at else None
 
 
-def short(at: float) -> str:
+def format_short(at: float) -> str:
     """For a table: to the second, in UTC."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S") if at else "never"
 
 
-def shorter(stamp: str | None) -> str:
+def shorten_iso(iso_time: str | None) -> str:
     """What `iso` wrote for a script, for a person."""
-    return short(datetime.fromisoformat(stamp).timestamp()) if stamp else short(0.0)
+    return format_short(datetime.fromisoformat(iso_time).timestamp()) if iso_time else format_short(0.0)
 
 
-def moment(text: str, now: float) -> float:
+def parse_time(text: str, now: float) -> float:
     """Read `2026-11-15`, `2026-11-15T08:00:00Z`, or `7d` (ago) as seconds since 1970."""
     try:
-        return now - duration(text)
+        return now - parse_duration(text)
     except ValueError:
         pass
     try:
@@ -36,7 +36,7 @@ def moment(text: str, now: float) -> float:
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
-def as_of(text: str, now: float) -> float:
+def parse_time_inclusive(text: str, now: float) -> float:
     """Read a time as `moment` does, up to its very end: a version seen in that second was there then."""
-    at = moment(text, now)
+    at = parse_time(text, now)
     return at + (1e-6 if "." in text else 1.0 - 1e-6) if ":" in text else at

@@ -15,16 +15,16 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_t
 import msgspec
 from msgspec import Struct
 
-from sanderling.config.settings import AUTO, GROUPS
+from sanderling.config.settings import AUTO_WORKERS, SETTING_GROUPS
 from sanderling.errors import UsageError
 
-ENVIRONMENT = "SANDERLING_"
-RESERVED = frozenset({"suites", "traces", "settings"})  # names in the environment that are no settings
-NO_TEXT = re.compile("[\ud800-\udfff]").search  # what Python makes of bytes that are no UTF-8
+ENVIRONMENT_PREFIX = "SANDERLING_"
+RESERVED_NAMES = frozenset({"suites", "traces", "settings"})  # names in the environment that are no settings
+SURROGATES = re.compile("[\ud800-\udfff]").search  # what Python makes of bytes that are no UTF-8
 
-MOST = 2**53  # the whole numbers below it are exact in every form they are kept in
+MAX_NUMBER = 2**53  # the whole numbers below it are exact in every form they are kept in
 
-ELSEWHERE = {
+SETTING_ALIASES = {
     "accept_regex": "include", "allow": "include", "reject_regex": "exclude", "deny": "exclude",
     "closespider_pagecount": "limit", "max_pages": "limit", "max_requests": "limit", "page_limit": "limit",
     "closespider_timeout": "time_limit", "quota": "size_limit", "scope_type": "scope",
@@ -36,7 +36,7 @@ ELSEWHERE = {
     "download_maxsize": "max_body", "max_size": "max_body", "download_timeout": "timeout",
     "no_check_certificate": "insecure_host", "insecure": "insecure_host",
     "jobdir": "collection", "log_level": "verbose", "stats_filename": "json",
-    "threads": "migrants", "w": "migrants", "workers": "migrants",
+    "threads": "workers", "w": "workers", "migrants": "workers", "via": "migrant",
 }  # fmt: skip
 """What other crawlers call a setting (Scrapy, Browsertrix, Nutch, crawl4ai, wget), and what it is called here."""
 
@@ -58,13 +58,13 @@ class Setting(Struct, frozen=True):
         return "--" + self.name.replace("_", "-")
 
 
-def settings_of(group: type[Struct]) -> list[Setting]:
+def get_group_settings(group: type[Struct]) -> list[Setting]:
     """Read the settings of a group off its fields."""
     hints = get_type_hints(group, include_extras=True)
-    return [_setting(field, hints[field.name]) for field in msgspec.structs.fields(group)]
+    return [_build_setting(field, hints[field.name]) for field in msgspec.structs.fields(group)]
 
 
-def _setting(field: msgspec.structs.FieldInfo, hint: Any) -> Setting:
+def _build_setting(field: msgspec.structs.FieldInfo, hint: Any) -> Setting:
     kind, help_text = "choice", ""
     base, *metas = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     for meta in metas:
@@ -74,132 +74,132 @@ def _setting(field: msgspec.structs.FieldInfo, hint: Any) -> Setting:
     return Setting(field.name, kind, help_text, field.default, choices)
 
 
-def known() -> dict[str, Setting]:
+def load_all_settings() -> dict[str, Setting]:
     """Every setting there is, by name."""
-    return {setting.name: setting for group in GROUPS for setting in settings_of(group)}
+    return {setting.name: setting for group in SETTING_GROUPS for setting in get_group_settings(group)}
 
 
-UNITS = {"": 1, "ms": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
-SIZES = {"": 1, "b": 1, "k": 10**3, "kb": 10**3, "kib": 2**10, "m": 10**6, "mb": 10**6, "mib": 2**20}
-SIZES |= {"g": 10**9, "gb": 10**9, "gib": 2**30, "t": 10**12, "tb": 10**12, "tib": 2**40}
+DURATION_UNITS = {"": 1, "ms": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+SIZE_UNITS = {"": 1, "b": 1, "k": 10**3, "kb": 10**3, "kib": 2**10, "m": 10**6, "mb": 10**6, "mib": 2**20}
+SIZE_UNITS |= {"g": 10**9, "gb": 10**9, "gib": 2**30, "t": 10**12, "tb": 10**12, "tib": 2**40}
 
 
-def _scaled(text: str, units: Mapping[str, float], what: str) -> float:
+def _parse_with_unit(text: str, units: Mapping[str, float], expected: str) -> float:
     match = re.fullmatch(r"\s*+([0-9]*\.[0-9]++|[0-9]++)\s*+([a-zA-Z]*+)\s*+", text)
     if not match or match[2].lower() not in units:
-        raise ValueError(f"{text!r} is no {what}")
-    return _counted(text, float(match[1]) * units[match[2].lower()])
+        raise ValueError(f"{text!r} is no {expected}")
+    return _check_range(text, float(match[1]) * units[match[2].lower()])
 
 
-def _counted(text: str, number: N) -> N:
+def _check_range(text: str, number: N) -> N:
     """Refuse what no clock, no disk and no message between processes could hold."""
-    if number >= MOST:
+    if number >= MAX_NUMBER:
         raise ValueError(f"{text!r} is more than can be counted")
     return number
 
 
-def duration(text: str) -> float:
+def parse_duration(text: str) -> float:
     """Read `90`, `200ms`, `1.5h`, `1h30m` or `2d` as seconds."""
     parts = re.findall(r"(?<![\d.])[\d.]++\s*+[a-zA-Z]++", text)
     if len(parts) > 1 and "".join(parts) == text.strip():
-        return sum(map(duration, parts))
-    return _scaled(text, UNITS, "duration (write 90, 30m, 2h, 1d)")
+        return sum(map(parse_duration, parts))
+    return _parse_with_unit(text, DURATION_UNITS, "duration (write 90, 30m, 2h, 1d)")
 
 
-def size(text: str) -> int:
+def parse_size(text: str) -> int:
     """Read `500MB` or `2GiB` as bytes."""
-    return int(_scaled(text, SIZES, "size (write 1000000, 500MB, 2GiB)"))
+    return int(_parse_with_unit(text, SIZE_UNITS, "size (write 1000000, 500MB, 2GiB)"))
 
 
-def _count(text: str) -> int:
+def _parse_count(text: str) -> int:
     if not re.fullmatch(r"\d+", text.strip()):
         raise ValueError(f"{text!r} is no whole number from 0 on")
-    return _counted(text, int(text))
+    return _check_range(text, int(text))
 
 
-def _share(text: str) -> float:
+def _parse_share(text: str) -> float:
     if not re.fullmatch(r"0*(0|1|0?\.\d{1,9}|1\.0{1,9})", text.strip()):
         raise ValueError(f"{text!r} is no number from 0 to 1")
     return float(text)
 
 
-def _crew(text: str) -> int:
-    return AUTO if text.strip() == "auto" else _count(text)
+def _parse_worker_count(text: str) -> int:
+    return AUTO_WORKERS if text.strip() == "auto" else _parse_count(text)
 
 
-def _switch(text: str) -> bool:
+def _parse_switch(text: str) -> bool:
     if text.lower() not in ("1", "true", "yes", "on", "0", "false", "no", "off"):
         raise ValueError(f"{text!r} is neither true nor false")
     return text.lower() in ("1", "true", "yes", "on")
 
 
-READERS: dict[str, Callable[[str], object]] = {
+VALUE_PARSERS: dict[str, Callable[[str], object]] = {
     "text": str,
-    "count": _count,
-    "crew": _crew,
-    "share": _share,
-    "duration": duration,
-    "size": size,
-    "switch": _switch,
+    "count": _parse_count,
+    "workers": _parse_worker_count,
+    "share": _parse_share,
+    "duration": parse_duration,
+    "size": parse_size,
+    "switch": _parse_switch,
     "texts": lambda text: tuple(part for part in text.split("\n") if part),
 }
 
 
-def read_value(setting: Setting, raw: object, where: str) -> object:
+def parse_value(setting: Setting, raw: object, source: str) -> object:
     """Turn what a flag, the environment or a file said into a value, or say what is wrong with it."""
-    named = where if where.startswith(("--", ENVIRONMENT)) else f"{where}: {setting.name}"
+    named = source if source.startswith(("--", ENVIRONMENT_PREFIX)) else f"{source}: {setting.name}"
     many = [str(item) for item in raw if item != ""] if isinstance(raw, list | tuple) else [str(raw)]
-    if any(map(NO_TEXT, many)):
+    if any(map(SURROGATES, many)):
         raise UsageError(f"{named}: what was given is no text in UTF-8")  # it may be a password: it is not shown
     if setting.kind == "texts" and isinstance(raw, list | tuple):
         return tuple(many)
     text = str(raw).lower() if isinstance(raw, bool) else str(raw)
     if setting.choices:
         if text not in setting.choices:
-            raise UsageError(f"{where}: {setting.name} is one of {', '.join(setting.choices)}, not {text!r}")
+            raise UsageError(f"{source}: {setting.name} is one of {', '.join(setting.choices)}, not {text!r}")
         return text
     try:
-        return READERS[setting.kind](text)
+        return VALUE_PARSERS[setting.kind](text)
     except ValueError as error:
         raise UsageError(f"{named}: {error}") from None
 
 
-def nearest(name: str, names: Sequence[str]) -> str:
+def suggest_or_list_names(name: str, names: Sequence[str]) -> str:
     """The known name that looks most like this one, as a hint; all of them if none does."""
-    return alike(name, names) or f"; there are {', '.join(sorted(names))}"
+    return suggest_name(name, names) or f"; there are {', '.join(sorted(names))}"
 
 
-def alike(name: str, names: Sequence[str]) -> str:
+def suggest_name(name: str, names: Sequence[str]) -> str:
     """The known name that looks most like this one, as a hint; empty if none does. Dashes make no flags alike.
 
     What other crawlers call it goes before what it looks like.
     """
     bare = {known.lstrip("-"): known for known in names}
     typed = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.lstrip("-")).replace("-", "_").lower()
-    here = ELSEWHERE.get(typed, typed)
+    here = SETTING_ALIASES.get(typed, typed)
     if meant := bare.get(here) or bare.get(here.replace("_", "-")):
         return f"; did you mean {meant}?"
     close = difflib.get_close_matches(name.lstrip("-"), bare, n=1, cutoff=0.5)
     return f"; did you mean {bare[close[0]]}?" if close else ""
 
 
-def gather(
+def read_settings(
     flags: Mapping[str, object], environ: Mapping[str, str] | None = None, file: Path | None = None
 ) -> dict[str, object]:
     """Everything that was set, by name: defaults are not in it."""
-    settings = known()
+    settings = load_all_settings()
     found: dict[str, object] = {}
-    for name, raw, where in (*_from_file(file), *_from_environment(os.environ if environ is None else environ)):
+    for name, raw, where in (*_read_file(file), *_read_environment(os.environ if environ is None else environ)):
         if name not in settings:
-            raise UsageError(f"{where}: there is no setting {name!r}{nearest(name, list(settings))}")
-        found[name] = read_value(settings[name], raw, where)
+            raise UsageError(f"{where}: there is no setting {name!r}{suggest_or_list_names(name, list(settings))}")
+        found[name] = parse_value(settings[name], raw, where)
     for name, raw in flags.items():
         if raw is not None and name in settings:
-            found[name] = read_value(settings[name], raw, settings[name].flag)
+            found[name] = parse_value(settings[name], raw, settings[name].flag)
     return found
 
 
-def _from_file(file: Path | None) -> list[tuple[str, object, str]]:
+def _read_file(file: Path | None) -> list[tuple[str, object, str]]:
     if file is None:
         return []
     import tomllib  # most commands have no such file
@@ -213,12 +213,12 @@ def _from_file(file: Path | None) -> list[tuple[str, object, str]]:
     return [(key.replace("-", "_"), value, str(file)) for key, value in content.items()]
 
 
-def _from_environment(environ: Mapping[str, str]) -> list[tuple[str, object, str]]:
-    names = {key: key.removeprefix(ENVIRONMENT).lower() for key in environ if key.startswith(ENVIRONMENT)}
-    return [(name, environ[key], key) for key, name in names.items() if name not in RESERVED]
+def _read_environment(environ: Mapping[str, str]) -> list[tuple[str, object, str]]:
+    names = {key: key.removeprefix(ENVIRONMENT_PREFIX).lower() for key in environ if key.startswith(ENVIRONMENT_PREFIX)}
+    return [(name, environ[key], key) for key, name in names.items() if name not in RESERVED_NAMES]
 
 
-def group_from(group: type[G], found: Mapping[str, object]) -> G:
+def build_group(group: type[G], values: Mapping[str, object]) -> G:
     """One room's settings out of everything that was set."""
     names = {field.name for field in msgspec.structs.fields(group)}
-    return group(**{name: value for name, value in found.items() if name in names})
+    return group(**{name: value for name, value in values.items() if name in names})

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-AUTO = -1  # migrants: as many as there is work for
+AUTO_WORKERS = -1  # migrants: as many as there is work for
 
 Text = Annotated[str, Meta(extra={"kind": "text"})]
 Count = Annotated[int, Meta(extra={"kind": "count"})]
@@ -15,11 +15,11 @@ Seconds = Annotated[float, Meta(extra={"kind": "duration"})]
 Bytes = Annotated[int, Meta(extra={"kind": "size"})]
 Switch = Annotated[bool, Meta(extra={"kind": "switch"})]
 Share = Annotated[float, Meta(extra={"kind": "share"})]
-Crew = Annotated[int, Meta(extra={"kind": "crew"})]
+WorkerCount = Annotated[int, Meta(extra={"kind": "workers"})]
 Texts = Annotated[tuple[str, ...], Meta(extra={"kind": "texts"})]
 
 
-class Scope(Struct, frozen=True):
+class ScopeSettings(Struct, frozen=True):
     """Which URLs belong to the crawl."""
 
     scope: Annotated[
@@ -31,7 +31,7 @@ class Scope(Struct, frozen=True):
     exclude: Annotated[Texts, Meta(description="no URLs that match this regular expression (repeatable)")] = ()
 
 
-class Limits(Struct, frozen=True):
+class LimitSettings(Struct, frozen=True):
     """When to stop."""
 
     depth: Annotated[Text, Meta(description="links from the seeds: a number, or poisson:10 (-1: no limit)")] = "-1"
@@ -44,7 +44,7 @@ class Limits(Struct, frozen=True):
     size_limit: Annotated[Bytes, Meta(description="bytes to download, e.g. 500MB (0: no limit)")] = 0
 
 
-class Order(Struct, frozen=True):
+class OrderingSettings(Struct, frozen=True):
     """Which page first."""
 
     order: Annotated[
@@ -55,7 +55,7 @@ class Order(Struct, frozen=True):
     access_log: Annotated[Texts, Meta(description="access log of the site, for --order popularity (repeatable)")] = ()
 
 
-class Politeness(Struct, frozen=True):
+class PolitenessSettings(Struct, frozen=True):
     """How gently to knock."""
 
     delay: Annotated[Seconds, Meta(description="between two requests to one host (default 1)")] = 1.0
@@ -68,7 +68,7 @@ class Politeness(Struct, frozen=True):
     ] = ()
 
 
-class Fetching(Struct, frozen=True):
+class HttpSettings(Struct, frozen=True):
     """How to talk to servers."""
 
     allow_private: Annotated[Switch, Meta(description="allow loopback, private and other non-global addresses")] = False
@@ -87,10 +87,10 @@ class Fetching(Struct, frozen=True):
     ] = False
 
 
-class Workers(Struct, frozen=True):
+class WorkerSettings(Struct, frozen=True):
     """Who does the work."""
 
-    migrants: Annotated[Crew, Meta(description="worker processes, or auto (default: one per core)")] = 0
+    workers: Annotated[WorkerCount, Meta(description="worker processes, or auto (default: one per core)")] = 0
     engine: Annotated[
         Literal["processes", "ray"], Meta(description="where migrants live: on this machine, or on a Ray cluster")
     ] = "processes"
@@ -104,16 +104,18 @@ class Workers(Struct, frozen=True):
         Seconds, Meta(description="how long a silent worker keeps its URLs (default 2m, at least 10s)")
     ] = 120.0
     park: Annotated[Texts, Meta(description="folder of a crawl whose workers rest meanwhile (repeatable)")] = ()
-    via: Annotated[Texts, Meta(description="host beside the web server, https://host:8443 (repeatable)")] = ()
-    key: Annotated[Text, Meta(description="file with our private key for --via (see sanderling host keygen)")] = ""
-    via_ca: Annotated[Text, Meta(description="certificates to trust for --via (default: the system's)")] = ""
-    via_check: Annotated[
+    migrant: Annotated[Texts, Meta(description="host beside the web server, https://host:8443 (repeatable)")] = ()
+    key: Annotated[
+        Text, Meta(description="file with our private key for --migrant (see sanderling migrant keygen)")
+    ] = ""
+    migrant_ca: Annotated[Text, Meta(description="certificates to trust for --migrant (default: the system's)")] = ""
+    migrant_check: Annotated[
         Count,
         Meta(description="fetch one in so many pages that a host calls unchanged from here; 0: none (default 200)"),
     ] = 200
 
 
-class Memory(Struct, frozen=True):
+class UrlCacheSettings(Struct, frozen=True):
     """What is kept in memory."""
 
     url_cache: Annotated[
@@ -123,7 +125,7 @@ class Memory(Struct, frozen=True):
     url_cache_size: Annotated[Count, Meta(description="known URLs in it (default 120000, about 20 MB)")] = 120_000
 
 
-class Scheduling(Struct, frozen=True):
+class AssignmentSettings(Struct, frozen=True):
     """Who gets the next URLs."""
 
     schedule: Annotated[
@@ -132,10 +134,10 @@ class Scheduling(Struct, frozen=True):
     ] = "ahp"
     criteria: Annotated[Texts, Meta(description="what ahp judges by, best in the settings file (repeatable)")] = ()
     sets: Annotated[Texts, Meta(description="workers of their own for pages due hourly, daily ... (repeatable)")] = ()
-    judgements: Annotated[Texts, Meta(description='one row of its matrix, "1 1/3 5" (repeatable)')] = ()
+    judgments: Annotated[Texts, Meta(description='one row of its matrix, "1 1/3 5" (repeatable)')] = ()
 
 
-class Revisit(Struct, frozen=True):
+class RevisitSettings(Struct, frozen=True):
     """When to come back."""
 
     policy: Annotated[Text, Meta(description="how the next visit of a page is chosen (default learned)")] = "learned"
@@ -145,7 +147,7 @@ class Revisit(Struct, frozen=True):
     ] = 0.0
 
 
-class Searching(Struct, frozen=True):
+class IndexSettings(Struct, frozen=True):
     """What a crawl does for search."""
 
     index: Annotated[
@@ -153,7 +155,7 @@ class Searching(Struct, frozen=True):
     ] = True
 
 
-class Watching(Struct, frozen=True):
+class ComparisonSettings(Struct, frozen=True):
     """What of a page counts when versions are compared."""
 
     ignore: Annotated[Texts, Meta(description="CSS selector of parts that do not count (repeatable)")] = ()
@@ -162,24 +164,24 @@ class Watching(Struct, frozen=True):
     watch_text: Annotated[Texts, Meta(description="regular expression of lines that alone count (repeatable)")] = ()
 
 
-class Keeping(Struct, frozen=True):
+class CollectionSettings(Struct, frozen=True):
     """Where things are kept."""
 
     collection: Annotated[Text, Meta(description="folder of the collection, -C for short")] = "collection"
 
 
-GROUPS: list[type[Struct]] = [
-    Scope,
-    Limits,
-    Order,
-    Politeness,
-    Fetching,
-    Workers,
-    Memory,
-    Scheduling,
-    Revisit,
-    Searching,
-    Watching,
-    Keeping,
+SETTING_GROUPS: list[type[Struct]] = [
+    ScopeSettings,
+    LimitSettings,
+    OrderingSettings,
+    PolitenessSettings,
+    HttpSettings,
+    WorkerSettings,
+    UrlCacheSettings,
+    AssignmentSettings,
+    RevisitSettings,
+    IndexSettings,
+    ComparisonSettings,
+    CollectionSettings,
 ]
 """Every group of settings; a room that has its own adds it here."""

@@ -7,11 +7,17 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-LONGEST = 80  # characters of a line that may be one of these
-OTHERS, HELPFUL, ANSWER, SHARE, NETWORK = "others", "helpful", "answer", "share", "network"
-CALL, CONTENTS, WAY = "call", "contents", "way"
-PHRASES = {
-    OTHERS: """
+MAX_PHRASE_LENGTH = 80  # characters of a line that may be one of these
+RELATED_LINKS, FEEDBACK_PROMPT, FEEDBACK_ANSWER, SHARE_BUTTON, SOCIAL_NETWORK = (
+    "others",
+    "helpful",
+    "answer",
+    "share",
+    "network",
+)
+CALL_TO_ACTION, TABLE_OF_CONTENTS, NAVIGATION = "call", "contents", "way"
+PHRASES_BY_KIND = {
+    RELATED_LINKS: """
         related articles|related article|related posts|related post|related stories|related content|related topics|
         related pages|related reading|related news|related links|related resources|related questions|related guides|
         related information|related help topics|you may also like|you might also like|you may also be interested in|
@@ -78,7 +84,7 @@ PHRASES = {
         مواضيع ذات صلة|اقرأ أيضا|קראו גם|
         מאמרים קשורים|บทความที่เกี่ยวข้อง|bài viết liên quan|artikel terkait|baca juga
     """,
-    HELPFUL: """
+    FEEDBACK_PROMPT: """
         was this helpful|was this article helpful|was this page helpful|was this information helpful|
         was this answer helpful|was this content helpful|was this useful|was this page useful|
         was this article useful|is this helpful|is this page helpful|is this page useful|is this article helpful|
@@ -133,7 +139,7 @@ PHRASES = {
         這篇文章對您有幫助嗎|這篇文章有幫助嗎|此頁面對您有幫助嗎|이 문서가 도움이 되었습니까|
         도움이 되었나요|이 페이지가 도움이 되었나요|هل كان هذا المقال مفيدا|هل كانت هذه المقالة مفيدة
     """,
-    ANSWER: """
+    FEEDBACK_ANSWER: """
         yes|no|yes no|somewhat|helpful|not helpful|give feedback|send feedback|give us feedback|leave feedback|
         share your feedback|send feedback about this page|feedback on this page|report a problem with this page|
         help us improve this page|help us improve|how can we improve this page|how can we improve it|
@@ -148,7 +154,7 @@ PHRASES = {
         tack|tak for din feedback|kyllä|ei|ano|ne|evet|hayır|да|нет|спасибо|так|ні|はい|いいえ|送信|是|否|提交|예|
         아니요|نعم|لا
     """,
-    SHARE: """
+    SHARE_BUTTON: """
         share|share this|share this article|share this page|share this post|share this story|share this content|
         share article|share page|share via|share on|share with friends|share link|share options|
         copy link|copy url|copy the link|copy link to clipboard|
@@ -182,7 +188,7 @@ PHRASES = {
         打印本页|返回顶部|回到顶部|複製連結|列印|回到頁首|返回頂部|공유|공유하기|링크 복사|인쇄|맨 위로|
         مشاركة|نسخ الرابط|طباعة|שיתוף|הדפסה|แชร์|พิมพ์|chia sẻ|bagikan
     """,
-    CALL: """
+    CALL_TO_ACTION: """
         get started|get started now|get started free|get started for free|get started today|sign up|sign up now|
         sign up free|sign up for free|sign up today|join now|join us|join free|join for free|join today|register now|
         create account|create an account|create free account|create your account|create a free account|
@@ -205,7 +211,7 @@ PHRASES = {
         подписаться|無料で始める|無料登録|今すぐ登録|会員登録|新規登録|无料试用|免费试用|立即注册|免费注册|立即開始|
         免費試用|立即註冊|무료로 시작하기|회원가입|무료 체험
     """,
-    CONTENTS: """
+    TABLE_OF_CONTENTS: """
         contents|table of contents|on this page|in this article|in this page|in this section|in this guide|
         page contents|jump to|jump to section|sections|inhalt|inhaltsverzeichnis|auf dieser seite|in diesem artikel|
         sommaire|table des matières|sur cette page|dans cet article|contenido|contenidos|índice|tabla de contenido|
@@ -216,72 +222,80 @@ PHRASES = {
         на этой странице|зміст|目次|このページの内容|この記事の内容|目录|本页内容|目錄|本頁內容|목차|이 페이지의 내용
     """,
 }
-AHEAD = """
+RELATED_LINKS_PREFIXES = """
     more from|more in|more about|other articles|more stories from|latest from|popular in|mehr von|mehr aus|
     weitere artikel|plus darticles|autres articles|más de|más artículos|otros artículos|altri articoli|
     altro da|mais de|outros artigos|    meer van|meer uit|więcej z|mer från|mere fra|mer fra|еще по теме|другие статьи
 """
-NETWORKS = """
+NETWORK_PHRASES = """
     facebook|facebook messenger|messenger|twitter|x|linkedin|whatsapp|telegram|reddit|pinterest|tumblr|xing|
     bluesky|mastodon|threads|line|pocket|flipboard|viber|vk|vkontakte|weibo|wechat|weixin|kakaotalk|hacker news|
     shares|post|save|top|merken|del|dela|jaa|tisk|copied|email|mail|courriel|correo|correo electrónico|posta|sms|rss|
     on|auf|sur|en|su|via|by|par|per|opens in a new tab|
     opens in a new window|open in new window|open in new tab|opens in new window|opens in new tab|new window
 """
-NO_LETTERS = bytes(set(range(128)) - set(b"abcdefghijklmnopqrstuvwxyz\n"))
-SYMBOLS = re.compile(
+NON_LETTER_BYTES = bytes(set(range(128)) - set(b"abcdefghijklmnopqrstuvwxyz\n"))
+replace_symbols = re.compile(
     rb"\xc2[\x80-\xbf]|\xe2[\x80-\xbf][\x80-\xbf]|\xe3\x80[\x80-\x82]|\xef\xbc[\x80-\x8f\x9a-\xa0]|\xef\xb8\x8f|"
     rb"\xf0\x9f[\x80-\xbf][\x80-\xbf]"
 ).sub  # punctuation, arrows and small pictures
 
 
-def letters_of(lines: Sequence[str]) -> list[bytes]:
+def compute_phrase_keys(lines: Sequence[str]) -> list[bytes]:
     """Leave nothing of some lines but their letters, small ones."""
-    raw = "\n".join(lines).lower().encode("utf-8", "replace").translate(None, NO_LETTERS)
-    return (raw if raw.isascii() else SYMBOLS(b"", raw)).split(b"\n") if lines else []
+    raw = "\n".join(lines).lower().encode("utf-8", "replace").translate(None, NON_LETTER_BYTES)
+    return (raw if raw.isascii() else replace_symbols(b"", raw)).split(b"\n") if lines else []
 
 
-def _listed(phrases: str) -> list[bytes]:
-    return letters_of([phrase for phrase in " ".join(phrases.split()).split("|") if phrase.strip()])
+def _parse_phrases(phrases: str) -> list[bytes]:
+    return compute_phrase_keys([phrase for phrase in " ".join(phrases.split()).split("|") if phrase.strip()])
 
 
-WAYS = tuple(
-    _listed("""
+NAVIGATION_PREFIX_KEYS = tuple(
+    _parse_phrases("""
         home|start|accueil|inicio|início|strona główna|hem|hjem|forside|etusivu|domů|главная|ホーム|首页|首頁|홈|
         next|prev|weiter|nächste|zurück|vorherige|suivant|précédent|siguiente|anterior|successiv|precedente|próxim|
         volgende|vorige|następn|poprzedni|nästa|föregående|следующая|предыдущая|次へ|次の|前へ|前の|下一|上一
     """)
 )  # the first word of a way down from the front page, or on to the next one
-KNOWN = {key: sort for sort, phrases in reversed(PHRASES.items()) for key in _listed(phrases)}
-ANNOUNCED = tuple(_listed(AHEAD))
+KIND_BY_PHRASE_KEY = {
+    key: sort for sort, phrases in reversed(PHRASES_BY_KIND.items()) for key in _parse_phrases(phrases)
+}
+RELATED_LINKS_PREFIX_KEYS = tuple(_parse_phrases(RELATED_LINKS_PREFIXES))
 
 
-def _any(*phrases: str) -> bytes:
+def _build_alternation(*phrases: str) -> bytes:
     """Write a pattern of these phrases, the longest first."""
-    keys = sorted({key for some in phrases for key in _listed(some)}, key=len, reverse=True)
+    keys = sorted({key for some in phrases for key in _parse_phrases(some)}, key=len, reverse=True)
     return b"(?>" + b"|".join(map(re.escape, keys)) + b")"
 
 
-ASKED = re.compile(_any(PHRASES[HELPFUL]) + _any(PHRASES[ANSWER]) + b"++").fullmatch  # with the answers on one line
-SHARED = re.compile(_any(PHRASES[SHARE], NETWORKS) + b"++").fullmatch
-IS_SURE = re.compile(_any(PHRASES[SHARE])).search  # some of it offers to share
-STARTS = {key[:2] for some in (PHRASES[HELPFUL], PHRASES[SHARE], NETWORKS) for key in _listed(some)}
-STARTS |= {key[:2] for key in WAYS} | {b"x%c" % letter for letter in range(256)}
+is_feedback_row = re.compile(
+    _build_alternation(PHRASES_BY_KIND[FEEDBACK_PROMPT]) + _build_alternation(PHRASES_BY_KIND[FEEDBACK_ANSWER]) + b"++"
+).fullmatch  # with the answers on one line
+is_share_row = re.compile(_build_alternation(PHRASES_BY_KIND[SHARE_BUTTON], NETWORK_PHRASES) + b"++").fullmatch
+has_share_phrase = re.compile(_build_alternation(PHRASES_BY_KIND[SHARE_BUTTON])).search  # some of it offers to share
+PHRASE_KEY_PREFIXES = {
+    key[:2]
+    for some in (PHRASES_BY_KIND[FEEDBACK_PROMPT], PHRASES_BY_KIND[SHARE_BUTTON], NETWORK_PHRASES)
+    for key in _parse_phrases(some)
+}
+PHRASE_KEY_PREFIXES |= {key[:2] for key in NAVIGATION_PREFIX_KEYS} | {b"x%c" % letter for letter in range(256)}
 """The first two letters of lines of links that may tell what they are."""
 
 
 @lru_cache(maxsize=4_096)  # menus are the same on every page
-def sort_of_links(key: bytes, is_bare: bool) -> str | None:
+def classify_link_line(key: bytes, is_link_only: bool) -> str | None:
     """Say what a line with links tells that has several phrases in a row, given its letters; None for text."""
-    if ASKED(key):
-        return HELPFUL
-    if key.startswith(WAYS):
-        return WAY
-    if not is_bare or not SHARED(key):
+    if is_feedback_row(key):
+        return FEEDBACK_PROMPT
+    if key.startswith(NAVIGATION_PREFIX_KEYS):
+        return NAVIGATION
+    if not is_link_only or not is_share_row(key):
         return None
-    return SHARE if IS_SURE(key) else NETWORK
+    return SHARE_BUTTON if has_share_phrase(key) else SOCIAL_NETWORK
 
 
-def sort_of(line: str) -> str | None:
+def classify_phrase(line: str) -> str | None:
     """Say what a line tells by its words alone; None for what is nothing but text."""
-    return KNOWN.get(letters_of([line])[0]) if 0 < len(line) <= LONGEST else None
+    return KIND_BY_PHRASE_KEY.get(compute_phrase_keys([line])[0]) if 0 < len(line) <= MAX_PHRASE_LENGTH else None

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import compress
 
-LONGEST = 400  # characters of such a line; running text is judged as a whole
-DOCUMENT = (
+MAX_LINE_LENGTH = 400  # characters of such a line; running text is judged as a whole
+DOCUMENT_WORDS = (
     r"polic(?:y|ies)|terms|agreement|statement|privacy notice|guidelines|rules|richtlinien?|"
     r"datenschutz\w*|nutzungsbedingungen|geschäftsbedingungen|agb|politique|conditions|política|términos|"
     r"condiciones|informativa|termini|condizioni|termos|beleid|voorwaarden|verklaring"
 )
-REPLACED = (
+REPLACEMENT_WORDS = (
     r"effective|tak(?:es?|ing) effect|(?:comes?|coming|go(?:es)?) (?:in)?to (?:force|effect)|will (?:apply|change|be)|"
     r"updat\w+|chang\w+|revis\w+|replac\w+|amend\w+|new version|previous version|"
     r"gültig|gilt|gelten|in kraft|änder\w+|geändert\w*|aktualisier\w+|neue fassung|"
@@ -21,10 +21,10 @@ REPLACED = (
     r"entrar\w* en vigor|actualiz\w+|nueva versión|entr\w+ in vigore|aggiorn\w+|nuova versione|"
     r"entrar\w* em vigor|atualiz\w+|nova versão|van kracht|gewijzigd|bijgewerkt"
 )
-has_document = re.compile(rf"\b(?:{DOCUMENT})\b").search
-has_replacement = re.compile(rf"\b(?:{REPLACED})\b").search
+has_document = re.compile(rf"\b(?:{DOCUMENT_WORDS})\b").search
+has_replacement = re.compile(rf"\b(?:{REPLACEMENT_WORDS})\b").search
 has_date = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b").search
-STREETS = (
+POSTAL_ADDRESS = (
     r"\b\d{1,5}[a-z]?,?\s+(?:[\w.'’-]+\s+){1,4}?(?:street|st\.|avenue|ave\b|road|rd\b|boulevard|blvd|lane|drive|"
     r"square|plaza|court|parkway|highway|quay|terrace)"
     r"|\b\w+(?:straße|strasse|str\.|gasse|allee|platz)\s*\d{1,4}\b|\b\w+\s(?:straße|strasse|str\.|allee|platz)\s*\d{1,4}\b"
@@ -32,35 +32,35 @@ STREETS = (
     r"|\b(?:calle|avenida|via|viale|piazza|rua|plaza|laan|straat)\s[^\d\n]{2,40},?\s*\d{1,4}\b"
     r"|\bp\.?\s?o\.?\s?box\s+\d+|\bpostfach\s+\d"
 )
-is_posted = re.compile(STREETS).search
-MAILED = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+").search
+has_postal_address = re.compile(POSTAL_ADDRESS).search
+has_email_address = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+").search
 
 
-def is_notice(line: str) -> bool:
+def is_policy_notice(line: str) -> bool:
     """Return whether a line announces, with a date, another version of a document such as a policy."""
-    if len(line) > LONGEST or has_date(line) is None:
+    if len(line) > MAX_LINE_LENGTH or has_date(line) is None:
         return False
     small = line.lower()
     return has_document(small) is not None and has_replacement(small) is not None
 
 
-def is_address(line: str) -> bool:
+def has_address(line: str) -> bool:
     """Return whether a line has an e-mail address or names a street or a post-office box."""
-    if len(line) > LONGEST or not ("@" in line or any(map(str.isdigit, line))):
+    if len(line) > MAX_LINE_LENGTH or not ("@" in line or any(map(str.isdigit, line))):
         return False
-    return MAILED(line) is not None or is_posted(line.lower()) is not None
+    return has_email_address(line) is not None or has_postal_address(line.lower()) is not None
 
 
-def matters_anywhere(line: str) -> bool:
+def is_content_anywhere(line: str) -> bool:
     """Return whether a line may be main content for its words alone."""
-    return is_address(line) or is_notice(line)
+    return has_address(line) or is_policy_notice(line)
 
 
-def find_notices(lines: Sequence[str], places: Iterable[int]) -> list[int]:
+def find_policy_notices(lines: Sequence[str], line_indexes: Iterable[int]) -> list[int]:
     """Return those of some places whose lines announce another version of a document."""
-    return [place for place in places if is_notice(lines[place])]
+    return [place for place in line_indexes if is_policy_notice(lines[place])]
 
 
-def find_addresses(lines: Sequence[str], candidates: bytes | bytearray) -> list[int]:
+def find_addresses(lines: Sequence[str], candidate_mask: bytes | bytearray) -> list[int]:
     """Return the candidate lines that have an address."""
-    return [place for place in compress(range(len(lines)), candidates) if is_address(lines[place])]
+    return [place for place in compress(range(len(lines)), candidate_mask) if has_address(lines[place])]

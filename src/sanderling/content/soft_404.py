@@ -9,11 +9,11 @@ from enum import StrEnum
 from functools import cache
 
 from sanderling.html.parser import Document
-from sanderling.html.text import text
+from sanderling.html.text import render_text
 
-SHORT = 200  # words: a page that says "not found" and more than this says something else too
+MAX_NOTICE_WORDS = 200  # words: a page that says "not found" and more than this says something else too
 # Each kind of notice by the words that must be in a text for it to be one: nearly all pages have none of them.
-MISSING_PAGE = {
+NOT_FOUND_PHRASES = {
     "404": r"\berror\W{0,3}404\b|\b404\W{0,5}(error|not found|page)\b",
     "found": r"\b(page|file|document|article|site)\b.{0,20}\b(not|cannot be|could not be) found\b|\bnot found\b",
     "no longer": r"\bno longer (exists|available)\b",
@@ -23,7 +23,7 @@ MISSING_PAGE = {
     "non trouvée": r"\bpage non trouvée\b",
     "no encontrada": r"\bpágina no encontrada\b",
 }
-DOWN = {
+DOWNTIME_PHRASES = {
     "maintenance": r"\b(under|for|scheduled|site|system|server|planned|en) maintenance\b|\bmaintenance mode\b",
     "down": r"\bsystem (is )?down\b|\b(temporarily|currently) down\b",
     "unavailable": r"\b(temporarily|currently|service|service is) unavailable\b",
@@ -37,7 +37,7 @@ DOWN = {
     "メンテナンス中": r"メンテナンス中",
     "维护中": r"维护中",
 }
-BROKEN = {
+ERROR_PHRASES = {
     "error occurred": r"\berror occurred\b",
     "error has occurred": r"\berror has occurred\b",
     "went wrong": r"\bsomething went wrong\b",
@@ -56,7 +56,7 @@ BROKEN = {
     "エラーが発生": r"エラーが発生",
     "发生错误": r"发生错误",
 }
-ASKED = {
+CHALLENGE_PHRASES = {
     "just a moment": r"^\W*just a moment\b",
     "attention required": r"^\W*attention required\b",
     "checking your browser": r"\bchecking your browser\b",
@@ -73,7 +73,7 @@ ASKED = {
     "de continuer": r"^\W*avant de continuer\b",
     "de continuar": r"^\W*antes de continuar\b",
 }
-LOGIN = {
+LOGIN_PHRASES = {
     "sign": r"\bsign[ -]?in\b",
     "log": r"\blog[ -]?in\b|\binloggen\b|\blogga in\b",
     "subscribe to": r"\bsubscribe to continue\b",
@@ -86,30 +86,34 @@ LOGIN = {
     "ログイン": r"ログイン",
     "登录": r"登录",
 }
-SIGNS = re.compile("|".join({**MISSING_PAGE, **DOWN, **BROKEN, **ASKED, **LOGIN}))
+NOTICE_HINTS = re.compile(
+    "|".join({**NOT_FOUND_PHRASES, **DOWNTIME_PHRASES, **ERROR_PHRASES, **CHALLENGE_PHRASES, **LOGIN_PHRASES})
+)
 
 
-def _any_of(*notices: dict[str, str], first: str = "") -> str:
-    every = [pattern for kinds in notices for pattern in kinds.values()]
+def _join_patterns(*phrase_groups: dict[str, str], first: str = "") -> str:
+    every = [pattern for kinds in phrase_groups for pattern in kinds.values()]
     return "|".join([first, *every] if first else every)
 
 
-MISSING = _any_of(MISSING_PAGE)
-MISSING_TITLE = _any_of(MISSING_PAGE, first=r"^\W*404\b")
-HIDING = _any_of(DOWN, BROKEN, ASKED)
-ASKING_WHO = _any_of(LOGIN)
-PARKED = (
+NOT_FOUND_PATTERN = _join_patterns(NOT_FOUND_PHRASES)
+NOT_FOUND_TITLE_PATTERN = _join_patterns(NOT_FOUND_PHRASES, first=r"^\W*404\b")
+OUTAGE_PATTERN = _join_patterns(DOWNTIME_PHRASES, ERROR_PHRASES, CHALLENGE_PHRASES)
+LOGIN_PATTERN = _join_patterns(LOGIN_PHRASES)
+PARKED_DOMAIN_PATTERN = (
     r"\bdomain (name )?(is|may be|could be) (for sale|parked|available for purchase)\b|\bbuy this domain\b"
     r"|\bthis domain (has expired|is parked)\b|\bparked (free|domain)\b|\bdomain parking\b"
     r"|\bhugedomains\b|\bsedo ?domain parking\b"
 )
-FATAL = r"^\s*(php )?(fatal|parse) error\s*:\s"  # all that is left of a page of PHP
-SHOWN = rb"<(?:script|img|svg|picture|i?frame|object|embed|video|audio|canvas|input|meta[^>]{1,200}refresh)\b"
-PASSWORD = 'input[type="password" i]'
-LONGEST = 4000  # characters of so few words
+PHP_ERROR_PATTERN = r"^\s*(php )?(fatal|parse) error\s*:\s"  # all that is left of a page of PHP
+VISIBLE_ELEMENT_PATTERN = (
+    rb"<(?:script|img|svg|picture|i?frame|object|embed|video|audio|canvas|input|meta[^>]{1,200}refresh)\b"
+)
+PASSWORD_FIELD = 'input[type="password" i]'
+MAX_NOTICE_LENGTH = 4000  # characters of so few words
 
 
-class Pretence(StrEnum):
+class SoftErrorKind(StrEnum):
     """What a page only pretends."""
 
     SOFT_404 = "soft_404"
@@ -117,66 +121,72 @@ class Pretence(StrEnum):
     OUTAGE = "outage"
 
 
-def pretence(title: str, words: str) -> Pretence | None:
+def classify_text(title: str, text: str) -> SoftErrorKind | None:
     """Say what a page pretends; None for one that is what it seems. Only short pages are suspected."""
-    if not is_short(words):
+    if not is_short_text(text):
         return None
-    if _says(PARKED, title) or _says(PARKED, words):
-        return Pretence.PARKED
-    return Pretence.SOFT_404 if _says(MISSING_TITLE, title) and _says(MISSING, words) else None
+    if _matches(PARKED_DOMAIN_PATTERN, title) or _matches(PARKED_DOMAIN_PATTERN, text):
+        return SoftErrorKind.PARKED
+    return (
+        SoftErrorKind.SOFT_404
+        if _matches(NOT_FOUND_TITLE_PATTERN, title) and _matches(NOT_FOUND_PATTERN, text)
+        else None
+    )
 
 
-def pretended(tree: Document, letters: str, body: bytes | None = None) -> Pretence | None:
+def detect_soft_error(tree: Document, raw_text: str, body: bytes | None = None) -> SoftErrorKind | None:
     """The same of a parsed page with these readable letters; nearly all pages are passed over at a glance.
 
     `body`: what was sent, if it was something else before; letters cost the tree its scripts.
     """
-    if len(letters) > LONGEST:
+    if len(raw_text) > MAX_NOTICE_LENGTH:
         return None
     found, head = tree.find("title"), tree.find("h1")
     title = found.text if found is not None else ""
     heads = (title, head.text if head is not None else "")
-    hinted = _hints(heads)
-    if (hinted and _says(MISSING_TITLE, title)) or "domain" in letters.lower():
-        said = pretence(title, text(tree))
+    hinted = _has_notice_hint(heads)
+    if (hinted and _matches(NOT_FOUND_TITLE_PATTERN, title)) or "domain" in raw_text.lower():
+        said = classify_text(title, render_text(tree))
         if said is not None:
             return said
-    is_notice = hinted and (any(_says(HIDING, head) for head in heads) or _asks_who(tree, heads))
-    is_nothing = body is not None and (_is_blank(tree, letters, heads[0], body) or _says(FATAL, letters))
-    return Pretence.OUTAGE if is_notice or is_nothing else None
+    is_notice = hinted and (any(_matches(OUTAGE_PATTERN, head) for head in heads) or _is_login_page(tree, heads))
+    is_nothing = body is not None and (
+        _is_blank_page(tree, raw_text, heads[0], body) or _matches(PHP_ERROR_PATTERN, raw_text)
+    )
+    return SoftErrorKind.OUTAGE if is_notice or is_nothing else None
 
 
-def _is_blank(tree: Document, letters: str, title: str, body: bytes) -> bool:
+def _is_blank_page(tree: Document, raw_text: str, title: str, body: bytes) -> bool:
     """Say whether nothing is there but a title: no words, and nothing that could show or fetch some."""
-    if len(letters.strip()) > len(title) or re.search(SHOWN, body, re.IGNORECASE):
+    if len(raw_text.strip()) > len(title) or re.search(VISIBLE_ELEMENT_PATTERN, body, re.IGNORECASE):
         return False
-    return not text(tree).strip()
+    return not render_text(tree).strip()
 
 
-def may_pretend(heads: tuple[str, str], letters: str) -> bool:
+def may_be_soft_error(headings: tuple[str, str], raw_text: str) -> bool:
     """Say whether a short page with this title and heading has to be looked at; nearly none has."""
-    return _hints(heads) or "domain" in letters.lower()
+    return _has_notice_hint(headings) or "domain" in raw_text.lower()
 
 
-def _hints(heads: tuple[str, str]) -> bool:
-    return SIGNS.search("\n".join(heads).lower()) is not None
+def _has_notice_hint(headings: tuple[str, str]) -> bool:
+    return NOTICE_HINTS.search("\n".join(headings).lower()) is not None
 
 
-def _asks_who(tree: Document, heads: tuple[str, str]) -> bool:
+def _is_login_page(tree: Document, headings: tuple[str, str]) -> bool:
     """Say whether a page is headed as a login and has a field for a password."""
-    return any(_says(ASKING_WHO, head) for head in heads) and tree.select_one(PASSWORD) is not None
+    return any(_matches(LOGIN_PATTERN, head) for head in headings) and tree.select_one(PASSWORD_FIELD) is not None
 
 
-def is_short(words: str) -> bool:
+def is_short_text(text: str) -> bool:
     """Are there so few words that a notice may be all there is?"""
-    return len(words) <= LONGEST and len(words.split(None, SHORT)) <= SHORT
+    return len(text) <= MAX_NOTICE_LENGTH and len(text.split(None, MAX_NOTICE_WORDS)) <= MAX_NOTICE_WORDS
 
 
-def _says(notices: str, words: str) -> bool:
-    return _made(notices).search(words) is not None
+def _matches(pattern: str, text: str) -> bool:
+    return _compile_pattern(pattern).search(text) is not None
 
 
 @cache
-def _made(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     """Make a pattern when it is first asked for: most crawls need one or none of them."""
     return re.compile(pattern, re.IGNORECASE)

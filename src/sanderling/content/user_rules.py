@@ -11,7 +11,7 @@ from xxhash import xxh3_64_intdigest
 from sanderling.errors import UsageError
 
 
-class Attention(Struct, frozen=True, dict=True):
+class UserRules(Struct, frozen=True, dict=True):
     """CSS selectors and regular expressions; watching anything makes all the rest furniture."""
 
     ignore: tuple[str, ...] = ()
@@ -20,40 +20,40 @@ class Attention(Struct, frozen=True, dict=True):
     watch_text: tuple[str, ...] = ()
 
     @cached_property
-    def number(self) -> int:
+    def rules_hash(self) -> int:
         """Tell one attention from another: marks made under two of them cannot be compared."""
-        return xxh3_64_intdigest(msgpack.encode(self)) if self != EVERYTHING else 0
+        return xxh3_64_intdigest(msgpack.encode(self)) if self != NO_USER_RULES else 0
 
     @cached_property
-    def ignored(self) -> Pattern[str] | None:
+    def ignore_pattern(self) -> Pattern[str] | None:
         """One expression for all ignored text; None for none."""
         return re.compile("|".join(f"(?:{part})" for part in self.ignore_text)) if self.ignore_text else None
 
     @cached_property
-    def watched(self) -> Pattern[str] | None:
+    def watch_pattern(self) -> Pattern[str] | None:
         """One expression for all watched text; None for none."""
         return re.compile("|".join(f"(?:{part})" for part in self.watch_text)) if self.watch_text else None
 
     @property
-    def is_narrow(self) -> bool:
+    def is_watch_only(self) -> bool:
         """Say whether only watched parts count."""
         return bool(self.watch or self.watch_text)
 
 
-EVERYTHING = Attention()
+NO_USER_RULES = UserRules()
 
 
-def check(attention: Attention) -> Attention:
+def validate_user_rules(user_rules: UserRules) -> UserRules:
     """Refuse a selector or an expression that cannot be, and say which."""
     blank = turbohtml.parse("")
-    for selector in (*attention.ignore, *attention.watch):
+    for selector in (*user_rules.ignore, *user_rules.watch):
         try:
             blank.select(selector)
         except ValueError as error:
             raise UsageError(f"{selector!r} is no CSS selector: {error}") from None
-    for pattern in (*attention.ignore_text, *attention.watch_text):
+    for pattern in (*user_rules.ignore_text, *user_rules.watch_text):
         try:
             re.compile(pattern)
         except re.error as error:
             raise UsageError(f"{pattern!r} is no regular expression: {error}") from None
-    return attention
+    return user_rules

@@ -5,73 +5,77 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from sanderling.changes.change_store import Ledger
-from sanderling.crawl.stages.redirect_loops import Rounds
-from sanderling.crawl.stages.resources import Uses
-from sanderling.db.connection import Connection, rows_of
-from sanderling.dedup.near_duplicates import Pairing
-from sanderling.frontier.eviction import Keeper
-from sanderling.frontier.hosts import Hosts
-from sanderling.frontier.ordering.ordering_registry import DEFAULT
+from sanderling.changes.change_store import ChangeStore
+from sanderling.crawl.stages.redirect_loops import RedirectLoops
+from sanderling.crawl.stages.resources import PageResources
+from sanderling.db.connection import Connection, select_by_ids
+from sanderling.dedup.near_duplicates import IncrementalPairing
+from sanderling.frontier.eviction import CollectionLimit
+from sanderling.frontier.hosts import HostStore
+from sanderling.frontier.ordering.ordering_registry import DEFAULT_ORDERING
 from sanderling.frontier.ordering.protocol import Ordering
-from sanderling.frontier.queue import Queue
-from sanderling.frontier.url_filter import Judge
-from sanderling.frontier.url_store import Book
-from sanderling.models import Source
-from sanderling.revisit.change_lists import Lists
-from sanderling.revisit.notice_clusters import Notices
-from sanderling.revisit.schedule import Diary
-from sanderling.revisit.sitemap_schedule import Maps
-from sanderling.revisit.tvi_files import Sides
-from sanderling.storage.catalog import Catalogue
+from sanderling.frontier.queue import UrlQueue
+from sanderling.frontier.url_filter import UrlFilter
+from sanderling.frontier.url_store import UrlStore
+from sanderling.models import UrlSource
+from sanderling.revisit.change_lists import ChangeLists
+from sanderling.revisit.notice_clusters import NoticeClusters
+from sanderling.revisit.schedule import RevisitSchedule
+from sanderling.revisit.sitemap_schedule import SitemapSchedule
+from sanderling.revisit.tvi_files import TviFiles
+from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.crawl_log import CrawlLog
-from sanderling.storage.link_graph import Graph
-from sanderling.storage.sitemap_hints import Hints
+from sanderling.storage.link_graph import LinkGraph
+from sanderling.storage.sitemap_hints import SitemapHintStore
 from sanderling.warc.archive import Archive
-from sanderling.warc.cdxj_index import Index
-from sanderling.warc.remote import Offsite
+from sanderling.warc.cdxj_index import CdxjIndex
+from sanderling.warc.remote import RemoteArchive
 
-MAPS_FIRST = -1e9  # rank: sitemaps and feeds are read before the pages of their host
+SITEMAP_RANK = -1e9  # rank: sitemaps and feeds are read before the pages of their host
 
 
-class House(Struct):
+class CrawlContext(Struct):
     """What is open while a crawl runs; handed from one step to the next."""
 
     db: Connection
-    book: Book
-    queue: Queue
-    hosts: Hosts
-    judge: Judge
-    order: Ordering
-    hints: Hints
-    ledger: Ledger
-    diary: Diary
-    lists: Lists
-    maps: Maps
-    sides: Sides
-    notices: Notices
-    rounds: Rounds
-    catalogue: Catalogue
-    pairing: Pairing
-    graph: Graph
+    url_store: UrlStore
+    queue: UrlQueue
+    hosts: HostStore
+    url_filter: UrlFilter
+    ordering: Ordering
+    sitemap_hints: SitemapHintStore
+    change_store: ChangeStore
+    revisit_schedule: RevisitSchedule
+    change_lists: ChangeLists
+    sitemap_schedule: SitemapSchedule
+    tvi_files: TviFiles
+    notice_clusters: NoticeClusters
+    redirect_loops: RedirectLoops
+    catalog: PageCatalog
+    near_duplicates: IncrementalPairing
+    link_graph: LinkGraph
     archive: Archive
-    captures: Index
-    log: CrawlLog
-    offsite: Offsite | None  # where full WARC files go, if not here
+    cdxj_index: CdxjIndex
+    crawl_log: CrawlLog
+    remote_archive: RemoteArchive | None  # where full WARC files go, if not here
     session: int
-    retries: int
+    max_retries: int
     backoff_seconds: float
-    counts: Counter[str]
-    agent: str = "sanderling"  # what robots.txt calls us
-    use_maps: bool = True  # look for sitemaps and feeds
-    uses: Uses | None = None  # visit what pages use too
-    order_name: str = DEFAULT
-    keeper: Keeper | None = None  # of a collection of limited size
-    rereads: dict[int, int] = {}  # pages whose bytes changed and whose words did not, with the visit before
-    is_ahead: bool = False  # a batch was taken back from the disk, and memory still holds what was learned from it
-    learned: int = 0  # pages since waiting URLs were last moved by what was learned
-    damage: list[str] = []  # what damaged WARC files have lost, a sentence for each
-    write_back: Callable[[], None] = lambda: None  # has the log of the database emptied, and does not wait for that
+    stats: Counter[str]
+    agent_token: str = "sanderling"  # what robots.txt calls us
+    use_sitemaps: bool = True  # look for sitemaps and feeds
+    page_resources: PageResources | None = None  # visit what pages use too
+    ordering_name: str = DEFAULT_ORDERING
+    collection_limit: CollectionLimit | None = None  # of a collection of limited size
+    same_text_pages: dict[int, int] = {}  # pages whose bytes changed and whose words did not, with the visit before
+    is_memory_ahead: bool = (
+        False  # a batch was taken back from the disk, and memory still holds what was learned from it
+    )
+    pages_since_rerank: int = 0  # pages since waiting URLs were last moved by what was learned
+    damage_messages: list[str] = []  # what damaged WARC files have lost, a sentence for each
+    start_checkpoint: Callable[[], None] = lambda: (
+        None
+    )  # has the log of the database emptied, and does not wait for that
 
 
 class UrlRow(Struct, frozen=True):
@@ -80,17 +84,17 @@ class UrlRow(Struct, frozen=True):
     depth: int
     hops: int
     attempts: int
-    via: int
-    wire: str
+    referrer_id: int
+    request_url: str
     source: str = ""
 
     @property
     def is_seed(self) -> bool:
         """Was it named by a person, or is it where a named one leads?"""
-        return self.source == Source.SEED or (self.depth == 0 and self.source == Source.REDIRECT)
+        return self.source == UrlSource.SEED or (self.depth == 0 and self.source == UrlSource.REDIRECT)
 
 
-def url_rows(db: Connection, ids: Sequence[int]) -> dict[int, UrlRow]:
+def load_url_rows(db: Connection, ids: Sequence[int]) -> dict[int, UrlRow]:
     """What the book says of these URLs."""
     asked = "SELECT id, depth, hops, attempts, via, wire, source FROM urls WHERE id IN ({})"
-    return {row[0]: UrlRow(*row[1:]) for row in rows_of(db, asked, ids)}
+    return {row[0]: UrlRow(*row[1:]) for row in select_by_ids(db, asked, ids)}

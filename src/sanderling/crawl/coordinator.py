@@ -11,47 +11,47 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
 
-from sanderling.clock import Clock, Steady, real
-from sanderling.crawl.context import House
-from sanderling.crawl.dispatch import UNBOUNDED, Errands
-from sanderling.crawl.host_dns import Naming
-from sanderling.crawl.result_batch import BATCH_SECONDS, Intake
-from sanderling.crawl.stop import Bounds, Finish, Progress
-from sanderling.db.connection import transaction, undo
+from sanderling.clock import Clock, MonotonicClock, system_clock
+from sanderling.crawl.context import CrawlContext
+from sanderling.crawl.dispatch import NO_LIMIT, Dispatcher
+from sanderling.crawl.host_dns import HostResolver
+from sanderling.crawl.result_batch import BATCH_SECONDS, ResultBatcher
+from sanderling.crawl.stop import CrawlLimits, CrawlProgress, FinishReason
+from sanderling.db.connection import rollback, transaction
 from sanderling.errors import DiskFull
-from sanderling.fetch.dns import Resolver
+from sanderling.fetch.dns import DnsResolver
 from sanderling.fetch.fetch_settings import MAX_LATENCY_DELAY
-from sanderling.models import Host, Itinerary, Outcome, Parcel, State, Vitals
+from sanderling.models import FetchBatch, Heartbeat, Host, Outcome, UrlState, WorkerReport
 from sanderling.storage.signal_log import Signal
-from sanderling.workers.admin import Desk
-from sanderling.workers.assignment.ahp_strategy import Ahp
-from sanderling.workers.assignment.report import Report, report
-from sanderling.workers.assignment.roster import Roster
-from sanderling.workers.control import Control
-from sanderling.workers.local import Lost
-from sanderling.workers.manager import Crew
+from sanderling.workers.admin import WorkerAdmin
+from sanderling.workers.assignment.ahp_strategy import AhpStrategy
+from sanderling.workers.assignment.report import AssignmentReport, build_report
+from sanderling.workers.assignment.worker_assignment import WorkerAssignment
+from sanderling.workers.control import ControlChannel
+from sanderling.workers.local import WorkerLost
+from sanderling.workers.manager import WorkerPool
 
 IDLE_SECONDS = 0.25
-STOP_SECONDS = 20.0  # patience with what is in flight when stopping
+STOP_GRACE_SECONDS = 20.0  # patience with what is in flight when stopping
 TICK_SECONDS = 0.5
-LEAST_DISK = 50_000_000  # bytes that must stay free
-LONGEST_WAIT = 600.0  # seconds; a host that wants longer is left to the next run
-LOOK_SECONDS = 0.1  # between two looks at questions to the crawl
-LOST_LIMIT = 50  # migrants that die one after the other: something is wrong with us
+MIN_FREE_DISK_BYTES = 50_000_000  # bytes that must stay free
+MAX_WAIT_SECONDS = 600.0  # seconds; a host that wants longer is left to the next run
+ADMIN_POLL_SECONDS = 0.1  # between two looks at questions to the crawl
+MAX_CONSECUTIVE_LOSSES = 50  # migrants that die one after the other: something is wrong with us
 
 
-class Engine(Protocol):
+class WorkerEngine(Protocol):
     """Where migrants live, as the coordinator sees it."""
 
-    def create(self, name: str = "", place: str = "") -> str: ...
-    def dispose(self, migrant: str) -> None: ...
-    def places(self) -> list[str]: ...
-    def where(self, migrant: str) -> str: ...
-    def migrants(self) -> list[str]: ...
-    def send(self, migrant: str, itinerary: Itinerary) -> None: ...
-    def abandon(self, migrant: str, host: Host | None = None) -> None: ...
-    def receive(self, timeout: float) -> Sequence[Parcel | Lost]: ...
-    def vitals(self, migrant: str) -> Vitals | None: ...
+    def create_worker(self, name: str = "", place: str = "") -> str: ...
+    def dispose_worker(self, worker: str) -> None: ...
+    def list_places(self) -> list[str]: ...
+    def get_location(self, worker: str) -> str: ...
+    def list_workers(self) -> list[str]: ...
+    def send_batch(self, worker: str, batch: FetchBatch) -> None: ...
+    def cancel_tasks(self, worker: str, host: Host | None = None) -> None: ...
+    def receive_reports(self, timeout: float) -> Sequence[WorkerReport | WorkerLost]: ...
+    def get_heartbeat(self, worker: str) -> Heartbeat | None: ...
     def close(self) -> None: ...
 
 
@@ -59,291 +59,311 @@ class Coordinator:
     """Runs one crawl over an open house."""
 
     def __init__(
-        self, house: House, engine: Engine, resolver: Resolver, bounds: Bounds, *, migrants: int, allow_private: bool,
-        folder: Path, roster: Roster | None = None, clock: Clock = real,
-    ) -> None:  # fmt: skip
-        self.house = house
+        self,
+        context: CrawlContext,
+        engine: WorkerEngine,
+        resolver: DnsResolver,
+        limits: CrawlLimits,
+        *,
+        worker_count: int,
+        allow_private: bool,
+        folder: Path,
+        assignment: WorkerAssignment | None = None,
+        clock: Clock = system_clock,
+    ) -> None:
+        self.context = context
         self.engine = engine
-        self.bounds = bounds
-        self.wanted = migrants
+        self.limits = limits
+        self.worker_count = worker_count
         self.folder = folder
         self.clock = clock
-        self.roster = roster or Roster(Ahp())
-        self.roster.clock = Steady(clock)  # or who speaks after it was set back would seem silent
-        self.naming = Naming(house, resolver, allow_private=allow_private, clock=clock)
-        self.errands = Errands(house, engine, self.roster, self._room, self._pages_done, clock)
-        self.intake = Intake(house, clock)
-        self.crew = Crew(engine, self.roster, folder, self._release, clock=clock)
-        self.control = Control(folder)
-        self.desk = Desk(self.control, self.crew, self._schedule)
-        self.refill: Callable[[float], int] | None = None  # queues what has become due since; says how many
-        self.stay = False  # a service: wait for what becomes due next
-        self.stopping: Finish | None = None
-        self.stop_at = 0.0
-        self.forced = False
-        self.called_back = False  # all know that we are stopping
-        self.trouble = ""  # the sentence for a person, when something of this machine ended the crawl
-        self.started = time.monotonic()
-        self.earlier = 0  # pages of this session from earlier runs
-        self.losses = 0
-        self.next_look = 0.0
-        self.listened_at = 0.0
-        self.shown = 0.0  # by the clock, the last time we looked
-        self.posts: tuple[str, ...] = ()  # places that get a migrant of their own
-        self.last_schedule: Report = {}
-        self.cpu_then = time.process_time()
+        self.assignment = assignment or WorkerAssignment(AhpStrategy())
+        self.assignment.clock = MonotonicClock(clock)  # or who speaks after it was set back would seem silent
+        self.host_resolver = HostResolver(context, resolver, allow_private=allow_private, clock=clock)
+        self.dispatcher = Dispatcher(
+            context, engine, self.assignment, self._count_remaining_pages, self._count_visited_pages, clock
+        )
+        self.result_batcher = ResultBatcher(context, clock)
+        self.worker_pool = WorkerPool(engine, self.assignment, folder, self._requeue_worker_leases, clock=clock)
+        self.control = ControlChannel(folder)
+        self.admin = WorkerAdmin(self.control, self.worker_pool, self._build_assignment_report)
+        self.queue_due_pages: Callable[[float], int] | None = None  # queues what has become due since; says how many
+        self.is_continuous = False  # a service: wait for what becomes due next
+        self.stop_reason: FinishReason | None = None
+        self.stop_requested_at = 0.0
+        self.is_forced = False
+        self.has_cancelled_all = False  # all know that we are stopping
+        self.error_message = ""  # the sentence for a person, when something of this machine ended the crawl
+        self.started_at = time.monotonic()
+        self.earlier_page_count = 0  # pages of this session from earlier runs
+        self.consecutive_losses = 0
+        self.next_admin_poll = 0.0
+        self.last_receive_at = 0.0
+        self.last_clock_time = 0.0  # by the clock, the last time we looked
+        self.migrant_places: tuple[str, ...] = ()  # places that get a migrant of their own
+        self.last_assignment_report: AssignmentReport = {}
+        self.cpu_seconds_at_start = time.process_time()
 
-    def run(self, on_tick: Callable[[Progress], None] | None = None) -> Finish:
+    def run(self, on_tick: Callable[[CrawlProgress], None] | None = None) -> FinishReason:
         """Crawl until there is nothing left or a reason to stop."""
         pool = ThreadPoolExecutor(8, thread_name_prefix="dns")
         next_tick = 0.0
         try:
             self.control.open()
-            self.crew.remember()
-            for _ in range(self.wanted):
-                self.crew.create()
-            for place in self.posts:
-                self.crew.create(place)
-            while (finish := self._finish()) is None:
-                self._listen()
-                self._commit_if_due()
-                self._look_after_crew()
-                if self.stopping is None:
-                    self.naming.look_up(pool)
-                    if not self._must_hear_first():
-                        self.errands.hand_out()
+            self.worker_pool.load_parked()
+            for _ in range(self.worker_count):
+                self.worker_pool.create()
+            for place in self.migrant_places:
+                self.worker_pool.create(place)
+            while (finish := self._find_finish_reason()) is None:
+                self._receive_reports()
+                self._store_if_due()
+                self._supervise_workers()
+                if self.stop_reason is None:
+                    self.host_resolver.resolve_hosts(pool)
+                    if not self._must_store_first():
+                        self.dispatcher.dispatch_batches()
                 if time.monotonic() >= next_tick:
                     next_tick = time.monotonic() + TICK_SECONDS
                     if on_tick:
-                        on_tick(self.progress())
+                        on_tick(self.get_progress())
                     if self._is_disk_low():
-                        return Finish.DISK
-                    if self.stay and self.stopping is None:
-                        self._refill()
-            self._commit()
+                        return FinishReason.DISK_FULL
+                    if self.is_continuous and self.stop_reason is None:
+                        self._refill_queue()
+            self._commit_results()
             if on_tick:
-                on_tick(self.progress())
+                on_tick(self.get_progress())
             return finish
         except DiskFull as error:
-            undo(self.house.db)
-            self.house.is_ahead = True
-            self.house.archive.take_back(self.house.catalogue.committed())
-            self.trouble = str(error)
-            return Finish.DISK
+            rollback(self.context.db)
+            self.context.is_memory_ahead = True
+            self.context.archive.discard_uncommitted(self.context.catalog.load_committed_lengths())
+            self.error_message = str(error)
+            return FinishReason.DISK_FULL
         finally:
-            self.last_schedule = self._schedule()
+            self.last_assignment_report = self._build_assignment_report()
             self.engine.close()
-            self.crew.end()
+            self.worker_pool.close()
             self.control.close()
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def stop(self, why: Finish) -> None:
+    def stop(self, reason: FinishReason) -> None:
         """Finish what is in flight, then end; a second call does not wait.
 
         A signal may say so amid anything, also amid a word to a migrant: so this only takes note, and the turn obeys.
         """
-        if self.stopping is not None:
-            self.forced = True
+        if self.stop_reason is not None:
+            self.is_forced = True
             return
-        self.stop_at = time.monotonic()
-        self.stopping = why
+        self.stop_requested_at = time.monotonic()
+        self.stop_reason = reason
 
     # One turn
 
-    def _patience(self) -> float:
-        if (patience := self.intake.patience()) is not None:
+    def _compute_wait_seconds(self) -> float:
+        if (patience := self.result_batcher.compute_wait_seconds()) is not None:
             return patience
-        if self.roster.outstanding or self.naming.resolving:
+        if self.assignment.outstanding_tasks or self.host_resolver.pending_lookups:
             return BATCH_SECONDS
-        opening = self.house.hosts.next_opening() if self.roster.able() else None
+        opening = self.context.hosts.get_next_ready_time() if self.assignment.list_available() else None
         return IDLE_SECONDS if opening is None else min(IDLE_SECONDS, max(0.0, opening - self.clock()))
 
-    def _listen(self) -> None:
+    def _receive_reports(self) -> None:
         """Take in what came; who has spoken by now is not silent."""
-        patience, self.listened_at = self._patience(), self.roster.clock()
-        self._take_in(self.engine.receive(patience))
+        patience, self.last_receive_at = self._compute_wait_seconds(), self.assignment.clock()
+        self._handle_messages(self.engine.receive_reports(patience))
 
-    def _heed_clock(self) -> None:
+    def _handle_clock_change(self) -> None:
         """Where the clock was set back, let nobody wait for what it showed before."""
-        now, before = self.clock(), self.shown
-        self.shown = now
+        now, before = self.clock(), self.last_clock_time
+        self.last_clock_time = now
         if now < before:
-            with transaction(self.house.db):
-                rest = max(MAX_LATENCY_DELAY, self.house.queue.pace.delay_seconds)
-                self.house.hosts.set_back(now, before - now, rest)
+            with transaction(self.context.db):
+                rest = max(MAX_LATENCY_DELAY, self.context.queue.politeness.delay_seconds)
+                self.context.hosts.shift_clock(now, before - now, rest)
 
-    def _take_in(self, news: Sequence[Parcel | Lost]) -> None:
-        for item in news:
-            if isinstance(item, Lost):
-                self._lost(item.migrant)
+    def _handle_messages(self, messages: Sequence[WorkerReport | WorkerLost]) -> None:
+        for item in messages:
+            if isinstance(item, WorkerLost):
+                self._handle_lost_worker(item.worker)
                 continue
-            if item.vitals is not None:
-                self.house.queue.renew(item.migrant, self.clock())
-                self.roster.hear(item.vitals)
-            if item.begins:
-                self.house.queue.alone[item.migrant] = item.begins
-            self.house.log.signal(Signal.DONE, len(item.visits), item.migrant)
+            if item.heartbeat is not None:
+                self.context.queue.renew_leases(item.worker, self.clock())
+                self.assignment.record_heartbeat(item.heartbeat)
+            if item.suspect_token:
+                self.context.queue.isolated_tokens[item.worker] = item.suspect_token
+            self.context.crawl_log.record_signal(Signal.DONE, len(item.visits), item.worker)
             if item.visits or item.robots:
-                self._call_back(self.intake.add(item))
-                self.roster.take_back(item.migrant, item.visits)
+                self._cancel_rate_limited(self.result_batcher.add(item))
+                self.assignment.record_visits(item.worker, item.visits)
 
-    def _lost(self, migrant: str) -> None:
+    def _handle_lost_worker(self, worker: str) -> None:
         """A migrant died: what it brought is stored, what it held goes back, another takes its place."""
-        if migrant not in self.roster.members:
+        if worker not in self.assignment.workers:
             return
-        place = self.crew.register.find(migrant).place
-        returned = 0 if self.roster.members[migrant].spoke else self._take_from(migrant)
-        returned += self.crew.lose(migrant)
-        self.house.log.note(f"migrant {migrant} was lost; {returned} leases returned")
-        self.losses += 1
-        if self.losses > LOST_LIMIT:
-            self.trouble = f"{self.losses} migrants died one after the other; the last was {migrant}"
-            self.house.log.note(self.trouble)
-            self.stop(Finish.INTERRUPTED)
-        elif self.stopping is None:
-            self.crew.create(place)
+        place = self.worker_pool.registry.get(worker).place
+        returned = 0 if self.assignment.workers[worker].has_reported else self._release_unstarted_leases(worker)
+        returned += self.worker_pool.remove_lost(worker)
+        self.context.crawl_log.write_message(f"migrant {worker} was lost; {returned} leases returned")
+        self.consecutive_losses += 1
+        if self.consecutive_losses > MAX_CONSECUTIVE_LOSSES:
+            self.error_message = f"{self.consecutive_losses} migrants died one after the other; the last was {worker}"
+            self.context.crawl_log.write_message(self.error_message)
+            self.stop(FinishReason.INTERRUPTED)
+        elif self.stop_reason is None:
+            self.worker_pool.create(place)
 
-    def _release(self, migrant: str) -> int:
+    def _requeue_worker_leases(self, worker: str) -> int:
         """Store what it brought, give back what it holds; a page that kills migrants again and again is given up."""
-        self._commit()
-        with transaction(self.house.db):
-            returned, given_up = self.house.queue.lose(migrant)
-            self._drop_given_up()
-        self.house.counts["lost"] += given_up
+        self._commit_results()
+        with transaction(self.context.db):
+            returned, given_up = self.context.queue.release_after_crash(worker)
+            self._drop_urls_of_failed_hosts()
+        self.context.stats["lost"] += given_up
         return returned
 
-    def _take_from(self, migrant: str) -> int:
+    def _release_unstarted_leases(self, worker: str) -> int:
         """Give back what one holds who never began: no page is to blame for that."""
-        with transaction(self.house.db):
-            returned = self.house.queue.release(migrant)
-            self._drop_given_up()
+        with transaction(self.context.db):
+            returned = self.context.queue.release_leases(worker)
+            self._drop_urls_of_failed_hosts()
         return returned
 
-    def _drop_given_up(self) -> bool:
+    def _drop_urls_of_failed_hosts(self) -> bool:
         """End queued URLs of hosts that were given up meanwhile, and count them; False: there were none."""
-        dropped = self.house.hosts.drop_given_up()
-        self.house.counts["lost"] += dropped.get(State.FAILED, 0)
-        self.house.counts["passed_over"] += dropped.get(State.SKIPPED, 0)
+        dropped = self.context.hosts.drop_urls_of_failed_hosts()
+        self.context.stats["lost"] += dropped.get(UrlState.FAILED, 0)
+        self.context.stats["passed_over"] += dropped.get(UrlState.SKIPPED, 0)
         return bool(dropped)
 
-    def _look_after_crew(self) -> None:
+    def _supervise_workers(self) -> None:
         """Notice who is silent, complete moves, answer questions, grow or shrink."""
-        for member in self.roster.miss(self.house.queue.pace.term_seconds, self.listened_at):
-            returned = self._release(member.id)
-            self.engine.abandon(member.id)  # what it was sent and has not read yet must not be fetched by two
-            self.house.log.note(f"migrant {member.id} is silent; {returned} leases returned")
-            if self.stopping is None and all(other.silent for other in self.roster.members.values()):
-                self.crew.create(self.crew.register.find(member.id).place)  # somebody must go on
-        self.crew.settle()
-        if time.monotonic() < self.next_look:
+        for member in self.assignment.mark_silent_workers(
+            self.context.queue.politeness.lease_seconds, self.last_receive_at
+        ):
+            returned = self._requeue_worker_leases(member.id)
+            self.engine.cancel_tasks(member.id)  # what it was sent and has not read yet must not be fetched by two
+            self.context.crawl_log.write_message(f"migrant {member.id} is silent; {returned} leases returned")
+            if self.stop_reason is None and all(other.is_silent for other in self.assignment.workers.values()):
+                self.worker_pool.create(self.worker_pool.registry.get(member.id).place)  # somebody must go on
+        self.worker_pool.complete_transitions()
+        if time.monotonic() < self.next_admin_poll:
             return
-        self.next_look = time.monotonic() + LOOK_SECONDS
-        self.desk.serve()
-        if self.crew.most and self.stopping is None:
-            self.crew.adjust(self.house.queue.waiting(), self.house.queue.pace.shared)
+        self.next_admin_poll = time.monotonic() + ADMIN_POLL_SECONDS
+        self.admin.handle_commands()
+        if self.worker_pool.max_workers and self.stop_reason is None:
+            self.worker_pool.resize(self.context.queue.count_queued(), self.context.queue.politeness.allows_sharing)
 
-    def _schedule(self) -> Report:
-        return report(self.roster, time.process_time() - self.cpu_then)
+    def _build_assignment_report(self) -> AssignmentReport:
+        return build_report(self.assignment, time.process_time() - self.cpu_seconds_at_start)
 
-    def _commit_if_due(self) -> None:
-        if self.intake.is_due(self.roster.outstanding):
-            if self.stopping is None and self.errands.may_go_ahead(self.intake.parcels):
-                self.errands.hand_out()  # who has little left is at work while we store
-            self._store()
+    def _store_if_due(self) -> None:
+        if self.result_batcher.is_due(self.assignment.outstanding_tasks):
+            if self.stop_reason is None and self.dispatcher.can_dispatch_early(self.result_batcher.reports):
+                self.dispatcher.dispatch_batches()  # who has little left is at work while we store
+            self._store_results()
 
-    def _must_hear_first(self) -> bool:
+    def _must_store_first(self) -> bool:
         """Does what waits to be stored say what may be asked for next, or what is best asked for?"""
-        return bool(self.intake.complaints or (self.intake.parcels and self.house.order.is_eager))
+        return bool(
+            self.result_batcher.rate_limited_hosts or (self.result_batcher.reports and self.context.ordering.is_eager)
+        )
 
-    def _store(self) -> None:
-        if self.intake.store():
-            self.losses = 0
+    def _store_results(self) -> None:
+        if self.result_batcher.store():
+            self.consecutive_losses = 0
 
-    def _commit(self) -> None:
+    def _commit_results(self) -> None:
         """Store what came, and wait until it lasts."""
-        self._store()
-        self.intake.seal()
+        self._store_results()
+        self.result_batcher.commit()
 
-    def _call_back(self, complaining: Iterable[Host]) -> None:
+    def _cancel_rate_limited(self, hosts: Iterable[Host]) -> None:
         """A host that complained to one rests from all: what anybody still holds of it comes back."""
-        for host in complaining:
-            for migrant in self.roster.holders(host):
-                self.engine.abandon(migrant, host)
+        for host in hosts:
+            for migrant in self.assignment.list_holders(host):
+                self.engine.cancel_tasks(migrant, host)
 
-    def _call_all_back(self) -> None:
+    def _cancel_all_tasks(self) -> None:
         """Let everybody finish what is in flight and hand back the rest: once, for nothing is handed out any more."""
-        if not self.called_back:
-            self.called_back = True
-            for migrant in self.engine.migrants():
-                self.engine.abandon(migrant)
+        if not self.has_cancelled_all:
+            self.has_cancelled_all = True
+            for migrant in self.engine.list_workers():
+                self.engine.cancel_tasks(migrant)
 
-    def _room(self) -> int:
+    def _count_remaining_pages(self) -> int:
         """Pages that may still be handed out under the limit."""
-        if not self.bounds.limit:
-            return UNBOUNDED
-        return self.bounds.limit - self._pages_done() - self.intake.visits - self.roster.outstanding
+        if not self.limits.page_limit:
+            return NO_LIMIT
+        return (
+            self.limits.page_limit
+            - self._count_visited_pages()
+            - self.result_batcher.visit_count
+            - self.assignment.outstanding_tasks
+        )
 
-    def _pages_done(self) -> int:
-        counts = self.house.counts
-        return self.earlier + counts[Outcome.FETCHED] + counts[Outcome.NOT_MODIFIED] + counts[Outcome.KEPT]
+    def _count_visited_pages(self) -> int:
+        counts = self.context.stats
+        return self.earlier_page_count + counts[Outcome.FETCHED] + counts[Outcome.NOT_MODIFIED] + counts[Outcome.PARKED]
 
     # The end
 
-    def _finish(self) -> Finish | None:
-        self._heed_clock()
-        if self.stopping is not None:
-            if self.forced:
-                return Finish.FORCED
-            self._call_all_back()
-            waited = time.monotonic() - self.stop_at
-            return self.stopping if not self.roster.outstanding or waited > STOP_SECONDS else None
-        if self.bounds.time_limit and time.monotonic() - self.started >= self.bounds.time_limit:
-            self.stop(Finish.TIME)
+    def _find_finish_reason(self) -> FinishReason | None:
+        self._handle_clock_change()
+        if self.stop_reason is not None:
+            if self.is_forced:
+                return FinishReason.FORCED
+            self._cancel_all_tasks()
+            waited = time.monotonic() - self.stop_requested_at
+            return self.stop_reason if not self.assignment.outstanding_tasks or waited > STOP_GRACE_SECONDS else None
+        if self.limits.time_limit and time.monotonic() - self.started_at >= self.limits.time_limit:
+            self.stop(FinishReason.TIME_LIMIT)
             return None
-        if self.bounds.size_limit and self.house.counts["bytes"] >= self.bounds.size_limit:
-            self.stop(Finish.SIZE)
+        if self.limits.size_limit and self.context.stats["bytes"] >= self.limits.size_limit:
+            self.stop(FinishReason.SIZE_LIMIT)
             return None
-        if self.intake.parcels or self.naming.resolving or self.roster.outstanding:
+        if self.result_batcher.reports or self.host_resolver.pending_lookups or self.assignment.outstanding_tasks:
             return None
-        if self.bounds.limit and self._pages_done() >= self.bounds.limit:
-            return Finish.LIMIT
-        opening = self.house.hosts.next_opening()
+        if self.limits.page_limit and self._count_visited_pages() >= self.limits.page_limit:
+            return FinishReason.PAGE_LIMIT
+        opening = self.context.hosts.get_next_ready_time()
         if opening is None:
-            with transaction(self.house.db):
-                self._drop_given_up()
-            return None if self._refill() or self.stay else Finish.DONE
-        return Finish.HELD if opening - self.clock() > LONGEST_WAIT else None
+            with transaction(self.context.db):
+                self._drop_urls_of_failed_hosts()
+            return None if self._refill_queue() or self.is_continuous else FinishReason.DONE
+        return FinishReason.BACKED_OFF if opening - self.clock() > MAX_WAIT_SECONDS else None
 
-    def _refill(self) -> int:
-        if self.refill is None:
+    def _refill_queue(self) -> int:
+        if self.queue_due_pages is None:
             return 0
-        with transaction(self.house.db):
-            return self.refill(self.clock())
+        with transaction(self.context.db):
+            return self.queue_due_pages(self.clock())
 
     def _is_disk_low(self) -> bool:
         """Is it time to end, as long as there is room for what the disk was handed?"""
-        if shutil.disk_usage(self.folder).free >= LEAST_DISK:
+        if shutil.disk_usage(self.folder).free >= MIN_FREE_DISK_BYTES:
             return False
-        self.intake.seal()
-        self.trouble = (
-            f"less than {LEAST_DISK // 10**6} MB left on the disk of {self.folder}; what was stored stays readable."
+        self.result_batcher.commit()
+        self.error_message = (
+            f"less than {MIN_FREE_DISK_BYTES // 10**6} MB left on the disk of {self.folder}; what was stored stays readable."
             " Make room, then give the same command again: it resumes."
         )
         return True
 
-    def progress(self) -> Progress:
+    def get_progress(self) -> CrawlProgress:
         """How far we are."""
-        counts, seconds = self.house.counts, time.monotonic() - self.started
+        counts, seconds = self.context.stats, time.monotonic() - self.started_at
         visits = counts[Outcome.FETCHED] + counts[Outcome.NOT_MODIFIED]
-        return Progress(
-            pages=self._pages_done(),
+        return CrawlProgress(
+            pages=self._count_visited_pages(),
             fetched=counts[Outcome.FETCHED],
-            waiting=self.house.queue.waiting(),
-            in_flight=self.roster.outstanding,
+            waiting=self.context.queue.count_queued(),
+            in_flight=self.assignment.outstanding_tasks,
             failed=counts["lost"],
             skipped=counts["passed_over"],
             bytes=counts["bytes"],
             seconds=seconds,
             pages_per_second=visits / seconds if seconds else 0.0,
-            migrants=len(self.roster.members),
+            worker_count=len(self.assignment.workers),
         )

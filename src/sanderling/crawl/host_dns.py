@@ -3,66 +3,66 @@
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from sanderling.clock import Clock
-from sanderling.crawl.context import House
+from sanderling.crawl.context import CrawlContext
 from sanderling.db.connection import transaction
-from sanderling.fetch.address_guard import only_global
-from sanderling.fetch.dns import Answer, Resolver
-from sanderling.frontier.hosts import Unresolved
-from sanderling.models import Reason, State
+from sanderling.fetch.address_guard import filter_global
+from sanderling.fetch.dns import DnsAnswer, DnsResolver
+from sanderling.frontier.hosts import UnresolvedHost
+from sanderling.models import Reason, UrlState
 from sanderling.storage.signal_log import Signal
-from sanderling.urls.normalize import hostname
+from sanderling.urls.normalize import get_hostname
 
-WAIT_SECONDS = 2.0  # before a name that was not found is asked for again
-MOST_AT_ONCE = 32
+RETRY_SECONDS = 2.0  # before a name that was not found is asked for again
+MAX_CONCURRENT_LOOKUPS = 32
 
 
-class Naming:
+class HostResolver:
     """Resolves the hosts of one crawl."""
 
-    def __init__(self, house: House, resolver: Resolver, *, allow_private: bool, clock: Clock) -> None:
-        self.house = house
+    def __init__(self, context: CrawlContext, resolver: DnsResolver, *, allow_private: bool, clock: Clock) -> None:
+        self.context = context
         self.resolver = resolver
         self.allow_private = allow_private
         self.clock = clock
-        self.resolving: dict[int, Future[Answer]] = {}
+        self.pending_lookups: dict[int, Future[DnsAnswer]] = {}
 
-    def look_up(self, pool: ThreadPoolExecutor) -> None:
+    def resolve_hosts(self, pool: ThreadPoolExecutor) -> None:
         """Ask for the addresses of hosts that have none, and take in what was answered."""
-        if self.house.queue.pace.proxied:
+        if self.context.queue.politeness.uses_proxy:
             return
         now = self.clock()
-        for host, future in list(self.resolving.items()):
+        for host, future in list(self.pending_lookups.items()):
             if future.done():
-                del self.resolving[host]
-                self._resolved(host, future.result(), now)
-        if len(self.resolving) < MOST_AT_ONCE:
-            for new in self.house.hosts.unresolved(now, MOST_AT_ONCE):
-                if new.id not in self.resolving:
-                    self.house.log.signal(Signal.TO_MAP, 1, new.name)
-                    self.resolving[new.id] = pool.submit(self.resolver.lookup, hostname(new.name))
-                    self._settle(new, now)
+                del self.pending_lookups[host]
+                self._store_answer(host, future.result(), now)
+        if len(self.pending_lookups) < MAX_CONCURRENT_LOOKUPS:
+            for new in self.context.hosts.find_unresolved(now, MAX_CONCURRENT_LOOKUPS):
+                if new.id not in self.pending_lookups:
+                    self.context.crawl_log.record_signal(Signal.TO_MAP, 1, new.name)
+                    self.pending_lookups[new.id] = pool.submit(self.resolver.lookup, get_hostname(new.name))
+                    self._take_cached_answer(new, now)
 
-    def _settle(self, new: Unresolved, now: float) -> None:
+    def _take_cached_answer(self, unresolved: UnresolvedHost, now: float) -> None:
         """An answer from the cache needs no waiting."""
-        future = self.resolving[new.id]
+        future = self.pending_lookups[unresolved.id]
         if future.done():
-            del self.resolving[new.id]
-            self._resolved(new.id, future.result(), now)
+            del self.pending_lookups[unresolved.id]
+            self._store_answer(unresolved.id, future.result(), now)
 
-    def _resolved(self, host: int, answer: Answer, now: float) -> None:
-        hosts = self.house.hosts
-        addresses = answer.addresses if self.allow_private else only_global(answer.addresses)
-        with transaction(self.house.db):
+    def _store_answer(self, host_id: int, answer: DnsAnswer, now: float) -> None:
+        hosts = self.context.hosts
+        addresses = answer.addresses if self.allow_private else filter_global(answer.addresses)
+        with transaction(self.context.db):
             if addresses:
-                hosts.locate(host, addresses, answer.expires_at)
-                self.house.log.signal(Signal.INITIALIZE, 1, " ".join(addresses))
+                hosts.set_addresses(host_id, addresses, answer.expires_at)
+                self.context.crawl_log.record_signal(Signal.INITIALIZE, 1, " ".join(addresses))
             elif answer.addresses:
-                self._condemn(host, Reason.PRIVATE_ADDRESS, State.SKIPPED, " ".join(answer.addresses))
-            elif hosts.not_found(host, now, WAIT_SECONDS):
-                self._condemn(host, Reason.DNS, State.FAILED, answer.note)
+                self._give_up_host(host_id, Reason.PRIVATE_ADDRESS, UrlState.SKIPPED, " ".join(answer.addresses))
+            elif hosts.record_dns_failure(host_id, now, RETRY_SECONDS):
+                self._give_up_host(host_id, Reason.DNS, UrlState.FAILED, answer.detail)
 
-    def _condemn(self, host: int, reason: Reason, state: State, note: str) -> None:
-        count = self.house.hosts.condemn(host, reason, state, note)
-        self.house.counts["lost" if state is State.FAILED else "passed_over"] += count
-        (name,) = self.house.db.execute("SELECT name FROM hosts WHERE id = ?", (host,)).fetchone()
-        self.house.judge.condemned[name] = reason
+    def _give_up_host(self, host_id: int, reason: Reason, state: UrlState, detail: str) -> None:
+        count = self.context.hosts.give_up(host_id, reason, state, detail)
+        self.context.stats["lost" if state is UrlState.FAILED else "passed_over"] += count
+        (name,) = self.context.db.execute("SELECT name FROM hosts WHERE id = ?", (host_id,)).fetchone()
+        self.context.url_filter.failed_hosts[name] = reason

@@ -5,25 +5,25 @@ import time
 from msgspec import Struct
 
 from sanderling.errors import UsageError
-from sanderling.fetch.address_guard import only_global
-from sanderling.fetch.dns import Resolver
-from sanderling.fetch.fetch_loop import Trip
+from sanderling.fetch.address_guard import filter_global
+from sanderling.fetch.dns import DnsResolver
+from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.fetch.process import no_marks
-from sanderling.models import Host, Itinerary, Outcome, Reason, Robots, Role, Stop, Url, Visit
-from sanderling.urls.normalize import Spelling, host_of, hostname
-from sanderling.warc.reader import read_member
+from sanderling.fetch.process import skip_fingerprints
+from sanderling.models import FetchBatch, FetchTask, Host, Outcome, Reason, RobotsTxt, Url, UrlRole, Visit
+from sanderling.urls.normalize import NormalizedUrl, get_host, get_hostname
+from sanderling.warc.warc_reader import read_member
 
-PATIENCE_SECONDS = 90.0
+TIMEOUT_SECONDS = 90.0
 
 
-class Answer(Struct, frozen=True):
+class ProbeResult(Struct, frozen=True):
     """What came back."""
 
     status: int
     outcome: Outcome
     reason: Reason
-    note: str
+    detail: str
     mime: str
     content_type: str
     location: str
@@ -32,47 +32,47 @@ class Answer(Struct, frozen=True):
     noindex: bool = False
 
 
-def ask(spelling: Spelling, settings: FetchSettings, role: Role = Role.PAGE) -> Answer:
+def probe_url(url: NormalizedUrl, settings: FetchSettings, role: UrlRole = UrlRole.PAGE) -> ProbeResult:
     """Fetch one URL through guard and limits; robots.txt is not asked, a person is."""
-    host = host_of(spelling.url)
-    free = Robots(host, 404, b"", 0.0, 2e9)
-    visits, _ = _travel(host, spelling, settings, free, role)
+    host = get_host(url.url)
+    free = RobotsTxt(host, 404, b"", 0.0, 2e9)
+    visits, _ = _fetch_once(host, url, settings, free, role)
     visit = visits[0]
-    record = read_member(visit.response) if visit.response else None
-    kind = next((value for name, value in record.head if name.lower() == "content-type"), "") if record else ""
-    return Answer(
+    record = read_member(visit.response_record) if visit.response_record else None
+    kind = next((value for name, value in record.http_headers if name.lower() == "content-type"), "") if record else ""
+    return ProbeResult(
         visit.status,
         visit.outcome,
         visit.reason,
-        visit.note,
+        visit.detail,
         visit.mime,
         kind,
         visit.location,
         record.body if record else b"",
         visit.nofollow,
-        visit.noindex or visit.barred,
+        visit.noindex or visit.header_noindex,
     )
 
 
-def ask_robots(host: Host, settings: FetchSettings) -> Robots:
+def probe_robots(host: Host, settings: FetchSettings) -> RobotsTxt:
     """Fetch a host's robots.txt, with its status."""
-    _, robots = _travel(host, Spelling(Url(f"{host}/robots.txt"), f"{host}/robots.txt"), settings, None)
-    return robots[0] if robots else Robots(host, 0, b"", time.time(), time.time())
+    _, robots = _fetch_once(host, NormalizedUrl(Url(f"{host}/robots.txt"), f"{host}/robots.txt"), settings, None)
+    return robots[0] if robots else RobotsTxt(host, 0, b"", time.time(), time.time())
 
 
-def _travel(
-    host: Host, spelling: Spelling, settings: FetchSettings, robots: Robots | None, role: Role = Role.PAGE
-) -> tuple[list[Visit], list[Robots]]:
-    addresses = () if settings.proxy else _addresses(host, settings)
-    trip = Trip(settings, no_marks)
+def _fetch_once(
+    host: Host, url: NormalizedUrl, settings: FetchSettings, robots: RobotsTxt | None, role: UrlRole = UrlRole.PAGE
+) -> tuple[list[Visit], list[RobotsTxt]]:
+    addresses = () if settings.proxy else _resolve_addresses(host, settings)
+    trip = FetchLoop(settings, skip_fingerprints)
     visits: list[Visit] = []
-    found: list[Robots] = []
+    found: list[RobotsTxt] = []
     try:
-        stop = Stop(1, 1, spelling.url, spelling.wire, role=role)
-        trip.accept(Itinerary(host, (stop,), addresses, robots, 0.0, 1))
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        stop = FetchTask(1, 1, url.url, url.request_url, role=role)
+        trip.submit(FetchBatch(host, (stop,), addresses, robots, 0.0, 1))
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while trip.load and time.monotonic() < deadline:
-            parcel = trip.work(0.2)
+            parcel = trip.run_for(0.2)
             visits += parcel.visits
             found += parcel.robots
             if robots is None and found:
@@ -80,16 +80,16 @@ def _travel(
     finally:
         trip.close()
     if robots is not None and not visits:
-        raise UsageError(f"{spelling.url} did not answer within {PATIENCE_SECONDS:.0f} s")
+        raise UsageError(f"{url.url} did not answer within {TIMEOUT_SECONDS:.0f} s")
     return visits, found
 
 
-def _addresses(host: Host, settings: FetchSettings) -> tuple[str, ...]:
-    answer = Resolver().lookup(hostname(host))
+def _resolve_addresses(host: Host, settings: FetchSettings) -> tuple[str, ...]:
+    answer = DnsResolver().lookup(get_hostname(host))
     if not answer.addresses:
-        raise UsageError(f"{hostname(host)} has no address: {answer.note or 'the name is not known'}")
-    if not settings.allow_private and not only_global(answer.addresses):
+        raise UsageError(f"{get_hostname(host)} has no address: {answer.detail or 'the name is not known'}")
+    if not settings.allow_private and not filter_global(answer.addresses):
         raise UsageError(
-            f"{hostname(host)} is at a private address ({answer.addresses[0]}); --allow-private asks it all the same"
+            f"{get_hostname(host)} is at a private address ({answer.addresses[0]}); --allow-private asks it all the same"
         )
     return answer.addresses

@@ -3,168 +3,196 @@
 import json
 from collections.abc import Collection, Sequence
 
-from sanderling.crawl.context import House
-from sanderling.crawl.request import Request
-from sanderling.crawl.stages.page_links import keep_best
-from sanderling.crawl.stages.sitemaps import may_list
+from sanderling.crawl.context import CrawlContext
+from sanderling.crawl.request import CrawlRequest
+from sanderling.crawl.stages.page_links import evict_worst
+from sanderling.crawl.stages.sitemaps import can_list_url
 from sanderling.db.connection import Connection
-from sanderling.dedup.url_variants import doubles
-from sanderling.frontier.requeue import leave_out, queue_all, say_why
-from sanderling.frontier.url_filter import OWNERS
-from sanderling.frontier.url_store import Entry
-from sanderling.models import Candidate, Reason, Role, Source, State, Url
+from sanderling.dedup.url_variants import find_redundant_ids
+from sanderling.frontier.requeue import dequeue_urls, requeue_urls, update_skip_reasons
+from sanderling.frontier.url_filter import PUBLISHER_SOURCES
+from sanderling.frontier.url_store import FrontierEntry
+from sanderling.models import CandidateUrl, Reason, Url, UrlRole, UrlSource, UrlState
 from sanderling.storage.collection import get_meta, set_meta
-from sanderling.storage.link_graph import sources_of, targets_of
-from sanderling.storage.queries import urls_of
-from sanderling.urls.normalize import Spelling
-from sanderling.urls.scope import verdict
+from sanderling.storage.link_graph import load_outgoing_links, load_source_ids
+from sanderling.storage.queries import load_urls
+from sanderling.urls.normalize import NormalizedUrl
+from sanderling.urls.scope import check_scope
 
-RULES = "rules"  # in the meta table: those of the last run
-OWN = "own_hosts"  # the same for hosts whose robots.txt is ignored
-REJUDGED = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED, Reason.DEPTH, Reason.LIMIT, Reason.HOST_LIMIT, Reason.EVICTED,
-            Reason.FORGOTTEN, Reason.PRIVATE_ADDRESS, Reason.TOO_LARGE, Reason.DUPLICATE)  # fmt: skip
+RULES_META_KEY = "rules"  # in the meta table: those of the last run
+OWN_HOSTS_META_KEY = "own_hosts"  # the same for hosts whose robots.txt is ignored
+REEVALUATED_REASONS = (
+    Reason.OUT_OF_SCOPE,
+    Reason.EXCLUDED,
+    Reason.DEPTH,
+    Reason.LIMIT,
+    Reason.HOST_LIMIT,
+    Reason.EVICTED,
+    Reason.DELETED,
+    Reason.PRIVATE_ADDRESS,
+    Reason.TOO_LARGE,
+    Reason.DUPLICATE,
+)
 
 
-def queue_seeds(house: House, seeds: Sequence[Spelling], now: float) -> None:
-    known = house.book.find([seed.url for seed in seeds])
-    entries: dict[Url, Entry] = {}
+def enqueue_seeds(context: CrawlContext, seeds: Sequence[NormalizedUrl], now: float) -> None:
+    known = context.url_store.get([seed.url for seed in seeds])
+    entries: dict[Url, FrontierEntry] = {}
     for seed in seeds:
-        candidate = Candidate(seed.url, seed.wire_if_different, house.judge.seed_level(seed.url), Source.SEED)
+        candidate = CandidateUrl(
+            seed.url, seed.distinct_request_url, context.url_filter.get_seed_depth(seed.url), UrlSource.SEED
+        )
         if seed.url not in known:
-            entry = house.judge.judge(candidate, False, now)
+            entry = context.url_filter.admit(candidate, False, now)
             if entry is not None:
                 entries[seed.url] = entry
-        elif known[seed.url].soft:
-            house.book.requeue(known[seed.url].id, candidate)
+        elif known[seed.url].is_soft_skip:
+            context.url_store.requeue_skipped(known[seed.url].id, candidate)
         elif known[seed.url].depth > candidate.depth:
-            house.book.shorten(known[seed.url].id, candidate)
-    house.book.add(list(entries.values()), now)
+            context.url_store.lower_depth(known[seed.url].id, candidate)
+    context.url_store.insert_and_enqueue(list(entries.values()), now)
 
 
-def judge_again(house: House, request: Request, now: float) -> None:
+def reevaluate_skipped(context: CrawlContext, request: CrawlRequest, now: float) -> None:
     """When other rules hold than in the last run: what was skipped may be wanted now, and the other way round."""
-    rules = json.dumps([request.scope.scope, request.scope.include, request.scope.exclude, house.judge.depth_limit,
-                        sorted(house.judge.rule.seeds), request.limits.keep, request.fetching.allow_private,
-                        request.fetching.max_body, request.limits.limit_per_host,
-                        *sorted(f"{rule.site} {rule.kind} {rule.name}" for rule in house.judge.rules)])  # fmt: skip
-    before = get_meta(house.db, RULES)
-    set_meta(house.db, RULES, rules)
+    rules = json.dumps(
+        [
+            request.scope.scope,
+            request.scope.include,
+            request.scope.exclude,
+            context.url_filter.depth_limit,
+            sorted(context.url_filter.scope_rule.seeds),
+            request.limits.keep,
+            request.fetching.allow_private,
+            request.fetching.max_body,
+            request.limits.limit_per_host,
+            *sorted(f"{rule.site} {rule.kind} {rule.name}" for rule in context.url_filter.dust_rules),
+        ]
+    )
+    before = get_meta(context.db, RULES_META_KEY)
+    set_meta(context.db, RULES_META_KEY, rules)
     if before in ("", rules):
         return
-    _leave_out(house)
-    rows = house.db.execute(
+    _dequeue_rejected(context)
+    rows = context.db.execute(
         "SELECT u.id, h.name || u.path, u.depth, u.wire, u.via, u.source, u.reason"
         " FROM urls AS u JOIN hosts AS h ON h.id = u.host"
-        f" WHERE u.state = ? AND u.reason IN ({_marks(REJUDGED)})",
-        (State.SKIPPED, *REJUDGED),
+        f" WHERE u.state = ? AND u.reason IN ({_build_placeholders(REEVALUATED_REASONS)})",
+        (UrlState.SKIPPED, *REEVALUATED_REASONS),
     ).fetchall()
     others: list[tuple[int, Reason, str]] = []  # what is skipped for another reason now
     for id_, url, depth, wire, via, source, reason_before in rows:
-        candidate = Candidate(Url(url), wire, depth, Source(source), via, rank=house.order.again(id_, depth))
-        reason, note = house.judge.why_not(
-            candidate.url, depth, candidate.source, _is_foreign(house, candidate, id_), now
+        candidate = CandidateUrl(
+            Url(url), wire, depth, UrlSource(source), via, rank=context.ordering.rank_known(id_, depth)
+        )
+        reason, note = context.url_filter.find_rejection(
+            candidate.url, depth, candidate.source, _is_foreign_sitemap_url(context, candidate, id_), now
         )
         if not reason:
-            house.book.requeue(id_, candidate)
+            context.url_store.requeue_skipped(id_, candidate)
         elif reason != reason_before:
             others.append((id_, reason, note))
-    say_why(house.db, others)
+    update_skip_reasons(context.db, others)
 
 
-def ask_robots_again(house: House, request: Request) -> None:
+def apply_ignore_robots_changes(context: CrawlContext, request: CrawlRequest) -> None:
     """When other hosts are our user's own than in the last run: read each robots.txt anew, try what it kept out."""
     own = json.dumps(sorted(request.politeness.ignore_robots))
-    if own == get_meta(house.db, OWN, "[]"):
+    if own == get_meta(context.db, OWN_HOSTS_META_KEY, "[]"):
         return
-    set_meta(house.db, OWN, own)
-    house.hosts.forget_robots()
-    queue_everything(house, states=(), reasons=(Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE))
+    set_meta(context.db, OWN_HOSTS_META_KEY, own)
+    context.hosts.expire_robots()
+    enqueue_all_pages(context, states=(), reasons=(Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE))
 
 
-def _is_foreign(house: House, candidate: Candidate, id_: int) -> bool:
+def _is_foreign_sitemap_url(context: CrawlContext, candidate: CandidateUrl, url_id: int) -> bool:
     """Does only a sitemap or feed of another site name it?"""
-    if candidate.source not in OWNERS or candidate.via == 0 or sources_of(house.db, id_):
+    if candidate.source not in PUBLISHER_SOURCES or candidate.referrer_id == 0 or load_source_ids(context.db, url_id):
         return False
-    sitemap = urls_of(house.db, [candidate.via]).get(candidate.via, "")
-    return bool(sitemap) and not may_list(sitemap, candidate.url, house, {})
+    sitemap = load_urls(context.db, [candidate.referrer_id]).get(candidate.referrer_id, "")
+    return bool(sitemap) and not can_list_url(sitemap, candidate.url, context, {})
 
 
-def _leave_out(house: House) -> None:
+def _dequeue_rejected(context: CrawlContext) -> None:
     """Take pages out of the queue that are no longer wanted; one that was visited before stays what it was."""
-    db = house.db
+    db = context.db
     rows = db.execute(
         "SELECT u.id, h.name || u.path, u.depth, p.url FROM queue AS q JOIN urls AS u ON u.id = q.url"
         " JOIN hosts AS h ON h.id = u.host LEFT JOIN pages AS p ON p.url = u.id WHERE u.role = ?",
-        (Role.PAGE,),
+        (UrlRole.PAGE,),
     ).fetchall()
-    double = doubles(db, house.judge.rules, [(id_, url) for id_, url, _, _ in rows])
+    double = find_redundant_ids(db, context.url_filter.dust_rules, [(id_, url) for id_, url, _, _ in rows])
     gone = [
-        (id_, State.VISITED if held else State.SKIPPED, Reason.NONE if held else why)
+        (id_, UrlState.VISITED if held else UrlState.SKIPPED, Reason.NONE if held else why)
         for id_, url, depth, held in rows
-        if (why := Reason.DUPLICATE if id_ in double else _why_not(house, url, depth)) is not Reason.NONE
+        if (why := Reason.DUPLICATE if id_ in double else _find_rejection(context, url, depth)) is not Reason.NONE
     ]
-    leave_out(db, gone)
+    dequeue_urls(db, gone)
 
 
-def look_again(house: House, now: float) -> None:
+def requeue_evicted(context: CrawlContext, now: float) -> None:
     """Pages that left a full collection, and what had no room in it, may be better than others by now."""
-    if house.keeper is None:
+    if context.collection_limit is None:
         return
-    keep_best(house, house.keeper, now)
-    better = dict(house.keeper.worth_another_look(house.order))
-    for id_, url in urls_of(house.db, list(better)).items():
-        (via,) = house.db.execute("SELECT via FROM urls WHERE id = ?", (id_,)).fetchone()
-        place = house.order.keeps(id_, better[id_], 0.0)
-        house.book.requeue(id_, Candidate(Url(url), depth=better[id_], via=via, rank=place))
+    evict_worst(context, context.collection_limit, now)
+    better = dict(context.collection_limit.find_readmittable(context.ordering))
+    for id_, url in load_urls(context.db, list(better)).items():
+        (via,) = context.db.execute("SELECT via FROM urls WHERE id = ?", (id_,)).fetchone()
+        place = context.ordering.rank_for_retention(id_, better[id_], 0.0)
+        context.url_store.requeue_skipped(id_, CandidateUrl(Url(url), depth=better[id_], referrer_id=via, rank=place))
 
 
-def kept_pages(db: Connection) -> list[int]:
+def load_parked_pages(db: Connection) -> list[int]:
     """Pages that specialised migrants keep."""
-    return [id_ for (id_,) in db.execute("SELECT id FROM urls WHERE reason = ?", (Reason.NOT_ALIKE,))]
+    return [id_ for (id_,) in db.execute("SELECT id FROM urls WHERE reason = ?", (Reason.NOT_SIMILAR,))]
 
 
-def call_home(house: House, kept: Collection[int]) -> int:
+def requeue_parked_pages(context: CrawlContext, page_ids: Collection[int]) -> int:
     """Ask for pages that migrants keep: they come with the next errands, and the web is not asked again."""
-    for id_ in kept:
-        url, depth, wire, via = house.db.execute(
+    for id_ in page_ids:
+        url, depth, wire, via = context.db.execute(
             "SELECT h.name || u.path, u.depth, u.wire, u.via FROM urls AS u JOIN hosts AS h ON h.id = u.host"
             " WHERE u.id = ?",
             (id_,),
         ).fetchone()
-        house.book.requeue(id_, Candidate(Url(url), wire, depth, via=via, rank=house.order.again(id_, depth)))
-    return len(kept)
+        context.url_store.requeue_skipped(
+            id_, CandidateUrl(Url(url), wire, depth, referrer_id=via, rank=context.ordering.rank_known(id_, depth))
+        )
+    return len(page_ids)
 
 
-def queue_everything(
-    house: House,
-    states: Sequence[State] = (State.VISITED, State.GONE, State.FAILED),
+def enqueue_all_pages(
+    context: CrawlContext,
+    states: Sequence[UrlState] = (UrlState.VISITED, UrlState.GONE, UrlState.FAILED),
     reasons: Sequence[Reason] = (),
 ) -> int:
     """Queue every page we hold, what was missing or failed, and what was skipped for these reasons; say how many."""
-    db = house.db
+    db = context.db
     rows = db.execute(
         "SELECT u.id, u.host, u.depth, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host"
-        f" WHERE u.state IN ({_marks(states)}) OR (u.state = ? AND u.reason IN ({_marks(reasons)}))",
-        (*states, State.SKIPPED, *reasons),
+        f" WHERE u.state IN ({_build_placeholders(states)}) OR (u.state = ? AND u.reason IN ({_build_placeholders(reasons)}))",
+        (*states, UrlState.SKIPPED, *reasons),
     ).fetchall()
-    double = doubles(db, house.judge.rules, [(id_, url) for id_, _, _, url in rows])
+    double = find_redundant_ids(db, context.url_filter.dust_rules, [(id_, url) for id_, _, _, url in rows])
     wanted = [
-        (id_, host, depth) for id_, host, depth, url in rows if id_ not in double and _is_wanted(house, url, depth)
+        (id_, host, depth) for id_, host, depth, url in rows if id_ not in double and _is_admitted(context, url, depth)
     ]
-    places = house.order.arrange([(id_, depth) for id_, _, depth in wanted], lambda id_: targets_of(db, id_).targets)
-    queue_all(db, [(id_, host, place) for (id_, host, _), place in zip(wanted, places, strict=True)])
+    places = context.ordering.rank_all(
+        [(id_, depth) for id_, _, depth in wanted], lambda id_: load_outgoing_links(db, id_).target_ids
+    )
+    requeue_urls(db, [(id_, host, place) for (id_, host, _), place in zip(wanted, places, strict=True)])
     return len(wanted)
 
 
-def _marks(values: Sequence[object]) -> str:
+def _build_placeholders(values: Sequence[object]) -> str:
     return ",".join("?" * len(values)) or "NULL"
 
 
-def _is_wanted(house: House, url: str, depth: int) -> bool:
-    return _why_not(house, url, depth) is Reason.NONE
+def _is_admitted(context: CrawlContext, url: str, depth: int) -> bool:
+    return _find_rejection(context, url, depth) is Reason.NONE
 
 
-def _why_not(house: House, url: str, depth: int) -> Reason:
+def _find_rejection(context: CrawlContext, url: str, depth: int) -> Reason:
     """What the rules say against a URL now."""
-    why = verdict(house.judge.rule, url)
-    return Reason.DEPTH if why is Reason.NONE and house.judge.is_too_deep(depth) else why
+    why = check_scope(context.url_filter.scope_rule, url)
+    return Reason.DEPTH if why is Reason.NONE and context.url_filter.is_too_deep(depth) else why

@@ -9,107 +9,128 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from sanderling.clock import Clock, real
-from sanderling.crawl.context import MAPS_FIRST, House
-from sanderling.crawl.coordinator import Coordinator, Engine
-from sanderling.crawl.open_context import opened, outlast, planned
-from sanderling.crawl.reevaluate import ask_robots_again, queue_everything
-from sanderling.crawl.request import Request, budget_of, policy_named
-from sanderling.crawl.run import keep_exactly, note_end, note_start
-from sanderling.crawl.stages.change_detection import TROUBLE_WAIT
-from sanderling.crawl.stages.resources import BEHIND
-from sanderling.crawl.stop import Bounds, Finish, Progress
-from sanderling.crawl.worker_pool import open_engine, prepare_engine, put_in_charge
+from sanderling.clock import Clock, system_clock
+from sanderling.crawl.context import SITEMAP_RANK, CrawlContext
+from sanderling.crawl.coordinator import Coordinator, WorkerEngine
+from sanderling.crawl.open_context import open_context, read_scheduled_collection, run_with_store_retries
+from sanderling.crawl.reevaluate import apply_ignore_robots_changes, enqueue_all_pages
+from sanderling.crawl.request import CrawlRequest, get_budget, get_policy
+from sanderling.crawl.run import enforce_collection_limit, record_run_end, record_run_start
+from sanderling.crawl.stages.change_detection import FAILURE_DELAY_SECONDS
+from sanderling.crawl.stages.resources import RESOURCE_RANK
+from sanderling.crawl.stop import CrawlLimits, CrawlProgress, FinishReason
+from sanderling.crawl.worker_setup import build_coordinator, open_engine, prespawn_workers
 from sanderling.db.connection import Connection, transaction
-from sanderling.dedup.url_variants import doubles
+from sanderling.dedup.url_variants import find_redundant_ids
 from sanderling.errors import CollectionError
-from sanderling.fetch.dns import Resolver
-from sanderling.frontier.requeue import queue_pages
-from sanderling.models import Host, Outcome, Reason, State
-from sanderling.revisit.budget import Budget
-from sanderling.revisit.change_lists import Lists
-from sanderling.revisit.schedule import Diary
-from sanderling.storage.collection import exists, get_meta, set_meta
-from sanderling.storage.queries import urls_of
+from sanderling.fetch.dns import DnsResolver
+from sanderling.frontier.requeue import requeue_pages
+from sanderling.models import Host, Outcome, Reason, UrlState
+from sanderling.revisit.budget import RevisitBudget
+from sanderling.revisit.change_lists import ChangeLists
+from sanderling.revisit.schedule import RevisitSchedule
+from sanderling.storage.collection import get_meta, has_collection, set_meta
+from sanderling.storage.queries import load_urls
 from sanderling.urls import dust
-from sanderling.workers.assignment.strategy_registry import roster
+from sanderling.workers.assignment.strategy_registry import build_worker_assignment
 
-AT_ONCE = 2_000  # pages queued at a time
-DOUBLE = "it is visited under another spelling"
-REFRESHED = "refreshed"  # in the meta table: when the last refresh ended
+MAX_QUEUED_AT_ONCE = 2_000  # pages queued at a time
+URL_VARIANT_REASON = "it is visited under another spelling"
+REFRESHED_META_KEY = "refreshed"  # in the meta table: when the last refresh ended
 
 
-class Refill:
+class QueueRefill:
     """Queues what has become due, within the budget."""
 
-    def __init__(self, house: House, budget: Budget | None, now: float, stay: bool = False) -> None:
-        self.house = house
+    def __init__(
+        self, context: CrawlContext, budget: RevisitBudget | None, now: float, is_continuous: bool = False
+    ) -> None:
+        self.context = context
         self.budget = budget
-        self.ahead = stay and budget is not None  # a standing budget is spent, on what is worth it most
-        self.begun = now - (saved_up(house.db, budget, now) if budget else 0.0)
-        self.pardoned = now
-        self.tell: Callable[[Mapping[Host, float]], None] | None = None  # who wants to know how lively the hosts are
+        self.spends_full_budget = (
+            is_continuous and budget is not None
+        )  # a standing budget is spent, on what is worth it most
+        self.budget_started_at = now - (compute_saved_seconds(context.db, budget, now) if budget else 0.0)
+        self.hosts_reset_at = now
+        self.on_host_intervals: Callable[[Mapping[Host, float]], None] | None = (
+            None  # who wants to know how lively the hosts are
+        )
 
     def __call__(self, now: float) -> int:
         """Queue the pages due now; say how many."""
-        house, room = self.house, self._room(now)
-        if now - self.pardoned > TROUBLE_WAIT:
-            pardon(house)
-            self.pardoned = now
-        if house.use_maps:
-            queue_pages(house.db, told := [*house.lists.stale(now), *house.maps.due(now)], MAPS_FIRST)
+        house, room = self.context, self._compute_allowance(now)
+        if now - self.hosts_reset_at > FAILURE_DELAY_SECONDS:
+            reset_failed_hosts(house)
+            self.hosts_reset_at = now
+        if house.use_sitemaps:
+            requeue_pages(
+                house.db,
+                told := [*house.change_lists.load_stale(now), *house.sitemap_schedule.load_due(now)],
+                SITEMAP_RANK,
+            )
             if told:
                 return len(told)
-        urls = [row.url for row in house.diary.due(now, room, house.lists.least, self.ahead)]
-        urls += house.lists.tests(now)[: room - len(urls)]
-        urls = self._without_doubles(urls, now)
-        sides = house.sides.instead(urls)
-        house.diary.postpone(list(sides), now + TROUBLE_WAIT, "its side file is asked")
-        queue_pages(house.db, [*sides.values(), *(url for url in urls if url not in sides)])
-        house.counts["due"] += len(urls)
-        if self.tell:
-            self.tell(liveliness(house.db))
+        urls = [
+            row.url_id
+            for row in house.revisit_schedule.load_due(
+                now, room, house.change_lists.min_priority, self.spends_full_budget
+            )
+        ]
+        urls += house.change_lists.sample_unnamed_pages(now)[: room - len(urls)]
+        urls = self._drop_url_variants(urls, now)
+        sides = house.tvi_files.select_tvi_visits(urls)
+        house.revisit_schedule.postpone(list(sides), now + FAILURE_DELAY_SECONDS, "its side file is asked")
+        requeue_pages(house.db, [*sides.values(), *(url for url in urls if url not in sides)])
+        house.stats["due"] += len(urls)
+        if self.on_host_intervals:
+            self.on_host_intervals(load_shortest_intervals(house.db))
         return len(urls)
 
-    def _without_doubles(self, urls: list[int], now: float) -> list[int]:
+    def _drop_url_variants(self, url_ids: list[int], now: float) -> list[int]:
         """Leave out what is held under its usual spelling too; it comes up again, should its rule be taken back."""
-        house = self.house
-        double = doubles(house.db, house.judge.rules, urls_of(house.db, urls).items()) if house.judge.rules else set()
-        house.diary.postpone(list(double), now + TROUBLE_WAIT, DOUBLE)
-        return [url for url in urls if url not in double]
+        house = self.context
+        double = (
+            find_redundant_ids(house.db, house.url_filter.dust_rules, load_urls(house.db, url_ids).items())
+            if house.url_filter.dust_rules
+            else set()
+        )
+        house.revisit_schedule.postpone(list(double), now + FAILURE_DELAY_SECONDS, URL_VARIANT_REASON)
+        return [url for url in url_ids if url not in double]
 
-    def _room(self, now: float) -> int:
+    def _compute_allowance(self, now: float) -> int:
         """What the budget has left: what was saved up before, then more as time goes by."""
         if self.budget is None:
-            return AT_ONCE
-        return room_in(self.budget, now - self.begun, self.house.counts["due"], self.house.counts["bytes"])
+            return MAX_QUEUED_AT_ONCE
+        return compute_page_allowance(
+            self.budget, now - self.budget_started_at, self.context.stats["due"], self.context.stats["bytes"]
+        )
 
 
-def room_in(budget: Budget, seconds: float, queued: int, size: int) -> int:
+def compute_page_allowance(budget: RevisitBudget, seconds: float, queued: int, size: int) -> int:
     """How many pages may be queued, of a budget that was earned for so long and spent on so much."""
-    earned = budget.room(seconds)
-    if budget.in_bytes:
-        return AT_ONCE if size < earned else 0
-    return max(0, min(AT_ONCE, int(max(1.0, earned)) - queued))
+    earned = budget.compute_allowance(seconds)
+    if budget.is_in_bytes:
+        return MAX_QUEUED_AT_ONCE if size < earned else 0
+    return max(0, min(MAX_QUEUED_AT_ONCE, int(max(1.0, earned)) - queued))
 
 
-def saved_up(db: Connection, budget: Budget, now: float) -> float:
+def compute_saved_seconds(db: Connection, budget: RevisitBudget, now: float) -> float:
     """Seconds for which a budget was not spent: since the last refresh, a minute at least, its period at most."""
-    idle = now - float(get_meta(db, REFRESHED, "0"))
-    return budget.period if idle < 0 else min(max(idle, 60.0), budget.period)
+    idle = now - float(get_meta(db, REFRESHED_META_KEY, "0"))
+    return budget.period_seconds if idle < 0 else min(max(idle, 60.0), budget.period_seconds)
 
 
-def pardon(house: House) -> None:
+def reset_failed_hosts(context: CrawlContext) -> None:
     """Give hosts that could not be reached, and what we hold of them, another chance."""
-    house.hosts.pardon()
-    house.judge.condemned.clear()
-    house.db.execute(
+    context.hosts.reset_failed_hosts()
+    context.url_filter.failed_hosts.clear()
+    context.db.execute(
         "UPDATE urls SET state = ? WHERE (state = ? OR (state = ? AND reason = ?)) AND id IN (SELECT url FROM pages)",
-        (State.VISITED, State.FAILED, State.SKIPPED, Reason.ROBOTS_UNREACHABLE),
+        (UrlState.VISITED, UrlState.FAILED, UrlState.SKIPPED, Reason.ROBOTS_UNREACHABLE),
     )
 
 
-def liveliness(db: Connection) -> dict[Host, float]:
+def load_shortest_intervals(db: Connection) -> dict[Host, float]:
     """The shortest interval planned for a page that waits, for each host."""
     rows = db.execute(
         "SELECT h.name, min(d.due_at - d.planned_at) FROM queue AS q JOIN due AS d ON d.url = q.url"
@@ -118,7 +139,7 @@ def liveliness(db: Connection) -> dict[Host, float]:
     return {Host(name): float(interval) for name, interval in rows}
 
 
-class Mode(StrEnum):
+class RefreshMode(StrEnum):
     """How much to visit."""
 
     ONCE = "once"  # what is due now
@@ -126,7 +147,7 @@ class Mode(StrEnum):
     WATCH = "watch"  # what becomes due, until told to stop
 
 
-class Refreshed(Struct, frozen=True):
+class RefreshSummary(Struct, frozen=True):
     """How a refresh ended."""
 
     due: int
@@ -146,89 +167,101 @@ class Refreshed(Struct, frozen=True):
 
 def refresh(
     folder: Path,
-    request: Request,
-    mode: Mode = Mode.ONCE,
+    request: CrawlRequest,
+    mode: RefreshMode = RefreshMode.ONCE,
     *,
     on_start: Callable[[Coordinator], None] | None = None,
-    on_tick: Callable[[Progress], None] | None = None,
-    engine: Engine | None = None,
-    clock: Clock = real,
-) -> Refreshed:
+    on_tick: Callable[[CrawlProgress], None] | None = None,
+    engine: WorkerEngine | None = None,
+    clock: Clock = system_clock,
+) -> RefreshSummary:
     """Visit pages again; sitemaps and feeds first, for they tell what is worth a visit."""
-    if not exists(folder):
+    if not has_collection(folder):
         raise CollectionError(f"there is no collection in {folder}; make one with: sanderling crawl URL -C {folder}")
-    roster(request.scheduling)  # or say what is wrong
+    build_worker_assignment(request.scheduling)  # or say what is wrong
     counts, begun = Counter[str](), False
     limits = request.limits
 
-    def attempt() -> Refreshed:
+    def attempt() -> RefreshSummary:
         nonlocal begun
-        with prepare_engine(request, engine) as waiting, opened(folder, request, (), clock) as (house, wanted):
-            house.counts = counts
-            run = _begin(house, wanted, mode is Mode.ALL and not begun, clock())
+        with prespawn_workers(request, engine) as waiting, open_context(folder, request, (), clock) as (house, wanted):
+            house.stats = counts
+            run = _start_refresh(house, wanted, mode is RefreshMode.ALL and not begun, clock())
             begun = True
-            _heed_users(house, folder)
+            _apply_user_feedback(house, folder)
             home = engine or open_engine(wanted, folder, waiting)
-            bounds = Bounds(limits.limit, limits.time_limit, limits.size_limit)
-            coordinator = put_in_charge(house, home, wanted, folder, bounds, Resolver(clock=clock), clock)
-            _instruct(coordinator, Refill(house, budget_of(request), clock(), mode is Mode.WATCH), mode)
+            bounds = CrawlLimits(limits.limit, limits.time_limit, limits.size_limit)
+            coordinator = build_coordinator(house, home, wanted, folder, bounds, DnsResolver(clock=clock), clock)
+            _configure_refresh(
+                coordinator, QueueRefill(house, get_budget(request), clock(), mode is RefreshMode.WATCH), mode
+            )
             if on_start:
                 on_start(coordinator)
             finish = coordinator.run(on_tick)
-            return _end(house, run, finish, time.monotonic() - coordinator.started, clock())
+            return _finish_refresh(house, run, finish, time.monotonic() - coordinator.started_at, clock())
 
-    return outlast(folder, request.workers.store, attempt) if engine is None else attempt()
+    return run_with_store_retries(folder, request.workers.store, attempt) if engine is None else attempt()
 
 
-def _instruct(coordinator: Coordinator, refill: Refill, mode: Mode) -> None:
+def _configure_refresh(coordinator: Coordinator, refill: QueueRefill, mode: RefreshMode) -> None:
     """Say what to visit, and whether to stay; who gathers hosts in sets hears how lively they are."""
-    coordinator.refill = refill if mode is not Mode.ALL else None
-    coordinator.stay = mode is Mode.WATCH
-    sets = coordinator.roster.sets
-    if sets.names:
-        refill.tell = lambda intervals: sets.tell(intervals)  # whoever starts the run may listen to them
+    coordinator.queue_due_pages = refill if mode is not RefreshMode.ALL else None
+    coordinator.is_continuous = mode is RefreshMode.WATCH
+    sets = coordinator.assignment.change_rate_sets
+    if sets.set_names:
+        refill.on_host_intervals = lambda intervals: sets.set_intervals(
+            intervals
+        )  # whoever starts the run may listen to them
 
 
-def _end(house: House, run: int, finish: Finish, seconds: float, now: float) -> Refreshed:
-    keep_exactly(house, now)
-    summary = summarise(house, finish, seconds)
-    with transaction(house.db):
-        set_meta(house.db, REFRESHED, str(now))
-    note_end(house, run, finish, msgspec.to_builtins(summary), now)
+def _finish_refresh(
+    context: CrawlContext, run_id: int, finish: FinishReason, seconds: float, now: float
+) -> RefreshSummary:
+    enforce_collection_limit(context, now)
+    summary = summarize_refresh(context, finish, seconds)
+    with transaction(context.db):
+        set_meta(context.db, REFRESHED_META_KEY, str(now))
+    record_run_end(context, run_id, finish, msgspec.to_builtins(summary), now)
     return summary
 
 
-def _heed_users(house: House, folder: Path) -> None:
+def _apply_user_feedback(context: CrawlContext, folder: Path) -> None:
     """Pages that people like are worth more visits: the way from feedback to refresh."""
     if not (folder / "feedback.db").exists():
         return
-    from sanderling.search.feedback.learn import liked  # brings the search with it; most collections have no users
+    from sanderling.search.feedback.learn import (
+        load_page_weights,
+    )  # brings the search with it; most collections have no users
 
-    with transaction(house.db):
-        house.diary.weigh(liked(folder))
-
-
-def _begin(house: House, request: Request, everything: bool, now: float) -> int:
-    with transaction(house.db):
-        house.queue.release_all()
-        pardon(house)
-        house.hosts.set_clock_right(now, house.queue.pace.delay_seconds)
-        ask_robots_again(house, request)
-        if house.use_maps:
-            queue_pages(house.db, [*house.lists.unread(), *house.maps.unread(now)], MAPS_FIRST)
-        if house.uses is not None:
-            queue_pages(house.db, house.uses.known(), BEHIND)
-        house.lists.forget_answers()
-        if everything:
-            house.counts["due"] += queue_everything(house, (State.VISITED,))
-        return note_start(house, request, now)
+    with transaction(context.db):
+        context.revisit_schedule.set_importance(load_page_weights(folder))
 
 
-def summarise(house: House, finish: Finish, seconds: float) -> Refreshed:
+def _start_refresh(context: CrawlContext, request: CrawlRequest, visit_all: bool, now: float) -> int:
+    with transaction(context.db):
+        context.queue.release_all_leases()
+        reset_failed_hosts(context)
+        context.hosts.repair_clock(now, context.queue.politeness.delay_seconds)
+        apply_ignore_robots_changes(context, request)
+        if context.use_sitemaps:
+            requeue_pages(
+                context.db,
+                [*context.change_lists.load_all(), *context.sitemap_schedule.load_due_at_start(now)],
+                SITEMAP_RANK,
+            )
+        if context.page_resources is not None:
+            requeue_pages(context.db, context.page_resources.load_visited(), RESOURCE_RANK)
+        context.change_lists.reset_answers()
+        if visit_all:
+            context.stats["due"] += enqueue_all_pages(context, (UrlState.VISITED,))
+        return record_run_start(context, request, now)
+
+
+def summarize_refresh(context: CrawlContext, finish: FinishReason, seconds: float) -> RefreshSummary:
     """The numbers of a refresh."""
-    counts = house.counts
+    counts = context.stats
     seen = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT, Outcome.GONE)
-    return Refreshed(
+    return RefreshSummary(
         due=counts["due"],
         visited=sum(counts[outcome] for outcome in seen),
         not_modified=counts[Outcome.NOT_MODIFIED],
@@ -241,31 +274,43 @@ def summarise(house: House, finish: Finish, seconds: float) -> Refreshed:
         bytes_saved=counts["bytes_saved"],
         seconds=round(seconds, 3),
         finish_reason=finish,
-        unreachable=tuple(sorted(house.judge.condemned)),
+        unreachable=tuple(sorted(context.url_filter.failed_hosts)),
     )
 
 
-class Expected(Struct, frozen=True):
+class DuePage(Struct, frozen=True):
     """A page that would be visited."""
 
     url: str
     due_at: float
-    why: str
+    reason: str
 
 
-def expected(folder: Path, request: Request, mode: Mode, now: float, most: int = AT_ONCE) -> list[Expected]:
+def list_due_pages(
+    folder: Path, request: CrawlRequest, mode: RefreshMode, now: float, limit: int = MAX_QUEUED_AT_ONCE
+) -> list[DuePage]:
     """What a refresh would visit now, and why; nothing is asked of the web, and no plan is written."""
-    budget, found = budget_of(request), planned(folder)
+    budget, found = get_budget(request), read_scheduled_collection(folder)
     if found is None:
         return []
     with found as collection:
         db = collection.db
-        diary = Diary(db, policy_named(request.revisit.policy), budget, may_write=False)
-        room = min(most, room_in(budget, saved_up(db, budget, now), 0, 0)) if budget and mode is Mode.ONCE else most
-        least = Lists(db, request.revisit.threshold).least
-        rows = diary.everything(most) if mode is Mode.ALL else diary.due(now, room, least, mode is Mode.WATCH)
-        urls = urls_of(db, [row.url for row in rows])
-        double = doubles(db, dust.load(db), urls.items())
+        diary = RevisitSchedule(db, get_policy(request.revisit.policy), budget, may_write=False)
+        room = (
+            min(limit, compute_page_allowance(budget, compute_saved_seconds(db, budget, now), 0, 0))
+            if budget and mode is RefreshMode.ONCE
+            else limit
+        )
+        least = ChangeLists(db, request.revisit.threshold).min_priority
+        rows = (
+            diary.load_all(limit)
+            if mode is RefreshMode.ALL
+            else diary.load_due(now, room, least, mode is RefreshMode.WATCH)
+        )
+        urls = load_urls(db, [row.url_id for row in rows])
+        double = find_redundant_ids(db, dust.load_rules(db), urls.items())
         return [
-            Expected(urls[row.url], row.due_at, row.why) for row in diary.explain(rows, now) if row.url not in double
+            DuePage(urls[row.url_id], row.due_at, row.reason)
+            for row in diary.explain_rows(rows, now)
+            if row.url_id not in double
         ]

@@ -6,71 +6,73 @@ Nobody waits for the disk: meanwhile the next batch grows, and work is handed ou
 import time
 
 from sanderling.clock import Clock
-from sanderling.crawl.context import House
-from sanderling.crawl.pipeline import bring_home, seal
-from sanderling.frontier.lease_outcome import conduct
-from sanderling.models import Host, Parcel
-from sanderling.urls.normalize import host_of
-from sanderling.warc.cdxj import Entry
+from sanderling.crawl.context import CrawlContext
+from sanderling.crawl.pipeline import commit_batch, process_batch
+from sanderling.frontier.lease_outcome import classify_host_signal
+from sanderling.models import Host, WorkerReport
+from sanderling.urls.normalize import get_host
+from sanderling.warc.cdxj import CdxjEntry
 
 BATCH_SECONDS = 0.08  # parcels that come within this time are one transaction
 BATCH_VISITS = 256
-MOST_VISITS = 512  # of a batch that grows while the disk is behind with the last one
-DISK_SECONDS = 0.01  # between two looks whether it still is
+MAX_BATCH_VISITS = 512  # of a batch that grows while the disk is behind with the last one
+DISK_POLL_SECONDS = 0.01  # between two looks whether it still is
 
 
-class Intake:
+class ResultBatcher:
     """The parcels that wait, and the batch that the disk may not have yet."""
 
-    def __init__(self, house: House, clock: Clock) -> None:
-        self.house = house
+    def __init__(self, context: CrawlContext, clock: Clock) -> None:
+        self.context = context
         self.clock = clock
-        self.parcels: list[Parcel] = []
-        self.complaints: set[Host] = set()  # hosts that want rest, as only what waits says
-        self._since = 0.0  # when the first of them came
-        self._unsealed: list[Entry] | None = None  # what the index is to say of the batch that the disk may not have
+        self.reports: list[WorkerReport] = []
+        self.rate_limited_hosts: set[Host] = set()  # hosts that want rest, as only what waits says
+        self._first_report_at = 0.0  # when the first of them came
+        self._uncommitted: list[CdxjEntry] | None = (
+            None  # what the index is to say of the batch that the disk may not have
+        )
 
     @property
-    def visits(self) -> int:
+    def visit_count(self) -> int:
         """Visits that wait."""
-        return sum(len(parcel.visits) for parcel in self.parcels)
+        return sum(len(parcel.visits) for parcel in self.reports)
 
-    def add(self, parcel: Parcel) -> set[Host]:
+    def add(self, report: WorkerReport) -> set[Host]:
         """Take a parcel in; the hosts that complain in it."""
-        if not self.parcels:
-            self._since = time.monotonic()
-        self.parcels.append(parcel)
-        limited = {host_of(visit.url) for visit in parcel.visits if conduct(visit).limited}
-        self.complaints |= limited
+        if not self.reports:
+            self._first_report_at = time.monotonic()
+        self.reports.append(report)
+        limited = {get_host(visit.url) for visit in report.visits if classify_host_signal(visit).is_rate_limited}
+        self.rate_limited_hosts |= limited
         return limited
 
-    def patience(self) -> float | None:
+    def compute_wait_seconds(self) -> float | None:
         """For how long nothing needs to be done here; None while nothing waits."""
-        if self._unsealed is not None:
-            return DISK_SECONDS
-        return max(0.0, BATCH_SECONDS - (time.monotonic() - self._since)) if self.parcels else None
+        if self._uncommitted is not None:
+            return DISK_POLL_SECONDS
+        return max(0.0, BATCH_SECONDS - (time.monotonic() - self._first_report_at)) if self.reports else None
 
-    def is_due(self, outstanding: int) -> bool:
+    def is_due(self, pending_tasks: int) -> bool:
         """Is it time to store what waits? `outstanding` stops are in migrants' hands."""
-        if self._unsealed is not None and self.house.archive.is_settled:
-            self.seal()
-        if not self.parcels or (self._unsealed is not None and self.visits < MOST_VISITS):
+        if self._uncommitted is not None and self.context.archive.is_flush_done:
+            self.commit()
+        if not self.reports or (self._uncommitted is not None and self.visit_count < MAX_BATCH_VISITS):
             return False
-        if self.visits >= min(BATCH_VISITS, outstanding):  # half of what was sent is home, or all of it
+        if self.visit_count >= min(BATCH_VISITS, pending_tasks):  # half of what was sent is home, or all of it
             return True
-        return time.monotonic() - self._since >= BATCH_SECONDS
+        return time.monotonic() - self._first_report_at >= BATCH_SECONDS
 
     def store(self) -> bool:
         """Store what waits, and go on while the disk takes it; say whether there was anything."""
-        if not self.parcels:
+        if not self.reports:
             return False
-        self.seal()
-        self._unsealed = bring_home(self.parcels, self.house, self.clock())
-        self.parcels, self.complaints = [], set()
+        self.commit()
+        self._uncommitted = process_batch(self.reports, self.context, self.clock())
+        self.reports, self.rate_limited_hosts = [], set()
         return True
 
-    def seal(self) -> None:
+    def commit(self) -> None:
         """Wait until what was stored lasts."""
-        if self._unsealed is not None:
-            entries, self._unsealed = self._unsealed, None
-            seal(entries, self.house)
+        if self._uncommitted is not None:
+            entries, self._uncommitted = self._uncommitted, None
+            commit_batch(entries, self.context)

@@ -5,28 +5,28 @@ from enum import StrEnum
 from msgspec import Struct
 
 
-class Finish(StrEnum):
+class FinishReason(StrEnum):
     """Why a crawl ended."""
 
     DONE = "done"
-    LIMIT = "limit"
-    TIME = "time_limit"
-    SIZE = "size_limit"
+    PAGE_LIMIT = "limit"
+    TIME_LIMIT = "time_limit"
+    SIZE_LIMIT = "size_limit"
     INTERRUPTED = "interrupted"
     FORCED = "forced"
-    DISK = "disk_full"
-    HELD = "held"
+    DISK_FULL = "disk_full"
+    BACKED_OFF = "held"
 
 
-class Bounds(Struct, frozen=True):
+class CrawlLimits(Struct, frozen=True):
     """When to stop; 0 means no limit."""
 
-    limit: int = 0
+    page_limit: int = 0
     time_limit: float = 0.0
     size_limit: int = 0
 
 
-class Progress(Struct, frozen=True):
+class CrawlProgress(Struct, frozen=True):
     """How far a crawl is."""
 
     pages: int
@@ -38,4 +38,4 @@ class Progress(Struct, frozen=True):
     bytes: int
     seconds: float
     pages_per_second: float
-    migrants: int
+    worker_count: int

@@ -21,18 +21,18 @@ from urllib.parse import quote_from_bytes
 
 import msgspec
 
-from sanderling.errors import CollectionError, DiskFull, StoreUnavailable
+from sanderling.errors import CollectionError, DatabaseUnavailable, DiskFull
 
-NO_ROOM = frozenset(
+DISK_FULL_CODES = frozenset(
     {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_TRUNCATE,
      sqlite3.SQLITE_IOERR_SHMSIZE}
 )  # fmt: skip
 
-DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-UNREADABLE = (msgspec.DecodeError, json.JSONDecodeError, zlib.error, struct.error)  # what a room packed into a row
+CORRUPTION_CODES = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+DECODE_ERRORS = (msgspec.DecodeError, json.JSONDecodeError, zlib.error, struct.error)  # what a room packed into a row
 
-SIZES = (1, 8, 24, 48, 72, 96, 128, 160, 192, 224, 256, 320, 400)  # ids that one question names
-STATEMENTS = 512  # kept ready; each question of many ids is as many as there are sizes
+ID_BATCH_SIZES = (1, 8, 24, 48, 72, 96, 128, 160, 192, 224, 256, 320, 400)  # ids that one question names
+CACHED_STATEMENTS = 512  # kept ready; each question of many ids is as many as there are sizes
 
 
 class Cursor(Protocol):
@@ -55,19 +55,19 @@ class Connection(Protocol):
     def in_transaction(self) -> bool: ...
 
 
-def connect(path: Path, *, read_only: bool = False) -> Connection:
+def connect_sqlite(path: Path, *, read_only: bool = False) -> Connection:
     """Open the SQLite file with the settings every room relies on: WAL, no implicit transactions."""
     try:
-        return _open(path, "?mode=ro" + "&immutable=1" * _cannot_change(path) if read_only else "")
+        return _open_sqlite(path, "?mode=ro" + "&immutable=1" * _is_immutable(path) if read_only else "")
     except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode in NO_ROOM:
+        if error.sqlite_errorcode in DISK_FULL_CODES:
             raise DiskFull(f"no space left for {path}; make room, then give the same command again") from None
         if not os.access(path.parent, os.W_OK):
             raise CollectionError(f"{path} cannot be opened: {path.parent} cannot be written to") from None
         raise CollectionError(f"{path} cannot be opened: {error}; use another -C, or --clean to start over") from None
 
 
-def connect_private(path: Path) -> Connection:
+def connect_private_sqlite(path: Path) -> Connection:
     """Open a SQLite file that only its owner may read, whatever the umask; an existing file is restricted, too.
 
     SQLite gives its side files (`-wal`, `-shm`) the permissions of the database, so those are set before it is opened.
@@ -77,39 +77,39 @@ def connect_private(path: Path) -> Connection:
         for file in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
             if file.exists() and file.stat().st_mode & 0o077:
                 file.chmod(0o600)
-    return connect(path)
+    return connect_sqlite(path)
 
 
-def copied(path: Path) -> Connection:
+def open_memory_copy(path: Path) -> Connection:
     """Open a copy in memory of what cannot be written to, to be brought up to date for once; empty if there is none."""
     db = sqlite3.connect(":memory:", isolation_level=None)
     if path.is_file():
-        with closing(connect(path, read_only=True)) as source:
+        with closing(connect_sqlite(path, read_only=True)) as source:
             assert isinstance(source, sqlite3.Connection)
             source.backup(db)
     return db
 
 
-def is_damage(error: BaseException | None) -> bool:
+def is_corruption(error: BaseException | None) -> bool:
     """Was something read that nobody wrote? A place that fails may show itself long after it was opened.
 
     Who decodes anything that does not come from the database catches these errors where it does so.
     """
-    if isinstance(error, UNREADABLE):
+    if isinstance(error, DECODE_ERRORS):
         return True
-    return isinstance(error, sqlite3.DatabaseError) and getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED
+    return isinstance(error, sqlite3.DatabaseError) and getattr(error, "sqlite_errorcode", 0) & 0xFF in CORRUPTION_CODES
 
 
-def _cannot_change(path: Path) -> bool:
+def _is_immutable(path: Path) -> bool:
     """Does a database lie where nobody may write? SQLite would want to keep a file beside it even to read."""
     wal = path.with_name(path.name + "-wal")
     return not os.access(path.parent, os.W_OK) and not (wal.is_file() and wal.stat().st_size)
 
 
-def _open(path: Path, mode: str) -> Connection:
+def _open_sqlite(path: Path, mode: str) -> Connection:
     uri = f"file:{quote_from_bytes(os.fsencode(path))}{mode}"
     db = sqlite3.connect(
-        uri, uri=True, isolation_level=None, timeout=30, check_same_thread=False, cached_statements=STATEMENTS
+        uri, uri=True, isolation_level=None, timeout=30, check_same_thread=False, cached_statements=CACHED_STATEMENTS
     )
     try:
         _configure(db, writable=not mode)
@@ -131,18 +131,18 @@ def _configure(db: sqlite3.Connection, *, writable: bool) -> None:
         db.execute("PRAGMA synchronous=NORMAL")  # a power cut may cost the last batch, never consistency
 
 
-def close_with(owner: object, db: Connection) -> None:
+def close_on_finalize(owner: object, db: Connection) -> None:
     """Close a connection when its owner is collected or the program ends; Python 3.13 warns of unclosed ones."""
     weakref.finalize(owner, db.close)
 
 
 @contextmanager
-def needing_room() -> Iterator[None]:
+def convert_disk_full() -> Iterator[None]:
     """Name a full disk as such; to look something up may need room too."""
     try:
         yield
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode not in NO_ROOM:
+        if error.sqlite_errorcode not in DISK_FULL_CODES:
             raise
         raise DiskFull(
             "no space left for the database; what was stored before stays readable."
@@ -154,61 +154,61 @@ def needing_room() -> Iterator[None]:
 def transaction(db: Connection) -> Iterator[None]:
     """All of it or nothing; while another is open, it is part of that one."""
     if db.in_transaction:
-        with needing_room():
+        with convert_disk_full():
             yield
         return
-    with begun(db):
+    with begin_transaction(db):
         yield
         db.execute("COMMIT")
 
 
 @contextmanager
-def begun(db: Connection) -> Iterator[None]:
+def begin_transaction(db: Connection) -> Iterator[None]:
     """Begin a transaction that stays open, to be ended by `committed`; what goes wrong meanwhile undoes it."""
-    with _undone_by_errors(db):
+    with _rollback_on_error(db):
         db.execute("BEGIN IMMEDIATE")
         yield
 
 
 @contextmanager
-def committed(db: Connection) -> Iterator[None]:
+def commit_transaction(db: Connection) -> Iterator[None]:
     """End the transaction that is open."""
-    with _undone_by_errors(db):
+    with _rollback_on_error(db):
         yield
         db.execute("COMMIT")
 
 
 @contextmanager
-def _undone_by_errors(db: Connection) -> Iterator[None]:
-    with needing_room():
+def _rollback_on_error(db: Connection) -> Iterator[None]:
+    with convert_disk_full():
         try:
             yield
         except BaseException as error:
-            if not isinstance(error, StoreUnavailable):
-                undo(db)
+            if not isinstance(error, DatabaseUnavailable):
+                rollback(db)
             raise
 
 
-def undo(db: Connection) -> None:
+def rollback(db: Connection) -> None:
     """Take back what is not committed."""
     if db.in_transaction:
         db.execute("ROLLBACK")
 
 
-def rows_of(db: Connection, question: str, ids: Sequence[int]) -> Iterator[Any]:
+def select_by_ids(db: Connection, sql: str, ids: Sequence[int]) -> Iterator[Any]:
     """Ask for the rows of some ids, `{}` in the question; some are named twice, so that few questions are prepared."""
-    for start in range(0, len(ids), SIZES[-1]):
-        part = list(ids[start : start + SIZES[-1]])
-        part += part[-1:] * (next(size for size in SIZES if size >= len(part)) - len(part))
-        yield from db.execute(question.format(",".join("?" * len(part))), part).fetchall()
+    for start in range(0, len(ids), ID_BATCH_SIZES[-1]):
+        part = list(ids[start : start + ID_BATCH_SIZES[-1]])
+        part += part[-1:] * (next(size for size in ID_BATCH_SIZES if size >= len(part)) - len(part))
+        yield from db.execute(sql.format(",".join("?" * len(part))), part).fetchall()
 
 
-def migrate(db: Connection, rooms: Mapping[str, Sequence[str]]) -> None:
+def apply_migrations(db: Connection, migrations: Mapping[str, Sequence[str]]) -> None:
     """Bring every room's tables to the newest shape, each script in one transaction."""
     db.execute("CREATE TABLE IF NOT EXISTS migrations (room TEXT PRIMARY KEY, applied INTEGER NOT NULL)")
-    applied = _applied(db)
-    is_current(db, rooms)
-    for room, scripts in rooms.items():
+    applied = _load_applied_counts(db)
+    is_schema_current(db, migrations)
+    for room, scripts in migrations.items():
         done = applied.get(room, 0)
         for number, script in enumerate(scripts[done:], done + 1):
             with transaction(db):
@@ -221,19 +221,19 @@ def migrate(db: Connection, rooms: Mapping[str, Sequence[str]]) -> None:
                 )
 
 
-def is_current(db: Connection, rooms: Mapping[str, Sequence[str]]) -> bool:
+def is_schema_current(db: Connection, migrations: Mapping[str, Sequence[str]]) -> bool:
     """Have these rooms their newest shape? What a newer version of this program wrote is not touched."""
-    applied = _applied(db)
-    newer = [room for room, scripts in rooms.items() if applied.get(room, 0) > len(scripts)]
+    applied = _load_applied_counts(db)
+    newer = [room for room, scripts in migrations.items() if applied.get(room, 0) > len(scripts)]
     if newer:
         raise CollectionError(
             f"the collection was written by a newer version of this program (its {', '.join(newer)});"
             " use that version, or another -C"
         )
-    return all(applied.get(room, 0) == len(scripts) for room, scripts in rooms.items())
+    return all(applied.get(room, 0) == len(scripts) for room, scripts in migrations.items())
 
 
-def _applied(db: Connection) -> dict[str, int]:
+def _load_applied_counts(db: Connection) -> dict[str, int]:
     """How many scripts of each room were run; none in a database that was never used."""
     try:
         return dict(db.execute("SELECT room, applied FROM migrations").fetchall())

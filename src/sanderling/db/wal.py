@@ -11,15 +11,15 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 
-from sanderling.db.connection import Connection, connect
+from sanderling.db.connection import Connection, connect_sqlite
 
-WANTED = 3_000  # pages of the log that are worth a look
-FIRST, SHORTEST, LONGEST = 1.0, 0.2, 30.0  # seconds between two looks
-MOMENT = 50  # milliseconds: so long others are waited for when the log is emptied
+TARGET_PAGES = 3_000  # pages of the log that are worth a look
+INITIAL_WAIT, MIN_WAIT, MAX_WAIT = 1.0, 0.2, 30.0  # seconds between two looks
+BUSY_TIMEOUT_MS = 50  # milliseconds: so long others are waited for when the log is emptied
 
 
 @contextmanager
-def written_back(database: Path) -> Iterator[Callable[[], None]]:
+def run_checkpoints(database: Path) -> Iterator[Callable[[], None]]:
     """Have the log of a database written back until the block ends; no such file is no SQLite, and needs nothing.
 
     What the block is given empties the log for the last time, and does not wait for that.
@@ -28,8 +28,8 @@ def written_back(database: Path) -> Iterator[Callable[[], None]]:
         yield lambda: None
         return
     ended = Event()
-    with closing(connect(database)) as db:
-        thread = Thread(target=_watch, args=(db, ended), name="checkpoints", daemon=True)
+    with closing(connect_sqlite(database)) as db:
+        thread = Thread(target=_run_checkpoint_loop, args=(db, ended), name="checkpoints", daemon=True)
         thread.start()
         try:
             yield ended.set
@@ -38,32 +38,32 @@ def written_back(database: Path) -> Iterator[Callable[[], None]]:
             thread.join()
 
 
-def _watch(db: Connection, ended: Event) -> None:
-    wait, before = FIRST, 0
+def _run_checkpoint_loop(db: Connection, stop_event: Event) -> None:
+    wait, before = INITIAL_WAIT, 0
     with suppress(sqlite3.OperationalError):
-        while not ended.wait(wait):
-            length = write_back(db)
-            wait, before = next_wait(wait, grown(before, length)), length
-        empty(db)
+        while not stop_event.wait(wait):
+            length = checkpoint_wal(db)
+            wait, before = compute_next_wait(wait, compute_growth(before, length)), length
+        truncate_wal(db)
 
 
-def write_back(db: Connection) -> int:
+def checkpoint_wal(db: Connection) -> int:
     """Write back what no reader stands in the way of; say how many pages the log has."""
     return int(db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1])
 
 
-def empty(db: Connection) -> None:
+def truncate_wal(db: Connection) -> None:
     """Write back all of the log and let it begin anew; where somebody writes or reads for long, as much as can be."""
-    write_back(db)  # first what keeps nobody waiting: emptying keeps out who commits for as long as it takes
-    db.execute(f"PRAGMA busy_timeout={MOMENT}")
+    checkpoint_wal(db)  # first what keeps nobody waiting: emptying keeps out who commits for as long as it takes
+    db.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def grown(before: int, length: int) -> int:
+def compute_growth(before: int, length: int) -> int:
     """By how much a log grew that was so long; a shorter one began anew."""
     return length - before if length >= before else length
 
 
-def next_wait(wait: float, pages: int) -> float:
+def compute_next_wait(wait: float, pages: int) -> float:
     """How long to wait for as many pages as are wanted, when so many came in the last wait."""
-    return min(LONGEST, max(SHORTEST, wait * min(2.0, max(0.5, WANTED / max(1, pages)))))
+    return min(MAX_WAIT, max(MIN_WAIT, wait * min(2.0, max(0.5, TARGET_PAGES / max(1, pages)))))

@@ -12,147 +12,182 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sanderling.clock import real
-from sanderling.crawl.worker_pool import KEEP
-from sanderling.db.connection import connect, migrate, transaction
+from sanderling.clock import system_clock
+from sanderling.crawl.worker_setup import PARKED_FOLDER
+from sanderling.db.connection import apply_migrations, connect_sqlite, transaction
 from sanderling.db.schema import changes, frontier
 from sanderling.db.schema import dedup as dedupe
 from sanderling.db.schema import revisit as refresh
 from sanderling.db.schema import storage as store
-from sanderling.deletion.rows import Forgetter, Terms, Work, done, pending
-from sanderling.deletion.selection import UNFINISHED, Choice, begin, chosen, end
+from sanderling.deletion.page_deleter import (
+    DeletionOptions,
+    PageDeleter,
+    PendingDeletion,
+    clear_pending_deletion,
+    load_pending_deletion,
+)
+from sanderling.deletion.selection import (
+    UNFINISHED_KEY,
+    DeletionSelection,
+    begin_deletion,
+    end_deletion,
+    select_url_ids,
+)
 from sanderling.errors import CollectionError, MissingExtra
-from sanderling.fetch.template_filter import FILE as KEPT
-from sanderling.fetch.template_filter import is_kept
-from sanderling.models import State
+from sanderling.fetch.template_filter import PARKED_DATABASE as KEPT
+from sanderling.fetch.template_filter import has_parked_pages
+from sanderling.models import UrlState
 from sanderling.search.background_indexer import can_index
-from sanderling.storage.catalog import Catalogue
+from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.collection import Collection, get_meta, open_collection
-from sanderling.urls.normalize import normalise
+from sanderling.urls.normalize import normalize_url
 from sanderling.warc.archive import Archive, open_archive
-from sanderling.warc.cdxj import Entry
-from sanderling.warc.cdxj_index import drop, open_index, wipe
-from sanderling.warc.erase import erase
-from sanderling.warc.remote import POINTER
+from sanderling.warc.cdxj import CdxjEntry
+from sanderling.warc.cdxj_index import delete_index, open_cdxj_index, remove_entries
+from sanderling.warc.erase import erase_records
+from sanderling.warc.remote import REMOTE_ADDRESS_FILE
 
-KEPT_OF_PAGES = (
-    *frontier.OF_PAGE, *dedupe.OF_PAGE, *changes.OF_PAGE, *store.OF_PAGE, *refresh.OF_PAGE
+PAGE_COLUMNS = (
+    *frontier.PAGE_COLUMNS, *dedupe.PAGE_COLUMNS, *changes.PAGE_COLUMNS, *store.PAGE_COLUMNS, *refresh.PAGE_COLUMNS
 )  # fmt: skip
-STRUCTURE = "structure.db*"  # derived: it is made again when it is wanted
-WORDS = "index"  # folder of the full-text index
+TEMPLATE_INDEX_GLOB = "structure.db*"  # derived: it is made again when it is wanted
+SEARCH_INDEX_FOLDER = "index"  # folder of the full-text index
 
 
-class Forgotten(Struct):
+class DeletionReport(Struct):
     """What was."""
 
     urls: int = 0
     pages: int = 0
     records: int = 0  # of the archive, erased
-    elsewhere: int = 0  # of files that are not here: they stay as they are
-    copies: str = ""  # where copies of the archive are that were not touched
+    remote_records: int = 0  # of files that are not here: they stay as they are
+    archive_copies: str = ""  # where copies of the archive are that were not touched
 
 
-class Erased(Struct):
+class ErasedRecords(Struct):
     """What has gone, for the indexes."""
 
     places: set[tuple[str, int]] = set()
     urls: set[str] = set()
 
 
-def forget(folder: Path, choice: Choice) -> Forgotten:
+def delete_pages(folder: Path, selection: DeletionSelection) -> DeletionReport:
     """Forget what is meant, and finish what an earlier call left (what it left by age, if nothing else is meant)."""
-    report, erased = Forgotten(), Erased()
-    with open_collection(folder) as collection, _opened(collection) as archive:
+    report, erased = DeletionReport(), ErasedRecords()
+    with open_collection(folder) as collection, _open_collection_archive(collection) as archive:
         db = collection.db
-        migrate(db, {"refresh": refresh.MIGRATIONS})
-        resumed = get_meta(db, UNFINISHED) == "1"
+        apply_migrations(db, {"refresh": refresh.MIGRATIONS})
+        resumed = get_meta(db, UNFINISHED_KEY) == "1"
         with transaction(db):
-            choices = begin(db, choice)
-        left = pending(db)
+            choices = begin_deletion(db, selection)
+        left = load_pending_deletion(db)
         if left is not None:
-            _complete(left, collection, archive, report, erased)
-            done(db)
+            _finish_deletion(left, collection, archive, report, erased)
+            clear_pending_deletion(db)
         for one in choices:
-            _forget(one, collection, archive, report, erased)
-        _settle(collection, archive, erased, resumed)
-        end(db, choice)
+            _delete_selection(one, collection, archive, report, erased)
+        _update_derived_data(collection, archive, erased, resumed)
+        end_deletion(db, selection)
         if isinstance(db, sqlite3.Connection):
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        report.copies = (archive.folder / POINTER).read_text().strip() if (archive.folder / POINTER).is_file() else ""
+        report.archive_copies = (
+            (archive.folder / REMOTE_ADDRESS_FILE).read_text().strip()
+            if (archive.folder / REMOTE_ADDRESS_FILE).is_file()
+            else ""
+        )
     return report
 
 
-def _forget(choice: Choice, collection: Collection, archive: Archive, report: Forgotten, erased: Erased) -> None:
+def _delete_selection(
+    selection: DeletionSelection,
+    collection: Collection,
+    archive: Archive,
+    report: DeletionReport,
+    erased: ErasedRecords,
+) -> None:
     """Forget what one choice means, chunk by chunk."""
-    db, ids = collection.db, chosen(collection.db, choice)
-    state = State.GONE if choice.is_by_age else State.SKIPPED
-    forgetter = Forgetter(db, archive, ids, Terms(real(), int(get_meta(db, "session", "1")), KEPT_OF_PAGES, state))
-    for work in forgetter.chunks():
-        _complete(work, collection, archive, report, erased)
+    db, ids = collection.db, select_url_ids(collection.db, selection)
+    state = UrlState.GONE if selection.is_by_age else UrlState.SKIPPED
+    forgetter = PageDeleter(
+        db, archive, ids, DeletionOptions(system_clock(), int(get_meta(db, "session", "1")), PAGE_COLUMNS, state)
+    )
+    for work in forgetter.delete_chunks():
+        _finish_deletion(work, collection, archive, report, erased)
     report.urls += len(ids)
-    report.pages += forgetter.pages
+    report.pages += forgetter.page_count
 
 
 @contextmanager
-def _opened(collection: Collection) -> Iterator[Archive]:
-    catalogue = Catalogue(collection.db)
-    with open_archive(collection.archive, catalogue.committed(), clock=real) as archive:
+def _open_collection_archive(collection: Collection) -> Iterator[Archive]:
+    catalogue = PageCatalog(collection.db)
+    with open_archive(collection.archive_folder, catalogue.load_committed_lengths(), clock=system_clock) as archive:
         with transaction(collection.db):
-            for name, length in archive.lengths().items():
-                catalogue.file_id(name, length)
+            for name, length in archive.get_flushed_lengths().items():
+                catalogue.upsert_file(name, length)
         yield archive
 
 
-def _complete(work: Work, collection: Collection, archive: Archive, report: Forgotten, erased: Erased) -> None:
+def _finish_deletion(
+    pending: PendingDeletion, collection: Collection, archive: Archive, report: DeletionReport, erased: ErasedRecords
+) -> None:
     """Do what is left of one chunk; to do it twice does no harm."""
-    erase(archive.folder, work.places, time.time())
-    erased.places.update((place.file, place.offset) for place in work.places)
-    erased.urls.update(work.urls)
-    report.records += len(work.places)
-    report.elsewhere += work.elsewhere
-    if (collection.folder / WORDS).is_dir():
+    erase_records(archive.folder, pending.places, time.time())
+    erased.places.update((place.file, place.offset) for place in pending.places)
+    erased.urls.update(pending.urls)
+    report.records += len(pending.places)
+    report.remote_records += pending.remote_records
+    if (collection.folder / SEARCH_INDEX_FOLDER).is_dir():
         if not can_index():
-            raise MissingExtra(f"taking pages out of the full-text index in {collection.folder / WORDS}", "search")
-        _leave_search(collection.folder / WORDS, work)
-    if is_kept(collection.folder / KEEP):
-        kept = connect(collection.folder / KEEP / KEPT)
-        kept.executemany("DELETE FROM kept WHERE url = ?", [(url,) for url in work.urls])
+            raise MissingExtra(
+                f"taking pages out of the full-text index in {collection.folder / SEARCH_INDEX_FOLDER}", "search"
+            )
+        _remove_from_search(collection.folder / SEARCH_INDEX_FOLDER, pending)
+    if has_parked_pages(collection.folder / PARKED_FOLDER):
+        kept = connect_sqlite(collection.folder / PARKED_FOLDER / KEPT)
+        kept.executemany("DELETE FROM kept WHERE url = ?", [(url,) for url in pending.urls])
         kept.close()
 
 
-def _leave_search(folder: Path, work: Work) -> None:
-    from sanderling.search.index import open_index as open_words  # brings the search engine with it
+def _remove_from_search(folder: Path, pending: PendingDeletion) -> None:
+    from sanderling.search.index import open_search_index as open_words  # brings the search engine with it
 
     try:
         words = open_words(folder, write=True)
     except CollectionError:
-        raise CollectionError(f"another process writes to {folder}; stop it, then: sanderling forget") from None
+        raise CollectionError(f"another process writes to {folder}; stop it, then: sanderling delete") from None
     assert words is not None  # it was opened for writing
     try:
-        words.forget(work.urls)
-        words.commit(words.missing_since)
+        words.delete_permanently(pending.urls)
+        words.commit(words.last_batch)
     finally:
         words.close()
 
 
-def _settle(collection: Collection, archive: Archive, erased: Erased, resumed: bool) -> None:
+def _update_derived_data(collection: Collection, archive: Archive, erased: ErasedRecords, is_resumed: bool) -> None:
     """Bring what is derived up to date: counts of hosts, the index of the archive, the index of structures."""
     db = collection.db
     with transaction(db):
         db.execute("UPDATE hosts SET waiting = (SELECT count(*) FROM queue WHERE queue.host = hosts.id)")
-    if resumed:
-        wipe(collection.indexes)
+    if is_resumed:
+        delete_index(collection.cdxj_folder)
     else:
-        drop(collection.indexes, lambda entry: _place(entry) in erased.places or _key(entry) in erased.urls)
-    open_index(collection.indexes, collection.archive, Catalogue(db).committed() | archive.lengths()).close()
-    for path in collection.indexes.glob(STRUCTURE):
+        remove_entries(
+            collection.cdxj_folder,
+            lambda entry: _get_record_place(entry) in erased.places or _get_url_key(entry) in erased.urls,
+        )
+    open_cdxj_index(
+        collection.cdxj_folder,
+        collection.archive_folder,
+        PageCatalog(db).load_committed_lengths() | archive.get_flushed_lengths(),
+    ).close()
+    for path in collection.cdxj_folder.glob(TEMPLATE_INDEX_GLOB):
         path.unlink()
 
 
-def _place(entry: Entry) -> tuple[str, int]:
-    return entry.place.file, entry.place.offset
+def _get_record_place(entry: CdxjEntry) -> tuple[str, int]:
+    return entry.location.file, entry.location.offset
 
 
-def _key(entry: Entry) -> str:
-    spelling = normalise(entry.url)
+def _get_url_key(entry: CdxjEntry) -> str:
+    spelling = normalize_url(entry.url)
     return spelling.url if spelling else entry.url

@@ -3,33 +3,35 @@
 from itertools import pairwise
 from math import inf, sqrt
 
-CLASSES = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
-PERIODS = dict(zip(CLASSES, (0.0, 3600.0, 86400.0, 604800.0, 2592000.0, 31536000.0, inf), strict=True))  # SPEC 6.3
-DEFAULT = "weekly"  # SPEC 3.2: for pages whose class nobody knows
+CHANGEFREQS = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
+PERIOD_SECONDS = dict(
+    zip(CHANGEFREQS, (0.0, 3600.0, 86400.0, 604800.0, 2592000.0, 31536000.0, inf), strict=True)
+)  # SPEC 6.3
+DEFAULT_CHANGEFREQ = "weekly"  # SPEC 3.2: for pages whose class nobody knows
 
 ALWAYS_BELOW = 1800.0  # changes twice an hour: at every look, it is another page
-NEVER_ABOVE = 2 * PERIODS["yearly"]
+NEVER_ABOVE = 2 * PERIOD_SECONDS["yearly"]
 
 
-def period(name: str) -> float:
+def get_period(name: str) -> float:
     """Give the seconds between two visits of a class: 0 for always, infinite for never (one visit)."""
-    return PERIODS[name]
+    return PERIOD_SECONDS[name]
 
 
-def class_of(interval_seconds: float) -> str:
+def classify_interval(interval_seconds: float) -> str:
     """Name the class of an observed mean interval between changes: the nearest period, by ratio."""
     if interval_seconds < ALWAYS_BELOW:
         return "always"
     if interval_seconds > NEVER_ABOVE:
         return "never"
-    named = CLASSES[1:-1]
+    named = CHANGEFREQS[1:-1]
     for name, longer in pairwise(named):
-        if interval_seconds <= sqrt(PERIODS[name] * PERIODS[longer]):
+        if interval_seconds <= sqrt(PERIOD_SECONDS[name] * PERIOD_SECONDS[longer]):
             return name
     return named[-1]
 
 
-def read_changefreq(text: str) -> str:
+def parse_changefreq(text: str) -> str:
     """Read a class as written in a sitemap; nothing if it is none."""
     name = text.strip().lower()
-    return name if name in PERIODS else ""
+    return name if name in PERIOD_SECONDS else ""

@@ -7,26 +7,26 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-DAY = 86400.0
+DAY_SECONDS = 86400.0
 
 
-class Precision(StrEnum):
+class DatePrecision(StrEnum):
     """How much of a date was written."""
 
     DAY = "day"  # or a month, or a year: the first day of it
     SECOND = "second"
 
 
-class Moment(Struct, frozen=True, gc=False):
+class ParsedDate(Struct, frozen=True, gc=False):
     """A time, and how exact it is."""
 
-    at: float  # seconds since 1970
-    precision: Precision
+    timestamp: float  # seconds since 1970
+    precision: DatePrecision
 
     @property
-    def until(self) -> float:
+    def latest_timestamp(self) -> float:
         """Give the last moment it may mean: the end of the day, if only the day is known."""
-        return self.at + DAY - 1 if self.precision is Precision.DAY else self.at
+        return self.timestamp + DAY_SECONDS - 1 if self.precision is DatePrecision.DAY else self.timestamp
 
 
 _TIME = r"(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9})\d*)?)?"
@@ -44,20 +44,22 @@ _MAIL = re.compile(
 # `Aug 30` for `30 Aug`, and a year behind the time: the order of Unix, of JavaScript, and of America.
 _MONTH_FIRST = re.compile(r"(.*\b)([a-z]{3})[a-z]*\.? (\d{1,2}),? (?=\d)", re.IGNORECASE | re.ASCII).match
 _YEAR_LAST = re.compile(r"(.*\b\d{1,2} [a-z]{3}) (\d{1,2}:\d\d.*?) (\d{4})", re.IGNORECASE | re.ASCII).fullmatch
-_COMMENT = re.compile(r" ?\([^()]*\)$")
+_TRAILING_COMMENT = re.compile(r" ?\([^()]*\)$")
 _MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTHS = {name: at for at, name in enumerate(_MONTH_NAMES, 1)}
-_NAMED = {  # by hours: the zones of RFC 822, and others that are met and mean one thing
+_ZONE_NAMES = {  # by hours: the zones of RFC 822, and others that are met and mean one thing
     -10: ("hst",), -9: ("akst",), -8: ("pst", "pt", "akdt"), -7: ("mst", "mt", "pdt"), -6: ("cst", "ct", "mdt"),
     -5: ("est", "et", "cdt"), -4: ("ast", "at", "edt"), -3: ("adt", "brt", "art"), 1: ("cet", "met", "mez", "bst"),
     2: ("cest", "mest", "mesz", "eet"), 3: ("eest", "msk"), 8: ("hkt", "sgt", "awst"), 9: ("jst", "kst"), 10: ("aest",),
     11: ("aedt",), 12: ("nzst",), 13: ("nzdt",),
 }  # fmt: skip
-_ZONES = {name: hours for hours, names in _NAMED.items() for name in names}  # what is none of them is UTC (RFC 2822)
+_ZONE_HOURS = {
+    name: hours for hours, names in _ZONE_NAMES.items() for name in names
+}  # what is none of them is UTC (RFC 2822)
 
 
 @lru_cache(maxsize=4096)
-def read_date(text: str) -> Moment | None:
+def parse_date(text: str) -> ParsedDate | None:
     """Read a date in either form; None if it is none.
 
     A time without a zone may be half a day off: of a W3C date only the day counts then, and a mail date is none.
@@ -65,12 +67,12 @@ def read_date(text: str) -> Moment | None:
     text = " ".join(text.split())
     if len(text) > 64:
         return None
-    return _read_w3c(text) or _read_basic(text) or _read_mail(text) or _read_mail(_in_order(text))
+    return _parse_w3c(text) or _parse_basic(text) or _parse_mail(text) or _parse_mail(_reorder_date(text))
 
 
-def _in_order(text: str) -> str:
+def _reorder_date(text: str) -> str:
     """Bring a date into the order of mail: day, month, year, time, zone."""
-    text = _COMMENT.sub("", text)
+    text = _TRAILING_COMMENT.sub("", text)
     if found := _MONTH_FIRST(text):
         text = f"{found[1]}{found[3]} {found[2]} {text[found.end() :]}"
     if found := _YEAR_LAST(text):
@@ -78,58 +80,66 @@ def _in_order(text: str) -> str:
     return text
 
 
-def _read_basic(text: str) -> Moment | None:
+def _parse_basic(text: str) -> ParsedDate | None:
     """Read a date of ISO 8601 that is written without hyphens."""
     found = _BASIC(text)
     if found is None:
         return None
     year, month, day, hour, minute, second, zone = found.groups()
     time = f"T{hour}:{minute}:{second or '00'}{zone}" if hour else ""
-    return _read_w3c(f"{year}-{month}-{day}{time}")
+    return _parse_w3c(f"{year}-{month}-{day}{time}")
 
 
-def _read_w3c(text: str) -> Moment | None:
+def _parse_w3c(text: str) -> ParsedDate | None:
     found = _W3C(text)
     if found is None:
         return None
     year, _, month, day, hour, minute, second, fraction, utc, sign, zone_hours, zone_minutes = found.groups()
     exact = bool(utc or sign)
     time = (int(hour or 0), int(minute or 0), int(second or 0))
-    seconds = _seconds(int(year), int(month or 1), int(day or 1), time)
+    seconds = _compute_timestamp(int(year), int(month or 1), int(day or 1), time)
     if seconds is None:
         return None
-    offset = _offset(sign, zone_hours, zone_minutes)
-    if abs(offset) > DAY:
+    offset = _compute_zone_offset(sign, zone_hours, zone_minutes)
+    if abs(offset) > DAY_SECONDS:
         return None
     part = float(f"0.{fraction}") if fraction else 0.0
-    return Moment(seconds - offset + part, Precision.SECOND) if exact else Moment(seconds // DAY * DAY, Precision.DAY)
+    return (
+        ParsedDate(seconds - offset + part, DatePrecision.SECOND)
+        if exact
+        else ParsedDate(seconds // DAY_SECONDS * DAY_SECONDS, DatePrecision.DAY)
+    )
 
 
-def _read_mail(text: str) -> Moment | None:
+def _parse_mail(text: str) -> ParsedDate | None:
     found = _MAIL(text)
     if found is None:
         return None
     day, month, year, hour, minute, second, sign, zone_hours, zone_minutes, zone = found.groups()
     time = (int(hour or 0), int(minute or 0), int(second or 0))
-    seconds = _seconds(_whole_year(year), _MONTHS.get(month.lower(), 0), int(day), time)
+    seconds = _compute_timestamp(_expand_year(year), _MONTHS.get(month.lower(), 0), int(day), time)
     if seconds is None or (hour and not sign and not zone):
         return None
-    offset = _offset(sign, zone_hours, zone_minutes) if sign else _ZONES.get((zone or "").lower(), 0) * 3600
-    return Moment(seconds - offset, Precision.SECOND if hour else Precision.DAY)
+    offset = (
+        _compute_zone_offset(sign, zone_hours, zone_minutes)
+        if sign
+        else _ZONE_HOURS.get((zone or "").lower(), 0) * 3600
+    )
+    return ParsedDate(seconds - offset, DatePrecision.SECOND if hour else DatePrecision.DAY)
 
 
-def _whole_year(text: str) -> int:
+def _expand_year(text: str) -> int:
     """Read a year of two digits as RFC 2822 says."""
     year = int(text)
     return year if len(text) == 4 else year + (2000 if year < 50 else 1900)
 
 
-def _offset(sign: str | None, hours: str | None, minutes: str | None) -> int:
+def _compute_zone_offset(sign: str | None, hours: str | None, minutes: str | None) -> int:
     east = int(hours or 0) * 3600 + int(minutes or 0) * 60
     return -east if sign == "-" else east
 
 
-def _seconds(year: int, month: int, day: int, time: tuple[int, int, int]) -> float | None:
+def _compute_timestamp(year: int, month: int, day: int, time: tuple[int, int, int]) -> float | None:
     """Count seconds since 1970; None if there is no such day or time."""
     hour, minute, second = time
     if not (year and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]):

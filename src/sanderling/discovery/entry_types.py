@@ -4,10 +4,10 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from sanderling.discovery.dates import Precision
+from sanderling.discovery.dates import DatePrecision
 
 
-class Kind(StrEnum):
+class SitemapKind(StrEnum):
     """What a file turned out to be."""
 
     URLSET = "urlset"
@@ -19,15 +19,15 @@ class Kind(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Problem(StrEnum):
+class SitemapProblem(StrEnum):
     """What was wrong with a file; what could be read was read all the same."""
 
     NOT_A_SITEMAP = "not_a_sitemap"
     NOT_WELL_FORMED = "not_well_formed"
-    CUT_OFF = "cut_off"
+    TRUNCATED = "cut_off"
     BAD_GZIP = "bad_gzip"
     TOO_LARGE = "too_large"  # too many bytes or tags: the rest was not read
-    TOO_MANY = "too_many"  # the rest was not read
+    TOO_MANY_ENTRIES = "too_many"  # the rest was not read
     NO_LOC = "no_loc"
     BAD_LOC = "bad_loc"
     BAD_DATE = "bad_date"
@@ -35,27 +35,27 @@ class Problem(StrEnum):
     BAD_PRIORITY = "bad_priority"
 
 
-class Limits(Struct, frozen=True):
+class SitemapLimits(Struct, frozen=True):
     """How much of one file is read."""
 
-    bytes: int = 50 * 1024 * 1024  # sitemaps.org: uncompressed
-    entries: int = 50_000  # sitemaps.org
-    tags: int = 3_000_000  # more than any honest file of this size has
-    parts: int = 1000  # images, videos and alternates of one entry; Google takes 1,000 images
+    max_bytes: int = 50 * 1024 * 1024  # sitemaps.org: uncompressed
+    max_entries: int = 50_000  # sitemaps.org
+    max_tags: int = 3_000_000  # more than any honest file of this size has
+    max_parts: int = 1000  # images, videos and alternates of one entry; Google takes 1,000 images
 
 
-INDEX_DEPTH_LIMIT = 3  # an index may name sitemaps only, by the protocol; some name indexes
-RESOURCESYNC = "/.well-known/resourcesync"  # names lists, not pages
+MAX_INDEX_DEPTH = 3  # an index may name sitemaps only, by the protocol; some name indexes
+RESOURCESYNC_PATH = "/.well-known/resourcesync"  # names lists, not pages
 
 
-class Alternate(Struct, frozen=True, gc=False):
+class AlternateLink(Struct, frozen=True, gc=False):
     """The same page in another language."""
 
     language: str
     href: str
 
 
-class Image(Struct, frozen=True, gc=False):
+class SitemapImage(Struct, frozen=True, gc=False):
     """An image of a page."""
 
     loc: str
@@ -65,7 +65,7 @@ class Image(Struct, frozen=True, gc=False):
     license: str = ""
 
 
-class Price(Struct, frozen=True, gc=False):
+class VideoPrice(Struct, frozen=True, gc=False):
     """What a video costs."""
 
     currency: str
@@ -73,7 +73,7 @@ class Price(Struct, frozen=True, gc=False):
     type: str = "own"
 
 
-class Video(Struct, frozen=True):
+class SitemapVideo(Struct, frozen=True):
     """A video of a page."""
 
     thumbnail: str = ""
@@ -95,15 +95,15 @@ class Video(Struct, frozen=True):
     denied_countries: tuple[str, ...] = ()
     gallery: str = ""
     uploader: str = ""
-    prices: tuple[Price, ...] = ()
+    prices: tuple[VideoPrice, ...] = ()
 
 
-class News(Struct, frozen=True):
+class SitemapArticle(Struct, frozen=True):
     """A page as a news article."""
 
-    name: str = ""  # of the paper
+    publication_name: str = ""  # of the paper
     language: str = ""
-    date: float | None = None
+    published_at: float | None = None
     title: str = ""
     keywords: tuple[str, ...] = ()
     genres: tuple[str, ...] = ()
@@ -113,30 +113,30 @@ class News(Struct, frozen=True):
     @property
     def is_valid(self) -> bool:
         """Tell whether all that the format demands is there."""
-        return bool(self.name and self.language and self.title and self.date is not None)
+        return bool(self.publication_name and self.language and self.title and self.published_at is not None)
 
 
-class Entry(Struct, frozen=True):
+class SitemapEntry(Struct, frozen=True):
     """One URL of a sitemap or a feed, or one sitemap of an index, as written: not yet resolved, not yet normalised."""
 
     loc: str
     lastmod: float | None = None  # seconds since 1970; None if there is none that can be read
-    lastmod_precision: Precision = Precision.SECOND
+    lastmod_precision: DatePrecision = DatePrecision.SECOND
     changefreq: str = ""  # one of changefreq.CLASSES, or nothing
     priority: float | None = None
-    alternates: tuple[Alternate, ...] = ()
-    images: tuple[Image, ...] = ()
-    videos: tuple[Video, ...] = ()
-    news: News | None = None
-    mobile: bool = False
+    alternates: tuple[AlternateLink, ...] = ()
+    images: tuple[SitemapImage, ...] = ()
+    videos: tuple[SitemapVideo, ...] = ()
+    news: SitemapArticle | None = None
+    is_mobile: bool = False
 
 
 class SitemapReport(Struct, frozen=True):
     """All that one file says."""
 
-    kind: Kind
-    entries: tuple[Entry, ...] = ()  # pages
-    sitemaps: tuple[Entry, ...] = ()  # of an index
-    updated: float | None = None  # when a feed says it was last changed itself
-    problems: dict[Problem, int] = {}
+    kind: SitemapKind
+    entries: tuple[SitemapEntry, ...] = ()  # pages
+    sitemaps: tuple[SitemapEntry, ...] = ()  # of an index
+    updated_at: float | None = None  # when a feed says it was last changed itself
+    problems: dict[SitemapProblem, int] = {}
     bytes_read: int = 0  # uncompressed

@@ -2,85 +2,85 @@
 
 import re
 
-from sanderling.discovery.dates import read_date
-from sanderling.discovery.entry_types import Image, News, Price, Video
-from sanderling.discovery.xml_scanner import attributes
+from sanderling.discovery.dates import parse_date
+from sanderling.discovery.entry_types import SitemapArticle, SitemapImage, SitemapVideo, VideoPrice
+from sanderling.discovery.xml_scanner import parse_attributes
 
-Fields = dict[str, list[tuple[str, str]]]
+PartFields = dict[str, list[tuple[str, str]]]
 """Values of one part by local name, each with the attributes of its tag, in order."""
 
-_BLANKS = re.compile(r"\s+")
+_WHITESPACE = re.compile(r"\s+")
 
 
-def image(fields: Fields) -> Image | None:
+def build_image(fields: PartFields) -> SitemapImage | None:
     """Make an image; None without an address."""
-    loc = _text(fields, "loc")
+    loc = _get_text(fields, "loc")
     if not loc:
         return None
-    rest = (_text(fields, name) for name in ("caption", "title", "geo_location", "license"))
-    return Image(loc, *rest)
+    rest = (_get_text(fields, name) for name in ("caption", "title", "geo_location", "license"))
+    return SitemapImage(loc, *rest)
 
 
-def news(fields: Fields) -> News:
+def build_article(fields: PartFields) -> SitemapArticle:
     """Make a news article."""
-    return News(
-        name=_text(fields, "name"),
-        language=_text(fields, "language"),
-        date=_date(fields, "publication_date"),
-        title=_text(fields, "title"),
-        keywords=_list(fields, "keywords"),
-        genres=_list(fields, "genres"),
-        stock_tickers=_list(fields, "stock_tickers"),
-        access=_text(fields, "access"),
+    return SitemapArticle(
+        publication_name=_get_text(fields, "name"),
+        language=_get_text(fields, "language"),
+        published_at=_parse_timestamp(fields, "publication_date"),
+        title=_get_text(fields, "title"),
+        keywords=_parse_list(fields, "keywords"),
+        genres=_parse_list(fields, "genres"),
+        stock_tickers=_parse_list(fields, "stock_tickers"),
+        access=_get_text(fields, "access"),
     )
 
 
-def video(fields: Fields) -> Video:
+def build_video(fields: PartFields) -> SitemapVideo:
     """Make a video."""
-    duration, views = number(_text(fields, "duration")), number(_text(fields, "view_count"))
-    return Video(
-        thumbnail=_text(fields, "thumbnail_loc"),
-        title=_text(fields, "title"),
-        description=_text(fields, "description"),
-        content_loc=_text(fields, "content_loc"),
-        player_loc=_text(fields, "player_loc"),
+    duration, views = parse_number(_get_text(fields, "duration")), parse_number(_get_text(fields, "view_count"))
+    return SitemapVideo(
+        thumbnail=_get_text(fields, "thumbnail_loc"),
+        title=_get_text(fields, "title"),
+        description=_get_text(fields, "description"),
+        content_loc=_get_text(fields, "content_loc"),
+        player_loc=_get_text(fields, "player_loc"),
         duration=None if duration is None else int(duration),
-        expiration=_date(fields, "expiration_date"),
-        publication=_date(fields, "publication_date"),
-        rating=number(_text(fields, "rating")),
+        expiration=_parse_timestamp(fields, "expiration_date"),
+        publication=_parse_timestamp(fields, "publication_date"),
+        rating=parse_number(_get_text(fields, "rating")),
         view_count=None if views is None else int(views),
-        family_friendly=_yes(fields, "family_friendly"),
-        requires_subscription=_yes(fields, "requires_subscription"),
-        live=_yes(fields, "live"),
+        family_friendly=_parse_boolean(fields, "family_friendly"),
+        requires_subscription=_parse_boolean(fields, "requires_subscription"),
+        live=_parse_boolean(fields, "live"),
         tags=tuple(value for value, _ in fields.get("tag", [])),
-        category=_text(fields, "category"),
-        allowed_countries=_countries(fields, "allow"),
-        denied_countries=_countries(fields, "deny"),
-        gallery=_text(fields, "gallery_loc"),
-        uploader=_text(fields, "uploader"),
-        prices=tuple(_price(value, rest) for value, rest in fields.get("price", [])),
+        category=_get_text(fields, "category"),
+        allowed_countries=_parse_countries(fields, "allow"),
+        denied_countries=_parse_countries(fields, "deny"),
+        gallery=_get_text(fields, "gallery_loc"),
+        uploader=_get_text(fields, "uploader"),
+        prices=tuple(_parse_price(value, rest) for value, rest in fields.get("price", [])),
     )
 
 
-def _text(fields: Fields, name: str) -> str:
+def _get_text(fields: PartFields, name: str) -> str:
     values = fields.get(name)
-    return _BLANKS.sub(" ", values[0][0]) if values else ""
+    return _WHITESPACE.sub(" ", values[0][0]) if values else ""
 
 
-def _list(fields: Fields, name: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in _text(fields, name).split(",") if word.strip())
+def _parse_list(fields: PartFields, name: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in _get_text(fields, name).split(",") if word.strip())
 
 
-def _date(fields: Fields, name: str) -> float | None:
-    moment = read_date(_text(fields, name))
-    return moment.at if moment else None
+def _parse_timestamp(fields: PartFields, name: str) -> float | None:
+    moment = parse_date(_get_text(fields, name))
+    return moment.timestamp if moment else None
 
 
-def _yes(fields: Fields, name: str) -> bool | None:
-    return {"yes": True, "true": True, "no": False, "false": False}.get(_text(fields, name).lower())
+def _parse_boolean(fields: PartFields, name: str) -> bool | None:
+    return {"yes": True, "true": True, "no": False, "false": False}.get(_get_text(fields, name).lower())
 
 
-def number(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """Read a number, with a comma where some countries write one; nothing endless."""
     try:
         value = float(text[:32].replace(",", "."))
@@ -89,13 +89,13 @@ def number(text: str) -> float | None:
     return value if abs(value) < 1e15 else None
 
 
-def _price(value: str, rest: str) -> Price:
-    words = attributes(rest)
-    return Price(words.get("currency", ""), number(value), words.get("type", "own").lower())
+def _parse_price(value: str, attributes_text: str) -> VideoPrice:
+    words = parse_attributes(attributes_text)
+    return VideoPrice(words.get("currency", ""), parse_number(value), words.get("type", "own").lower())
 
 
-def _countries(fields: Fields, relationship: str) -> tuple[str, ...]:
+def _parse_countries(fields: PartFields, relationship: str) -> tuple[str, ...]:
     for value, rest in fields.get("restriction", []):
-        if attributes(rest).get("relationship", "").lower() == relationship:
+        if parse_attributes(rest).get("relationship", "").lower() == relationship:
             return tuple(value.upper().split())
     return ()

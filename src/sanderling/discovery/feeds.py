@@ -7,35 +7,35 @@ from urllib.parse import urljoin
 
 import msgspec
 
-from sanderling.discovery.dates import Moment, Precision, read_date
-from sanderling.discovery.entry_types import Entry, Kind, Problem
-from sanderling.discovery.xml_scanner import attributes
+from sanderling.discovery.dates import DatePrecision, ParsedDate, parse_date
+from sanderling.discovery.entry_types import SitemapEntry, SitemapKind, SitemapProblem
+from sanderling.discovery.xml_scanner import parse_attributes
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:").match
-_BLANK = re.compile(r"\s").search
-_REGISTRY = "http://www.iana.org/assignments/relation/"  # RFC 4287, 4.2.7.2: a relation may be spelled out
+_WHITESPACE = re.compile(r"\s").search
+_IANA_RELATION_PREFIX = "http://www.iana.org/assignments/relation/"  # RFC 4287, 4.2.7.2: a relation may be spelled out
 
 
-def looks_like_url(text: str) -> bool:
+def is_http_url(text: str) -> bool:
     """Tell whether a text begins as a web address does."""
     return text[:8].lower().startswith(("http://", "https://"))
 
 
-def leads_off(link: str) -> bool:
+def is_non_web_link(link: str) -> bool:
     """Tell whether a link leads out of the web: to mail, to gemini."""
-    return _SCHEME(link) is not None and not looks_like_url(link)
+    return _SCHEME(link) is not None and not is_http_url(link)
 
 
-def page_of(gathered: dict[str, str], base: str) -> str:
+def choose_page_url(fields: dict[str, str], base: str) -> str:
     """Choose the address of an entry's page: its link, else an identifier that is one; nothing if there is none."""
-    link = gathered.get("link", "")
-    if link and not _SCHEME(link) and not _BLANK(link):
-        return joined(base, link)
-    named = (link, *(gathered.get(name, "") for name in ("guid", "id", "about")))
-    return next((text for text in named if looks_like_url(text)), "")
+    link = fields.get("link", "")
+    if link and not _SCHEME(link) and not _WHITESPACE(link):
+        return join_url(base, link)
+    named = (link, *(fields.get(name, "") for name in ("guid", "id", "about")))
+    return next((text for text in named if is_http_url(text)), "")
 
 
-def joined(base: str, href: str) -> str:
+def join_url(base: str, href: str) -> str:
     """Resolve an address against what stands around it, which may be relative to the file itself."""
     try:
         return urljoin(base, href) if base else href
@@ -43,74 +43,80 @@ def joined(base: str, href: str) -> str:
         return href
 
 
-def base_within(base: str, rest: str) -> str:
+def resolve_xml_base(base: str, attributes_text: str) -> str:
     """Give what relative addresses inside a tag start from: its xml:base, taken from the one around it."""
-    return joined(base, attributes(rest).get("base", "").strip()) if "base" in rest else base
+    return (
+        join_url(base, parse_attributes(attributes_text).get("base", "").strip()) if "base" in attributes_text else base
+    )
 
 
-def is_alternate(relation: str) -> bool:
+def is_alternate_relation(relation: str) -> bool:
     """Tell whether a link of an entry leads to its page."""
-    return relation.strip().lower().removeprefix(_REGISTRY) == "alternate"
+    return relation.strip().lower().removeprefix(_IANA_RELATION_PREFIX) == "alternate"
 
 
-TEXT_LIMIT = 8 * 1024 * 1024  # characters; the objects they make take some ten times as much
+MAX_FEED_LENGTH = 8 * 1024 * 1024  # characters; the objects they make take some ten times as much
 LOC_LIMIT = 8192
-_VERSION = "jsonfeed.org/version/1"
+_JSON_FEED_VERSION = "jsonfeed.org/version/1"
 
 
-class JsonFeed:
+class JsonFeedParser:
     """One feed: feed it, then take what it says."""
 
-    def __init__(self, problems: Counter[Problem]) -> None:
-        self.kind = Kind.UNKNOWN
-        self.found: list[Entry] = []
+    def __init__(self, problems: Counter[SitemapProblem]) -> None:
+        self.kind = SitemapKind.UNKNOWN
+        self.entries: list[SitemapEntry] = []
         self._problems = problems
-        self._pieces: list[str] = []
+        self._text_chunks: list[str] = []
         self._size = 0
 
     def feed(self, text: str, is_last: bool) -> None:
         """Gather text; read it when it ends."""
-        if self._size <= TEXT_LIMIT:
-            self._pieces.append(text)
+        if self._size <= MAX_FEED_LENGTH:
+            self._text_chunks.append(text)
             self._size += len(text)
-        if is_last and self._size > TEXT_LIMIT:
-            self._problems[Problem.TOO_LARGE] += 1
+        if is_last and self._size > MAX_FEED_LENGTH:
+            self._problems[SitemapProblem.TOO_LARGE] += 1
         elif is_last:
-            self._read("".join(self._pieces))
+            self._parse_feed("".join(self._text_chunks))
 
-    def _read(self, text: str) -> None:
+    def _parse_feed(self, text: str) -> None:
         try:
             feed: Any = msgspec.json.decode(text)
         except (msgspec.DecodeError, RecursionError):
-            self._problems[Problem.NOT_WELL_FORMED] += 1
+            self._problems[SitemapProblem.NOT_WELL_FORMED] += 1
             return
-        if not isinstance(feed, dict) or _VERSION not in _text(feed, "version"):
+        if not isinstance(feed, dict) or _JSON_FEED_VERSION not in _get_text(feed, "version"):
             return
-        self.kind = Kind.JSON
+        self.kind = SitemapKind.JSON
         items = feed.get("items")
         for item in items if isinstance(items, list) else []:
-            self._take(item)
+            self._append_item(item)
 
-    def _take(self, item: Any) -> None:
-        loc = page_of({"link": _text(item, "url"), "id": _text(item, "id")}, "") if isinstance(item, dict) else ""
+    def _append_item(self, item: Any) -> None:
+        loc = (
+            choose_page_url({"link": _get_text(item, "url"), "id": _get_text(item, "id")}, "")
+            if isinstance(item, dict)
+            else ""
+        )
         if not loc:
-            self._problems[Problem.NO_LOC] += 1
+            self._problems[SitemapProblem.NO_LOC] += 1
         elif len(loc) > LOC_LIMIT:
-            self._problems[Problem.BAD_LOC] += 1
+            self._problems[SitemapProblem.BAD_LOC] += 1
         else:
-            moment = self._date(item)
-            precision = moment.precision if moment else Precision.SECOND
-            self.found.append(Entry(loc, moment.at if moment else None, precision))
+            moment = self._parse_item_date(item)
+            precision = moment.precision if moment else DatePrecision.SECOND
+            self.entries.append(SitemapEntry(loc, moment.timestamp if moment else None, precision))
 
-    def _date(self, item: dict[str, Any]) -> Moment | None:
+    def _parse_item_date(self, item: dict[str, Any]) -> ParsedDate | None:
         for name in ("date_modified", "date_published"):
-            if text := _text(item, name):
-                if moment := read_date(text):
+            if text := _get_text(item, name):
+                if moment := parse_date(text):
                     return moment
-                self._problems[Problem.BAD_DATE] += 1
+                self._problems[SitemapProblem.BAD_DATE] += 1
         return None
 
 
-def _text(words: dict[str, Any], name: str) -> str:
-    value = words.get(name)
+def _get_text(item: dict[str, Any], name: str) -> str:
+    value = item.get(name)
     return value.strip() if isinstance(value, str) else ""

@@ -7,24 +7,24 @@ unpacked twice, no more.
 import zlib
 from collections.abc import Iterator
 
-PIECE = 64 * 1024  # bytes unpacked at a time
-DEPTH_LIMIT = 2
-MEMBERS_LIMIT = 10_000  # of one file; an empty one costs microseconds, and millions of them are a few kilobytes
-MAGIC = b"\x1f\x8b"
+CHUNK_BYTES = 64 * 1024  # bytes unpacked at a time
+MAX_DEPTH = 2
+MAX_MEMBERS = 10_000  # of one file; an empty one costs microseconds, and millions of them are a few kilobytes
+GZIP_MAGIC = b"\x1f\x8b"
 
 
-class Gunzip:
+class GzipUnpacker:
     """Unpack in pieces, so that the caller can stop a bomb; `is_broken` if a stream is damaged or cut."""
 
     def __init__(self, depth: int = 1) -> None:
         self._depth = depth
-        self._start = b""
+        self._first_bytes = b""
         self._stream: zlib._Decompress | None = None
-        self._inner: Gunzip | None = None
+        self._inner: GzipUnpacker | None = None
         self._is_plain = False
-        self._members = 1
+        self._member_count = 1
         self._is_damaged = False
-        self._is_over = False  # rubbish behind the end
+        self._is_finished = False  # rubbish behind the end
 
     @property
     def is_broken(self) -> bool:
@@ -35,11 +35,11 @@ class Gunzip:
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Unpack some bytes."""
         if self._stream is None and not self._is_plain:
-            data = self._start = self._start + data
-            if len(data) < len(MAGIC) and MAGIC.startswith(data):
+            data = self._first_bytes = self._first_bytes + data
+            if len(data) < len(GZIP_MAGIC) and GZIP_MAGIC.startswith(data):
                 return
-            self._is_plain = not data.startswith(MAGIC)
-            self._begin()
+            self._is_plain = not data.startswith(GZIP_MAGIC)
+            self._open_stream()
         if self._is_plain:
             yield data
         elif not self._is_damaged:
@@ -48,29 +48,29 @@ class Gunzip:
     def finish(self) -> Iterator[bytes]:
         """Give what was too short to tell."""
         if self._stream is None and not self._is_plain:
-            yield self._start
+            yield self._first_bytes
         if self._inner:
             yield from self._inner.finish()
 
-    def _begin(self) -> None:
+    def _open_stream(self) -> None:
         if not self._is_plain:
             self._stream = zlib.decompressobj(31)
-            self._inner = Gunzip(self._depth + 1) if self._depth < DEPTH_LIMIT else None
+            self._inner = GzipUnpacker(self._depth + 1) if self._depth < MAX_DEPTH else None
 
     def _unpack(self, data: bytes) -> Iterator[bytes]:
         assert self._stream is not None
-        while data and not self._is_over:
+        while data and not self._is_finished:
             if self._stream.eof:
-                self._is_over = data[:1] != MAGIC[:1]
-                if self._is_over:
+                self._is_finished = data[:1] != GZIP_MAGIC[:1]
+                if self._is_finished:
                     return
-                self._members += 1
-                if self._members > MEMBERS_LIMIT:
+                self._member_count += 1
+                if self._member_count > MAX_MEMBERS:
                     self._is_damaged = True
                     return
                 self._stream = zlib.decompressobj(31)
             try:
-                piece = self._stream.decompress(data, PIECE)
+                piece = self._stream.decompress(data, CHUNK_BYTES)
             except zlib.error:
                 self._is_damaged = True
                 return

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
-CLOSED_V4 = tuple(
+BLOCKED_V4 = tuple(
     map(
         IPv4Network,
         (
@@ -35,8 +35,8 @@ CLOSED_V4 = tuple(
 )
 
 # The one block of IPv6 given out to the world. Outside it: loopback, v4-compatible, ULA, link-local, multicast ...
-OPEN_V6 = IPv6Network("2000::/3")
-CLOSED_V6 = tuple(
+GLOBAL_V6 = IPv6Network("2000::/3")
+BLOCKED_V6 = tuple(
     map(
         IPv6Network,
         (
@@ -47,7 +47,7 @@ CLOSED_V6 = tuple(
         ),
     )
 )
-NAT64 = IPv6Network("64:ff9b::/96")
+NAT64_PREFIX = IPv6Network("64:ff9b::/96")
 
 
 @lru_cache(maxsize=4096)
@@ -58,19 +58,19 @@ def is_global(address: str) -> bool:
     except ValueError:
         return False
     if isinstance(ip, IPv6Address):
-        inner = ip.ipv4_mapped or _translated(ip)
+        inner = ip.ipv4_mapped or _extract_nat64(ip)
         if inner is None:
-            return ip.scope_id is None and ip in OPEN_V6 and not any(ip in block for block in CLOSED_V6)
+            return ip.scope_id is None and ip in GLOBAL_V6 and not any(ip in block for block in BLOCKED_V6)
         ip = inner
-    return not any(ip in block for block in CLOSED_V4)
+    return not any(ip in block for block in BLOCKED_V4)
 
 
-def _translated(ip: IPv6Address) -> IPv4Address | None:
+def _extract_nat64(ip: IPv6Address) -> IPv4Address | None:
     """Take the IPv4 address out of one that a NAT64 gateway translates."""
-    return IPv4Address(int(ip) & 0xFFFFFFFF) if ip in NAT64 else None
+    return IPv4Address(int(ip) & 0xFFFFFFFF) if ip in NAT64_PREFIX else None
 
 
-def literal(hostname: str) -> str | None:
+def parse_ip_literal(hostname: str) -> str | None:
     """Give the address a host name spells, however oddly (`0x7f.1`, `2130706433`); None for a real name."""
     name = hostname.strip("[]")
     try:
@@ -83,15 +83,15 @@ def literal(hostname: str) -> str | None:
         return None
 
 
-def may_name(hostname: str) -> bool:
+def can_request_by_name(hostname: str) -> bool:
     """Say whether a host may be asked for by name alone, as through a proxy, where we never see the address."""
-    address = literal(hostname)
+    address = parse_ip_literal(hostname)
     if address is not None:
         return is_global(address)
     name = hostname.rstrip(".").lower()
     return name != "localhost" and not name.endswith((".localhost", ".local", ".internal"))
 
 
-def only_global(addresses: Iterable[str]) -> tuple[str, ...]:
+def filter_global(addresses: Iterable[str]) -> tuple[str, ...]:
     """Keep the addresses a migrant may connect to."""
     return tuple(address for address in addresses if is_global(address))

@@ -10,10 +10,18 @@ from typing import Any
 import pycurl
 
 from sanderling.errors import UsageError
-from sanderling.fetch.curl_transfer import READ_BYTES, SLOW_BYTES, Ask, Common, Door, Reply, Transfer
+from sanderling.fetch.curl_transfer import (
+    MIN_BYTES_PER_SECOND,
+    READ_BUFFER_BYTES,
+    CurlTransfer,
+    FetchRequest,
+    FetchResponse,
+    HostEndpoint,
+    SharedTransferState,
+)
 from sanderling.fetch.fetch_settings import FetchSettings
 
-PLACES = (
+CA_BUNDLE_PATHS = (
     "/etc/ssl/certs/ca-certificates.crt",  # Debian, Ubuntu, Arch
     "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora, Red Hat
     "/etc/ssl/ca-bundle.pem",  # openSUSE
@@ -21,13 +29,13 @@ PLACES = (
 )
 
 
-def ca_file(chosen: str = "", places: tuple[str, ...] = PLACES) -> str:
+def find_ca_file(configured: str = "", paths: tuple[str, ...] = CA_BUNDLE_PATHS) -> str:
     """Find the file of certificates: the one chosen, the environment's, the system's, or the one that came with us."""
-    if chosen:
-        if not Path(chosen).is_file():
-            raise UsageError(f"there is no file of certificates at {chosen}")
-        return chosen
-    for place in (os.environ.get("SSL_CERT_FILE", ""), *places):
+    if configured:
+        if not Path(configured).is_file():
+            raise UsageError(f"there is no file of certificates at {configured}")
+        return configured
+    for place in (os.environ.get("SSL_CERT_FILE", ""), *paths):
         if place and Path(place).is_file():
             return place
     import certifi
@@ -35,47 +43,53 @@ def ca_file(chosen: str = "", places: tuple[str, ...] = PLACES) -> str:
     return certifi.where()
 
 
-ACCEPT = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"
-ACCEPT_ENCODING = "Accept-Encoding: gzip, deflate, br, zstd"
-EVENTS = {
+ACCEPT_HEADER = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"
+ACCEPT_ENCODING_HEADER = "Accept-Encoding: gzip, deflate, br, zstd"
+POLL_EVENTS = {
     pycurl.POLL_IN: select.POLLIN,
     pycurl.POLL_OUT: select.POLLOUT,
     pycurl.POLL_INOUT: select.POLLIN | select.POLLOUT,
 }
-TOLD = re.compile(
+RECORDED_HEADERS = re.compile(
     rb"accept(-\w+)?|cache-control|dnt|forwarded|from|host|origin|pragma|prefer|priority|referer|save-data"
     rb"|sec-(?:ch|fetch|gpc)[\w-]*|te|upgrade-insecure-requests|user-agent|via"
 )  # headers that say what is asked for, and by whom; in any other there may be a secret, which nobody is to read later
-READY = {
+SELECT_FLAGS = {
     select.POLLIN: pycurl.CSELECT_IN,
     select.POLLOUT: pycurl.CSELECT_OUT,
 }  # anything else, an error or a hang-up among it, curl looks at from both sides
-BOTH = pycurl.CSELECT_IN | pycurl.CSELECT_OUT
-POLL, UNIT = (select.epoll, 1) if hasattr(select, "epoll") else (select.poll, 1000)  # in seconds; in milliseconds
-ROUND_SECONDS = 1.0  # curl measures the speed of a silent connection only when it looks at it
+SELECT_BOTH = pycurl.CSELECT_IN | pycurl.CSELECT_OUT
+POLLER, TIMEOUT_UNIT = (
+    (select.epoll, 1) if hasattr(select, "epoll") else (select.poll, 1000)
+)  # in seconds; in milliseconds
+SWEEP_SECONDS = 1.0  # curl measures the speed of a silent connection only when it looks at it
 
 
-def request_headers(settings: FetchSettings) -> list[bytes]:
+def build_request_headers(settings: FetchSettings) -> list[bytes]:
     """Say the headers of every request, in the order they are sent; the user's own replace ours of the same name."""
-    ours = [f"User-Agent: {settings.user_agent}", ACCEPT, ACCEPT_ENCODING]
+    ours = [f"User-Agent: {settings.user_agent}", ACCEPT_HEADER, ACCEPT_ENCODING_HEADER]
     theirs = {header.partition(":")[0].lower() for header in settings.headers}
     kept = [header for header in ours if header.partition(":")[0].lower() not in theirs]
     return [header.encode("utf-8") for header in (*kept, *settings.headers)]
 
 
-def told_headers(headers: list[bytes]) -> tuple[bool, bytes]:
+def serialize_recorded_headers(headers: list[bytes]) -> tuple[bool, bytes]:
     """Write down those that the archive keeps, and say whether they name the host.
 
     Any name but those of the standards may be that of a key. One without a value curl sends not at all, and a host it
     sends first.
     """
     named = [(header.partition(b":")[0].lower(), header) for header in headers]
-    kept = [(name, header) for name, header in named if TOLD.fullmatch(name) and header.partition(b":")[2].strip()]
+    kept = [
+        (name, header)
+        for name, header in named
+        if RECORDED_HEADERS.fullmatch(name) and header.partition(b":")[2].strip()
+    ]
     lines = [header + b"\r\n" for _, header in sorted(kept, key=lambda one: one[0] != b"host")]
     return any(name == b"host" for name, _ in named), b"".join(lines)
 
 
-def fixed_options(settings: FetchSettings, headers: list[bytes]) -> list[tuple[int, Any]]:
+def build_curl_options(settings: FetchSettings, headers: list[bytes]) -> list[tuple[int, Any]]:
     """List what is set once on every handle."""
     version = pycurl.CURL_HTTP_VERSION_2TLS if settings.http2 else pycurl.CURL_HTTP_VERSION_1_1
     options = [
@@ -88,128 +102,135 @@ def fixed_options(settings: FetchSettings, headers: list[bytes]) -> list[tuple[i
         (pycurl.HTTP_CONTENT_DECODING, 0),  # the archive keeps what came; http/decoding.py decodes, with a limit
         (pycurl.HTTP_VERSION, version),
         (pycurl.CONNECTTIMEOUT_MS, int(settings.connect_timeout * 1000)),
-        (pycurl.LOW_SPEED_LIMIT, SLOW_BYTES),
+        (pycurl.LOW_SPEED_LIMIT, MIN_BYTES_PER_SECOND),
         (pycurl.LOW_SPEED_TIME, max(1, round(settings.idle_timeout))),
-        (pycurl.BUFFERSIZE, READ_BYTES),
+        (pycurl.BUFFERSIZE, READ_BUFFER_BYTES),
         (pycurl.TCP_NODELAY, 1),
         (pycurl.PROXY, settings.proxy),  # an empty one also shuts out the environment's
         (pycurl.NOPROXY, ""),  # or the environment could lead us past the proxy, and the guard with it
     ]
-    trusted = ca_file(settings.ca_file)
+    trusted = find_ca_file(settings.ca_file)
     options += [(pycurl.CAINFO, trusted), (pycurl.PROXY_CAINFO, trusted)]
     if settings.cookies:
         options.append((pycurl.COOKIEFILE, ""))
     return options
 
 
-class Fetcher:
+class CurlClient:
     """Starts requests and hands over replies; keeps connections open between them."""
 
     def __init__(self, settings: FetchSettings) -> None:
         self._settings = settings
-        self._headers = request_headers(settings)
-        self._common = Common(settings.max_buffered)
-        self._fixed = fixed_options(settings, self._headers)
-        self._cookies: Any = None
+        self._headers = build_request_headers(settings)
+        self._shared = SharedTransferState(settings.max_buffered)
+        self._options = build_curl_options(settings, self._headers)
+        self._cookie_share: Any = None
         if settings.cookies:
-            self._cookies = pycurl.CurlShare()
-            self._cookies.setopt(pycurl.SH_SHARE, pycurl.LOCK_DATA_COOKIE)
-            self._fixed.append((pycurl.SHARE, self._cookies))
-        self._free: list[Transfer] = []
-        self._busy: dict[Any, Transfer] = {}
-        self._watched: Any = POLL()
-        self._known: set[int] = set()  # sockets watched
-        self._alarm: float | None = None  # when curl wants to be called again, whatever happens
-        self._round = 0.0  # when every transfer is looked at again
+            self._cookie_share = pycurl.CurlShare()
+            self._cookie_share.setopt(pycurl.SH_SHARE, pycurl.LOCK_DATA_COOKIE)
+            self._options.append((pycurl.SHARE, self._cookie_share))
+        self._idle_transfers: list[CurlTransfer] = []
+        self._active_transfers: dict[Any, CurlTransfer] = {}
+        self._poller: Any = POLLER()
+        self._sockets: set[int] = set()  # sockets watched
+        self._timer_at: float | None = None  # when curl wants to be called again, whatever happens
+        self._next_sweep = 0.0  # when every transfer is looked at again
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, 2 * settings.max_in_flight)
-        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
-        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_alarm)
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch_socket)
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
 
-    def has_room(self, waiting: int = 0) -> bool:
+    def has_capacity(self, pending_responses: int = 0) -> bool:
         """Say whether another request may start, beside those on their way and the replies that wait elsewhere."""
-        return len(self._busy) + waiting < self._settings.max_in_flight and self._common.bytes < self._common.most_bytes
+        return (
+            len(self._active_transfers) + pending_responses < self._settings.max_in_flight
+            and self._shared.buffered_bytes < self._shared.max_bytes
+        )
 
     @property
     def is_busy(self) -> bool:
         """Say whether a request is on its way."""
-        return bool(self._busy)
+        return bool(self._active_transfers)
 
-    def start(self, ask: Ask) -> None:
+    def start(self, request: FetchRequest) -> None:
         """Send a request on its way."""
-        transfer = self._free.pop() if self._free else Transfer(self._settings, self._common, self._fixed)
-        transfer.begin(ask, self._headers)
-        self._busy[transfer.curl] = transfer
+        transfer = (
+            self._idle_transfers.pop()
+            if self._idle_transfers
+            else CurlTransfer(self._settings, self._shared, self._options)
+        )
+        transfer.prepare(request, self._headers)
+        self._active_transfers[transfer.curl] = transfer
         self._multi.add_handle(transfer.curl)
 
-    def wait(self, timeout: float) -> list[Reply]:
+    def wait(self, timeout: float) -> list[FetchResponse]:
         """Let curl work until something has come or the time is up."""
-        for fd, seen in self._watched.poll(self._nap(timeout) * UNIT):
-            self._multi.socket_action(fd, READY.get(seen, BOTH))
+        for fd, seen in self._poller.poll(self._compute_poll_timeout(timeout) * TIMEOUT_UNIT):
+            self._multi.socket_action(fd, SELECT_FLAGS.get(seen, SELECT_BOTH))
         now = time.monotonic()
-        if self._alarm is not None and self._alarm <= now:
-            self._alarm = None
+        if self._timer_at is not None and self._timer_at <= now:
+            self._timer_at = None
             self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
-        if self._round <= now:
-            self._round = now + ROUND_SECONDS
-            for fd in tuple(self._known):
+        if self._next_sweep <= now:
+            self._next_sweep = now + SWEEP_SECONDS
+            for fd in tuple(self._sockets):
                 self._multi.socket_action(fd, 0)
-        return self._collect()
+        return self._collect_responses()
 
-    def _nap(self, longest: float) -> float:
+    def _compute_poll_timeout(self, max_timeout: float) -> float:
         """Say for how long nothing needs to be done unless a socket calls."""
-        if not self._busy:
-            return longest
-        wake = self._round if self._alarm is None else min(self._round, self._alarm)
-        return max(0.0, min(longest, wake - time.monotonic()))
+        if not self._active_transfers:
+            return max_timeout
+        wake = self._next_sweep if self._timer_at is None else min(self._next_sweep, self._timer_at)
+        return max(0.0, min(max_timeout, wake - time.monotonic()))
 
-    def _collect(self) -> list[Reply]:
+    def _collect_responses(self) -> list[FetchResponse]:
         replies = []
         more = 1
         while more:
             more, done, failed = self._multi.info_read()
-            replies += [self._end(curl, pycurl.E_OK, "") for curl in done]
-            replies += [self._end(curl, error, note) for curl, error, note in failed]
+            replies += [self._finish_transfer(curl, pycurl.E_OK, "") for curl in done]
+            replies += [self._finish_transfer(curl, error, note) for curl, error, note in failed]
         return replies
 
-    def _end(self, curl: Any, error: int, note: str) -> Reply:
+    def _finish_transfer(self, curl: Any, error: int, detail: str) -> FetchResponse:
         self._multi.remove_handle(curl)
-        transfer = self._busy.pop(curl)
-        self._free.append(transfer)
-        return transfer.finish(error, note)
+        transfer = self._active_transfers.pop(curl)
+        self._idle_transfers.append(transfer)
+        return transfer.finish(error, detail)
 
-    def forget(self, door: Door) -> None:
+    def drop_addresses(self, endpoint: HostEndpoint) -> None:
         """Let curl forget the addresses of a host we are done with."""
-        if door.addresses:
-            self._common.stale.add(door.place)
+        if endpoint.addresses:
+            self._shared.stale_endpoints.add(endpoint.host_port)
 
-    def cancel(self) -> list[Ask]:
+    def cancel(self) -> list[FetchRequest]:
         """Drop everything in flight and say what it was."""
-        asks = [transfer.ask for transfer in self._busy.values()]
-        for curl in list(self._busy):
-            self._end(curl, pycurl.E_OK, "")
+        asks = [transfer.request for transfer in self._active_transfers.values()]
+        for curl in list(self._active_transfers):
+            self._finish_transfer(curl, pycurl.E_OK, "")
         return asks
 
     def close(self) -> None:
         """Close every connection."""
         self.cancel()
-        for transfer in self._free:
+        for transfer in self._idle_transfers:
             transfer.close()
-        self._free.clear()
+        self._idle_transfers.clear()
         self._multi.close()
-        if self._cookies is not None:
-            self._cookies.close()
+        if self._cookie_share is not None:
+            self._cookie_share.close()
 
-    def _watch(self, what: int, fd: int, _multi: Any, _data: Any) -> None:
-        if what == pycurl.POLL_REMOVE:
-            if fd in self._known:
-                self._known.remove(fd)
-                self._watched.unregister(fd)
-        elif fd in self._known:
-            self._watched.modify(fd, EVENTS[what])
+    def _watch_socket(self, event: int, fd: int, _multi: Any, _data: Any) -> None:
+        if event == pycurl.POLL_REMOVE:
+            if fd in self._sockets:
+                self._sockets.remove(fd)
+                self._poller.unregister(fd)
+        elif fd in self._sockets:
+            self._poller.modify(fd, POLL_EVENTS[event])
         else:
-            self._known.add(fd)
-            self._watched.register(fd, EVENTS[what])
+            self._sockets.add(fd)
+            self._poller.register(fd, POLL_EVENTS[event])
 
-    def _set_alarm(self, milliseconds: int) -> None:
-        self._alarm = None if milliseconds < 0 else time.monotonic() + milliseconds / 1000
+    def _set_timer(self, milliseconds: int) -> None:
+        self._timer_at = None if milliseconds < 0 else time.monotonic() + milliseconds / 1000

@@ -6,221 +6,229 @@ from typing import Any
 import pycurl
 from msgspec import Struct
 
-from sanderling.config.redact import hide_in
+from sanderling.config.redact import redact_address_password
 from sanderling.fetch.address_guard import is_global
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.http.head import media_type, read_head
+from sanderling.http.head import get_media_type, parse_head
 from sanderling.models import Host, Reason
 
-SLOW_BYTES = 256  # per second; a server that sends less for the whole idle time-out is dripping
-READ_BYTES = 128 * 1024  # taken from a socket at once
-SMALL_BYTES = 1024 * 1024  # a body up to here is never given up for others' sake
-STOP = 0  # what a callback returns to end its transfer
+MIN_BYTES_PER_SECOND = 256  # per second; a server that sends less for the whole idle time-out is dripping
+READ_BUFFER_BYTES = 128 * 1024  # taken from a socket at once
+SMALL_BODY_BYTES = 1024 * 1024  # a body up to here is never given up for others' sake
+ABORT_TRANSFER = 0  # what a callback returns to end its transfer
 
 
-class Door(Struct, frozen=True):
+class HostEndpoint(Struct, frozen=True):
     """Where a request goes: one host, and the addresses we know it by."""
 
     host: Host
-    name: str
+    hostname: str
     port: int
     addresses: tuple[str, ...] = ()  # empty: curl resolves, and the guard looks at what it found
 
     @property
-    def names(self) -> frozenset[str]:
+    def setting_names(self) -> frozenset[str]:
         """What a person may call it in a setting: with its port or without."""
-        return frozenset((self.name, f"{self.name}:{self.port}"))
+        return frozenset((self.hostname, f"{self.hostname}:{self.port}"))
 
     @property
-    def place(self) -> str:
+    def host_port(self) -> str:
         """The name curl remembers the addresses by."""
-        return f"{self.name}:{self.port}"
+        return f"{self.hostname}:{self.port}"
 
     @property
-    def pin(self) -> str:
+    def resolve_entry(self) -> str:
         """The line that tells curl the addresses, so that no name is resolved twice."""
-        return f"{self.place}:" + ",".join(f"[{a}]" if ":" in a else a for a in self.addresses)
+        return f"{self.host_port}:" + ",".join(f"[{a}]" if ":" in a else a for a in self.addresses)
 
 
-class Ask(Struct, frozen=True):
+class FetchRequest(Struct, frozen=True):
     """One request to make."""
 
     url: str
-    door: Door
-    errand: Any  # why it is made; whoever asks knows
-    conditions: tuple[bytes, ...] = ()  # If-None-Match, If-Modified-Since
+    endpoint: HostEndpoint
+    user_data: Any  # why it is made; whoever asks knows
+    conditional_headers: tuple[bytes, ...] = ()  # If-None-Match, If-Modified-Since
     max_body: int = 0
     timeout: float = 60.0
-    cut: bool = False  # a body that is too long is cut, not refused
-    alone: bool = False  # on a connection of its own: others that shared one may have been why it failed before
+    truncates_body: bool = False  # a body that is too long is cut, not refused
+    uses_fresh_connection: bool = (
+        False  # on a connection of its own: others that shared one may have been why it failed before
+    )
 
 
-class Reply(Struct, frozen=True):
+class FetchResponse(Struct, frozen=True):
     """What came back, as it came: the head in lines, the body with its content coding."""
 
-    ask: Ask
-    lines: list[bytes]
+    request: FetchRequest
+    head_lines: list[bytes]
     body: bytes
-    seconds: float
+    duration_seconds: float
     address: str = ""
-    wire_bytes: int = 0
-    error: int = pycurl.E_OK
-    note: str = ""
-    why: Reason = Reason.NONE  # we ended it ourselves, for this reason
-    crowded: bool = False  # we ended it because too much was in flight
-    cut: bool = False
+    received_bytes: int = 0
+    curl_error: int = pycurl.E_OK
+    detail: str = ""
+    abort_reason: Reason = Reason.NONE  # we ended it ourselves, for this reason
+    is_buffer_full: bool = False  # we ended it because too much was in flight
+    is_truncated: bool = False
 
 
-class Common:
+class SharedTransferState:
     """What all transfers of a fetcher share."""
 
-    def __init__(self, most_bytes: int) -> None:
-        self.most_bytes = most_bytes  # that bodies on their way may take together
-        self.bytes = 0
-        self.stale: set[str] = set()  # places whose addresses curl may forget
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes  # that bodies on their way may take together
+        self.buffered_bytes = 0
+        self.stale_endpoints: set[str] = set()  # places whose addresses curl may forget
 
 
-class Transfer:
+class CurlTransfer:
     """A pooled curl handle with what it has received so far."""
 
-    def __init__(self, settings: FetchSettings, common: Common, fixed: list[tuple[int, Any]]) -> None:
-        self.settings, self.common, self.max_head = settings, common, settings.max_head
-        self.door: Door | None = None
+    def __init__(self, settings: FetchSettings, shared: SharedTransferState, options: list[tuple[int, Any]]) -> None:
+        self.settings, self.shared, self.max_head = settings, shared, settings.max_head
+        self.endpoint: HostEndpoint | None = None
         self.timeout, self.max_body = 0.0, -1
-        self.conditions: tuple[bytes, ...] = ()
-        self.alone = False
-        self.opened: list[socket.socket] = []
-        self.exact = False
+        self.conditional_headers: tuple[bytes, ...] = ()
+        self.uses_fresh_connection = False
+        self.sockets: list[socket.socket] = []
+        self.has_request_target = False
         self.curl = pycurl.Curl()
-        for option, value in fixed:
+        for option, value in options:
             self.curl.setopt(option, value)
-        self.curl.setopt(pycurl.WRITEFUNCTION, self._take_body)
-        self.curl.setopt(pycurl.HEADERFUNCTION, self._take_head)
+        self.curl.setopt(pycurl.WRITEFUNCTION, self._receive_body)
+        self.curl.setopt(pycurl.HEADERFUNCTION, self._receive_head)
         if not settings.allow_private and not settings.proxy:
-            self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open)
+            self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
 
-    def begin(self, ask: Ask, headers: list[bytes]) -> None:
+    def prepare(self, request: FetchRequest, headers: list[bytes]) -> None:
         """Make the handle ready for one request; what is as before is not set again."""
-        self.ask = ask
+        self.request = request
         self.chunks: list[bytes] = []
-        self.lines: list[bytes] = []
-        self.size = self.head_size = 0
-        self.why = Reason.NONE
-        self.refused = ""
-        self.crowded = False
+        self.head_lines: list[bytes] = []
+        self.body_size = self.head_size = 0
+        self.abort_reason = Reason.NONE
+        self.refused_address = ""
+        self.is_buffer_full = False
         curl = self.curl
-        if ask.door is not self.door:
-            self._turn_to(ask.door)
-        if ask.timeout != self.timeout:
-            self.timeout = ask.timeout
-            curl.setopt(pycurl.TIMEOUT_MS, int(ask.timeout * 1000))
-        if ask.max_body != self.max_body or ask.cut:
-            self.max_body = ask.max_body
+        if request.endpoint is not self.endpoint:
+            self._set_endpoint(request.endpoint)
+        if request.timeout != self.timeout:
+            self.timeout = request.timeout
+            curl.setopt(pycurl.TIMEOUT_MS, int(request.timeout * 1000))
+        if request.max_body != self.max_body or request.truncates_body:
+            self.max_body = request.max_body
             curl.setopt(
-                pycurl.MAXFILESIZE_LARGE, 0 if ask.cut else ask.max_body
+                pycurl.MAXFILESIZE_LARGE, 0 if request.truncates_body else request.max_body
             )  # what announces more is not even read
-        if ask.conditions != self.conditions:
-            self.conditions = ask.conditions
-            curl.setopt(pycurl.HTTPHEADER, [*headers, *ask.conditions])
-        if ask.alone != self.alone:
-            self.alone = ask.alone
-            curl.setopt(pycurl.FRESH_CONNECT, ask.alone)
-        curl.setopt(pycurl.URL, ask.url)
-        if self.exact or "%" in ask.url:
-            self._spell(ask.url)
+        if request.conditional_headers != self.conditional_headers:
+            self.conditional_headers = request.conditional_headers
+            curl.setopt(pycurl.HTTPHEADER, [*headers, *request.conditional_headers])
+        if request.uses_fresh_connection != self.uses_fresh_connection:
+            self.uses_fresh_connection = request.uses_fresh_connection
+            curl.setopt(pycurl.FRESH_CONNECT, request.uses_fresh_connection)
+        curl.setopt(pycurl.URL, request.url)
+        if self.has_request_target or "%" in request.url:
+            self._set_request_target(request.url)
 
-    def _spell(self, url: str) -> None:
+    def _set_request_target(self, url: str) -> None:
         """Send escapes as they are written: curl would put them in capitals. A proxy wants the whole URL."""
         if not self.settings.proxy:
-            self.exact = True  # a handle that was told a target needs one for every request
+            self.has_request_target = True  # a handle that was told a target needs one for every request
             self.curl.setopt(pycurl.REQUEST_TARGET, url[url.index("/", 8) :])
 
-    def _turn_to(self, door: Door) -> None:
+    def _set_endpoint(self, endpoint: HostEndpoint) -> None:
         """Set what belongs to a host: its addresses, whom it may trust, who we are there."""
         curl, settings = self.curl, self.settings
-        if door.addresses and not settings.proxy:
-            self.common.stale.discard(door.place)
-            curl.setopt(pycurl.RESOLVE, [*(f"-{place}" for place in self.common.stale), door.pin])
-            self.common.stale.clear()
-        curl.setopt(pycurl.PIPEWAIT, door.host.startswith("https:"))  # rather share an HTTP/2 connection than open one
-        trusted = door.names.isdisjoint(settings.insecure_hosts)
+        if endpoint.addresses and not settings.proxy:
+            self.shared.stale_endpoints.discard(endpoint.host_port)
+            curl.setopt(
+                pycurl.RESOLVE, [*(f"-{place}" for place in self.shared.stale_endpoints), endpoint.resolve_entry]
+            )
+            self.shared.stale_endpoints.clear()
+        curl.setopt(
+            pycurl.PIPEWAIT, endpoint.host.startswith("https:")
+        )  # rather share an HTTP/2 connection than open one
+        trusted = endpoint.setting_names.isdisjoint(settings.insecure_hosts)
         curl.setopt(pycurl.SSL_VERIFYPEER, trusted)
         curl.setopt(pycurl.SSL_VERIFYHOST, 2 if trusted else 0)
-        if login := next((settings.basic_auth[name] for name in door.names if name in settings.basic_auth), ""):
+        if login := next(
+            (settings.basic_auth[name] for name in endpoint.setting_names if name in settings.basic_auth), ""
+        ):
             curl.setopt(pycurl.HTTPAUTH, pycurl.HTTPAUTH_BASIC)
             curl.setopt(pycurl.USERPWD, login.encode())
         else:
             curl.unsetopt(pycurl.USERPWD)
-        self.door = door
+        self.endpoint = endpoint
 
-    def _take_body(self, chunk: bytes) -> int | None:
-        if not self.chunks and self.settings.accept and not self._wanted():
-            self.why = Reason.MEDIA_TYPE
-            return STOP
+    def _receive_body(self, chunk: bytes) -> int | None:
+        if not self.chunks and self.settings.accepted_types and not self._is_accepted_type():
+            self.abort_reason = Reason.MEDIA_TYPE
+            return ABORT_TRANSFER
         self.chunks.append(chunk)
-        self.size += len(chunk)
-        self.common.bytes += len(chunk)
-        if self.size > self.ask.max_body:
-            self.why = Reason.TOO_LARGE
-            return STOP
-        if self.common.bytes > self.common.most_bytes and self.size > SMALL_BYTES:
-            self.crowded = True
-            return STOP
+        self.body_size += len(chunk)
+        self.shared.buffered_bytes += len(chunk)
+        if self.body_size > self.request.max_body:
+            self.abort_reason = Reason.TOO_LARGE
+            return ABORT_TRANSFER
+        if self.shared.buffered_bytes > self.shared.max_bytes and self.body_size > SMALL_BODY_BYTES:
+            self.is_buffer_full = True
+            return ABORT_TRANSFER
         return None
 
-    def _take_head(self, line: bytes) -> int | None:
+    def _receive_head(self, line: bytes) -> int | None:
         self.head_size += len(line)
         if self.head_size > self.max_head:
-            self.why = Reason.TOO_MANY_HEADERS
-            return STOP
-        self.lines.append(line)
+            self.abort_reason = Reason.TOO_MANY_HEADERS
+            return ABORT_TRANSFER
+        self.head_lines.append(line)
         return None
 
-    def _wanted(self) -> bool:
+    def _is_accepted_type(self) -> bool:
         """Say whether a media type that comes is one of those kept; only pages are sorted out, not error messages."""
-        status, fields = read_head(self.lines)
-        mime = media_type(fields)
-        if self.ask.cut or not (200 <= status < 300 and mime):
+        status, fields = parse_head(self.head_lines)
+        mime = get_media_type(fields)
+        if self.request.truncates_body or not (200 <= status < 300 and mime):
             return True
-        return mime in self.settings.accept or mime.partition("/")[0] + "/*" in self.settings.accept
+        return mime in self.settings.accepted_types or mime.partition("/")[0] + "/*" in self.settings.accepted_types
 
-    def _open(self, _purpose: int, target: Any) -> "socket.socket | int":
+    def _open_socket(self, _purpose: int, target: Any) -> "socket.socket | int":
         """Open a socket to an address of the public internet; refuse any other."""
         address = str(target.addr[0]) if target.family in (socket.AF_INET, socket.AF_INET6) else ""
         if not is_global(address):
-            self.refused = address or "an address that is none"
+            self.refused_address = address or "an address that is none"
             bad: int = pycurl.SOCKET_BAD
             return bad
         opened = socket.socket(target.family, target.socktype, target.protocol)
-        self.opened.append(opened)  # curl works on a copy of it
+        self.sockets.append(opened)  # curl works on a copy of it
         return opened
 
-    def finish(self, error: int, note: str) -> Reply:
+    def finish(self, error: int, detail: str) -> FetchResponse:
         """Hand over what came and let go of it."""
-        while self.opened:
-            self.opened.pop().close()
-        self.common.bytes -= self.size
+        while self.sockets:
+            self.sockets.pop().close()
+        self.shared.buffered_bytes -= self.body_size
         curl = self.curl
-        why = self.why
-        if self.refused and error == pycurl.E_COULDNT_CONNECT:
-            why, note = Reason.PRIVATE_ADDRESS, f"{self.refused} is not a public address"
-        if note and self.settings.proxy:
-            note = hide_in(note, self.settings.proxy)
-        cut = why is Reason.TOO_LARGE and self.ask.cut
-        reply = Reply(
-            self.ask,
-            self.lines,
+        why = self.abort_reason
+        if self.refused_address and error == pycurl.E_COULDNT_CONNECT:
+            why, detail = Reason.PRIVATE_ADDRESS, f"{self.refused_address} is not a public address"
+        if detail and self.settings.proxy:
+            detail = redact_address_password(detail, self.settings.proxy)
+        cut = why is Reason.TOO_LARGE and self.request.truncates_body
+        reply = FetchResponse(
+            self.request,
+            self.head_lines,
             b"".join(self.chunks),
             curl.getinfo(pycurl.TOTAL_TIME),
             "" if self.settings.proxy else curl.getinfo(pycurl.PRIMARY_IP),
-            self.head_size + self.size,
+            self.head_size + self.body_size,
             pycurl.E_OK if cut else error,
-            note,
+            detail,
             Reason.NONE if cut else why,
-            self.crowded,
+            self.is_buffer_full,
             cut,
         )
-        self.chunks, self.lines = [], []
+        self.chunks, self.head_lines = [], []
         return reply
 
     def close(self) -> None:

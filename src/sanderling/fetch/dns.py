@@ -11,75 +11,77 @@ from threading import Lock
 
 from msgspec import Struct
 
-from sanderling.clock import Clock, real
-from sanderling.fetch.address_guard import literal
+from sanderling.clock import Clock, system_clock
+from sanderling.fetch.address_guard import parse_ip_literal
 from sanderling.models import Reason
 
 POSITIVE_SECONDS = 600.0
 NEGATIVE_SECONDS = 60.0
-SIZE = 10_000  # names remembered
-MOST_ADDRESSES = 8  # of one name; more are not tried
+CACHE_SIZE = 10_000  # names remembered
+MAX_ADDRESSES = 8  # of one name; more are not tried
 LOOPBACK = ("127.0.0.1", "::1")  # what all names below `localhost` stand for, and nobody is asked (RFC 6761, 6.3)
 
-Lookup = Callable[[str], tuple[str, ...]]
+DnsLookup = Callable[[str], tuple[str, ...]]
 """Give the addresses of a name, best first; raise OSError if there are none."""
 
 
-class Answer(Struct, frozen=True):
+class DnsAnswer(Struct, frozen=True):
     """What a name stands for, and until when we believe it."""
 
     addresses: tuple[str, ...]
     expires_at: float
     reason: Reason = Reason.NONE  # DNS if there is no address
-    note: str = ""
+    detail: str = ""
 
 
-def system_lookup(hostname: str) -> tuple[str, ...]:
+def lookup_with_system(hostname: str) -> tuple[str, ...]:
     """Ask the system's resolver."""
     found = socket.getaddrinfo(hostname, None, type=socket.SOCK_STREAM)
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-class Resolver:
+class DnsResolver:
     """A bounded memory in front of a lookup; may be used from many threads."""
 
-    def __init__(self, lookup: Lookup = system_lookup, clock: Clock = real, size: int = SIZE) -> None:
+    def __init__(
+        self, lookup: DnsLookup = lookup_with_system, clock: Clock = system_clock, size: int = CACHE_SIZE
+    ) -> None:
         self._lookup = lookup
         self._clock = clock
         self._size = size
-        self._known: OrderedDict[str, Answer] = OrderedDict()
+        self._cache: OrderedDict[str, DnsAnswer] = OrderedDict()
         self._lock = Lock()
 
-    def lookup(self, hostname: str) -> Answer:
+    def lookup(self, hostname: str) -> DnsAnswer:
         """Resolve a name; an address stands for itself."""
-        address = literal(hostname)
+        address = parse_ip_literal(hostname)
         if address is not None:
-            return Answer((address,), self._clock() + POSITIVE_SECONDS)
+            return DnsAnswer((address,), self._clock() + POSITIVE_SECONDS)
         name = hostname.rstrip(".").lower()
-        return self._remembered(name) or self._remember(name, self._ask(name))
+        return self._get_cached(name) or self._cache_answer(name, self._query(name))
 
-    def _remembered(self, name: str) -> Answer | None:
+    def _get_cached(self, name: str) -> DnsAnswer | None:
         with self._lock:
-            answer = self._known.get(name)
+            answer = self._cache.get(name)
             if answer is None or answer.expires_at <= self._clock():
                 return None
-            self._known.move_to_end(name)
+            self._cache.move_to_end(name)
             return answer
 
-    def _ask(self, name: str) -> Answer:
+    def _query(self, name: str) -> DnsAnswer:
         try:
-            addresses = LOOPBACK if name.endswith(".localhost") else self._lookup(name)[:MOST_ADDRESSES]
+            addresses = LOOPBACK if name.endswith(".localhost") else self._lookup(name)[:MAX_ADDRESSES]
             note = "" if addresses else "the name has no address"
         except (OSError, UnicodeError) as error:  # UnicodeError: a label too long or empty
             addresses, note = (), str(error)
         if addresses:
-            return Answer(addresses, self._clock() + POSITIVE_SECONDS)
-        return Answer((), self._clock() + NEGATIVE_SECONDS, Reason.DNS, note)
+            return DnsAnswer(addresses, self._clock() + POSITIVE_SECONDS)
+        return DnsAnswer((), self._clock() + NEGATIVE_SECONDS, Reason.DNS, note)
 
-    def _remember(self, name: str, answer: Answer) -> Answer:
+    def _cache_answer(self, name: str, answer: DnsAnswer) -> DnsAnswer:
         with self._lock:
-            self._known[name] = answer
-            self._known.move_to_end(name)
-            while len(self._known) > self._size:
-                self._known.popitem(last=False)
+            self._cache[name] = answer
+            self._cache.move_to_end(name)
+            while len(self._cache) > self._size:
+                self._cache.popitem(last=False)
         return answer

@@ -6,16 +6,16 @@ from typing import Literal
 from msgspec import Struct
 
 from sanderling import __version__
-from sanderling.config.redact import NAME, header_name
+from sanderling.config.redact import HEADER_NAME, parse_header_name
 from sanderling.errors import UsageError
-from sanderling.models import Role
+from sanderling.models import UrlRole
 
-HEADER = re.compile(rf"{NAME.pattern}:[^\x00-\x1f\x7f]*")
-OURS = re.compile(r"content-length|transfer-encoding|expect|upgrade|range|if-.*", re.IGNORECASE)
+HEADER_PATTERN = re.compile(rf"{HEADER_NAME.pattern}:[^\x00-\x1f\x7f]*")
+RESERVED_HEADERS = re.compile(r"content-length|transfer-encoding|expect|upgrade|range|if-.*", re.IGNORECASE)
 MIB = 1024 * 1024
 LATENCY_FACTOR = 5.0  # a host that needs n seconds per page rests for n times this (Heritrix)
 MAX_LATENCY_DELAY = 30.0  # but no longer than this (Heritrix)
-SITEMAP_LIMIT = 50 * MIB  # sitemaps.org
+MAX_SITEMAP_BYTES = 50 * MIB  # sitemaps.org
 
 
 class FetchSettings(Struct, frozen=True):
@@ -23,7 +23,7 @@ class FetchSettings(Struct, frozen=True):
 
     user_agent: str = f"sanderling/{__version__}"
     headers: tuple[str, ...] = ()  # extra request headers, "Name: value"; they replace ours of the same name
-    accept: tuple[str, ...] = ()  # media types kept, "text/html" or "image/*"; empty: all
+    accepted_types: tuple[str, ...] = ()  # media types kept, "text/html" or "image/*"; empty: all
     basic_auth: dict[str, str] = {}  # host name -> "user:password"; never written to the archive
     cookies: bool = False
     proxy: str = ""  # "http://...", "socks5h://..."; the environment's proxies are not used
@@ -53,37 +53,41 @@ class FetchSettings(Struct, frozen=True):
     max_latency_delay: float = MAX_LATENCY_DELAY
 
     digest: Literal["sha256", "sha1"] = "sha256"  # of WARC records; a visit's own digest is always SHA-256
-    archive: str = ""  # folder of the last versions of pages; migrants that cannot reach it do without
-    keep: str = ""  # folder of what specialised migrants keep for later; empty: nothing is looked for there
-    topic: dict[str, float] = {}  # words and weights of a focused crawl; empty: no focus
-    resources: bool = False  # name the images, scripts and style sheets of pages, and see how images look
+    archive_folder: str = ""  # folder of the last versions of pages; migrants that cannot reach it do without
+    parking_folder: str = ""  # folder of what specialised migrants keep for later; empty: nothing is looked for there
+    topic_weights: dict[str, float] = {}  # words and weights of a focused crawl; empty: no focus
+    extracts_resources: bool = False  # name the images, scripts and style sheets of pages, and see how images look
     keep_requests: bool = True  # pack what we asked beside what came
 
     def __post_init__(self) -> None:
-        if not HEADER.fullmatch(f"User-Agent: {self.user_agent}"):
+        if not HEADER_PATTERN.fullmatch(f"User-Agent: {self.user_agent}"):
             raise UsageError(
                 f"--user-agent: {self.user_agent!r} cannot stand in a request header; write it on one line"
             )
         for header in self.headers:
-            name = header_name(header)  # no more of it is told: it may be a secret
-            if not HEADER.fullmatch(header):
+            name = parse_header_name(header)  # no more of it is told: it may be a secret
+            if not HEADER_PATTERN.fullmatch(header):
                 raise UsageError(f"--header: {name or 'one'} is no request header; write 'Name: value' on one line")
-            if OURS.fullmatch(name):  # it would ask for something else than the whole page
+            if RESERVED_HEADERS.fullmatch(name):  # it would ask for something else than the whole page
                 raise UsageError(f"--header: {name} is not yours to say: it makes a request another one")
         if any(header.lower().startswith("user-agent:") for header in self.headers):
             raise UsageError("give the user agent with --user-agent: robots.txt is read by that name")
 
-    def max_body_of(self, role: Role) -> int:
+    def get_max_body(self, role: UrlRole) -> int:
         """Sitemaps may be larger than pages: the protocol grants them 50 MB."""
-        return self.max_body if role in (Role.PAGE, Role.RESOURCE, Role.SIDE) else max(self.max_body, SITEMAP_LIMIT)
+        return (
+            self.max_body
+            if role in (UrlRole.PAGE, UrlRole.RESOURCE, UrlRole.TVI_FILE)
+            else max(self.max_body, MAX_SITEMAP_BYTES)
+        )
 
     @property
     def agent_token(self) -> str:
         """The name robots.txt calls us by."""
-        return product_token(self.user_agent)
+        return parse_product_token(self.user_agent)
 
 
-def product_token(user_agent: str) -> str:
+def parse_product_token(user_agent: str) -> str:
     """The name robots.txt calls a user agent by (RFC 9309, 2.2.1).
 
     Where it begins as browsers do, `Mozilla/5.0 (compatible; NAME/1.0 ...`, it is the name inside.

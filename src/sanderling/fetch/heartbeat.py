@@ -4,56 +4,60 @@ import os
 import time
 
 from sanderling.clock import Clock
-from sanderling.models import Visit, Vitals
+from sanderling.models import Heartbeat, Visit
 
-PAGE = os.sysconf("SC_PAGE_SIZE")
-SMOOTHING = 0.1  # weight of the newest latency in the running mean
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+LATENCY_SMOOTHING = 0.1  # weight of the newest latency in the running mean
 
 
-class Pulse:
+class HeartbeatMeter:
     """Counts what a migrant does and reads what it uses."""
 
     def __init__(self, name: str, clock: Clock) -> None:
         self._name, self._clock = name, clock
-        self._pages = self._bytes = 0
+        self._page_count = self._bytes = 0
         self._latency = 0.0
-        self._since = (time.monotonic(), time.process_time(), 0)
+        self._last_sample = (time.monotonic(), time.process_time(), 0)
 
-    def count(self, visit: Visit) -> None:
+    def count_visit(self, visit: Visit) -> None:
         """Note a visit that went over the network."""
-        self._pages += 1
-        self._bytes += visit.wire_bytes
-        self._latency += SMOOTHING * (visit.seconds - self._latency) if self._pages > 1 else visit.seconds
+        self._page_count += 1
+        self._bytes += visit.received_bytes
+        self._latency += (
+            LATENCY_SMOOTHING * (visit.duration_seconds - self._latency)
+            if self._page_count > 1
+            else visit.duration_seconds
+        )
 
-    def take(self, load: int) -> Vitals:
+    def build(self, load: int) -> Heartbeat:
         """Say how the migrant is; shares and rates are those since the last time."""
-        wall, cpu, received = self._since
-        self._since = (time.monotonic(), time.process_time(), self._bytes)
-        passed = max(self._since[0] - wall, 1e-9)
-        return Vitals(
-            migrant=self._name,
-            at=self._clock(),
-            load=load,
-            cpu_share=min((self._since[1] - cpu) / passed, 1.0),
-            memory_bytes=memory_used(),
-            memory_left=memory_left(),
-            disk_left=disk_left(),
+        wall, cpu, received = self._last_sample
+        self._last_sample = (time.monotonic(), time.process_time(), self._bytes)
+        passed = max(self._last_sample[0] - wall, 1e-9)
+        return Heartbeat(
+            worker=self._name,
+            sent_at=self._clock(),
+            pending_tasks=load,
+            cpu_share=min((self._last_sample[1] - cpu) / passed, 1.0),
+            memory_bytes=read_used_memory(),
+            free_memory_bytes=read_free_memory(),
+            free_disk_bytes=read_free_disk(),
             bytes_per_second=(self._bytes - received) / passed,
             latency_seconds=self._latency,
-            pages=self._pages,
+            page_count=self._page_count,
         )
 
 
-def memory_used() -> int:
+def read_used_memory() -> int:
     """Bytes of this process that are in memory; 0 where the system does not say."""
     try:
         with open("/proc/self/statm") as statm:
-            return int(statm.read().split()[1]) * PAGE
+            return int(statm.read().split()[1]) * PAGE_BYTES
     except OSError:
         return 0
 
 
-def memory_left() -> int:
+def read_free_memory() -> int:
     """Bytes the machine could still give; 0 where the system does not say."""
     try:
         with open("/proc/meminfo") as meminfo:
@@ -63,7 +67,7 @@ def memory_left() -> int:
     return int(lines.get("MemAvailable", "0").split()[0]) * 1024
 
 
-def disk_left(folder: str = ".") -> int:
+def read_free_disk(folder: str = ".") -> int:
     """Bytes free where the migrant stands."""
     found = os.statvfs(folder)
     return found.f_bavail * found.f_frsize

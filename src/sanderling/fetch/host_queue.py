@@ -3,103 +3,107 @@
 from collections import deque
 from collections.abc import Iterable
 
-from sanderling.fetch.curl_transfer import Door
+from sanderling.fetch.curl_transfer import HostEndpoint
 from sanderling.fetch.fetch_settings import LATENCY_FACTOR, MAX_LATENCY_DELAY
-from sanderling.fetch.robots import Rules, rules_for
-from sanderling.models import Host, Itinerary, Robots, Stop
+from sanderling.fetch.robots import RobotsRules, build_robots_rules
+from sanderling.models import FetchBatch, FetchTask, Host, RobotsTxt
 
 
-class Line:
+class HostQueue:
     """One host: its stops, its rules, and its pace."""
 
     def __init__(self, host: Host) -> None:
-        self.host, self.prefix = host, f"{host}/"
-        self.door = door_of(host)
-        self.stops: deque[Stop] = deque()
-        self.delay, self.connections = 0.0, 1
-        self.open_at = 0.0  # no request starts before
-        self.pause = 0.0  # between two starts: the delay asked for, or what robots.txt asks for
+        self.host, self.url_prefix = host, f"{host}/"
+        self.endpoint = parse_endpoint(host)
+        self.tasks: deque[FetchTask] = deque()
+        self.base_delay, self.connections = 0.0, 1
+        self.ready_at = 0.0  # no request starts before
+        self.crawl_delay = 0.0  # between two starts: the delay asked for, or what robots.txt asks for
         self.in_flight = 0
         self.failures = 0  # connections that failed in a row
-        self.waiting = False  # has its place in the queue of lines
-        self.asking = False  # robots.txt is on its way
-        self.is_closed = False  # its stops were sent home, and no others came since
-        self.robots: Robots | None = None
-        self.rules: Rules | None = None
-        self.robots_url, self.robots_hops = f"{host}/robots.txt", 0
+        self.is_scheduled = False  # has its place in the queue of lines
+        self.is_fetching_robots = False  # robots.txt is on its way
+        self.is_drained = False  # its stops were sent home, and no others came since
+        self.robots: RobotsTxt | None = None
+        self.robots_rules: RobotsRules | None = None
+        self.robots_url, self.robots_redirects = f"{host}/robots.txt", 0
 
-    def join(self, itinerary: Itinerary, addresses: tuple[str, ...], agent: str, now: float) -> None:
+    def extend(self, batch: FetchBatch, addresses: tuple[str, ...], agent: str, now: float) -> None:
         """Take the stops of an itinerary; what it says of the host holds from now on."""
-        self.stops.extend(itinerary.stops)
-        self.is_closed = False
-        self.delay, self.connections = itinerary.delay_seconds, max(1, itinerary.connections)
-        if addresses != self.door.addresses:
-            self.door = door_of(self.host, addresses)
-        if itinerary.robots is not None:
-            self.obey(itinerary.robots, agent)
+        self.tasks.extend(batch.tasks)
+        self.is_drained = False
+        self.base_delay, self.connections = batch.delay_seconds, max(1, batch.max_connections)
+        if addresses != self.endpoint.addresses:
+            self.endpoint = parse_endpoint(self.host, addresses)
+        if batch.robots is not None:
+            self.set_robots(batch.robots, agent)
         elif self.robots is not None and not self.robots.fetched_at <= now < self.robots.expires_at:
-            self.forget_robots()
-        self._set_pace()
+            self.reset_robots()
+        self._update_crawl_delay()
 
-    def obey(self, robots: Robots, agent: str) -> None:
+    def set_robots(self, robots: RobotsTxt, agent: str) -> None:
         """Hold to these rules; the same file is not read twice."""
         if self.robots is None or robots.fetched_at != self.robots.fetched_at:
-            self.rules = rules_for(robots, agent)
+            self.robots_rules = build_robots_rules(robots, agent)
         self.robots = robots
-        self._set_pace()
+        self._update_crawl_delay()
 
-    def forget_robots(self) -> None:
+    def reset_robots(self) -> None:
         """Ask for robots.txt again before the next stop."""
-        self.robots = self.rules = None
-        self.robots_url, self.robots_hops = f"{self.host}/robots.txt", 0
+        self.robots = self.robots_rules = None
+        self.robots_url, self.robots_redirects = f"{self.host}/robots.txt", 0
 
-    def _set_pace(self) -> None:
-        wish = self.rules.crawl_delay() if self.rules is not None else None
-        self.pause = max(self.delay, wish or 0.0)
+    def _update_crawl_delay(self) -> None:
+        wish = self.robots_rules.get_crawl_delay() if self.robots_rules is not None else None
+        self.crawl_delay = max(self.base_delay, wish or 0.0)
 
     @property
     def is_ready(self) -> bool:
         """Say whether a request could start, but for the time."""
-        if not self.stops or self.asking:
+        if not self.tasks or self.is_fetching_robots:
             return False
-        return self.in_flight < (self.connections if self.pause == 0 or self.delay == self.pause else 1)
+        return self.in_flight < (
+            self.connections if self.crawl_delay == 0 or self.base_delay == self.crawl_delay else 1
+        )
 
-    def alone(self, stop: Stop) -> bool:
+    def should_use_fresh_connection(self, task: FetchTask) -> bool:
         """Say whether a stop that failed should share no connection: what others did to one may have been why."""
-        return stop.attempts > 0 and self.connections > 1 and self.host.startswith("https:")
+        return task.attempts > 0 and self.connections > 1 and self.host.startswith("https:")
 
     @property
     def is_idle(self) -> bool:
         """Say whether nothing is left to do here."""
-        return not self.stops and not self.in_flight
+        return not self.tasks and not self.in_flight
 
-    def knock(self, now: float) -> None:
+    def mark_started(self, now: float) -> None:
         """Note that a request starts now."""
         self.in_flight += 1
-        self.open_at = now + self.pause
+        self.ready_at = now + self.crawl_delay
 
-    def rest(self, started: float, seconds: float, factor: float, longest: float) -> None:
+    def delay_after_slow_response(
+        self, started_at: float, duration_seconds: float, factor: float, max_delay: float
+    ) -> None:
         """Give a slow server time: the slower it answers, the later we come again. One's own servers need no rest."""
-        if self.pause:
-            self.open_at = max(self.open_at, rest_until(started, seconds, factor, longest))
+        if self.crawl_delay:
+            self.ready_at = max(self.ready_at, compute_ready_time(started_at, duration_seconds, factor, max_delay))
 
-    def send_home(self) -> Iterable[Stop]:
+    def drain(self) -> Iterable[FetchTask]:
         """Empty the line."""
-        stops, self.stops, self.is_closed = self.stops, deque(), True
+        stops, self.tasks, self.is_drained = self.tasks, deque(), True
         return stops
 
 
-def rest_until(
-    started: float, seconds: float, factor: float = LATENCY_FACTOR, longest: float = MAX_LATENCY_DELAY
+def compute_ready_time(
+    started_at: float, duration_seconds: float, factor: float = LATENCY_FACTOR, max_delay: float = MAX_LATENCY_DELAY
 ) -> float:
     """When a server that took so long may be asked again."""
-    return started + min(seconds * factor, longest)
+    return started_at + min(duration_seconds * factor, max_delay)
 
 
-def door_of(host: Host, addresses: tuple[str, ...] = ()) -> Door:
+def parse_endpoint(host: Host, addresses: tuple[str, ...] = ()) -> HostEndpoint:
     """Take a host apart: its name and its port."""
     scheme, _, authority = host.partition("://")
     name, port = authority, "443" if scheme == "https" else "80"
     if authority.rpartition(":")[2].isdigit() and not authority.endswith("]"):
         name, _, port = authority.rpartition(":")
-    return Door(host, name.strip("[]"), int(port), addresses)
+    return HostEndpoint(host, name.strip("[]"), int(port), addresses)

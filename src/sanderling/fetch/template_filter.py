@@ -11,112 +11,127 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from sanderling.db.connection import close_with
-from sanderling.fingerprint.structure import features, weighted
-from sanderling.models import Brief, Itinerary, Outcome, Reason, Role, Stop, Visit
+from sanderling.db.connection import close_on_finalize
+from sanderling.fingerprint.structure import compute_weighted_similarity, decode_features
+from sanderling.models import FetchBatch, FetchTask, Outcome, Reason, TemplateFilter, UrlRole, Visit
 
-FRESH = 86_400.0  # seconds a kept page may stand for the page on the web
-MOST_BYTES = 256 * 2**20
-LOOK_EVERY = 200  # pages kept between two looks at the size
+MAX_PARKED_AGE = 86_400.0  # seconds a kept page may stand for the page on the web
+MAX_PARKED_BYTES = 256 * 2**20
+SIZE_CHECK_INTERVAL = 200  # pages kept between two looks at the size
 
 
-class Buffer:
+class TemplateMatcher:
     """Briefs in hand, and the pages that did not match any."""
 
     def __init__(self, folder: str) -> None:
-        self._keep = Keep(Path(folder))
-        self._briefs: dict[int, Brief] = {}
+        self._parked_pages = ParkedPageStore(Path(folder))
+        self._filters: dict[int, TemplateFilter] = {}
 
-    def carry(self, itinerary: Itinerary, now: float) -> tuple[list[Visit], Itinerary]:
+    def register_batch(self, batch: FetchBatch, now: float) -> tuple[list[Visit], FetchBatch]:
         """Take the brief of an errand in hand; stops whose pages are kept here need no fetch."""
-        kept = [visit for stop in itinerary.stops if (visit := self._keep.take(stop, now)) is not None]
+        kept = [visit for stop in batch.tasks if (visit := self._parked_pages.take(stop, now)) is not None]
         ids = {visit.id for visit in kept}
-        left = tuple(stop for stop in itinerary.stops if stop.id not in ids) if kept else itinerary.stops
-        if itinerary.brief is not None:
-            self._briefs |= dict.fromkeys([stop.id for stop in left if not stop.digest], itinerary.brief)
-        return kept, replace(itinerary, stops=left)
+        left = tuple(stop for stop in batch.tasks if stop.id not in ids) if kept else batch.tasks
+        if batch.template_filter is not None:
+            self._filters |= dict.fromkeys([stop.id for stop in left if not stop.digest], batch.template_filter)
+        return kept, replace(batch, tasks=left)
 
-    def weigh(self, visit: Visit) -> Visit:
+    def park_unless_matching(self, visit: Visit) -> Visit:
         """Let a match go home; of any other page only what it says of itself and where it leads."""
-        brief = self._briefs.pop(visit.id, None)
-        if brief is None or visit.outcome is not Outcome.FETCHED or visit.role is not Role.PAGE:
+        brief = self._filters.pop(visit.id, None)
+        if brief is None or visit.outcome is not Outcome.FETCHED or visit.role is not UrlRole.PAGE:
             return visit
-        if matches(brief, visit.marks.get("structure", b"")):
+        if has_matching_structure(brief, visit.fingerprints.get("structure", b"")):
             return visit
-        self._keep.put(visit)
-        return told(visit)
+        self._parked_pages.put(visit)
+        return build_parked_visit(visit)
 
-    def forget(self, stop: int) -> None:
+    def drop_filter(self, task_id: int) -> None:
         """A host beside the web server has matched this page by itself."""
-        self._briefs.pop(stop, None)
+        self._filters.pop(task_id, None)
 
 
-def told(visit: Visit, note: str = "kept by the migrant that fetched it") -> Visit:
+def build_parked_visit(visit: Visit, detail: str = "kept by the migrant that fetched it") -> Visit:
     """What home is told of a page that does not travel."""
     return replace(
-        visit, outcome=Outcome.KEPT, reason=Reason.NOT_ALIKE, note=note, head=b"", response=b"", request=b"",
-        metadata=b"", record_id="", payload="", hints=(), marks={"structure": visit.marks.get("structure", b"")},
-    )  # fmt: skip
+        visit,
+        outcome=Outcome.PARKED,
+        reason=Reason.NOT_SIMILAR,
+        detail=detail,
+        head=b"",
+        response_record=b"",
+        request_record=b"",
+        metadata_record=b"",
+        record_id="",
+        payload_digest="",
+        sitemap_hints=(),
+        fingerprints={"structure": visit.fingerprints.get("structure", b"")},
+    )
 
 
-def matches(brief: Brief, signature: bytes) -> bool:
+def has_matching_structure(template_filter: TemplateFilter, structure_fingerprint: bytes) -> bool:
     """Is a page with this signature built like one of the samples?"""
-    page = features(signature)
-    likes = [weighted(sample, page, brief.weights, brief.unknown) for sample in brief.structures]
-    return max(likes, default=0.0) >= brief.least
+    page = decode_features(structure_fingerprint)
+    likes = [
+        compute_weighted_similarity(sample, page, template_filter.weights, template_filter.default_weight)
+        for sample in template_filter.templates
+    ]
+    return max(likes, default=0.0) >= template_filter.min_similarity
 
 
-class Keep:
+class ParkedPageStore:
     """Pages that wait at the migrant until somebody wants them; the oldest give way."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._file = folder / FILE
+        self._file = folder / PARKED_DATABASE
         self._db = sqlite3.connect(self._file, timeout=30.0, isolation_level=None, check_same_thread=False)
-        close_with(self, self._db)
+        close_on_finalize(self, self._db)
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = OFF")  # what is lost is fetched again
         self._db.execute("CREATE TABLE IF NOT EXISTS kept (url TEXT PRIMARY KEY, at REAL, size INTEGER, visit BLOB)")
-        self._puts = 0
+        self._put_count = 0
 
     def put(self, visit: Visit) -> None:
         """Keep a page."""
         packed = msgspec.msgpack.encode(visit)
-        self._db.execute("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?)", (visit.url, visit.at, len(packed), packed))
-        self._puts += 1
-        if self._puts % LOOK_EVERY == 0:
-            self._make_room()
+        self._db.execute(
+            "INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?)", (visit.url, visit.visited_at, len(packed), packed)
+        )
+        self._put_count += 1
+        if self._put_count % SIZE_CHECK_INTERVAL == 0:
+            self._evict_oldest()
 
-    def take(self, stop: Stop, now: float) -> Visit | None:
+    def take(self, task: FetchTask, now: float) -> Visit | None:
         """Hand over the page of a stop, under its present lease; None if it is not here or too old."""
-        row = self._db.execute("SELECT at, visit FROM kept WHERE url = ?", (stop.url,)).fetchone()
+        row = self._db.execute("SELECT at, visit FROM kept WHERE url = ?", (task.url,)).fetchone()
         if row is None:
             return None
-        self._db.execute("DELETE FROM kept WHERE url = ?", (stop.url,))
-        if now - row[0] > FRESH:
+        self._db.execute("DELETE FROM kept WHERE url = ?", (task.url,))
+        if now - row[0] > MAX_PARKED_AGE:
             return None
         visit = msgspec.msgpack.decode(row[1], type=Visit)
-        return replace(visit, id=stop.id, token=stop.token, wire_bytes=0)
+        return replace(visit, id=task.id, token=task.token, received_bytes=0)
 
-    def _make_room(self) -> None:
+    def _evict_oldest(self) -> None:
         (size,) = self._db.execute("SELECT coalesce(sum(size), 0) FROM kept").fetchone()
-        while size > MOST_BYTES:
+        while size > MAX_PARKED_BYTES:
             rows = self._db.execute(
                 "DELETE FROM kept WHERE url IN (SELECT url FROM kept ORDER BY at LIMIT 100) RETURNING size"
             ).fetchall()
             size -= sum(length for (length,) in rows)
 
 
-FILE = "kept.db"
+PARKED_DATABASE = "kept.db"
 
 
-def open_buffer(folder: str) -> Buffer | None:
+def open_template_matcher(folder: str) -> TemplateMatcher | None:
     """The buffer of a migrant that carries briefs; None for all others."""
     if not folder:
         return None
-    return Buffer(folder)
+    return TemplateMatcher(folder)
 
 
-def is_kept(folder: Path) -> bool:
+def has_parked_pages(folder: Path) -> bool:
     """Does anybody keep pages here?"""
-    return (folder / FILE).exists()
+    return (folder / PARKED_DATABASE).exists()

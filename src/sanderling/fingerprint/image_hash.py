@@ -8,13 +8,15 @@ import io
 
 from sanderling.errors import MissingExtra
 
-SIDE = 8
-SIZE = 4 * SIDE * SIDE // 8  # bytes
-AS_BRIGHT = 1  # how far apart two of 256 shades may be: what other codings and sizes of a picture make of one
+GRID_SIDE = 8
+IMAGE_HASH_SIZE = 4 * GRID_SIDE * GRID_SIDE // 8  # bytes
+BRIGHTNESS_TOLERANCE = (
+    1  # how far apart two of 256 shades may be: what other codings and sizes of a picture make of one
+)
 MAX_PIXELS = 50_000_000  # a picture that says it is larger is not opened
 
 
-def look(body: bytes) -> int | None:
+def compute_perceptual_hash(body: bytes) -> int | None:
     """Take the perceptual hash of an image: whether each of 8 x 8 spots is brighter or darker than two beside it.
 
     None for what is no image, or one that is damaged or too large to open.
@@ -27,26 +29,28 @@ def look(body: bytes) -> int | None:
         with Image.open(io.BytesIO(body)) as image:
             if image.width * image.height > MAX_PIXELS:
                 return None
-            spots = image.convert("L").resize((SIDE + 1, SIDE + 1)).tobytes()
+            spots = image.convert("L").resize((GRID_SIDE + 1, GRID_SIDE + 1)).tobytes()
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return None
-    places = [row * (SIDE + 1) + column for row in range(SIDE) for column in range(SIDE)]
-    steps = [spots[place] - spots[place + way] for way in (1, SIDE + 1) for place in places]  # to the right, and down
-    bits = [bit for step in steps for bit in (step > AS_BRIGHT, step < -AS_BRIGHT)]
+    places = [row * (GRID_SIDE + 1) + column for row in range(GRID_SIDE) for column in range(GRID_SIDE)]
+    steps = [
+        spots[place] - spots[place + way] for way in (1, GRID_SIDE + 1) for place in places
+    ]  # to the right, and down
+    bits = [bit for step in steps for bit in (step > BRIGHTNESS_TOLERANCE, step < -BRIGHTNESS_TOLERANCE)]
     return sum(bit << place for place, bit in enumerate(bits))
 
 
-def look_mark(body: bytes) -> bytes:
+def fingerprint_image(body: bytes) -> bytes:
     """The same in bytes; none where nobody can say, be it that the library is not installed."""
     try:
-        seen = look(body)
+        seen = compute_perceptual_hash(body)
     except MissingExtra:
         return b""
-    return b"" if seen is None else seen.to_bytes(SIZE, "big")
+    return b"" if seen is None else seen.to_bytes(IMAGE_HASH_SIZE, "big")
 
 
-def unlike(one: bytes, other: bytes) -> float | None:
+def compute_image_distance(a: bytes, b: bytes) -> float | None:
     """How much two pictures differ, from 0 (the same to the eye) to 1; None if one was not seen, or not in this way."""
-    if len(one) != SIZE or len(other) != SIZE:
+    if len(a) != IMAGE_HASH_SIZE or len(b) != IMAGE_HASH_SIZE:
         return None
-    return (int.from_bytes(one, "big") ^ int.from_bytes(other, "big")).bit_count() / (8 * SIZE)
+    return (int.from_bytes(a, "big") ^ int.from_bytes(b, "big")).bit_count() / (8 * IMAGE_HASH_SIZE)

@@ -17,95 +17,97 @@ from collections.abc import Sequence
 from xxhash import xxh3_64_digest, xxh3_64_intdigest
 
 BINS = 256  # bits of a sketch
-SIZE = BINS // 8  # bytes of a sketch
-SHINGLE = 5  # words
-EMPTY = (1 << 64) - 1  # the value of a bin without a shingle
-GOLDEN = 0x9E3779B97F4A7C15
-MOST_REHASHES = 1 << 16  # after which bins stay empty; filling all bins takes about 256 ln 256 = 1,420 hashes
-MOST_DISTINCT = 4096  # shingles that are hashed again; a text of more has a shingle in every bin
-LETTERS = (string.ascii_lowercase + string.digits).encode()
-ASCII_WORDS = bytes(c if c in LETTERS else ord(" ") for c in range(256))
-LOWER = bytes.maketrans(string.ascii_uppercase.encode(), string.ascii_lowercase.encode())
-INVISIBLE = re.compile(rb"\xc2\xad|\xe2\x80[\x8b-\x8f]")  # soft hyphens, zero-width characters, direction marks
+SKETCH_SIZE = BINS // 8  # bytes of a sketch
+SHINGLE_WORDS = 5  # words
+EMPTY_BIN = (1 << 64) - 1  # the value of a bin without a shingle
+GOLDEN_RATIO = 0x9E3779B97F4A7C15
+MAX_REHASHES = 1 << 16  # after which bins stay empty; filling all bins takes about 256 ln 256 = 1,420 hashes
+MAX_DISTINCT_SHINGLES = 4096  # shingles that are hashed again; a text of more has a shingle in every bin
+WORD_CHARACTERS = (string.ascii_lowercase + string.digits).encode()
+ASCII_WORD_TABLE = bytes(c if c in WORD_CHARACTERS else ord(" ") for c in range(256))
+LOWERCASE_TABLE = bytes.maketrans(string.ascii_uppercase.encode(), string.ascii_lowercase.encode())
+INVISIBLE_CHARACTERS = re.compile(
+    rb"\xc2\xad|\xe2\x80[\x8b-\x8f]"
+)  # soft hyphens, zero-width characters, direction marks
 # UTF-8 sequences: letters of alphabets form words; each character of a script written without blanks (Han, Kana,
 # Thai, Lao, Tibetan, Burmese, Khmer), each of Hangul, and each emoji is a word. All others are punctuation and symbols.
-WORD = re.compile(
+WORD_PATTERN = re.compile(
     rb"(?:[a-z0-9]|[\xc3-\xdf][\x80-\xbf]|\xe0[\xa0-\xb7][\x80-\xbf]|\xe1[\x83-\x9d\xa0-\xbf][\x80-\xbf])+"
     rb"|\xe0[\xb8-\xbf][\x80-\xbf]|\xe1[\x80-\x82\x9e\x9f][\x80-\xbf]"
     rb"|\xe3[\x81-\xbf][\x80-\xbf]|[\xe4-\xed\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
 
 
-def sketch(text: str) -> bytes:
+def sketch_text(text: str) -> bytes:
     """Sketch a text; one without words gives zeros. Case, punctuation, and blanks are ignored."""
-    hashes = shingle_hashes(split_words(text))
-    return _keep_bits(_fill_bins(hashes)) if hashes else bytes(SIZE)
+    hashes = hash_shingles(split_words(text))
+    return _pack_low_bits(_fill_bins(hashes)) if hashes else bytes(SKETCH_SIZE)
 
 
-def similarity(one: bytes, other: bytes) -> float:
+def estimate_similarity(a: bytes, b: bytes) -> float:
     """Estimate the Jaccard similarity of two texts from their sketches; 0 if one is missing or their lengths differ.
 
     Collections of earlier versions hold a simhash of 8 bytes until a page is fetched again; two of those are compared
     in the same way.
     """
-    if not one or len(one) != len(other):
+    if not a or len(a) != len(b):
         return 0.0
-    bits = distance(int.from_bytes(one, "little"), int.from_bytes(other, "little"))
-    return similarity_of_distance(bits, 8 * len(one))
+    bits = compute_hamming_distance(int.from_bytes(a, "little"), int.from_bytes(b, "little"))
+    return convert_distance_to_similarity(bits, 8 * len(a))
 
 
-def distance(one: int, other: int) -> int:
+def compute_hamming_distance(a: int, b: int) -> int:
     """Count the bits in which two sketches differ."""
-    return (one ^ other).bit_count()
+    return (a ^ b).bit_count()
 
 
-def similarity_of_distance(bits: int, size: int = BINS) -> float:
+def convert_distance_to_similarity(distance: int, size: int = BINS) -> float:
     """Convert the Hamming distance of two sketches of `size` bits to an estimate of the Jaccard similarity."""
-    return max(0.0, 1 - 2 * bits / size)
+    return max(0.0, 1 - 2 * distance / size)
 
 
 def split_words(text: str) -> list[bytes]:
     """Split a text into words in lower case; numbers are words: release notes may differ in nothing else."""
-    raw = text.encode("utf-8", "replace").translate(LOWER)
+    raw = text.encode("utf-8", "replace").translate(LOWERCASE_TABLE)
     if raw.isascii():
-        return raw.translate(ASCII_WORDS).split()
-    return WORD.findall(INVISIBLE.sub(b"", raw))
+        return raw.translate(ASCII_WORD_TABLE).split()
+    return WORD_PATTERN.findall(INVISIBLE_CHARACTERS.sub(b"", raw))
 
 
-def shingle_hashes(words: Sequence[bytes]) -> list[int]:
+def hash_shingles(words: Sequence[bytes]) -> list[int]:
     """Hash the shingles of a text in their order; a text of fewer words than a shingle has is one shingle."""
     hashed = b"".join(map(xxh3_64_digest, words))
-    width = 8 * SHINGLE
+    width = 8 * SHINGLE_WORDS
     starts = range(0, max(len(hashed) - width, 0) + 1, 8)
     return [xxh3_64_intdigest(hashed[start : start + width]) for start in starts] if words else []
 
 
 def _fill_bins(hashes: Sequence[int]) -> list[int]:
     """Find the least hash of each bin; hash all shingles again as long as there are empty bins."""
-    bins = [EMPTY] * BINS
-    _take_least(bins, hashes)
-    distinct = list(dict.fromkeys(hashes))[:MOST_DISTINCT]
+    bins = [EMPTY_BIN] * BINS
+    _fill_empty_bins(bins, hashes)
+    distinct = list(dict.fromkeys(hashes))[:MAX_DISTINCT_SHINGLES]
     rehashes = seed = 0
-    while EMPTY in bins and rehashes < MOST_REHASHES:
-        seed += GOLDEN
-        _take_least(bins, [_mix(value + seed & EMPTY) for value in distinct])
+    while EMPTY_BIN in bins and rehashes < MAX_REHASHES:
+        seed += GOLDEN_RATIO
+        _fill_empty_bins(bins, [_mix_bits(value + seed & EMPTY_BIN) for value in distinct])
         rehashes += len(distinct)
     return bins
 
 
-def _take_least(bins: list[int], values: Sequence[int]) -> None:
+def _fill_empty_bins(bins: list[int], values: Sequence[int]) -> None:
     """Set each empty bin to the least of the values that fall into it."""
     for number, value in {value >> 56: value for value in sorted(values, reverse=True)}.items():
-        if bins[number] == EMPTY:
+        if bins[number] == EMPTY_BIN:
             bins[number] = value
 
 
-def _mix(value: int) -> int:
+def _mix_bits(value: int) -> int:
     """Hash 64 bits (the finalizer of splitmix64)."""
-    value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 & EMPTY
-    value = (value ^ value >> 27) * 0x94D049BB133111EB & EMPTY
+    value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 & EMPTY_BIN
+    value = (value ^ value >> 27) * 0x94D049BB133111EB & EMPTY_BIN
     return value ^ value >> 31
 
 
-def _keep_bits(bins: Sequence[int]) -> bytes:
-    return sum((value & 1) << place for place, value in enumerate(bins)).to_bytes(SIZE, "little")
+def _pack_low_bits(bins: Sequence[int]) -> bytes:
+    return sum((value & 1) << place for place, value in enumerate(bins)).to_bytes(SKETCH_SIZE, "little")

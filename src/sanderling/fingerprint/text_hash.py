@@ -8,43 +8,43 @@ import ctypes
 import struct
 from collections.abc import Callable
 
-from sanderling.fingerprint.minhash import sketch
-from sanderling.html.native import NATIVE, Native
-from sanderling.html.text import dense, text_mark
+from sanderling.fingerprint.minhash import sketch_text
+from sanderling.html.native import NATIVE, NativeLibrary
+from sanderling.html.text import compact_text, hash_text
 
-Marks = tuple[bytes, bytes]
-Maker = Callable[[str], Marks | None]
+TextFingerprints = tuple[bytes, bytes]
+TextHasher = Callable[[str], TextFingerprints | None]
 
-TOLD = 1  # what the library gives where it made both marks
-Numbers = ctypes.c_uint64 * 5  # MARKS of c/native.h
+NATIVE_OK = 1  # what the library gives where it made both marks
+NativeHashes = ctypes.c_uint64 * 5  # MARKS of c/native.h
 _pack_hash, _pack_sketch = struct.Struct(">Q").pack, struct.Struct("<4Q").pack
 
 
-def text_marks(words: str) -> Marks:
+def fingerprint_text(text: str) -> TextFingerprints:
     """Mark the readable text of a page: a hash of 8 bytes and a sketch of 32."""
-    return (_native(words) if _native is not None else None) or in_python(words)
+    return (_native_hasher(text) if _native_hasher is not None else None) or fingerprint_text_in_python(text)
 
 
-def in_python(words: str) -> Marks:
+def fingerprint_text_in_python(text: str) -> TextFingerprints:
     """Mark a text without the library."""
-    return text_mark(dense(words)), sketch(words)
+    return hash_text(compact_text(text)), sketch_text(text)
 
 
-def written(found: "ctypes.Array[ctypes.c_uint64]") -> Marks:
+def pack_native_hashes(hashes: "ctypes.Array[ctypes.c_uint64]") -> TextFingerprints:
     """Convert the numbers of the library to marks."""
-    return _pack_hash(found[0]), _pack_sketch(*found[1:])
+    return _pack_hash(hashes[0]), _pack_sketch(*hashes[1:])
 
 
-def maker(native: Native) -> Maker:
+def build_text_hasher(native: NativeLibrary) -> TextHasher:
     """Call the library; the result is None where memory is exhausted."""
     call = native.library.sanderling_text_marks
-    call.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, Numbers)
+    call.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, NativeHashes)
 
-    def make(words: str) -> Marks | None:
-        raw, found = words.encode("utf-8", "replace"), Numbers()
-        return written(found) if call(raw, len(raw), native.hash_of, found) == TOLD else None
+    def make(words: str) -> TextFingerprints | None:
+        raw, found = words.encode("utf-8", "replace"), NativeHashes()
+        return pack_native_hashes(found) if call(raw, len(raw), native.hash_function, found) == NATIVE_OK else None
 
     return make
 
 
-_native = maker(NATIVE) if NATIVE is not None else None
+_native_hasher = build_text_hasher(NATIVE) if NATIVE is not None else None

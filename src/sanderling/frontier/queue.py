@@ -7,88 +7,102 @@ from collections.abc import Mapping, Sequence
 
 from sanderling.db.connection import Connection
 from sanderling.frontier import leases
-from sanderling.frontier.host_quota import Quota
-from sanderling.frontier.leases import Closing, Lease
-from sanderling.frontier.ordering.protocol import Favour
-from sanderling.frontier.politeness import UNBOUNDED, Pace
-from sanderling.frontier.ready_hosts import EVEN, HOSTS_MERGED, Door, Soon, evened, merged, open_doors
-from sanderling.models import Host, Itinerary, Robots, Role, Stop, Url
+from sanderling.frontier.host_quota import HostQuota
+from sanderling.frontier.leases import Lease, LeaseOutcome
+from sanderling.frontier.ordering.protocol import HostPreference
+from sanderling.frontier.politeness import UNBOUNDED, Politeness
+from sanderling.frontier.ready_hosts import (
+    EQUAL_SHARE_DIVISOR,
+    MAX_MERGED_HOSTS,
+    HostCapacity,
+    ReadyHost,
+    assign_equal_shares,
+    assign_shares_by_rank,
+    find_ready_hosts,
+)
+from sanderling.models import FetchBatch, FetchTask, Host, RobotsTxt, Url, UrlRole
 
-ASKED = "addresses, leased, robots_status, robots_body, robots_at, robots_until, pause, learned"
-BEST = """
+HOST_COLUMNS = "addresses, leased, robots_status, robots_body, robots_at, robots_until, pause, learned"
+SELECT_BEST_URLS = """
     SELECT q.rank, q.url, u.path, u.wire, u.depth, u.hops, u.attempts, u.role, u.losses
     FROM queue AS q JOIN urls AS u ON u.id = q.url
     WHERE q.host = ? AND q.ready_at <= ? ORDER BY q.rank, q.url LIMIT ?
 """
-HELD = "SELECT url, host, rank, token FROM leases"
+SELECT_LEASES = "SELECT url, host, rank, token FROM leases"
 
 
-class Queue:
+class UrlQueue:
     """Hands out leases and takes them back."""
 
-    def __init__(self, db: Connection, pace: Pace, favour: Favour = Favour.BEST) -> None:
+    def __init__(
+        self, db: Connection, politeness: Politeness, host_preference: HostPreference = HostPreference.BEST
+    ) -> None:
         self.db = db
-        self.pace = pace
-        self.favour = favour
-        self.quota: Quota | None = None  # pages of each host, where they are limited
-        self.alone: dict[str, int] = {}  # which lease a migrant is at with nothing beside it, as it said
+        self.politeness = politeness
+        self.host_preference = host_preference
+        self.quota: HostQuota | None = None  # pages of each host, where they are limited
+        self.isolated_tokens: dict[str, int] = {}  # which lease a migrant is at with nothing beside it, as it said
 
-    def doors(self, able: Sequence[str], now: float, room: int = UNBOUNDED, soon: Soon | None = None) -> list[Door]:
+    def find_ready_hosts(
+        self, workers: Sequence[str], now: float, limit: int = UNBOUNDED, get_capacity: HostCapacity | None = None
+    ) -> list[ReadyHost]:
         """The hosts that one of these migrants may be sent to now, the best first, and how much each may give."""
-        found = open_doors(self.db, self.pace, self.favour, able, now)
+        found = find_ready_hosts(self.db, self.politeness, self.host_preference, workers, now)
         if len(found) < 2:
             return found
-        if self.pace.delay_seconds > 0:
-            return evened(found, room)
-        found = found[:HOSTS_MERGED]
-        even = room // (EVEN * len(found)) if self.favour is Favour.UNSEEN else 0
-        return merged(self.db, found, room, even, soon)
+        if self.politeness.delay_seconds > 0:
+            return assign_equal_shares(found, limit)
+        found = found[:MAX_MERGED_HOSTS]
+        even = limit // (EQUAL_SHARE_DIVISOR * len(found)) if self.host_preference is HostPreference.UNSEEN else 0
+        return assign_shares_by_rank(self.db, found, limit, even, get_capacity)
 
-    def take(self, migrant: str, room: int, now: float) -> list[Itinerary]:
+    def lease_urls(self, worker: str, limit: int, now: float) -> list[FetchBatch]:
         """Lease the best ready URLs, up to `room`, to one migrant."""
-        out: list[Itinerary] = []
-        for door in self.doors([migrant], now, room):
-            if room <= 0:
+        out: list[FetchBatch] = []
+        for door in self.find_ready_hosts([worker], now, limit):
+            if limit <= 0:
                 break
-            itinerary = self.grant(door, migrant, min(room, door.share), now)
+            itinerary = self.lease_host(door, worker, min(limit, door.share), now)
             if itinerary is not None:
                 out.append(itinerary)
-                room -= len(itinerary.stops)
+                limit -= len(itinerary.tasks)
         return out
 
-    def grant(self, door: Door, migrant: str, room: int, now: float) -> Itinerary | None:
+    def lease_host(self, ready_host: ReadyHost, worker: str, limit: int, now: float) -> FetchBatch | None:
         """Lease the best ready URLs of one host; it is closed to others in the same breath. None: nothing is ready."""
-        host, name = door.id, door.host
-        row = self.db.execute(f"SELECT {ASKED} FROM hosts WHERE id = ?", (host,)).fetchone()
+        host, name = ready_host.id, ready_host.host
+        row = self.db.execute(f"SELECT {HOST_COLUMNS} FROM hosts WHERE id = ?", (host,)).fetchone()
         addresses, leased, status, body, at, until, pause, learned = row
-        robots = Robots(Host(name), status, body or b"", at, until) if until > now else None
-        size = min(room, self.pace.size(name, leased, robots is not None, pause))
-        size = min(size, self.quota.room(host)) if self.quota is not None else size
+        robots = RobotsTxt(Host(name), status, body or b"", at, until) if until > now else None
+        size = min(limit, self.politeness.compute_batch_size(name, leased, robots is not None, pause))
+        size = min(size, self.quota.count_remaining(host)) if self.quota is not None else size
         if size <= 0:
             return None
-        rows = self.db.execute(BEST, (host, now, size)).fetchall()
+        rows = self.db.execute(SELECT_BEST_URLS, (host, now, size)).fetchall()
         if not rows:
-            self._wait_for_retries(host)
+            self._delay_until_retry(host)
             return None
-        token = self._tokens(len(rows))
+        token = self._allocate_tokens(len(rows))
         granted = [Lease(r[1], host, r[0], token + n) for n, r in enumerate(rows)]
-        leases.begin(self.db, granted, migrant, now, now + self.pace.term(name, len(rows), pause))
+        leases.acquire_leases(
+            self.db, granted, worker, now, now + self.politeness.compute_lease_seconds(name, len(rows), pause)
+        )
         stops = tuple(
-            Stop(r[1], token + n, Url(name + r[2]), r[3], r[4], r[5], r[6], role=Role(r[7]), losses=r[8])
+            FetchTask(r[1], token + n, Url(name + r[2]), r[3], r[4], r[5], r[6], role=UrlRole(r[7]), losses=r[8])
             for n, r in enumerate(rows)
         )
         addressed = tuple(addresses.split())
-        delay = self.pace.delay(name, learned)
-        return Itinerary(Host(name), stops, addressed, robots, delay, self.pace.connections)
+        delay = self.politeness.get_delay(name, learned)
+        return FetchBatch(Host(name), stops, addressed, robots, delay, self.politeness.connections)
 
-    def _wait_for_retries(self, host: int) -> None:
+    def _delay_until_retry(self, host_id: int) -> None:
         self.db.execute(
             "UPDATE hosts SET open_at = coalesce((SELECT min(ready_at) FROM queue WHERE host = hosts.id), open_at)"
             " WHERE id = ?",
-            (host,),
+            (host_id,),
         )
 
-    def _tokens(self, count: int) -> int:
+    def _allocate_tokens(self, count: int) -> int:
         """The first of `count` fencing tokens; they only ever grow."""
         row = self.db.execute(
             "INSERT INTO counters VALUES ('token', ?)"
@@ -97,53 +111,55 @@ class Queue:
         ).fetchone()
         return int(row[0]) - count + 1
 
-    def leases(self, pairs: Sequence[tuple[int, int]]) -> dict[int, Lease]:
+    def find_held_leases(self, tokens: Sequence[tuple[int, int]]) -> dict[int, Lease]:
         """The leases that these (url, token) pairs still hold; a pair that is missing is fenced off."""
-        return leases.held(self.db, pairs)
+        return leases.find_held_leases(self.db, tokens)
 
-    def finish(self, closings: Sequence[Closing]) -> None:
+    def complete_leases(self, outcomes: Sequence[LeaseOutcome]) -> None:
         """End leases: each URL is in a final state now, or queued again."""
-        leases.finish(self.db, closings)
+        leases.complete_leases(self.db, outcomes)
 
-    def promote(self, gains: Mapping[int, float]) -> None:
+    def apply_rank_gains(self, gains: Mapping[int, float]) -> None:
         """Move URLs forward by what was learned of them since the last time; those no longer queued are passed over."""
         self.db.executemany(
             "UPDATE queue SET rank = rank - ? WHERE url = ?", [(gain, url) for url, gain in gains.items()]
         )
 
-    def renew(self, migrant: str, now: float) -> None:
+    def renew_leases(self, worker: str, now: float) -> None:
         """A heartbeat came: its leases live on."""
         self.db.execute(
             "UPDATE leases SET until = ? WHERE migrant = ? AND until < ?",
-            (now + self.pace.term_seconds, migrant, now + self.pace.term_seconds / 2),
+            (now + self.politeness.lease_seconds, worker, now + self.politeness.lease_seconds / 2),
         )
 
-    def release(self, migrant: str) -> int:
+    def release_leases(self, worker: str) -> int:
         """Give back what a migrant held that never began; say how much that was."""
-        return self._give_back(self._held_by(migrant))
+        return self._release(self._find_leases(worker))
 
-    def lose(self, migrant: str) -> tuple[int, int]:
+    def release_after_crash(self, worker: str) -> tuple[int, int]:
         """Give back what a lost migrant held; say how much that was, and how much of it is given up as its killer."""
-        held = self._held_by(migrant)
-        return len(held), leases.blame(self.db, held, self.pace.connections, self.alone.pop(migrant, 0))
+        held = self._find_leases(worker)
+        return len(held), leases.release_after_crash(
+            self.db, held, self.politeness.connections, self.isolated_tokens.pop(worker, 0)
+        )
 
-    def release_all(self) -> int:
+    def release_all_leases(self) -> int:
         """Give back every lease: at start, when no migrant of an earlier run can be alive."""
-        returned = self._give_back([Lease(*row) for row in self.db.execute(HELD)])
+        returned = self._release([Lease(*row) for row in self.db.execute(SELECT_LEASES)])
         self.db.execute("UPDATE hosts SET leased = 0, holder = '' WHERE leased <> 0 OR holder <> ''")
         return returned
 
-    def _held_by(self, migrant: str) -> list[Lease]:
-        return [Lease(*row) for row in self.db.execute(f"{HELD} WHERE migrant = ?", (migrant,))]
+    def _find_leases(self, worker: str) -> list[Lease]:
+        return [Lease(*row) for row in self.db.execute(f"{SELECT_LEASES} WHERE migrant = ?", (worker,))]
 
-    def _give_back(self, held: Sequence[Lease]) -> int:
-        leases.give_back(self.db, held)
-        return len(held)
+    def _release(self, held_leases: Sequence[Lease]) -> int:
+        leases.release_leases(self.db, held_leases)
+        return len(held_leases)
 
-    def outstanding(self) -> int:
+    def count_leased(self) -> int:
         """How many URLs are in somebody's hands."""
         return int(self.db.execute("SELECT count(*) FROM leases").fetchone()[0])
 
-    def waiting(self) -> int:
+    def count_queued(self) -> int:
         """How many URLs wait to be visited."""
         return int(self.db.execute("SELECT coalesce(sum(waiting), 0) FROM hosts").fetchone()[0])

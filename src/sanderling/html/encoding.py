@@ -6,8 +6,10 @@ from functools import lru_cache
 
 import turbohtml
 
-_DECLARED = re.compile(rb"""\A\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:\-]{1,40})["']""", re.IGNORECASE)
-_MARKS = {  # longer ones first
+_XML_DECLARATION = re.compile(
+    rb"""\A\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:\-]{1,40})["']""", re.IGNORECASE
+)
+_ENCODING_BY_PREFIX = {  # longer ones first
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF8: "utf-8",
@@ -16,15 +18,15 @@ _MARKS = {  # longer ones first
     b"<\0": "utf-16-le",  # without a mark, XML begins with `<`
     b"\0<": "utf-16-be",
 }
-_CODECS = {  # of encodings that browsers and Python call differently
+_PYTHON_CODECS = {  # of encodings that browsers and Python call differently
     "windows-874": "cp874",
     "iso-8859-8-i": "iso8859-8",
     "x-mac-cyrillic": "mac-cyrillic",
 }
-_UNSAID = frozenset(  # the label says more: which byte is first, or an encoding that browsers refuse to show
+_AMBIGUOUS_NAMES = frozenset(  # the label says more: which byte is first, or an encoding that browsers refuse to show
     ("", "utf-16le", "utf-16be", "replacement")
 )
-_WIDER = {  # what browsers read instead (WHATWG): files declare the narrow one and use characters of the wide one
+_SUPERSETS = {  # what browsers read instead (WHATWG): files declare the narrow one and use characters of the wide one
     "iso8859-1": "cp1252",
     "ascii": "cp1252",
     "gb2312": "gb18030",
@@ -34,39 +36,39 @@ _WIDER = {  # what browsers read instead (WHATWG): files declare the narrow one 
     "big5": "big5hkscs",
 }
 # Names Python knows that are no encodings of web files, or that need a mark at the start which was not there.
-_REFUSED = frozenset(
+_REJECTED_CODECS = frozenset(
     ("utf-7", "utf-16", "utf-32", "idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined")
 )
 
 
-def has_mark(head: bytes) -> bool:
+def has_byte_order_mark(head: bytes) -> bool:
     """Say whether bytes begin with a byte order mark."""
     return head.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
 
 
-def encoding_of(head: bytes, charset: str = "") -> str:
+def detect_encoding(head: bytes, charset: str = "") -> str:
     """Choose by the first bytes, then by what the file declares, then by what the server does; else UTF-8."""
-    for mark, name in _MARKS.items():
+    for mark, name in _ENCODING_BY_PREFIX.items():
         if head.startswith(mark):
             return name
-    declared = _DECLARED.match(head)
-    return (codec_of(declared[1].decode()) if declared else "") or codec_of(charset) or "utf-8"
+    declared = _XML_DECLARATION.match(head)
+    return (get_codec(declared[1].decode()) if declared else "") or get_codec(charset) or "utf-8"
 
 
-def codec_of(label: str) -> str:
+def get_codec(label: str) -> str:
     """Give the codec for a label, by the names of WHATWG, then by Python's; nothing if no file could be in it."""
-    name = standard_name(label).lower()
+    name = get_standard_name(label).lower()
     try:
-        info = codecs.lookup(label if name in _UNSAID else _CODECS.get(name, name))
+        info = codecs.lookup(label if name in _AMBIGUOUS_NAMES else _PYTHON_CODECS.get(name, name))
     except (LookupError, ValueError):
         return ""
-    if not info._is_text_encoding or info.name in _REFUSED:
+    if not info._is_text_encoding or info.name in _REJECTED_CODECS:
         return ""
-    return _WIDER.get(info.name, info.name)
+    return _SUPERSETS.get(info.name, info.name)
 
 
 @lru_cache(maxsize=256)
-def standard_name(label: str) -> str:
+def get_standard_name(label: str) -> str:
     """Name an encoding as the standard does (WHATWG); nothing if the label is none of its labels."""
     try:
         return turbohtml.parse(b"", encoding=label).encoding or ""

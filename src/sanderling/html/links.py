@@ -7,24 +7,24 @@ import ada_url
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sanderling.html.meta_refresh import refresh_target
+from sanderling.html.meta_refresh import parse_refresh_target
 from sanderling.html.parser import Document, Element, Namespace
-from sanderling.html.scanned_page import Glance, Seen
-from sanderling.html.tag_tree import place_of
-from sanderling.html.text import flowing
-from sanderling.http.content_type import mime_of
+from sanderling.html.scanned_page import ScannedElement, ScanResult
+from sanderling.html.tag_tree import get_tag_path
+from sanderling.html.text import get_single_line_text
+from sanderling.http.content_type import parse_mime_type
 
 MAX_LINKS = 10_000  # of one page; the rest is counted, not kept
 MAX_TITLE = 500
 MAX_ANCHOR = 200
 
 HEAD_TAGS = ("title", "meta", "link", "area", "iframe", "frame")  # of each apart: that search is native and fast
-HEAD_TURNS = {tag: turn for turn, tag in enumerate(HEAD_TAGS)}
-OUTWARD = "a[href]:not([href^='#'])"
-TO_BASE = "a[href=''], a[href^='#']"  # which leads to where relative links start from
-UNBUILT = "template, noscript"  # a browser that runs scripts builds no elements of what is inside
-DRAWN = "svg a"  # of which older ones have their target in another attribute
-UNTIL = re.compile(
+HEAD_TAG_ORDER = {tag: turn for turn, tag in enumerate(HEAD_TAGS)}
+OUTGOING_LINKS = "a[href]:not([href^='#'])"
+SAME_PAGE_LINKS = "a[href=''], a[href^='#']"  # which leads to where relative links start from
+INERT_ELEMENTS = "template, noscript"  # a browser that runs scripts builds no elements of what is inside
+SVG_LINKS = "svg a"  # of which older ones have their target in another attribute
+search_unavailable_after = re.compile(
     r"\bunavailable_after\s*:\s*((?:[a-z]{3,9},\s*)?[^,\n]{4,60})", re.IGNORECASE
 ).search  # commas in dates
 FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
@@ -36,81 +36,83 @@ class RawLink(Struct, frozen=True, gc=False):
     href: str
     anchor: str = ""
     nofollow: bool = False
-    place: str = ""  # the tags above it, where asked for
+    tag_path: str = ""  # the tags above it, where asked for
 
 
-class Extract(Struct, frozen=True):
+class PageMetadata(Struct, frozen=True):
     """What one pass over the tree found; URLs as spelled, relative to `base`."""
 
-    base: str
+    base_url: str
     links: list[RawLink]
-    dropped: int = 0
+    dropped_count: int = 0
     title: str = ""
     language: str = ""
     canonical: str = ""
-    refresh: str = ""
+    refresh_target: str = ""
     noindex: bool = False
     nofollow: bool = False
     feeds: tuple[str, ...] = ()
     sitemaps: tuple[str, ...] = ()
-    side: str = ""  # the file with its volatile parts
-    until: str = ""  # when the page says it is over, as spelled
+    tvi_url: str = ""  # the file with its volatile parts
+    unavailable_after: str = ""  # when the page says it is over, as spelled
     encoding: str = "utf-8"  # in which the queries of its links are escaped
 
 
-def extract(page: Document | Glance, url: str, places: bool = False, agent: str = "sanderling") -> Extract:
+def extract_metadata(
+    page: Document | ScanResult, url: str, with_tag_paths: bool = False, agent: str = "sanderling"
+) -> PageMetadata:
     """Read links and head of a page at `url`, as the agent of this name; the places of links only a tree knows."""
-    if isinstance(page, Glance):
-        return with_anchors(extract_head(page, url, agent), page, url)
-    return _extract(page, url, _Head(agent.lower()), places)
+    if isinstance(page, ScanResult):
+        return add_anchor_links(extract_head(page, url, agent), page, url)
+    return _extract_from_tree(page, url, _HeadReader(agent.lower()), with_tag_paths)
 
 
-def _extract(tree: Document, url: str, head: "_Head", places: bool) -> Extract:
+def _extract_from_tree(tree: Document, url: str, head: "_HeadReader", with_tag_paths: bool) -> PageMetadata:
     found: dict[str, RawLink] = {}
     for tag in HEAD_TAGS:
         for element in tree.find_all(tag):
-            head.read(element, found)
-    dropped = _anchors(tree, found, places)
-    base = _base(url, _bases(tree)) if tree.find("base") is not None else url
-    if base != url and (bare := tree.select_one(TO_BASE)) is not None and len(found) < MAX_LINKS:
-        anchor = flowing(bare).strip()[:MAX_ANCHOR] or _picture(bare)
-        found[""] = RawLink("", anchor, _is_nofollow(bare), place_of(bare) if places else "")
+            head.read_element(element, found)
+    dropped = _add_anchors(tree, found, with_tag_paths)
+    base = _resolve_base(url, _find_base_hrefs(tree)) if tree.find("base") is not None else url
+    if base != url and (bare := tree.select_one(SAME_PAGE_LINKS)) is not None and len(found) < MAX_LINKS:
+        anchor = get_single_line_text(bare).strip()[:MAX_ANCHOR] or _get_image_alt(bare)
+        found[""] = RawLink("", anchor, _is_nofollow(bare), get_tag_path(bare) if with_tag_paths else "")
     root = tree.root
     language = (root.attr("lang") or "") if root is not None else ""
-    return head.extract(base, list(found.values()), dropped, language, tree.encoding or "utf-8")
+    return head.build_metadata(base, list(found.values()), dropped, language, tree.encoding or "utf-8")
 
 
-def extract_head(page: Glance, url: str, agent: str = "sanderling") -> Extract:
+def extract_head(page: ScanResult, url: str, agent: str = "sanderling") -> PageMetadata:
     """Read all but the links in the text of a page."""
-    head, found = _Head(agent.lower()), dict[str, RawLink]()
-    for element in sorted(page.told, key=_turn):
-        head.read(element, found)
-    base = _base(url, (one.href for one in page.told if one.tag == "base" and not one.is_unscripted))
-    return head.extract(base, list(found.values()), 0, page.language, page.encoding)
+    head, found = _HeadReader(agent.lower()), dict[str, RawLink]()
+    for element in sorted(page.elements, key=_get_head_order):
+        head.read_element(element, found)
+    base = _resolve_base(url, (one.href for one in page.elements if one.tag == "base" and not one.is_in_noscript))
+    return head.build_metadata(base, list(found.values()), 0, page.language, page.encoding)
 
 
-def with_anchors(head: Extract, page: Glance, url: str) -> Extract:
+def add_anchor_links(head: PageMetadata, page: ScanResult, url: str) -> PageMetadata:
     """Add the links in the text of a page."""
     found = {link.href: link for link in head.links}
-    dropped = _seen_anchors(page, found)
-    if page.bare is not None and head.base != url and len(found) < MAX_LINKS:
-        rel, anchor = page.bare
-        found[""] = RawLink("", anchor, _forbids(rel))
-    return replace(head, links=list(found.values()), dropped=dropped)
+    dropped = _add_scanned_anchors(page, found)
+    if page.same_page_link is not None and head.base_url != url and len(found) < MAX_LINKS:
+        rel, anchor = page.same_page_link
+        found[""] = RawLink("", anchor, _has_nofollow(rel))
+    return replace(head, links=list(found.values()), dropped_count=dropped)
 
 
-def _turn(element: Seen) -> int:
-    return HEAD_TURNS.get(element.tag, 0)
+def _get_head_order(element: ScannedElement) -> int:
+    return HEAD_TAG_ORDER.get(element.tag, 0)
 
 
-def _bases(tree: Document) -> Iterator[str]:
+def _find_base_hrefs(tree: Document) -> Iterator[str]:
     for element in tree.find_all("base"):
         href = element.attr("href")
-        if href is not None and element.namespace is Namespace.HTML and element.closest(UNBUILT) is None:
+        if href is not None and element.namespace is Namespace.HTML and element.closest(INERT_ELEMENTS) is None:
             yield href
 
 
-def _base(url: str, hrefs: Iterator[str]) -> str:
+def _resolve_base(url: str, hrefs: Iterator[str]) -> str:
     """Give the address relative links start from: the first base with one, unless it is nonsense (WHATWG)."""
     for href in hrefs:
         try:
@@ -121,25 +123,25 @@ def _base(url: str, hrefs: Iterator[str]) -> str:
     return url
 
 
-def _seen_anchors(page: Glance, found: dict[str, RawLink]) -> int:
+def _add_scanned_anchors(page: ScanResult, links: dict[str, RawLink]) -> int:
     """Add the anchors as `_anchors` does."""
     dropped = 0
     for href, rel, anchor in page.links:
-        known = found.get(href)
-        if known is None and len(found) >= MAX_LINKS:
+        known = links.get(href)
+        if known is None and len(links) >= MAX_LINKS:
             dropped += 1
         elif known is None:
-            found[href] = RawLink(href, anchor, rel != "" and _forbids(rel))
+            links[href] = RawLink(href, anchor, rel != "" and _has_nofollow(rel))
         elif known.nofollow or not known.anchor:
-            found[href] = RawLink(href, known.anchor or anchor, known.nofollow and rel != "" and _forbids(rel))
+            links[href] = RawLink(href, known.anchor or anchor, known.nofollow and rel != "" and _has_nofollow(rel))
     return dropped
 
 
-def _anchors(tree: Document, found: dict[str, RawLink], places: bool) -> int:
+def _add_anchors(tree: Document, links: dict[str, RawLink], with_tag_paths: bool) -> int:
     """Add the anchors, once per page they lead to; the first anchor text that says something stays."""
     dropped = 0
-    elements = tree.select(OUTWARD)
-    if drawn := tree.select(DRAWN):
+    elements = tree.select(OUTGOING_LINKS)
+    if drawn := tree.select(SVG_LINKS):
         elements += [element for element in drawn if not element.attr("href")]
     for element in elements:
         href = element.attr("href") or (element.attr("xlink:href") if element.namespace is Namespace.SVG else "")
@@ -147,42 +149,48 @@ def _anchors(tree: Document, found: dict[str, RawLink], places: bool) -> int:
             continue
         if "#" in href:
             href = href[: href.index("#")]
-        known = found.get(href)
-        if known is None and len(found) >= MAX_LINKS:
+        known = links.get(href)
+        if known is None and len(links) >= MAX_LINKS:
             dropped += 1
         elif known is None or known.nofollow or not known.anchor:
-            anchor = (known.anchor if known else "") or flowing(element).strip()[:MAX_ANCHOR] or _picture(element)
+            anchor = (
+                (known.anchor if known else "")
+                or get_single_line_text(element).strip()[:MAX_ANCHOR]
+                or _get_image_alt(element)
+            )
             nofollow = (known is None or known.nofollow) and _is_nofollow(element)
-            found[href] = RawLink(href, anchor, nofollow, place_of(element) if places else "")
+            links[href] = RawLink(href, anchor, nofollow, get_tag_path(element) if with_tag_paths else "")
     return dropped
 
 
-def _picture(element: Element) -> str:
+def _get_image_alt(element: Element) -> str:
     """The alternative text of a link that is an image."""
     image = element.find("img")
     return (image.attr("alt") or "").strip()[:MAX_ANCHOR] if image is not None else ""
 
 
-def _is_nofollow(element: Element | Seen) -> bool:
+def _is_nofollow(element: Element | ScannedElement) -> bool:
     rel = element.attr("rel")
-    return rel is not None and _forbids(rel)
+    return rel is not None and _has_nofollow(rel)
 
 
-def _forbids(rel: str) -> bool:
+def _has_nofollow(rel: str) -> bool:
     return "nofollow" in rel.lower().split()
 
 
-def _is_unscripted(element: Element | Seen) -> bool:
+def _is_in_noscript(element: Element | ScannedElement) -> bool:
     """Say whether an element is for those without scripts."""
-    return bool(element.is_unscripted) if isinstance(element, Seen) else element.closest("noscript") is not None
+    return (
+        bool(element.is_in_noscript) if isinstance(element, ScannedElement) else element.closest("noscript") is not None
+    )
 
 
-def _is_version(element: Element | Seen, rel: list[str]) -> bool:
+def _is_alternate_version(element: Element | ScannedElement, rel: list[str]) -> bool:
     """Say whether a link leads to the page in another language or for another device."""
     return "stylesheet" not in rel and bool(element.attr("hreflang") or element.attr("media"))
 
 
-def robots_directives(content: str, agent: str = "sanderling") -> Iterator[str]:
+def parse_robots_directives(content: str, agent: str = "sanderling") -> Iterator[str]:
     """Read one robots meta or X-Robots-Tag value; directives for other agents are passed over."""
     for part in content.lower().split(","):
         name, colon, value = part.partition(":")
@@ -190,61 +198,65 @@ def robots_directives(content: str, agent: str = "sanderling") -> Iterator[str]:
             yield from (value if colon else name).replace(";", " ").split()
 
 
-class _Head:
+class _HeadReader:
     """Collects what the few head-like elements say."""
 
     def __init__(self, agent: str) -> None:
         self._agent = agent
         self.title = self.canonical = ""
-        self.refresh = self.until = ""
+        self.refresh_target = self.unavailable_after = ""
         self.noindex = self.nofollow = False
         self.feeds: list[str] = []
         self.sitemaps: list[str] = []
-        self.side = ""
+        self.tvi_url = ""
 
-    def extract(self, base: str, links: list[RawLink], dropped: int, language: str, encoding: str) -> Extract:
+    def build_metadata(
+        self, base_url: str, links: list[RawLink], dropped_count: int, language: str, encoding: str
+    ) -> PageMetadata:
         """Say all that was found."""
-        return Extract(
-            base,
+        return PageMetadata(
+            base_url,
             links,
-            dropped,
+            dropped_count,
             self.title,
             language[:20],
             self.canonical,
-            self.refresh,
+            self.refresh_target,
             self.noindex,
             self.nofollow,
             tuple(self.feeds),
             tuple(self.sitemaps),
-            self.side,
-            self.until,
+            self.tvi_url,
+            self.unavailable_after,
             encoding,
         )
 
-    def read(self, element: Element | Seen, found: dict[str, RawLink]) -> None:
+    def read_element(self, element: Element | ScannedElement, links: dict[str, RawLink]) -> None:
         match element.tag:
             case "title":
                 self.title = self.title or " ".join(element.text.split())[:MAX_TITLE]
             case "meta":
-                self._meta(element)
+                self._read_meta(element)
             case "link":
-                self._link(element, found)
+                self._read_link(element, links)
             case "area" | "iframe" | "frame" as tag:
                 href = element.attr("href" if tag == "area" else "src")
-                if href and href[0] != "#" and len(found) < MAX_LINKS:
-                    found.setdefault(href, RawLink(href, element.attr("alt") or "", _is_nofollow(element)))
+                if href and href[0] != "#" and len(links) < MAX_LINKS:
+                    links.setdefault(href, RawLink(href, element.attr("alt") or "", _is_nofollow(element)))
 
-    def _meta(self, element: Element | Seen) -> None:
-        if (element.attr("http-equiv") or "").lower() == "refresh" and not _is_unscripted(element):
-            self.refresh = self.refresh or refresh_target(element.attr("content") or "")
+    def _read_meta(self, element: Element | ScannedElement) -> None:
+        if (element.attr("http-equiv") or "").lower() == "refresh" and not _is_in_noscript(element):
+            self.refresh_target = self.refresh_target or parse_refresh_target(element.attr("content") or "")
         if (element.attr("name") or "").strip().lower() in ("robots", self._agent):
             content = element.attr("content") or ""
-            directives = set(robots_directives(content, self._agent))
-            self.until = self.until or (found[1] if (found := UNTIL(content)) else "")
+            directives = set(parse_robots_directives(content, self._agent))
+            self.unavailable_after = self.unavailable_after or (
+                found[1] if (found := search_unavailable_after(content)) else ""
+            )
             self.noindex |= bool(directives & {"noindex", "none"})
             self.nofollow |= bool(directives & {"nofollow", "none"})
 
-    def _link(self, element: Element | Seen, found: dict[str, RawLink]) -> None:
+    def _read_link(self, element: Element | ScannedElement, links: dict[str, RawLink]) -> None:
         href = element.attr("href")
         rel = (element.attr("rel") or "").lower().split()
         if not href or not rel:
@@ -254,10 +266,10 @@ class _Head:
         elif "sitemap" in rel:
             self.sitemaps.append(href)
         elif "tvi" in rel:
-            self.side = self.side or href
-        elif "feed" in rel or ("alternate" in rel and mime_of(element.attr("type") or "") in FEED_TYPES):
+            self.tvi_url = self.tvi_url or href
+        elif "feed" in rel or ("alternate" in rel and parse_mime_type(element.attr("type") or "") in FEED_TYPES):
             self.feeds.append(href)
-        elif len(found) < MAX_LINKS and (
-            "next" in rel or "prev" in rel or ("alternate" in rel and _is_version(element, rel))
+        elif len(links) < MAX_LINKS and (
+            "next" in rel or "prev" in rel or ("alternate" in rel and _is_alternate_version(element, rel))
         ):
-            found.setdefault(href, RawLink(href))
+            links.setdefault(href, RawLink(href))

@@ -2,16 +2,18 @@
 
 import re
 
-_BLANKS = r"[\t\n\f\r ]*+"
-_TIME = re.compile(rf"{_BLANKS}(?:[0-9]++|(?=\.))[0-9.]*+(?:\Z|(?=[\t\n\f\r ;,])){_BLANKS}[;,]?{_BLANKS}").match
-_NAME = re.compile(rf"url{_BLANKS}={_BLANKS}", re.IGNORECASE).match
+_WHITESPACE = r"[\t\n\f\r ]*+"
+_match_delay = re.compile(
+    rf"{_WHITESPACE}(?:[0-9]++|(?=\.))[0-9.]*+(?:\Z|(?=[\t\n\f\r ;,])){_WHITESPACE}[;,]?{_WHITESPACE}"
+).match
+_match_url_prefix = re.compile(rf"url{_WHITESPACE}={_WHITESPACE}", re.IGNORECASE).match
 
 
-def refresh_target(content: str) -> str:
+def parse_refresh_target(content: str) -> str:
     """Read the target as spelled; empty for the page itself, and where the value is none."""
-    time = _TIME(content)
+    time = _match_delay(content)
     rest = content[time.end() :] if time else ""
-    if name := _NAME(rest):
+    if name := _match_url_prefix(rest):
         rest = rest[name.end() :]
     elif rest[:1] in ("u", "U"):
         return rest

@@ -2,22 +2,26 @@
 
 import re
 
-from sanderling.html.encoding import codec_of, encoding_of, has_mark
+from sanderling.html.encoding import detect_encoding, get_codec, has_byte_order_mark
 
-SNIFFED = 1445  # bytes at the beginning that tell (WHATWG, MIME sniffing, 7.2)
-WIDE = frozenset({"utf-16-le", "utf-16-be"})  # encodings whose letters hold zeros
-_NOT_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]").search
+SNIFFED_BYTES = 1445  # bytes at the beginning that tell (WHATWG, MIME sniffing, 7.2)
+UTF16_CODECS = frozenset({"utf-16-le", "utf-16-be"})  # encodings whose letters hold zeros
+_search_binary = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]").search
 
 
 def is_text(body: bytes, charset: str = "") -> bool:
     """Say whether bytes that are called text can be: servers call files so whose type they do not know."""
-    return has_mark(body) or codec_of(charset) in WIDE or _NOT_TEXT(body, 0, SNIFFED) is None
+    return (
+        has_byte_order_mark(body)
+        or get_codec(charset) in UTF16_CODECS
+        or _search_binary(body, 0, SNIFFED_BYTES) is None
+    )
 
 
-def plain_text(body: bytes, charset: str = "") -> str:
+def decode_plain_text(body: bytes, charset: str = "") -> str:
     """Read bytes as text by their mark, the declared charset, UTF-8, else windows-1252; never fails."""
-    encoding = encoding_of(body[:SNIFFED], charset)
-    if encoding == "utf-8" and not codec_of(charset) and not _is_utf8(body):
+    encoding = detect_encoding(body[:SNIFFED_BYTES], charset)
+    if encoding == "utf-8" and not get_codec(charset) and not _is_utf8(body):
         encoding = "cp1252"
     return body.decode(encoding, "replace").removeprefix("\ufeff")
 

@@ -3,37 +3,41 @@
 import re
 from collections.abc import Iterator
 
-from sanderling.html.links import UNTIL
+from sanderling.html.links import search_unavailable_after
 
 # A name, in lower case; not a part of a date.
-_AGENT = re.compile(r"\*|(?=[0-9]*+[a-z_\-])[a-z0-9_\-]++(?:/[\w.]*+)?").fullmatch
-_NAMES = re.compile(r"(?<![\w*\-])([\w*\-]++)(?:/[\w.]*+)?+\s*+:").findall  # whatever stands before a colon
-_VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
+_is_agent_name = re.compile(r"\*|(?=[0-9]*+[a-z_\-])[a-z0-9_\-]++(?:/[\w.]*+)?").fullmatch
+_find_names = re.compile(r"(?<![\w*\-])([\w*\-]++)(?:/[\w.]*+)?+\s*+:").findall  # whatever stands before a colon
+_VALUED_DIRECTIVES = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 
-def robots_tag(value: str, agent: str = "sanderling") -> tuple[bool, bool]:
+def parse_robots_tag(value: str, agent: str = "sanderling") -> tuple[bool, bool]:
     """Read the lines of the header: noindex and nofollow."""
-    directives = {word for line in value.lower().split("\n") for word in _for_us(line, agent.lower())}
+    directives = {word for line in value.lower().split("\n") for word in _iterate_directives(line, agent.lower())}
     return bool(directives & {"noindex", "none"}), bool(directives & {"nofollow", "none"})
 
 
-def until_of(value: str, agent: str = "sanderling") -> str:
+def parse_unavailable_after(value: str, agent: str = "sanderling") -> str:
     """Read until when a page is there, as spelled; empty if nothing is said."""
     for line in value.split("\n"):
-        found = UNTIL(line)
-        names = [name for name in _NAMES(line[: found.start()].lower()) if name not in _VALUED] if found else []
+        found = search_unavailable_after(line)
+        names = (
+            [name for name in _find_names(line[: found.start()].lower()) if name not in _VALUED_DIRECTIVES]
+            if found
+            else []
+        )
         if found and names[-1:] in ([], ["*"], [agent.lower()]):
             return found[1]
     return ""
 
 
-def _for_us(line: str, agent: str) -> Iterator[str]:
+def _iterate_directives(line: str, agent: str) -> Iterator[str]:
     """Give the directives of one line; an agent's name in front holds for all that follows it."""
     ours = True
     for part in line.split(","):
         *names, value = part.split(":")
         for name in map(str.strip, names):
-            if name in _VALUED or not _AGENT(name):
+            if name in _VALUED_DIRECTIVES or not _is_agent_name(name):
                 break  # the rest is its value, colons and all
             ours = name.partition("/")[0] in ("*", agent)
         else:

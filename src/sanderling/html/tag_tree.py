@@ -12,67 +12,67 @@ from sanderling.html.parser import Document, Element
 
 MAX_DEPTH = 60
 MAX_NODES = 5_000
-INLINE = frozenset(
+INLINE_TAGS = frozenset(
     ("a", "abbr", "acronym", "b", "basefont", "bdi", "bdo", "big", "br", "cite", "code", "data", "del", "dfn", "em",
      "font", "i", "img", "ins", "kbd", "mark", "nobr", "q", "rp", "rt", "ruby", "s", "samp", "small", "span", "strike",
      "strong", "sub", "sup", "tbody", "tfoot", "thead", "time", "tt", "u", "var", "wbr")
 )  # fmt: skip
-UNSEEN = frozenset(
+INVISIBLE_TAGS = frozenset(
     ("area", "base", "head", "link", "map", "meta", "noscript", "param", "script", "source", "style", "template",
      "title", "track")
 )  # fmt: skip
-WHOLE = frozenset(("audio", "canvas", "iframe", "math", "object", "select", "svg", "video"))
-WIDGET = re.compile(
+OPAQUE_TAGS = frozenset(("audio", "canvas", "iframe", "math", "object", "select", "svg", "video"))
+WIDGET_CLASSES = re.compile(
     r"(?:^|[\s_-])(?:ads?|advert\w*|adsbygoogle|banner|sponsor\w*|promo\w*|cookie\w*|consent|newsletter|popup|modal|"
     r"share|sharing|social|widget\w*|recommend\w*|related)(?:$|[\s_-])",
     re.IGNORECASE,
 )
 
 
-class Node:
+class TagNode:
     """A tag with its children, how many nodes it spans, and a digest: equal digests are equal subtrees."""
 
     __slots__ = ("children", "digest", "size", "tag")
 
-    def __init__(self, tag: str, children: tuple["Node", ...] = ()) -> None:
+    def __init__(self, tag: str, children: tuple["TagNode", ...] = ()) -> None:
         self.tag = tag
         self.children = children
         self.size: int = 1 + sum(child.size for child in children)
         self.digest: int = hash((tag, *(child.digest for child in children)))
 
     def __repr__(self) -> str:
-        return write(self)
+        return format_tag_tree(self)
 
 
-def clean(document: Document) -> Node:
+def build_tag_tree(document: Document) -> TagNode:
     """Take the cleaned tag tree of a page; an empty page is a bare `body`."""
     body = document.find("body") or document.find("frameset")
     if body is None:
-        return Node("body")
+        return TagNode("body")
     budget = [MAX_NODES]
-    return Node(body.tag, _distinct(_nodes(body, MAX_DEPTH, budget)))
+    return TagNode(body.tag, _drop_equal_siblings(_build_nodes(body, MAX_DEPTH, budget)))
 
 
-def _nodes(parent: Element, depth: int, budget: list[int]) -> Iterator[Node]:
+def _build_nodes(parent: Element, depth: int, budget: list[int]) -> Iterator[TagNode]:
     """Clean the children of an element; those of an inline child come in its place."""
     for child in parent.children:
-        if not isinstance(child, Element) or child.tag in UNSEEN:
+        if not isinstance(child, Element) or child.tag in INVISIBLE_TAGS:
             continue
         budget[0] -= 1
         if budget[0] < 0:
             return
-        if child.tag in INLINE:
+        if child.tag in INLINE_TAGS:
             if depth > 0:
-                yield from _nodes(child, depth - 1, budget)
-        elif depth <= 0 or child.tag in WHOLE or _is_widget(child):
-            yield Node(child.tag)
+                yield from _build_nodes(child, depth - 1, budget)
+        elif depth <= 0 or child.tag in OPAQUE_TAGS or _is_widget(child):
+            yield TagNode(child.tag)
         else:
-            yield Node(child.tag, _distinct(_nodes(child, depth - 1, budget)))
+            yield TagNode(child.tag, _drop_equal_siblings(_build_nodes(child, depth - 1, budget)))
 
 
-def _distinct(nodes: Iterator[Node]) -> tuple[Node, ...]:
+def _drop_equal_siblings(nodes: Iterator[TagNode]) -> tuple[TagNode, ...]:
     """Keep the first of the siblings that are built the same."""
-    kept: dict[int, Node] = {}
+    kept: dict[int, TagNode] = {}
     for node in nodes:
         kept.setdefault(node.digest, node)
     return tuple(kept.values())
@@ -80,10 +80,10 @@ def _distinct(nodes: Iterator[Node]) -> tuple[Node, ...]:
 
 def _is_widget(element: Element) -> bool:
     name = element.attr("class") or element.attr("id")
-    return name is not None and WIDGET.search(name) is not None
+    return name is not None and WIDGET_CLASSES.search(name) is not None
 
 
-def place_of(element: Element, levels: int = 3) -> str:
+def get_tag_path(element: Element, levels: int = 3) -> str:
     """Where an element stands: the tags above it with their first class, the nearest last."""
     steps: list[str] = []
     node = element.parent
@@ -94,23 +94,23 @@ def place_of(element: Element, levels: int = 3) -> str:
     return ">".join(reversed(steps))
 
 
-def write(node: Node) -> str:
+def format_tag_tree(node: TagNode) -> str:
     """Write a tree as text, `body(div(ul(li)) p)`: what travels in a brief."""
-    inner = " ".join(map(write, node.children))
+    inner = " ".join(map(format_tag_tree, node.children))
     return f"{node.tag}({inner})" if inner else node.tag
 
 
-def read(text: str) -> Node:
+def parse_tag_tree(text: str) -> TagNode:
     """Read a tree that `write` wrote."""
-    stack: list[tuple[str, list[Node]]] = [("", [])]
+    stack: list[tuple[str, list[TagNode]]] = [("", [])]
     for tag, mark in re.findall(r"([^\s()]+)|([()])", text):
         if tag:
-            stack[-1][1].append(Node(tag))
+            stack[-1][1].append(TagNode(tag))
         elif mark == "(":
             stack.append((stack[-1][1].pop().tag, []))
         else:
             name, children = stack.pop()
-            stack[-1][1].append(Node(name, tuple(children)))
+            stack[-1][1].append(TagNode(name, tuple(children)))
     if len(stack) != 1 or len(stack[0][1]) != 1:
         raise ValueError("not one tree")
     return stack[0][1][0]

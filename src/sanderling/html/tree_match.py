@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 
-from sanderling.html.tag_tree import Node
+from sanderling.html.tag_tree import TagNode
 
-THETA_LOW, THETA_HIGH = 0.4, 0.9  # MIG 7.2: similar from here, and nearly the same from there
+SIMILAR_THRESHOLD, SAME_THRESHOLD = 0.4, 0.9  # MIG 7.2: similar from here, and nearly the same from there
 
 
-class Verdict(StrEnum):
+class SimilarityClass(StrEnum):
     """What a similarity means."""
 
     DIFFERENT = "different"  # another structure
@@ -23,24 +23,24 @@ class Verdict(StrEnum):
     SAME = "same"  # nearly the same tree: built alike, and perhaps a duplicate
 
 
-def verdict(similarity: float) -> Verdict:
+def classify_similarity(similarity: float) -> SimilarityClass:
     """Read a similarity by the thesis's two thresholds; what is over the upper one also goes to the duplicate test."""
-    if similarity < THETA_LOW:
-        return Verdict.DIFFERENT
-    return Verdict.SIMILAR if similarity <= THETA_HIGH else Verdict.SAME
+    if similarity < SIMILAR_THRESHOLD:
+        return SimilarityClass.DIFFERENT
+    return SimilarityClass.SIMILAR if similarity <= SAME_THRESHOLD else SimilarityClass.SAME
 
 
-def similarity(a: Node, b: Node) -> float:
+def compute_similarity(a: TagNode, b: TagNode) -> float:
     """Matched nodes over the mean size, in [0, 1]."""
-    return matched(a, b) / ((a.size + b.size) / 2)
+    return count_matching_nodes(a, b) / ((a.size + b.size) / 2)
 
 
-def matched(a: Node, b: Node) -> int:
+def count_matching_nodes(a: TagNode, b: TagNode) -> int:
     """Count the nodes that match: Simple Tree Matching."""
-    return _matched(a, b, {})
+    return _count_matching_nodes(a, b, {})
 
 
-def _matched(a: Node, b: Node, known: dict[tuple[int, int], int]) -> int:
+def _count_matching_nodes(a: TagNode, b: TagNode, cache: dict[tuple[int, int], int]) -> int:
     if a.tag != b.tag:
         return 0
     if a.digest == b.digest:
@@ -48,13 +48,13 @@ def _matched(a: Node, b: Node, known: dict[tuple[int, int], int]) -> int:
     if not a.children or not b.children:
         return 1
     pair = (a.digest, b.digest)
-    count = known.get(pair)
+    count = cache.get(pair)
     if count is None:
-        count = known[pair] = 1 + _align(a.children, b.children, known)
+        count = cache[pair] = 1 + _align(a.children, b.children, cache)
     return count
 
 
-def _align(first: Sequence[Node], second: Sequence[Node], known: dict[tuple[int, int], int]) -> int:
+def _align(first: Sequence[TagNode], second: Sequence[TagNode], cache: dict[tuple[int, int], int]) -> int:
     """Best weight of an order-keeping alignment of two lists of subtrees."""
     start, total = 0, 0
     while start < min(len(first), len(second)) and first[start].digest == second[start].digest:
@@ -70,13 +70,13 @@ def _align(first: Sequence[Node], second: Sequence[Node], known: dict[tuple[int,
         before = 0
         for j, b in enumerate(columns):
             above = row[j + 1]
-            weight = before + _matched(a, b, known) if a.tag == b.tag else 0
+            weight = before + _count_matching_nodes(a, b, cache) if a.tag == b.tag else 0
             before = above
             row[j + 1] = max(above, row[j], weight)
     return total + row[-1]
 
 
-def matched_as_printed(a: Node, b: Node) -> int:
+def count_matching_nodes_as_printed(a: TagNode, b: TagNode) -> int:
     """The recurrence as printed, kept to show what it counts: a list of four equal items scores 8, not 5."""
     if a.tag != b.tag:
         return 0
@@ -84,14 +84,14 @@ def matched_as_printed(a: Node, b: Node) -> int:
     for i, left in enumerate(a.children, 1):
         for j, right in enumerate(b.children, 1):
             best = max(table[i][j - 1], table[i - 1][j], table[i - 1][j - 1])
-            table[i][j] = best + matched_as_printed(left, right)
+            table[i][j] = best + count_matching_nodes_as_printed(left, right)
     return table[-1][-1] + 1
 
 
 # Rivals (SPEC, section 12.6)
 
 
-def tags(node: Node) -> list[str]:
+def list_tags(node: TagNode) -> list[str]:
     """The tags of a tree in document order."""
     found, waiting = [], [node]
     while waiting:
@@ -101,15 +101,15 @@ def tags(node: Node) -> list[str]:
     return found
 
 
-def tag_matching(a: Node, b: Node) -> float:
+def compute_tag_overlap(a: TagNode, b: TagNode) -> float:
     """LIT-TAG: tags in common, however they are arranged, over all tags of either."""
-    one, other = Counter(tags(a)), Counter(tags(b))
+    one, other = Counter(list_tags(a)), Counter(list_tags(b))
     return (one & other).total() / (one | other).total()
 
 
-def tag_sequence(a: Node, b: Node) -> float:
+def compute_tag_sequence_similarity(a: TagNode, b: TagNode) -> float:
     """Tags in common in the same order: longest common subsequence over the mean length."""
-    one, other = tags(a), tags(b)
+    one, other = list_tags(a), list_tags(b)
     row = [0] * (len(other) + 1)
     for tag in one:
         before = 0
@@ -120,7 +120,7 @@ def tag_sequence(a: Node, b: Node) -> float:
     return row[-1] / ((len(one) + len(other)) / 2)
 
 
-def layers(a: Node, b: Node) -> float:
+def compute_layer_similarity(a: TagNode, b: TagNode) -> float:
     """LIT-LAY: one minus the sum of differences, layer by layer from the root, over all nodes."""
     difference, first, second = 0, [a], [b]
     while first or second:
@@ -131,21 +131,21 @@ def layers(a: Node, b: Node) -> float:
     return 1 - difference / (a.size + b.size)
 
 
-def edit_similarity(a: Node, b: Node) -> float:
+def compute_edit_similarity(a: TagNode, b: TagNode) -> float:
     """LIT-TED: one minus the edit distance over all nodes."""
-    return 1 - edit_distance(a, b) / (a.size + b.size)
+    return 1 - compute_edit_distance(a, b) / (a.size + b.size)
 
 
-def edit_distance(a: Node, b: Node) -> int:
+def compute_edit_distance(a: TagNode, b: TagNode) -> int:
     """Nodes to insert, delete or rename to turn one tree into the other, subtrees coming and going whole (Selkow)."""
-    return _edits(a, b, {})
+    return _count_edits(a, b, {})
 
 
-def _edits(a: Node, b: Node, known: dict[tuple[int, int], int]) -> int:
+def _count_edits(a: TagNode, b: TagNode, cache: dict[tuple[int, int], int]) -> int:
     if a.digest == b.digest:
         return 0
     pair = (a.digest, b.digest)
-    if pair not in known:
+    if pair not in cache:
         row = [0]
         for child in b.children:
             row.append(row[-1] + child.size)
@@ -153,16 +153,16 @@ def _edits(a: Node, b: Node, known: dict[tuple[int, int], int]) -> int:
             before, row[0] = row[0], row[0] + left.size
             for j, right in enumerate(b.children, 1):
                 above = row[j]
-                row[j] = min(above + left.size, row[j - 1] + right.size, before + _edits(left, right, known))
+                row[j] = min(above + left.size, row[j - 1] + right.size, before + _count_edits(left, right, cache))
                 before = above
-        known[pair] = row[-1] + (a.tag != b.tag)
-    return known[pair]
+        cache[pair] = row[-1] + (a.tag != b.tag)
+    return cache[pair]
 
 
-RIVALS: dict[str, Callable[[Node, Node], float]] = {
-    "simple tree matching": similarity,
-    "tag matching": tag_matching,
-    "tag sequence": tag_sequence,
-    "layer by layer": layers,
-    "edit distance": edit_similarity,
+SIMILARITY_MEASURES: dict[str, Callable[[TagNode, TagNode], float]] = {
+    "simple tree matching": compute_similarity,
+    "tag matching": compute_tag_overlap,
+    "tag sequence": compute_tag_sequence_similarity,
+    "layer by layer": compute_layer_similarity,
+    "edit distance": compute_edit_similarity,
 }

@@ -15,17 +15,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sanderling.publisher.asgi import AsgiPublisher
-    from sanderling.publisher.published_site import Site
-    from sanderling.publisher.recorder import Desk
+    from sanderling.publisher.published_site import PublishedSite
+    from sanderling.publisher.recorder import RequestRecorder
     from sanderling.publisher.wsgi import WsgiPublisher
 
-__all__ = ["AsgiPublisher", "Desk", "Site", "WsgiPublisher"]
+__all__ = ["AsgiPublisher", "PublishedSite", "RequestRecorder", "WsgiPublisher"]
 
-ROOMS = {"AsgiPublisher": "asgi", "Desk": "recorder", "Site": "published_site", "WsgiPublisher": "wsgi"}
+LAZY_EXPORTS = {
+    "AsgiPublisher": "asgi",
+    "RequestRecorder": "recorder",
+    "PublishedSite": "published_site",
+    "WsgiPublisher": "wsgi",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Load what is asked for: a crawler that reads lists needs no server."""
-    if name not in ROOMS:
+    if name not in LAZY_EXPORTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{ROOMS[name]}"), name)
+    return getattr(import_module(f"{__name__}.{LAZY_EXPORTS[name]}"), name)

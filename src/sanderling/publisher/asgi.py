@@ -9,63 +9,67 @@ from contextlib import closing
 from typing import Any
 from urllib.parse import quote
 
-from sanderling.publisher.body_digest import BodyDigest, needs_digest
-from sanderling.publisher.discovery import ROBOTS, Robots, link_header, side_answer
-from sanderling.publisher.paths import canonical, encoded, with_query
-from sanderling.publisher.published_site import Site
-from sanderling.publisher.recorder import Desk, Visit
-from sanderling.publisher.responses import Answer, Ask, answer, ours
-from sanderling.publisher.robots import forbids_index
-from sanderling.publisher.state_db import connect
-from sanderling.publisher.volatile_files import ENDING, LARGEST, page_paths
+from sanderling.publisher.body_digest import BodyDigest, should_digest
+from sanderling.publisher.discovery import ROBOTS_PATH, RobotsRewriter, build_link_header, build_tvi_response
+from sanderling.publisher.paths import add_page_parameters, canonicalize_decoded_path, canonicalize_path
+from sanderling.publisher.published_site import PublishedSite
+from sanderling.publisher.recorder import RequestRecorder, ServedRequest
+from sanderling.publisher.responses import ListingRequest, ListingResponse, build_response, is_publisher_path
+from sanderling.publisher.robots_rules import has_noindex
+from sanderling.publisher.state_db import open_state_db
+from sanderling.publisher.volatile_files import MAX_PAGE_LENGTH, TVI_SUFFIX, list_page_paths
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
-OF_VISIT = frozenset((b"content-type", b"etag", b"last-modified"))
+RECORDED_HEADERS = frozenset((b"content-type", b"etag", b"last-modified"))
 
 
 class AsgiPublisher:
     """Wraps an application: notes visits, and answers for the lists itself."""
 
-    def __init__(self, app: App, site: Site, desk: Desk | None = None) -> None:
+    def __init__(self, app: App, site: PublishedSite, recorder: RequestRecorder | None = None) -> None:
         self.app, self.site = app, site
-        self.desk = desk or Desk(site)
-        self.robots = Robots(self.desk)
-        self.link = (b"link", link_header(site).encode())
-        self.started = False
+        self.recorder = recorder or RequestRecorder(site)
+        self.robots_rewriter = RobotsRewriter(self.recorder)
+        self.link_header = (b"link", build_link_header(site).encode())
+        self.is_started = False
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await self._live(scope, receive, send)
+            await self._handle_lifespan(scope, receive, send)
         elif scope["type"] != "http":
             await self.app(scope, receive, send)
-        elif ours(self.site, scope["path"]):
-            await self._answer(scope, send)
-        elif scope["path"] == ROBOTS:
-            await _send(self.robots.amend(*await self._ask_app(scope)), send, scope["method"] == "HEAD")
-        elif self.site.volatile and scope["path"].endswith(ENDING):
-            await self._side_file(scope, receive, send)
+        elif is_publisher_path(self.site, scope["path"]):
+            await self._send_listing(scope, send)
+        elif scope["path"] == ROBOTS_PATH:
+            await _send_response(
+                self.robots_rewriter.build_robots_response(*await self._call_app(scope)),
+                send,
+                scope["method"] == "HEAD",
+            )
+        elif self.site.serve_tvi_files and scope["path"].endswith(TVI_SUFFIX):
+            await self._send_tvi_file(scope, receive, send)
         elif scope["method"] == "GET":
-            await self._watch(scope, receive, send)
+            await self._record_response(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
-    async def _live(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    async def _handle_lifespan(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         async def note_end() -> Message:
             message = await receive()
             if message["type"] == "lifespan.shutdown":
-                await asyncio.to_thread(self.desk.close)
+                await asyncio.to_thread(self.recorder.close)
             return message
 
         await self.app(scope, note_end, send)
 
-    async def _watch(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        if not self.started:
-            self.started = True
-            self.desk.start()
+    async def _record_response(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if not self.is_started:
+            self.is_started = True
+            self.recorder.start()
 
         started: list[tuple[int, list[tuple[bytes, bytes]]]] = []
         body = BodyDigest()
@@ -73,37 +77,45 @@ class AsgiPublisher:
         async def note(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
-                if needs_digest(message["status"], texts(headers)):
+                if should_digest(message["status"], decode_headers(headers)):
                     started.append((message["status"], headers))
                 else:
-                    self._note(scope, message["status"], headers)
-                message["headers"] = [*headers, self.link]
+                    self._record_request(scope, message["status"], headers)
+                message["headers"] = [*headers, self.link_header]
             elif started and message["type"] == "http.response.body":
                 body.add(message.get("body", b""))
                 if not message.get("more_body", False):
                     status, headers = started.pop()
-                    self._note(scope, status, [*headers, (b"etag", body.mark().encode())])
+                    self._record_request(scope, status, [*headers, (b"etag", body.compute_digest().encode())])
             await send(message)
 
         await self.app(scope, receive, note)
 
-    def _note(self, scope: MutableMapping[str, Any], status: int, headers: Sequence[tuple[bytes, bytes]]) -> None:
+    def _record_request(
+        self, scope: MutableMapping[str, Any], status: int, headers: Sequence[tuple[bytes, bytes]]
+    ) -> None:
         raw = scope.get("raw_path")
-        path = canonical(raw.partition(b"?")[0].decode("latin-1")) if raw else encoded(scope["path"])
+        path = (
+            canonicalize_path(raw.partition(b"?")[0].decode("latin-1"))
+            if raw
+            else canonicalize_decoded_path(scope["path"])
+        )
         if path is None:
             return
-        if self.site.kept_parameters:
-            path = with_query(path, scope.get("query_string", b"").decode("latin-1"), self.site.kept_parameters)
+        if self.site.page_parameters:
+            path = add_page_parameters(
+                path, scope.get("query_string", b"").decode("latin-1"), self.site.page_parameters
+            )
         agent, anonymous = "", True
         for name, value in scope["headers"]:
             if name == b"user-agent":
                 agent = value.decode("latin-1")
             elif name in (b"cookie", b"authorization"):
                 anonymous = False
-        sent = {name.lower(): value.decode("latin-1") for name, value in headers if name.lower() in OF_VISIT}
+        sent = {name.lower(): value.decode("latin-1") for name, value in headers if name.lower() in RECORDED_HEADERS}
         client = scope.get("client")
-        self.desk.see(
-            Visit(
+        self.recorder.record(
+            ServedRequest(
                 path,
                 status,
                 agent,
@@ -111,32 +123,34 @@ class AsgiPublisher:
                 sent.get(b"content-type", "").lower(),
                 sent.get(b"etag", ""),
                 sent.get(b"last-modified", ""),
-                forbids_index(v.decode("latin-1") for n, v in headers if n.lower() == b"x-robots-tag"),
+                has_noindex(v.decode("latin-1") for n, v in headers if n.lower() == b"x-robots-tag"),
                 client[0] if client else "",
             )
         )
 
-    async def _answer(self, scope: MutableMapping[str, Any], send: Send) -> None:
-        if self.robots.is_due():
-            _, _, body = await self._ask_app({**scope, "path": ROBOTS, "raw_path": ROBOTS.encode(), "method": "GET"})
-            await asyncio.to_thread(self.robots.learn, body)
+    async def _send_listing(self, scope: MutableMapping[str, Any], send: Send) -> None:
+        if self.robots_rewriter.is_refresh_due():
+            _, _, body = await self._call_app(
+                {**scope, "path": ROBOTS_PATH, "raw_path": ROBOTS_PATH.encode(), "method": "GET"}
+            )
+            await asyncio.to_thread(self.robots_rewriter.load_rules, body)
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        ask = Ask(scope["path"], scope.get("query_string", b"").decode("latin-1"), scope["method"], headers)
-        await _send(await asyncio.to_thread(self._look_up, ask), send, ask.method == "HEAD")
+        ask = ListingRequest(scope["path"], scope.get("query_string", b"").decode("latin-1"), scope["method"], headers)
+        await _send_response(await asyncio.to_thread(self._build_listing, ask), send, ask.method == "HEAD")
 
-    async def _side_file(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        for page in page_paths(scope["path"]):
-            found = side_answer(*await self._ask_app({**scope, "path": page, "raw_path": quote(page).encode()}))
+    async def _send_tvi_file(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        for page in list_page_paths(scope["path"]):
+            found = build_tvi_response(*await self._call_app({**scope, "path": page, "raw_path": quote(page).encode()}))
             if found:
-                return await _send(found, send, scope["method"] == "HEAD")
+                return await _send_response(found, send, scope["method"] == "HEAD")
         return await self.app(scope, receive, send)
 
-    def _look_up(self, ask: Ask) -> Answer:
-        self.desk.flush()
-        with closing(connect(self.site.state)) as db:
-            return answer(self.site, db, ask, self.desk.now())
+    def _build_listing(self, request: ListingRequest) -> ListingResponse:
+        self.recorder.flush()
+        with closing(open_state_db(self.site.state_file)) as db:
+            return build_response(self.site, db, request, self.recorder.get_time_ms())
 
-    async def _ask_app(self, scope: MutableMapping[str, Any]) -> tuple[int, list[tuple[str, str]], bytes]:
+    async def _call_app(self, scope: MutableMapping[str, Any]) -> tuple[int, list[tuple[str, str]], bytes]:
         """Ask the application itself, and keep what it says."""
         status, headers, body = 500, list[tuple[str, str]](), bytearray()
 
@@ -155,23 +169,23 @@ class AsgiPublisher:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in message.get("headers", ())]
-            elif len(body) < LARGEST:
+            elif len(body) < MAX_PAGE_LENGTH:
                 body.extend(message.get("body", b""))
 
         try:
             await self.app(scope, nothing, keep)
         finally:
             over.set()
-        return status, headers, bytes(body[:LARGEST])
+        return status, headers, bytes(body[:MAX_PAGE_LENGTH])
 
 
-def texts(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+def decode_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     """Return headers as text, names in lower case."""
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
 
 
-async def _send(reply: Answer, send: Send, head: bool) -> None:
-    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers]
-    headers.append((b"content-length", str(len(reply.body)).encode()))
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if head else reply.body})
+async def _send_response(response: ListingResponse, send: Send, is_head: bool) -> None:
+    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in response.headers]
+    headers.append((b"content-length", str(len(response.body)).encode()))
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if is_head else response.body})

@@ -7,11 +7,11 @@ A body that is too large, or in a content coding, has no digest: then only the a
 import re
 from hashlib import blake2b
 
-LARGEST = 1 << 20  # bytes of a body that are kept for its digest
-PREFIX = "body:"  # tells a digest from a validator in the state file
+MAX_BODY_BYTES = 1 << 20  # bytes of a body that are kept for its digest
+DIGEST_PREFIX = "body:"  # tells a digest from a validator in the state file
 
 # Quantifiers are bounded or possessive, so that no body takes more than one pass.
-_RULES = tuple(
+_VOLATILE_PATTERNS = tuple(
     re.compile(rule, re.IGNORECASE)
     for rule in (
         rb"<!--[^-]*+(?:-(?!->)[^-]*+)*+-->",
@@ -24,7 +24,7 @@ _RULES = tuple(
         rb"\b[0-9]{1,9}(?:\.[0-9]{1,9})?\s?(?:ms|s|secs?|seconds|milliseconds)\b",
     )
 )
-_SPACE = re.compile(rb"\s+")
+_WHITESPACE = re.compile(rb"\s+")
 
 
 class BodyDigest:
@@ -37,17 +37,17 @@ class BodyDigest:
     def add(self, chunk: bytes) -> None:
         """Take one chunk of the body; beyond the limit nothing is kept."""
         self._size += len(chunk)
-        if self._size <= LARGEST:
+        if self._size <= MAX_BODY_BYTES:
             self._chunks.append(bytes(chunk))
         else:
             self._chunks.clear()
 
-    def mark(self) -> str:
+    def compute_digest(self) -> str:
         """Return the digest without volatile text; empty if the body is too large or was empty."""
-        return digest_body(b"".join(self._chunks)) if 0 < self._size <= LARGEST else ""
+        return digest_body(b"".join(self._chunks)) if 0 < self._size <= MAX_BODY_BYTES else ""
 
 
-def needs_digest(status: int, headers: dict[str, str]) -> bool:
+def should_digest(status: int, headers: dict[str, str]) -> bool:
     """Return whether a response is a page that carries no validator of its own (header names in lower case)."""
     is_page = headers.get("content-type", "").lower().startswith(("text/html", "application/xhtml"))
     has_other = any(headers.get(name) for name in ("etag", "last-modified", "content-encoding"))
@@ -56,6 +56,6 @@ def needs_digest(status: int, headers: dict[str, str]) -> bool:
 
 def digest_body(body: bytes) -> str:
     """Digest a page body without its volatile text."""
-    for rule in _RULES:
+    for rule in _VOLATILE_PATTERNS:
         body = rule.sub(b" ", body)
-    return PREFIX + blake2b(_SPACE.sub(b" ", body), digest_size=16).hexdigest()
+    return DIGEST_PREFIX + blake2b(_WHITESPACE.sub(b" ", body), digest_size=16).hexdigest()

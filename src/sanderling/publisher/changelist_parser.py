@@ -9,87 +9,87 @@ from dataclasses import dataclass
 from html import unescape
 from urllib.parse import urlencode, urljoin, urlsplit
 
-from sanderling.publisher.http_dates import read_time
+from sanderling.publisher.http_dates import parse_time
 
-LARGEST = 64 << 20  # bytes of a list that are looked at
-LONGEST = 20_000  # characters of one entry
-FIELD = re.compile(r"<(loc|lastmod|priority)>([^<]{0,8000})</\1>")
-CHANGE = re.compile(r"<rs:md\s[^<>]{0,500}?\bchange\s*=\s*[\"'](created|updated|deleted)[\"']")
-PERIOD = re.compile(r"<rs:md\s[^<>]{0,500}?\bcapability\s*=\s*[\"']changelist[\"'][^<>]{0,500}+>")
-LN = re.compile(r"<rs:ln\s[^<>]{0,9000}+>")
-ATTRIBUTE = re.compile(r"\b(rel|href|from|until)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
-LINK = re.compile(r"<([^<>]{1,8000})>\s*((?:;[^,<>]{0,500})*)")
+MAX_LIST_BYTES = 64 << 20  # bytes of a list that are looked at
+MAX_ENTRY_LENGTH = 20_000  # characters of one entry
+FIELD_PATTERN = re.compile(r"<(loc|lastmod|priority)>([^<]{0,8000})</\1>")
+CHANGE_PATTERN = re.compile(r"<rs:md\s[^<>]{0,500}?\bchange\s*=\s*[\"'](created|updated|deleted)[\"']")
+PERIOD_PATTERN = re.compile(r"<rs:md\s[^<>]{0,500}?\bcapability\s*=\s*[\"']changelist[\"'][^<>]{0,500}+>")
+LINK_TAG_PATTERN = re.compile(r"<rs:ln\s[^<>]{0,9000}+>")
+ATTRIBUTE_PATTERN = re.compile(r"\b(rel|href|from|until)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+LINK_HEADER_PATTERN = re.compile(r"<([^<>]{1,8000})>\s*((?:;[^,<>]{0,500})*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ListedChange:
     """One page of a list."""
 
     url: str
-    change: str  # created, updated, deleted; empty if the list does not say
+    change_type: str  # created, updated, deleted; empty if the list does not say
     priority: float | None  # None: not given
-    modified: int | None  # milliseconds
+    modified_ms: int | None  # milliseconds
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeList:
     """What a site says has changed; `until` is the LAST_VISIT of the next question, None if this is no such list."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[ListedChange, ...]
     until: str | None
-    next: str | None  # where the list goes on
+    next_url: str | None  # where the list goes on
 
 
-def question(address: str, last_visit: str, threshold: float | None = None) -> str:
+def build_changelist_url(list_url: str, last_visit: str, min_priority: float | None = None) -> str:
     """Write the address to ask: LAST_VISIT is `until` of the last answer, or any time that was before it."""
-    asked = {"LAST_VISIT": last_visit} | ({} if threshold is None else {"threshold": f"{threshold:g}"})
-    return f"{address}{'&' if urlsplit(address).query else '?'}{urlencode(asked)}"
+    asked = {"LAST_VISIT": last_visit} | ({} if min_priority is None else {"threshold": f"{min_priority:g}"})
+    return f"{list_url}{'&' if urlsplit(list_url).query else '?'}{urlencode(asked)}"
 
 
-def read_list(body: bytes, address: str) -> ChangeList:
+def parse_changelist(body: bytes, list_url: str) -> ChangeList:
     """Read an answer; only pages of the site that gave it are believed."""
-    text = body[:LARGEST].decode("utf-8", "replace")
-    period = PERIOD.search(text[:20_000])
-    about = _attributes(period[0]) if period else {}
+    text = body[:MAX_LIST_BYTES].decode("utf-8", "replace")
+    period = PERIOD_PATTERN.search(text[:20_000])
+    about = _parse_attributes(period[0]) if period else {}
     entries = (piece.partition("</url>")[0] for piece in text.split("<url>")[1:])
-    changes = tuple(change for entry in entries if (change := _change(entry[:LONGEST], address)))
-    following = _linked(text[:20_000], "next", address)
+    changes = tuple(change for entry in entries if (change := _parse_change(entry[:MAX_ENTRY_LENGTH], list_url)))
+    following = _find_link(text[:20_000], "next", list_url)
     return ChangeList(changes, about.get("until"), following)
 
 
-def _attributes(tag: str) -> dict[str, str]:
-    return {name: unescape(double or single) for name, double, single in ATTRIBUTE.findall(tag)}
+def _parse_attributes(tag: str) -> dict[str, str]:
+    return {name: unescape(double or single) for name, double, single in ATTRIBUTE_PATTERN.findall(tag)}
 
 
-def _linked(head: str, relation: str, address: str) -> str | None:
-    for tag in LN.findall(head):
-        found = _attributes(tag)
+def _find_link(head: str, relation: str, list_url: str) -> str | None:
+    for tag in LINK_TAG_PATTERN.findall(head):
+        found = _parse_attributes(tag)
         if found.get("rel") == relation and found.get("href"):
-            return _own(found["href"], address)
+            return _resolve_same_site(found["href"], list_url)
     return None
 
 
-def _own(url: str, address: str) -> str | None:
+def _resolve_same_site(url: str, list_url: str) -> str | None:
     """Keep an address only if it is on the site that names it."""
     try:
-        whole, home = urlsplit(urljoin(address, url.strip())), urlsplit(address)
+        whole, home = urlsplit(urljoin(list_url, url.strip())), urlsplit(list_url)
     except ValueError:
         return None
     return whole.geturl() if (whole.scheme, whole.netloc) == (home.scheme, home.netloc) else None
 
 
-def _change(entry: str, address: str) -> Change | None:
-    fields = {name: unescape(value) for name, value in FIELD.findall(entry)}
-    url = _own(fields.get("loc", ""), address) if fields.get("loc") else None
+def _parse_change(entry: str, list_url: str) -> ListedChange | None:
+    fields = {name: unescape(value) for name, value in FIELD_PATTERN.findall(entry)}
+    url = _resolve_same_site(fields.get("loc", ""), list_url) if fields.get("loc") else None
     if url is None:
         return None
-    mark = CHANGE.search(entry)
-    return Change(
-        url, mark[1] if mark else "", _priority(fields.get("priority", "")), read_time(fields.get("lastmod", ""))
+    mark = CHANGE_PATTERN.search(entry)
+    return ListedChange(
+        url, mark[1] if mark else "", _parse_priority(fields.get("priority", "")), parse_time(fields.get("lastmod", ""))
     )
 
 
-def _priority(text: str) -> float | None:
+def _parse_priority(text: str) -> float | None:
     try:
         value = float(text)
     except ValueError:
@@ -97,14 +97,14 @@ def _priority(text: str) -> float | None:
     return value if 0 <= value <= 1 else None
 
 
-def named_by_header(link: str, address: str) -> str | None:
+def find_changelist_in_header(link: str, page_url: str) -> str | None:
     """Find the list of changes a page's Link header names."""
-    for match in LINK.finditer(link[:20_000]):
+    for match in LINK_HEADER_PATTERN.finditer(link[:20_000]):
         if re.search(r";\s*rel\s*=\s*\"?changes\"?\s*(?:;|$)", match[2]):
-            return _own(match[1], address)
+            return _resolve_same_site(match[1], page_url)
     return None
 
 
-def named_by_document(body: bytes, address: str) -> str | None:
+def find_changelist_in_document(body: bytes, document_url: str) -> str | None:
     """Find the list of changes that a sitemap or the well-known document names at its head."""
-    return _linked(body[:20_000].decode("utf-8", "replace"), "changes", address)
+    return _find_link(body[:20_000].decode("utf-8", "replace"), "changes", document_url)

@@ -13,14 +13,20 @@ from urllib.parse import urlsplit
 
 from sanderling.errors import UsageError
 from sanderling.publisher.crawlers import verify_by_dns
-from sanderling.publisher.discovery import with_sitemap
+from sanderling.publisher.discovery import add_sitemap_line
 from sanderling.publisher.indexnow import ENDPOINT
 from sanderling.publisher.priority import FORMULAS
-from sanderling.publisher.publish_server import Post, Round, Watch, make_server, robots_of
-from sanderling.publisher.published_site import Site
-from sanderling.publisher.state_db import connect
+from sanderling.publisher.publish_server import (
+    SiteWatcher,
+    WatchOptions,
+    WatchResult,
+    make_publish_server,
+    read_robots_text,
+)
+from sanderling.publisher.published_site import PublishedSite
+from sanderling.publisher.state_db import open_state_db
 
-AWAKE_SECONDS = 1.0  # between two looks whether we are told to stop
+SIGNAL_POLL_SECONDS = 1.0  # between two looks whether we are told to stop
 HELP = "Tell crawlers what changed on your site, from its document root and its access log."
 EXAMPLES = """\
 examples:
@@ -53,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--once", action="store_true", help="look once, print what was found, and end")
 
 
-def site_of(args: argparse.Namespace) -> Site:
+def build_site(args: argparse.Namespace) -> PublishedSite:
     """Make the site from the arguments."""
     root = args.docroot.resolve()
     state = args.state or Path("publisher.db")
@@ -61,70 +67,72 @@ def site_of(args: argparse.Namespace) -> Site:
         raise UsageError(f"{args.docroot} is no folder: give the document root of the site")
     if state.resolve().is_relative_to(root):
         raise UsageError(f"{state} lies in the document root, where visitors could fetch it: choose --state elsewhere")
-    return Site(
-        base=args.base.rstrip("/"),
-        state=state,
-        formula=args.priority,
+    return PublishedSite(
+        base_url=args.base.rstrip("/"),
+        state_file=state,
+        priority_formula=args.priority,
         half_life_days=args.half_life,
-        private=tuple(args.private),
-        kept_parameters=tuple(args.parameter),
-        index=args.index,
+        private_prefixes=tuple(args.private),
+        page_parameters=tuple(args.parameter),
+        index_file=args.index,
         indexnow_key=args.indexnow_key,
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Publish until told to stop, or look once."""
-    site = site_of(args)
+    site = build_site(args)
     if args.access_log and not args.access_log.is_file():
         raise UsageError(f"there is no access log {args.access_log}")
     verify = verify_by_dns if args.verify_crawlers else None
-    post = Post(args.docroot, args.access_log, args.scan_every, 1.0, args.side_files, args.indexnow_endpoint, verify)
-    watch = Watch(site, post)
-    with closing(connect(site.state)) as db:
-        _report(watch.round(db, everything=True), args.json)
+    post = WatchOptions(
+        args.docroot, args.access_log, args.scan_every, 1.0, args.side_files, args.indexnow_endpoint, verify
+    )
+    watch = SiteWatcher(site, post)
+    with closing(open_state_db(site.state_file)) as db:
+        _print_result(watch.run_once(db, run_all=True), args.json)
     if not args.once:
-        _stay(site, watch, args)
+        _serve_until_stopped(site, watch, args)
     return 0
 
 
-def _report(found: Round, as_json: bool) -> None:
+def _print_result(result: WatchResult, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(asdict(found)), flush=True)
-    elif found.scan:
+        print(json.dumps(asdict(result)), flush=True)
+    elif result.scan:
         print(
-            f"{found.scan.pages} pages: {found.scan.new} new, {found.scan.changed} changed, {found.scan.gone} gone; "
-            f"{found.reading.lines} lines of the log read, {found.reading.malformed} malformed",
+            f"{result.scan.pages} pages: {result.scan.new} new, {result.scan.changed} changed, {result.scan.gone} gone; "
+            f"{result.access_log.lines} lines of the log read, {result.access_log.malformed} malformed",
             flush=True,
         )
 
 
-def _stay(site: Site, watch: Watch, args: argparse.Namespace) -> None:
+def _serve_until_stopped(site: PublishedSite, watcher: SiteWatcher, args: argparse.Namespace) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    host, port = _listen(args.listen)
+    host, port = _parse_listen_address(args.listen)
     try:
-        server = make_server(site, host, port)
+        server = make_publish_server(site, host, port)
     except OSError as wrong:
         raise UsageError(f"cannot listen on {args.listen}: {wrong}") from None
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: watch.stopped.set())
-    robots = robots_of(args.docroot)
-    if with_sitemap(site, robots) != robots and not args.quiet:
-        print(f"add to robots.txt: Sitemap: {site.url(site.sitemap_path)}", file=sys.stderr)
+        signal.signal(number, lambda *_: watcher.stop_event.set())
+    robots = read_robots_text(args.docroot)
+    if add_sitemap_line(site, robots) != robots and not args.quiet:
+        print(f"add to robots.txt: Sitemap: {site.build_url(site.sitemap_path)}", file=sys.stderr)
     if not args.quiet:
         address = f"http://{host}:{server.server_port}"
         print(f"publishing on {address}{site.changes_path} and {site.sitemap_path}", file=sys.stderr, flush=True)
-    threads = [threading.Thread(target=work, daemon=True) for work in (server.serve_forever, watch.run)]
+    threads = [threading.Thread(target=work, daemon=True) for work in (server.serve_forever, watcher.run)]
     for thread in threads:
         thread.start()
-    while not watch.stopped.wait(AWAKE_SECONDS):
+    while not watcher.stop_event.wait(SIGNAL_POLL_SECONDS):
         pass  # a signal may have reached another thread: this one hears of it when it is awake
     server.shutdown()
     server.server_close()
     threads[1].join()
 
 
-def _listen(text: str) -> tuple[str, int]:
+def _parse_listen_address(text: str) -> tuple[str, int]:
     parts = urlsplit(f"//{text}")
     try:
         return parts.hostname or "127.0.0.1", 8099 if parts.port is None else parts.port

@@ -13,29 +13,29 @@ from itertools import islice
 from pathlib import Path
 
 from sanderling.errors import UsageError
-from sanderling.publisher.change_log import hidden_by
-from sanderling.publisher.paths import encoded, without_index
-from sanderling.publisher.published_site import Site
-from sanderling.publisher.robots import Rules
-from sanderling.publisher.state_db import Connection, facts, new_stamp, writing
+from sanderling.publisher.change_log import compute_hidden_flags
+from sanderling.publisher.paths import canonicalize_decoded_path, strip_index_file
+from sanderling.publisher.published_site import PublishedSite
+from sanderling.publisher.robots_rules import PathRules
+from sanderling.publisher.state_db import Connection, advance_commit_time, load_publisher_state, write_transaction
 
-PAGE_ENDINGS = (".html", ".htm", ".xhtml", ".pdf")
-CHUNK = 5000
-LOGIN_WORDS = (b"authtype", b"require valid-user", b"require user", b"deny from all", b"require all denied")
+PAGE_SUFFIXES = (".html", ".htm", ".xhtml", ".pdf")
+INSERT_CHUNK_SIZE = 5000
+LOGIN_DIRECTIVES = (b"authtype", b"require valid-user", b"require user", b"deny from all", b"require all denied")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DocrootPage:
     """One file that is a page."""
 
     path: str
-    modified: int
-    mark: str  # changes whenever the file does
+    modified_ms: int
+    validator: str  # changes whenever the file does
     file: str
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
+class DocrootScan:
     """What one look at the document root brought."""
 
     pages: int
@@ -44,7 +44,7 @@ class Scan:
     gone: int
 
 
-def walk(root: Path, site: Site) -> Iterator[Found]:
+def find_pages(root: Path, site: PublishedSite) -> Iterator[DocrootPage]:
     """Give every page under the root; what cannot be read, hides itself or asks for a login is passed over."""
     inside = os.path.realpath(root)
     waiting = [inside]
@@ -52,90 +52,94 @@ def walk(root: Path, site: Site) -> Iterator[Found]:
         folder = waiting.pop()
         try:
             with os.scandir(folder) as entries:
-                if _asks_for_login(folder):
+                if _requires_login(folder):
                     continue
                 for entry in entries:
                     if entry.name.startswith("."):
                         continue
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
-                    elif entry.name.lower().endswith(PAGE_ENDINGS):
-                        yield from _page(entry, inside, site)
+                    elif entry.name.lower().endswith(PAGE_SUFFIXES):
+                        yield from _build_page(entry, inside, site)
         except OSError:
             continue  # removed or closed while we looked
 
 
-def _asks_for_login(folder: str) -> bool:
+def _requires_login(folder: str) -> bool:
     """Say if Apache's own file in a folder keeps people out."""
     try:
         with open(os.path.join(folder, ".htaccess"), "rb") as file:
             text = file.read(65536).lower()
     except OSError:
         return False
-    return any(word in text for word in LOGIN_WORDS)
+    return any(word in text for word in LOGIN_DIRECTIVES)
 
 
-def _page(entry: "os.DirEntry[str]", inside: str, site: Site) -> Iterator[Found]:
+def _build_page(entry: "os.DirEntry[str]", root_path: str, site: PublishedSite) -> Iterator[DocrootPage]:
     try:
-        if entry.is_symlink() and not os.path.realpath(entry.path).startswith(inside + os.sep):
+        if entry.is_symlink() and not os.path.realpath(entry.path).startswith(root_path + os.sep):
             return
         status = entry.stat()
     except OSError:
         return
-    path = encoded(os.fsencode(entry.path[len(inside) :]))
+    path = canonicalize_decoded_path(os.fsencode(entry.path[len(root_path) :]))
     if path is not None and entry.is_file():
         mark = f"{status.st_mtime_ns:x}-{status.st_size:x}-{status.st_ino:x}"
-        yield Found(without_index(path, site.index), status.st_mtime_ns // 1_000_000, mark, entry.path)
+        yield DocrootPage(strip_index_file(path, site.index_file), status.st_mtime_ns // 1_000_000, mark, entry.path)
 
 
-STAGE = "CREATE TEMP TABLE IF NOT EXISTS found (path TEXT PRIMARY KEY, modified INTEGER, mark TEXT) WITHOUT ROWID"
+CREATE_STAGING_TABLE = (
+    "CREATE TEMP TABLE IF NOT EXISTS found (path TEXT PRIMARY KEY, modified INTEGER, mark TEXT) WITHOUT ROWID"
+)
 
-NEW = """INSERT INTO pages (path, created, modified, noticed, mark, hidden)
+INSERT_NEW_PAGES = """INSERT INTO pages (path, created, modified, noticed, mark, hidden)
 SELECT path, iif(:first, modified, :stamp), min(modified, :stamp), iif(:first, min(modified, :stamp), :stamp), mark,
   hidden_by(path)
 FROM found WHERE path NOT IN (SELECT path FROM pages) LIMIT :room"""
 
-CHANGED = """UPDATE pages SET modified = min(found.modified, :stamp), noticed = :stamp, mark = found.mark,
+UPDATE_CHANGED_PAGES = """UPDATE pages SET modified = min(found.modified, :stamp), noticed = :stamp, mark = found.mark,
   created = iif(pages.deleted, :stamp, pages.created), deleted = 0
 FROM found WHERE found.path = pages.path AND (pages.deleted OR pages.mark <> found.mark)"""
 
-GONE = """UPDATE pages SET deleted = 1, modified = :stamp, noticed = :stamp
+MARK_GONE_PAGES = """UPDATE pages SET deleted = 1, modified = :stamp, noticed = :stamp
 WHERE deleted = 0 AND path NOT IN (SELECT path FROM found)"""
 
 
-def scan(db: Connection, site: Site, rules: Rules, root: Path, now: int) -> Scan:
+def scan_docroot(db: Connection, site: PublishedSite, rules: PathRules, root: Path, now: int) -> DocrootScan:
     """Compare the document root with what is known, and write down the difference in one transaction."""
     if not root.is_dir():
         raise UsageError(f"{root} is no folder: give the document root of the site")
-    files, count = digest(walk(root, site))
-    if files == facts(db).files:
-        return Scan(count, 0, 0, 0)  # nothing is written where nothing changed
-    db.execute(STAGE)
+    files, count = digest_pages(find_pages(root, site))
+    if files == load_publisher_state(db).docroot_digest:
+        return DocrootScan(count, 0, 0, 0)  # nothing is written where nothing changed
+    db.execute(CREATE_STAGING_TABLE)
     db.execute("DELETE FROM found")
-    pages = walk(root, site)
-    while chunk := list(islice(pages, CHUNK)):
-        db.executemany("INSERT OR IGNORE INTO found VALUES (?, ?, ?)", [(p.path, p.modified, p.mark) for p in chunk])
-    db.create_function("hidden_by", 1, lambda path: hidden_by(site, rules, path), deterministic=True)
-    with writing(db):
+    pages = find_pages(root, site)
+    while chunk := list(islice(pages, INSERT_CHUNK_SIZE)):
+        db.executemany(
+            "INSERT OR IGNORE INTO found VALUES (?, ?, ?)", [(p.path, p.modified_ms, p.validator) for p in chunk]
+        )
+    db.create_function("hidden_by", 1, lambda path: compute_hidden_flags(site, rules, path), deterministic=True)
+    with write_transaction(db):
         db.execute("UPDATE facts SET files = ?", (files,))
-        return _compare(db, site, now)
+        return _write_differences(db, site, now)
 
 
-def digest(pages: Iterator[Found]) -> tuple[str, int]:
+def digest_pages(pages: Iterator[DocrootPage]) -> tuple[str, int]:
     """Sum up a document root, in any order, so that an unchanged one is known again; and count its pages."""
     total = count = 0
     for page in pages:
-        total += int.from_bytes(blake2b(f"{page.path} {page.mark}".encode(), digest_size=16).digest())
+        total += int.from_bytes(blake2b(f"{page.path} {page.validator}".encode(), digest_size=16).digest())
         count += 1
     return f"{total % 2**128:x} {count}", count
 
 
-def _compare(db: Connection, site: Site, now: int) -> Scan:
-    first = facts(db).stamp == 0  # what was there before us is no news: it keeps its own time
+def _write_differences(db: Connection, site: PublishedSite, now: int) -> DocrootScan:
+    first = load_publisher_state(db).last_commit_time == 0  # what was there before us is no news: it keeps its own time
     (count,) = db.execute("SELECT count(*) FROM pages").fetchone()
-    values = {"stamp": new_stamp(db, now), "first": first, "room": max(0, site.most_urls - count)}
-    changed = db.execute(CHANGED, values).rowcount
-    gone = db.execute(GONE, values).rowcount
-    new = db.execute(NEW, values).rowcount
+    values = {"stamp": advance_commit_time(db, now), "first": first, "room": max(0, site.max_urls - count)}
+    changed = db.execute(UPDATE_CHANGED_PAGES, values).rowcount
+    gone = db.execute(MARK_GONE_PAGES, values).rowcount
+    new = db.execute(INSERT_NEW_PAGES, values).rowcount
     (found,) = db.execute("SELECT count(*) FROM found").fetchone()
-    return Scan(found, new, changed, gone)
+    return DocrootScan(found, new, changed, gone)

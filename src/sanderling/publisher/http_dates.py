@@ -4,18 +4,18 @@ import re
 from datetime import UTC, datetime
 from email.utils import formatdate, parsedate_to_datetime
 
-NUMBER = re.compile(r"\d{1,15}(\.\d{1,9})?", re.ASCII)
-LOST_PLUS = re.compile(r"(?<=\d) (?=\d\d:?\d\d$)")  # "+01:00" in a query string arrives as " 01:00"
-LATEST = 253402300799000  # the last second of the year 9999
+UNIX_SECONDS_PATTERN = re.compile(r"\d{1,15}(\.\d{1,9})?", re.ASCII)
+LOST_PLUS_PATTERN = re.compile(r"(?<=\d) (?=\d\d:?\d\d$)")  # "+01:00" in a query string arrives as " 01:00"
+MAX_MILLIS = 253402300799000  # the last second of the year 9999
 
 
-def read_time(text: str) -> int | None:
+def parse_time(text: str) -> int | None:
     """Read ISO 8601, an HTTP date or unix seconds as milliseconds; None if it is no time."""
     text = text.strip()
-    if NUMBER.fullmatch(text):
+    if UNIX_SECONDS_PATTERN.fullmatch(text):
         millis = int(float(text) * 1000)
-        return millis if millis <= LATEST else None
-    moment = _iso(text) or _http(text)
+        return millis if millis <= MAX_MILLIS else None
+    moment = _parse_iso_date(text) or _parse_http_date(text)
     if moment is None:
         return None
     if moment.tzinfo is None:
@@ -24,30 +24,30 @@ def read_time(text: str) -> int | None:
     return millis if millis >= 0 else None
 
 
-def _iso(text: str) -> datetime | None:
+def _parse_iso_date(text: str) -> datetime | None:
     try:
-        return datetime.fromisoformat(LOST_PLUS.sub("+", text) if "T" in text else text)
+        return datetime.fromisoformat(LOST_PLUS_PATTERN.sub("+", text) if "T" in text else text)
     except ValueError:
         return None
 
 
-def _http(text: str) -> datetime | None:
+def _parse_http_date(text: str) -> datetime | None:
     try:
         return parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
 
 
-def w3c(millis: int) -> str:
+def format_w3c(millis: int) -> str:
     """Write whole seconds, as every sitemap parser reads them."""
     return datetime.fromtimestamp(millis // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def w3c_exact(millis: int) -> str:
+def format_w3c_millis(millis: int) -> str:
     """Write milliseconds too: what a crawler sends back as LAST_VISIT must not lose any."""
-    return f"{w3c(millis)[:-1]}.{millis % 1000:03}Z"
+    return f"{format_w3c(millis)[:-1]}.{millis % 1000:03}Z"
 
 
-def http_date(millis: int) -> str:
+def format_http_date(millis: int) -> str:
     """Write a date for an HTTP header."""
     return formatdate(millis // 1000, usegmt=True)

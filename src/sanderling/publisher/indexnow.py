@@ -13,34 +13,34 @@ from http.client import HTTPException
 from urllib.parse import urlsplit
 
 from sanderling.errors import UsageError
-from sanderling.publisher.listings import LIVE
-from sanderling.publisher.published_site import Site
-from sanderling.publisher.state_db import Connection, facts, writing
+from sanderling.publisher.listings import LIVE_FILTER
+from sanderling.publisher.published_site import PublishedSite
+from sanderling.publisher.state_db import Connection, load_publisher_state, write_transaction
 
 ENDPOINT = "https://api.indexnow.org/indexnow"
-MOST = 10_000  # URLs of one ping, by the protocol
-KEY = re.compile(r"[A-Za-z0-9-]{8,128}")
+MAX_URLS_PER_PING = 10_000  # URLs of one ping, by the protocol
+KEY_PATTERN = re.compile(r"[A-Za-z0-9-]{8,128}")
 
-Post = Callable[[str, bytes], int]
+PostFunction = Callable[[str, bytes], int]
 
-CHANGED = f"""SELECT path, noticed, id FROM pages
+SELECT_UNANNOUNCED = f"""SELECT path, noticed, id FROM pages
 WHERE (noticed > :told OR (noticed = :told AND id > :id)) AND noticed <= :stamp
-  AND ({LIVE} OR (deleted = 1 AND hidden = 0)) ORDER BY noticed, id LIMIT {MOST}"""
+  AND ({LIVE_FILTER} OR (deleted = 1 AND hidden = 0)) ORDER BY noticed, id LIMIT {MAX_URLS_PER_PING}"""
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
+class _NoRedirectHandler(urllib.request.HTTPRedirectHandler):
     """A ping that is sent on elsewhere was not accepted."""
 
     def redirect_request(self, *_: object) -> None:
         return None
 
 
-def post(address: str, body: bytes) -> int:
+def post_ping(endpoint: str, body: bytes) -> int:
     """Send a ping; give the HTTP status, 0 if there was no answer."""
     headers = {"Content-Type": "application/json; charset=utf-8", "User-Agent": "sanderling-publisher"}
-    request = urllib.request.Request(address, body, headers, method="POST")
+    request = urllib.request.Request(endpoint, body, headers, method="POST")
     try:
-        with urllib.request.build_opener(_NoRedirect).open(request, timeout=10) as reply:
+        with urllib.request.build_opener(_NoRedirectHandler).open(request, timeout=10) as reply:
             return int(reply.status)
     except urllib.error.HTTPError as refused:
         with refused:
@@ -49,40 +49,45 @@ def post(address: str, body: bytes) -> int:
         return 0
 
 
-def message(site: Site, paths: Sequence[str]) -> bytes:
+def build_ping(site: PublishedSite, paths: Sequence[str]) -> bytes:
     """Write the ping."""
     return json.dumps(
         {
-            "host": urlsplit(site.base).netloc,
+            "host": urlsplit(site.base_url).netloc,
             "key": site.indexnow_key,
-            "keyLocation": site.url(f"/{site.indexnow_key}.txt"),
-            "urlList": [site.url(path) for path in paths],
+            "keyLocation": site.build_url(f"/{site.indexnow_key}.txt"),
+            "urlList": [site.build_url(path) for path in paths],
         }
     ).encode()
 
 
-def ping(db: Connection, site: Site, endpoint: str = ENDPOINT, send: Post = post) -> int:
+def announce_changes(
+    db: Connection, site: PublishedSite, endpoint: str = ENDPOINT, post_function: PostFunction = post_ping
+) -> int:
     """Tell what changed and was not told yet; give how many URLs were accepted. Stops at the first refusal."""
-    if not KEY.fullmatch(site.indexnow_key):
+    if not KEY_PATTERN.fullmatch(site.indexnow_key):
         raise UsageError("an IndexNow key has 8 to 128 letters, digits and dashes")
-    known = facts(db)
-    if known.told == 0:
-        _remember(db, known.stamp, 1 << 62)  # what was there before us is no news
+    known = load_publisher_state(db)
+    if known.announced_until == 0:
+        _store_announced(db, known.last_commit_time, 1 << 62)  # what was there before us is no news
         return 0
     told = 0
-    while rows := _untold(db):
-        if send(endpoint, message(site, [path for path, _, _ in rows])) not in (200, 202):
+    while rows := _load_unannounced(db):
+        if post_function(endpoint, build_ping(site, [path for path, _, _ in rows])) not in (200, 202):
             break
         told += len(rows)
-        _remember(db, rows[-1][1], rows[-1][2])
+        _store_announced(db, rows[-1][1], rows[-1][2])
     return told
 
 
-def _untold(db: Connection) -> list[tuple[str, int, int]]:
-    known = facts(db)
-    return db.execute(CHANGED, {"told": known.told, "id": known.told_id, "stamp": known.stamp}).fetchall()
+def _load_unannounced(db: Connection) -> list[tuple[str, int, int]]:
+    known = load_publisher_state(db)
+    return db.execute(
+        SELECT_UNANNOUNCED,
+        {"told": known.announced_until, "id": known.announced_page_id, "stamp": known.last_commit_time},
+    ).fetchall()
 
 
-def _remember(db: Connection, stamp: int, id: int) -> None:
-    with writing(db):
-        db.execute("UPDATE facts SET told = ?, told_id = ?", (stamp, id))
+def _store_announced(db: Connection, commit_time: int, page_id: int) -> None:
+    with write_transaction(db):
+        db.execute("UPDATE facts SET told = ?, told_id = ?", (commit_time, page_id))

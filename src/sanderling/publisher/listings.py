@@ -9,145 +9,164 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from sanderling.publisher.priority import priority
-from sanderling.publisher.state_db import Connection, Facts
+from sanderling.publisher.priority import compute_priority
+from sanderling.publisher.state_db import Connection, PublisherState
 
-PART = 50_000  # entries of one file of a large sitemap: the most the protocol allows
-FEW = 20_000  # up to here it is cheaper to sort what changed than to walk all pages by priority
+PART_SIZE = 50_000  # entries of one file of a large sitemap: the most the protocol allows
+SORT_LIMIT = 20_000  # up to here it is cheaper to sort what changed than to walk all pages by priority
 
-LIVE = "deleted = 0 AND hidden = 0"
-COLUMNS = "id, path, modified, created, noticed, score, deleted"
-CHANGED = "noticed > :since AND noticed <= :until"
+LIVE_FILTER = "deleted = 0 AND hidden = 0"
+ENTRY_COLUMNS = "id, path, modified, created, noticed, score, deleted"
+CHANGED_FILTER = "noticed > :since AND noticed <= :until"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ListingEntry:
     """One page as it is listed."""
 
     path: str
-    modified: int
+    modified_ms: int
     priority: float
-    change: str = ""  # created, updated or deleted; empty in the plain sitemap
+    change_type: str = ""  # created, updated or deleted; empty in the plain sitemap
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ListingCursor:
     """Where the next page of a list of changes begins; also what its link carries."""
 
     phase: str = "ordered"  # then "climbed", then "deleted"
     score: float = 0.0
-    id: int = 0
+    page_id: int = 0
     until: int = 0  # stamp of the first answer; 0 before there was one
 
     def __str__(self) -> str:
-        return f"{self.phase},{self.score!r},{self.id},{self.until}"
+        return f"{self.phase},{self.score!r},{self.page_id},{self.until}"
 
 
-def read_place(text: str) -> Place | None:
+def parse_cursor(text: str) -> ListingCursor | None:
     """Read the place in a link; None if it is none of ours."""
     parts = text.split(",")
     if len(parts) != 4 or parts[0] not in ("ordered", "climbed", "deleted"):
         return None
     try:
-        place = Place(parts[0], float(parts[1]), int(parts[2][:18]), int(parts[3][:18]))  # SQLite counts to 2^63
+        place = ListingCursor(
+            parts[0], float(parts[1]), int(parts[2][:18]), int(parts[3][:18])
+        )  # SQLite counts to 2^63
     except ValueError:
         return None
     return place if place.until > 0 else None
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ChangesQuery:
     """What a crawler asks for."""
 
     since: int
-    threshold: float = -1.0  # pages must have a priority above this
+    min_priority: float = -1.0  # pages must have a priority above this
     limit: int = 10_000
-    place: Place = Place()
+    cursor: ListingCursor = ListingCursor()
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ListingPage:
     """One page of changes, and where the next begins (None: this was the last)."""
 
-    entries: list[Entry]
+    entries: list[ListingEntry]
     until: int
-    next: Place | None
+    next_cursor: ListingCursor | None
 
 
-def top_score(db: Connection) -> float:
+def load_top_score(db: Connection) -> float:
     """Find the highest score of any listed page."""
     row = db.execute(
-        f"SELECT score FROM pages INDEXED BY pages_live WHERE {LIVE} ORDER BY score DESC LIMIT 1"
+        f"SELECT score FROM pages INDEXED BY pages_live WHERE {LIVE_FILTER} ORDER BY score DESC LIMIT 1"
     ).fetchone()
     return float(row[0]) if row else 0.0
 
 
-def changes(db: Connection, known: Facts, wish: Wish) -> Page:
+def load_changes(db: Connection, publisher_state: PublisherState, query: ChangesQuery) -> ListingPage:
     """Give what changed after `since`, from the wished place on."""
-    place = wish.place if 0 < wish.place.until <= known.stamp else replace(wish.place, until=known.stamp)
-    entries: list[Entry] = []
-    walk = _walk(db, known, wish, place)
-    for entry, here in islice(walk, wish.limit):
+    place = (
+        query.cursor
+        if 0 < query.cursor.until <= publisher_state.last_commit_time
+        else replace(query.cursor, until=publisher_state.last_commit_time)
+    )
+    entries: list[ListingEntry] = []
+    walk = _iterate_changes(db, publisher_state, query, place)
+    for entry, here in islice(walk, query.limit):
         entries.append(entry)
         place = here
     more = next(walk, None) is not None
-    return Page(entries, place.until, place if more else None)
+    return ListingPage(entries, place.until, place if more else None)
 
 
-def _walk(db: Connection, known: Facts, wish: Wish, start: Place) -> Iterator[tuple[Entry, Place]]:
+def _iterate_changes(
+    db: Connection, publisher_state: PublisherState, query: ChangesQuery, start_cursor: ListingCursor
+) -> Iterator[tuple[ListingEntry, ListingCursor]]:
     """Go through the three phases from a place on."""
-    top = top_score(db)
-    bounds = {"since": wish.since, "until": start.until, "score": start.score, "id": start.id}
+    top = load_top_score(db)
+    bounds = {
+        "since": query.since,
+        "until": start_cursor.until,
+        "score": start_cursor.score,
+        "id": start_cursor.page_id,
+    }
     phases = ("ordered", "climbed", "deleted")
-    for phase in phases[phases.index(start.phase) :]:
-        if phase != start.phase:
+    for phase in phases[phases.index(start_cursor.phase) :]:
+        if phase != start_cursor.phase:
             bounds |= {"score": 0.0, "id": 0}
-        elif phase == "ordered" and start.id == 0:
+        elif phase == "ordered" and start_cursor.page_id == 0:
             bounds["score"] = float("inf")
-        if phase == "climbed" and start.until == known.stamp:
+        if phase == "climbed" and start_cursor.until == publisher_state.last_commit_time:
             continue  # nothing was written since the first answer
-        for row in db.execute(_query(db, phase, bounds), bounds):
-            entry = _entry(row, wish.since, known.formula, top)
-            if phase != "deleted" and entry.priority <= wish.threshold:
+        for row in db.execute(_build_changes_sql(db, phase, bounds), bounds):
+            entry = _build_entry(row, query.since, publisher_state.priority_formula, top)
+            if phase != "deleted" and entry.priority <= query.min_priority:
                 if phase == "ordered":
                     break  # all that follow are lower
                 continue
-            yield entry, Place(phase, row[5], row[0], start.until)
+            yield entry, ListingCursor(phase, row[5], row[0], start_cursor.until)
 
 
-def _query(db: Connection, phase: str, bounds: dict[str, float]) -> str:
-    rows = f"SELECT {COLUMNS} FROM pages INDEXED BY"
+def _build_changes_sql(db: Connection, phase: str, bounds: dict[str, float]) -> str:
+    rows = f"SELECT {ENTRY_COLUMNS} FROM pages INDEXED BY"
     if phase == "climbed":
-        return f"{rows} pages_noticed WHERE {CHANGED} AND {LIVE} AND hit_at > :until AND id > :id ORDER BY id"
+        return f"{rows} pages_noticed WHERE {CHANGED_FILTER} AND {LIVE_FILTER} AND hit_at > :until AND id > :id ORDER BY id"
     if phase == "deleted":
-        return f"{rows} pages_gone WHERE {CHANGED} AND deleted = 1 AND hidden = 0 AND id > :id ORDER BY id"
-    few = db.execute(f"SELECT count(*) FROM (SELECT 1 FROM pages WHERE {CHANGED} LIMIT {FEW})", bounds).fetchone()[0]
-    index = "pages_noticed" if few < FEW else "pages_live"
+        return f"{rows} pages_gone WHERE {CHANGED_FILTER} AND deleted = 1 AND hidden = 0 AND id > :id ORDER BY id"
+    few = db.execute(
+        f"SELECT count(*) FROM (SELECT 1 FROM pages WHERE {CHANGED_FILTER} LIMIT {SORT_LIMIT})", bounds
+    ).fetchone()[0]
+    index = "pages_noticed" if few < SORT_LIMIT else "pages_live"
     after = "(score < :score OR (score = :score AND id > :id))"
-    return f"{rows} {index} WHERE {CHANGED} AND {LIVE} AND {after} ORDER BY score DESC, id"
+    return f"{rows} {index} WHERE {CHANGED_FILTER} AND {LIVE_FILTER} AND {after} ORDER BY score DESC, id"
 
 
-def _entry(row: tuple[int, str, int, int, int, float, int], since: int, formula: str, top: float) -> Entry:
+def _build_entry(
+    row: tuple[int, str, int, int, int, float, int], since: int, formula: str, top_score: float
+) -> ListingEntry:
     _, path, modified, created, _, score, deleted = row
     if deleted:
-        return Entry(path, modified, 0.0, "deleted")
-    return Entry(path, modified, priority(formula, score, top), "created" if created > since else "updated")
+        return ListingEntry(path, modified, 0.0, "deleted")
+    return ListingEntry(
+        path, modified, compute_priority(formula, score, top_score), "created" if created > since else "updated"
+    )
 
 
-def parts(db: Connection) -> list[tuple[int, int]]:
+def load_sitemap_parts(db: Connection) -> list[tuple[int, int]]:
     """Number the files of the sitemap, each with the time its newest page changed."""
     (last,) = db.execute("SELECT max(id) FROM pages").fetchone()
-    newest = "SELECT max(modified) FROM pages INDEXED BY pages_part WHERE id / 50000 = ? AND " + LIVE
-    found = ((part, db.execute(newest, (part,)).fetchone()[0]) for part in range((last or 0) // PART + 1))
+    newest = "SELECT max(modified) FROM pages INDEXED BY pages_part WHERE id / 50000 = ? AND " + LIVE_FILTER
+    found = ((part, db.execute(newest, (part,)).fetchone()[0]) for part in range((last or 0) // PART_SIZE + 1))
     return [(part, modified) for part, modified in found if modified is not None]
 
 
-def sitemap(db: Connection, known: Facts, part: int) -> Iterator[Entry]:
+def load_sitemap_entries(db: Connection, publisher_state: PublisherState, part: int) -> Iterator[ListingEntry]:
     """Give the pages of one file of the sitemap with their live priorities."""
-    top = top_score(db)
+    top = load_top_score(db)
     rows = db.execute(
-        f"SELECT path, modified, score FROM pages WHERE id >= ? AND id < ? AND {LIVE} ORDER BY id",
-        (part * PART, (part + 1) * PART),
+        f"SELECT path, modified, score FROM pages WHERE id >= ? AND id < ? AND {LIVE_FILTER} ORDER BY id",
+        (part * PART_SIZE, (part + 1) * PART_SIZE),
     )
     for path, modified, score in rows:
-        yield Entry(path, modified, priority(known.formula, score, top))
+        yield ListingEntry(path, modified, compute_priority(publisher_state.priority_formula, score, top))

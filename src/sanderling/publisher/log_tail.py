@@ -13,27 +13,27 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, cast
 
-HEAD = 512  # bytes by which a file is known again
-CHUNK = 1 << 20
-LONGEST = 65_536
+HEAD_BYTES = 512  # bytes by which a file is known again
+READ_BYTES = 1 << 20
+MAX_LINE_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class LogPosition:
     """How far a log was read: which file (by its first bytes), and how many bytes of it."""
 
-    head: str = ""
+    head_digest: str = ""
     head_size: int = 0
     offset: int = 0
 
     def __str__(self) -> str:
-        return f"{self.head} {self.head_size} {self.offset}"
+        return f"{self.head_digest} {self.head_size} {self.offset}"
 
 
-def read_position(text: str) -> Position:
+def parse_position(text: str) -> LogPosition:
     """Read a stored position."""
     parts = text.split()
-    return Position(parts[0], int(parts[1]), int(parts[2])) if len(parts) == 3 else Position()
+    return LogPosition(parts[0], int(parts[1]), int(parts[2])) if len(parts) == 3 else LogPosition()
 
 
 def open_log(path: Path) -> IO[bytes]:
@@ -41,69 +41,69 @@ def open_log(path: Path) -> IO[bytes]:
     return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
 
-def rotated(path: Path) -> list[Path]:
+def list_rotated_logs(path: Path) -> list[Path]:
     """List the older files of a log, oldest first: access.log.2.gz, access.log.1, access.log-20240501 ..."""
-    family = [entry for entry in path.parent.glob(_escaped(path.name) + "[.-]*") if entry.is_file()]
+    family = [entry for entry in path.parent.glob(_escape_glob(path.name) + "[.-]*") if entry.is_file()]
     old = [entry for entry in family if entry.suffix in (".gz", "") or entry.suffix[1:].isdigit() or "-" in entry.name]
     return sorted(old, key=lambda entry: (entry.stat().st_mtime, entry.name))
 
 
-def _escaped(name: str) -> str:
+def _escape_glob(name: str) -> str:
     return "".join(f"[{character}]" if character in "*?[" else character for character in name)
 
 
-def is_same(path: Path, position: Position) -> bool:
+def is_same_log(path: Path, position: LogPosition) -> bool:
     """Say if a file begins with the bytes the position remembers, and is long enough."""
     try:
         with open_log(path) as file:
-            return _digest(file.read(position.head_size)) == position.head
+            return _digest_head(file.read(position.head_size)) == position.head_digest
     except (OSError, EOFError, zlib.error):
         return False
 
 
-def _digest(head: bytes) -> str:
+def _digest_head(head: bytes) -> str:
     return sha256(head).hexdigest()[:32]
 
 
-def to_read(path: Path, position: Position) -> list[tuple[Path, int]]:
+def list_unread_files(path: Path, position: LogPosition) -> list[tuple[Path, int]]:
     """Name the files still to be read and where to begin in each: the one we stopped in, then all newer ones."""
     current = [path] if path.is_file() else []
     if not position.head_size:
-        return [(file, 0) for file in [*rotated(path), *current]]
+        return [(file, 0) for file in [*list_rotated_logs(path), *current]]
     newer: list[tuple[Path, int]] = []
-    for file in (*current, *reversed(rotated(path))):
-        if is_same(file, position):
+    for file in (*current, *reversed(list_rotated_logs(path))):
+        if is_same_log(file, position):
             return [(file, position.offset), *newer]
         newer.insert(0, (file, 0))
     return [(file, 0) for file in current]  # what we read is nowhere: to read older files again would count twice
 
 
-def lines(path: Path, offset: int) -> Iterator[tuple[list[bytes], Position]]:
+def read_lines(path: Path, offset: int) -> Iterator[tuple[list[bytes], LogPosition]]:
     """Read whole lines from an offset on, in chunks, each with the position after it; a half line waits."""
     try:
         with open_log(path) as file:
-            head = file.read(HEAD)
-            if offset > _size(path, file):
+            head = file.read(HEAD_BYTES)
+            if offset > _get_log_size(path, file):
                 offset = 0  # it was cut: what is there is new
             file.seek(offset)
-            yield from _chunks(file, offset, head)
+            yield from _read_chunks(file, offset, head)
     except (OSError, EOFError, zlib.error):
         return  # gone or damaged: what was read is kept
 
 
-def _size(path: Path, file: IO[bytes]) -> int:
+def _get_log_size(path: Path, file: IO[bytes]) -> int:
     return file.seek(0, os.SEEK_END) if path.suffix != ".gz" else 1 << 62
 
 
-def _chunks(file: IO[bytes], offset: int, head: bytes) -> Iterator[tuple[list[bytes], Position]]:
+def _read_chunks(file: IO[bytes], offset: int, head: bytes) -> Iterator[tuple[list[bytes], LogPosition]]:
     rest = b""
-    known = Position(_digest(head), len(head))
-    while block := file.read(CHUNK):
+    known = LogPosition(_digest_head(head), len(head))
+    while block := file.read(READ_BYTES):
         whole, newline, rest = (rest + block).rpartition(b"\n")
         if newline:
             offset += len(whole) + 1
-            yield whole.split(b"\n"), Position(known.head, known.head_size, offset)
-        elif len(rest) > LONGEST:
+            yield whole.split(b"\n"), LogPosition(known.head_digest, known.head_size, offset)
+        elif len(rest) > MAX_LINE_BYTES:
             offset += len(rest)  # a line without end is no line
             rest = b""
-            yield [], Position(known.head, known.head_size, offset)
+            yield [], LogPosition(known.head_digest, known.head_size, offset)

@@ -5,69 +5,80 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from sanderling.publisher.access_log import Line, read_line
-from sanderling.publisher.change_log import Batch, record
-from sanderling.publisher.crawlers import Verify, claimed_name, is_machine
-from sanderling.publisher.log_tail import lines, read_position, to_read
-from sanderling.publisher.paths import canonical, with_query, without_index
-from sanderling.publisher.published_site import Site
-from sanderling.publisher.robots import Rules
-from sanderling.publisher.state_db import Connection, facts
+from sanderling.publisher.access_log import AccessLogEntry, parse_log_line
+from sanderling.publisher.change_log import ActivityBatch, write_batch
+from sanderling.publisher.crawlers import VerifyFunction, get_claimed_name, is_bot
+from sanderling.publisher.log_tail import list_unread_files, parse_position, read_lines
+from sanderling.publisher.paths import add_page_parameters, canonicalize_path, strip_index_file
+from sanderling.publisher.published_site import PublishedSite
+from sanderling.publisher.robots_rules import PathRules
+from sanderling.publisher.state_db import Connection, load_publisher_state
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LogReadResult:
     """How many lines were read, and how many of them made no sense."""
 
     lines: int = 0
     malformed: int = 0
 
 
-def follow(db: Connection, site: Site, rules: Rules, path: Path, now: int, verify: Verify | None = None) -> Reading:
+def follow_access_log(
+    db: Connection,
+    site: PublishedSite,
+    rules: PathRules,
+    log_path: Path,
+    now: int,
+    verify_crawler: VerifyFunction | None = None,
+) -> LogReadResult:
     """Read on from where we stopped, and commit each chunk together with the place it reaches."""
     total, malformed = 0, 0
-    for file, offset in to_read(path, read_position(facts(db).position)):
-        for chunk, position in lines(file, offset):
-            batch, bad = fold(chunk, site, verify)
-            batch.position = str(position)
-            record(db, site, rules, batch, now)
+    for file, offset in list_unread_files(log_path, parse_position(load_publisher_state(db).log_position)):
+        for chunk, position in read_lines(file, offset):
+            batch, bad = build_batch(chunk, site, verify_crawler)
+            batch.log_position = str(position)
+            write_batch(db, site, rules, batch, now)
             total, malformed = total + len(chunk), malformed + bad
-    return Reading(total, malformed)
+    return LogReadResult(total, malformed)
 
 
-def fold(chunk: Iterable[bytes], site: Site, verify: Verify | None = None) -> tuple[Batch, int]:
+def build_batch(
+    raw_lines: Iterable[bytes], site: PublishedSite, verify_crawler: VerifyFunction | None = None
+) -> tuple[ActivityBatch, int]:
     """Add up the lines of a chunk; say how many were malformed."""
-    batch, malformed = Batch(), 0
-    for raw in chunk:
-        line = read_line(raw)
+    batch, malformed = ActivityBatch(), 0
+    for raw in raw_lines:
+        line = parse_log_line(raw)
         if line is not None:
-            _add(batch, line, site, verify)
+            _add_log_entry(batch, line, site, verify_crawler)
         elif raw.strip():
             malformed += 1
     return batch, malformed
 
 
-def _add(batch: Batch, line: Line, site: Site, verify: Verify | None) -> None:
-    batch.at = line.at
-    path = _spelled(line.target, site) if line.method == "GET" else None
+def _add_log_entry(
+    batch: ActivityBatch, entry: AccessLogEntry, site: PublishedSite, verify_crawler: VerifyFunction | None
+) -> None:
+    batch.viewed_at = entry.requested_at
+    path = _canonicalize_target(entry.target, site) if entry.method == "GET" else None
     if path is None:
         return
-    if line.status in (200, 304):
-        if line.agent is None or not is_machine(line.agent):
-            batch.hits[path] += 1
+    if entry.status in (200, 304):
+        if entry.user_agent is None or not is_bot(entry.user_agent):
+            batch.view_counts[path] += 1
         else:
-            verified = verify(line.agent, line.host) if verify else False
-            batch.crawlers[(claimed_name(line.agent), verified)] += 1
-        if not line.user:
-            batch.public.add(path)
-            batch.private.discard(path)
-    elif line.status in (401, 403):
-        batch.private.add(path)
-        batch.public.discard(path)
+            verified = verify_crawler(entry.user_agent, entry.client_address) if verify_crawler else False
+            batch.crawler_visits[(get_claimed_name(entry.user_agent), verified)] += 1
+        if not entry.user:
+            batch.public_paths.add(path)
+            batch.private_paths.discard(path)
+    elif entry.status in (401, 403):
+        batch.private_paths.add(path)
+        batch.public_paths.discard(path)
 
 
 @lru_cache(maxsize=16384)
-def _spelled(target: str, site: Site) -> str | None:
+def _canonicalize_target(target: str, site: PublishedSite) -> str | None:
     raw, _, query = target.partition("?")
-    path = canonical(raw)
-    return with_query(without_index(path, site.index), query, site.kept_parameters) if path else None
+    path = canonicalize_path(raw)
+    return add_page_parameters(strip_index_file(path, site.index_file), query, site.page_parameters) if path else None

@@ -4,29 +4,31 @@ import re
 from functools import lru_cache
 from urllib.parse import parse_qsl, quote, urlencode
 
-LONGEST = 2000  # bytes of a listed path; a longer one is somebody's attack, or nobody's page
-SAFE = "/:@!$&'()*+,;=-._~"
+MAX_PATH_LENGTH = 2000  # bytes of a listed path; a longer one is somebody's attack, or nobody's page
+SAFE_CHARACTERS = "/:@!$&'()*+,;=-._~"
 UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+PERCENT_ESCAPE_PATTERN = re.compile(r"%([0-9A-Fa-f]{2})")
 
 
 @lru_cache(maxsize=16384)
-def canonical(raw: str) -> str | None:
+def canonicalize_path(raw_path: str) -> str | None:
     """Spell a path as it came over the wire in the one way we use; None if it can be no page of ours."""
-    if not raw.startswith("/") or len(raw) > LONGEST:
+    if not raw_path.startswith("/") or len(raw_path) > MAX_PATH_LENGTH:
         return None
-    text = ESCAPE.sub(_escape, quote(raw, safe=SAFE + "%", errors="surrogateescape"))
+    text = PERCENT_ESCAPE_PATTERN.sub(
+        _normalize_escape, quote(raw_path, safe=SAFE_CHARACTERS + "%", errors="surrogateescape")
+    )
     if "/." in text:
-        text = _without_dots(text)
-    return text if len(text) <= LONGEST else None
+        text = _remove_dot_segments(text)
+    return text if len(text) <= MAX_PATH_LENGTH else None
 
 
-def _escape(match: re.Match[str]) -> str:
+def _normalize_escape(match: re.Match[str]) -> str:
     character = chr(int(match[1], 16))
     return character if character in UNRESERVED else match[0].upper()
 
 
-def _without_dots(path: str) -> str:
+def _remove_dot_segments(path: str) -> str:
     kept: list[str] = []
     segments = path.split("/")[1:]
     for segment in segments:
@@ -38,19 +40,23 @@ def _without_dots(path: str) -> str:
     return "/" + "/".join(kept) + tail
 
 
-def encoded(path: str | bytes) -> str | None:
+def canonicalize_decoded_path(path: str | bytes) -> str | None:
     """Spell a path that was already decoded, such as a file name or WSGI's PATH_INFO."""
-    return canonical(quote(path, safe=SAFE, errors="surrogateescape") if isinstance(path, str) else quote(path, SAFE))
+    return canonicalize_path(
+        quote(path, safe=SAFE_CHARACTERS, errors="surrogateescape")
+        if isinstance(path, str)
+        else quote(path, SAFE_CHARACTERS)
+    )
 
 
-def with_query(path: str, query: str, kept: tuple[str, ...]) -> str:
+def add_page_parameters(path: str, query: str, page_parameters: tuple[str, ...]) -> str:
     """Add the query parameters that name a page of their own; all others are noise."""
-    if not kept or not query:
+    if not page_parameters or not query:
         return path
-    named = sorted((name, value) for name, value in parse_qsl(query[:LONGEST]) if name in kept)
+    named = sorted((name, value) for name, value in parse_qsl(query[:MAX_PATH_LENGTH]) if name in page_parameters)
     return f"{path}?{urlencode(named)}" if named else path
 
 
-def without_index(path: str, index: str) -> str:
+def strip_index_file(path: str, index_file: str) -> str:
     """Call a directory's index page by the directory: /a/index.html and /a/ are one page."""
-    return path[: -len(index)] if index and path.endswith("/" + index) else path
+    return path[: -len(index_file)] if index_file and path.endswith("/" + index_file) else path

@@ -11,18 +11,18 @@ each new one counts more, by 2^(time since an epoch / half-life); in the quotien
 import math
 
 FORMULAS = ("hits", "log", "decay")
-UNKNOWN = 0.5  # while nothing has been viewed: what sitemaps mean by no priority
-STEEPEST = 200.0  # half-lives after which the epoch is moved, long before numbers run out
+DEFAULT_PRIORITY = 0.5  # while nothing has been viewed: what sitemaps mean by no priority
+MAX_EPOCH_HALF_LIVES = 200.0  # half-lives after which the epoch is moved, long before numbers run out
 
 
-def gain(formula: str, at: int, epoch: int, half_life: int) -> float:
+def compute_view_weight(formula: str, viewed_at: int, epoch: int, half_life: int) -> float:
     """Say how much one view at a time adds to a page's score."""
-    return 2.0 ** ((at - epoch) / half_life) if formula == "decay" else 1.0
+    return 2.0 ** ((viewed_at - epoch) / half_life) if formula == "decay" else 1.0
 
 
-def priority(formula: str, score: float, top: float) -> float:
+def compute_priority(formula: str, score: float, top_score: float) -> float:
     """Turn a score into a priority, given the highest score of the site."""
-    if top <= 0:
-        return UNKNOWN
-    share = math.log1p(score) / math.log1p(top) if formula == "log" else score / top
+    if top_score <= 0:
+        return DEFAULT_PRIORITY
+    share = math.log1p(score) / math.log1p(top_score) if formula == "log" else score / top_score
     return round(min(share, 1.0), 2)

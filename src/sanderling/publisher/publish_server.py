@@ -12,158 +12,170 @@ from socketserver import ThreadingMixIn
 from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-from sanderling.clock import Clock, real
+from sanderling.clock import Clock, system_clock
 from sanderling.errors import UsageError
-from sanderling.publisher.change_log import apply_rules, forget
-from sanderling.publisher.crawlers import Verify
-from sanderling.publisher.docroot import Scan, scan
-from sanderling.publisher.indexnow import ENDPOINT, ping
-from sanderling.publisher.page_views import Reading, follow
-from sanderling.publisher.published_site import Site
-from sanderling.publisher.responses import Ask, answer, ours, plain
-from sanderling.publisher.robots import LARGEST, Rules, read_rules
-from sanderling.publisher.state_db import Connection, connect, facts
-from sanderling.publisher.volatile_files import write_beside
-from sanderling.publisher.wsgi import headers_of, reply
+from sanderling.publisher.change_log import apply_robots_rules, purge_deletions
+from sanderling.publisher.crawlers import VerifyFunction
+from sanderling.publisher.docroot import DocrootScan, scan_docroot
+from sanderling.publisher.indexnow import ENDPOINT, announce_changes
+from sanderling.publisher.page_views import LogReadResult, follow_access_log
+from sanderling.publisher.published_site import PublishedSite
+from sanderling.publisher.responses import ListingRequest, build_response, build_text_response, is_publisher_path
+from sanderling.publisher.robots_rules import MAX_ROBOTS_BYTES, PathRules, parse_robots_rules
+from sanderling.publisher.state_db import Connection, load_publisher_state, open_state_db
+from sanderling.publisher.volatile_files import write_tvi_file
+from sanderling.publisher.wsgi import get_request_headers, send_response
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 log = logging.getLogger("sanderling.publisher")
 
-MOST_THREADS = 32
-FORGET_SECONDS = 86_400.0
-REST = 20.0  # times as long as a look at the files took, until the next: at most a twentieth of a core
+MAX_THREADS = 32
+PURGE_INTERVAL_SECONDS = 86_400.0
+SCAN_PAUSE_FACTOR = 20.0  # times as long as a look at the files took, until the next: at most a twentieth of a core
 
 
 @dataclass(frozen=True, slots=True)
-class Post:
+class WatchOptions:
     """What the stand-alone publisher watches, and how often."""
 
-    root: Path
+    docroot: Path
     access_log: Path | None = None
     scan_seconds: float = 60.0
     log_seconds: float = 1.0
-    side_files: bool = False  # write TVI files into the document root
+    write_tvi_files: bool = False  # write TVI files into the document root
     indexnow_endpoint: str = ENDPOINT
-    verify: Verify | None = None  # how crawlers that claim a name are verified; None: they are not
+    verify_crawler: VerifyFunction | None = None  # how crawlers that claim a name are verified; None: they are not
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class WatchResult:
     """What one round brought."""
 
-    scan: Scan | None
-    reading: Reading
-    told: int
+    scan: DocrootScan | None
+    access_log: LogReadResult
+    announced: int
 
 
-class Watch:
+class SiteWatcher:
     """Looks at the document root and the log, again and again."""
 
-    def __init__(self, site: Site, post: Post, clock: Clock = real) -> None:
-        self.site, self.post, self.clock = site, post, clock
-        self.rules = Rules()
-        self.stopped = threading.Event()
-        self._due: dict[str, float] = {}
+    def __init__(self, site: PublishedSite, options: WatchOptions, clock: Clock = system_clock) -> None:
+        self.site, self.options, self.clock = site, options, clock
+        self.rules = PathRules()
+        self.stop_event = threading.Event()
+        self._next_due: dict[str, float] = {}
 
-    def round(self, db: Connection, *, everything: bool = False) -> Round:
+    def run_once(self, db: Connection, *, run_all: bool = False) -> WatchResult:
         """Do what is due."""
         now = int(self.clock() * 1000)
-        found = self._scan(db, now) if everything or self._is_due("scan", self.post.scan_seconds) else None
-        reading = Reading()
-        if self.post.access_log and (everything or self._is_due("log", self.post.log_seconds)):
-            reading = follow(db, self.site, self.rules, self.post.access_log, now, self.post.verify)
-        if self._is_due("forget", FORGET_SECONDS):
-            forget(db, self.site, now)
-        told = ping(db, self.site, self.post.indexnow_endpoint) if self.site.indexnow_key and found else 0
-        return Round(found, reading, told)
+        found = self._scan_docroot(db, now) if run_all or self._is_due("scan", self.options.scan_seconds) else None
+        reading = LogReadResult()
+        if self.options.access_log and (run_all or self._is_due("log", self.options.log_seconds)):
+            reading = follow_access_log(
+                db, self.site, self.rules, self.options.access_log, now, self.options.verify_crawler
+            )
+        if self._is_due("forget", PURGE_INTERVAL_SECONDS):
+            purge_deletions(db, self.site, now)
+        told = (
+            announce_changes(db, self.site, self.options.indexnow_endpoint) if self.site.indexnow_key and found else 0
+        )
+        return WatchResult(found, reading, told)
 
     def _is_due(self, task: str, seconds: float) -> bool:
         now = self.clock()
-        if now < self._due.get(task, 0.0) <= now + max(seconds, 3600.0):  # a clock that jumped back does not stop us
+        if (
+            now < self._next_due.get(task, 0.0) <= now + max(seconds, 3600.0)
+        ):  # a clock that jumped back does not stop us
             return False
-        self._due[task] = now + seconds
+        self._next_due[task] = now + seconds
         return True
 
-    def _scan(self, db: Connection, now: int) -> Scan:
-        self.rules = read_rules(robots_of(self.post.root))
-        apply_rules(db, self.site, self.rules, now)
-        before, begun = facts(db).stamp, time.monotonic()
-        found = scan(db, self.site, self.rules, self.post.root, now)
-        if self.post.side_files:
-            self._write_side_files(db, before)
-        self._due["scan"] = max(self._due.get("scan", 0.0), self.clock() + REST * (time.monotonic() - begun))
+    def _scan_docroot(self, db: Connection, now: int) -> DocrootScan:
+        self.rules = parse_robots_rules(read_robots_text(self.options.docroot))
+        apply_robots_rules(db, self.site, self.rules, now)
+        before, begun = load_publisher_state(db).last_commit_time, time.monotonic()
+        found = scan_docroot(db, self.site, self.rules, self.options.docroot, now)
+        if self.options.write_tvi_files:
+            self._write_tvi_files(db, before)
+        self._next_due["scan"] = max(
+            self._next_due.get("scan", 0.0), self.clock() + SCAN_PAUSE_FACTOR * (time.monotonic() - begun)
+        )
         return found
 
-    def _write_side_files(self, db: Connection, before: int) -> None:
-        for (path,) in db.execute("SELECT path FROM pages WHERE noticed > ? AND deleted = 0", (before,)):
-            file = self.post.root / _file_name(path, self.site)
+    def _write_tvi_files(self, db: Connection, since: int) -> None:
+        for (path,) in db.execute("SELECT path FROM pages WHERE noticed > ? AND deleted = 0", (since,)):
+            file = self.options.docroot / _get_file_name(path, self.site)
             try:
-                write_beside(file)
+                write_tvi_file(file)
             except OSError as wrong:
                 log.warning("no side file for %s: %s", file, wrong)
 
     def run(self) -> None:
         """Go on until stopped; a store that is busy or a folder that is away is tried again."""
-        with closing(connect(self.site.state)) as db:
-            while not self.stopped.wait(min(self.post.log_seconds, self.post.scan_seconds)):
+        with closing(open_state_db(self.site.state_file)) as db:
+            while not self.stop_event.wait(min(self.options.log_seconds, self.options.scan_seconds)):
                 try:
-                    self.round(db)
+                    self.run_once(db)
                 except (OSError, UsageError, sqlite3.OperationalError) as wrong:
                     log.warning("this round failed and is tried again: %s", wrong)
 
 
-def _file_name(path: str, site: Site) -> str:
+def _get_file_name(path: str, site: PublishedSite) -> str:
     from urllib.parse import unquote
 
     name = unquote(path.partition("?")[0], errors="surrogateescape").lstrip("/")
-    return name + site.index if not name or name.endswith("/") else name
+    return name + site.index_file if not name or name.endswith("/") else name
 
 
-def robots_of(root: Path) -> str:
+def read_robots_text(docroot: Path) -> str:
     """Read the robots.txt of a document root; empty if it has none."""
     try:
-        with (root / "robots.txt").open("rb") as file:
-            return file.read(LARGEST).decode("utf-8", "replace")
+        with (docroot / "robots.txt").open("rb") as file:
+            return file.read(MAX_ROBOTS_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""
 
 
-def application(site: Site, clock: Clock = real) -> Callable[["WSGIEnvironment", "StartResponse"], Iterable[bytes]]:
+def build_application(
+    site: PublishedSite, clock: Clock = system_clock
+) -> Callable[["WSGIEnvironment", "StartResponse"], Iterable[bytes]]:
     """Make the small web application that answers for the lists alone."""
 
     def app(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         path, method = environ.get("PATH_INFO", ""), environ["REQUEST_METHOD"]
-        if not ours(site, path):
+        if not is_publisher_path(site, path):
             lists = f"{site.sitemap_path} and {site.changes_path}"
-            return reply(plain(404, f"only {lists} are answered here"), start_response, method == "HEAD")
-        ask = Ask(path, environ.get("QUERY_STRING", ""), method, headers_of(environ))
-        with closing(connect(site.state)) as db:
-            return reply(answer(site, db, ask, int(clock() * 1000)), start_response, method == "HEAD")
+            return send_response(
+                build_text_response(404, f"only {lists} are answered here"), start_response, method == "HEAD"
+            )
+        ask = ListingRequest(path, environ.get("QUERY_STRING", ""), method, get_request_headers(environ))
+        with closing(open_state_db(site.state_file)) as db:
+            return send_response(build_response(site, db, ask, int(clock() * 1000)), start_response, method == "HEAD")
 
     return app
 
 
-class _Server(ThreadingMixIn, WSGIServer):
+class _ThreadedServer(ThreadingMixIn, WSGIServer):
     """A thread per request, but never more than a few."""
 
     daemon_threads = True
     request_queue_size = 128
-    _room = threading.BoundedSemaphore(MOST_THREADS)
+    _thread_slots = threading.BoundedSemaphore(MAX_THREADS)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        self._room.acquire()
+        self._thread_slots.acquire()
         super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._room.release()
+            self._thread_slots.release()
 
 
-class _Handler(WSGIRequestHandler):
+class _QuietRequestHandler(WSGIRequestHandler):
     timeout = 10  # seconds a visitor may keep us waiting
 
     def log_message(self, format: str, *args: Any) -> None:
@@ -173,13 +185,13 @@ class _Handler(WSGIRequestHandler):
         return str(self.client_address[0])  # no look-up of names
 
 
-def quiet_server(host: str, port: int) -> WSGIServer:
+def make_quiet_server(host: str, port: int) -> WSGIServer:
     """Make a small server that logs nothing and bounds its threads; port 0 takes any that is free."""
-    return _Server((host, port), _Handler)
+    return _ThreadedServer((host, port), _QuietRequestHandler)
 
 
-def make_server(site: Site, host: str, port: int, clock: Clock = real) -> WSGIServer:
+def make_publish_server(site: PublishedSite, host: str, port: int, clock: Clock = system_clock) -> WSGIServer:
     """Open the door for the lists."""
-    server = quiet_server(host, port)
-    server.set_app(application(site, clock))
+    server = make_quiet_server(host, port)
+    server.set_app(build_application(site, clock))
     return server

@@ -12,169 +12,175 @@ from collections import Counter, OrderedDict
 from functools import lru_cache
 from typing import NamedTuple
 
-from sanderling.clock import Clock, real
-from sanderling.publisher.change_log import Batch, apply_rules, forget, record
-from sanderling.publisher.crawlers import Verify, claimed_name, is_machine
-from sanderling.publisher.http_dates import read_time
-from sanderling.publisher.published_site import Site
-from sanderling.publisher.robots import Rules, read_rules
-from sanderling.publisher.state_db import Connection, connect
+from sanderling.clock import Clock, system_clock
+from sanderling.publisher.change_log import ActivityBatch, apply_robots_rules, purge_deletions, write_batch
+from sanderling.publisher.crawlers import VerifyFunction, get_claimed_name, is_bot
+from sanderling.publisher.http_dates import parse_time
+from sanderling.publisher.published_site import PublishedSite
+from sanderling.publisher.robots_rules import PathRules, parse_robots_rules
+from sanderling.publisher.state_db import Connection, open_state_db
 
 log = logging.getLogger("sanderling.publisher")
 
 FLUSH_SECONDS = 5.0
-MOST_NOTES = 50_000  # in memory at once
-REMEMBERED = 10_000  # pages whose validator is remembered, to see a change without asking the disk
+MAX_PENDING_REQUESTS = 50_000  # in memory at once
+MAX_CACHED_VALIDATORS = 10_000  # pages whose validator is remembered, to see a change without asking the disk
 PAGE_TYPES = ("text/html", "application/xhtml", "application/pdf")
-FORGET_EVERY = 720  # flushes
+FLUSHES_PER_PURGE = 720  # flushes
 
 
-class Visit(NamedTuple):
+class ServedRequest(NamedTuple):
     """One request and how it was answered."""
 
     path: str  # canonical
     status: int
-    agent: str
-    anonymous: bool = True  # it carried no password and no cookie
-    kind: str = ""  # content type
+    user_agent: str
+    is_anonymous: bool = True  # it carried no password and no cookie
+    content_type: str = ""  # content type
     etag: str = ""
     last_modified: str = ""
-    noindex: bool = False
-    address: str = ""
+    has_noindex: bool = False
+    client_address: str = ""
 
 
-class Desk:
+class RequestRecorder:
     """Notes visits; one per process and site."""
 
-    def __init__(self, site: Site, clock: Clock = real, verify: Verify | None = None) -> None:
+    def __init__(
+        self, site: PublishedSite, clock: Clock = system_clock, verify_crawler: VerifyFunction | None = None
+    ) -> None:
         self.site, self.clock = site, clock
-        self.rules = Rules()
-        self.lost = 0  # notes dropped because memory was full
-        self._verify = lru_cache(maxsize=4096)(verify) if verify else None
-        self._batch, self._callers = Batch(), Counter[tuple[str, str]]()
-        self._known: OrderedDict[str, str] = OrderedDict()
-        self._lock, self._wake = threading.Lock(), threading.Event()
+        self.rules = PathRules()
+        self.dropped_requests = 0  # notes dropped because memory was full
+        self._verify_crawler = lru_cache(maxsize=4096)(verify_crawler) if verify_crawler else None
+        self._batch, self._bot_requests = ActivityBatch(), Counter[tuple[str, str]]()
+        self._validators: OrderedDict[str, str] = OrderedDict()
+        self._lock, self._stop_event = threading.Lock(), threading.Event()
         self._db: Connection | None = None
-        self._pid, self._flushes = 0, 0
-        self._writing = threading.Lock()
+        self._pid, self._flush_count = 0, 0
+        self._write_lock = threading.Lock()
 
-    def now(self) -> int:
+    def get_time_ms(self) -> int:
         """The time in milliseconds."""
         return int(self.clock() * 1000)
 
-    def see(self, visit: Visit) -> None:
+    def record(self, request: ServedRequest) -> None:
         """Note one visit; the hot path."""
         with self._lock:
             batch = self._batch
-            pages = len(batch.hits) + len(batch.seen) + len(batch.gone) + len(batch.private)
-            if pages + len(self._callers) >= MOST_NOTES:
-                self.lost += 1
+            pages = len(batch.view_counts) + len(batch.served_pages) + len(batch.gone_paths) + len(batch.private_paths)
+            if pages + len(self._bot_requests) >= MAX_PENDING_REQUESTS:
+                self.dropped_requests += 1
             else:
-                self._note(visit)
+                self._add_request(request)
 
-    def _note(self, visit: Visit) -> None:
-        status = visit.status
+    def _add_request(self, request: ServedRequest) -> None:
+        status = request.status
         if status in (200, 304):
-            if status == 200 and not visit.kind.startswith(PAGE_TYPES):
+            if status == 200 and not request.content_type.startswith(PAGE_TYPES):
                 return
-            if not is_machine(visit.agent):
-                self._batch.hits[visit.path] += 1
-            elif visit.agent:
-                self._callers[(visit.agent[:200], visit.address if self._verify else "")] += 1
-            if status == 200 and visit.anonymous:
-                self._take_up(visit)
-        elif status in (404, 410) or (status in (301, 308) and visit.anonymous):
-            self._drop(self._batch.gone, visit.path)
-        elif visit.anonymous and status in (401, 403, 302, 303, 307):
-            self._drop(self._batch.private, visit.path)
+            if not is_bot(request.user_agent):
+                self._batch.view_counts[request.path] += 1
+            elif request.user_agent:
+                self._bot_requests[
+                    (request.user_agent[:200], request.client_address if self._verify_crawler else "")
+                ] += 1
+            if status == 200 and request.is_anonymous:
+                self._add_served_page(request)
+        elif status in (404, 410) or (status in (301, 308) and request.is_anonymous):
+            self._add_removed_path(self._batch.gone_paths, request.path)
+        elif request.is_anonymous and status in (401, 403, 302, 303, 307):
+            self._add_removed_path(self._batch.private_paths, request.path)
 
-    def _take_up(self, visit: Visit) -> None:
+    def _add_served_page(self, request: ServedRequest) -> None:
         """Take up a page that anybody may see, if it is new or its validator changed."""
-        if visit.noindex:
-            return self._drop(self._batch.private, visit.path)
-        mark = visit.etag or visit.last_modified
-        if self._known.get(visit.path) == mark:
+        if request.has_noindex:
+            return self._add_removed_path(self._batch.private_paths, request.path)
+        mark = request.etag or request.last_modified
+        if self._validators.get(request.path) == mark:
             return None
-        self._known[visit.path] = mark
-        if len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
-        self._batch.seen[visit.path] = (read_time(visit.last_modified), mark)
-        self._batch.gone.discard(visit.path)
-        self._batch.private.discard(visit.path)
+        self._validators[request.path] = mark
+        if len(self._validators) > MAX_CACHED_VALIDATORS:
+            self._validators.popitem(last=False)
+        self._batch.served_pages[request.path] = (parse_time(request.last_modified), mark)
+        self._batch.gone_paths.discard(request.path)
+        self._batch.private_paths.discard(request.path)
         return None
 
-    def _drop(self, where: set[str], path: str) -> None:
-        where.add(path)
-        self._known.pop(path, None)
-        self._batch.seen.pop(path, None)
+    def _add_removed_path(self, removed_paths: set[str], path: str) -> None:
+        removed_paths.add(path)
+        self._validators.pop(path, None)
+        self._batch.served_pages.pop(path, None)
 
-    def touch(self, path: str, modified: int | None = None) -> None:
+    def mark_changed(self, path: str, modified_ms: int | None = None) -> None:
         """Say that a page changed: for applications that know it themselves."""
         with self._lock:
-            self._batch.touched[path] = modified
+            self._batch.changed_pages[path] = modified_ms
 
-    def remove(self, path: str) -> None:
+    def mark_deleted(self, path: str) -> None:
         """Say that a page was deleted."""
         with self._lock:
-            self._drop(self._batch.gone, path)
+            self._add_removed_path(self._batch.gone_paths, path)
 
-    def learn_rules(self, robots: str) -> None:
+    def load_robots_rules(self, robots_text: str) -> None:
         """Take in robots.txt, and hide what it forbids before anything more is listed."""
-        rules = read_rules(robots)
-        with self._writing:
+        rules = parse_robots_rules(robots_text)
+        with self._write_lock:
             self.rules = rules
-            apply_rules(self.db(), self.site, rules, self.now())
+            apply_robots_rules(self.get_connection(), self.site, rules, self.get_time_ms())
 
-    def db(self) -> Connection:
+    def get_connection(self) -> Connection:
         """The connection that writes; opened when first needed."""
         if self._db is None or self._pid != os.getpid():
-            self._db, self._pid = connect(self.site.state), os.getpid()
+            self._db, self._pid = open_state_db(self.site.state_file), os.getpid()
         return self._db
 
     def flush(self) -> None:
         """Write the notes now."""
         with self._lock:
-            batch, self._batch = self._batch, Batch()
-            callers, self._callers = self._callers, Counter()
+            batch, self._batch = self._batch, ActivityBatch()
+            callers, self._bot_requests = self._bot_requests, Counter()
         for (agent, address), visits in callers.items():
-            verified = self._verify(agent, address) if self._verify else False
-            batch.crawlers[(claimed_name(agent), verified)] += visits
+            verified = self._verify_crawler(agent, address) if self._verify_crawler else False
+            batch.crawler_visits[(get_claimed_name(agent), verified)] += visits
         if len(batch):
             try:
-                with self._writing:
-                    record(self.db(), self.site, self.rules, batch, self.now())
+                with self._write_lock:
+                    write_batch(self.get_connection(), self.site, self.rules, batch, self.get_time_ms())
             except sqlite3.Error as wrong:
-                log.warning("%s could not be written (%s); the notes are kept and tried again", self.site.state, wrong)
-                self._put_back(batch)
+                log.warning(
+                    "%s could not be written (%s); the notes are kept and tried again", self.site.state_file, wrong
+                )
+                self._restore_batch(batch)
 
-    def _put_back(self, batch: Batch) -> None:
+    def _restore_batch(self, batch: ActivityBatch) -> None:
         with self._lock:
             newer, self._batch = self._batch, batch
-            batch.hits.update(newer.hits)
-            batch.crawlers.update(newer.crawlers)
-            batch.touched |= newer.touched
-            for path in newer.seen:
-                batch.gone.discard(path)
-                batch.private.discard(path)
-            batch.seen |= newer.seen
-            batch.gone |= newer.gone
-            batch.private |= newer.private
+            batch.view_counts.update(newer.view_counts)
+            batch.crawler_visits.update(newer.crawler_visits)
+            batch.changed_pages |= newer.changed_pages
+            for path in newer.served_pages:
+                batch.gone_paths.discard(path)
+                batch.private_paths.discard(path)
+            batch.served_pages |= newer.served_pages
+            batch.gone_paths |= newer.gone_paths
+            batch.private_paths |= newer.private_paths
 
     def start(self) -> None:
         """Begin to write in the background."""
-        threading.Thread(target=self._run, name="sanderling-publisher", daemon=True).start()
+        threading.Thread(target=self._flush_periodically, name="sanderling-publisher", daemon=True).start()
 
-    def _run(self) -> None:
-        while not self._wake.wait(FLUSH_SECONDS):
+    def _flush_periodically(self) -> None:
+        while not self._stop_event.wait(FLUSH_SECONDS):
             self.flush()
-            self._flushes += 1
-            if self._flushes % FORGET_EVERY == 0:
-                with self._writing:
-                    forget(self.db(), self.site, self.now())
+            self._flush_count += 1
+            if self._flush_count % FLUSHES_PER_PURGE == 0:
+                with self._write_lock:
+                    purge_deletions(self.get_connection(), self.site, self.get_time_ms())
 
     def close(self) -> None:
         """Stop the background thread and write what is left."""
-        self._wake.set()
+        self._stop_event.set()
         self.flush()
         if self._db is not None:
             self._db.close()

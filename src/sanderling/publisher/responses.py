@@ -7,18 +7,25 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode
 
 from sanderling.publisher import xml
-from sanderling.publisher.http_dates import http_date, read_time, w3c_exact
-from sanderling.publisher.listings import Page, Wish, changes, parts, read_place, sitemap
-from sanderling.publisher.published_site import Site
-from sanderling.publisher.state_db import Connection, Facts, reading
+from sanderling.publisher.http_dates import format_http_date, format_w3c_millis, parse_time
+from sanderling.publisher.listings import (
+    ChangesQuery,
+    ListingPage,
+    load_changes,
+    load_sitemap_entries,
+    load_sitemap_parts,
+    parse_cursor,
+)
+from sanderling.publisher.published_site import PublishedSite
+from sanderling.publisher.state_db import Connection, PublisherState, read_transaction
 
-WELL_KNOWN = "/.well-known/resourcesync"
-SKEW = 60_000  # a crawler's clock may be this far ahead of ours
-FORMS = "ISO 8601 (2024-05-01T10:00:00Z), an HTTP date or unix seconds"
+WELL_KNOWN_PATH = "/.well-known/resourcesync"
+MAX_CLOCK_SKEW_MS = 60_000  # a crawler's clock may be this far ahead of ours
+TIME_FORMATS = "ISO 8601 (2024-05-01T10:00:00Z), an HTTP date or unix seconds"
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ListingRequest:
     """A request, as far as we look at it."""
 
     path: str
@@ -28,7 +35,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ListingResponse:
     """What goes back."""
 
     status: int
@@ -36,170 +43,209 @@ class Answer:
     body: bytes = b""
 
 
-class Refusal(Exception):
+class InvalidRequest(Exception):
     """The crawler asked for something that cannot be; the sentence says what can."""
 
-    def __init__(self, sentence: str, status: int = 400) -> None:
-        super().__init__(sentence)
-        self.sentence, self.status = sentence, status
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.message, self.status = message, status
 
 
-def ours(site: Site, path: str) -> bool:
+def is_publisher_path(site: PublishedSite, path: str) -> bool:
     """Say if a path is one that the publisher answers."""
-    return path in (site.sitemap_path, site.changes_path) or path.startswith(WELL_KNOWN) or _is_key(site, path)
+    return (
+        path in (site.sitemap_path, site.changes_path)
+        or path.startswith(WELL_KNOWN_PATH)
+        or _is_indexnow_key_path(site, path)
+    )
 
 
-def _is_key(site: Site, path: str) -> bool:
+def _is_indexnow_key_path(site: PublishedSite, path: str) -> bool:
     return bool(site.indexnow_key) and path == f"/{site.indexnow_key}.txt"
 
 
-def answer(site: Site, db: Connection, ask: Ask, now: int) -> Answer:
+def build_response(site: PublishedSite, db: Connection, request: ListingRequest, now: int) -> ListingResponse:
     """Answer a request for one of our paths."""
-    if ask.method not in ("GET", "HEAD"):
-        return plain(405, "only GET and HEAD are answered here", ("Allow", "GET, HEAD"))
-    if _is_key(site, ask.path):
-        return plain(200, site.indexnow_key)
+    if request.method not in ("GET", "HEAD"):
+        return build_text_response(405, "only GET and HEAD are answered here", ("Allow", "GET, HEAD"))
+    if _is_indexnow_key_path(site, request.path):
+        return build_text_response(200, site.indexnow_key)
     try:
-        with reading(db) as known:
-            return _document(site, db, known, ask, now)
-    except Refusal as refused:
-        return plain(refused.status, refused.sentence)
+        with read_transaction(db) as known:
+            return _build_document_response(site, db, known, request, now)
+    except InvalidRequest as refused:
+        return build_text_response(refused.status, refused.message)
 
 
-def plain(status: int, sentence: str, *headers: tuple[str, str]) -> Answer:
+def build_text_response(status: int, message: str, *headers: tuple[str, str]) -> ListingResponse:
     """Answer with one sentence."""
-    body = (sentence + "\n").encode()
-    return Answer(status, (("Content-Type", "text/plain; charset=utf-8"), *headers), body)
+    body = (message + "\n").encode()
+    return ListingResponse(status, (("Content-Type", "text/plain; charset=utf-8"), *headers), body)
 
 
-def _document(site: Site, db: Connection, known: Facts, ask: Ask, now: int) -> Answer:
-    query = _parameters(ask.query)
-    tag = f'W/"{known.stamp:x}"'
-    if _is_same(ask, tag):
-        return Answer(304, (("ETag", tag), ("Last-Modified", http_date(known.stamp))))
-    if ask.path.startswith(WELL_KNOWN):
-        return _packed(ask, tag, known, _capabilities(site, ask.path))
-    if ask.path == site.changes_path or "last_visit" in query:
-        return _changes(site, db, known, ask, tag, query, max(now, known.stamp))
-    if _not_modified_since(ask, known):
-        return Answer(304, (("ETag", tag), ("Last-Modified", http_date(known.stamp))))
-    return _packed(ask, tag, known, _sitemap(site, db, known, query))
+def _build_document_response(
+    site: PublishedSite, db: Connection, publisher_state: PublisherState, request: ListingRequest, now: int
+) -> ListingResponse:
+    query = _parse_parameters(request.query)
+    tag = f'W/"{publisher_state.last_commit_time:x}"'
+    if _has_matching_etag(request, tag):
+        return ListingResponse(
+            304, (("ETag", tag), ("Last-Modified", format_http_date(publisher_state.last_commit_time)))
+        )
+    if request.path.startswith(WELL_KNOWN_PATH):
+        return _build_xml_response(request, tag, publisher_state, _build_capabilities(site, request.path))
+    if request.path == site.changes_path or "last_visit" in query:
+        return _build_changes_response(
+            site, db, publisher_state, request, tag, query, max(now, publisher_state.last_commit_time)
+        )
+    if _is_not_modified_since(request, publisher_state):
+        return ListingResponse(
+            304, (("ETag", tag), ("Last-Modified", format_http_date(publisher_state.last_commit_time)))
+        )
+    return _build_xml_response(request, tag, publisher_state, _build_sitemap(site, db, publisher_state, query))
 
 
-def _parameters(query: str) -> dict[str, str]:
+def _parse_parameters(query: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in parse_qsl(query[:4000], keep_blank_values=True, max_num_fields=None)[:50]:
         if name.lower() in found:
-            raise Refusal(f"{name} is given twice: give it once")
+            raise InvalidRequest(f"{name} is given twice: give it once")
         found[name.lower()] = value
     return found
 
 
-def _is_same(ask: Ask, tag: str) -> bool:
-    offered = (part.strip() for part in ask.headers.get("if-none-match", "").split(","))
-    return any(part == "*" or part.removeprefix("W/") == tag.removeprefix("W/") for part in offered if part)
+def _has_matching_etag(request: ListingRequest, etag: str) -> bool:
+    offered = (part.strip() for part in request.headers.get("if-none-match", "").split(","))
+    return any(part == "*" or part.removeprefix("W/") == etag.removeprefix("W/") for part in offered if part)
 
 
-def _not_modified_since(ask: Ask, known: Facts) -> bool:
+def _is_not_modified_since(request: ListingRequest, publisher_state: PublisherState) -> bool:
     """Tell a plain sitemap's reader that it is the same; a partial list here would look like mass deletion to it."""
-    since = read_time(ask.headers.get("if-modified-since", ""))
-    return "if-none-match" not in ask.headers and since is not None and known.stamp // 1000 <= since // 1000
+    since = parse_time(request.headers.get("if-modified-since", ""))
+    return (
+        "if-none-match" not in request.headers
+        and since is not None
+        and publisher_state.last_commit_time // 1000 <= since // 1000
+    )
 
 
-def _changes(
-    site: Site, db: Connection, known: Facts, ask: Ask, tag: str, query: Mapping[str, str], now: int
-) -> Answer:
-    wish = _wish(site, ask, query, now)
-    page = changes(db, known, wish)
-    if not page.entries and "last_visit" not in query and wish.since:
-        return Answer(304, (("Last-Modified", http_date(page.until)),))
-    about = xml.link("up", site.url(WELL_KNOWN)) + xml.period(wish.since, page.until)
+def _build_changes_response(
+    site: PublishedSite,
+    db: Connection,
+    publisher_state: PublisherState,
+    request: ListingRequest,
+    etag: str,
+    parameters: Mapping[str, str],
+    now: int,
+) -> ListingResponse:
+    wish = _parse_changes_query(site, request, parameters, now)
+    page = load_changes(db, publisher_state, wish)
+    if not page.entries and "last_visit" not in parameters and wish.since:
+        return ListingResponse(304, (("Last-Modified", format_http_date(page.until)),))
+    about = xml.format_link("up", site.build_url(WELL_KNOWN_PATH)) + xml.format_period(wish.since, page.until)
     links = []
-    if page.next:
-        address = _next(site, ask, wish, page)
-        about += xml.link("next", address)
+    if page.next_cursor:
+        address = _build_next_url(site, request, wish, page)
+        about += xml.format_link("next", address)
         links.append(("Link", f'<{address}>; rel="next"'))
-    return _packed(ask, tag, known, xml.urlset(site, about, page.entries), *links, modified=page.until)
+    return _build_xml_response(
+        request, etag, publisher_state, xml.build_urlset(site, about, page.entries), *links, modified_ms=page.until
+    )
 
 
-def _wish(site: Site, ask: Ask, query: Mapping[str, str], now: int) -> Wish:
-    place = read_place(query["after"]) if "after" in query else Wish(0).place
+def _parse_changes_query(
+    site: PublishedSite, request: ListingRequest, parameters: Mapping[str, str], now: int
+) -> ChangesQuery:
+    place = parse_cursor(parameters["after"]) if "after" in parameters else ChangesQuery(0).cursor
     if place is None:
-        raise Refusal("after must be taken from the link to the next page, as it is")
-    threshold = _number(query, "threshold", -1.0)
-    limit = int(_number(query, "limit", site.page_size))
+        raise InvalidRequest("after must be taken from the link to the next page, as it is")
+    threshold = _parse_number(parameters, "threshold", -1.0)
+    limit = int(_parse_number(parameters, "limit", site.page_size))
     if limit < 1:
-        raise Refusal("limit is a whole number from 1 on")
-    return Wish(_since(ask, query, now), threshold, min(limit, site.page_size), place)
+        raise InvalidRequest("limit is a whole number from 1 on")
+    return ChangesQuery(_parse_since(request, parameters, now), threshold, min(limit, site.page_size), place)
 
 
-def _since(ask: Ask, query: Mapping[str, str], now: int) -> int:
-    if "last_visit" not in query:
-        since = read_time(ask.headers.get("if-modified-since", ""))
+def _parse_since(request: ListingRequest, parameters: Mapping[str, str], now: int) -> int:
+    if "last_visit" not in parameters:
+        since = parse_time(request.headers.get("if-modified-since", ""))
         return since if since is not None and since <= now else 0  # RFC 9110: a date that cannot be is ignored
-    since = read_time(query["last_visit"])
+    since = parse_time(parameters["last_visit"])
     if since is None:
-        raise Refusal(f"LAST_VISIT is not a time: {query['last_visit'][:80]!r}; give {FORMS}")
-    if since > now + SKEW:
-        raise Refusal(f"LAST_VISIT lies in the future: here it is {w3c_exact(now)}; give a time before that")
+        raise InvalidRequest(f"LAST_VISIT is not a time: {parameters['last_visit'][:80]!r}; give {TIME_FORMATS}")
+    if since > now + MAX_CLOCK_SKEW_MS:
+        raise InvalidRequest(
+            f"LAST_VISIT lies in the future: here it is {format_w3c_millis(now)}; give a time before that"
+        )
     return since
 
 
-def _number(query: Mapping[str, str], name: str, default: float) -> float:
+def _parse_number(parameters: Mapping[str, str], name: str, default: float) -> float:
     try:
-        value = float(query.get(name, default))
+        value = float(parameters.get(name, default))
     except ValueError:
-        raise Refusal(f"{name} is not a number: {query[name][:80]!r}") from None
+        raise InvalidRequest(f"{name} is not a number: {parameters[name][:80]!r}") from None
     if not math.isfinite(value):
-        raise Refusal(f"{name} is not a number: {query[name][:80]!r}")
+        raise InvalidRequest(f"{name} is not a number: {parameters[name][:80]!r}")
     return value
 
 
-def _next(site: Site, ask: Ask, wish: Wish, page: Page) -> str:
-    asked = {"LAST_VISIT": w3c_exact(wish.since), "limit": str(wish.limit), "after": str(page.next)}
-    if wish.threshold >= 0:
-        asked["threshold"] = repr(wish.threshold)
-    return f"{site.url(ask.path)}?{urlencode(asked)}"
+def _build_next_url(site: PublishedSite, request: ListingRequest, query: ChangesQuery, page: ListingPage) -> str:
+    asked = {"LAST_VISIT": format_w3c_millis(query.since), "limit": str(query.limit), "after": str(page.next_cursor)}
+    if query.min_priority >= 0:
+        asked["threshold"] = repr(query.min_priority)
+    return f"{site.build_url(request.path)}?{urlencode(asked)}"
 
 
-def _sitemap(site: Site, db: Connection, known: Facts, query: Mapping[str, str]) -> str:
-    about = xml.link("up", site.url(WELL_KNOWN)) + xml.link("changes", site.url(site.changes_path))
-    about += xml.described("resourcelist", at=w3c_exact(known.stamp))
-    files = parts(db)
-    if "part" not in query and len(files) > 1:
-        return xml.sitemap_index(site, about, files)
-    part = int(_number(query, "part", files[0][0] if files else 0))
-    if "part" in query and part not in dict(files):
-        raise Refusal(f"the sitemap has no part {part}: see {site.url(site.sitemap_path)}", 404)
-    return xml.urlset(site, about, sitemap(db, known, part))
+def _build_sitemap(
+    site: PublishedSite, db: Connection, publisher_state: PublisherState, parameters: Mapping[str, str]
+) -> str:
+    about = xml.format_link("up", site.build_url(WELL_KNOWN_PATH)) + xml.format_link(
+        "changes", site.build_url(site.changes_path)
+    )
+    about += xml.format_capability("resourcelist", at=format_w3c_millis(publisher_state.last_commit_time))
+    files = load_sitemap_parts(db)
+    if "part" not in parameters and len(files) > 1:
+        return xml.build_sitemap_index(site, about, files)
+    part = int(_parse_number(parameters, "part", files[0][0] if files else 0))
+    if "part" in parameters and part not in dict(files):
+        raise InvalidRequest(f"the sitemap has no part {part}: see {site.build_url(site.sitemap_path)}", 404)
+    return xml.build_urlset(site, about, load_sitemap_entries(db, publisher_state, part))
 
 
-def _capabilities(site: Site, path: str) -> str:
+def _build_capabilities(site: PublishedSite, path: str) -> str:
     """Say where the lists are, in the two steps that ResourceSync asks for."""
-    if path == WELL_KNOWN:
-        about = xml.link("changes", site.url(site.changes_path)) + xml.described("description")
-        return xml.capabilities(about, [(site.url(WELL_KNOWN + "/capabilities"), "capabilitylist")])
-    if path != WELL_KNOWN + "/capabilities":
-        raise Refusal("there is no such document here", 404)
-    about = xml.link("up", site.url(WELL_KNOWN)) + xml.described("capabilitylist")
-    lists = [(site.url(site.sitemap_path), "resourcelist"), (site.url(site.changes_path), "changelist")]
-    return xml.capabilities(about, lists)
+    if path == WELL_KNOWN_PATH:
+        about = xml.format_link("changes", site.build_url(site.changes_path)) + xml.format_capability("description")
+        return xml.build_capability_document(
+            about, [(site.build_url(WELL_KNOWN_PATH + "/capabilities"), "capabilitylist")]
+        )
+    if path != WELL_KNOWN_PATH + "/capabilities":
+        raise InvalidRequest("there is no such document here", 404)
+    about = xml.format_link("up", site.build_url(WELL_KNOWN_PATH)) + xml.format_capability("capabilitylist")
+    lists = [(site.build_url(site.sitemap_path), "resourcelist"), (site.build_url(site.changes_path), "changelist")]
+    return xml.build_capability_document(about, lists)
 
 
-def _packed(
-    ask: Ask, tag: str, known: Facts, document: str, *headers: tuple[str, str], modified: int | None = None
-) -> Answer:
+def _build_xml_response(
+    request: ListingRequest,
+    etag: str,
+    publisher_state: PublisherState,
+    document: str,
+    *headers: tuple[str, str],
+    modified_ms: int | None = None,
+) -> ListingResponse:
     body = document.encode()
     about = [("Content-Type", "application/xml; charset=utf-8"), ("Vary", "Accept-Encoding")]
-    changed = known.stamp if modified is None else modified
-    about += [("ETag", tag), ("Last-Modified", http_date(changed)), ("Cache-Control", "no-cache")]
-    if _takes_gzip(ask.headers.get("accept-encoding", "")):
+    changed = publisher_state.last_commit_time if modified_ms is None else modified_ms
+    about += [("ETag", etag), ("Last-Modified", format_http_date(changed)), ("Cache-Control", "no-cache")]
+    if _accepts_gzip(request.headers.get("accept-encoding", "")):
         body = gzip.compress(body, 6, mtime=0)
         about.append(("Content-Encoding", "gzip"))
-    return Answer(200, (*about, *headers), body)
+    return ListingResponse(200, (*about, *headers), body)
 
 
-def _takes_gzip(header: str) -> bool:
+def _accepts_gzip(header: str) -> bool:
     for part in header.lower().split(","):
         coding, _, weight = part.partition(";")
         if coding.strip() in ("gzip", "x-gzip", "*"):

@@ -15,7 +15,7 @@ from sanderling.errors import CollectionError
 
 Connection = sqlite3.Connection
 
-VERSION = 1
+SCHEMA_VERSION = 1
 
 SCHEMA = """
 CREATE TABLE pages (
@@ -44,27 +44,27 @@ INSERT INTO facts VALUES (0, 0, '', '', '', 0, 0, '')
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class PublisherState:
     """What is true of the whole store."""
 
-    stamp: int
+    last_commit_time: int
     epoch: int  # from which fading views are counted
-    formula: str
-    position: str  # how far the access log was read
-    rules: str  # digest of the rules by which pages were hidden
-    told: int  # changes up to this stamp, and of this stamp
-    told_id: int  # up to this id, were announced by IndexNow
-    files: str  # digest of the document root as it was last seen
+    priority_formula: str
+    log_position: str  # how far the access log was read
+    rules_digest: str  # digest of the rules by which pages were hidden
+    announced_until: int  # changes up to this stamp, and of this stamp
+    announced_page_id: int  # up to this id, were announced by IndexNow
+    docroot_digest: str  # digest of the document root as it was last seen
 
 
-def connect(path: Path) -> Connection:
+def open_state_db(path: Path) -> Connection:
     """Open the state file, made if missing; sorting spills to disk, so memory stays flat."""
     db = None
     try:
         db = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
         for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-8192", "temp_store=1"):
             db.execute(f"PRAGMA {pragma}")
-        _prepare(db, path)
+        _create_schema(db, path)
     except BaseException as wrong:
         if db is not None:
             db.close()
@@ -74,23 +74,25 @@ def connect(path: Path) -> Connection:
     return db
 
 
-def _prepare(db: Connection, path: Path) -> None:
-    if _version(db) == 0:
-        with writing(db):
-            if _version(db) == 0:  # nobody else was quicker
+def _create_schema(db: Connection, path: Path) -> None:
+    if _get_schema_version(db) == 0:
+        with write_transaction(db):
+            if _get_schema_version(db) == 0:  # nobody else was quicker
                 for statement in SCHEMA.split(";"):
                     db.execute(statement)
-                db.execute(f"PRAGMA user_version={VERSION}")
-    if _version(db) != VERSION:
-        raise CollectionError(f"{path} has version {_version(db)}; this program knows version {VERSION}")
+                db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+    if _get_schema_version(db) != SCHEMA_VERSION:
+        raise CollectionError(
+            f"{path} has version {_get_schema_version(db)}; this program knows version {SCHEMA_VERSION}"
+        )
 
 
-def _version(db: Connection) -> int:
+def _get_schema_version(db: Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 @contextmanager
-def writing(db: Connection) -> Iterator[None]:
+def write_transaction(db: Connection) -> Iterator[None]:
     """Hold the one write lock for a transaction."""
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -102,23 +104,23 @@ def writing(db: Connection) -> Iterator[None]:
 
 
 @contextmanager
-def reading(db: Connection) -> Iterator[Facts]:
+def read_transaction(db: Connection) -> Iterator[PublisherState]:
     """Hold one view of the store, and the facts that belong to it."""
     db.execute("BEGIN")
     try:
-        yield facts(db)
+        yield load_publisher_state(db)
     finally:
         db.execute("COMMIT")
 
 
-def facts(db: Connection) -> Facts:
+def load_publisher_state(db: Connection) -> PublisherState:
     """Read what is true of the whole store."""
-    return Facts(
+    return PublisherState(
         *db.execute("SELECT stamp, epoch, formula, position, rules, told, told_id, files FROM facts").fetchone()
     )
 
 
-def new_stamp(db: Connection, now: int) -> int:
+def advance_commit_time(db: Connection, now: int) -> int:
     """Take the next stamp, inside a write: the time, but always later than the last one."""
     stamp: int = db.execute("UPDATE facts SET stamp = max(stamp + 1, ?) RETURNING stamp", (now,)).fetchone()[0]
     return stamp

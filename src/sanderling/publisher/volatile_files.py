@@ -13,18 +13,18 @@ import re
 import tempfile
 from pathlib import Path
 
-MARK = re.compile(r"<(?:!--\s{0,4})?(/?)Vol#([A-Za-z0-9_.]{1,64})\s{0,4}(?:--)?>", re.IGNORECASE)
-LARGEST = 4 << 20  # characters of a page; larger ones are left alone
-ENDING = ".tvi"
-TYPE = "application/json"
+MARKER_PATTERN = re.compile(r"<(?:!--\s{0,4})?(/?)Vol#([A-Za-z0-9_.]{1,64})\s{0,4}(?:--)?>", re.IGNORECASE)
+MAX_PAGE_LENGTH = 4 << 20  # characters of a page; larger ones are left alone
+TVI_SUFFIX = ".tvi"
+TVI_MEDIA_TYPE = "application/json"
 
 
-def values(page: str) -> dict[str, str]:
+def extract_volatile_parts(page: str) -> dict[str, str]:
     """Give the volatile parts by name; a name used twice, not closed or within another says nothing sure."""
     found: dict[str, str] = {}
     unsure: set[str] = set()
     opened: re.Match[str] | None = None
-    for mark in MARK.finditer(page):
+    for mark in MARKER_PATTERN.finditer(page):
         if opened is not None and mark[1] and mark[2] == opened[2]:
             found[mark[2]] = page[opened.end() : mark.start()]
             opened = None
@@ -37,28 +37,28 @@ def values(page: str) -> dict[str, str]:
     return {name: text for name, text in found.items() if name not in unsure}
 
 
-def side_file(page: str) -> str:
+def build_tvi_file(page: str) -> str:
     """Write the side file of a page."""
-    return json.dumps(values(page), ensure_ascii=False, sort_keys=True) + "\n"
+    return json.dumps(extract_volatile_parts(page), ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def page_paths(side: str) -> list[str]:
+def list_page_paths(tvi_path: str) -> list[str]:
     """Name the pages a side file may belong to, likeliest first."""
-    stem = side.removesuffix(ENDING)
+    stem = tvi_path.removesuffix(TVI_SUFFIX)
     folder = [stem.removesuffix("index")] if stem.endswith("/index") else []
     return [stem + ".html", stem + ".htm", *folder, stem]
 
 
-def write_beside(file: Path) -> bool:
+def write_tvi_file(file: Path) -> bool:
     """Write the side file next to a page that has volatile parts; say if one was written."""
-    page = _page_with_parts(file)
+    page = _read_volatile_page(file)
     if page is None:
         return False
-    target = file.with_suffix(ENDING)
-    body = side_file(page)
+    target = file.with_suffix(TVI_SUFFIX)
+    body = build_tvi_file(page)
     if target.is_file() and target.read_text(encoding="utf-8", errors="replace") == body:
         return False
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=ENDING)
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=TVI_SUFFIX)
     with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as temporary:
         temporary.write(body)
     os.chmod(name, file.stat().st_mode & 0o777)
@@ -66,11 +66,11 @@ def write_beside(file: Path) -> bool:
     return True
 
 
-def _page_with_parts(file: Path) -> str | None:
+def _read_volatile_page(file: Path) -> str | None:
     try:
-        if file.stat().st_size > LARGEST:
+        if file.stat().st_size > MAX_PAGE_LENGTH:
             return None
         page = file.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    return page if values(page) else None
+    return page if extract_volatile_parts(page) else None

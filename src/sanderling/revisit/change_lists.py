@@ -8,190 +8,194 @@ test: pages it did not name are visited as well, a few of those whose time has c
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from sanderling.clock import http_time
+from sanderling.clock import parse_http_date
 from sanderling.db.connection import Connection
 from sanderling.models import Visit
 
-MOST_PARTS = 200  # pages of one answer that are followed
-MARGIN = 60.0  # seconds asked for again, the first time
-ASK_EVERY = 3600.0  # seconds, for a refresh that stays
-TEST_WITHIN = 600.0  # seconds after an answer in which a page it did not name says something of it
-SHARE, MOST_TESTS = 20, 20  # one of so many due pages is visited though not named; at most so many per host
-LEAST_COMPLETE = 0.75  # share of tested pages that must be as the list said: what it keeps from us we never see
-LEAST_RIGHT = 0.25  # share of named pages that must have changed: a false alarm costs a request only
-PRIOR = 2.0  # tests and named pages a new list is credited with, all of them right
-FADE = 0.98
-DELETED = 2.0  # stands above every priority: a deletion is looked at whatever the threshold
-UNSAID = 0.5  # the protocol's priority of a page without one
-DATE = re.compile(rb"^date:[ \t]*([^\r\n]{1,60})", re.IGNORECASE | re.MULTILINE)
-TRUSTED = (
-    f"heard = 1 AND looked - missed + {PRIOR} >= {LEAST_COMPLETE} * (looked + {PRIOR})"
-    f" AND confirmed + {PRIOR} >= {LEAST_RIGHT} * (named + {PRIOR})"
+MAX_PARTS = 200  # pages of one answer that are followed
+OVERLAP_SECONDS = 60.0  # seconds asked for again, the first time
+POLL_SECONDS = 3600.0  # seconds, for a refresh that stays
+TEST_WINDOW_SECONDS = 600.0  # seconds after an answer in which a page it did not name says something of it
+TEST_DIVISOR, MAX_TESTS_PER_HOST = (
+    20,
+    20,
+)  # one of so many due pages is visited though not named; at most so many per host
+MIN_COMPLETENESS = 0.75  # share of tested pages that must be as the list said: what it keeps from us we never see
+MIN_PRECISION = 0.25  # share of named pages that must have changed: a false alarm costs a request only
+PRIOR_COUNT = 2.0  # tests and named pages a new list is credited with, all of them right
+DECAY = 0.98
+DELETED_PRIORITY = 2.0  # stands above every priority: a deletion is looked at whatever the threshold
+DEFAULT_PRIORITY = 0.5  # the protocol's priority of a page without one
+DATE_HEADER = re.compile(rb"^date:[ \t]*([^\r\n]{1,60})", re.IGNORECASE | re.MULTILINE)
+TRUSTED_SQL = (
+    f"heard = 1 AND looked - missed + {PRIOR_COUNT} >= {MIN_COMPLETENESS} * (looked + {PRIOR_COUNT})"
+    f" AND confirmed + {PRIOR_COUNT} >= {MIN_PRECISION} * (named + {PRIOR_COUNT})"
 )
 
 
-class Lists:
+class ChangeLists:
     """The lists of one collection; `threshold`: pages must have a priority above it, 0 for all."""
 
     def __init__(self, db: Connection, threshold: float = 0.0) -> None:
         self.db = db
-        self.least = threshold if threshold > 0 else -1.0
+        self.min_priority = threshold if threshold > 0 else -1.0
 
-    def wants(self, priority: float) -> bool:
+    def is_above_threshold(self, priority: float) -> bool:
         """Is a page of this priority worth a visit?"""
-        return priority > self.least
+        return priority > self.min_priority
 
-    def open(self, url: int) -> None:
+    def register_list(self, url_id: int) -> None:
         """A site names its list; the first one of a host counts."""
         self.db.execute(
-            "INSERT INTO lists (host, url) SELECT host, id FROM urls WHERE id = ? ON CONFLICT (host) DO NOTHING", (url,)
+            "INSERT INTO lists (host, url) SELECT host, id FROM urls WHERE id = ? ON CONFLICT (host) DO NOTHING",
+            (url_id,),
         )
 
-    def is_open(self, url: int) -> bool:
+    def is_registered(self, url_id: int) -> bool:
         """Is this the list of its host?"""
-        return self.db.execute("SELECT 1 FROM lists WHERE url = ?", (url,)).fetchone() is not None
+        return self.db.execute("SELECT 1 FROM lists WHERE url = ?", (url_id,)).fetchone() is not None
 
-    def is_closed(self, url: int) -> bool:
+    def is_abandoned(self, url_id: int) -> bool:
         """Was it given up, though it is named again?"""
         sql = "SELECT 1 FROM urls WHERE id = ? AND role = 'changes' AND state IN ('gone', 'failed', 'skipped')"
-        return self.db.execute(sql, (url,)).fetchone() is not None
+        return self.db.execute(sql, (url_id,)).fetchone() is not None
 
-    def reopen(self, url: int, wire: str) -> None:
+    def reactivate_list(self, url_id: int, request_url: str) -> None:
         """It will be asked again, from the start."""
-        self.db.execute("UPDATE urls SET state = 'visited', wire = ? WHERE id = ?", (wire, url))
+        self.db.execute("UPDATE urls SET state = 'visited', wire = ? WHERE id = ?", (request_url, url_id))
 
-    def first_question(self, address: str, host: int, visit: Visit) -> str:
+    def build_first_request(self, list_url: str, host_id: int, visit: Visit) -> str:
         """Ask for all since the oldest page we hold of a host, by the clock of the server that gave this visit."""
-        from sanderling.publisher.http_dates import w3c_exact  # few sites offer a list
+        from sanderling.publisher.http_dates import format_w3c_millis  # few sites offer a list
 
         row = self.db.execute(
             "SELECT min(p.last_visit) FROM pages AS p JOIN urls AS u ON u.id = p.url"
             " WHERE u.host = ? AND u.role = 'page'",
-            (host,),
+            (host_id,),
         ).fetchone()
-        oldest = min(visit.at, row[0] if row[0] is not None else visit.at)
-        since = oldest - visit.seconds - MARGIN + server_time(visit) - visit.at
-        return _question(address, w3c_exact(max(0, int(since * 1000))))
+        oldest = min(visit.visited_at, row[0] if row[0] is not None else visit.visited_at)
+        since = oldest - visit.duration_seconds - OVERLAP_SECONDS + get_server_time(visit) - visit.visited_at
+        return _build_request_url(list_url, format_w3c_millis(max(0, int(since * 1000))))
 
     # Answers
 
-    def forget_answers(self) -> None:
+    def reset_answers(self) -> None:
         """A run begins: every list must be heard anew before pages are passed over on its word."""
         self.db.execute("UPDATE lists SET heard = 0, parts = 0")
 
-    def hear(self, visit: Visit, told: Sequence[tuple[int, float]], following: str, now: float) -> None:
+    def record_part(self, visit: Visit, named_pages: Sequence[tuple[int, float]], next_url: str, now: float) -> None:
         """Take one part of an answer: pages with priorities; `following` is where it goes on, empty at the end."""
         (parts, until, sure) = self.db.execute(
             "SELECT parts, until, sure FROM lists WHERE url = ?", (visit.id,)
         ).fetchone()
-        until = until if parts and until else visit.list_until
-        self._keep(told, sure, now)
-        if following and parts + 1 >= MOST_PARTS:
-            return self.lose(visit, now)
-        wire = following or _question(visit.url, until)
+        until = until if parts and until else visit.change_list_until
+        self._store_named_pages(named_pages, sure, now)
+        if next_url and parts + 1 >= MAX_PARTS:
+            return self.record_failure(visit, now)
+        wire = next_url or _build_request_url(visit.url, until)
         self.db.execute("UPDATE urls SET wire = ? WHERE id = ?", (wire, visit.id))
         self.db.execute(
             "UPDATE lists SET parts = ?, until = ?, heard = ?, asked_at = ?, sampled = 0, sure = ? WHERE url = ?",
-            (parts + 1 if following else 0, until, int(not following), now, int(sure or not following), visit.id),
+            (parts + 1 if next_url else 0, until, int(not next_url), now, int(sure or not next_url), visit.id),
         )
         return None
 
-    def _keep(self, told: Sequence[tuple[int, float]], sure: int, now: float) -> None:
+    def _store_named_pages(self, named_pages: Sequence[tuple[int, float]], has_baseline: int, now: float) -> None:
         self.db.executemany(
             "INSERT INTO told SELECT id, ?, ? FROM urls WHERE id = ? AND role = 'page'"
             " AND state IN ('visited', 'gone', 'queued')"
             " ON CONFLICT (url) DO UPDATE SET priority = excluded.priority",
-            [(priority, sure, url) for url, priority in told],
+            [(priority, has_baseline, url) for url, priority in named_pages],
         )
         self.db.executemany(
             "INSERT INTO due (url, due_at, why, state)"
             " SELECT u.id, ?, 'the list of changes names it', ? FROM urls AS u WHERE u.id = ?"
             " AND u.role = 'page' AND u.state IN ('visited', 'gone')"
             " ON CONFLICT (url) DO UPDATE SET due_at = excluded.due_at, why = excluded.why",
-            [(now, b"", url) for url, _ in told],
+            [(now, b"", url) for url, _ in named_pages],
         )
 
-    def goes_on(self, url: int) -> bool:
+    def has_next_part(self, url_id: int) -> bool:
         """Is there more of this answer to ask for?"""
-        return self.db.execute("SELECT 1 FROM lists WHERE url = ? AND parts > 0", (url,)).fetchone() is not None
+        return self.db.execute("SELECT 1 FROM lists WHERE url = ? AND parts > 0", (url_id,)).fetchone() is not None
 
-    def lose(self, visit: Visit, now: float) -> None:
+    def record_failure(self, visit: Visit, now: float) -> None:
         """No answer, or none that can be read: go the ordinary way, and ask from the start the next time."""
         (host,) = self.db.execute("SELECT host FROM urls WHERE id = ?", (visit.id,)).fetchone()
-        wire = self.first_question(visit.url, host, visit)
+        wire = self.build_first_request(visit.url, host, visit)
         self.db.execute("UPDATE urls SET wire = ? WHERE id = ?", (wire, visit.id))
         self.db.execute("UPDATE lists SET heard = 0, parts = 0, sure = 0, asked_at = ? WHERE url = ?", (now, visit.id))
 
-    def wait(self, url: int, now: float) -> None:
+    def record_retry(self, url_id: int, now: float) -> None:
         """It could not be asked; the same question will be tried again."""
-        self.db.execute("UPDATE lists SET heard = 0, asked_at = ? WHERE url = ?", (now, url))
+        self.db.execute("UPDATE lists SET heard = 0, asked_at = ? WHERE url = ?", (now, url_id))
 
     # What to do with them
 
-    def unread(self) -> list[int]:
+    def load_all(self) -> list[int]:
         """Every list: a run that begins asks each."""
         return [id_ for (id_,) in self.db.execute("SELECT id FROM urls WHERE role = 'changes' AND state = 'visited'")]
 
-    def stale(self, now: float) -> list[int]:
+    def load_stale(self, now: float) -> list[int]:
         """Lists that were asked long ago."""
         rows = self.db.execute(
             "SELECT l.url FROM lists AS l JOIN urls AS u ON u.id = l.url WHERE l.asked_at < ? AND u.state = 'visited'",
-            (now - ASK_EVERY,),
+            (now - POLL_SECONDS,),
         )
         return [url for (url,) in rows]
 
-    def tests(self, now: float) -> list[int]:
+    def sample_unnamed_pages(self, now: float) -> list[int]:
         """A few pages that trusted lists did not name, though their time has come; once for each answer."""
         found: list[int] = []
-        for (host,) in self.db.execute(f"SELECT host FROM lists WHERE sampled = 0 AND {TRUSTED}").fetchall():
+        for (host,) in self.db.execute(f"SELECT host FROM lists WHERE sampled = 0 AND {TRUSTED_SQL}").fetchall():
             rows = self.db.execute(
                 "SELECT d.url FROM due AS d JOIN urls AS u ON u.id = d.url LEFT JOIN told AS t ON t.url = d.url"
                 " WHERE u.host = ? AND d.due_at <= ? AND u.state = 'visited' AND t.url IS NULL"
                 " ORDER BY d.due_at LIMIT ?",
-                (host, now, SHARE * MOST_TESTS),
+                (host, now, TEST_DIVISOR * MAX_TESTS_PER_HOST),
             ).fetchall()
-            found += [url for (url,) in rows[: -(-len(rows) // SHARE)]]
+            found += [url for (url,) in rows[: -(-len(rows) // TEST_DIVISOR)]]
             self.db.execute("UPDATE lists SET sampled = 1 WHERE host = ?", (host,))
         return found
 
-    def confirm(self, changed: Mapping[int, bool], now: float) -> None:
+    def score_visits(self, changed: Mapping[int, bool], now: float) -> None:
         """Visited pages, and whether they had changed: did the list say so?"""
         if self.db.execute("SELECT 1 FROM lists LIMIT 1").fetchone() is None:
             return
         for url, was in changed.items():
             row = self.db.execute("DELETE FROM told WHERE url = ? RETURNING sure", (url,)).fetchone()
             if row is None:
-                self._score(url, "looked", "missed", was, now)
+                self._update_score(url, "looked", "missed", was, now)
             elif row[0]:
-                self._score(url, "named", "confirmed", was, now)
+                self._update_score(url, "named", "confirmed", was, now)
 
-    def _score(self, url: int, all_: str, some: str, was: bool, now: float) -> None:
+    def _update_score(self, url_id: int, total_column: str, hit_column: str, is_hit: bool, now: float) -> None:
         self.db.execute(
-            f"UPDATE lists SET {all_} = {all_} * {FADE} + 1, {some} = {some} * {FADE} + ?"
+            f"UPDATE lists SET {total_column} = {total_column} * {DECAY} + 1, {hit_column} = {hit_column} * {DECAY} + ?"
             " WHERE host = (SELECT host FROM urls WHERE id = ?) AND asked_at >= ? AND sure = 1 AND heard = 1",
-            (float(was), url, now - TEST_WITHIN),
+            (float(is_hit), url_id, now - TEST_WINDOW_SECONDS),
         )
 
-    def leave(self, urls: Iterable[int]) -> None:
+    def remove_pages(self, url_ids: Iterable[int]) -> None:
         """These pages are gone."""
-        self.db.executemany("DELETE FROM told WHERE url = ?", [(url,) for url in urls])
+        self.db.executemany("DELETE FROM told WHERE url = ?", [(url,) for url in url_ids])
 
 
-def _question(address: str, since: str) -> str:
-    from sanderling.publisher.changelist_parser import question  # few sites offer a list
+def _build_request_url(list_url: str, since: str) -> str:
+    from sanderling.publisher.changelist_parser import build_changelist_url  # few sites offer a list
 
-    return question(address, since)
+    return build_changelist_url(list_url, since)
 
 
-def is_answer(visit: Visit) -> bool:
+def is_valid_answer(visit: Visit) -> bool:
     """Is this a list of changes, with a time to ask from the next time?"""
-    from sanderling.publisher.http_dates import read_time
+    from sanderling.publisher.http_dates import parse_time
 
-    return len(visit.list_until) < 64 and read_time(visit.list_until) is not None
+    return len(visit.change_list_until) < 64 and parse_time(visit.change_list_until) is not None
 
 
-def server_time(visit: Visit) -> float:
+def get_server_time(visit: Visit) -> float:
     """The time of an answer by the server's clock; by ours if it does not say."""
-    found = DATE.search(visit.head)
-    at = http_time(found[1].decode("latin-1")) if found else None
-    return visit.at if at is None else at
+    found = DATE_HEADER.search(visit.head)
+    at = parse_http_date(found[1].decode("latin-1")) if found else None
+    return visit.visited_at if at is None else at

@@ -12,223 +12,240 @@ from operator import itemgetter
 import msgspec
 from msgspec import Struct
 
-from sanderling.revisit.budget import Budget
-from sanderling.revisit.model.activity import PER_INTERVAL
-from sanderling.revisit.model.announcer_trust import Kind
-from sanderling.revisit.model.change_rate import DAY, value_table
-from sanderling.revisit.model.group_prior import Kin, kin_of
-from sanderling.revisit.model.site_stats import Site, restore
-from sanderling.revisit.plan_store import Row, Shelf
-from sanderling.revisit.policies.policy import Policy, View
-from sanderling.revisit.policies.sitemap_driven import Hint, announced, listed
-from sanderling.revisit.visit_history import History, Look, begin
+from sanderling.revisit.budget import RevisitBudget
+from sanderling.revisit.model.activity import BINS_PER_INTERVAL
+from sanderling.revisit.model.announcer_trust import Announcer
+from sanderling.revisit.model.change_rate import DAY, get_value_table
+from sanderling.revisit.model.group_prior import UrlGroups, parse_url_groups
+from sanderling.revisit.model.site_stats import SiteStats, restore_site
+from sanderling.revisit.plan_store import PlanRow, PlanStore
+from sanderling.revisit.policies.policy import PolicyView, RevisitPolicy
+from sanderling.revisit.policies.sitemap_driven import RevisitHint, apply_announcement, apply_sitemap_hint
+from sanderling.revisit.visit_history import Observation, VisitHistory, start_history
 
-PACE = 4.0  # how far the price follows what visits were worth, in one round of all pages
-QUICKEST = 0.2  # and at one visit
-WIDEST = 1.0  # bound on what one visit says: a factor e
+PRICE_STEP = 4.0  # how far the price follows what visits were worth, in one round of all pages
+MAX_PRICE_STEP = 0.2  # and at one visit
+MAX_LOG_RATIO = 1.0  # bound on what one visit says: a factor e
 
 
-class Price(Struct):
+class VisitPrice(Struct):
     """A price in terms of par: it follows the worth of the visits that the budget lets happen."""
 
-    base: float = 1.0
+    factor: float = 1.0
 
-    def steer(self, worth: float, pages: int) -> None:
+    def adjust(self, value: float, page_count: int) -> None:
         """Learn that a visit was made that was worth so much, in terms of the price."""
-        step = log(worth) if worth > 0 else -WIDEST
-        self.base *= exp(min(PACE / max(pages, 1), QUICKEST) * min(max(step, -WIDEST), WIDEST))
+        step = log(value) if value > 0 else -MAX_LOG_RATIO
+        self.factor *= exp(
+            min(PRICE_STEP / max(page_count, 1), MAX_PRICE_STEP) * min(max(step, -MAX_LOG_RATIO), MAX_LOG_RATIO)
+        )
 
 
 WEEK = 7 * DAY  # between visits of an unknown page where no budget is given
-SOONEST = 3600.0  # between two visits of a page
-LATEST = 365 * DAY
-AGE = 0.1  # weight of age beside freshness, per mean interval: enough that nothing starves
-CHOICE = 4  # rows weighed for every one visited
-MOST_WEIGHED = 400  # at a time; of a larger batch the earliest are taken as they are
-SWEEP = 2  # rows planned anew for every one visited
-FEW = 16  # rows planned anew even if nothing was visited: after a clock that jumped back, nothing may be due
-MOST_SITES = 10_000  # in memory; those not visited for longest are forgotten
-MOST_GROUPS = 16_384  # of pages, of all sites together: about 60 MB
-LOOKED_AFTER = 1024  # new pages between two looks at how many groups there are
-TYPICAL_COST = 20_000.0  # bytes of a visit, until some were made
-DRIFT = 1.2  # of the mean interval, up to which tables and clocks stay as they are
-FOREVER = sys.float_info.max
+MIN_INTERVAL = 3600.0  # between two visits of a page
+MAX_INTERVAL = 365 * DAY
+AGE_WEIGHT = 0.1  # weight of age beside freshness, per mean interval: enough that nothing starves
+CANDIDATE_FACTOR = 4  # rows weighed for every one visited
+MAX_SCORED_ROWS = 400  # at a time; of a larger batch the earliest are taken as they are
+REPLAN_FACTOR = 2  # rows planned anew for every one visited
+MIN_REPLANNED_ROWS = (
+    16  # rows planned anew even if nothing was visited: after a clock that jumped back, nothing may be due
+)
+MAX_SITES = 10_000  # in memory; those not visited for longest are forgotten
+MAX_GROUPS = 16_384  # of pages, of all sites together: about 60 MB
+GROUP_CHECK_PAGES = 1024  # new pages between two looks at how many groups there are
+DEFAULT_COST_BYTES = 20_000.0  # bytes of a visit, until some were made
+MAX_INTERVAL_DRIFT = 1.2  # of the mean interval, up to which tables and clocks stay as they are
+MAX_TIME = sys.float_info.max
 
 
-class Plan(Struct, frozen=True):
+class VisitPlan(Struct, frozen=True):
     """When a page is due, what a visit now is worth in terms of its price, and why."""
 
     due_at: float
     urgency: float
-    why: str
+    reason: str
 
 
 class PlannerState(Struct, array_like=True):
     """What a planner keeps between runs, beside the rows."""
 
     price: float
-    cost: float
-    newest: float
+    mean_cost: float
+    last_planned_at: float
     sites: dict[str, bytes]
-    scale: float = WEEK
+    fitted_interval: float = WEEK
 
 
 class Planner:
     """Plans the visits of all pages on a shelf, by one policy, within one budget."""
 
-    def __init__(self, policy: Policy, shelf: Shelf, budget: Budget | None = None) -> None:
+    def __init__(self, policy: RevisitPolicy, plan_store: PlanStore, budget: RevisitBudget | None = None) -> None:
         self.policy = policy
-        self.shelf = shelf
+        self.plan_store = plan_store
         self.budget = budget
-        self.sites: dict[str, Site] = {}
-        self.price = Price()
-        self.cost = TYPICAL_COST
-        self.newest = 0.0  # plan; never goes back, even if the clock does
-        self._entered = 0  # pages
-        self._fit(WEEK)
+        self.sites: dict[str, SiteStats] = {}
+        self.price = VisitPrice()
+        self.mean_cost = DEFAULT_COST_BYTES
+        self.last_planned_at = 0.0  # plan; never goes back, even if the clock does
+        self._added_pages = 0  # pages
+        self._fit_interval(WEEK)
 
     @property
-    def interval(self) -> float:
+    def mean_interval(self) -> float:
         """Mean seconds between two visits of a page that the budget allows."""
         if self.budget is None:
             return WEEK
-        each = self.cost if self.budget.in_bytes else 1.0
-        return max(len(self.shelf), 1) * each / self.budget.per_second
+        each = self.mean_cost if self.budget.is_in_bytes else 1.0
+        return max(len(self.plan_store), 1) * each / self.budget.per_second
 
     # What was learned
 
-    def enter(self, id: int, url: str, at: float, cost: float = 0.0, weight: float = 1.0) -> Row:
+    def add_page(self, page_id: int, url: str, visited_at: float, cost: float = 0.0, weight: float = 1.0) -> PlanRow:
         """The row of a page that was just fetched for the first time."""
-        kin = kin_of(url)
-        site = self._site(kin)
-        site.seen_at = at
-        site.habits.enter(kin)
-        self._entered += 1
-        if self._entered % LOOKED_AFTER == 0:
-            self._bound()
-        return self._plan(Row(id, url, begin(at, cost), weight=weight), at)
+        kin = parse_url_groups(url)
+        site = self._get_site(kin)
+        site.last_visit_at = visited_at
+        site.priors.add_page(kin)
+        self._added_pages += 1
+        if self._added_pages % GROUP_CHECK_PAGES == 0:
+            self._limit_groups()
+        return self._plan_row(PlanRow(page_id, url, start_history(visited_at, cost), weight=weight), visited_at)
 
-    def seen(self, row: Row, look: Look) -> Row:
+    def record_visit(self, row: PlanRow, observation: Observation) -> PlanRow:
         """The row after a completed visit."""
-        view = self._view(row, look.at)
-        view.site.seen_at = look.at
-        if look.cost > 0:
-            self.cost += 0.01 * (look.cost - self.cost)
-        return self.keep(row, self.policy.learn(row.history, look, view), look.at)
+        view = self._build_view(row, observation.visited_at)
+        view.site.last_visit_at = observation.visited_at
+        if observation.cost_bytes > 0:
+            self.mean_cost += 0.01 * (observation.cost_bytes - self.mean_cost)
+        return self.replace_history(
+            row, self.policy.update_history(row.history, observation, view), observation.visited_at
+        )
 
-    def hinted(self, row: Row, hint: Hint | None, kind: Kind, now: float) -> Row:
+    def apply_hint(self, row: PlanRow, hint: RevisitHint | None, announcer: Announcer, now: float) -> PlanRow:
         """The row after a sitemap or feed was read: what it says of the page, or that it says nothing (any more)."""
-        return self._renewed(row, listed(row.history, hint, kind), now)
+        return self._replan_if_changed(row, apply_sitemap_hint(row.history, hint, announcer), now)
 
-    def announced(self, row: Row, at: float, kind: Kind, now: float) -> Row:
+    def apply_announcement(self, row: PlanRow, changed_at: float, announcer: Announcer, now: float) -> PlanRow:
         """The row of a page that is said to have changed at a time."""
-        return self._renewed(row, announced(row.history, at, kind), now)
+        return self._replan_if_changed(row, apply_announcement(row.history, changed_at, announcer), now)
 
-    def keep(self, row: Row, history: History, now: float) -> Row:
+    def replace_history(self, row: PlanRow, history: VisitHistory, now: float) -> PlanRow:
         """The row with another history, planned anew."""
-        return self._plan(Row(row.id, row.url, history, weight=row.weight, ripe=row.ripe), now)
+        return self._plan_row(PlanRow(row.id, row.url, history, weight=row.weight, due_slot=row.due_slot), now)
 
-    def left(self, url: str) -> None:
+    def remove_page(self, url: str) -> None:
         """A page is gone."""
-        kin = kin_of(url)
-        self._site(kin).habits.leave(kin)
+        kin = parse_url_groups(url)
+        self._get_site(kin).priors.remove_page(kin)
 
     # What to do
 
-    def due(self, now: float, room: int, ahead: bool = False) -> list[Row]:
+    def select_due(self, now: float, limit: int, include_early: bool = False) -> list[PlanRow]:
         """The rows to visit now, most urgent first; with `ahead` also what is not yet due, if there is room.
 
         Where there is a budget, more rows than there is room for are weighed, and the price follows those picked.
         """
-        until = FOREVER if ahead else now
+        until = MAX_TIME if include_early else now
         if self.budget is None:
-            return self.shelf.earliest(room, until)
-        rows = self.shelf.earliest(max(room, min(CHOICE * room, MOST_WEIGHED)), until)
-        weighed = sorted((self._weigh(row, now) for row in rows[:MOST_WEIGHED]), key=itemgetter(0), reverse=True)
-        for urgency, _ in weighed[:room]:
-            self.price.steer(urgency, len(self.shelf))
-        self.shelf.put([row for _, row in weighed[room:]])
-        return [row for _, row in weighed[:room]] + rows[MOST_WEIGHED:room]
+            return self.plan_store.load_due(limit, until)
+        rows = self.plan_store.load_due(max(limit, min(CANDIDATE_FACTOR * limit, MAX_SCORED_ROWS)), until)
+        weighed = sorted((self._score_row(row, now) for row in rows[:MAX_SCORED_ROWS]), key=itemgetter(0), reverse=True)
+        for urgency, _ in weighed[:limit]:
+            self.price.adjust(urgency, len(self.plan_store))
+        self.plan_store.update_rows([row for _, row in weighed[limit:]])
+        return [row for _, row in weighed[:limit]] + rows[MAX_SCORED_ROWS:limit]
 
-    def sweep(self, now: float, visits: int) -> None:
+    def replan_oldest(self, now: float, visit_count: int) -> None:
         """Plan anew what was planned longest ago, in proportion to the visits made, and a few if there were none."""
-        self._bound()
-        self.shelf.put([self._plan(row, now) for row in self.shelf.oldest(max(SWEEP * visits, FEW))])
+        self._limit_groups()
+        self.plan_store.update_rows(
+            [
+                self._plan_row(row, now)
+                for row in self.plan_store.load_oldest(max(REPLAN_FACTOR * visit_count, MIN_REPLANNED_ROWS))
+            ]
+        )
 
-    def explain(self, row: Row, now: float) -> Plan:
+    def explain_row(self, row: PlanRow, now: float) -> VisitPlan:
         """Why a page is due when it is."""
-        urgency, planned = self._weigh(row, now)
-        return Plan(planned.due_at, urgency, self.policy.why(row.history, self._view(row, now)))
+        urgency, planned = self._score_row(row, now)
+        return VisitPlan(planned.due_at, urgency, self.policy.explain(row.history, self._build_view(row, now)))
 
     # What is kept between runs
 
-    def export(self) -> bytes:
+    def export_state(self) -> bytes:
         """All that is not in rows."""
-        sites = {name: site.export() for name, site in self.sites.items()}
-        return msgspec.msgpack.encode(PlannerState(self.price.base, self.cost, self.newest, sites, self._scale))
+        sites = {name: site.export_state() for name, site in self.sites.items()}
+        return msgspec.msgpack.encode(
+            PlannerState(self.price.factor, self.mean_cost, self.last_planned_at, sites, self._fitted_interval)
+        )
 
-    def restore(self, stored: bytes) -> None:
+    def restore_state(self, stored: bytes) -> None:
         """Go on where an exported planner stopped."""
         state = msgspec.msgpack.decode(stored, type=PlannerState)
-        self.price, self.cost, self.newest = Price(state.price), state.cost, state.newest
-        self.sites = {name: restore(site) for name, site in state.sites.items()}
-        self._fit(state.scale)
+        self.price, self.mean_cost, self.last_planned_at = (
+            VisitPrice(state.price),
+            state.mean_cost,
+            state.last_planned_at,
+        )
+        self.sites = {name: restore_site(site) for name, site in state.sites.items()}
+        self._fit_interval(state.fitted_interval)
 
-    def _renewed(self, row: Row, history: History, now: float) -> Row:
-        return row if history == row.history else self.keep(row, history, now)
+    def _replan_if_changed(self, row: PlanRow, history: VisitHistory, now: float) -> PlanRow:
+        return row if history == row.history else self.replace_history(row, history, now)
 
-    def _plan(self, row: Row, now: float) -> Row:
-        return self._weigh(row, now)[1]
+    def _plan_row(self, row: PlanRow, now: float) -> PlanRow:
+        return self._score_row(row, now)[1]
 
-    def _weigh(self, row: Row, now: float) -> tuple[float, Row]:
+    def _score_row(self, row: PlanRow, now: float) -> tuple[float, PlanRow]:
         """What a visit now is worth in terms of its price, and the row planned anew."""
-        view = self._view(row, now)
-        due_at, worth, ripe = self.policy.assess(row.history, view)
-        last = min(row.history.last, now)
-        if due_at < last + SOONEST:
-            due_at = last + SOONEST
-        elif last + LATEST < due_at < FOREVER:
-            due_at = last + LATEST
-        self.newest = max(self.newest, now)
-        return worth / view.price, Row(row.id, row.url, row.history, due_at, self.newest, row.weight, ripe)
+        view = self._build_view(row, now)
+        due_at, worth, ripe = self.policy.assess_page(row.history, view)
+        last = min(row.history.last_visit, now)
+        if due_at < last + MIN_INTERVAL:
+            due_at = last + MIN_INTERVAL
+        elif last + MAX_INTERVAL < due_at < MAX_TIME:
+            due_at = last + MAX_INTERVAL
+        self.last_planned_at = max(self.last_planned_at, now)
+        return worth / view.price, PlanRow(row.id, row.url, row.history, due_at, self.last_planned_at, row.weight, ripe)
 
-    def _view(self, row: Row, now: float) -> View:
-        interval = self.interval
-        if not self._scale / DRIFT < interval < self._scale * DRIFT:
-            self._fit(interval)
-        kin = kin_of(row.url)
-        price = self.price.base * self._par / max(row.weight, 1e-9)
-        if self.budget is not None and self.budget.in_bytes and row.history.cost > 0:
-            price *= row.history.cost / self.cost
-        return View(now, self._site(kin), kin, price, interval, self._table, row.ripe)
+    def _build_view(self, row: PlanRow, now: float) -> PolicyView:
+        interval = self.mean_interval
+        if not self._fitted_interval / MAX_INTERVAL_DRIFT < interval < self._fitted_interval * MAX_INTERVAL_DRIFT:
+            self._fit_interval(interval)
+        kin = parse_url_groups(row.url)
+        price = self.price.factor * self._base_price / max(row.weight, 1e-9)
+        if self.budget is not None and self.budget.is_in_bytes and row.history.cost_bytes > 0:
+            price *= row.history.cost_bytes / self.mean_cost
+        return PolicyView(now, self._get_site(kin), kin, price, interval, self._value_table, row.due_slot)
 
-    def _fit(self, interval: float) -> None:
+    def _fit_interval(self, interval: float) -> None:
         """Make tables and clocks for another mean interval."""
-        self._scale = interval
-        self._table = value_table(AGE * DAY / interval)
-        self._par = self.policy.par(interval, self._table)
+        self._fitted_interval = interval
+        self._value_table = get_value_table(AGE_WEIGHT * DAY / interval)
+        self._base_price = self.policy.compute_base_price(interval, self._value_table)
         for site in self.sites.values():
-            site.rescale(interval)
+            site.rescale_bins(interval)
 
-    def _site(self, kin: Kin) -> Site:
-        site = self.sites.get(kin.site)
+    def _get_site(self, url_groups: UrlGroups) -> SiteStats:
+        site = self.sites.get(url_groups.site)
         if site is None:
-            if len(self.sites) >= MOST_SITES:
-                self._forget()
-            site = self.sites[kin.site] = Site(self._scale / PER_INTERVAL)
+            if len(self.sites) >= MAX_SITES:
+                self._drop_oldest_sites()
+            site = self.sites[url_groups.site] = SiteStats(self._fitted_interval / BINS_PER_INTERVAL)
         return site
 
-    def _bound(self) -> None:
+    def _limit_groups(self) -> None:
         """If there are too many groups, keep those of the sites that were visited last."""
-        if sum(site.size for site in self.sites.values()) <= MOST_GROUPS:
+        if sum(site.group_count for site in self.sites.values()) <= MAX_GROUPS:
             return
-        room = MOST_GROUPS // 2
-        for site in sorted(self.sites.values(), key=lambda site: site.seen_at, reverse=True):
-            room -= site.size
+        room = MAX_GROUPS // 2
+        for site in sorted(self.sites.values(), key=lambda site: site.last_visit_at, reverse=True):
+            room -= site.group_count
             if room < 0:
-                site.forget_groups()
+                site.drop_groups()
 
-    def _forget(self) -> None:
+    def _drop_oldest_sites(self) -> None:
         """Drop the half of the sites that was not visited for longest."""
-        kept = sorted(self.sites.items(), key=lambda item: item[1].seen_at, reverse=True)
-        self.sites = dict(kept[: MOST_SITES // 2])
+        kept = sorted(self.sites.items(), key=lambda item: item[1].last_visit_at, reverse=True)
+        self.sites = dict(kept[: MAX_SITES // 2])

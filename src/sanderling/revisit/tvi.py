@@ -8,23 +8,23 @@ import re
 
 import msgspec
 
-LARGEST = 1 << 20  # bytes of a table worth reading: it is meant to be small
-MARK = re.compile(rb"<(?:!--\s*)?(/?)Vol#([A-Za-z0-9_.]{1,64})\s*(?:--)?>", re.IGNORECASE)
+MAX_TABLE_BYTES = 1 << 20  # bytes of a table worth reading: it is meant to be small
+VOLATILE_TAG = re.compile(rb"<(?:!--\s*)?(/?)Vol#([A-Za-z0-9_.]{1,64})\s*(?:--)?>", re.IGNORECASE)
 
 
-def read_table(body: bytes) -> dict[str, str] | None:
+def parse_table(body: bytes) -> dict[str, str] | None:
     """Volatile id to text; None if the file is no table, so that the page itself must be fetched."""
-    if len(body) > LARGEST:
+    if len(body) > MAX_TABLE_BYTES:
         return None
     if body.lstrip()[:1] == b"{":
         try:
             return msgspec.json.decode(body, type=dict[str, str])
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
-    return _read_lines(body)
+    return _parse_lines(body)
 
 
-def _read_lines(body: bytes) -> dict[str, str] | None:
+def _parse_lines(body: bytes) -> dict[str, str] | None:
     try:
         lines = body.decode("utf-8").splitlines()
     except UnicodeDecodeError:
@@ -38,12 +38,12 @@ def _read_lines(body: bytes) -> dict[str, str] | None:
     return table or None
 
 
-def volatile_parts(page: bytes) -> dict[str, tuple[int, int]]:
+def find_volatile_spans(page: bytes) -> dict[str, tuple[int, int]]:
     """Where each marked part begins and ends; a name used twice or not closed is left out, for it says nothing sure."""
     opened: dict[str, int] = {}
     spans: dict[str, tuple[int, int]] = {}
     unsure: set[str] = set()
-    for mark in MARK.finditer(page):
+    for mark in VOLATILE_TAG.finditer(page):
         name = mark[2].decode("ascii")
         if mark[1]:
             if name in opened:
@@ -55,9 +55,9 @@ def volatile_parts(page: bytes) -> dict[str, tuple[int, int]]:
     return {name: span for name, span in spans.items() if name not in unsure}
 
 
-def patch(page: bytes, table: dict[str, str], charset: str = "utf-8") -> bytes | None:
+def patch_page(page: bytes, table: dict[str, str], charset: str = "utf-8") -> bytes | None:
     """The stored copy with its volatile parts replaced; None if the table speaks of a part the copy does not have."""
-    spans = volatile_parts(page)
+    spans = find_volatile_spans(page)
     if not table or any(name not in spans for name in table):
         return None
     out, at = [], 0

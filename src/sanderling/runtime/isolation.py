@@ -13,18 +13,18 @@ from contextlib import contextmanager
 SAFE_PATH = "PYTHONSAFEPATH"
 
 
-def python_command(*arguments: str) -> list[str]:
+def build_python_command(*arguments: str) -> list[str]:
     """Return the command line of a Python child process that does not import from the working directory."""
     return [sys.executable, "-P", *arguments]
 
 
-def safe_environment() -> dict[str, str]:
+def build_safe_environment() -> dict[str, str]:
     """Return our environment for a child process whose own Python children must not import from there either."""
     return {**os.environ, SAFE_PATH: "1"}
 
 
 @contextmanager
-def safe_path() -> Iterator[None]:
+def enforce_safe_path() -> Iterator[None]:
     """Isolate child processes whose command line a library writes (`multiprocessing`); restores the environment."""
     before = os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"

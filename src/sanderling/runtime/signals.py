@@ -4,13 +4,13 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-DEAF_TO = frozenset({signal.SIGINT, signal.SIGHUP})
+BLOCKED_SIGNALS = frozenset({signal.SIGINT, signal.SIGHUP})
 
 
 @contextmanager
-def unheard() -> Iterator[None]:
+def block_signals() -> Iterator[None]:
     """Let what is started here begin with these held back; what comes meanwhile reaches us at the end."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, DEAF_TO)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, BLOCKED_SIGNALS)
     try:
         yield
     finally:

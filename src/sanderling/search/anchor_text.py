@@ -11,14 +11,14 @@ from typing import Any
 
 import msgspec
 
-from sanderling.db.connection import Connection, Cursor, connect, is_damage, migrate
+from sanderling.db.connection import Connection, Cursor, apply_migrations, connect_sqlite, is_corruption
 from sanderling.errors import CollectionError
 from sanderling.search import canonical
 
 DATABASE = "anchors.db"
-MOST_TEXTS = 8  # different texts kept per target
-LONGEST_TEXT = 80
-SCHEMA = [
+MAX_TEXTS = 8  # different texts kept per target
+MAX_TEXT_LENGTH = 80
+MIGRATIONS = [
     """
     CREATE TABLE anchors (
         url INTEGER PRIMARY KEY,
@@ -29,91 +29,91 @@ SCHEMA = [
     CREATE TABLE sources (url INTEGER PRIMARY KEY);
     CREATE INDEX anchors_fresh ON anchors (fresh) WHERE fresh = 1
     """,
-    canonical.SCHEMA,
+    canonical.WATCH_SCHEMA,
 ]
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(list[str]).decode
+_encode_texts = msgspec.msgpack.Encoder().encode
+_decode_texts = msgspec.msgpack.Decoder(list[str]).decode
 
 
-class Anchors:
+class AnchorStore:
     """What links say of their targets."""
 
     def __init__(self, db: Connection, folder: Path) -> None:
         self.db = db
         self.folder = folder
-        self.pending: dict[int, tuple[int, list[str]]] = {}
-        self.counted: set[int] = set()  # pages of this batch
+        self.pending_targets: dict[int, tuple[int, list[str]]] = {}
+        self.counted_sources: set[int] = set()  # pages of this batch
 
     def add(self, source: int, targets: Sequence[int], texts: Sequence[str]) -> None:
         """Take the links of one page; they are counted the first time only, their words each time."""
-        new = source not in self.counted
+        new = source not in self.counted_sources
         if new:
             new = self.db.execute("SELECT 1 FROM sources WHERE url = ?", (source,)).fetchone() is None
-            self.counted.add(source)
+            self.counted_sources.add(source)
         for target, text in zip(targets, texts, strict=False):
-            pages, known = self.pending.get(target, (0, []))
-            flat = " ".join(text[:LONGEST_TEXT].split())
-            if flat and len(known) < MOST_TEXTS and flat not in known:
+            pages, known = self.pending_targets.get(target, (0, []))
+            flat = " ".join(text[:MAX_TEXT_LENGTH].split())
+            if flat and len(known) < MAX_TEXTS and flat not in known:
                 known.append(flat)
-            self.pending[target] = pages + new, known
+            self.pending_targets[target] = pages + new, known
 
     def flush(self) -> None:
         """Write the batch down in key order; a target whose words changed is marked to be indexed again."""
-        ids = sorted(self.pending)
-        known = self._rows(ids)
+        ids = sorted(self.pending_targets)
+        known = self._load_rows(ids)
         rows = []
         for url in ids:
-            pages, texts = self.pending[url]
+            pages, texts = self.pending_targets[url]
             before, old = known.get(url, (0, []))
-            merged = [*old, *(text for text in texts if text not in old)][:MOST_TEXTS]
+            merged = [*old, *(text for text in texts if text not in old)][:MAX_TEXTS]
             fresh = merged != old or (before + pages).bit_length() > before.bit_length()
-            rows.append((url, before + pages, _encode(merged), fresh))
+            rows.append((url, before + pages, _encode_texts(merged), fresh))
         self.db.execute("BEGIN IMMEDIATE")
         self.db.executemany(
             "INSERT INTO anchors (url, pages, texts, fresh) VALUES (?, ?, ?, ?) ON CONFLICT (url) DO UPDATE SET"
             " pages = excluded.pages, texts = excluded.texts, fresh = max(fresh, excluded.fresh)",
             rows,
         )
-        self.db.executemany("INSERT OR IGNORE INTO sources VALUES (?)", [(url,) for url in self.counted])
+        self.db.executemany("INSERT OR IGNORE INTO sources VALUES (?)", [(url,) for url in self.counted_sources])
         self.db.execute("COMMIT")
-        self.pending = {}
-        self.counted = set()
+        self.pending_targets = {}
+        self.counted_sources = set()
 
-    def of(self, urls: Sequence[int]) -> dict[int, tuple[int, list[str]]]:
+    def get_texts(self, url_ids: Sequence[int]) -> dict[int, tuple[int, list[str]]]:
         """Pages that link to each of these, and the words they use."""
-        return self._rows(urls)
+        return self._load_rows(url_ids)
 
-    def average(self) -> float:
+    def compute_average_inlinks(self) -> float:
         """How many pages link to a linked page on average."""
         pages, targets = self.db.execute("SELECT coalesce(sum(pages), 0), count(*) FROM anchors").fetchone()
         return pages / targets if targets else 1.0
 
-    def fresh(self, most: int) -> list[int]:
+    def find_unindexed(self, limit: int) -> list[int]:
         """Targets whose words are newer than their entry in the index."""
-        return [row[0] for row in self.db.execute("SELECT url FROM anchors WHERE fresh = 1 LIMIT ?", (most,))]
+        return [row[0] for row in self.db.execute("SELECT url FROM anchors WHERE fresh = 1 LIMIT ?", (limit,))]
 
-    def settle(self, urls: Iterable[int]) -> None:
+    def mark_indexed(self, url_ids: Iterable[int]) -> None:
         """These are in the index as they are."""
         self.db.execute("BEGIN IMMEDIATE")
-        self.db.executemany("UPDATE anchors SET fresh = 0 WHERE url = ?", [(url,) for url in urls])
+        self.db.executemany("UPDATE anchors SET fresh = 0 WHERE url = ?", [(url,) for url in url_ids])
         self.db.execute("COMMIT")
 
-    def _rows(self, urls: Sequence[int]) -> dict[int, tuple[int, list[str]]]:
+    def _load_rows(self, url_ids: Sequence[int]) -> dict[int, tuple[int, list[str]]]:
         found = {}
-        for start in range(0, len(urls), 400):
-            part = list(urls[start : start + 400])
+        for start in range(0, len(url_ids), 400):
+            part = list(url_ids[start : start + 400])
             marks = ",".join("?" * len(part))
             for url, pages, texts in self.db.execute(
                 f"SELECT url, pages, texts FROM anchors WHERE url IN ({marks})", part
             ):
-                found[url] = pages, self._read(texts)
+                found[url] = pages, self._read_texts(texts)
         return found
 
-    def _read(self, texts: bytes) -> list[str]:
+    def _read_texts(self, texts: bytes) -> list[str]:
         try:
-            return _decode(texts)
+            return _decode_texts(texts)
         except msgspec.DecodeError as error:
-            raise damaged_anchors(self.folder, error) from None
+            raise make_damage_error(self.folder, error) from None
 
     def close(self) -> None:
         """Close the database."""
@@ -128,11 +128,11 @@ class AnchorConnection:
         self.folder = folder
 
     def execute(self, sql: str, parameters: Any = (), /) -> Cursor:
-        with naming_damage(self.folder):
+        with report_damage(self.folder):
             return self.db.execute(sql, parameters)
 
     def executemany(self, sql: str, parameters: Any, /) -> object:
-        with naming_damage(self.folder):
+        with report_damage(self.folder):
             return self.db.executemany(sql, parameters)
 
     def close(self) -> None:
@@ -144,32 +144,32 @@ class AnchorConnection:
 
 
 @contextmanager
-def naming_damage(folder: Path) -> Iterator[None]:
+def report_damage(folder: Path) -> Iterator[None]:
     """Report damage of the anchor database as such, not as damage of the collection it is derived from."""
     try:
         yield
     except sqlite3.DatabaseError as error:
-        if not is_damage(error):
+        if not is_corruption(error):
             raise
-        raise damaged_anchors(folder, error) from None
+        raise make_damage_error(folder, error) from None
 
 
-def damaged_anchors(folder: Path, error: object) -> CollectionError:
+def make_damage_error(folder: Path, error: object) -> CollectionError:
     """Make the error that names the file and the remedy: the index is built again from the archive."""
     return CollectionError(
         f"{folder / DATABASE} is damaged: {error}; delete {folder}: it is made anew from the archive"
     )
 
 
-def open_anchors(folder: Path) -> Anchors:
+def open_anchor_store(folder: Path) -> AnchorStore:
     """Open the words of links beside the index."""
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        db = AnchorConnection(connect(folder / DATABASE), folder)
+        db = AnchorConnection(connect_sqlite(folder / DATABASE), folder)
     except CollectionError as error:
-        if isinstance(error.__context__, sqlite3.DatabaseError) and is_damage(error.__context__):
-            raise damaged_anchors(folder, error.__context__) from None
+        if isinstance(error.__context__, sqlite3.DatabaseError) and is_corruption(error.__context__):
+            raise make_damage_error(folder, error.__context__) from None
         raise
     db.execute("PRAGMA synchronous=FULL")  # the commit of the index must not come without it, not even in a power cut
-    migrate(db, {"anchors": SCHEMA})
-    return Anchors(db, folder)
+    apply_migrations(db, {"anchors": MIGRATIONS})
+    return AnchorStore(db, folder)

@@ -8,12 +8,12 @@ a declaration that a site copied onto all its pages hides none of them.
 from collections.abc import Iterable, Mapping, Sequence
 
 from sanderling.db.connection import Connection, transaction
-from sanderling.dedup.minhash_index import LEAST_SIMILARITY
-from sanderling.fingerprint.minhash import similarity
-from sanderling.search.pending_visits import Stored
-from sanderling.storage.queries import url_id
+from sanderling.dedup.minhash_index import MIN_SIMILARITY
+from sanderling.fingerprint.minhash import estimate_similarity
+from sanderling.search.pending_visits import PendingVisit
+from sanderling.storage.queries import find_url_id
 
-STANDS = """
+CANONICAL_SQL = """
     SELECT a.value, b.value FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host
          JOIN marks AS a ON a.url = p.url AND a.kind = 'minhash' JOIN marks AS b ON b.url = ? AND b.kind = 'minhash'
     WHERE p.url = ? AND p.noindex = 0 AND p.misses = 0 AND p.status BETWEEN 200 AND 299
@@ -21,45 +21,45 @@ STANDS = """
 """
 
 
-def originals(db: Connection, rows: Iterable[Stored], urls: Mapping[int, str]) -> dict[int, int]:
+def find_originals(db: Connection, rows: Iterable[PendingVisit], urls: Mapping[int, str]) -> dict[int, int]:
     """For each page that is a copy, or says so: the page it is a copy of."""
     found: dict[int, int] = {}
     for row in rows:
-        if row.original:
-            found[row.url] = row.original
-        elif row.canonical not in ("", urls[row.url]) and (named := url_id(db, row.canonical)):
-            found[row.url] = named
+        if row.original_id:
+            found[row.url_id] = row.original_id
+        elif row.canonical not in ("", urls[row.url_id]) and (named := find_url_id(db, row.canonical)):
+            found[row.url_id] = named
     return found
 
 
-def given_way(db: Connection, rows: Sequence[Stored], urls: Mapping[int, str]) -> set[int]:
+def find_non_canonical(db: Connection, rows: Sequence[PendingVisit], urls: Mapping[int, str]) -> set[int]:
     """Say for which of these pages another one stands; the copies of one page must be among them together."""
-    named, first, away = originals(db, rows, urls), dict[tuple[int, bytes], int](), set[int]()
-    for row in sorted(rows, key=lambda row: (row.canonical != urls[row.url], row.url)):
-        if row.out:
-            away.add(row.url)
-        elif row.original:
-            if first.setdefault((row.original, row.digest), row.url) != row.url:
-                away.add(row.url)
-        elif row.url in named and _stands(db, named[row.url], row.url):
-            away.add(row.url)
+    named, first, away = find_originals(db, rows, urls), dict[tuple[int, bytes], int](), set[int]()
+    for row in sorted(rows, key=lambda row: (row.canonical != urls[row.url_id], row.url_id)):
+        if row.is_excluded:
+            away.add(row.url_id)
+        elif row.original_id:
+            if first.setdefault((row.original_id, row.digest), row.url_id) != row.url_id:
+                away.add(row.url_id)
+        elif row.url_id in named and _is_canonical(db, named[row.url_id], row.url_id):
+            away.add(row.url_id)
     return away
 
 
-def _stands(db: Connection, original: int, copy: int) -> bool:
+def _is_canonical(db: Connection, original_id: int, copy_id: int) -> bool:
     """Is this page there, does it stand for itself, and does it read like the other?"""
-    marks = db.execute(STANDS, (copy, original)).fetchone()
-    return marks is not None and similarity(*marks) >= LEAST_SIMILARITY
+    marks = db.execute(CANONICAL_SQL, (copy_id, original_id)).fetchone()
+    return marks is not None and estimate_similarity(*marks) >= MIN_SIMILARITY
 
 
-CHUNK = 400
-SCHEMA = """
+CHUNK_SIZE = 400
+WATCH_SCHEMA = """
     CREATE TABLE watched (url INTEGER PRIMARY KEY, original INTEGER NOT NULL);
     CREATE INDEX watched_original ON watched (original) WHERE original <> 0
 """
 
 
-def watch(db: Connection, pages: Iterable[tuple[int, int]]) -> None:
+def watch_duplicates(db: Connection, pages: Iterable[tuple[int, int]]) -> None:
     """Remember pages, each with the one whose copy it is (0: of none)."""
     with transaction(db):
         db.executemany(
@@ -67,11 +67,11 @@ def watch(db: Connection, pages: Iterable[tuple[int, int]]) -> None:
         )
 
 
-def concerned(db: Connection, urls: Sequence[int]) -> list[int]:
+def find_affected(db: Connection, url_ids: Sequence[int]) -> list[int]:
     """Watched pages that visits to these may put in or out: they themselves, their copies, and copies beside them."""
     found: set[int] = set()
-    for start in range(0, len(urls), CHUNK):
-        part = list(urls[start : start + CHUNK])
+    for start in range(0, len(url_ids), CHUNK_SIZE):
+        part = list(url_ids[start : start + CHUNK_SIZE])
         marks = ",".join("?" * len(part))
         beside = f"SELECT original FROM watched WHERE url IN ({marks}) AND original <> 0"
         for wanted in (f"url IN ({marks})", f"original IN ({marks})", f"original IN ({beside})"):

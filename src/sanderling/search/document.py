@@ -5,82 +5,96 @@ from functools import partial
 
 from msgspec import Struct
 
-from sanderling.content.extract import blocks
-from sanderling.html.links import extract
-from sanderling.html.parser import parse
-from sanderling.html.plain_text import is_text, plain_text
-from sanderling.html.robots_meta import robots_tag
-from sanderling.html.text import flowing
-from sanderling.http.content_type import charset_of, is_html, mime_of
-from sanderling.search.document_process import text_of_document
-from sanderling.search.document_readers import KINDS
-from sanderling.search.fields import site_of, type_of
-from sanderling.search.language import language_of
-from sanderling.search.search_types import LARGEST_BODY, LARGEST_FIELD, Document
-from sanderling.warc.reader import StoredRecord
+from sanderling.content.extract import extract_blocks
+from sanderling.html.links import extract_metadata
+from sanderling.html.parser import parse_html
+from sanderling.html.plain_text import decode_plain_text, is_text
+from sanderling.html.robots_meta import parse_robots_tag
+from sanderling.html.text import get_single_line_text
+from sanderling.http.content_type import is_html, parse_charset, parse_mime_type
+from sanderling.search.document_process import extract_document_text
+from sanderling.search.document_readers import DOCUMENT_KINDS
+from sanderling.search.fields import get_host_with_port, get_type_name
+from sanderling.search.language import detect_page_language
+from sanderling.search.search_types import MAX_BODY_CHARS, MAX_FIELD_CHARS, Document
+from sanderling.warc.warc_reader import StoredRecord
 
-LARGEST_HTML = 4_000_000  # bytes of a page that are parsed for the index
-LITTLE = 200  # characters: a page with less main content is indexed with its furniture
-HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+MAX_HTML_BYTES = 4_000_000  # bytes of a page that are parsed for the index
+MIN_MAIN_CONTENT_CHARS = 200  # characters: a page with less main content is indexed with its furniture
+HEADING_TAGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
-Reader = Callable[[bytes], str]
+TextExtractor = Callable[[bytes], str]
 
 
-class Head(Struct, frozen=True):
+class ParsedHead(Struct, frozen=True):
     """What the crawl has read of a page's head already."""
 
     title: str
     language: str
 
 
-class Eyes(Struct, frozen=True):
+class RobotsAgent(Struct, frozen=True):
     """Who reads: the name that pages call us by."""
 
     agent: str = "sanderling"
 
 
-def document_of(
-    record: StoredRecord, url: str, changed_at: float, head: Head | None = None, eyes: Eyes | None = None
+def build_document(
+    record: StoredRecord,
+    url: str,
+    changed_at: float,
+    head: ParsedHead | None = None,
+    robots_agent: RobotsAgent | None = None,
 ) -> Document | None:
     """Read one stored answer; None if there is nothing in it that words could find, or it asks not to be indexed.
 
     Where its head was read by the crawl, that has judged what it asks for: the header may be another since.
     """
-    eyes = eyes or Eyes()
-    declared = record.header("Content-Type")
-    mime = mime_of(declared)
-    if head is None and robots_tag(record.header("X-Robots-Tag"), eyes.agent)[0]:
+    robots_agent = robots_agent or RobotsAgent()
+    declared = record.get_header("Content-Type")
+    mime = parse_mime_type(declared)
+    if head is None and parse_robots_tag(record.get_header("X-Robots-Tag"), robots_agent.agent)[0]:
         return None
-    bare = Document(url, mime=mime or "text/html", site=site_of(url), changed_at=changed_at, visited_at=changed_at)
+    bare = Document(
+        url, mime=mime or "text/html", site=get_host_with_port(url), changed_at=changed_at, visited_at=changed_at
+    )
     if is_html(mime, record.body):
-        return _page(record.body[:LARGEST_HTML], charset_of(declared), bare, head, eyes)
-    read = _READERS.get(type_of(mime)) or (_plain(charset_of(declared)) if mime.startswith("text/") else None)
+        return _build_html_document(record.body[:MAX_HTML_BYTES], parse_charset(declared), bare, head, robots_agent)
+    read = _EXTRACTORS.get(get_type_name(mime)) or (
+        _make_text_extractor(parse_charset(declared)) if mime.startswith("text/") else None
+    )
     body = read(record.body).strip() if read else ""
-    return _titled(bare, body) if body else None
+    return _build_text_document(bare, body) if body else None
 
 
-def _page(body: bytes, charset: str, bare: Document, head: Head | None, eyes: Eyes) -> Document | None:
-    tree = parse(body, charset)
+def _build_html_document(
+    body: bytes, charset: str, base: Document, head: ParsedHead | None, robots_agent: RobotsAgent
+) -> Document | None:
+    tree = parse_html(body, charset)
     if head is None:
-        found_head = extract(tree, bare.url, agent=eyes.agent)
+        found_head = extract_metadata(tree, base.url, agent=robots_agent.agent)
         if found_head.noindex:
             return None
-        head = Head(found_head.title, found_head.language)
-    found = blocks(tree)
-    main = "\n".join(line for line, is_main in zip(found.lines, found.main, strict=True) if is_main and line.strip())
-    everything = main if len(main) >= LITTLE else "\n".join(line for line in found.lines if line.strip())
-    titles = (flowing(element) for element in tree.iter_elements(HEADINGS))
+        head = ParsedHead(found_head.title, found_head.language)
+    found = extract_blocks(tree)
+    main = "\n".join(
+        line for line, is_main in zip(found.lines, found.main_mask, strict=True) if is_main and line.strip()
+    )
+    everything = (
+        main if len(main) >= MIN_MAIN_CONTENT_CHARS else "\n".join(line for line in found.lines if line.strip())
+    )
+    titles = (get_single_line_text(element) for element in tree.iter_elements(HEADING_TAGS))
     return Document(
-        bare.url, head.title, _joined(titles), body=everything[:LARGEST_BODY],
-        language=language_of(head.language, everything), mime=bare.mime, site=bare.site,
-        changed_at=bare.changed_at, visited_at=bare.visited_at,
+        base.url, head.title, _join_headings(titles), body=everything[:MAX_BODY_CHARS],
+        language=detect_page_language(head.language, everything), mime=base.mime, site=base.site,
+        changed_at=base.changed_at, visited_at=base.visited_at,
     )  # fmt: skip
 
 
-def _joined(titles: Iterable[str]) -> str:
+def _join_headings(headings: Iterable[str]) -> str:
     made: list[str] = []
-    room = LARGEST_FIELD * 2
-    for text in titles:
+    room = MAX_FIELD_CHARS * 2
+    for text in headings:
         flat = " ".join(text.split())
         if room <= 0:
             break
@@ -90,18 +104,24 @@ def _joined(titles: Iterable[str]) -> str:
     return "\n".join(made)
 
 
-def _titled(bare: Document, body: str) -> Document:
+def _build_text_document(base: Document, body: str) -> Document:
     """A document without markup is titled by its first line, or else by its name."""
     first = body.split("\n", 1)[0].strip()
-    title = first if 0 < len(first) <= 120 else bare.url.rsplit("/", 1)[-1] or bare.url
+    title = first if 0 < len(first) <= 120 else base.url.rsplit("/", 1)[-1] or base.url
     return Document(
-        bare.url, title, body=body[:LARGEST_BODY], mime=bare.mime, site=bare.site, language=language_of("", body),
-        changed_at=bare.changed_at, visited_at=bare.visited_at,
-    )  # fmt: skip
+        base.url,
+        title,
+        body=body[:MAX_BODY_CHARS],
+        mime=base.mime,
+        site=base.site,
+        language=detect_page_language("", body),
+        changed_at=base.changed_at,
+        visited_at=base.visited_at,
+    )
 
 
-def _plain(charset: str) -> Reader:
-    return lambda body: plain_text(body[: LARGEST_BODY * 4], charset) if is_text(body, charset) else ""
+def _make_text_extractor(charset: str) -> TextExtractor:
+    return lambda body: decode_plain_text(body[: MAX_BODY_CHARS * 4], charset) if is_text(body, charset) else ""
 
 
-_READERS: dict[str, Reader] = {kind: partial(text_of_document, kind) for kind in KINDS}
+_EXTRACTORS: dict[str, TextExtractor] = {kind: partial(extract_document_text, kind) for kind in DOCUMENT_KINDS}

@@ -10,14 +10,14 @@ import threading
 import time
 from contextlib import suppress
 
-from sanderling.runtime.isolation import python_command
-from sanderling.search.document_readers import FRAME, KINDS
-from sanderling.search.search_types import LARGEST_BODY
+from sanderling.runtime.isolation import build_python_command
+from sanderling.search.document_readers import DOCUMENT_KINDS, FRAME
+from sanderling.search.search_types import MAX_BODY_CHARS
 
 TIME_LIMIT = 20.0  # seconds per document
-CHUNK = 1 << 16
+CHUNK_BYTES = 1 << 16
 _MODULE = "sanderling.search.document_readers"
-_START = "import runpy, sys; sys.path[:] = {path!r}; runpy.run_module({module!r}, run_name='__main__')"
+_START_CODE = "import runpy, sys; sys.path[:] = {path!r}; runpy.run_module({module!r}, run_name='__main__')"
 _log = logging.getLogger(__name__)
 
 
@@ -36,12 +36,12 @@ class DocumentExtractor:
     def extract(self, kind: str, body: bytes) -> str:
         """Return the text of a document. Raises ExtractionError if it is damaged or exceeds the limits."""
         with self._lock:
-            process = self._running()
+            process = self._get_process()
             deadline = time.monotonic() + self._time_limit
             try:
-                _send(process, FRAME.pack(KINDS.index(kind), len(body)) + body, deadline)
+                _send(process, FRAME.pack(DOCUMENT_KINDS.index(kind), len(body)) + body, deadline)
                 succeeded, size = FRAME.unpack(_receive(process, FRAME.size, deadline))
-                text = _receive(process, min(size, LARGEST_BODY * 8), deadline).decode("utf-8", "replace")
+                text = _receive(process, min(size, MAX_BODY_CHARS * 8), deadline).decode("utf-8", "replace")
             except (ExtractionError, OSError) as error:
                 self._kill()
                 raise ExtractionError(str(error)) from error
@@ -54,10 +54,10 @@ class DocumentExtractor:
         with self._lock:
             self._kill()
 
-    def _running(self) -> subprocess.Popen[bytes]:
+    def _get_process(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self._kill()
-            self._process = _start()
+            self._process = _start_process()
         return self._process
 
     def _kill(self) -> None:
@@ -71,10 +71,10 @@ class DocumentExtractor:
             self._process = None
 
 
-def _start() -> subprocess.Popen[bytes]:
+def _start_process() -> subprocess.Popen[bytes]:
     """Start the child process, isolated: it imports modules only from where this process does, not from its folder."""
     path = [folder for folder in sys.path if folder and os.path.isabs(folder)]
-    command = python_command("-I", "-c", _START.format(path=path, module=_MODULE))
+    command = build_python_command("-I", "-c", _START_CODE.format(path=path, module=_MODULE))
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, cwd=os.sep
     )
@@ -87,23 +87,23 @@ def _send(process: subprocess.Popen[bytes], data: bytes, deadline: float) -> Non
     assert process.stdin is not None
     pipe, rest = process.stdin.fileno(), memoryview(data)
     while rest:
-        _wait([], [pipe], deadline)
-        rest = rest[os.write(pipe, rest[:CHUNK]) :]
+        _wait_ready([], [pipe], deadline)
+        rest = rest[os.write(pipe, rest[:CHUNK_BYTES]) :]
 
 
 def _receive(process: subprocess.Popen[bytes], size: int, deadline: float) -> bytes:
     assert process.stdout is not None
     pipe, received = process.stdout.fileno(), bytearray()
     while len(received) < size:
-        _wait([pipe], [], deadline)
-        chunk = os.read(pipe, min(size - len(received), CHUNK))
+        _wait_ready([pipe], [], deadline)
+        chunk = os.read(pipe, min(size - len(received), CHUNK_BYTES))
         if not chunk:
             raise ExtractionError("process_ended")
         received += chunk
     return bytes(received)
 
 
-def _wait(readers: list[int], writers: list[int], deadline: float) -> None:
+def _wait_ready(readers: list[int], writers: list[int], deadline: float) -> None:
     """Wait until a pipe is ready. Raises ExtractionError after the deadline."""
     poll = select.poll()
     for pipe in readers:
@@ -118,7 +118,7 @@ _extractor = DocumentExtractor()
 atexit.register(_extractor.close)
 
 
-def text_of_document(kind: str, body: bytes) -> str:
+def extract_document_text(kind: str, body: bytes) -> str:
     """Return the text of a document; empty if it cannot be read, which is logged with the reason."""
     try:
         return _extractor.extract(kind, body)

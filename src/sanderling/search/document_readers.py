@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
-from sanderling.search.search_types import LARGEST_BODY
+from sanderling.search.search_types import MAX_BODY_CHARS
 
 UNPACKED_LIMIT = 20_000_000  # bytes of all parts of an office file together, once unpacked
 NAMES_LIMIT = 10_000
@@ -20,26 +20,28 @@ PARTS_LIMIT = 500
 PDF_PAGES_LIMIT = 300
 MEMORY_LIMIT = 1 << 30  # bytes of address space of the child process
 FRAME = struct.Struct("!BI")  # of a request: kind and size; of an answer: whether it succeeded and size
-KINDS = ("pdf", "word", "sheet", "slides")
+DOCUMENT_KINDS = ("pdf", "word", "sheet", "slides")
 # The parts of an office file that contain its text, by the kind that `type_of` returns.
-_PARTS = {
+_PART_PATTERNS = {
     "word": re.compile(r"word/document\d*\.xml|content\.xml").fullmatch,
     "sheet": re.compile(r"xl/sharedStrings\.xml|content\.xml").fullmatch,
     "slides": re.compile(r"ppt/slides/slide\d+\.xml|content\.xml").fullmatch,
 }
-_TAG = re.compile(r"<[^<>]{0,4000}+>")  # no `<` inside a tag: many of them without an end would take quadratic time
-_BREAK = re.compile(r"</(?:w:p|a:p|text:p|text:h|si|table:table-cell)>")
+_TAG_PATTERN = re.compile(
+    r"<[^<>]{0,4000}+>"
+)  # no `<` inside a tag: many of them without an end would take quadratic time
+_BREAK_PATTERN = re.compile(r"</(?:w:p|a:p|text:p|text:h|si|table:table-cell)>")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 
 
 def extract_text(kind: str, body: bytes) -> str:
     """Return the text of a document of one of `KINDS`, as far as it can be read. Raises whatever its reader raises."""
-    texts = _pdf_texts(body) if kind == "pdf" else _office_texts(kind, body)
-    return "\n".join(_bounded(texts))
+    texts = _read_pdf_texts(body) if kind == "pdf" else _read_office_texts(kind, body)
+    return "\n".join(_limit_texts(texts))
 
 
-def _bounded(texts: Iterator[str]) -> Iterator[str]:
-    room = LARGEST_BODY
+def _limit_texts(texts: Iterator[str]) -> Iterator[str]:
+    room = MAX_BODY_CHARS
     for text in texts:
         yield text[:room]
         room -= len(text)
@@ -47,31 +49,31 @@ def _bounded(texts: Iterator[str]) -> Iterator[str]:
             return
 
 
-def _office_texts(kind: str, body: bytes) -> Iterator[str]:
+def _read_office_texts(kind: str, body: bytes) -> Iterator[str]:
     budget = UNPACKED_LIMIT
     with zipfile.ZipFile(io.BytesIO(body)) as packed:
-        names = sorted(name for name in packed.namelist()[:NAMES_LIMIT] if _PARTS[kind](name))
+        names = sorted(name for name in packed.namelist()[:NAMES_LIMIT] if _PART_PATTERNS[kind](name))
         for name in names[:PARTS_LIMIT]:
-            xml = _part(packed, name, budget)
+            xml = _read_part(packed, name, budget)
             budget -= len(xml)
-            yield _text_of(xml)
+            yield _extract_xml_text(xml)
             if budget <= 0:
                 return
 
 
-def _part(packed: zipfile.ZipFile, name: str, budget: int) -> bytes:
-    with packed.open(name) as part:
+def _read_part(archive: zipfile.ZipFile, name: str, budget: int) -> bytes:
+    with archive.open(name) as part:
         return part.read(budget)
 
 
-def _text_of(xml: bytes) -> str:
-    text = _TAG.sub("", _BREAK.sub("\n", xml.decode("utf-8", "replace")))
+def _extract_xml_text(xml: bytes) -> str:
+    text = _TAG_PATTERN.sub("", _BREAK_PATTERN.sub("\n", xml.decode("utf-8", "replace")))
     for entity, sign in _ENTITIES.items():
         text = text.replace(entity, sign)
     return text
 
 
-def _pdf_texts(body: bytes) -> Iterator[str]:
+def _read_pdf_texts(body: bytes) -> Iterator[str]:
     """Yield the text of each page; nothing if the PDF reader is not installed."""
     try:
         import pypdfium2
@@ -80,12 +82,12 @@ def _pdf_texts(body: bytes) -> Iterator[str]:
     with contextlib.closing(pypdfium2.PdfDocument(body)) as pdf:
         for number in range(min(len(pdf), PDF_PAGES_LIMIT)):
             try:
-                yield _pdf_page(pdf, number)
+                yield _read_pdf_page(pdf, number)
             except pypdfium2.PdfiumError:  # the pages before it are kept
                 return
 
 
-def _pdf_page(pdf: Any, number: int) -> str:
+def _read_pdf_page(pdf: Any, number: int) -> str:
     with contextlib.closing(pdf[number]) as page, contextlib.closing(page.get_textpage()) as words:
         return str(words.get_text_bounded())
 
@@ -96,7 +98,7 @@ def serve_requests(source: BinaryIO, sink: BinaryIO, extract: Callable[[str, byt
         kind, size = FRAME.unpack(head)
         body = source.read(size)
         try:
-            succeeded, text = 1, extract(KINDS[kind], body)
+            succeeded, text = 1, extract(DOCUMENT_KINDS[kind], body)
         except Exception as error:  # noqa: BLE001 - readers of damaged files raise anything
             succeeded, text = 0, type(error).__name__
         answer = text.encode("utf-8", "replace")

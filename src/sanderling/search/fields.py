@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 import xxhash
 
-_TYPES = {
+_TYPE_NAMES = {
     "text/html": "html", "application/xhtml+xml": "html", "application/pdf": "pdf", "text/plain": "text",
     "application/json": "json", "text/xml": "xml", "application/xml": "xml", "text/markdown": "text",
     "application/msword": "word", "application/vnd.oasis.opendocument.text": "word",
@@ -14,23 +14,23 @@ _TYPES = {
 }  # fmt: skip
 
 
-def page_id(url: str) -> int:
+def compute_page_id(url: str) -> int:
     """Number a URL so that a whole list of candidates can be weighed without reading their pages."""
     return xxhash.xxh3_64_intdigest(url.encode("utf-8", "replace")) >> 1
 
 
-def type_of(mime: str) -> str:
+def get_type_name(mime: str) -> str:
     """Name a media type in one word people use."""
     bare = mime.split(";")[0].strip().lower()
-    return _TYPES.get(bare) or bare.rpartition("/")[2] or "unknown"
+    return _TYPE_NAMES.get(bare) or bare.rpartition("/")[2] or "unknown"
 
 
-def site_of(url: str) -> str:
+def get_host_with_port(url: str) -> str:
     """The host, with its port if one is written."""
     return urlsplit(url).netloc.rpartition("@")[2].lower()
 
 
-def suffixes(site: str) -> list[str]:
+def list_domain_suffixes(site: str) -> list[str]:
     """A site and the domains it lies in: site:example.org finds docs.example.org."""
     if site.startswith("["):  # an IPv6 address lies in no domain
         return list(dict.fromkeys((site, site.partition("]")[0] + "]")))

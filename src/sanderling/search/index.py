@@ -12,88 +12,92 @@ import msgspec
 import tantivy
 
 from sanderling.errors import CollectionError
-from sanderling.search.fields import page_id, suffixes, type_of
-from sanderling.search.schema import VERSION, schema
-from sanderling.search.search_types import LARGEST_BODY, LARGEST_FIELD, Document, has_changed
-from sanderling.search.tokenizer import UNSTEMMED, clean, stems
+from sanderling.search.fields import compute_page_id, get_type_name, list_domain_suffixes
+from sanderling.search.schema import INDEX_VERSION, get_schema
+from sanderling.search.search_types import MAX_BODY_CHARS, MAX_FIELD_CHARS, Document, has_changed
+from sanderling.search.tokenizer import UNSTEMMED, remove_surrogates, stem_text
 
-HEAP_BYTES = 48_000_000  # of the one writing thread, before it writes a segment
+WRITER_HEAP_BYTES = 48_000_000  # of the one writing thread, before it writes a segment
 FOREVER = 2**62
-META = "meta.json"  # names the files of the last commit
-MANAGED = ".managed.json"  # and all there are
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(Document).decode
+META_FILE = "meta.json"  # names the files of the last commit
+MANAGED_FILE = ".managed.json"  # and all there are
+_encode_document = msgspec.msgpack.Encoder().encode
+_decode_document = msgspec.msgpack.Decoder(Document).decode
 
 
-class Index:
+class SearchIndex:
     """A folder of two indexes: the pages as they are, and the versions they had. One process may write."""
 
-    def __init__(self, now: tantivy.Index, past: tantivy.Index, *, write: bool, places: Sequence[Path] = ()) -> None:
-        self._places = places
-        self.now = now
-        self.past = past
-        self._writers = (now.writer(HEAP_BYTES, 1), past.writer(15_000_000, 1)) if write else None
+    def __init__(
+        self, current_index: tantivy.Index, history_index: tantivy.Index, *, write: bool, folders: Sequence[Path] = ()
+    ) -> None:
+        self._folders = folders
+        self.current_index = current_index
+        self.history_index = history_index
+        self._writers = (
+            (current_index.writer(WRITER_HEAP_BYTES, 1), history_index.writer(15_000_000, 1)) if write else None
+        )
         self._pending: dict[str, Document | None] = {}  # None: deleted since the last commit
         self.is_outdated: Callable[[], bool] = lambda: False  # else it sees no commit made since: open it again
 
     @property
-    def missing_since(self) -> int:
+    def last_batch(self) -> int:
         """The last batch that is wholly in the index; everything stored after it must be read again."""
-        searcher = self.now.searcher()
-        hits = searcher.search(tantivy.Query.term_query(schema(), "mark", "batch"), 1).hits
+        searcher = self.current_index.searcher()
+        hits = searcher.search(tantivy.Query.term_query(get_schema(), "mark", "batch"), 1).hits
         return int(searcher.doc(hits[0][1])["batch"][0]) if hits else 0
 
     def __len__(self) -> int:
-        marks = self.now.searcher().doc_freq("mark", "batch")
-        return max(0, self.now.searcher().num_docs - min(1, marks))
+        marks = self.current_index.searcher().doc_freq("mark", "batch")
+        return max(0, self.current_index.searcher().num_docs - min(1, marks))
 
     def get(self, url: str) -> Document | None:
         """Give a page as it was last committed; None if it is not in the index."""
-        searcher = self.now.searcher()
-        hits = searcher.search(tantivy.Query.term_query(schema(), "key", url, "basic"), 1).hits
-        return page_of(searcher, hits[0][1]) if hits else None
+        searcher = self.current_index.searcher()
+        hits = searcher.search(tantivy.Query.term_query(get_schema(), "key", url, "basic"), 1).hits
+        return load_document(searcher, hits[0][1]) if hits else None
 
-    def held(self, url: str) -> Document | None:
+    def get_pending(self, url: str) -> Document | None:
         """Give a page as the next commit will have it."""
         return self._pending[url] if url in self._pending else self.get(url)
 
     def replace(self, documents: Iterable[Document]) -> None:
         """Put pages in, each in the place of what was there under its URL; the older version stays findable."""
-        now, _ = self._writing()
+        now, _ = self._get_writers()
         for document in documents:
-            page, old = bounded(document), self.held(document.url)
-            if old is not None and reads_alike(old, page):
+            page, old = truncate_document(document), self.get_pending(document.url)
+            if old is not None and has_same_content(old, page):
                 continue
-            self._retire(old, page.changed_at)
+            self._archive_version(old, page.changed_at)
             now.delete_documents_by_term("key", page.url)
-            now.add_document(entry(page, FOREVER))
+            now.add_document(build_index_entry(page, FOREVER))
             self._pending[page.url] = page
 
-    def delete(self, urls: Iterable[str], at: float) -> None:
+    def mark_gone(self, urls: Iterable[str], at: float) -> None:
         """Take pages out, because they are gone since that time."""
-        now, _ = self._writing()
+        now, _ = self._get_writers()
         for url in urls:
-            self._retire(self.held(url), at)
+            self._archive_version(self.get_pending(url), at)
             now.delete_documents_by_term("key", url)
             self._pending[url] = None
 
-    def forget(self, pages: Mapping[str, Sequence[float]]) -> None:
+    def delete_permanently(self, pages: Mapping[str, Sequence[float]]) -> None:
         """Take pages out, and all versions that began at these times: nothing of them stays findable."""
-        now, past = self._writing()
+        now, past = self._get_writers()
         for url, times in pages.items():
             now.delete_documents_by_term("key", url)
             for at in times:
-                past.delete_documents_by_term("key", version_key(at, url))
+                past.delete_documents_by_term("key", build_version_key(at, url))
             self._pending[url] = None
 
-    def sweep(self) -> None:
+    def collect_garbage(self) -> None:
         """Take away the files of a commit that was killed: the next one may call its own the same."""
         for writer in self._writers or ():
             writer.garbage_collect_files()
 
     def commit(self, batch: int) -> None:
         """Make everything so far durable, together with the number of the last batch it came from."""
-        now, past = self._writing()
+        now, past = self._get_writers()
         past.commit()  # first: done again after a crash it changes nothing, left out it would lose a version
         now.delete_documents_by_term("mark", "batch")
         mark = tantivy.Document()
@@ -101,10 +105,10 @@ class Index:
         mark.add_unsigned("batch", batch)
         now.add_document(mark)
         now.commit()
-        self._share()
+        self._share_metadata()
         self._pending.clear()
-        self.now.reload()
-        self.past.reload()
+        self.current_index.reload()
+        self.history_index.reload()
 
     def close(self) -> None:
         """Let merges end and give the lock back; what was not committed is dropped."""
@@ -113,131 +117,133 @@ class Index:
                 writer.rollback()
                 writer.wait_merging_threads()
             self._writers = None
-            self._share()
+            self._share_metadata()
 
-    def _share(self) -> None:
+    def _share_metadata(self) -> None:
         """Let all who may look into the folders read what names their files; tantivy keeps that to its own user."""
-        for place in self._places:
-            for name in (META, MANAGED):
+        for place in self._folders:
+            for name in (META_FILE, MANAGED_FILE):
                 with suppress(OSError):  # it is not there yet, or belongs to somebody else
                     (place / name).chmod(place.stat().st_mode & 0o666)
 
-    def _writing(self) -> tuple[tantivy.IndexWriter, tantivy.IndexWriter]:
+    def _get_writers(self) -> tuple[tantivy.IndexWriter, tantivy.IndexWriter]:
         if self._writers is None:
             raise CollectionError("this index was opened for reading only")
         return self._writers
 
-    def _retire(self, old: Document | None, until: float) -> None:
+    def _archive_version(self, old: Document | None, until: float) -> None:
         """Keep the version that ends now, under its URL and its time."""
         if old is None or old.changed_at >= until or not old.changed_at:
             return
-        _, past = self._writing()
-        key = version_key(old.changed_at, old.url)
+        _, past = self._get_writers()
+        key = build_version_key(old.changed_at, old.url)
         past.delete_documents_by_term("key", key)
-        past.add_document(entry(old, int(until), key))
+        past.add_document(build_index_entry(old, int(until), key))
 
 
-def open_index(folder: Path, *, write: bool) -> Index | None:
+def open_search_index(folder: Path, *, write: bool) -> SearchIndex | None:
     """Open the index of a collection; None if there is none yet and it is only to be read."""
-    places = [folder / f"v{VERSION}" / name for name in ("now", "past")]
-    if not write and not all((place / META).exists() for place in places):
+    places = [folder / f"v{INDEX_VERSION}" / name for name in ("now", "past")]
+    if not write and not all((place / META_FILE).exists() for place in places):
         return None
     if not write and not all(os.access(place, os.W_OK) for place in places):
         return _open_mirrored(folder, places)
     for place in places:
         place.mkdir(parents=True, exist_ok=True)
-    return _open(folder, places, write)
+    return _open_folders(folder, places, write)
 
 
-def _open(folder: Path, places: Sequence[Path], write: bool) -> Index:
+def _open_folders(folder: Path, folders: Sequence[Path], write: bool) -> SearchIndex:
     try:
-        now, past = (tantivy.Index(schema(), path=str(place)) for place in places)
-        index = Index(now, past, write=write, places=places if write else ())
-        index.sweep()
+        now, past = (tantivy.Index(get_schema(), path=str(place)) for place in folders)
+        index = SearchIndex(now, past, write=write, folders=folders if write else ())
+        index.collect_garbage()
         return index
     except ValueError as problem:
         raise CollectionError(f"the index in {folder} cannot be opened: {problem}") from problem
 
 
-def _open_mirrored(folder: Path, places: Sequence[Path]) -> Index:
+def _open_mirrored(folder: Path, folders: Sequence[Path]) -> SearchIndex:
     """Open an index as links in a folder of ours: tantivy wants to lock even what it only reads."""
-    seen = _commits(places)
+    seen = _stat_commits(folders)
     mirror = Path(mkdtemp(prefix="sanderling-"))
     try:
-        index = _open(folder, [_linked(place, mirror / place.name) for place in places], write=False)
+        index = _open_folders(folder, [_link_files(place, mirror / place.name) for place in folders], write=False)
     except (CollectionError, OSError) as problem:
         rmtree(mirror, ignore_errors=True)
-        if _commits(places) != seen:  # a commit took away what we were about to open
-            return _open_mirrored(folder, places)
+        if _stat_commits(folders) != seen:  # a commit took away what we were about to open
+            return _open_mirrored(folder, folders)
         if isinstance(problem, CollectionError):
             raise
         raise CollectionError(f"the index in {folder} cannot be opened: {problem}") from problem
-    index.is_outdated = lambda: _commits(places) != seen
+    index.is_outdated = lambda: _stat_commits(folders) != seen
     finalize(index, rmtree, mirror, ignore_errors=True)
     return index
 
 
-def _linked(place: Path, mirror: Path) -> Path:
+def _link_files(source: Path, mirror: Path) -> Path:
     """Copy what names the files of a commit, which the next commit replaces, and link the files."""
     mirror.mkdir()
-    (mirror / META).write_bytes((place / META).read_bytes())
-    for file in place.iterdir():
-        if file.name != META and file.suffix != ".lock":
+    (mirror / META_FILE).write_bytes((source / META_FILE).read_bytes())
+    for file in source.iterdir():
+        if file.name != META_FILE and file.suffix != ".lock":
             (mirror / file.name).symlink_to(file.resolve())
     return mirror
 
 
-def _commits(places: Sequence[Path]) -> list[tuple[int, int] | None]:
+def _stat_commits(folders: Sequence[Path]) -> list[tuple[int, int] | None]:
     """What differs after each commit; None where there is nothing any more."""
     try:
-        return [(found.st_ino, found.st_mtime_ns) for found in ((place / META).stat() for place in places)]
+        return [(found.st_ino, found.st_mtime_ns) for found in ((place / META_FILE).stat() for place in folders)]
     except FileNotFoundError:
         return [None]
 
 
-def version_key(changed_at: float, url: str) -> str:
+def build_version_key(changed_at: float, url: str) -> str:
     """The name of an older version in the index."""
     return f"{changed_at!r} {url}"
 
 
-def page_of(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> Document:
+def load_document(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> Document:
     """Read the page that was stored with an entry."""
-    return _decode(bytes(searcher.doc(address)["page"][0]))
+    return _decode_document(bytes(searcher.doc(address)["page"][0]))
 
 
-def reads_alike(old: Document, new: Document) -> bool:
+def has_same_content(old: Document, new: Document) -> bool:
     """Is there nothing new but the time? Then the version goes on: it was first seen when it was."""
     times = {name: getattr(old, name) for name in ("changed_at", "visited_at", "first_seen_at")}
     return msgspec.structs.replace(new, **times) == old
 
 
-def entry(page: Document, until: int, key: str = "") -> tantivy.Document:
+def build_index_entry(document: Document, until: int, key: str = "") -> tantivy.Document:
     """Make the index entry of a page whose fields are bounded."""
     made = tantivy.Document()
-    made.add_text("key", key or page.url)
-    made.add_integer("id", page_id(page.url))
-    made.add_text("site", page.site)
-    made.add_text("type", type_of(page.mime))
-    made.add_text("language", page.language)
-    for suffix in suffixes(page.site):
+    made.add_text("key", key or document.url)
+    made.add_integer("id", compute_page_id(document.url))
+    made.add_text("site", document.site)
+    made.add_text("type", get_type_name(document.mime))
+    made.add_text("language", document.language)
+    for suffix in list_domain_suffixes(document.site):
         made.add_text("sites", suffix)
     for field in ("title", "headings", "anchors", "body"):
-        made.add_text(field, stems(getattr(page, field), page.language))
-    made.add_text("address", stems(page.url, UNSTEMMED))
-    made.add_integer("changed", int(page.changed_at))
-    made.add_integer("modified", int(page.changed_at) if has_changed(page.changed_at, page.first_seen_at) else 0)
+        made.add_text(field, stem_text(getattr(document, field), document.language))
+    made.add_text("address", stem_text(document.url, UNSTEMMED))
+    made.add_integer("changed", int(document.changed_at))
+    made.add_integer(
+        "modified", int(document.changed_at) if has_changed(document.changed_at, document.first_seen_at) else 0
+    )
     made.add_integer("until", until)
-    made.add_float("link", page.link_rank)
-    made.add_bytes("page", _encode(page))
+    made.add_float("link", document.link_rank)
+    made.add_bytes("page", _encode_document(document))
     return made
 
 
-def bounded(page: Document) -> Document:
+def truncate_document(document: Document) -> Document:
     """Cut what is longer than the index takes, and drop half characters that cannot be stored."""
     return msgspec.structs.replace(
-        page,
-        title=clean(page.title[:LARGEST_FIELD]),
-        headings=clean(page.headings[: LARGEST_FIELD * 10]),
-        anchors=clean(page.anchors[: LARGEST_FIELD * 10]),
-        body=clean(page.body[:LARGEST_BODY]),
+        document,
+        title=remove_surrogates(document.title[:MAX_FIELD_CHARS]),
+        headings=remove_surrogates(document.headings[: MAX_FIELD_CHARS * 10]),
+        anchors=remove_surrogates(document.anchors[: MAX_FIELD_CHARS * 10]),
+        body=remove_surrogates(document.body[:MAX_BODY_CHARS]),
     )

@@ -4,12 +4,12 @@ from collections import Counter
 
 from turbohtml.detect import detect_language
 
-SAMPLE = 400  # characters of one sample: enough for the detector, short enough to be in one language
-MOST_SAMPLES = 24  # each costs the detector about 30 microseconds
-SURE = 0.3  # below this the detector guesses, and a wrong stemmer is worse than none
+SAMPLE_CHARS = 400  # characters of one sample: enough for the detector, short enough to be in one language
+MAX_SAMPLES = 24  # each costs the detector about 30 microseconds
+MIN_DETECTION_CONFIDENCE = 0.3  # below this the detector guesses, and a wrong stemmer is worse than none
 
 # ISO 639-3, as the detector answers, to the two letters pages and people use.
-_SHORT = {
+_ISO_639_1 = {
     "ara": "ar", "bul": "bg", "cat": "ca", "ces": "cs", "cmn": "zh", "dan": "da", "deu": "de", "ell": "el",
     "eng": "en", "epo": "eo", "est": "et", "fin": "fi", "fra": "fr", "heb": "he", "hin": "hi", "hrv": "hr",
     "hun": "hu", "ind": "id", "ita": "it", "jpn": "ja", "kor": "ko", "lat": "la", "lav": "lv", "lit": "lt",
@@ -17,26 +17,26 @@ _SHORT = {
     "slv": "sl", "spa": "es", "srp": "sr", "swe": "sv", "tam": "ta", "tha": "th", "tur": "tr", "ukr": "uk",
     "urd": "ur", "vie": "vi",
 }  # fmt: skip
-_SAME = {"nb": "no", "nn": "no"}
+_LANGUAGE_SYNONYMS = {"nb": "no", "nn": "no"}
 
 
-def language_of(declared: str, text: str) -> str:
+def detect_page_language(declared: str, text: str) -> str:
     """Return the two-letter language declared by a page, else the one of most of its text; empty if uncertain."""
     said = declared.replace("_", "-").split("-")[0].strip().lower()
     if len(said) == 2 and said.isascii() and said.isalpha():
-        return _SAME.get(said, said)
+        return _LANGUAGE_SYNONYMS.get(said, said)
     votes: Counter[str] = Counter()
-    for sample in samples(text):
+    for sample in take_samples(text):
         match = detect_language(sample)
-        if match.language is not None and match.confidence >= SURE:
-            votes[_SHORT.get(match.language, "")] += len(sample)
+        if match.language is not None and match.confidence >= MIN_DETECTION_CONFIDENCE:
+            votes[_ISO_639_1.get(match.language, "")] += len(sample)
     return max(votes, key=lambda language: votes[language]) if votes else ""
 
 
-def samples(text: str) -> list[str]:
+def take_samples(text: str) -> list[str]:
     """Cut equally spaced samples from the whole text: a page may hold parts in several languages."""
-    if len(text) <= SAMPLE * 2:
+    if len(text) <= SAMPLE_CHARS * 2:
         return [text]
-    count = min(MOST_SAMPLES, len(text) // SAMPLE)
-    step = (len(text) - SAMPLE) / (count - 1)
-    return [text[int(step * number) :][:SAMPLE] for number in range(count)]
+    count = min(MAX_SAMPLES, len(text) // SAMPLE_CHARS)
+    step = (len(text) - SAMPLE_CHARS) / (count - 1)
+    return [text[int(step * number) :][:SAMPLE_CHARS] for number in range(count)]

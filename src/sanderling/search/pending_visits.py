@@ -9,50 +9,50 @@ from msgspec import Struct
 
 from sanderling.db.connection import Connection
 from sanderling.models import Outcome
-from sanderling.warc.records import Place
+from sanderling.warc.records import RecordLocation
 
-CHUNK = 400
-AWAY = (Outcome.GONE, Outcome.REDIRECT)
+CHUNK_SIZE = 400
+GONE_OUTCOMES = (Outcome.GONE, Outcome.REDIRECT)
 
 # The original of a copy counts only as long as it is there with the same body, and does not name the copy as the page.
-ORIGINAL = """
+ORIGINAL_JOIN = """
     LEFT JOIN pages AS o ON o.url = p.duplicate_of AND o.digest = p.digest AND o.noindex = 0 AND o.misses = 0
                          AND o.status BETWEEN 200 AND 299 AND o.canonical <> h.name || u.path
 """
-OUT = "(p.noindex <> 0 OR p.misses > 0 OR p.status NOT BETWEEN 200 AND 299 OR o.url IS NOT NULL)"
-WAITING = f"""
+EXCLUDED_CONDITION = "(p.noindex <> 0 OR p.misses > 0 OR p.status NOT BETWEEN 200 AND 299 OR o.url IS NOT NULL)"
+PENDING_SQL = f"""
     SELECT v.id, v.url, v.at, v.outcome, v.changed, coalesce(f.name, ''), v.start, v.length,
-           coalesce(p.visit, v.id), coalesce({OUT}, 1 = 1), coalesce(p.duplicate_of, 0), p.links,
+           coalesce(p.visit, v.id), coalesce({EXCLUDED_CONDITION}, 1 = 1), coalesce(p.duplicate_of, 0), p.links,
            coalesce(p.title, ''), coalesce(p.language, ''), coalesce(p.canonical, ''), v.digest,
            coalesce(p.first_seen, v.at)
     FROM visits AS v JOIN urls AS u ON u.id = v.url JOIN hosts AS h ON h.id = u.host
-         LEFT JOIN pages AS p ON p.url = v.url {ORIGINAL} LEFT JOIN files AS f ON f.id = v.file
+         LEFT JOIN pages AS p ON p.url = v.url {ORIGINAL_JOIN} LEFT JOIN files AS f ON f.id = v.file
     WHERE v.id > ? AND v.id <= ? AND u.role = 'page' AND (p.url IS NOT NULL OR v.outcome = 'skipped') ORDER BY v.id
 """
-PRESENT = f"""
+LATEST_SQL = f"""
     SELECT v.id, v.url, v.at, v.outcome, v.changed, coalesce(f.name, ''), v.start, v.length,
-           p.visit, {OUT}, p.duplicate_of, p.links, p.title, p.language, p.canonical, p.digest,
+           p.visit, {EXCLUDED_CONDITION}, p.duplicate_of, p.links, p.title, p.language, p.canonical, p.digest,
            p.first_seen
     FROM pages AS p JOIN visits AS v ON v.id = p.visit JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host
-         {ORIGINAL} LEFT JOIN files AS f ON f.id = v.file
+         {ORIGINAL_JOIN} LEFT JOIN files AS f ON f.id = v.file
     WHERE p.visit <= ? AND p.url
 """
 
 
-class Stored(Struct, frozen=True):
+class PendingVisit(Struct, frozen=True):
     """One visit, with the page as it is now."""
 
     id: int
-    url: int
+    url_id: int
     at: float
     outcome: str
     changed: bool
     file: str
     start: int
     length: int
-    last: int  # the visit that brought the page's present version
-    out: bool  # the page does not belong in the index now
-    original: int  # the page whose body it had when it was stored; 0: it was the first
+    latest_visit: int  # the visit that brought the page's present version
+    is_excluded: bool  # the page does not belong in the index now
+    original_id: int  # the page whose body it had when it was stored; 0: it was the first
     links: bytes
     title: str
     language: str
@@ -61,29 +61,29 @@ class Stored(Struct, frozen=True):
     first_seen: float  # the time of the first stored version of the page
 
     @property
-    def is_last(self) -> bool:
+    def is_latest(self) -> bool:
         """Did this visit bring the page as it is now?"""
-        return self.last == self.id
+        return self.latest_visit == self.id
 
     @property
-    def place(self) -> Place:
+    def location(self) -> RecordLocation:
         """Where its record lies."""
-        return Place(self.file, self.start, self.length)
+        return RecordLocation(self.file, self.start, self.length)
 
 
-def waiting(db: Connection, since: int, until: int) -> list[Stored]:
+def load_pending_visits(db: Connection, since: int, until: int) -> list[PendingVisit]:
     """Visits after one and up to another, in order."""
-    return [Stored(*row) for row in db.execute(WAITING, (since, until))]
+    return [PendingVisit(*row) for row in db.execute(PENDING_SQL, (since, until))]
 
 
-def present(db: Connection, urls: Sequence[int], until: int) -> Iterator[Stored]:
+def load_latest_visits(db: Connection, url_ids: Sequence[int], until: int) -> Iterator[PendingVisit]:
     """The visits that brought these pages as they are now, as far as they are no later than this one."""
-    for start in range(0, len(urls), CHUNK):
-        part = list(urls[start : start + CHUNK])
-        for row in db.execute(f"{PRESENT} IN ({','.join('?' * len(part))})", (until, *part)):
-            yield Stored(*row)
+    for start in range(0, len(url_ids), CHUNK_SIZE):
+        part = list(url_ids[start : start + CHUNK_SIZE])
+        for row in db.execute(f"{LATEST_SQL} IN ({','.join('?' * len(part))})", (until, *part)):
+            yield PendingVisit(*row)
 
 
-def is_gone(row: Stored) -> bool:
+def is_gone(visit: PendingVisit) -> bool:
     """Did this visit find a page that is no more, moved, asks to be left out, or has the body of another?"""
-    return row.outcome in AWAY or (row.out and row.id >= row.last)
+    return visit.outcome in GONE_OUTCOMES or (visit.is_excluded and visit.id >= visit.latest_visit)

@@ -7,123 +7,127 @@ from datetime import UTC, datetime
 
 from msgspec import Struct, structs
 
-from sanderling.search.tokenizer import clean, script_runs
+from sanderling.search.tokenizer import remove_surrogates, split_scripts
 
-LONGEST = 2_000  # characters read of a question
-MOST_TERMS = 64
+MAX_QUERY_LENGTH = 2_000  # characters read of a question
+MAX_TERMS = 64
 
 _TOKEN = re.compile(r"""(-?)(?:([A-Za-z]+):)?("[^"]*"?|[^\s"]+)""")
-_JOINT = re.compile(r"[^\w+#'’]+|_+")  # where high-speed, foo_bar and node.js fall into words
+_WORD_SEPARATOR = re.compile(r"[^\w+#'’]+|_+")  # where high-speed, foo_bar and node.js fall into words
 _AGE = re.compile(r"(\d{1,4})([hdwmy])")
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
-_SECONDS = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0, "m": 30 * 86400.0, "y": 365 * 86400.0}
+_UNIT_SECONDS = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0, "m": 30 * 86400.0, "y": 365 * 86400.0}
 
 
-class Term(Struct, frozen=True):
+class QueryTerm(Struct, frozen=True):
     """A word or a phrase, and the field it must be in (empty: any)."""
 
     text: str
-    phrase: bool = False
+    is_phrase: bool = False
     field: str = ""
 
 
-class Span(Struct, frozen=True):
+class TimeRange(Struct, frozen=True):
     """A stretch of time in seconds since 1970: start included, end not."""
 
     start: float
     end: float
 
 
-class Filter(Struct, frozen=True):
+class QueryFilter(Struct, frozen=True):
     """One condition on a page, or its opposite."""
 
     field: str  # site, type or lang
     value: str
-    unwanted: bool = False
+    is_excluded: bool = False
 
 
-class Question(Struct, frozen=True):
+class ParsedQuery(Struct, frozen=True):
     """Groups of which one term each is wanted, what is unwanted, and conditions."""
 
-    wanted: tuple[tuple[Term, ...], ...] = ()
-    unwanted: tuple[Term, ...] = ()
-    filters: tuple[Filter, ...] = ()
-    changed: Span | None = None  # None: whenever
+    term_groups: tuple[tuple[QueryTerm, ...], ...] = ()
+    excluded_terms: tuple[QueryTerm, ...] = ()
+    filters: tuple[QueryFilter, ...] = ()
+    change_range: TimeRange | None = None  # None: whenever
     as_of: float | None = None  # None: as it is now
 
-    def languages(self) -> tuple[str, ...]:
+    def get_languages(self) -> tuple[str, ...]:
         """The languages asked for."""
-        return tuple(f.value for f in self.filters if f.field == "lang" and not f.unwanted)
+        return tuple(f.value for f in self.filters if f.field == "lang" and not f.is_excluded)
 
 
-_FIELDS = {"intitle": "title", "title": "title", "inurl": "url", "url": "url"}
-_FILTERS = {"site": "site", "type": "type", "filetype": "type", "lang": "lang", "language": "lang"}
+_FIELD_OPERATORS = {"intitle": "title", "title": "title", "inurl": "url", "url": "url"}
+_FILTER_OPERATORS = {"site": "site", "type": "type", "filetype": "type", "lang": "lang", "language": "lang"}
 
 
-def understand(text: str, now: float) -> Question:
+def parse_query(text: str, now: float) -> ParsedQuery:
     """Read a question: words, "phrases", -without, OR, site: type: lang: changed: asof: intitle: inurl:."""
-    reading = _Reading()
-    for minus, name, value in _TOKEN.findall(clean(text[:LONGEST])):
-        reading.take(minus == "-", name.lower(), value, now)
-    return reading.question()
+    reading = _QueryParser()
+    for minus, name, value in _TOKEN.findall(remove_surrogates(text[:MAX_QUERY_LENGTH])):
+        reading.add_token(minus == "-", name.lower(), value, now)
+    return reading.build_query()
 
 
-class _Reading:
+class _QueryParser:
     """What has been read so far of one question."""
 
     def __init__(self) -> None:
-        self.wanted: list[list[Term]] = []
-        self.unwanted: list[Term] = []
-        self.filters: list[Filter] = []
-        self.changed: Span | None = None
+        self.term_groups: list[list[QueryTerm]] = []
+        self.excluded_terms: list[QueryTerm] = []
+        self.filters: list[QueryFilter] = []
+        self.change_range: TimeRange | None = None
         self.as_of: float | None = None
-        self.either = False  # the last word was OR
+        self.follows_or = False  # the last word was OR
 
-    def take(self, minus: bool, name: str, value: str, now: float) -> None:
+    def add_token(self, is_excluded: bool, name: str, value: str, now: float) -> None:
         """Take one token for what it is; what means nothing special is a word."""
         bare = value.strip('"').strip()
         if not name and value == "OR":
-            self.either = bool(self.wanted)
-        elif name in _FILTERS and bare:
-            self.filters.append(Filter(_FILTERS[name], filter_value(_FILTERS[name], bare), minus))
-        elif name == "changed" and (span := span_of(bare, now)):
-            self.changed = span
-        elif name == "asof" and (day := span_of(bare, now)):
+            self.follows_or = bool(self.term_groups)
+        elif name in _FILTER_OPERATORS and bare:
+            self.filters.append(
+                QueryFilter(_FILTER_OPERATORS[name], normalize_filter_value(_FILTER_OPERATORS[name], bare), is_excluded)
+            )
+        elif name == "changed" and (span := parse_time_range(bare, now)):
+            self.change_range = span
+        elif name == "asof" and (day := parse_time_range(bare, now)):
             self.as_of = day.end - 1 if not _AGE.fullmatch(bare) else day.start
-        elif name in _FIELDS and bare:
-            self.add(minus, Term(bare, value.startswith('"'), _FIELDS[name]))
-        elif minus or value.startswith('"'):
-            self.add(minus, Term(f"{name} {bare}".strip(), value.startswith('"')))
+        elif name in _FIELD_OPERATORS and bare:
+            self.add_term(is_excluded, QueryTerm(bare, value.startswith('"'), _FIELD_OPERATORS[name]))
+        elif is_excluded or value.startswith('"'):
+            self.add_term(is_excluded, QueryTerm(f"{name} {bare}".strip(), value.startswith('"')))
         else:
-            for word in _JOINT.split(f"{name} {bare}"):
-                for run in script_runs(word):
-                    self.add(minus, Term(run))
+            for word in _WORD_SEPARATOR.split(f"{name} {bare}"):
+                for run in split_scripts(word):
+                    self.add_term(is_excluded, QueryTerm(run))
 
-    def add(self, minus: bool, term: Term) -> None:
+    def add_term(self, is_excluded: bool, term: QueryTerm) -> None:
         """Add a term, beside the last one if OR stood between them."""
-        if not term.text or len(self.wanted) + len(self.unwanted) >= MOST_TERMS:
+        if not term.text or len(self.term_groups) + len(self.excluded_terms) >= MAX_TERMS:
             return
-        if minus:
-            self.unwanted.append(term)
-        elif self.either:
-            self.wanted[-1].append(term)
+        if is_excluded:
+            self.excluded_terms.append(term)
+        elif self.follows_or:
+            self.term_groups[-1].append(term)
         else:
-            self.wanted.append([term])
-        self.either = False
+            self.term_groups.append([term])
+        self.follows_or = False
 
-    def question(self) -> Question:
+    def build_query(self) -> ParsedQuery:
         """Close the reading."""
-        groups = tuple(tuple(group) for group in self.wanted)
-        return Question(groups, tuple(self.unwanted), tuple(self.filters[:MOST_TERMS]), self.changed, self.as_of)
+        groups = tuple(tuple(group) for group in self.term_groups)
+        return ParsedQuery(
+            groups, tuple(self.excluded_terms), tuple(self.filters[:MAX_TERMS]), self.change_range, self.as_of
+        )
 
 
-def without(question: Question, words: Collection[str]) -> Question:
+def drop_terms(query: ParsedQuery, words: Collection[str]) -> ParsedQuery:
     """Drop the groups of which every term is one of these words."""
-    kept = tuple(group for group in question.wanted if any(term.text not in words for term in group))
-    return structs.replace(question, wanted=kept)
+    kept = tuple(group for group in query.term_groups if any(term.text not in words for term in group))
+    return structs.replace(query, term_groups=kept)
 
 
-def filter_value(field: str, value: str) -> str:
+def normalize_filter_value(field: str, value: str) -> str:
     """Lower-case a filter value, except the path of a site: paths are case-sensitive."""
     if field != "site":
         return value.lower()
@@ -132,20 +136,20 @@ def filter_value(field: str, value: str) -> str:
     return f"{(scheme + marker + host).lower()}{slash}{path}"
 
 
-def span_of(text: str, now: float) -> Span | None:
+def parse_time_range(text: str, now: float) -> TimeRange | None:
     """Read 7d, 2025, 2025-03, 2025-03-09, or FROM..TO of those; None if it is none of them."""
     if match := _AGE.fullmatch(text.lower()):
-        return Span(now - int(match[1]) * _SECONDS[match[2]], now + 86400)
+        return TimeRange(now - int(match[1]) * _UNIT_SECONDS[match[2]], now + 86400)
     first, dots, last = text.partition("..")
-    start, end = _period(first), _period(last if dots else first)
+    start, end = _parse_period(first), _parse_period(last if dots else first)
     if dots and not first and end:
-        return Span(0, end.end)
+        return TimeRange(0, end.end)
     if dots and not last and start:
-        return Span(start.start, now + 86400)
-    return Span(start.start, end.end) if start and end and start.start < end.end else None
+        return TimeRange(start.start, now + 86400)
+    return TimeRange(start.start, end.end) if start and end and start.start < end.end else None
 
 
-def _period(text: str) -> Span | None:
+def _parse_period(text: str) -> TimeRange | None:
     match = _DATE.fullmatch(text)
     if not match:
         return None
@@ -159,4 +163,4 @@ def _period(text: str) -> Span | None:
     else:
         months = [month] if month else range(1, 13)
         days = sum(calendar.monthrange(year, m)[1] for m in months)
-    return Span(start.timestamp(), start.timestamp() + days * 86400)
+    return TimeRange(start.timestamp(), start.timestamp() + days * 86400)

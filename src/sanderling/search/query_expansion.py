@@ -16,128 +16,135 @@ import tantivy
 from msgspec import structs
 from tantivy import Occur, Query
 
-from sanderling.search.aliases.mentions import fold
-from sanderling.search.index import page_of
-from sanderling.search.query import Question, Term
-from sanderling.search.schema import schema
-from sanderling.search.tokenizer import stems
+from sanderling.search.aliases.mentions import fold_name
+from sanderling.search.index import load_document
+from sanderling.search.query import ParsedQuery, QueryTerm
+from sanderling.search.schema import get_schema
+from sanderling.search.tokenizer import stem_text
 
-SENTENCE = 4  # words from which on a question is widened
-PAGES = 5
-LOOKED_AT = 20  # best matches by words, of which users may rule out some
-READ = 4_000  # characters of each
-WORDS = 20
-WEIGHT = 0.5  # of the best added word; measured in benchmarks/search/search_quality.py
-TAUGHT = 0.8  # the same where users have judged some of the pages; measured in benchmarks/search/click_feedback.py
-TRIED = 150
-COMMON = 0.2  # of all pages: a word that frequent stands out nowhere
+MIN_EXPANSION_TERMS = 4  # words from which on a question is widened
+FEEDBACK_PAGES = 5
+FEEDBACK_CANDIDATES = 20  # best matches by words, of which users may rule out some
+FEEDBACK_CHARS = 4_000  # characters of each
+MAX_RELATED_TERMS = 20
+RELATED_WEIGHT = 0.5  # of the best added word; measured in benchmarks/search/search_quality.py
+CLICKED_RELATED_WEIGHT = (
+    0.8  # the same where users have judged some of the pages; measured in benchmarks/search/click_feedback.py
+)
+MAX_TERM_CANDIDATES = 150
+MAX_DOCUMENT_SHARE = 0.2  # of all pages: a word that frequent stands out nowhere
 
-Related = tuple[tuple[str, float], ...]
+RelatedTerms = tuple[tuple[str, float], ...]
 
 
-def related(
-    searcher: tantivy.Searcher, words: Sequence[tuple[str, str]], liking: Callable[[int], float] = lambda _: 0.0
-) -> Related:
+def find_related_terms(
+    searcher: tantivy.Searcher,
+    words: Sequence[tuple[str, str]],
+    get_page_weight: Callable[[int], float] = lambda _: 0.0,
+) -> RelatedTerms:
     """Find the words that stand out in the best matches, each with its weight; a look at bodies is enough for that."""
-    asked = [Query.term_query(schema(), field, word, "freq") for field, word in words if field == "body"]
-    found = searcher.search(Query.boolean_query([(Occur.Should, q) for q in asked]), LOOKED_AT, False).hits
+    asked = [Query.term_query(get_schema(), field, word, "freq") for field, word in words if field == "body"]
+    found = searcher.search(Query.boolean_query([(Occur.Should, q) for q in asked]), FEEDBACK_CANDIDATES, False).hits
     ids = searcher.fast_field_values("id", [address for _, address in found])
-    likings = [max(-1.0, min(1.0, liking(int(id_ or 0)))) for id_ in ids]
-    hits = _liked(found, likings)
+    likings = [max(-1.0, min(1.0, get_page_weight(int(id_ or 0)))) for id_ in ids]
+    hits = _rerank_by_weight(found, likings)
     total = sum(score for score, _ in hits)
     shares: dict[str, float] = defaultdict(float)
     for score, address in hits if total > 0 else ():
-        page = page_of(searcher, address)
-        counts = Counter(stems(f"{page.title} {page.body[:READ]}", page.language).split())
+        page = load_document(searcher, address)
+        counts = Counter(stem_text(f"{page.title} {page.body[:FEEDBACK_CHARS]}", page.language).split())
         length = counts.total()
         for word, count in counts.items():
             shares[word] += score / total * count / length
-    return _best(searcher, shares, TAUGHT if any(likings) else WEIGHT)
+    return _select_terms(searcher, shares, CLICKED_RELATED_WEIGHT if any(likings) else RELATED_WEIGHT)
 
 
-def _liked(
-    hits: Sequence[tuple[float, tantivy.DocAddress]], likings: Sequence[float]
+def _rerank_by_weight(
+    hits: Sequence[tuple[float, tantivy.DocAddress]], weights: Sequence[float]
 ) -> list[tuple[float, tantivy.DocAddress]]:
     """The best matches, by words and by what users think of them."""
-    weighed = [(score * (1 + liking), address) for (score, address), liking in zip(hits, likings, strict=True)]
-    return sorted(weighed, key=lambda hit: -hit[0])[:PAGES]
+    weighed = [(score * (1 + liking), address) for (score, address), liking in zip(hits, weights, strict=True)]
+    return sorted(weighed, key=lambda hit: -hit[0])[:FEEDBACK_PAGES]
 
 
-def _best(searcher: tantivy.Searcher, shares: Mapping[str, float], weight: float) -> Related:
+def _select_terms(searcher: tantivy.Searcher, shares: Mapping[str, float], weight: float) -> RelatedTerms:
     pages = searcher.num_docs
     rated = {}
-    for word, share in nlargest(TRIED, shares.items(), key=lambda item: item[1]):
+    for word, share in nlargest(MAX_TERM_CANDIDATES, shares.items(), key=lambda item: item[1]):
         if len(word) > 2 and not word.isdigit():
             having = searcher.doc_freq("body", word)
-            if 1 < having <= pages * COMMON:
+            if 1 < having <= pages * MAX_DOCUMENT_SHARE:
                 rated[word] = share * math.log(pages / having)
-    top = sorted(rated, key=lambda word: (-rated[word], word))[:WORDS]
+    top = sorted(rated, key=lambda word: (-rated[word], word))[:MAX_RELATED_TERMS]
     return tuple((word, weight * rated[word] / rated[top[0]]) for word in top)
 
 
-def widened(query: Query, words: Sequence[tuple[str, float]]) -> Query:
+def add_related_terms(query: Query, terms: Sequence[tuple[str, float]]) -> Query:
     """The question with related words that only add to the score."""
-    extra = [(Occur.Should, related_query(word, weight)) for word, weight in words]
+    extra = [(Occur.Should, build_related_query(word, weight)) for word, weight in terms]
     return Query.boolean_query([(Occur.Must, query), *extra]) if extra else query
 
 
-def related_query(word: str, weight: float) -> Query:
+def build_related_query(word: str, weight: float) -> Query:
     """One related word."""
-    return Query.boost_query(Query.term_query(schema(), "body", word, "freq"), weight)
+    return Query.boost_query(Query.term_query(get_schema(), "body", word, "freq"), weight)
 
 
-FILE = "aliases.json"  # beside the index: {name: [other names]}
-PER_NAME = 3  # other names that are asked for too
-LONGEST = 6  # words of a name
+ALIAS_FILE = "aliases.json"  # beside the index: {name: [other names]}
+MAX_ALIASES = 3  # other names that are asked for too
+MAX_NAME_WORDS = 6  # words of a name
 
-Names = Mapping[str, Sequence[str]]
+AliasMap = Mapping[str, Sequence[str]]
 
 
-def read_names(folder: Path) -> Names:
+def load_aliases(folder: Path) -> AliasMap:
     """The names that are widened; a file that is none widens nothing."""
     try:
-        found = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        found = json.loads((folder / ALIAS_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
 
 
-def keep_names(folder: Path, names: Names) -> None:
+def save_aliases(folder: Path, aliases: AliasMap) -> None:
     """Widen these names from now on; a name without others is widened no longer."""
-    known = {**read_names(folder), **{fold(name): list(others)[:PER_NAME] for name, others in names.items()}}
+    known = {
+        **load_aliases(folder),
+        **{fold_name(name): list(others)[:MAX_ALIASES] for name, others in aliases.items()},
+    }
     folder.mkdir(exist_ok=True)
-    fresh = folder / f"{FILE}.new"
+    fresh = folder / f"{ALIAS_FILE}.new"
     fresh.write_text(json.dumps({name: others for name, others in known.items() if others}), encoding="utf-8")
-    fresh.replace(folder / FILE)
+    fresh.replace(folder / ALIAS_FILE)
 
 
-def also(question: Question, names: Names) -> Question:
+def expand_aliases(query: ParsedQuery, aliases: AliasMap) -> ParsedQuery:
     """Let each word of a name be answered by another name of the same thing as well."""
-    if not names:
-        return question
-    wanted = list(question.wanted)
+    if not aliases:
+        return query
+    wanted = list(query.term_groups)
     said = [group[0].text if len(group) == 1 and not group[0].field else "" for group in wanted]
     for start in range(len(said)):
-        for end in range(start + 1, min(len(said), start + LONGEST) + 1):
-            others = names.get(fold(" ".join(said[start:end])), ()) if all(said[start:end]) else ()
+        for end in range(start + 1, min(len(said), start + MAX_NAME_WORDS) + 1):
+            others = aliases.get(fold_name(" ".join(said[start:end])), ()) if all(said[start:end]) else ()
             for place in range(start, end) if others else ():
-                wanted[place] += tuple(Term(other, " " in other) for other in others)
-    return structs.replace(question, wanted=tuple(wanted))
+                wanted[place] += tuple(QueryTerm(other, " " in other) for other in others)
+    return structs.replace(query, term_groups=tuple(wanted))
 
 
-class Also:
+class AliasExpander:
     """Widens questions by the names kept in a folder, as they are at the moment."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._read: tuple[float, Names] = (0.0, {})
+        self._cached_aliases: tuple[float, AliasMap] = (0.0, {})
 
-    def __call__(self, question: Question) -> Question:
+    def __call__(self, query: ParsedQuery) -> ParsedQuery:
         """Widen one question."""
         try:
-            written = (self.folder / FILE).stat().st_mtime
+            written = (self.folder / ALIAS_FILE).stat().st_mtime
         except OSError:
-            return question
-        if written != self._read[0]:
-            self._read = (written, read_names(self.folder))
-        return also(question, self._read[1])
+            return query
+        if written != self._cached_aliases[0]:
+            self._cached_aliases = (written, load_aliases(self.folder))
+        return expand_aliases(query, self._cached_aliases[1])

@@ -4,16 +4,16 @@ from functools import cache
 
 import tantivy
 
-VERSION = 2
+INDEX_VERSION = 2
 
 # Weights of the BM25 sum, measured on Cranfield, MED and CACM (benchmarks/search/search_quality.py); anchors and URL
 # by analogy.
-WEIGHTS = {"title": 0.8, "headings": 0.4, "anchors": 0.5, "body": 1.0, "address": 0.3}
-TEXT_FIELDS = tuple(WEIGHTS)
+FIELD_WEIGHTS = {"title": 0.8, "headings": 0.4, "anchors": 0.5, "body": 1.0, "address": 0.3}
+TEXT_FIELDS = tuple(FIELD_WEIGHTS)
 
 
 @cache
-def schema() -> tantivy.Schema:
+def get_schema() -> tantivy.Schema:
     """Build the one schema; text fields hold stems, so they are only split at blanks."""
     build = tantivy.SchemaBuilder()
     for name in ("key", "sites", "mark"):

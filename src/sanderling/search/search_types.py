@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
-LARGEST_BODY = 200_000  # characters of one page that are indexed and kept for snippets
-LARGEST_FIELD = 5_000  # the same for its title, and for its headings and anchor texts together ten times that
+MAX_BODY_CHARS = 200_000  # characters of one page that are indexed and kept for snippets
+MAX_FIELD_CHARS = 5_000  # the same for its title, and for its headings and anchor texts together ten times that
 
 
 class Document(Struct, frozen=True):
@@ -28,46 +28,48 @@ def has_changed(changed_at: float, first_seen_at: float) -> bool:
     return changed_at > first_seen_at
 
 
-class Ask(Struct, frozen=True):
+class SearchRequest(Struct, frozen=True):
     """One question to the index."""
 
-    text: str
+    query: str
     offset: int = 0
     limit: int = 10
     explain: bool = False
-    facets: bool = True
-    snippets: bool = True
+    include_facets: bool = True
+    include_snippets: bool = True
     now: float = 0.0
 
 
-class Parts(Struct, frozen=True):
+class ScoreParts(Struct, frozen=True):
     """Why a hit stands where it stands: score = text x link x freshness x behaviour."""
 
     text: float  # BM25 over the weighted fields
     link: float
     freshness: float
-    behaviour: float
-    fields: tuple[tuple[str, str, float], ...] = ()  # word, field, its share of `text`; only when asked to explain
+    behavior: float
+    field_scores: tuple[
+        tuple[str, str, float], ...
+    ] = ()  # word, field, its share of `text`; only when asked to explain
 
     @property
     def score(self) -> float:
         """The number hits are sorted by."""
-        return self.text * self.link * self.freshness * self.behaviour
+        return self.text * self.link * self.freshness * self.behavior
 
 
-class Piece(Struct, frozen=True):
+class TextRun(Struct, frozen=True):
     """A run of plain text of a snippet, marked where it answers the question. Never HTML."""
 
     text: str
-    hit: bool = False
+    is_match: bool = False
 
 
-class Hit(Struct, frozen=True):
+class SearchHit(Struct, frozen=True):
     """One result."""
 
     url: str
-    title: tuple[Piece, ...]
-    snippet: tuple[Piece, ...]
+    title: tuple[TextRun, ...]
+    snippet: tuple[TextRun, ...]
     site: str
     type: str
     language: str
@@ -75,22 +77,22 @@ class Hit(Struct, frozen=True):
     visited_at: float
     first_seen_at: float  # equal to changed_at for a page that never changed
     position: int  # from 1, over all pages of results
-    parts: Parts
+    score_parts: ScoreParts
 
 
-class Count(Struct, frozen=True):
+class FacetCount(Struct, frozen=True):
     """One value of a facet and how many results have it."""
 
     value: str
     count: int
 
 
-class Results(Struct, frozen=True):
+class SearchResults(Struct, frozen=True):
     """The answer."""
 
-    text: str
+    query: str
     total: int
-    hits: tuple[Hit, ...] = ()
-    facets: dict[str, tuple[Count, ...]] = {}
-    meant: str = ""  # the question as it was answered, where a word was taken for a typing error
-    relaxed: bool = False  # true if not every word had to be there
+    hits: tuple[SearchHit, ...] = ()
+    facets: dict[str, tuple[FacetCount, ...]] = {}
+    corrected_query: str = ""  # the question as it was answered, where a word was taken for a typing error
+    is_relaxed: bool = False  # true if not every word had to be there

@@ -3,58 +3,68 @@
 import re
 from collections.abc import Iterator, Set
 
-from sanderling.search.search_types import Piece
-from sanderling.search.tokenizer import remembered, unspaced
+from sanderling.search.search_types import TextRun
+from sanderling.search.tokenizer import get_stemmer, is_unspaced
 
-LOOKED_AT = 60_000  # characters of a page searched for the best piece
-FIRST = 6_000  # of these first: most pages have all words close together early on
-LENGTH = 260
-NEAR = 40  # characters within which a piece begins at a word; beyond it, or where none are apart, anywhere
+MAX_SCAN_CHARS = 60_000  # characters of a page searched for the best piece
+FIRST_SCAN_CHARS = 6_000  # of these first: most pages have all words close together early on
+SNIPPET_LENGTH = 260
+WORD_SEARCH_CHARS = 40  # characters within which a piece begins at a word; beyond it, or where none are apart, anywhere
 _WORD = re.compile(r"[^\W_](?:[^\W_]|[+#'’])*")
-_FOLDLESS = ("en",)  # written without accents, so that a word begins with the letters of its stem
+_UNACCENTED_LANGUAGES = ("en",)  # written without accents, so that a word begins with the letters of its stem
 
 
-def snippet(text: str, language: str, wanted: Set[str], length: int = LENGTH) -> tuple[Piece, ...]:
+def build_snippet(text: str, language: str, query_stems: Set[str], length: int = SNIPPET_LENGTH) -> tuple[TextRun, ...]:
     """Cut the stretch in which most of the wanted stems stand close together, marked."""
-    looked_at = FIRST
-    flat = " ".join(text[:FIRST].split())
-    found = matches(flat, language, wanted) if wanted else []
-    start, end = best_stretch(flat, found, length)
-    if len(text) > FIRST and len({stem for a, b, stem in found if start <= a and b <= end}) < len(wanted):
-        looked_at = LOOKED_AT
-        flat = " ".join(text[:LOOKED_AT].split())
-        found = matches(flat, language, wanted)
-        start, end = best_stretch(flat, found, length)
-    pieces = marked(flat[start:end], [(a - start, b - start) for a, b, _ in found if start <= a and b <= end])
-    before = (Piece("… "),) if start else ()
-    after = (Piece(" …"),) if end < len(flat) or len(text) > looked_at else ()
+    looked_at = FIRST_SCAN_CHARS
+    flat = " ".join(text[:FIRST_SCAN_CHARS].split())
+    found = find_matches(flat, language, query_stems) if query_stems else []
+    start, end = find_best_window(flat, found, length)
+    if len(text) > FIRST_SCAN_CHARS and len({stem for a, b, stem in found if start <= a and b <= end}) < len(
+        query_stems
+    ):
+        looked_at = MAX_SCAN_CHARS
+        flat = " ".join(text[:MAX_SCAN_CHARS].split())
+        found = find_matches(flat, language, query_stems)
+        start, end = find_best_window(flat, found, length)
+    pieces = split_matches(flat[start:end], [(a - start, b - start) for a, b, _ in found if start <= a and b <= end])
+    before = (TextRun("… "),) if start else ()
+    after = (TextRun(" …"),) if end < len(flat) or len(text) > looked_at else ()
     return (*before, *pieces, *after)
 
 
-def highlighted(text: str, language: str, wanted: Set[str]) -> tuple[Piece, ...]:
+def highlight_text(text: str, language: str, query_stems: Set[str]) -> tuple[TextRun, ...]:
     """Mark the wanted stems in a short text, such as a title."""
     flat = " ".join(text.split())
-    return marked(flat, [(a, b) for a, b, _ in matches(flat, language, wanted)] if wanted else [])
+    return split_matches(flat, [(a, b) for a, b, _ in find_matches(flat, language, query_stems)] if query_stems else [])
 
 
-def matches(text: str, language: str, wanted: Set[str]) -> list[tuple[int, int, str]]:
+def find_matches(text: str, language: str, query_stems: Set[str]) -> list[tuple[int, int, str]]:
     """Give start, end and stem of every wanted word, in order."""
-    stem_of = remembered(language)
+    stem_of = get_stemmer(language)
     low = text.lower()
     text = low if len(low) == len(text) else text
-    spelt = _beginning_as(text, wanted) if language in _FOLDLESS else set(_WORD.findall(text))
-    words = {w: stem for w in spelt for stem in stem_of(w.lower()).split() if stem in wanted}
-    found = [(at, at + len(pair), pair) for pair in wanted if unspaced(pair) for at in places(text, pair, whole=False)]
-    found += [
-        (at, at + len(w), stem) for w, stem in words.items() if not unspaced(w) for at in places(text, w, whole=True)
+    spelt = _find_prefix_words(text, query_stems) if language in _UNACCENTED_LANGUAGES else set(_WORD.findall(text))
+    words = {w: stem for w in spelt for stem in stem_of(w.lower()).split() if stem in query_stems}
+    found = [
+        (at, at + len(pair), pair)
+        for pair in query_stems
+        if is_unspaced(pair)
+        for at in find_positions(text, pair, whole_word=False)
     ]
-    return apart(sorted(found))
+    found += [
+        (at, at + len(w), stem)
+        for w, stem in words.items()
+        if not is_unspaced(w)
+        for at in find_positions(text, w, whole_word=True)
+    ]
+    return drop_overlaps(sorted(found))
 
 
-def _beginning_as(text: str, wanted: Set[str]) -> set[str]:
+def _find_prefix_words(text: str, query_stems: Set[str]) -> set[str]:
     """Words that begin as one of the stems does; stemming changes the end of a word, seldom its first letters."""
     words = set()
-    for beginning in {stem[: 3 if len(stem) > 4 else max(1, len(stem) - 2)] for stem in wanted}:
+    for beginning in {stem[: 3 if len(stem) > 4 else max(1, len(stem) - 2)] for stem in query_stems}:
         at = text.find(beginning)
         while at >= 0:
             end = at + len(beginning)
@@ -65,34 +75,34 @@ def _beginning_as(text: str, wanted: Set[str]) -> set[str]:
     return words
 
 
-def places(text: str, word: str, *, whole: bool) -> Iterator[int]:
+def find_positions(text: str, word: str, *, whole_word: bool) -> Iterator[int]:
     """Where a word stands, on its own or anywhere."""
     at = text.find(word)
     while at >= 0:
         end = at + len(word)
         inside = (at and text[at - 1].isalnum()) or (end < len(text) and text[end].isalnum())
-        if not (whole and inside):
+        if not (whole_word and inside):
             yield at
         at = text.find(word, end)
 
 
-def apart(found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+def drop_overlaps(matches: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     """Drop what begins inside the one before."""
     kept: list[tuple[int, int, str]] = []
-    for match in found:
+    for match in matches:
         if not kept or match[0] >= kept[-1][1]:
             kept.append(match)
     return kept
 
 
-def best_stretch(text: str, found: list[tuple[int, int, str]], length: int) -> tuple[int, int]:
+def find_best_window(text: str, matches: list[tuple[int, int, str]], length: int) -> tuple[int, int]:
     """Find the window with most different stems, then most stems, then the earliest; cut at blanks."""
     best, best_score, left = 0, (0, 0), 0
     seen: dict[str, int] = {}
-    for right, (_, end, stem) in enumerate(found):
+    for right, (_, end, stem) in enumerate(matches):
         seen[stem] = seen.get(stem, 0) + 1
-        while end - found[left][0] > length * 3 // 4:
-            gone = found[left][2]
+        while end - matches[left][0] > length * 3 // 4:
+            gone = matches[left][2]
             seen[gone] -= 1
             if not seen[gone]:
                 del seen[gone]
@@ -102,24 +112,26 @@ def best_stretch(text: str, found: list[tuple[int, int, str]], length: int) -> t
         score = (len(seen), right - left + 1)
         if score > best_score:
             best, best_score = left, score
-    start = max(0, found[best][0] - length // 5) if found else 0
+    start = max(0, matches[best][0] - length // 5) if matches else 0
     if start:
-        back = text.rfind(" ", max(0, start - NEAR), start) + 1  # amid a word of code that is longer than most
-        start = text.find(" ", start, start + NEAR) + 1 or back or start
+        back = (
+            text.rfind(" ", max(0, start - WORD_SEARCH_CHARS), start) + 1
+        )  # amid a word of code that is longer than most
+        start = text.find(" ", start, start + WORD_SEARCH_CHARS) + 1 or back or start
     end = min(len(text), start + length)
     if end < len(text):
         end = max(text.rfind(" ", start, end), start + length // 2)
     return start, end
 
 
-def marked(text: str, spans: list[tuple[int, int]]) -> tuple[Piece, ...]:
+def split_matches(text: str, spans: list[tuple[int, int]]) -> tuple[TextRun, ...]:
     """Divide a text into marked and unmarked runs."""
     pieces, at = [], 0
     for start, end in spans:
         if start > at:
-            pieces.append(Piece(text[at:start]))
-        pieces.append(Piece(text[start:end], hit=True))
+            pieces.append(TextRun(text[at:start]))
+        pieces.append(TextRun(text[start:end], is_match=True))
         at = end
     if at < len(text):
-        pieces.append(Piece(text[at:]))
+        pieces.append(TextRun(text[at:]))
     return tuple(pieces)

@@ -15,12 +15,12 @@ STEMMERS = {
     "fi": "finnish", "fr": "french", "hu": "hungarian", "it": "italian", "nl": "dutch", "no": "norwegian",
     "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
 }  # fmt: skip
-NO_STOP_WORDS = frozenset(("ar", "el", "ro", "ta", "tr"))  # of which tantivy knows the stems alone
-LONGEST_WORD = 40  # anything longer is a hash or an encoded blob
-REMEMBERED = 100_000  # words kept per language, then the memory starts afresh
+LANGUAGES_WITHOUT_STOP_WORDS = frozenset(("ar", "el", "ro", "ta", "tr"))  # of which tantivy knows the stems alone
+MAX_WORD_LENGTH = 40  # anything longer is a hash or an encoded blob
+MAX_CACHED_STEMS = 100_000  # words kept per language, then the memory starts afresh
 UNSTEMMED = ""
 # Words of English questions that say nothing of what is asked for, beside the few dozen that tantivy knows.
-_QUESTION_WORDS = (
+_ENGLISH_STOP_WORDS = (
     "about after again all also am another any anyone anything because been before being between both can cannot could"
     " did do does doing done during each either else ever every few find from further get give given go had has have"
     " having he her here him his how however i its itself just know let like me might more most much must my need"
@@ -28,60 +28,60 @@ _QUESTION_WORDS = (
     " still than them themselves those through too under until up upon us use used using very want we were what when"
     " where whether which while who whom whose why would you your"
 )
-QUESTION_WORDS = frozenset(_QUESTION_WORDS.split())
+ENGLISH_STOP_WORDS = frozenset(_ENGLISH_STOP_WORDS.split())
 
 # Small letters, digits, and the marks that may belong to a word (c++, c#, o'clock); the rest of ASCII divides words.
-_ASCII = bytes(c if c >= 128 or chr(c).isalnum() or chr(c) in "+#'" else 32 for c in range(256)).lower()
+_ASCII_TABLE = bytes(c if c >= 128 or chr(c).isalnum() or chr(c) in "+#'" else 32 for c in range(256)).lower()
 _WORD = re.compile(r"(?:[^\W_]|[+#'])+")
-_PLAIN = re.compile(r"[^\W_]+")
-_HALVES = re.compile("[\ud800-\udfff]")
-_NAME = re.compile(r"[^\W\d_]{1,8}(?:\+\+|#)")
+_ALPHANUMERIC = re.compile(r"[^\W_]+")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_SYMBOL_NAME = re.compile(r"[^\W\d_]{1,8}(?:\+\+|#)")
 # Scripts written without spaces: Han with its iteration mark and extensions, kana (half-width too), hangul, Thai, Lao,
 # Khmer, Myanmar.
-_SIGNS = (
+_UNSPACED_SCRIPTS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\uff66-\uff9f\U00020000-\U0003ffff"
 )
-_UNSPACED = re.compile(f"[{_SIGNS}]")
-_RUN = re.compile(f"[{_SIGNS}]+|[^{_SIGNS}]+")
+_UNSPACED = re.compile(f"[{_UNSPACED_SCRIPTS}]")
+_SCRIPT_RUN = re.compile(f"[{_UNSPACED_SCRIPTS}]+|[^{_UNSPACED_SCRIPTS}]+")
 
 
-def stems(text: str, language: str) -> str:
+def stem_text(text: str, language: str) -> str:
     """Give the text as it is indexed: stems in order, with one blank between."""
     # Bytes are translated many times faster than characters; what is not ASCII is sorted out once, in the memory.
-    rough = text.encode("utf-8", "ignore").translate(_ASCII).decode("utf-8").split()
-    return " ".join(filter(None, map(remembered(language), rough)))
+    rough = text.encode("utf-8", "ignore").translate(_ASCII_TABLE).decode("utf-8").split()
+    return " ".join(filter(None, map(get_stemmer(language), rough)))
 
 
-def remembered(language: str) -> Callable[[str], str]:
+def get_stemmer(language: str) -> Callable[[str], str]:
     """A function from single words in small letters to their stems; for many words at once."""
-    return _memory(language if language in STEMMERS else UNSTEMMED).__getitem__
+    return _get_stem_cache(language if language in STEMMERS else UNSTEMMED).__getitem__
 
 
-def clean(text: str) -> str:
+def remove_surrogates(text: str) -> str:
     """Drop lone surrogates: they are no characters and no encoding holds them."""
-    return text if text.isascii() else _HALVES.sub("", text)
+    return text if text.isascii() else _SURROGATES.sub("", text)
 
 
 def is_stop_word(word: str, language: str) -> bool:
     """Say whether a word carries no meaning of its own in that language."""
-    if language == "en" and word.lower() in QUESTION_WORDS:
+    if language == "en" and word.lower() in ENGLISH_STOP_WORDS:
         return True
-    stops = _stops(language)
+    stops = _build_stop_filter(language)
     return stops is not None and not stops.analyze(word.lower())
 
 
-def unspaced(word: str) -> bool:
+def is_unspaced(word: str) -> bool:
     """Say whether a word is of a script written without spaces."""
     return _UNSPACED.search(word) is not None
 
 
-def script_runs(word: str) -> list[str]:
+def split_scripts(word: str) -> list[str]:
     """Split a word where a script written without spaces begins or ends: iPhone手机 is two words."""
-    return _RUN.findall(word) if unspaced(word) else [word]
+    return _SCRIPT_RUN.findall(word) if is_unspaced(word) else [word]
 
 
-class _Memory(dict[str, str]):
+class _StemCache(dict[str, str]):
     """Stems of one language, remembered."""
 
     def __init__(self, language: str) -> None:
@@ -89,45 +89,45 @@ class _Memory(dict[str, str]):
         self.language = language
 
     def __missing__(self, word: str) -> str:
-        made = self.make(word)
-        if len(word) <= LONGEST_WORD:
-            if len(self) >= REMEMBERED:
+        made = self.stem_token(word)
+        if len(word) <= MAX_WORD_LENGTH:
+            if len(self) >= MAX_CACHED_STEMS:
                 self.clear()
             self[word] = made
         return made
 
-    def make(self, rough: str) -> str:
+    def stem_token(self, token: str) -> str:
         """Stem what stood between two blanks; it may fall into several words, or into none."""
-        found = _WORD.findall(rough.lower().replace("’", "'"))
-        return " ".join(stem for word in found for stem in self.parts(word))
+        found = _WORD.findall(token.lower().replace("’", "'"))
+        return " ".join(stem for word in found for stem in self.stem_word_parts(word))
 
-    def parts(self, word: str) -> list[str]:
+    def stem_word_parts(self, word: str) -> list[str]:
         """Keep names such as c++ whole, divide the rest where it must be."""
-        if _NAME.fullmatch(word):
+        if _SYMBOL_NAME.fullmatch(word):
             return [word]
-        plain = _PLAIN.findall(word.removesuffix("'s").replace("'", ""))
-        runs = [run for part in plain for run in script_runs(part)]
-        return [stem for run in runs for stem in (pairs(run) if unspaced(run) else self.stem(run))]
+        plain = _ALPHANUMERIC.findall(word.removesuffix("'s").replace("'", ""))
+        runs = [run for part in plain for run in split_scripts(part)]
+        return [stem for run in runs for stem in (split_bigrams(run) if is_unspaced(run) else self.stem_word(run))]
 
-    def stem(self, word: str) -> list[str]:
+    def stem_word(self, word: str) -> list[str]:
         """Fold accents, then stem, so that a word typed without its accents is still found."""
-        if len(word) > LONGEST_WORD:
+        if len(word) > MAX_WORD_LENGTH:
             return []
-        return _stemmer(self.language).analyze(word) or [word]
+        return _build_stemmer(self.language).analyze(word) or [word]
 
 
-def pairs(run: str) -> list[str]:
+def split_bigrams(run: str) -> list[str]:
     """Cut a run of a script without spaces into overlapping pairs of characters."""
     return [run[i : i + 2] for i in range(max(1, len(run) - 1))]
 
 
 @cache
-def _memory(language: str) -> _Memory:
-    return _Memory(language)
+def _get_stem_cache(language: str) -> _StemCache:
+    return _StemCache(language)
 
 
 @cache
-def _stemmer(language: str) -> tantivy.TextAnalyzer:
+def _build_stemmer(language: str) -> tantivy.TextAnalyzer:
     build = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(tantivy.Filter.ascii_fold())
     if language:
         build = build.filter(tantivy.Filter.stemmer(STEMMERS[language]))
@@ -135,8 +135,8 @@ def _stemmer(language: str) -> tantivy.TextAnalyzer:
 
 
 @cache
-def _stops(language: str) -> tantivy.TextAnalyzer | None:
-    if language not in STEMMERS or language in NO_STOP_WORDS:
+def _build_stop_filter(language: str) -> tantivy.TextAnalyzer | None:
+    if language not in STEMMERS or language in LANGUAGES_WITHOUT_STOP_WORDS:
         return None
     stop = tantivy.Filter.stopword(STEMMERS[language])
     return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(stop).build()

@@ -5,101 +5,149 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sanderling.http.head import media_type, read_head
+from sanderling.http.head import get_media_type, parse_head
 from sanderling.models import Outcome, Visit
-from sanderling.storage.catalog import Catalogue, Latest, Twin
+from sanderling.storage.catalog import IdenticalBody, PageCatalog, PageState
 from sanderling.warc.archive import Archive
-from sanderling.warc.cdxj import REVISIT, Entry
-from sanderling.warc.packer import Exchange
-from sanderling.warc.records import Original, Place
+from sanderling.warc.cdxj import REVISIT_MIME, CdxjEntry
+from sanderling.warc.packer import HttpExchange
+from sanderling.warc.records import OriginalRecord, RecordLocation
 
 
-class Shelved(Struct, frozen=True):
+class ArchivedVisit(Struct, frozen=True):
     """A visit and where its record went."""
 
     visit: Visit
-    wire: str  # the URL as its record spells it
-    changed: bool  # the page is new or its bytes differ from the last version's
-    place: Place | None = None  # None if no record was written
-    record: str = ""
-    payload: str = ""
-    repeats: bool = False  # the record is a revisit
-    twin: Twin | None = None  # another URL with the same body
-    confirms: Entry | None = None  # the index line of a 304: its time, and the record that was still valid
+    request_url: str  # the URL as its record spells it
+    has_changed: bool  # the page is new or its bytes differ from the last version's
+    location: RecordLocation | None = None  # None if no record was written
+    record_id: str = ""
+    payload_digest: str = ""
+    is_revisit: bool = False  # the record is a revisit
+    identical_body: IdenticalBody | None = None  # another URL with the same body
+    not_modified_entry: CdxjEntry | None = (
+        None  # the index line of a 304: its time, and the record that was still valid
+    )
 
 
-def shelve(
+def archive_visits(
     visits: Sequence[Visit],
-    latest: Mapping[int, Latest],
-    wires: Mapping[int, str],
-    catalogue: Catalogue,
+    page_states: Mapping[int, PageState],
+    request_urls: Mapping[int, str],
+    catalog: PageCatalog,
     archive: Archive,
-) -> list[Shelved]:
+) -> list[ArchivedVisit]:
     """Append the records of a batch; they count once the archive is flushed. `wires`: spellings other than the key."""
-    held = {v.id: latest[v.id].digest for v in visits if v.outcome is Outcome.NOT_MODIFIED and v.id in latest}
+    held = {v.id: page_states[v.id].digest for v in visits if v.outcome is Outcome.NOT_MODIFIED and v.id in page_states}
     fetched = [v.digest for v in visits if v.outcome is Outcome.FETCHED and v.size]
-    twins = catalogue.twins([*fetched, *held.values()])
+    twins = catalog.find_identical_bodies([*fetched, *held.values()])
     out = []
     for visit in visits:
         twin = twins.get(held.get(visit.id) or visit.digest)
-        shelved = _shelve(
-            visit, wires.get(visit.id) or visit.url, twin, _has_changed(visit, latest.get(visit.id)), archive
+        shelved = _archive_visit(
+            visit,
+            request_urls.get(visit.id) or visit.url,
+            twin,
+            _has_changed(visit, page_states.get(visit.id)),
+            archive,
         )
-        if visit.outcome is Outcome.NOT_MODIFIED and twin is not None and shelved.place is not None:
-            shelved = replace(shelved, confirms=_confirmed(shelved, latest[visit.id], twin))
+        if visit.outcome is Outcome.NOT_MODIFIED and twin is not None and shelved.location is not None:
+            shelved = replace(
+                shelved, not_modified_entry=_build_not_modified_entry(shelved, page_states[visit.id], twin)
+            )
         out.append(shelved)
-        place = shelved.place
+        place = shelved.location
         if twin is None and place is not None and visit.outcome is Outcome.FETCHED and visit.size:
-            twins[visit.digest] = Twin(
-                0, visit.id, visit.at, shelved.record, visit.payload, shelved.wire,
+            twins[visit.digest] = IdenticalBody(
+                0, visit.id, visit.visited_at, shelved.record_id, visit.payload_digest, shelved.request_url,
                 place.file, place.offset, place.length,
             )  # fmt: skip
     return out
 
 
-def _confirmed(shelved: Shelved, before: Latest, twin: Twin) -> Entry:
+def _build_not_modified_entry(
+    archived_visit: ArchivedVisit, previous_state: PageState, identical_body: IdenticalBody
+) -> CdxjEntry:
     """Build the index line of a 304. Replay tools take the capture nearest in time, which may be a later version."""
-    status = before.status if 200 <= before.status < 300 else 200
-    place = Place(twin.file, twin.start, twin.length)
-    return Entry(shelved.wire, shelved.visit.at, before.mime, status, twin.payload, place)
+    status = previous_state.status if 200 <= previous_state.status < 300 else 200
+    place = RecordLocation(identical_body.file, identical_body.offset, identical_body.length)
+    return CdxjEntry(
+        archived_visit.request_url,
+        archived_visit.visit.visited_at,
+        previous_state.mime,
+        status,
+        identical_body.payload_digest,
+        place,
+    )
 
 
-def _has_changed(visit: Visit, before: Latest | None) -> bool:
+def _has_changed(visit: Visit, previous_state: PageState | None) -> bool:
     if visit.outcome is Outcome.FETCHED:
-        return before is None or before.digest != visit.digest
+        return previous_state is None or previous_state.digest != visit.digest
     return visit.outcome is Outcome.REDIRECT
 
 
-def _shelve(visit: Visit, wire: str, twin: Twin | None, changed: bool, archive: Archive) -> Shelved:
-    other = twin if twin is not None and twin.url != visit.id and visit.outcome is Outcome.FETCHED else None
-    if twin is not None and visit.head and (not visit.response or twin.payload == visit.payload):
-        original = Original(twin.record, twin.wire, twin.at, twin.payload, Place(twin.file, twin.start, twin.length))
-        seen = Exchange(wire, visit.at, visit.head, b"", visit.address)
-        packed, place = archive.revisit(seen, original, record_id=visit.record_id)
-        shelved = Shelved(visit, wire, changed, place, packed.record_id, twin.payload, True, other)
-    elif visit.response:
-        place = archive.append(visit.response)
-        shelved = Shelved(visit, wire, changed, place, visit.record_id, visit.payload, False, other)
+def _archive_visit(
+    visit: Visit, request_url: str, identical_body: IdenticalBody | None, has_changed: bool, archive: Archive
+) -> ArchivedVisit:
+    other = (
+        identical_body
+        if identical_body is not None and identical_body.url_id != visit.id and visit.outcome is Outcome.FETCHED
+        else None
+    )
+    if (
+        identical_body is not None
+        and visit.head
+        and (not visit.response_record or identical_body.payload_digest == visit.payload_digest)
+    ):
+        original = OriginalRecord(
+            identical_body.record_id,
+            identical_body.request_url,
+            identical_body.fetched_at,
+            identical_body.payload_digest,
+            RecordLocation(identical_body.file, identical_body.offset, identical_body.length),
+        )
+        seen = HttpExchange(request_url, visit.visited_at, visit.head, b"", visit.address)
+        packed, place = archive.append_revisit(seen, original, record_id=visit.record_id)
+        shelved = ArchivedVisit(
+            visit, request_url, has_changed, place, packed.record_id, identical_body.payload_digest, True, other
+        )
+    elif visit.response_record:
+        place = archive.append(visit.response_record)
+        shelved = ArchivedVisit(
+            visit, request_url, has_changed, place, visit.record_id, visit.payload_digest, False, other
+        )
     else:
-        return Shelved(visit, wire, changed, twin=other)
-    for member in (visit.request, visit.metadata):
+        return ArchivedVisit(visit, request_url, has_changed, identical_body=other)
+    for member in (visit.request_record, visit.metadata_record):
         if member:
             archive.append(member)
     return shelved
 
 
-def captures(shelved: Sequence[Shelved]) -> list[Entry]:
+def build_cdxj_entries(archived_visits: Sequence[ArchivedVisit]) -> list[CdxjEntry]:
     """Return the lines of a batch in the CDXJ index."""
-    return [entry for one in shelved if (entry := one.confirms or _capture(one)) is not None]
+    return [entry for one in archived_visits if (entry := one.not_modified_entry or _build_cdxj_entry(one)) is not None]
 
 
-def _capture(one: Shelved) -> Entry | None:
-    if one.place is None or one.visit.outcome is Outcome.NOT_MODIFIED:
+def _build_cdxj_entry(archived_visit: ArchivedVisit) -> CdxjEntry | None:
+    if archived_visit.location is None or archived_visit.visit.outcome is Outcome.NOT_MODIFIED:
         return None
-    mime = REVISIT if one.repeats else one.visit.mime or _declared_mime(one.visit.head)
-    return Entry(one.wire, one.visit.at, mime, one.visit.status, one.payload, one.place)
+    mime = (
+        REVISIT_MIME
+        if archived_visit.is_revisit
+        else archived_visit.visit.mime or _get_declared_mime(archived_visit.visit.head)
+    )
+    return CdxjEntry(
+        archived_visit.request_url,
+        archived_visit.visit.visited_at,
+        mime,
+        archived_visit.visit.status,
+        archived_visit.payload_digest,
+        archived_visit.location,
+    )
 
 
-def _declared_mime(head: bytes) -> str:
+def _get_declared_mime(head: bytes) -> str:
     """Return the media type that a stored head declares: of redirects and errors, the visit has none."""
-    return media_type(read_head(head.splitlines(keepends=True))[1]) if head else ""
+    return get_media_type(parse_head(head.splitlines(keepends=True))[1]) if head else ""

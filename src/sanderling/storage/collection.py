@@ -10,137 +10,153 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sanderling.config.redact import hide_password
-from sanderling.db.connection import Connection, connect, is_current, is_damage, migrate
+from sanderling.config.redact import redact_password
+from sanderling.db.connection import Connection, apply_migrations, connect_sqlite, is_corruption, is_schema_current
 from sanderling.db.schema.changes import MIGRATIONS as CHANGES
 from sanderling.db.schema.dedup import MIGRATIONS as DEDUPE
 from sanderling.db.schema.frontier import MIGRATIONS as FRONTIER
 from sanderling.db.schema.storage import MIGRATIONS as STORE
-from sanderling.errors import CollectionError, UsageError, unwritten
-from sanderling.fetch.fetch_settings import product_token
-from sanderling.urls.normalize import SCHEME_VERSION
+from sanderling.errors import CollectionError, UsageError, build_write_error
+from sanderling.fetch.fetch_settings import parse_product_token
+from sanderling.urls.normalize import KEY_VERSION
 
-ROOMS: Mapping[str, Sequence[str]] = {"frontier": FRONTIER, "store": STORE, "changes": CHANGES, "dedupe": DEDUPE}
-DATABASE = "sanderling.db"
-LEAVING = DATABASE + "-leaving"  # the same while a collection is being deleted
-FOLDERS = ("archive", "control", "hosts", "index", "indexes", "logs", "migrants", "reports")  # that go with --clean
-STORE_FILE = "store"  # where the catalogue is, when it is not here
+SCHEMA_MIGRATIONS: Mapping[str, Sequence[str]] = {
+    "frontier": FRONTIER,
+    "store": STORE,
+    "changes": CHANGES,
+    "dedupe": DEDUPE,
+}
+DATABASE_FILE = "sanderling.db"
+DELETED_DATABASE_FILE = DATABASE_FILE + "-leaving"  # the same while a collection is being deleted
+COLLECTION_FOLDERS = (
+    "archive",
+    "control",
+    "hosts",
+    "index",
+    "indexes",
+    "logs",
+    "migrants",
+    "reports",
+)  # that go with --clean
+DATABASE_URL_FILE = "store"  # where the catalogue is, when it is not here
 
 
 class Collection:
     """An open collection; use `open_collection`."""
 
-    def __init__(self, folder: Path, db: Connection, lock: int) -> None:
+    def __init__(self, folder: Path, db: Connection, lock_fd: int) -> None:
         self.folder = folder
         self.db = db
-        self.lock = lock
+        self.lock_fd = lock_fd
 
     @property
-    def archive(self) -> Path:
+    def archive_folder(self) -> Path:
         return self.folder / "archive"
 
     @property
-    def indexes(self) -> Path:
+    def cdxj_folder(self) -> Path:
         return self.folder / "indexes"
 
     @property
-    def logs(self) -> Path:
+    def log_folder(self) -> Path:
         return self.folder / "logs"
 
     def close(self) -> None:
         """Close the database and let others write."""
         self.db.close()
-        if self.lock >= 0:
-            os.close(self.lock)
-            self.lock = -1
+        if self.lock_fd >= 0:
+            os.close(self.lock_fd)
+            self.lock_fd = -1
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-        if is_damage(error):
-            raise _damaged(self.folder, error) from None
+        if is_corruption(error):
+            raise _build_damage_error(self.folder, error) from None
 
 
-def exists(folder: Path) -> bool:
+def has_collection(folder: Path) -> bool:
     """Is there a collection in this folder?"""
-    return (folder / DATABASE).is_file() or (folder / STORE_FILE).is_file()
+    return (folder / DATABASE_FILE).is_file() or (folder / DATABASE_URL_FILE).is_file()
 
 
-def store_of(folder: Path) -> str:
+def read_database_url(folder: Path) -> str:
     """The PostgreSQL a collection was made with; empty for SQLite, or where there is none yet."""
-    return (folder / STORE_FILE).read_text().strip() if (folder / STORE_FILE).is_file() else ""
+    return (folder / DATABASE_URL_FILE).read_text().strip() if (folder / DATABASE_URL_FILE).is_file() else ""
 
 
-def open_database(folder: Path, store: str = "", *, read_only: bool = False) -> Connection:
+def open_database(folder: Path, database_url: str = "", *, read_only: bool = False) -> Connection:
     """The database of a collection: the SQLite file in its folder, or the PostgreSQL it was made with."""
-    known = store_of(folder)
-    if store and not known:
-        if (folder / DATABASE).is_file():
-            raise CollectionError(f"{folder} keeps its catalogue in SQLite; use another -C for {hide_password(store)}")
-        return _first_time(folder, store)
-    if store and store != known:
-        raise CollectionError(f"{folder} belongs to another store: {hide_password(known)}")
-    if store or known:
-        return _shared(store or known, read_only)
-    return connect(folder / DATABASE, read_only=read_only)
+    known = read_database_url(folder)
+    if database_url and not known:
+        if (folder / DATABASE_FILE).is_file():
+            raise CollectionError(
+                f"{folder} keeps its catalogue in SQLite; use another -C for {redact_password(database_url)}"
+            )
+        return _create_postgres_database(folder, database_url)
+    if database_url and database_url != known:
+        raise CollectionError(f"{folder} belongs to another store: {redact_password(known)}")
+    if database_url or known:
+        return _connect_postgres(database_url or known, read_only)
+    return connect_sqlite(folder / DATABASE_FILE, read_only=read_only)
 
 
-def _first_time(folder: Path, store: str) -> Connection:
+def _create_postgres_database(folder: Path, database_url: str) -> Connection:
     """The store of a new collection; it is remembered once it has answered, so that a slip of the pen is not."""
-    db = new_store(store)
-    (folder / STORE_FILE).touch(mode=0o600)
-    (folder / STORE_FILE).write_text(store)
+    db = open_new_postgres(database_url)
+    (folder / DATABASE_URL_FILE).touch(mode=0o600)
+    (folder / DATABASE_URL_FILE).write_text(database_url)
     return db
 
 
-def new_store(store: str) -> Connection:
+def open_new_postgres(database_url: str) -> Connection:
     """Open a store that has to be there. It belongs to the folder with its archive: two crawls must not be mixed."""
     from sanderling.db import postgres
 
-    check_store(store)
-    db = postgres.connect(store)
-    postgres.own(db)
+    validate_database_url(database_url)
+    db = postgres.connect_postgres(database_url)
+    postgres.acquire_coordinator_lock(db)
     if postgres.has_table(db, "files") and db.execute("SELECT 1 FROM files LIMIT 1").fetchone():
         db.close()
-        shown = hide_password(store)
+        shown = redact_password(database_url)
         raise CollectionError(f"{shown} holds the collection of another folder: use that one, or an empty database")
     return db
 
 
-def check_store(store: str) -> None:
+def validate_database_url(database_url: str) -> None:
     """Say what is wrong with the address of a store; none is fine."""
-    if store and not store.startswith(("postgresql://", "postgres://")):
-        raise UsageError(f"{hide_password(store)!r} is no store; write postgresql://user@host/database")
+    if database_url and not database_url.startswith(("postgresql://", "postgres://")):
+        raise UsageError(f"{redact_password(database_url)!r} is no store; write postgresql://user@host/database")
 
 
-def _shared(store: str, read_only: bool) -> Connection:
+def _connect_postgres(database_url: str, read_only: bool) -> Connection:
     from sanderling.db import postgres
 
-    db = postgres.connect(store, 0.0 if read_only else postgres.PATIENCE_SECONDS)
+    db = postgres.connect_postgres(database_url, 0.0 if read_only else postgres.RECONNECT_SECONDS)
     if not read_only:
-        postgres.own(db)
+        postgres.acquire_coordinator_lock(db)
     return db
 
 
-def open_collection(folder: Path, store: str = "") -> Collection:
+def open_collection(folder: Path, database_url: str = "") -> Collection:
     """Open a collection to write, making it if there is none."""
-    lock = _take_lock(folder)
+    lock = _acquire_lock(folder)
     try:
-        if (folder / LEAVING).exists():
-            _sweep(folder)
-        db = open_database(folder, store)
-        with _told(folder, db):
-            migrate(db, ROOMS)
-            _check_scheme(db, folder)
+        if (folder / DELETED_DATABASE_FILE).exists():
+            _delete_collection_files(folder)
+        db = open_database(folder, database_url)
+        with _close_on_error(folder, db):
+            apply_migrations(db, SCHEMA_MIGRATIONS)
+            _check_url_key_version(db, folder)
         for name in ("archive", "indexes", "logs"):
             (folder / name).mkdir(exist_ok=True)
     except OSError as error:
         os.close(lock)
-        raise unwritten(f"a collection in {folder}", error) from None
+        raise build_write_error(f"a collection in {folder}", error) from None
     except BaseException:
         os.close(lock)
         raise
@@ -148,31 +164,31 @@ def open_collection(folder: Path, store: str = "") -> Collection:
 
 
 @contextmanager
-def _told(folder: Path, db: Connection) -> Iterator[None]:
+def _close_on_error(folder: Path, db: Connection) -> Iterator[None]:
     """Close a database that cannot be used, and say so where it is damaged."""
     try:
         yield
     except BaseException as error:
         db.close()
-        if is_damage(error):
-            raise _damaged(folder, error) from None
+        if is_corruption(error):
+            raise _build_damage_error(folder, error) from None
         raise
 
 
-def _damaged(folder: Path, error: BaseException | None) -> CollectionError:
+def _build_damage_error(folder: Path, error: BaseException | None) -> CollectionError:
     return CollectionError(
-        f"{folder / DATABASE} is damaged: {error}; take it from a backup, use another -C, or --clean to start over"
+        f"{folder / DATABASE_FILE} is damaged: {error}; take it from a backup, use another -C, or --clean to start over"
         f" (the pages in {folder / 'archive'} stay readable for other tools)"
     )
 
 
-def _take_lock(folder: Path) -> int:
+def _acquire_lock(folder: Path) -> int:
     """Be the one who writes here; an open file that holds the lock."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
-        raise unwritten(f"a collection in {folder}", error) from None
+        raise build_write_error(f"a collection in {folder}", error) from None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -186,13 +202,13 @@ def _take_lock(folder: Path) -> int:
     return lock
 
 
-def read_collection(folder: Path) -> Collection:
+def open_collection_read_only(folder: Path) -> Collection:
     """Open an existing collection to look at it; a crawl may go on writing meanwhile."""
-    if not exists(folder):
+    if not has_collection(folder):
         raise CollectionError(f"there is no collection in {folder}; make one with: sanderling crawl URL -C {folder}")
     db = open_database(folder, read_only=True)
-    with _told(folder, db):
-        current = is_current(db, ROOMS)
+    with _close_on_error(folder, db):
+        current = is_schema_current(db, SCHEMA_MIGRATIONS)
     if not current:  # an older version wrote it: bring it up to date first
         db.close()
         if not os.access(folder, os.W_OK):
@@ -205,35 +221,37 @@ def read_collection(folder: Path) -> Collection:
     return Collection(folder, db, -1)
 
 
-def remove_collection(folder: Path) -> None:
+def delete_collection(folder: Path) -> None:
     """Delete what a collection consists of, and nothing else that lies in the folder."""
-    lock = _take_lock(folder)
+    lock = _acquire_lock(folder)
     try:
-        if (folder / STORE_FILE).is_file():
+        if (folder / DATABASE_URL_FILE).is_file():
             raise CollectionError(
                 f"the catalogue of {folder} is in PostgreSQL: drop its tables there, or use another -C"
             )
-        if (folder / DATABASE).exists():
-            (folder / DATABASE).rename(folder / LEAVING)  # from here on there is none, whatever happens
-        _sweep(folder)
+        if (folder / DATABASE_FILE).exists():
+            (folder / DATABASE_FILE).rename(
+                folder / DELETED_DATABASE_FILE
+            )  # from here on there is none, whatever happens
+        _delete_collection_files(folder)
     finally:
         os.close(lock)
 
 
-def _sweep(folder: Path) -> None:
+def _delete_collection_files(folder: Path) -> None:
     """Delete what is left of a collection that is none any more; what says so goes last."""
-    for name in FOLDERS:
+    for name in COLLECTION_FOLDERS:
         shutil.rmtree(folder / name, ignore_errors=True)
-    for name in (f"{DATABASE}-wal", f"{DATABASE}-shm", LEAVING):
+    for name in (f"{DATABASE_FILE}-wal", f"{DATABASE_FILE}-shm", DELETED_DATABASE_FILE):
         (folder / name).unlink(missing_ok=True)
 
 
-def _check_scheme(db: Connection, folder: Path) -> None:
+def _check_url_key_version(db: Connection, folder: Path) -> None:
     """The spelling of keys is versioned: a collection keyed by other rules must not be mixed with ours."""
-    db.execute("INSERT INTO meta VALUES ('scheme', ?) ON CONFLICT (name) DO NOTHING", (str(SCHEME_VERSION),))
+    db.execute("INSERT INTO meta VALUES ('scheme', ?) ON CONFLICT (name) DO NOTHING", (str(KEY_VERSION),))
     (found,) = db.execute("SELECT value FROM meta WHERE name = 'scheme'").fetchone()
-    if found != str(SCHEME_VERSION):
-        raise CollectionError(f"{folder} was made with URL scheme {found}, this program speaks {SCHEME_VERSION}")
+    if found != str(KEY_VERSION):
+        raise CollectionError(f"{folder} was made with URL scheme {found}, this program speaks {KEY_VERSION}")
 
 
 def get_meta(db: Connection, name: str, default: str = "") -> str:
@@ -247,6 +265,6 @@ def set_meta(db: Connection, name: str, value: str) -> None:
     db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", (name, value))
 
 
-def agent_of(db: Connection) -> str:
+def get_robots_agent(db: Connection) -> str:
     """The name that robots.txt and pages call the crawler of this collection by."""
-    return product_token(json.loads(get_meta(db, "settings", "{}")).get("user_agent", "").strip() or "sanderling")
+    return parse_product_token(json.loads(get_meta(db, "settings", "{}")).get("user_agent", "").strip() or "sanderling")

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Protocol
 
 from sanderling.models import Outcome, Visit
-from sanderling.storage.signal_log import Signal, Signals
+from sanderling.storage.signal_log import Signal, SignalLog
 
-WELL = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT)
+SUCCESS_OUTCOMES = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT)
 
 
-class Row(Protocol):
+class HasDepth(Protocol):
     """What the log wants to know of a URL beside the visit."""
 
     @property
@@ -25,27 +25,27 @@ class CrawlLog:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.file = (folder / "crawl.log").open("a", encoding="utf-8", errors="replace")
-        self.signals = Signals(folder)
-        self.tell: Callable[[str], object] | None = None  # somebody who reads along
-        self.tell_all = False  # of every visit, not of trouble alone
+        self.signals = SignalLog(folder)
+        self.on_line: Callable[[str], object] | None = None  # somebody who reads along
+        self.reports_all_visits = False  # of every visit, not of trouble alone
 
-    def write(self, visits: Sequence[Visit], rows: Mapping[int, Row]) -> None:
+    def write_visits(self, visits: Sequence[Visit], url_rows: Mapping[int, HasDepth]) -> None:
         """time status size url depth mime address milliseconds digest annotations"""
         seen = [visit for visit in visits if visit.outcome is not Outcome.RETURNED]
-        self.file.writelines(_line(visit, rows[visit.id].depth) for visit in seen)
-        for visit in seen if self.tell else ():
-            if self.tell and (self.tell_all or visit.outcome not in WELL):
-                self.tell(_line(visit, rows[visit.id].depth).rstrip())
+        self.file.writelines(_format_visit(visit, url_rows[visit.id].depth) for visit in seen)
+        for visit in seen if self.on_line else ():
+            if self.on_line and (self.reports_all_visits or visit.outcome not in SUCCESS_OUTCOMES):
+                self.on_line(_format_visit(visit, url_rows[visit.id].depth).rstrip())
 
-    def note(self, text: str) -> None:
+    def write_message(self, text: str) -> None:
         """One line about something that is no visit."""
-        self.file.write(f"{_stamp(time.time())} - - {text}\n")
-        if self.tell:
-            self.tell(text)
+        self.file.write(f"{_format_time(time.time())} - - {text}\n")
+        if self.on_line:
+            self.on_line(text)
 
-    def signal(self, signal: Signal, count: int = 1, detail: str = "") -> None:
+    def record_signal(self, signal: Signal, count: int = 1, detail: str = "") -> None:
         """One component calls another, so many times at once."""
-        self.signals.note(signal, count, detail)
+        self.signals.record(signal, count, detail)
 
     def flush(self) -> None:
         self.file.flush()
@@ -56,20 +56,20 @@ class CrawlLog:
         self.file.close()
 
 
-def _stamp(at: float) -> str:
-    whole = int(at)
-    return f"{_whole_second(whole)}.{int((at - whole) * 1000):03d}Z"
+def _format_time(seconds: float) -> str:
+    whole = int(seconds)
+    return f"{_format_whole_second(whole)}.{int((seconds - whole) * 1000):03d}Z"
 
 
 @lru_cache(maxsize=64)  # a batch has few of them
-def _whole_second(at: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at))
+def _format_whole_second(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
-def _line(visit: Visit, depth: int) -> str:
+def _format_visit(visit: Visit, depth: int) -> str:
     notes = [part for part in (visit.outcome if visit.outcome is not Outcome.FETCHED else "", visit.reason) if part]
     digest = f"sha256:{visit.digest.hex()}" if visit.digest else "-"
     return (
-        f"{_stamp(visit.at)} {visit.status} {visit.size} {visit.url} {depth} {visit.mime or '-'} {visit.address or '-'}"
-        f" {int(visit.seconds * 1000)} {digest} {','.join(notes) or '-'}\n"
+        f"{_format_time(visit.visited_at)} {visit.status} {visit.size} {visit.url} {depth} {visit.mime or '-'} {visit.address or '-'}"
+        f" {int(visit.duration_seconds * 1000)} {digest} {','.join(notes) or '-'}\n"
     )

@@ -26,112 +26,124 @@ from msgspec import Struct
 
 from sanderling.db.connection import Connection
 
-SHELF_BITS = 12
-SHELF = 1 << SHELF_BITS  # targets of one blob
+BUCKET_BITS = 12
+BUCKET_SIZE = 1 << BUCKET_BITS  # targets of one blob
 SOURCE_BITS = 48
-SOURCE = (1 << SOURCE_BITS) - 1
-PLACE_AT = 3 if sys.byteorder == "little" else 0  # of the four parts of a link, the one that is the place
-WIDTH = 8  # bytes of a source, where they are sorted
-SORTED, MET = 0, 1  # what a blob holds: sources by target, in older collections, or links as they were met
+SOURCE_MASK = (1 << SOURCE_BITS) - 1
+SLOT_OFFSET = 3 if sys.byteorder == "little" else 0  # of the four parts of a link, the one that is the place
+SOURCE_BYTES = 8  # bytes of a source, where they are sorted
+FORMAT_SORTED, FORMAT_APPENDED = (
+    0,
+    1,
+)  # what a blob holds: sources by target, in older collections, or links as they were met
 
 
-class Shelves(defaultdict[int, "array[int]"]):
+class BacklinkBuckets(defaultdict[int, "array[int]"]):
     """Links that were met, by shelf."""
 
     def __init__(self) -> None:
         super().__init__(lambda: array("Q"))
 
-    def add(self, source: int, targets: Iterable[int]) -> None:
+    def add(self, source_id: int, target_ids: Iterable[int]) -> None:
         """One page links to these."""
-        place = SHELF - 1
-        for target in targets:
-            self[target >> SHELF_BITS].append((target & place) << SOURCE_BITS | source)
+        place = BUCKET_SIZE - 1
+        for target in target_ids:
+            self[target >> BUCKET_BITS].append((target & place) << SOURCE_BITS | source_id)
 
 
-def unpack(packed: bytes, place: int) -> Iterator[int]:
+def unpack_sources(packed: bytes, slot: int) -> Iterator[int]:
     """The sources of the target at this place of a shelf."""
-    links, places, at = array("Q", packed), array("H", packed)[PLACE_AT::4], -1
-    for _ in range(places.count(place)):
-        at = places.index(place, at + 1)
-        yield links[at] & SOURCE
+    links, places, at = array("Q", packed), array("H", packed)[SLOT_OFFSET::4], -1
+    for _ in range(places.count(slot)):
+        at = places.index(slot, at + 1)
+        yield links[at] & SOURCE_MASK
 
 
-def unpack_sorted(packed: bytes, place: int) -> list[int]:
+def unpack_sorted_sources(packed: bytes, slot: int) -> list[int]:
     """The same of a blob as it once was: how many targets, where the sources of each end, their places, the sources."""
     count = int.from_bytes(packed[:4], "little")
     view = memoryview(packed)
     ends, places = view[4 : 4 + 4 * count].cast("I"), view[4 + 4 * count : 4 + 6 * count].cast("H")
-    at = bisect_left(places, place)
-    if at == count or places[at] != place:
+    at = bisect_left(places, slot)
+    if at == count or places[at] != slot:
         return []
     start = 4 + 6 * count
     first, end = ends[at - 1] if at else 0, ends[at]
-    found = packed[start + WIDTH * first : start + WIDTH * end]
-    return [int.from_bytes(found[n : n + WIDTH], "little") for n in range(0, len(found), WIDTH)]
+    found = packed[start + SOURCE_BYTES * first : start + SOURCE_BYTES * end]
+    return [int.from_bytes(found[n : n + SOURCE_BYTES], "little") for n in range(0, len(found), SOURCE_BYTES)]
 
 
-def write(db: Connection, shelves: Mapping[int, "array[int]"]) -> None:
+def write_backlinks(db: Connection, buckets: Mapping[int, "array[int]"]) -> None:
     """Append what was gathered, shelf by shelf."""
     db.executemany(
         "INSERT INTO shelves (shelf, packed, form) VALUES (?, ?, ?)",
-        [(shelf, links.tobytes(), MET) for shelf, links in sorted(shelves.items())],
+        [(shelf, links.tobytes(), FORMAT_APPENDED) for shelf, links in sorted(buckets.items())],
     )
 
 
-def read(db: Connection, url: int) -> Iterator[int]:
+def read_backlinks(db: Connection, url_id: int) -> Iterator[int]:
     """Ids of the pages that ever linked to this one, as they were met; one may come twice."""
-    for (old,) in db.execute("SELECT sources FROM backlinks WHERE url = ? ORDER BY segment", (url,)):
+    for (old,) in db.execute("SELECT sources FROM backlinks WHERE url = ? ORDER BY segment", (url_id,)):
         sources = array("q")
         sources.frombytes(old)
         yield from sources
     for packed, form in db.execute(
-        "SELECT packed, form FROM shelves WHERE shelf = ? ORDER BY id", (url >> SHELF_BITS,)
+        "SELECT packed, form FROM shelves WHERE shelf = ? ORDER BY id", (url_id >> BUCKET_BITS,)
     ):
-        if form == MET and len(packed) % WIDTH:
+        if form == FORMAT_APPENDED and len(packed) % SOURCE_BYTES:
             raise DecodeError(f"{len(packed)} bytes are no back links")
-        yield from unpack(packed, url % SHELF) if form == MET else unpack_sorted(packed, url % SHELF)
+        yield from (
+            unpack_sources(packed, url_id % BUCKET_SIZE)
+            if form == FORMAT_APPENDED
+            else unpack_sorted_sources(packed, url_id % BUCKET_SIZE)
+        )
 
 
-FLUSH_PAIRS = 400_000
-SHORT = 256  # bytes; most pages of most sites have fewer
-STORED, LENGTH, SUM = b"\x78\x01\x01", struct.Struct("<HH"), struct.Struct(">I")
+FLUSH_LINK_COUNT = 400_000
+MAX_UNCOMPRESSED_BYTES = 256  # bytes; most pages of most sites have fewer
+ZLIB_STORED_HEADER, ZLIB_BLOCK_LENGTHS, ZLIB_CHECKSUM = b"\x78\x01\x01", struct.Struct("<HH"), struct.Struct(">I")
 
 
-class Forward(Struct, frozen=True, array_like=True):
+class OutgoingLinks(Struct, frozen=True, array_like=True):
     """The links of one page: ids of the targets, with the words of each link, and which ask not to be followed."""
 
-    targets: list[int]
-    anchors: list[str]
-    nofollow: list[int] = []
+    target_ids: list[int]
+    anchor_texts: list[str]
+    nofollow_positions: list[int] = []
 
 
-def pack_links(forward: Forward) -> bytes:
+def pack_links(outgoing_links: OutgoingLinks) -> bytes:
     """Pack the links of a page into a few bytes each; a short list would not become shorter."""
-    if not forward.targets:
+    if not outgoing_links.target_ids:
         return b""
-    plain = msgspec.msgpack.encode(forward)
-    return _stored(plain) if len(plain) <= SHORT else bytes(compress(plain, 1))
+    plain = msgspec.msgpack.encode(outgoing_links)
+    return _wrap_uncompressed(plain) if len(plain) <= MAX_UNCOMPRESSED_BYTES else bytes(compress(plain, 1))
 
 
-def _stored(plain: bytes) -> bytes:
+def _wrap_uncompressed(data: bytes) -> bytes:
     """Write what zlib writes of a block that it does not compress (RFC 1950, 1951): a tenth of the work."""
-    return STORED + LENGTH.pack(len(plain), 0xFFFF ^ len(plain)) + plain + SUM.pack(zlib.adler32(plain))
+    return (
+        ZLIB_STORED_HEADER
+        + ZLIB_BLOCK_LENGTHS.pack(len(data), 0xFFFF ^ len(data))
+        + data
+        + ZLIB_CHECKSUM.pack(zlib.adler32(data))
+    )
 
 
-def unpack_links(packed: bytes) -> Forward:
+def unpack_links(packed: bytes) -> OutgoingLinks:
     """The links of a page, as they were packed."""
-    return msgspec.msgpack.decode(zlib.decompress(packed), type=Forward) if packed else Forward([], [])
+    return msgspec.msgpack.decode(zlib.decompress(packed), type=OutgoingLinks) if packed else OutgoingLinks([], [])
 
 
-class Graph:
+class LinkGraph:
     """Collects back links; `flush` writes a segment."""
 
     def __init__(self, db: Connection) -> None:
         self.db = db
-        self.pairs = 0
-        self.pending = Shelves()
+        self.pending_count = 0
+        self.pending_backlinks = BacklinkBuckets()
 
-    def recover(self) -> None:
+    def restore_pending(self) -> None:
         """Gather again what a crash kept from being written: links of pages stored since the last segment."""
         row = self.db.execute("SELECT value FROM meta WHERE name = 'graph_until'").fetchone()
         until = int(row[0]) if row else 0
@@ -139,37 +151,37 @@ class Graph:
             for url, links in self.db.execute(
                 "SELECT url, links FROM pages WHERE visit > ? AND length(links) > 0", (until,)
             ):
-                self.add(url, unpack_links(links).targets)
+                self.add(url, unpack_links(links).target_ids)
 
-    def add(self, source: int, targets: Collection[int]) -> None:
+    def add(self, source_id: int, target_ids: Collection[int]) -> None:
         """One page links to these."""
-        self.pending.add(source, targets)
-        self.pairs += len(targets)
+        self.pending_backlinks.add(source_id, target_ids)
+        self.pending_count += len(target_ids)
 
     def flush(self) -> None:
         """Write what was gathered; call inside a transaction."""
-        if self.pending:
-            write(self.db, self.pending)
-            self.pending = Shelves()
-            self.pairs = 0
+        if self.pending_backlinks:
+            write_backlinks(self.db, self.pending_backlinks)
+            self.pending_backlinks = BacklinkBuckets()
+            self.pending_count = 0
         self.db.execute(
             "INSERT INTO meta SELECT 'graph_until', CAST(coalesce(max(id), 0) AS TEXT) FROM visits WHERE true"
             " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
         )
 
 
-def sources_of(db: Connection, url: int) -> list[int]:
+def load_source_ids(db: Connection, url_id: int) -> list[int]:
     """Ids of the pages that link to this one now; a page that dropped its link is left out."""
-    found = dict.fromkeys(read(db, url))
-    return [source for source in found if url in set(targets_of(db, source).targets)]
+    found = dict.fromkeys(read_backlinks(db, url_id))
+    return [source for source in found if url_id in set(load_outgoing_links(db, source).target_ids)]
 
 
-def count_sources(db: Connection, url: int) -> int:
+def count_sources(db: Connection, url_id: int) -> int:
     """How many pages ever linked to this one."""
-    return len(set(read(db, url)))
+    return len(set(read_backlinks(db, url_id)))
 
 
-def targets_of(db: Connection, url: int) -> Forward:
+def load_outgoing_links(db: Connection, url_id: int) -> OutgoingLinks:
     """The links of a stored page."""
-    row = db.execute("SELECT links FROM pages WHERE url = ?", (url,)).fetchone()
-    return unpack_links(row[0]) if row else Forward([], [])
+    row = db.execute("SELECT links FROM pages WHERE url = ?", (url_id,)).fetchone()
+    return unpack_links(row[0]) if row else OutgoingLinks([], [])

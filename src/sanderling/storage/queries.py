@@ -7,17 +7,17 @@ from msgspec import Struct
 
 from sanderling.db.connection import Connection
 from sanderling.errors import UsageError
-from sanderling.models import Reason, State
+from sanderling.models import Reason, UrlState
 from sanderling.storage.collection import Collection
-from sanderling.storage.page_history import CHANGES, LAST_CHANGE
-from sanderling.urls.normalize import normalise
-from sanderling.warc.reader import StoredRecord, read_record
-from sanderling.warc.records import Place
+from sanderling.storage.page_history import COUNT_CHANGES_SQL, LAST_CHANGE_SQL
+from sanderling.urls.normalize import normalize_url
+from sanderling.warc.records import RecordLocation
+from sanderling.warc.warc_reader import StoredRecord, read_record
 
-CHUNK = 400
+SQL_CHUNK_SIZE = 400
 
 
-class PageRow(Struct, frozen=True):
+class CatalogRow(Struct, frozen=True):
     """A page as `sanderling pages` shows it."""
 
     url: str
@@ -29,28 +29,28 @@ class PageRow(Struct, frozen=True):
     last_visit: float
     last_change: float
     digest: str
-    bytes: int
+    body_bytes: int
     language: str
     etag: str
     last_modified: str
     canonical: str
     location: str
-    links: int
-    visits: int
-    changes: int
+    link_count: int
+    visit_count: int
+    change_count: int
     duplicate_of: str
     source: str
-    via: str
-    id: int
-    lastmod: float  # as its sitemap or feed says; 0: it does not
-    changefreq: str
-    priority: float  # -1: it does not say
+    referrer: str
+    url_id: int
+    sitemap_lastmod: float  # as its sitemap or feed says; 0: it does not
+    sitemap_changefreq: str
+    sitemap_priority: float  # -1: it does not say
 
 
-PAGES = f"""
-    SELECT h.name || u.path, p.status, p.mime, p.title, u.depth, p.first_seen, p.last_visit, {LAST_CHANGE},
+SELECT_PAGES = f"""
+    SELECT h.name || u.path, p.status, p.mime, p.title, u.depth, p.first_seen, p.last_visit, {LAST_CHANGE_SQL},
            lower(hex(p.digest)), p.size, p.language, p.etag, p.last_modified, p.canonical, p.location, p.link_count,
-           p.visits, {CHANGES},
+           p.visits, {COUNT_CHANGES_SQL},
            coalesce((SELECT dh.name || du.path FROM urls AS du JOIN hosts AS dh ON dh.id = du.host
                      WHERE du.id = p.duplicate_of), ''),
            u.source,
@@ -62,15 +62,15 @@ PAGES = f"""
 """
 
 
-def pages(db: Connection, where: str = "", values: Sequence[object] = ()) -> Iterator[PageRow]:
+def load_pages(db: Connection, where: str = "", values: Sequence[object] = ()) -> Iterator[CatalogRow]:
     """Stored pages in the order they were found; `where` is SQL over p (pages), u (urls), h (hosts)."""
     for row in db.execute(
-        f"{PAGES} WHERE u.role = 'page' {'AND ' + where if where else ''} ORDER BY p.url", tuple(values)
+        f"{SELECT_PAGES} WHERE u.role = 'page' {'AND ' + where if where else ''} ORDER BY p.url", tuple(values)
     ):
-        yield PageRow(*row)
+        yield CatalogRow(*row)
 
 
-def notices(db: Connection) -> set[int]:
+def find_notice_pages(db: Connection) -> set[int]:
     """Pages that read like a notice in the place of a page: an outage, a login, a question whether one is human."""
     rows = db.execute("SELECT url FROM marks WHERE kind = 'pretence' AND value = ?", (b"outage",))
     return {url for (url,) in rows}
@@ -82,31 +82,31 @@ class SkippedRow(Struct, frozen=True):
     url: str
     state: str
     reason: str
-    note: str
+    detail: str
     depth: int
     source: str
-    via: str
+    referrer: str
     found_at: float
 
 
 # A host that did not answer for its robots.txt was not passed over: it failed.
-STATE = f"CASE u.reason WHEN '{Reason.ROBOTS_UNREACHABLE}' THEN '{State.FAILED}' ELSE u.state END"
+URL_STATE_SQL = f"CASE u.reason WHEN '{Reason.ROBOTS_UNREACHABLE}' THEN '{UrlState.FAILED}' ELSE u.state END"
 
 
-def skipped(db: Connection, where: str = "", values: Sequence[object] = ()) -> Iterator[SkippedRow]:
+def load_skipped_urls(db: Connection, where: str = "", values: Sequence[object] = ()) -> Iterator[SkippedRow]:
     """URLs that were met and are not stored."""
     sql = f"""
-        SELECT h.name || u.path, {STATE}, u.reason, u.note, u.depth, u.source,
+        SELECT h.name || u.path, {URL_STATE_SQL}, u.reason, u.note, u.depth, u.source,
                coalesce((SELECT vh.name || vu.path FROM urls AS vu JOIN hosts AS vh ON vh.id = vu.host
                          WHERE vu.id = u.via), ''), u.found_at
         FROM urls AS u JOIN hosts AS h ON h.id = u.host
-        WHERE u.state <> '{State.VISITED}' AND u.role = 'page' {"AND " + where if where else ""} ORDER BY u.id
+        WHERE u.state <> '{UrlState.VISITED}' AND u.role = 'page' {"AND " + where if where else ""} ORDER BY u.id
     """
     for row in db.execute(sql, tuple(values)):
         yield SkippedRow(*row)
 
 
-def url_id(db: Connection, url: str) -> int:
+def find_url_id(db: Connection, url: str) -> int:
     """The id of a known URL; 0 if it is not known."""
     slash = url.index("/", 8)
     row = db.execute(
@@ -116,68 +116,72 @@ def url_id(db: Connection, url: str) -> int:
     return int(row[0]) if row else 0
 
 
-def urls_of(db: Connection, ids: Sequence[int]) -> dict[int, str]:
+def load_urls(db: Connection, url_ids: Sequence[int]) -> dict[int, str]:
     """The URLs with these ids."""
-    return _by_id(db, "SELECT u.id, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE u.id", ids)
+    return _load_by_id(
+        db, "SELECT u.id, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE u.id", url_ids
+    )
 
 
-def titles_of(db: Connection, ids: Sequence[int]) -> dict[int, str]:
+def load_titles(db: Connection, url_ids: Sequence[int]) -> dict[int, str]:
     """The titles of these pages."""
-    return _by_id(db, "SELECT url, title FROM pages WHERE url", ids)
+    return _load_by_id(db, "SELECT url, title FROM pages WHERE url", url_ids)
 
 
-def originals_of(db: Connection, ids: Sequence[int]) -> dict[int, str]:
+def load_originals(db: Connection, url_ids: Sequence[int]) -> dict[int, str]:
     """The URLs of the pages that these are copies of: to the byte, or by their own word."""
-    named = _by_id(db, "SELECT url, canonical FROM pages WHERE canonical != '' AND url", ids)
-    same = _by_id(
+    named = _load_by_id(db, "SELECT url, canonical FROM pages WHERE canonical != '' AND url", url_ids)
+    same = _load_by_id(
         db,
         "SELECT p.url, h.name || u.path FROM pages AS p JOIN urls AS u ON u.id = p.duplicate_of"
         " JOIN hosts AS h ON h.id = u.host WHERE p.url",
-        ids,
+        url_ids,
     )
     return named | same
 
 
-def _by_id(db: Connection, sql: str, ids: Sequence[int]) -> dict[int, str]:
+def _load_by_id(db: Connection, sql: str, url_ids: Sequence[int]) -> dict[int, str]:
     out: dict[int, str] = {}
-    for start in range(0, len(ids), CHUNK):
-        part = list(ids[start : start + CHUNK])
+    for start in range(0, len(url_ids), SQL_CHUNK_SIZE):
+        part = list(url_ids[start : start + SQL_CHUNK_SIZE])
         out.update(db.execute(f"{sql} IN ({','.join('?' * len(part))})", part).fetchall())
     return out
 
 
-def known_url(collection: Collection, text: str) -> tuple[int, str]:
+def resolve_known_url(collection: Collection, text: str) -> tuple[int, str]:
     """The id and the key of a URL somebody typed; a bare name means https, or http where only that is known."""
     typed = [text] if "://" in text else [f"https://{text}", f"http://{text}"]
-    keys = [spelling.url for raw in typed if (spelling := normalise(raw)) is not None]
+    keys = [spelling.url for raw in typed if (spelling := normalize_url(raw)) is not None]
     if not keys:
         raise UsageError(f"{text!r} is no http or https URL")
     for key in keys:
-        if id_ := url_id(collection.db, key):
+        if id_ := find_url_id(collection.db, key):
             return id_, key
     raise UsageError(f"{keys[0]} is not in {collection.folder}; sanderling pages lists what is")
 
 
-STORED = """
+STORED_VISITS_SQL = """
     FROM visits AS v JOIN files AS f ON f.id = v.file
     WHERE v.url = ? AND v.length > 0 AND v.outcome IN ('fetched', 'redirect')
 """  # a 304 only says that the answer before it still holds: it need not name type and charset again
 
 
-def stored(collection: Collection, url: int, key: str, before: float | None = None) -> StoredRecord:
+def load_stored_record(
+    collection: Collection, url_id: int, url_key: str, max_time: float | None = None
+) -> StoredRecord:
     """The stored answer for a URL: the last one, or the last one not after a time."""
     row = collection.db.execute(
-        f"SELECT f.name, v.start, v.length {STORED} AND v.at <= ? ORDER BY v.at DESC, v.id DESC LIMIT 1",
-        (url, before if before is not None else 1e18),
+        f"SELECT f.name, v.start, v.length {STORED_VISITS_SQL} AND v.at <= ? ORDER BY v.at DESC, v.id DESC LIMIT 1",
+        (url_id, max_time if max_time is not None else 1e18),
     ).fetchone()
     if row is None:
-        raise UsageError(f"nothing is stored for {key}{_why_none(collection, url)}")
-    return read_record(collection.archive, Place(*row))
+        raise UsageError(f"nothing is stored for {url_key}{_explain_missing_record(collection, url_id)}")
+    return read_record(collection.archive_folder, RecordLocation(*row))
 
 
-def _why_none(collection: Collection, url: int) -> str:
-    (first,) = collection.db.execute(f"SELECT min(v.at) {STORED}", (url,)).fetchone()
+def _explain_missing_record(collection: Collection, url_id: int) -> str:
+    (first,) = collection.db.execute(f"SELECT min(v.at) {STORED_VISITS_SQL}", (url_id,)).fetchone()
     if first is not None:
         return f" at that time: it was first seen at {datetime.fromtimestamp(first, UTC):%Y-%m-%d %H:%M:%S} UTC"
-    state, reason = collection.db.execute("SELECT state, reason FROM urls WHERE id = ?", (url,)).fetchone()
+    state, reason = collection.db.execute("SELECT state, reason FROM urls WHERE id = ?", (url_id,)).fetchone()
     return f": it is {state}{f' ({reason})' if reason else ''}"

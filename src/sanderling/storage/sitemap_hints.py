@@ -2,31 +2,31 @@
 
 from collections.abc import Sequence
 
-from sanderling.db.connection import Connection, rows_of
-from sanderling.models import Hint, Url
+from sanderling.db.connection import Connection, select_by_ids
+from sanderling.models import SitemapHint, Url
 
-CHUNK = 400
+SQL_CHUNK_SIZE = 400
 
 
-class Hints:
+class SitemapHintStore:
     """Keeps the newest hint of each page."""
 
     def __init__(self, db: Connection) -> None:
         self.db = db
 
-    def of(self, urls: Sequence[int]) -> dict[int, Hint]:
+    def load_hints(self, url_ids: Sequence[int]) -> dict[int, SitemapHint]:
         """The hints of these pages."""
         asked = "SELECT url, lastmod, whole_day, changefreq, priority FROM hints WHERE url IN ({})"
         return {
-            url: Hint(Url(""), "", lastmod, bool(whole_day), changefreq, priority)
-            for url, lastmod, whole_day, changefreq, priority in rows_of(self.db, asked, urls)
+            url: SitemapHint(Url(""), "", lastmod, bool(whole_day), changefreq, priority)
+            for url, lastmod, whole_day, changefreq, priority in select_by_ids(self.db, asked, url_ids)
         }
 
-    def newer(self, urls: Sequence[int]) -> dict[int, float]:
+    def find_newer(self, url_ids: Sequence[int]) -> dict[int, float]:
         """Those of these pages that are dated later than our last visit, and when; a whole day counts to its end."""
         found: dict[int, float] = {}
-        for start in range(0, len(urls), CHUNK):
-            part = list(urls[start : start + CHUNK])
+        for start in range(0, len(url_ids), SQL_CHUNK_SIZE):
+            part = list(url_ids[start : start + SQL_CHUNK_SIZE])
             rows = self.db.execute(
                 "SELECT t.url, t.lastmod + t.whole_day * 86400 FROM hints AS t JOIN pages AS p ON p.url = t.url"
                 " WHERE t.lastmod + t.whole_day * 86400 > p.last_visit AND t.lastmod > p.last_change - 86400"
@@ -36,7 +36,7 @@ class Hints:
             found.update(rows.fetchall())
         return found
 
-    def keep(self, source: int, hints: Sequence[tuple[int, Hint]], at: float) -> list[int]:
+    def replace_hints(self, sitemap_id: int, hints: Sequence[tuple[int, SitemapHint]], read_at: float) -> list[int]:
         """A sitemap was read in full at this time: keep what it says, drop what it no longer says, name those pages."""
         self.db.executemany(
             "INSERT INTO hints (url, map, lastmod, whole_day, changefreq, priority, seen_at)"
@@ -44,7 +44,7 @@ class Hints:
             " ON CONFLICT (url) DO UPDATE SET map = excluded.map, lastmod = excluded.lastmod,"
             " whole_day = excluded.whole_day, changefreq = excluded.changefreq, priority = excluded.priority,"
             " seen_at = excluded.seen_at",
-            [(url, source, h.lastmod, h.whole_day, h.changefreq, h.priority, at) for url, h in hints],
+            [(url, sitemap_id, h.lastmod, h.is_date_only, h.changefreq, h.priority, read_at) for url, h in hints],
         )
-        rows = self.db.execute("DELETE FROM hints WHERE map = ? AND seen_at < ? RETURNING url", (source, at))
+        rows = self.db.execute("DELETE FROM hints WHERE map = ? AND seen_at < ? RETURNING url", (sitemap_id, read_at))
         return [url for (url,) in rows.fetchall()]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from sanderling.fingerprint.structure import is_block
+from sanderling.fingerprint.structure import is_block_feature
 from sanderling.templates.bitsets import entropy, mutual
 
 FORETELLS = 0.5  # share of a token's information that two structural features give
@@ -31,7 +31,7 @@ class Markers:
         ordered = sorted(had.items(), key=lambda item: item[0].bit_count())
         self.extents = [extent for extent, _ in ordered]
         self.sizes = [extent.bit_count() for extent in self.extents]
-        self.blocks = [any(is_block(feature) for feature in features) for _, features in ordered]
+        self.blocks = [any(is_block_feature(feature) for feature in features) for _, features in ordered]
 
     def foretold(self, token: str, extent: int, chance: float) -> Split | None:
         """Measure the best marker of a token; None if none is good enough."""

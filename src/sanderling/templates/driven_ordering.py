@@ -7,14 +7,14 @@ pages we know already, teach the navigator (`organise.navigation`); what waits i
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from sanderling.fingerprint.structure import features
-from sanderling.frontier.ordering.protocol import Finding, Lesson, Ordering
-from sanderling.models import Brief, Url
+from sanderling.fingerprint.structure import decode_features
+from sanderling.frontier.ordering.protocol import CrawledPage, FoundUrl, Ordering
+from sanderling.models import TemplateFilter, Url
 from sanderling.templates.classifier import EARLY, Recogniser
 from sanderling.templates.link_model import CALLED, LinkSeen, Navigator
-from sanderling.templates.link_outcomes import REMEMBERED, Arrival, Leads
-from sanderling.templates.template_views import Look
-from sanderling.templates.url_guess import list_beside
+from sanderling.templates.link_outcomes import REMEMBERED, Arrival, LinkOutcomes
+from sanderling.templates.template_views import PageView
+from sanderling.templates.url_guess import guess_list_url
 
 RANKS = 10.0  # between a sure match and a link without hope
 LEVEL, LEVELS = 0.2, 5  # ranks that a link loses for each step from the start, and steps that count
@@ -47,7 +47,7 @@ class Driven(Ordering):
         self.matches: dict[str, float] = {}
         self.fresh: list[Arrival] = []
         self.urls: dict[int, str] = {}
-        self.leads = Leads(navigator, [look.url for look in recogniser.samples])
+        self.leads = LinkOutcomes(navigator, [look.url for look in recogniser.samples])
         self.ranks: dict[str, float] = {}
         self.lists: dict[str, None] = {}  # that were asked for because they may be called like the kind of the samples
         self.turn = 0
@@ -55,15 +55,15 @@ class Driven(Ordering):
         self.led: Counter[str] = Counter()  # wanted pages that each page led to
         self.called: set[int] = set()  # of them, those that are on their way home
         self.judged = self.recogniser.lesson
-        self.written: tuple[int, Brief] | None = None  # the brief, and how many pages were known
+        self.written: tuple[int, TemplateFilter] | None = None  # the brief, and how many pages were known
         self.let_wait: Waiting = lambda _urls: {}  # how URLs that no page has shown get an id and wait, at rank RANKS
 
-    def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
+    def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:
         """The places of new URLs; smaller is sooner."""
-        return [self._rank(finding) for finding in findings]
+        return [self._rank(finding) for finding in found_urls]
 
-    def _rank(self, finding: Finding) -> float:
-        link = LinkSeen(finding.url, source=self.urls.get(finding.page, ""))
+    def _rank(self, finding: FoundUrl) -> float:
+        link = LinkSeen(finding.url, source=self.urls.get(finding.source_id, ""))
         rank = RANKS * (1 - self.navigator.score(link))
         if len(self.ranks) < REMEMBERED:
             self.ranks[finding.url] = rank
@@ -77,20 +77,24 @@ class Driven(Ordering):
         rank = self.ranks[url] = RANKS * (1 - self.navigator.score(link))
         return rank
 
-    def learn(self, lesson: Lesson) -> None:
+    def learn(self, crawled_page: CrawledPage) -> None:
         """Note a page; it is looked at when the gains are asked for."""
-        links = [(id_, LinkSeen(link.url, link.anchor, lesson.url, link.place)) for id_, link in lesson.links]
-        self.note(Arrival(lesson.page, lesson.url, lesson.title, lesson.structure, links))
-        self.called.discard(lesson.page)
-        if lesson.kept:
-            self.kept.add(lesson.page)
+        links = [
+            (id_, LinkSeen(link.url, link.anchor, crawled_page.url, link.tag_path)) for id_, link in crawled_page.links
+        ]
+        self.note(
+            Arrival(crawled_page.id, crawled_page.url, crawled_page.title, crawled_page.structure_fingerprint, links)
+        )
+        self.called.discard(crawled_page.id)
+        if crawled_page.is_parked:
+            self.kept.add(crawled_page.id)
 
     def note(self, page: Arrival) -> None:
         """Put a page beside the others that came since the gains were asked for."""
         self.fresh.append(page)
         self.urls[page.id] = page.url
 
-    def gains(self) -> Mapping[int, float]:
+    def pop_rank_gains(self) -> Mapping[int, float]:
         """By how much waiting URLs moved forward since the last time this was asked."""
         fresh, self.fresh = self.fresh, []
         for page in fresh:
@@ -105,7 +109,7 @@ class Driven(Ordering):
     def _lists(self) -> list[str]:
         """Where lists may be that are called like the kind of the samples; they are worth a visit, linked to or not."""
         words = self.recogniser.called.words()
-        places = [list_beside(look.url, word) for look in self.recogniser.samples for word in words]
+        places = [guess_list_url(look.url, word) for look in self.recogniser.samples for word in words]
         new = [url for url in dict.fromkeys(places) if url not in self.lists][: LISTS - len(self.lists)]
         self.lists |= dict.fromkeys(new)
         self.navigator.hoped |= dict.fromkeys(new, CALLED)
@@ -150,20 +154,23 @@ class Driven(Ordering):
                 if look.id in self.kept and self.recogniser.wants(look):
                     self.matches[look.url] = self.recogniser.likeness(look)
 
-    def brief(self) -> Brief:
+    def build_template_filter(self) -> TemplateFilter:
         """What specialised migrants are to look for, as far as it is known now."""
         known = self.recogniser
         if self.written is None or len(known.looks) >= AGAIN * self.written[0]:
             structures = tuple(look.features for look in known.samples)
             weights = {feature: known.weight(feature) for feature in known.liked.keys() | known.common.keys()}
-            self.written = len(known.looks), Brief(structures, dict(_heaviest(weights)), known.weight(NONE), EARLY)
+            self.written = (
+                len(known.looks),
+                TemplateFilter(structures, dict(_heaviest(weights)), known.weight(NONE), EARLY),
+            )
         return self.written[1]
 
     def _recognise(self, page: Arrival) -> float:
         """How surely a page is wanted; one that is wanted is kept."""
         if not page.signature:
             return 0.0
-        look = Look(page.id, page.url, page.title, features(page.signature))
+        look = PageView(page.id, page.url, page.title, decode_features(page.signature))
         if self.recogniser.show(look):
             self.matches[page.url] = self.recogniser.likeness(look)
         self.navigator.heed(self.recogniser.called.words())

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from sanderling.fingerprint.structure import NUMBERED
+from sanderling.fingerprint.structure import NUMBER_SUFFIX
 from sanderling.html.parser import Document, Element
 
 MOST_FIELDS = 40
@@ -65,7 +65,7 @@ def induce(documents: Sequence[Document]) -> list[Field]:
     ]
 
 
-def read(document: Document, fields: Sequence[Field]) -> list[str]:
+def read_fields(document: Document, fields: Sequence[Field]) -> list[str]:
     """Read one row; a field that the page does not have is empty."""
     return [_value(document, field) for field in fields]
 
@@ -131,7 +131,7 @@ def _slot(element: Element) -> Slot | None:
 def _class(element: Element) -> str:
     """The first class of an element that is a plain name and no number."""
     for word in (element.attr("class") or "").split():
-        if NUMBERED.sub("", word) == word and re.fullmatch(r"[A-Za-z_][\w-]*", word):
+        if NUMBER_SUFFIX.sub("", word) == word and re.fullmatch(r"[A-Za-z_][\w-]*", word):
             return word
     return ""
 

@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from sanderling.fingerprint.structure import is_block
-from sanderling.templates.merge import join
+from sanderling.fingerprint.structure import is_block_feature
+from sanderling.templates.merge import merge_parts
 from sanderling.templates.outliers import set_apart
-from sanderling.templates.page_sets import Sets, gather, profile
-from sanderling.templates.split import Fork, divide
-from sanderling.templates.subsites import folder_of, partition
-from sanderling.templates.template_views import Look
+from sanderling.templates.page_sets import PageSets, build_page_sets, profile
+from sanderling.templates.split import DecisionNode, divide
+from sanderling.templates.subsites import get_top_folder, partition
+from sanderling.templates.template_views import PageView
 from sanderling.templates.titles import Titles
-from sanderling.urls.tokens import common_depth, tokens
+from sanderling.urls.tokens import count_common_folders, tokenize_page
 
 LEARN_FROM = 20_000  # pages; more teach nothing new
 CORE = 0.9  # share of a template's pages that have a feature of its core
@@ -36,21 +36,21 @@ class Template(Struct, frozen=True):
     strict: bool  # pages without anything of the core are strays
 
 
-class Rules(Struct, frozen=True):
+class SiteTemplates(Struct, frozen=True):
     """How to tell the templates of one site apart."""
 
     skip: int
-    tree: Fork | int
+    tree: DecisionNode | int
     leaves: tuple[int, ...]  # template of each leaf
     templates: tuple[Template, ...]
     titles: Titles = Titles()
     named: int = 0  # so many leaves, the first, are kinds that titles name: what is called so is no stray
 
-    def place(self, look: Look) -> tuple[int, bool]:
+    def place(self, look: PageView) -> tuple[int, bool]:
         """Number of a page's template, and whether it is a stray of it."""
-        said = {*tokens(look.url, look.title, self.skip), self.titles.kind(look.title)}
+        said = {*tokenize_page(look.url, look.title, self.skip), self.titles.kind(look.title)}
         node = self.tree
-        while isinstance(node, Fork):
+        while isinstance(node, DecisionNode):
             node = node.yes if node.token in said else node.no
         number = self.leaves[node]
         template = self.templates[number]
@@ -68,16 +68,16 @@ class Model(Struct, frozen=True):
     pages: int  # known when it was learned
     skip: int
     folders: dict[str, int]  # which site each top directory belongs to
-    sites: tuple[Rules, ...]
+    sites: tuple[SiteTemplates, ...]
 
     @property
     def count(self) -> int:
         """How many templates there are."""
         return sum(len(rules.templates) for rules in self.sites)
 
-    def place(self, look: Look) -> int:
+    def place(self, look: PageView) -> int:
         """Number of a page's template; the strays of template n are number n plus the count of templates."""
-        site = self.folders.get(folder_of(look.url, self.skip), 0)
+        site = self.folders.get(get_top_folder(look.url, self.skip), 0)
         number, stray = self.sites[site].place(look)
         number += sum(len(rules.templates) for rules in self.sites[:site])
         return number + self.count if stray else number
@@ -86,41 +86,41 @@ class Model(Struct, frozen=True):
 def is_less(features: frozenset[int], usual: frozenset[int]) -> bool:
     """A page has only less on it: where a section is missing, its two neighbours become neighbours of each other."""
     unusual = features - usual
-    return len(unusual) <= GAPS and not any(map(is_block, unusual))
+    return len(unusual) <= GAPS and not any(map(is_block_feature, unusual))
 
 
 def adopt(features: frozenset[int], templates: Sequence[Template]) -> int | None:
     """Find the template whose core this page has; None if there is none."""
     best, home = ADOPT, None
     for number, template in enumerate(templates):
-        if len(template.core) >= 2 and any(is_block(feature) for feature in template.core):
+        if len(template.core) >= 2 and any(is_block_feature(feature) for feature in template.core):
             share = len(template.core & features) / len(template.core)
             if share > best:
                 best, home = share, number
     return home
 
 
-def learn(looks: Sequence[Look]) -> Model:
+def learn_host_templates(looks: Sequence[PageView]) -> Model:
     """Learn the templates of one host."""
     step = -(-len(looks) // LEARN_FROM)
     taught = sorted(looks, key=lambda look: look.url)[:: step or 1]
-    skip = common_depth(look.url for look in taught)
+    skip = count_common_folders(look.url for look in taught)
     folders = partition(taught, skip)
-    parts: list[list[Look]] = [[] for _ in range(1 + max(folders.values(), default=0))]
+    parts: list[list[PageView]] = [[] for _ in range(1 + max(folders.values(), default=0))]
     for look in taught:
-        parts[folders[folder_of(look.url, skip)]].append(look)
-    return Model(len(looks), skip, folders, tuple(learn_site(part) for part in parts))
+        parts[folders[get_top_folder(look.url, skip)]].append(look)
+    return Model(len(looks), skip, folders, tuple(learn_site_templates(part) for part in parts))
 
 
-def learn_site(looks: Sequence[Look]) -> Rules:
+def learn_site_templates(looks: Sequence[PageView]) -> SiteTemplates:
     """Learn the templates of one site."""
-    sets = gather(looks)
+    sets = build_page_sets(looks)
     tree, parts = divide(sets)
-    groups = join(parts, sets)
+    groups = merge_parts(parts, sets)
     leaves = [next((n for n, group in enumerate(groups) if part & group), 0) for part in parts]
     for apart in set_apart(groups, sets, looks):
         for name in apart.names:
-            tree = Fork(name, len(leaves), tree)
+            tree = DecisionNode(name, len(leaves), tree)
         leaves.append(len(groups))
         groups = [*(group & ~apart.pages for group in groups), apart.pages]
     profiles = [profile(sets, group) for group in groups]
@@ -129,10 +129,12 @@ def learn_site(looks: Sequence[Look]) -> Rules:
         for number, group in enumerate(groups)
     )
     templates = templates or (Template(frozenset(), frozenset(), False),)
-    return Rules(sets.skip, tree, tuple(leaves), templates, sets.titles, sets.believed)
+    return SiteTemplates(sets.skip, tree, tuple(leaves), templates, sets.titles, sets.believed)
 
 
-def _template(sets: Sets, pages: int, shares: Mapping[int, float], others: Sequence[Mapping[int, float]]) -> Template:
+def _template(
+    sets: PageSets, pages: int, shares: Mapping[int, float], others: Sequence[Mapping[int, float]]
+) -> Template:
     core = frozenset(
         feature
         for feature, share in shares.items()

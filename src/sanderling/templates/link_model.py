@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from sanderling.templates.logistic import NOTHING, Belief
-from sanderling.urls.tokens import WORD, path_of, url_tokens
+from sanderling.urls.tokens import WORD, split_path, tokenize_url
 
 MAX_WORDS = 6  # of an anchor
 SAMPLE_WEIGHT = 3.0  # pages that one sample counts for
@@ -44,7 +44,7 @@ class LinkSeen(Struct, frozen=True):
     place: str = ""
 
 
-class Said(Struct, frozen=True):
+class LinkTokens(Struct, frozen=True):
     """What a link says before it is followed: everything, what its URL says, and the kinds it is of."""
 
     tokens: tuple[str, ...]
@@ -53,22 +53,22 @@ class Said(Struct, frozen=True):
 
 
 @lru_cache(maxsize=REMEMBERED)
-def read_link(link: LinkSeen, skip: int = 0) -> Said:
+def tokenize_link(link: LinkSeen, skip: int = 0) -> LinkTokens:
     """Read a link; `skip` directories are common to the whole site and say nothing."""
-    url = [*url_tokens(link.url, skip), *name_words(path_of(link.url)[1])]
+    url = [*tokenize_url(link.url, skip), *name_words(split_path(link.url)[1])]
     kinds = kinds_of(link, skip)
     said = [token for token in url if not token.startswith("within:")]  # they repeat themselves
-    said += [*nearby(path_of(link.url)[1]), *kinds]
+    said += [*nearby(split_path(link.url)[1]), *kinds]
     words = dict.fromkeys(word.lower() for word in WORD.findall(link.anchor[:200]))
     said += [f"anchor:{word}" for word in list(words)[:MAX_WORDS]]
     if link.source:
-        source = url_tokens(link.source, skip)
+        source = tokenize_url(link.source, skip)
         said += [f"from-{token}" for token in source if token.startswith(("name", "ends", "depth"))]
-    url += stems([*words, *WORDS.findall(path_of(link.url)[1].rpartition(".")[0])])
-    return Said(tuple(dict.fromkeys(said)), tuple(dict.fromkeys(url)), tuple(kinds))
+    url += stem_link_words([*words, *WORDS.findall(split_path(link.url)[1].rpartition(".")[0])])
+    return LinkTokens(tuple(dict.fromkeys(said)), tuple(dict.fromkeys(url)), tuple(kinds))
 
 
-def stems(words: Iterable[str]) -> list[str]:
+def stem_link_words(words: Iterable[str]) -> list[str]:
     """What words have in common as a list and as its entries write them: `Classes` and `Class`, `Types` and `Type`."""
     return [f"says:{INFLECTION.sub('', word.lower())}" for word in words if len(word) > 2]
 
@@ -87,7 +87,7 @@ def name_words(name: str) -> list[str]:
 
 def kinds_of(link: LinkSeen, skip: int = 0) -> list[str]:
     """Name the kinds a link is of: the form of its URL, its place, its list; links of one kind lead to one kind."""
-    folders, name, _ = path_of(link.url)
+    folders, name, _ = split_path(link.url)
     form = re.sub(r"[0-9]+", "#", re.sub(r"[A-Za-z]{2,}", "w", name))
     found = [f"form:{len(folders[skip:])}/{form}"]
     if link.place:
@@ -101,7 +101,7 @@ def kinds_of(link: LinkSeen, skip: int = 0) -> list[str]:
 def parents_of(url: str) -> list[str]:
     """The directories above a page, the nearest first; the last is the home page of the site."""
     parts = urlsplit(url)
-    folders = path_of(url)[0]
+    folders = split_path(url)[0]
     above = ["/".join(["", *folders[:depth], ""]) for depth in range(len(folders), -1, -1)]
     above = [*above[: PARENTS - 1], above[-1]] if len(above) > PARENTS else above
     return [found for path in above if (found := f"{parts.scheme}://{parts.netloc}{path}") != url]
@@ -114,7 +114,7 @@ class Navigator:
         self.skip = skip
         self.wanted, self.leads = Belief(START), Belief(START)
         self.tried: Counter[str] = Counter()  # links followed of each kind
-        self.near = dict.fromkeys((token for url in samples for token in read_link(LinkSeen(url), skip).url), 1.0)
+        self.near = dict.fromkeys((token for url in samples for token in tokenize_link(LinkSeen(url), skip).url), 1.0)
         self.shown = dict.fromkeys(self.near, 0)  # links whose URLs say the same
         self.links = 0
         self.heeded: set[str] = set()  # what links say that may lead to a list of wanted pages
@@ -124,15 +124,15 @@ class Navigator:
 
     def learn(self, link: LinkSeen, wanted: float, weight: float = 1.0) -> None:
         """Take in how surely a link leads to a wanted page."""
-        self.wanted.learn(read_link(link, self.skip).tokens, wanted, weight)
+        self.wanted.learn(tokenize_link(link, self.skip).tokens, wanted, weight)
 
     def follow(self, link: LinkSeen, brought: float, weight: float = 1.0) -> None:
         """Take in how many wanted pages the page behind a link leads to: one makes half of the two fetches good."""
-        self.leads.learn(read_link(link, self.skip).tokens, brought / (brought + 1), weight)
+        self.leads.learn(tokenize_link(link, self.skip).tokens, brought / (brought + 1), weight)
 
     def heed(self, words: Iterable[str]) -> None:
         """Links that say one of these words are near to the samples: a list is often called like what is on it."""
-        for token in stems(words):
+        for token in stem_link_words(words):
             if token not in self.shown:
                 self.shown[token] = 0
                 self.heeded.add(token)
@@ -140,23 +140,23 @@ class Navigator:
 
     def note_tried(self, link: LinkSeen) -> None:
         """A link was followed."""
-        self.tried.update(read_link(link, self.skip).kinds)
+        self.tried.update(tokenize_link(link, self.skip).kinds)
 
     def note_shown(self, links: Sequence[LinkSeen]) -> None:
         """Take in new links: what few of them say, and a sample too, tells more of how near they are."""
         self.links += len(links)
         for link in links:
-            for token in self.near.keys() & read_link(link, self.skip).url:
+            for token in self.near.keys() & tokenize_link(link, self.skip).url:
                 self.shown[token] += 1
         self.near = {token: log((self.links + 2) / (count + 1)) for token, count in self.shown.items()}
 
     def chance(self, link: LinkSeen) -> float:
         """How likely a link leads to a wanted page."""
-        return self.wanted.chance(read_link(link, self.skip).tokens)
+        return self.wanted.chance(tokenize_link(link, self.skip).tokens)
 
     def novelty(self, link: LinkSeen) -> float:
         """What a link is worth because few of its kinds were tried; links near the samples more."""
-        said = read_link(link, self.skip)
+        said = tokenize_link(link, self.skip)
         new = sum(1 / (1 + self.tried[kind]) for kind in said.kinds) / len(said.kinds)
         near = sum(map(self.near.get, said.url, NOTHING)) / sum(self.near.values())
         worth = EXPLORE * new * (0.5 + near)
@@ -166,6 +166,6 @@ class Navigator:
 
     def score(self, link: LinkSeen) -> float:
         """What following a link promises, in [0, 1]."""
-        tokens = read_link(link, self.skip).tokens
+        tokens = tokenize_link(link, self.skip).tokens
         harvest = 1 - (1 - self.wanted.chance(tokens)) * (1 - self.leads.chance(tokens))
         return max(harvest, self.novelty(link))

@@ -35,7 +35,7 @@ class Arrival(Struct, frozen=True):
     links: Sequence[tuple[int, LinkSeen]] = ()
 
 
-class Leads:
+class LinkOutcomes:
     """Tells the navigator what came of the links it was asked about."""
 
     def __init__(self, navigator: Navigator, samples: Iterable[str]) -> None:

@@ -21,7 +21,7 @@ def _multipliers() -> Sequence[tuple[int, int]]:
 MULTIPLIERS = _multipliers()
 
 
-def keys(features: frozenset[int]) -> list[int]:
+def compute_band_keys(features: frozenset[int]) -> list[int]:
     """One key per band; none for a page without blocks."""
     if not features:
         return []

@@ -12,13 +12,13 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from math import log
 
-from sanderling.fingerprint.structure import is_block, likeness
+from sanderling.fingerprint.structure import compute_feature_similarity, is_block_feature
 from sanderling.templates.bitsets import entropy, members, union
-from sanderling.templates.file_names import are_kin
+from sanderling.templates.file_names import are_same_kind
 from sanderling.templates.file_series import series
-from sanderling.templates.template_views import Look
+from sanderling.templates.template_views import PageView
 from sanderling.templates.titles import ENDS, LEAST, Titles
-from sanderling.urls.tokens import MAX_TEXT, url_tokens
+from sanderling.urls.tokens import MAX_TEXT_LENGTH, tokenize_url
 
 FEWEST, MOST = 3, 64  # kinds: fewer are not worth naming, more are not kinds
 SMALL = 500  # pages; more than that tell by themselves which names are kinds
@@ -34,7 +34,7 @@ BEGINS = "begins:"
 NUMBER = re.compile(r"[0-9]+")
 
 
-def named_kinds(looks: Sequence[Look], skip: int, said: Titles, had: Mapping[int, int]) -> dict[str, int]:
+def named_kinds(looks: Sequence[PageView], skip: int, said: Titles, had: Mapping[int, int]) -> dict[str, int]:
     """The names of kinds and the pages of each, as sets; none if names tell too little."""
     best, found = 0.0, dict[str, int]()
     asked = ((TITLES_COVER, TITLES_EXPLAIN), (FILES_COVER, FILES_EXPLAIN))
@@ -54,19 +54,19 @@ def _is_word(name: str) -> bool:
     return name.startswith(ENDS) and " " not in name
 
 
-def _are_numbered(pages: int, looks: Sequence[Look]) -> bool:
+def _are_numbered(pages: int, looks: Sequence[PageView]) -> bool:
     """The titles of pages have different numbers."""
-    return len({tuple(NUMBER.findall(looks[at].title[:MAX_TEXT])) for at in members(pages)}) > 1
+    return len({tuple(NUMBER.findall(looks[at].title[:MAX_TEXT_LENGTH])) for at in members(pages)}) > 1
 
 
-def _places(looks: Sequence[Look], skip: int, said: Titles) -> Sequence[Mapping[str, int]]:
+def _places(looks: Sequence[PageView], skip: int, said: Titles) -> Sequence[Mapping[str, int]]:
     """What stands in each place that may name a kind, and on which pages."""
     titles: defaultdict[str, int] = defaultdict(int)
     names: defaultdict[str, int] = defaultdict(int)
     for position, look in enumerate(looks):
         if kind := said.kind(look.title):
             titles[kind] |= 1 << position
-        for token in url_tokens(look.url, skip):
+        for token in tokenize_url(look.url, skip):
             if token.startswith(BEGINS):
                 names[token] |= 1 << position
     return titles, names
@@ -76,7 +76,9 @@ def _related(place: Mapping[str, int], said: Titles, urls: Sequence[str]) -> dic
     """Names of few pages that end in a word kinds are called by ("Union Reference" beside "Class Reference"), or that
     all pages of a series have as their title."""
     lists = _lists(place, said, urls)
-    found = [(name, pages) for name, pages in place.items() if words_of(name)[-1] in said.telling or name in lists]
+    found = [
+        (name, pages) for name, pages in place.items() if split_kind_name(name)[-1] in said.telling or name in lists
+    ]
     return dict(sorted(found, key=lambda item: (-item[1].bit_count(), item[0]))[:RELATED])
 
 
@@ -85,13 +87,13 @@ def _lists(place: Mapping[str, int], said: Titles, urls: Sequence[str]) -> froze
     return series({name: pages for name, pages in place.items() if name.removeprefix(ENDS) in said.repeated}, urls)
 
 
-def _are_alike(pages: int, looks: Sequence[Look]) -> bool:
+def _are_alike(pages: int, looks: Sequence[PageView]) -> bool:
     """Pages have half of what they are built of in common with the first of them."""
     first, *others = (looks[at].features for at in members(pages))
-    return all(likeness(first, other) >= HALF for other in others)
+    return all(compute_feature_similarity(first, other) >= HALF for other in others)
 
 
-def called(looks: Sequence[Look], said: Titles) -> dict[str, int]:
+def called(looks: Sequence[PageView], said: Titles) -> dict[str, int]:
     """Names of kinds on a small site, where little foretells anything: most names must be borne by kin. Where more
     are found than are kinds, single pages name none."""
     place = _places(looks, 0, said)[0] if len(looks) <= SMALL else {}
@@ -99,19 +101,21 @@ def called(looks: Sequence[Look], said: Titles) -> dict[str, int]:
     asked = {name: pages for name, pages in place.items() if pages.bit_count() > 1}
     if len(asked) > MOST:
         return {}
-    kin = {name for name, pages in asked.items() if are_kin(members(pages), looks)}
+    kin = {name for name, pages in asked.items() if are_same_kind(members(pages), looks)}
     if not kin or len(kin) < KIN * len(asked):
         return {}
-    last = Counter(words_of(name)[-1] for name in place if " " in name)
-    proven = {words_of(name)[-1] for name in kin if last[words_of(name)[-1]] > 1}
+    last = Counter(split_kind_name(name)[-1] for name in place if " " in name)
+    proven = {split_kind_name(name)[-1] for name in kin if last[split_kind_name(name)[-1]] > 1}
     lists = {name for name in _lists(place, said, [look.url for look in looks]) if _are_alike(place[name], looks)}
     found = {
-        name: pages for name, pages in place.items() if name in kin or name in lists or words_of(name)[-1] in proven
+        name: pages
+        for name, pages in place.items()
+        if name in kin or name in lists or split_kind_name(name)[-1] in proven
     }
     return found if len(found) <= MOST else {name: pages for name, pages in found.items() if name in asked}
 
 
-def words_of(name: str) -> list[str]:
+def split_kind_name(name: str) -> list[str]:
     """The words of a kind's name."""
     return name.removeprefix(ENDS).split()
 
@@ -124,7 +128,7 @@ def explained(parts: Sequence[int], had: Mapping[int, int], count: int) -> float
     given = whole = 0.0
     for block, having in had.items():
         share = having.bit_count() / count
-        if is_block(block) and RARE <= share <= 1 - RARE:
+        if is_block_feature(block) and RARE <= share <= 1 - RARE:
             bits = count * entropy(share)
             left = sum(size * entropy((part & having).bit_count() / size) for part, size in sized)
             given += max(0.0, bits - left - cost)

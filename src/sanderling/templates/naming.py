@@ -5,8 +5,8 @@ from math import log
 
 from msgspec import Struct
 
-from sanderling.templates.template_views import Look
-from sanderling.urls.tokens import path_of
+from sanderling.templates.template_views import PageView
+from sanderling.urls.tokens import split_path
 
 
 class Named(Struct, frozen=True):
@@ -19,7 +19,7 @@ class Named(Struct, frozen=True):
     example: str
 
 
-def name(number: int, looks: Sequence[Look], known: int) -> Named:
+def name(number: int, looks: Sequence[PageView], known: int) -> Named:
     """Describe a template by what its pages share."""
     ordered = sorted(looks, key=lambda look: (len(look.url), look.url))
     return Named(
@@ -33,7 +33,7 @@ def name(number: int, looks: Sequence[Look], known: int) -> Named:
 
 def pattern(urls: Iterable[str]) -> str:
     """Write the paths of these URLs as one: `*` where a name varies, `**` where the depth does."""
-    paths = [path_of(url) for url in urls]
+    paths = [split_path(url) for url in urls]
     if not paths:
         return ""
     names = [name for _, name, _ in paths]

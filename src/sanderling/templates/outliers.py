@@ -11,12 +11,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
-from sanderling.fingerprint.structure import likeness
+from sanderling.fingerprint.structure import compute_feature_similarity
 from sanderling.templates.bitsets import members, union
-from sanderling.templates.file_names import MOST, NAME, stem
-from sanderling.templates.page_sets import Sets, profile
-from sanderling.templates.template_views import Look
-from sanderling.urls.tokens import path_of
+from sanderling.templates.file_names import MOST, NAME, get_file_stem
+from sanderling.templates.page_sets import PageSets, profile
+from sanderling.templates.template_views import PageView
+from sanderling.urls.tokens import split_path
 
 ENOUGH = 12  # pages of a template that is looked into
 UNUSUAL = 0.2  # share of a template's pages whose files are called after an odd fashion
@@ -34,7 +34,7 @@ class Apart(Struct, frozen=True):
     pages: int
 
 
-def set_apart(groups: Sequence[int], sets: Sets, looks: Sequence[Look]) -> list[Apart]:
+def set_apart(groups: Sequence[int], sets: PageSets, looks: Sequence[PageView]) -> list[Apart]:
     """The templates of pages that are odd wherever a file is called like them; none where too many are to be odd."""
     if sets.believed:  # what titles do not name are the other pages of such a site
         return []
@@ -48,13 +48,13 @@ def set_apart(groups: Sequence[int], sets: Sets, looks: Sequence[Look]) -> list[
     ]
 
 
-def odd_names(groups: Sequence[int], sets: Sets, looks: Sequence[Look]) -> dict[str, set[int]]:
+def odd_names(groups: Sequence[int], sets: PageSets, looks: Sequence[PageView]) -> dict[str, set[int]]:
     """Names of files that are odd wherever they are, and the pages of each."""
     named = union(sets.kinds.values())
     odd = {page for group in groups if not group & named for page in odd_pages(group, sets, looks)}
     called: defaultdict[str, set[int]] = defaultdict(set)
     for page, look in enumerate(looks if odd else ()):
-        called[stem(look.url)].add(page)
+        called[get_file_stem(look.url)].add(page)
     return {name: pages for name, pages in called.items() if pages <= odd}
 
 
@@ -62,7 +62,7 @@ def together(built: Mapping[str, frozenset[int]]) -> list[list[str]]:
     """Names whose pages are built alike; each is compared with the first of those before it."""
     found: list[list[str]] = []
     for name, features in built.items():
-        home = next((names for names in found if likeness(features, built[names[0]]) >= ALIKE), None)
+        home = next((names for names in found if compute_feature_similarity(features, built[names[0]]) >= ALIKE), None)
         if home is None:
             found.append([name])
         else:
@@ -70,7 +70,7 @@ def together(built: Mapping[str, frozenset[int]]) -> list[list[str]]:
     return found
 
 
-def odd_pages(group: int, sets: Sets, looks: Sequence[Look]) -> list[int]:
+def odd_pages(group: int, sets: PageSets, looks: Sequence[PageView]) -> list[int]:
     """Pages of a template that are none of it, by two views."""
     if group.bit_count() < ENOUGH:
         return []
@@ -84,11 +84,11 @@ def odd_pages(group: int, sets: Sets, looks: Sequence[Look]) -> list[int]:
 
 def fashion(url: str) -> tuple[int, str, bool]:
     """After what fashion a file is called: how deep it lies, what parts its words, whether it begins with a capital."""
-    name = stem(url)
-    return len(path_of(url)[0]), "".join(sorted(set(SEPARATORS.findall(name)))), name[:1].isupper()
+    name = get_file_stem(url)
+    return len(split_path(url)[0]), "".join(sorted(set(SEPARATORS.findall(name)))), name[:1].isupper()
 
 
-def _built(pages: Collection[int], looks: Sequence[Look]) -> frozenset[int]:
+def _built(pages: Collection[int], looks: Sequence[PageView]) -> frozenset[int]:
     """What pages are built of: the features that half of them have."""
     counted = Counter(feature for page in pages for feature in looks[page].features)
     return frozenset(feature for feature, count in counted.items() if count >= HALF * len(pages))

@@ -6,20 +6,20 @@ from math import log
 
 from msgspec import Struct
 
-from sanderling.fingerprint.structure import is_block
+from sanderling.fingerprint.structure import is_block_feature
 from sanderling.templates.bitsets import union
 from sanderling.templates.file_names import recurring
 from sanderling.templates.file_series import companions, series, tellers
 from sanderling.templates.named_types import called, named_kinds
-from sanderling.templates.template_views import Look
+from sanderling.templates.template_views import PageView
 from sanderling.templates.titles import ENDS, Titles, read_titles
-from sanderling.urls.tokens import common_depth, tokens
+from sanderling.urls.tokens import count_common_folders, tokenize_page
 
 LEAST = 4  # pages that carry a token before it can tell anything
 MOST, FEW = 0.8, 0.1  # share of the pages of a part that have a block of its own, and of another part
 
 
-class Sets(Struct, frozen=True):
+class PageSets(Struct, frozen=True):
     """The pages of a site as sets: which pages carry a token, which have a feature."""
 
     size: int
@@ -39,14 +39,14 @@ class Sets(Struct, frozen=True):
         return (1 << self.size) - 1
 
 
-def gather(looks: Sequence[Look]) -> Sets:
+def build_page_sets(looks: Sequence[PageView]) -> PageSets:
     """Turn pages into sets; what is on one page only says nothing."""
-    skip = common_depth(look.url for look in looks)
+    skip = count_common_folders(look.url for look in looks)
     said: defaultdict[str, int] = defaultdict(int)
     had: defaultdict[int, int] = defaultdict(int)
     for position, look in enumerate(looks):
         bit = 1 << position
-        for token in tokens(look.url, look.title, skip):
+        for token in tokenize_page(look.url, look.title, skip):
             said[token] |= bit
         for feature in look.features:
             had[feature] |= bit
@@ -56,7 +56,7 @@ def gather(looks: Sequence[Look]) -> Sets:
     kinds = named or recurring(looks) or called(looks, titles)
     titled = {name: pages for name, pages in kinds.items() if name.removeprefix(ENDS) in titles.repeated}
     urls = [look.url for look in looks]
-    return Sets(
+    return PageSets(
         size=len(looks),
         skip=skip,
         tokens={token: pages for token, pages in said.items() if pages.bit_count() >= LEAST},
@@ -71,7 +71,7 @@ def gather(looks: Sequence[Look]) -> Sets:
     )
 
 
-def profile(sets: Sets, pages: int) -> dict[int, float]:
+def profile(sets: PageSets, pages: int) -> dict[int, float]:
     """How many of these pages have each feature, as shares."""
     count = pages.bit_count()
     shares = {feature: (having & pages).bit_count() / count for feature, having in sets.features.items()}
@@ -80,7 +80,7 @@ def profile(sets: Sets, pages: int) -> dict[int, float]:
 
 def containment(small: Mapping[int, float], large: Mapping[int, float], weight: Mapping[int, float]) -> float:
     """Share of the blocks of one profile that the other holds too."""
-    blocks = [feature for feature in small if is_block(feature)]
+    blocks = [feature for feature in small if is_block_feature(feature)]
     whole = sum(weight[block] * small[block] for block in blocks)
     shared = sum(weight[block] * min(small[block], large.get(block, 0.0)) for block in blocks)
     return shared / whole if whole else 1.0
@@ -88,7 +88,9 @@ def containment(small: Mapping[int, float], large: Mapping[int, float], weight: 
 
 def has_own_block(one: Mapping[int, float], other: Mapping[int, float]) -> bool:
     """Some block is on most pages of the one part and on hardly any of the other."""
-    return any(share >= MOST and other.get(block, 0.0) <= FEW for block, share in one.items() if is_block(block))
+    return any(
+        share >= MOST and other.get(block, 0.0) <= FEW for block, share in one.items() if is_block_feature(block)
+    )
 
 
 def overlap(one: Mapping[int, float], other: Mapping[int, float], weight: Mapping[int, float]) -> float:
@@ -101,6 +103,6 @@ def overlap(one: Mapping[int, float], other: Mapping[int, float], weight: Mappin
     return shared / whole if whole else 1.0
 
 
-def distance(one: Mapping[int, float], other: Mapping[int, float]) -> float:
+def compute_distinctness(one: Mapping[int, float], other: Mapping[int, float]) -> float:
     """How surely a single feature tells two parts apart."""
     return max((abs(one.get(key, 0.0) - other.get(key, 0.0)) for key in one.keys() | other.keys()), default=0.0)

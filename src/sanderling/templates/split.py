@@ -15,10 +15,10 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from sanderling.fingerprint.structure import is_block
+from sanderling.fingerprint.structure import is_block_feature
 from sanderling.templates.bitsets import mutual, union
 from sanderling.templates.discriminators import SURE, Markers, Split
-from sanderling.templates.page_sets import Sets, containment, has_own_block, profile
+from sanderling.templates.page_sets import PageSets, containment, has_own_block, profile
 
 Key = TypeVar("Key")
 
@@ -36,35 +36,35 @@ TELLING = 0.5  # share of a token's information that one block gives: then it co
 UNLIKE = 0.4  # parts that hold no more of each other are two templates, whatever else speaks for one
 
 
-class Fork(Struct, frozen=True):
+class DecisionNode(Struct, frozen=True):
     """A question asked of a page: does it carry this token?"""
 
     token: str
-    yes: Fork | int
-    no: Fork | int
+    yes: DecisionNode | int
+    no: DecisionNode | int
 
 
-def divide(sets: Sets) -> tuple[Fork | int, list[int]]:
+def divide(sets: PageSets) -> tuple[DecisionNode | int, list[int]]:
     """Ask for the kinds that have a name, split the rest until nothing splits: the tree of questions, and its parts."""
     names = list(sets.kinds)
     parts = list(sets.kinds.values())
     rest = sets.everything & ~union(parts)
     few = bool(names) and rest.bit_count() <= NAMELESS * sets.size
 
-    def grow(pages: int, depth: int) -> Fork | int:
+    def grow(pages: int, depth: int) -> DecisionNode | int:
         split = best_split(sets, pages) if depth < DEEPEST and not few else None
         if split is None:
             parts.append(pages)
             return len(parts) - 1
-        return Fork(split.token, grow(split.pages, depth + 1), grow(pages & ~split.pages, depth + 1))
+        return DecisionNode(split.token, grow(split.pages, depth + 1), grow(pages & ~split.pages, depth + 1))
 
     node = grow(rest, 0)
     for number in reversed(range(len(names))):  # one kind is asked for after the other
-        node = Fork(names[number], number, node)
+        node = DecisionNode(names[number], number, node)
     return node, parts
 
 
-def best_split(sets: Sets, pages: int) -> Split | None:
+def best_split(sets: PageSets, pages: int) -> Split | None:
     """Find the token that says most about structure and really parts two templates; None if there is none."""
     count = pages.bit_count()
     said = _extents(sets.tokens, pages, count)
@@ -80,7 +80,7 @@ def best_split(sets: Sets, pages: int) -> Split | None:
     return next((split for split in found if parts_templates(sets, pages, split, chance, reached)), None)
 
 
-def parts_templates(sets: Sets, pages: int, split: Split, chance: float, reached: bool) -> bool:
+def parts_templates(sets: PageSets, pages: int, split: Split, chance: float, reached: bool) -> bool:
     """Decide whether a split parts two templates, or one template's pages by what they happen to hold."""
     count, inside = pages.bit_count(), split.pages.bit_count()
     one, other = profile(sets, split.pages), profile(sets, pages & ~split.pages)
@@ -100,13 +100,13 @@ def parts_templates(sets: Sets, pages: int, split: Split, chance: float, reached
     return split.agreement + (1 - alone) / 2 >= SEPARATE
 
 
-def is_template(sets: Sets, pages: int) -> bool:
+def is_template(sets: PageSets, pages: int) -> bool:
     """A part is a template when some block is on its pages and on no others."""
     count, rest = pages.bit_count(), sets.size - pages.bit_count()
     if not rest:
         return False
     for feature, having in sets.features.items():
-        if is_block(feature):
+        if is_block_feature(feature):
             here = (having & pages).bit_count()
             if here >= REACHED * count and having.bit_count() - here <= ELSEWHERE * rest:
                 return True

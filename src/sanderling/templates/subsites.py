@@ -7,26 +7,26 @@ programs. Templates are learned of each alone, so that the chrome of one does no
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from sanderling.fingerprint.structure import is_plain
-from sanderling.templates.template_views import Look
-from sanderling.urls.tokens import path_of
+from sanderling.fingerprint.structure import is_plain_feature
+from sanderling.templates.template_views import PageView
+from sanderling.urls.tokens import split_path
 
 ENOUGH = 12  # pages before a directory is looked at
 CHROME = 0.5  # share of a directory's pages that have a feature of its chrome
 SHARED = 0.4  # of the smaller chrome: then it is one site
 
 
-def folder_of(url: str, skip: int) -> str:
+def get_top_folder(url: str, skip: int) -> str:
     """The top directory of a page, below those that are common to the whole host; empty for pages beside them."""
-    folders = path_of(url)[0][skip:]
+    folders = split_path(url)[0][skip:]
     return folders[0] if folders else ""
 
 
-def partition(looks: Sequence[Look], skip: int) -> dict[str, int]:
+def partition(looks: Sequence[PageView], skip: int) -> dict[str, int]:
     """Number the sites that the top directories of a host belong to; one number if it is all one site."""
-    pages: defaultdict[str, list[Look]] = defaultdict(list)
+    pages: defaultdict[str, list[PageView]] = defaultdict(list)
     for look in looks:
-        pages[folder_of(look.url, skip)].append(look)
+        pages[get_top_folder(look.url, skip)].append(look)
     chromes = {folder: _chrome(members) for folder, members in pages.items() if len(members) >= ENOUGH}
     numbers = _joined(chromes, Counter({folder: len(members) for folder, members in pages.items()}))
     largest = numbers[max(chromes, key=lambda folder: len(pages[folder]))] if chromes else 0
@@ -35,10 +35,10 @@ def partition(looks: Sequence[Look], skip: int) -> dict[str, int]:
     return numbers
 
 
-def _chrome(looks: Sequence[Look]) -> frozenset[int]:
+def _chrome(looks: Sequence[PageView]) -> frozenset[int]:
     having = Counter(feature for look in looks for feature in look.features)
     return frozenset(
-        feature for feature, count in having.items() if count >= CHROME * len(looks) and not is_plain(feature)
+        feature for feature, count in having.items() if count >= CHROME * len(looks) and not is_plain_feature(feature)
     )
 
 

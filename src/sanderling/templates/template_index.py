@@ -12,12 +12,12 @@ import msgspec
 from msgspec import Struct
 
 from sanderling.db.connection import Connection
-from sanderling.fingerprint.structure import features, likeness
+from sanderling.fingerprint.structure import compute_feature_similarity, decode_features
 from sanderling.templates.classifier import own_lists
-from sanderling.templates.learn_templates import Model, learn
-from sanderling.templates.minhash import keys
+from sanderling.templates.learn_templates import Model, learn_host_templates
+from sanderling.templates.minhash import compute_band_keys
 from sanderling.templates.naming import Named, name
-from sanderling.templates.template_views import Look
+from sanderling.templates.template_views import PageView
 
 UNKNOWN = -1  # template of a page that was not placed yet
 GROWTH = 1.5
@@ -27,7 +27,7 @@ STRAY_LIKENESS = 0.5  # strays of one template are like each other or they have 
 CHUNK = 500
 
 
-class Stored(Struct, frozen=True):
+class IndexedPage(Struct, frozen=True):
     """A stored page: URL id, site (host id), URL, title, signature."""
 
     id: int
@@ -53,12 +53,12 @@ class Structures:
 
     # Writing
 
-    def add(self, pages: Iterable[Stored]) -> None:
+    def add(self, pages: Iterable[IndexedPage]) -> None:
         """Index pages, or index them again; the caller holds the transaction."""
         rows = []
         for page in pages:
             model = self._model(page.site)
-            look = Look(page.id, page.url, page.title, features(page.signature))
+            look = PageView(page.id, page.url, page.title, decode_features(page.signature))
             rows.append((page.id, page.site, self._shape(page.signature), model.place(look) if model else UNKNOWN))
         self.db.executemany("INSERT OR REPLACE INTO structure_pages VALUES (?, ?, ?, ?)", rows)
 
@@ -73,7 +73,7 @@ class Structures:
         id_ = self.db.execute(
             "INSERT INTO structure_shapes (signature) VALUES (?) RETURNING id", (signature,)
         ).fetchone()[0]
-        bands = [(key, id_) for key in keys(features(signature))]
+        bands = [(key, id_) for key in compute_band_keys(decode_features(signature))]
         self.db.executemany("INSERT OR IGNORE INTO structure_bands VALUES (?, ?)", bands)
         return int(id_)
 
@@ -88,9 +88,9 @@ class Structures:
         """How many pages of a site are indexed."""
         return int(self.db.execute("SELECT count(*) FROM structure_pages WHERE site = ?", (site,)).fetchone()[0])
 
-    def relearn(self, site: int, looks: Sequence[Look]) -> Model:
+    def relearn(self, site: int, looks: Sequence[PageView]) -> Model:
         """Learn the templates of a site from all its pages and place them; the caller holds the transaction."""
-        model = self._models[site] = learn(looks)
+        model = self._models[site] = learn_host_templates(looks)
         placed = [(model.place(look), look.id) for look in looks]
         self.db.executemany("UPDATE structure_pages SET template = ? WHERE url = ?", placed)
         self.db.execute("INSERT OR REPLACE INTO structure_sites VALUES (?, ?)", (site, msgspec.msgpack.encode(model)))
@@ -102,9 +102,9 @@ class Structures:
             self._models[site] = msgspec.msgpack.decode(row[0], type=Model) if row else None
         return self._models[site]
 
-    def templates(self, looks: Sequence[Look], numbers: Sequence[int]) -> list[Named]:
+    def templates(self, looks: Sequence[PageView], numbers: Sequence[int]) -> list[Named]:
         """Name the templates these pages were placed in, the rarest first."""
-        grouped: dict[int, list[Look]] = {}
+        grouped: dict[int, list[PageView]] = {}
         for look, number in zip(looks, numbers, strict=True):
             grouped.setdefault(number, []).append(look)
         named = [name(number, members, len(looks)) for number, members in grouped.items()]
@@ -135,10 +135,10 @@ class Structures:
         for page in pages:
             signature = self.signature(page)
             if signature is not None:
-                found[page] = known.setdefault(signature, features(signature))
+                found[page] = known.setdefault(signature, decode_features(signature))
         return found
 
-    def like_look(self, site: int, sample: Look) -> list[Match]:
+    def find_same_template(self, site: int, sample: PageView) -> list[Match]:
         """Pages of a site on the same template as a page that may not be stored, the most alike first."""
         model = self._model(site)
         if model is None:
@@ -154,9 +154,9 @@ class Structures:
 
     def like_signature(self, signature: bytes, least: float, limit: int) -> list[Match]:
         """Pages of any site whose signature is at least this much like the given one."""
-        wanted = features(signature)
+        wanted = decode_features(signature)
         shapes: Counter[int] = Counter()
-        for key in keys(wanted):
+        for key in compute_band_keys(wanted):
             rows = self.db.execute("SELECT shape FROM structure_bands WHERE key = ? LIMIT ?", (key, PER_KEY))
             shapes.update(row[0] for row in rows)
         same = self.db.execute("SELECT id FROM structure_shapes WHERE signature = ?", (signature,)).fetchone()
@@ -166,7 +166,7 @@ class Structures:
         rows = self.db.execute(
             f"SELECT signature, id FROM structure_shapes WHERE id IN ({','.join('?' * len(nearest))})", nearest
         )
-        scored = [(likeness(wanted, features(other)), shape) for other, shape in rows]
+        scored = [(compute_feature_similarity(wanted, decode_features(other)), shape) for other, shape in rows]
         found: list[Match] = []
         for similarity, shape in sorted(scored, reverse=True):
             if similarity < least or len(found) >= limit:
@@ -180,9 +180,11 @@ class Structures:
 
 def _rank(sample: frozenset[int], found: Sequence[tuple[int, bytes]], least: float) -> list[Match]:
     """Pages of a template, the most alike first; where the sample has a list that few have, those that have it."""
-    shapes = {signature: features(signature) for _, signature in found}
+    shapes = {signature: decode_features(signature) for _, signature in found}
     members = Counter(shapes[signature] for _, signature in found)
     wanted = frozenset[int]() if least else own_lists(sample, members)
-    known = {signature: likeness(sample, shape) for signature, shape in shapes.items() if wanted <= shape}
+    known = {
+        signature: compute_feature_similarity(sample, shape) for signature, shape in shapes.items() if wanted <= shape
+    }
     matches = [Match(url, known[signature]) for url, signature in found if known.get(signature, -1.0) >= least]
     return sorted(matches, key=lambda match: (-match.similarity, match.id))

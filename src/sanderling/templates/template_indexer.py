@@ -5,16 +5,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from sanderling.db.connection import Connection, connect, copied, migrate
+from sanderling.db.connection import Connection, apply_migrations, connect_sqlite, open_memory_copy
 from sanderling.db.schema.templates import MIGRATIONS
-from sanderling.fingerprint.structure import features
+from sanderling.fingerprint.structure import decode_features
 from sanderling.storage.collection import Collection
-from sanderling.storage.link_graph import targets_of
-from sanderling.storage.queries import urls_of
+from sanderling.storage.link_graph import load_outgoing_links
+from sanderling.storage.queries import load_urls
 from sanderling.templates.link_model import LinkSeen
 from sanderling.templates.link_outcomes import Arrival
-from sanderling.templates.template_index import CHUNK, Stored, Structures
-from sanderling.templates.template_views import Look
+from sanderling.templates.template_index import CHUNK, IndexedPage, Structures
+from sanderling.templates.template_views import PageView
 
 FILE = "structure.db"
 PAGE = (
@@ -27,11 +27,11 @@ PAGE = (
 @contextmanager
 def open_structures(collection: Collection) -> Iterator[Structures]:
     """Open the structure index of a collection, brought up to date; a crawl may go on writing meanwhile."""
-    db = _open(collection.indexes)
+    db = _open(collection.cdxj_folder)
     try:
-        migrate(db, {"structure": MIGRATIONS})
+        apply_migrations(db, {"structure": MIGRATIONS})
         structures = Structures(db)
-        catch_up(structures, collection.db)
+        index_new_pages(structures, collection.db)
         yield structures
     finally:
         db.close()
@@ -40,12 +40,12 @@ def open_structures(collection: Collection) -> Iterator[Structures]:
 def _open(folder: Path) -> Connection:
     """The file of the index; where nobody may write, a copy that is gone with who asks."""
     if not os.access(folder if folder.exists() else folder.parent, os.W_OK):
-        return copied(folder / FILE)
+        return open_memory_copy(folder / FILE)
     folder.mkdir(exist_ok=True)
-    return connect(folder / FILE)
+    return connect_sqlite(folder / FILE)
 
 
-def catch_up(structures: Structures, catalogue: Connection) -> int:
+def index_new_pages(structures: Structures, catalogue: Connection) -> int:
     """Index what was visited since the last time; return how many pages."""
     row = structures.db.execute("SELECT value FROM structure_state WHERE name = 'visit'").fetchone()
     done = row[0] if row else 0
@@ -68,33 +68,33 @@ def _index(structures: Structures, catalogue: Connection, urls: Sequence[int]) -
     pages, gone = [], []
     for url, site, spelling, title, signature, status in catalogue.execute(f"{PAGE} WHERE p.url IN ({marks})", urls):
         if 200 <= status < 300 and signature:
-            pages.append(Stored(url, site, spelling, title, bytes(signature)))
+            pages.append(IndexedPage(url, site, spelling, title, bytes(signature)))
         else:
             gone.append(url)
     structures.add(pages)
     structures.remove(gone)
 
 
-def looks_of(structures: Structures, catalogue: Connection, site: int) -> list[Look]:
+def load_page_views(structures: Structures, catalogue: Connection, site: int) -> list[PageView]:
     """Every indexed page of a site, as its templates are learned from."""
     known = dict(
         structures.db.execute(
             "SELECT url, signature FROM structure_pages JOIN structure_shapes ON shape = id WHERE site = ?", (site,)
         )
     )
-    shapes = {signature: features(signature) for signature in set(known.values())}
+    shapes = {signature: decode_features(signature) for signature in set(known.values())}
     rows = catalogue.execute(
         "SELECT p.url, h.name || u.path, p.title FROM pages AS p JOIN urls AS u ON u.id = p.url"
         " JOIN hosts AS h ON h.id = u.host WHERE u.host = ?",
         (site,),
     )
-    return [Look(url, spelling, title, shapes[known[url]]) for url, spelling, title in rows if url in known]
+    return [PageView(url, spelling, title, shapes[known[url]]) for url, spelling, title in rows if url in known]
 
 
-def learn_site(structures: Structures, catalogue: Connection, site: int) -> None:
+def update_site_templates(structures: Structures, catalogue: Connection, site: int) -> None:
     """Learn the templates of a site if they are not known, or if it has grown since."""
     if structures.is_stale(site):
-        looks = looks_of(structures, catalogue, site)
+        looks = load_page_views(structures, catalogue, site)
         structures.db.execute("BEGIN IMMEDIATE")
         structures.relearn(site, looks)
         structures.db.execute("COMMIT")
@@ -107,11 +107,11 @@ def read_arrivals(catalogue: Connection, pages: Sequence[int]) -> list[Arrival]:
         part = pages[start : start + CHUNK]
         marks = ",".join("?" * len(part))
         for url, _, spelling, title, signature, _ in catalogue.execute(f"{PAGE} WHERE p.url IN ({marks})", part):
-            forward = targets_of(catalogue, url)
-            names = urls_of(catalogue, forward.targets)
+            forward = load_outgoing_links(catalogue, url)
+            names = load_urls(catalogue, forward.target_ids)
             links = [
                 (target, LinkSeen(names[target], anchor, spelling))
-                for target, anchor in zip(forward.targets, forward.anchors, strict=True)
+                for target, anchor in zip(forward.target_ids, forward.anchor_texts, strict=True)
                 if target in names
             ]
             found.append(Arrival(url, spelling, title, bytes(signature or b""), links))

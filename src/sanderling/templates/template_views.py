@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 
-class Look(Struct, frozen=True):
+class PageView(Struct, frozen=True):
     """A page's id, its URL, title and structural features."""
 
     id: int

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from sanderling.templates.titles import ENDS, Titles, read_titles
-from sanderling.urls.tokens import MAX_TEXT, WORD
+from sanderling.urls.tokens import MAX_TEXT_LENGTH, WORD
 
 SHARE = 0.25  # of all titles, before the word they end in is believed to stand for kinds
 OTHERS = 2  # pages of other names that end in the same word, before a name says anything
@@ -28,7 +28,7 @@ class Called:
         self.sought = len(self.samples)  # titles of wanted pages
         self._read()
 
-    def hear(self, title: str, wanted: bool = False) -> None:
+    def add_title(self, title: str, wanted: bool = False) -> None:
         """Take in the title of another page. Wanted pages are sought: no more of them are heard than of others."""
         namesake = wanted and any(_tail(title) == _tail(sample) for sample in self.samples)
         if namesake and 2 * self.sought > len(self.heard):
@@ -55,7 +55,7 @@ class Called:
         self.counted.update(names)
         self.ends.update(map(_end, names))
 
-    def alike(self, title: str) -> bool | None:
+    def match_title(self, title: str) -> bool | None:
         """Whether a page is called as a sample is, or otherwise; None if its title does not say."""
         name = self.titles.kind(title)
         if name is None or not self._is_believed(_end(name)):
@@ -98,4 +98,4 @@ def _end(name: str) -> str:
 
 
 def _tail(title: str) -> list[str]:
-    return WORD.findall(title[-MAX_TEXT:])[-2:]
+    return WORD.findall(title[-MAX_TEXT_LENGTH:])[-2:]

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sanderling.urls.tokens import MAX_TEXT, WORD
+from sanderling.urls.tokens import MAX_TEXT_LENGTH, WORD
 
 ENDS = "title-ends:"
 DASH = "-"
@@ -120,7 +120,7 @@ def _beginnings(words: Sequence[str]) -> Iterator[str]:
 
 
 def _words(title: str) -> list[str]:
-    return [said if said[0].isalpha() else DASH for said in SAID.findall(title[:MAX_TEXT])]
+    return [said if said[0].isalpha() else DASH for said in SAID.findall(title[:MAX_TEXT_LENGTH])]
 
 
 def _without(words: Sequence[str], ending: Sequence[str]) -> Sequence[str]:

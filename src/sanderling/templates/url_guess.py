@@ -14,7 +14,7 @@ from urllib.parse import urljoin, urlsplit
 from msgspec import Struct
 
 from sanderling.templates.logistic import Belief
-from sanderling.urls.tokens import path_of, url_tokens
+from sanderling.urls.tokens import split_path, tokenize_url
 
 TAUGHT = 2  # times a step must have been seen
 LAST = -1
@@ -39,7 +39,7 @@ class Step(Struct, frozen=True):
 
     def take(self, url: str) -> str | None:
         """Where the step leads from a URL; None if it cannot be taken from there."""
-        folders, name, query = path_of(url)
+        folders, name, query = split_path(url)
         start = len(folders) - len(self.leave) if self.depth == LAST else self.depth
         end = start + len(self.leave)
         if query or start < 0 or tuple(folders[start:end]) != self.leave:
@@ -51,9 +51,9 @@ class Step(Struct, frozen=True):
         return f"{parts.scheme}://{parts.netloc}/{'/'.join(there)}"
 
 
-def step_between(source: str, target: str) -> Step | None:
+def find_step(source: str, target: str) -> Step | None:
     """How one URL follows from another; None if they have too little in common."""
-    (left, name, query), (right, other, asked) = path_of(source), path_of(target)
+    (left, name, query), (right, other, asked) = split_path(source), split_path(target)
     if query or asked or not other or source == target or source.split("/", 3)[:3] != target.split("/", 3)[:3]:
         return None
     start = _shared(left, right)
@@ -68,7 +68,7 @@ def step_between(source: str, target: str) -> Step | None:
     return Step(leave, enter, depth, name, other, True)
 
 
-def list_beside(sample: str, word: str) -> str:
+def guess_list_url(sample: str, word: str) -> str:
     """Where a list of pages of a kind may be, beside one of them: `concepts.html`, if they are called concepts."""
     name = urlsplit(sample).path.rpartition("/")[2]
     return urljoin(sample, many(word.lower()) + (f".{name.rpartition('.')[2]}" if "." in name else ""))
@@ -86,7 +86,7 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
     return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
-class Trust:
+class StepStats:
     """What is known of a step: how often it was seen, from which URLs it leads somewhere, and which still wait."""
 
     def __init__(self) -> None:
@@ -98,14 +98,14 @@ class Trust:
 
     def learn(self, source: str, led: bool) -> None:
         """Take in whether the step from a URL led to a wanted page."""
-        self.belief.learn(url_tokens(source), float(led))
+        self.belief.learn(tokenize_url(source), float(led))
 
     def choose(self) -> list[str]:
         """URLs to take the step from now, the likeliest first."""
         room = DARE + 2 * self.hits - self.asked if self.taught >= TAUGHT else 0
         if room <= 0 or not self.sources:
             return []
-        chances = {source: self.belief.chance(url_tokens(source)) for source in islice(self.sources, LOOKED_AT)}
+        chances = {source: self.belief.chance(tokenize_url(source)) for source in islice(self.sources, LOOKED_AT)}
         likely = sorted(
             (source for source in chances if chances[source] >= LIKELY), key=lambda source: -chances[source]
         )
@@ -120,7 +120,7 @@ class Guesses:
     """Learns steps from hubs to wanted pages and takes them from other hubs."""
 
     def __init__(self) -> None:
-        self.steps: dict[Step, Trust] = {}
+        self.steps: dict[Step, StepStats] = {}
         self.known: dict[str, None] = {}  # URLs that were seen, in order
         self.open: dict[str, tuple[Step, str]] = {}  # guesses without an answer, and from where
 
@@ -147,11 +147,11 @@ class Guesses:
             trust.learn(source, wanted)
         elif wanted:
             for source in sources:
-                if source and (found := step_between(source, url)) and len(self.steps) < STEPS:
+                if source and (found := find_step(source, url)) and len(self.steps) < STEPS:
                     self._teach(found, source)
 
     def _teach(self, step: Step, source: str) -> None:
-        trust = self.steps.setdefault(step, Trust())
+        trust = self.steps.setdefault(step, StepStats())
         trust.taught += 1
         trust.learn(source, True)
         if trust.taught == TAUGHT:

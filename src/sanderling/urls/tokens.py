@@ -10,26 +10,26 @@ from urllib.parse import urlsplit
 
 WORD = re.compile(r"[^\W\d_]+")
 NAME_PART = re.compile(r"[A-Za-z]+|[0-9]+")
-DEEPEST = 3  # deeper is not told apart
+MAX_DEPTH_TOKEN = 3  # deeper is not told apart
 MAX_TOKENS = 64  # of one page; a title that is a novel says nothing about its template
-MAX_TEXT = 2_000
+MAX_TEXT_LENGTH = 2_000
 
 
-def path_of(url: str) -> tuple[list[str], str, str]:
+def split_path(url: str) -> tuple[list[str], str, str]:
     """Take a URL apart: directories, file name, query."""
     try:
-        parts = urlsplit(url[:MAX_TEXT])
+        parts = urlsplit(url[:MAX_TEXT_LENGTH])
     except ValueError:  # brackets that are no address
         return [], "", ""
     *folders, name = parts.path.lstrip("/").split("/")
     return folders, name, parts.query
 
 
-def common_depth(urls: Iterable[str]) -> int:
+def count_common_folders(urls: Iterable[str]) -> int:
     """Count the directories every URL of a site begins with."""
     shared: list[str] | None = None
     for url in urls:
-        folders = path_of(url)[0]
+        folders = split_path(url)[0]
         if shared is None:
             shared = folders
         same = 0
@@ -39,26 +39,26 @@ def common_depth(urls: Iterable[str]) -> int:
     return len(shared or ())
 
 
-def url_tokens(url: str, skip: int = 0) -> list[str]:
+def tokenize_url(url: str, skip: int = 0) -> list[str]:
     """Say what a URL says; `skip` directories are common to the whole site and say nothing."""
-    folders, name, query = path_of(url)
+    folders, name, query = split_path(url)
     folders = folders[skip:]
-    said = [f"depth:{min(len(folders), DEEPEST)}"]
+    said = [f"depth:{min(len(folders), MAX_DEPTH_TOKEN)}"]
     if folders:
         said += [f"folder:{folders[-1]}", f"top:{folders[0]}"]
         said += [f"within:{folder}" for folder in folders]
-    said += _name_tokens(name)
+    said += _tokenize_file_name(name)
     said += [f"query:{pair.partition('=')[0]}" for pair in query.split("&") if pair]
     return said
 
 
-def tokens(url: str, title: str, skip: int = 0) -> list[str]:
+def tokenize_page(url: str, title: str, skip: int = 0) -> list[str]:
     """Say what a page's URL and title say."""
-    said = url_tokens(url, skip) + [f"title:{word}" for word in WORD.findall(title[:MAX_TEXT])]
+    said = tokenize_url(url, skip) + [f"title:{word}" for word in WORD.findall(title[:MAX_TEXT_LENGTH])]
     return list(dict.fromkeys(said))[:MAX_TOKENS]
 
 
-def _name_tokens(name: str) -> Sequence[str]:
+def _tokenize_file_name(name: str) -> Sequence[str]:
     stem, _, ending = name.rpartition(".")
     if not stem:
         stem, ending = name, ""

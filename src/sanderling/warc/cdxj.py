@@ -14,28 +14,28 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sanderling.http.content_type import mime_of
-from sanderling.warc.reader import StoredRecord
-from sanderling.warc.records import Place
-from sanderling.warc.surt import surt
+from sanderling.http.content_type import parse_mime_type
+from sanderling.warc.records import RecordLocation
+from sanderling.warc.surt import build_surt
+from sanderling.warc.warc_reader import StoredRecord
 
-INDEXED = {"response", "revisit", "resource"}
-REVISIT = "warc/revisit"
-NOT_MODIFIED = 304  # its line leads to the record that it confirmed: pywb would replay the empty response
+INDEXED_RECORD_TYPES = {"response", "revisit", "resource"}
+REVISIT_MIME = "warc/revisit"
+STATUS_NOT_MODIFIED = 304  # its line leads to the record that it confirmed: pywb would replay the empty response
 
 
-class Entry(Struct, frozen=True):
+class CdxjEntry(Struct, frozen=True):
     """One capture in the index."""
 
     url: str
-    at: float
+    captured_at: float
     mime: str  # without parameters; `warc/revisit` for a revisit
     status: int
-    digest: str  # payload digest as in the record
-    place: Place
+    payload_digest: str  # payload digest as in the record
+    location: RecordLocation
 
 
-class _Facts(Struct, frozen=True, omit_defaults=True):
+class _CdxjFields(Struct, frozen=True, omit_defaults=True):
     """The JSON part of a line; the order and the strings are those of other indexers."""
 
     url: str
@@ -48,73 +48,88 @@ class _Facts(Struct, frozen=True, omit_defaults=True):
 
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(_Facts).decode
+_decode = msgspec.json.Decoder(_CdxjFields).decode
 
 
-def line_of(entry: Entry) -> bytes:
+def format_entry(entry: CdxjEntry) -> bytes:
     """Write an entry as one line."""
     status = str(entry.status) if entry.status else ""
-    place = entry.place
-    facts = _Facts(entry.url, entry.mime, status, entry.digest, str(place.length), str(place.offset), place.file)
-    return b"%s %s %s\n" % (surt(entry.url).encode(), timestamp(entry.at).encode(), _encode(facts))
+    place = entry.location
+    facts = _CdxjFields(
+        entry.url, entry.mime, status, entry.payload_digest, str(place.length), str(place.offset), place.file
+    )
+    return b"%s %s %s\n" % (
+        build_surt(entry.url).encode(),
+        format_timestamp(entry.captured_at).encode(),
+        _encode(facts),
+    )
 
 
-def entry_of(line: bytes) -> Entry:
+def parse_entry(line: bytes) -> CdxjEntry:
     """Read a line back; the time is known to the second."""
     _, stamp, facts = line.split(b" ", 2)
     found = _decode(facts)
-    place = Place(found.filename, int(found.offset or 0), int(found.length or 0))
-    return Entry(found.url, _seconds(stamp.decode()), found.mime, int(found.status or 0), found.digest, place)
+    place = RecordLocation(found.filename, int(found.offset or 0), int(found.length or 0))
+    return CdxjEntry(
+        found.url, _parse_timestamp(stamp.decode()), found.mime, int(found.status or 0), found.digest, place
+    )
 
 
-def entry_for(record: StoredRecord) -> Entry | None:
+def build_entry(record: StoredRecord) -> CdxjEntry | None:
     """What the index says of a record; None for what it leaves out, and for a 304 (see `confirmed_entry`)."""
-    if record.kind not in INDEXED or not record.url or record.status == NOT_MODIFIED:
+    if record.record_type not in INDEXED_RECORD_TYPES or not record.url or record.status == STATUS_NOT_MODIFIED:
         return None
-    kind = record.header("Content-Type") if record.kind == "response" else record.field("Content-Type")
-    mime = REVISIT if record.kind == "revisit" else mime_of(kind)
-    return Entry(record.url, _date_of(record), mime, record.status, record.field("WARC-Payload-Digest"), record.place)
+    kind = record.get_header("Content-Type") if record.record_type == "response" else record.get_field("Content-Type")
+    mime = REVISIT_MIME if record.record_type == "revisit" else parse_mime_type(kind)
+    return CdxjEntry(
+        record.url,
+        _get_record_time(record),
+        mime,
+        record.status,
+        record.get_field("WARC-Payload-Digest"),
+        record.location,
+    )
 
 
-def confirmed_entry(record: StoredRecord, original: StoredRecord) -> Entry | None:
+def build_not_modified_entry(record: StoredRecord, original: StoredRecord) -> CdxjEntry | None:
     """Return the index line of a 304: its own URL and time, and the place of the record that was still valid then."""
-    found = entry_for(original)
-    return replace(found, url=record.url, at=_date_of(record)) if found and record.url else None
+    found = build_entry(original)
+    return replace(found, url=record.url, captured_at=_get_record_time(record)) if found and record.url else None
 
 
-def _date_of(record: StoredRecord) -> float:
-    return _seconds("".join(filter(str.isdigit, record.field("WARC-Date")))[:14])
+def _get_record_time(record: StoredRecord) -> float:
+    return _parse_timestamp("".join(filter(str.isdigit, record.get_field("WARC-Date")))[:14])
 
 
-def timestamp(at: float) -> str:
+def format_timestamp(seconds: float) -> str:
     """Fourteen digits, to the second."""
-    return _whole_second(int(at))
+    return _format_whole_second(int(seconds))
 
 
 @lru_cache(maxsize=64)  # a batch has few of them
-def _whole_second(at: int) -> str:
-    return time.strftime("%Y%m%d%H%M%S", time.gmtime(at))
+def _format_whole_second(seconds: int) -> str:
+    return time.strftime("%Y%m%d%H%M%S", time.gmtime(seconds))
 
 
-def captures(path: Path, url: str) -> Iterator[Entry]:
+def read_captures(path: Path, url: str) -> Iterator[CdxjEntry]:
     """All captures of exactly this URL in one sorted file, oldest first."""
-    key = surt(url).encode() + b" "
+    key = build_surt(url).encode() + b" "
     with path.open("rb") as file:
-        file.seek(_lower_bound(file, key))
+        file.seek(_find_lower_bound(file, key))
         for line in file:
             if not line.startswith(key):
                 return
-            entry = entry_of(line)
+            entry = parse_entry(line)
             if entry.url == url:
                 yield entry
 
 
-def _lower_bound(file: BinaryIO, key: bytes) -> int:
+def _find_lower_bound(file: BinaryIO, key: bytes) -> int:
     """Where the first line that is not before the key begins."""
     low, high = 0, file.seek(0, 2)
     while low < high:
         middle = (low + high) // 2
-        start = _line_start(file, middle)
+        start = _find_line_start(file, middle)
         file.seek(start)
         line = file.readline()
         if line and line < key:
@@ -124,7 +139,7 @@ def _lower_bound(file: BinaryIO, key: bytes) -> int:
     return low
 
 
-def _line_start(file: BinaryIO, offset: int) -> int:
+def _find_line_start(file: BinaryIO, offset: int) -> int:
     """Where the line that holds this byte begins."""
     while offset > 0:
         step = min(offset, 512)
@@ -136,7 +151,7 @@ def _line_start(file: BinaryIO, offset: int) -> int:
     return 0
 
 
-def _seconds(digits: str) -> float:
+def _parse_timestamp(digits: str) -> float:
     """Read a timestamp; one that is no time counts as 0."""
     try:
         return float(calendar.timegm(time.strptime(digits.ljust(14, "0"), "%Y%m%d%H%M%S")))

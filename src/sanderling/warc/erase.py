@@ -13,78 +13,78 @@ from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO
 
-from sanderling.warc.gzip_members import Damaged, Member
-from sanderling.warc.packer import new_record_id, opening
-from sanderling.warc.record_parser import Parsed, parse
-from sanderling.warc.records import Place
+from sanderling.warc.gzip_members import DamagedRecordError, GzipMember
+from sanderling.warc.packer import format_record_start, make_record_id
+from sanderling.warc.record_parser import ParsedRecord, parse_record
+from sanderling.warc.records import RecordLocation
 
-HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
-AROUND = 18  # bytes of a gzip member that are not deflated data
-BLOCK = 65_535  # bytes that one stored block of deflate holds
-BLOCK_HEAD = 5
-TEXT = b"taken out of the archive"
+GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+GZIP_OVERHEAD_BYTES = 18  # bytes of a gzip member that are not deflated data
+DEFLATE_BLOCK_BYTES = 65_535  # bytes that one stored block of deflate holds
+DEFLATE_BLOCK_HEADER_BYTES = 5
+FILLER_TEXT = b"taken out of the archive"
 
 
-def extent(folder: Path, place: Place) -> Place | None:
+def find_visit_extent(folder: Path, location: RecordLocation) -> RecordLocation | None:
     """The records of one visit: the answer, with the request and the metadata beside it; None: the file is not here."""
     try:
-        with (folder / place.file).open("rb") as file:
-            record, end = _read(file, place.offset)
+        with (folder / location.file).open("rb") as file:
+            record, end = _read_record_at(file, location.offset)
             while record is not None:
-                beside, following = _read(file, end)
-                if beside is None or beside.get("WARC-Concurrent-To") != record.get("WARC-Record-ID"):
+                beside, following = _read_record_at(file, end)
+                if beside is None or beside.get_field("WARC-Concurrent-To") != record.get_field("WARC-Record-ID"):
                     break
                 end = following
     except FileNotFoundError:
         return None
-    return Place(place.file, place.offset, max(end - place.offset, place.length))
+    return RecordLocation(location.file, location.offset, max(end - location.offset, location.length))
 
 
-def _read(file: BinaryIO, offset: int) -> tuple[Parsed | None, int]:
+def _read_record_at(file: BinaryIO, offset: int) -> tuple[ParsedRecord | None, int]:
     """The record at an offset and where it ends; None where there is none that can be read."""
-    member = Member(file, offset)
+    member = GzipMember(file, offset)
     stream = io.BufferedReader(member)
     try:
-        record = parse(stream, 0)
-        while stream.read(BLOCK):
+        record = parse_record(stream, 0)
+        while stream.read(DEFLATE_BLOCK_BYTES):
             pass
-    except Damaged:
+    except DamagedRecordError:
         return None, offset
     return record, offset + member.length
 
 
-def erase(folder: Path, places: Iterable[Place], at: float) -> None:
+def erase_records(folder: Path, locations: Iterable[RecordLocation], erased_at: float) -> None:
     """Write over these stretches, and wait until the disk has it; to do it twice does no harm."""
-    for name, group in groupby(sorted(places, key=lambda place: (place.file, place.offset)), lambda place: place.file):
+    for name, group in groupby(
+        sorted(locations, key=lambda place: (place.file, place.offset)), lambda place: place.file
+    ):
         fd = os.open(folder / name, os.O_WRONLY)
         try:
             for place in group:
-                os.pwrite(fd, filler(place.length, at), place.offset)
+                os.pwrite(fd, build_filler(place.length, erased_at), place.offset)
             os.fsync(fd)
         finally:
             os.close(fd)
 
 
-def filler(length: int, at: float) -> bytes:
+def build_filler(length: int, erased_at: float) -> bytes:
     """One gzip member of exactly this length."""
-    room = length - AROUND
-    blocks = -(-room // (BLOCK + BLOCK_HEAD))
-    data = _record(room - BLOCK_HEAD * blocks, at)
-    parts = [HEADER]
+    room = length - GZIP_OVERHEAD_BYTES
+    blocks = -(-room // (DEFLATE_BLOCK_BYTES + DEFLATE_BLOCK_HEADER_BYTES))
+    data = _build_filler_record(room - DEFLATE_BLOCK_HEADER_BYTES * blocks, erased_at)
+    parts = [GZIP_HEADER]
     for number in range(blocks):
-        part = data[number * BLOCK : (number + 1) * BLOCK]
+        part = data[number * DEFLATE_BLOCK_BYTES : (number + 1) * DEFLATE_BLOCK_BYTES]
         parts += [struct.pack("<BHH", number == blocks - 1, len(part), len(part) ^ 0xFFFF), part]
     return b"".join([*parts, struct.pack("<II", zlib.crc32(data), len(data))])
 
 
-def _record(size: int, at: float) -> bytes:
+def _build_filler_record(size: int, erased_at: float) -> bytes:
     """A record of exactly this size; where there is no room for one, empty lines, which readers pass over."""
-    head = (
-        f"WARC/1.1\r\n{opening('metadata', new_record_id(), at)}Content-Type: text/plain\r\nContent-Length: ".encode()
-    )
+    head = f"WARC/1.1\r\n{format_record_start('metadata', make_record_id(), erased_at)}Content-Type: text/plain\r\nContent-Length: ".encode()
     for pad in (b"", b" "):  # the length has a digit more or less: there are sizes that only one of both makes
         for digits in range(1, 12):
             block = size - len(head) - len(pad) - digits - 8
             if block >= 0 and len(str(block)) == digits:
-                return head + pad + b"%d\r\n\r\n" % block + TEXT.ljust(block)[:block] + b"\r\n\r\n"
+                return head + pad + b"%d\r\n\r\n" % block + FILLER_TEXT.ljust(block)[:block] + b"\r\n\r\n"
     return b"\r\n".ljust(size, b"\n")[:size]

@@ -6,53 +6,55 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sanderling.warc.gzip_members import whole_members
+from sanderling.warc.gzip_members import find_intact_members
 
-OURS = "sanderling-*.warc.gz"  # files of another name are somebody else's, and are left alone
+ARCHIVE_FILE_GLOB = "sanderling-*.warc.gz"  # files of another name are somebody else's, and are left alone
 
 
-class Repair(Struct, frozen=True):
+class FileRepair(Struct, frozen=True):
     """What was done to one file."""
 
     file: str
-    was: int
-    now: int
-    missing: int = 0  # committed bytes that are not there: places at `now` and beyond cannot be read
+    old_length: int
+    new_length: int
+    missing_bytes: int = 0  # committed bytes that are not there: places at `now` and beyond cannot be read
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """In one line, for the log."""
-        if self.missing:
-            return f"{self.file} lacks {self.missing:,} bytes that were stored in it: records at its end cannot be read"
-        return f"{self.file} was cut from {self.was:,} to {self.now:,} bytes: the rest was never committed"
+        if self.missing_bytes:
+            return f"{self.file} lacks {self.missing_bytes:,} bytes that were stored in it: records at its end cannot be read"
+        return (
+            f"{self.file} was cut from {self.old_length:,} to {self.new_length:,} bytes: the rest was never committed"
+        )
 
 
-def repair(folder: Path, committed: Mapping[str, int]) -> list[Repair]:
+def repair_archive(folder: Path, committed: Mapping[str, int]) -> list[FileRepair]:
     """Cut files to their committed length, and files nobody committed to their last whole member."""
-    names = sorted({path.name for path in folder.glob(OURS)} | set(committed))
-    done = [_repair_one(folder / name, committed.get(name)) for name in names]
-    return [one for one in done if one.was != one.now or one.missing]
+    names = sorted({path.name for path in folder.glob(ARCHIVE_FILE_GLOB)} | set(committed))
+    done = [_repair_file(folder / name, committed.get(name)) for name in names]
+    return [one for one in done if one.old_length != one.new_length or one.missing_bytes]
 
 
-def _repair_one(path: Path, committed: int | None) -> Repair:
+def _repair_file(path: Path, committed_length: int | None) -> FileRepair:
     was = path.stat().st_size if path.exists() else 0
-    keep = committed if committed is not None and committed <= was else _end_of_last_member(path)
+    keep = committed_length if committed_length is not None and committed_length <= was else _find_last_member_end(path)
     if keep < was:
-        _cut(path, keep)
+        _truncate_file(path, keep)
     if keep == 0:  # not even its warcinfo is whole
         path.unlink(missing_ok=True)
-    return Repair(path.name, was, keep, max(0, (committed or 0) - keep))
+    return FileRepair(path.name, was, keep, max(0, (committed_length or 0) - keep))
 
 
-def _end_of_last_member(path: Path) -> int:
+def _find_last_member_end(path: Path) -> int:
     """Where the last whole member ends; damage before it is not a tail, and stays."""
     if not path.exists():
         return 0
     with path.open("rb") as file:
-        return max((offset + length for offset, length in whole_members(file)), default=0)
+        return max((offset + length for offset, length in find_intact_members(file)), default=0)
 
 
-def _cut(path: Path, length: int) -> None:
+def _truncate_file(path: Path, length: int) -> None:
     fd = os.open(path, os.O_WRONLY)
     try:
         os.ftruncate(fd, length)

@@ -9,19 +9,19 @@ import re
 from functools import lru_cache
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
-URL = re.compile(r"(https?)://(?:[^/?#@]*@)?([^/?#]*)([^?#]*)(?:\?([^#]*))?", re.I)
-HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(?::([0-9]{0,9}))?")
-WWW = re.compile(r"www\d*\.")
-EASY_HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z-]+")
-EASY_PATH = re.compile(r"(?:/[a-zA-Z0-9!$&'*+,:;=@_~-][a-zA-Z0-9!$&'*+,:;=@._~-]*)+")
-EASY_QUERY = re.compile(r"[!-$&-~]*")
-SAFE = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
-PORTS = {"http": "80", "https": "443"}
-PATH_SESSIONS = (
+URL_PATTERN = re.compile(r"(https?)://(?:[^/?#@]*@)?([^/?#]*)([^?#]*)(?:\?([^#]*))?", re.I)
+HOST_PATTERN = re.compile(r"(\[[^\]]*\]|[^:]*)(?::([0-9]{0,9}))?")
+WWW_PREFIX_PATTERN = re.compile(r"www\d*\.")
+SIMPLE_HOST_PATTERN = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z-]+")
+SIMPLE_PATH_PATTERN = re.compile(r"(?:/[a-zA-Z0-9!$&'*+,:;=@_~-][a-zA-Z0-9!$&'*+,:;=@._~-]*)+")
+SIMPLE_QUERY_PATTERN = re.compile(r"[!-$&-~]*")
+SAFE_CHARACTERS = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
+DEFAULT_PORTS = {"http": "80", "https": "443"}
+PATH_SESSION_PATTERNS = (
     r"(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)/)([^?]+\.aspx.*)",
     r"(.*/)(?:\([0-9a-z]{24}\)/)([^?]+\.aspx.*)",
 )
-QUERY_SESSIONS = (  # few URLs have one; the patterns are made when the first is met
+QUERY_SESSION_PATTERNS = (  # few URLs have one; the patterns are made when the first is met
     r"(.*)(?:jsessionid=[0-9a-z]{32})(?:&(.*))?",
     r"(.*)(?:phpsessid=[0-9a-z]{32})(?:&(.*))?",
     r"(.*)(?:sid=[0-9a-z]{32})(?:&(.*))?",
@@ -30,46 +30,48 @@ QUERY_SESSIONS = (  # few URLs have one; the patterns are made when the first is
 )
 
 
-def surt(url: str) -> str:
+def build_surt(url: str) -> str:
     """Make the sort key; what is not a web URL is its own key."""
-    found = URL.fullmatch(url) or URL.match(url)
+    found = URL_PATTERN.fullmatch(url) or URL_PATTERN.match(url)
     if not found or not found[2]:
-        return quote_from_bytes(url.encode("utf-8", "replace"), SAFE + "%#")
+        return quote_from_bytes(url.encode("utf-8", "replace"), SAFE_CHARACTERS + "%#")
     scheme, authority, path, query = found.groups()
-    key = f"{_authority(scheme.lower(), authority)}){_path(path)}"
-    query = _query(query) if query else ""
+    key = f"{_build_authority_key(scheme.lower(), authority)}){_normalize_path(path)}"
+    query = _normalize_query(query) if query else ""
     return f"{key}?{query}" if query else key
 
 
 @lru_cache(maxsize=1024)  # a batch has few hosts
-def _authority(scheme: str, authority: str) -> str:
+def _build_authority_key(scheme: str, authority: str) -> str:
     """Host labels from the right, and the port unless it goes without saying."""
-    found = HOST.match(authority)
+    found = HOST_PATTERN.match(authority)
     host, port = (found[1].strip("[]").lower(), found[2] or "") if found else (authority.lower(), "")
-    if not EASY_HOST.fullmatch(host):
+    if not SIMPLE_HOST_PATTERN.fullmatch(host):
         host = _escape(_unescape(host)).replace("..", ".").strip(".").lower()
-    if host.startswith("www") and (prefix := WWW.match(host)):  # the first label only: `wwww.example.org` keeps its own
+    if host.startswith("www") and (
+        prefix := WWW_PREFIX_PATTERN.match(host)
+    ):  # the first label only: `wwww.example.org` keeps its own
         host = host[prefix.end() :]
     labels = host.split(".")
-    return ",".join(reversed(labels)) + (f":{int(port)}" if port and port != PORTS[scheme] else "")
+    return ",".join(reversed(labels)) + (f":{int(port)}" if port and port != DEFAULT_PORTS[scheme] else "")
 
 
-def _path(path: str) -> str:
-    if not EASY_PATH.fullmatch(path):
-        path = _escape(_without_dots(_unescape(path)))
+def _normalize_path(path: str) -> str:
+    if not SIMPLE_PATH_PATTERN.fullmatch(path):
+        path = _escape(_remove_dot_segments(_unescape(path)))
     path = path.lower()
-    for pattern in PATH_SESSIONS:
+    for pattern in PATH_SESSION_PATTERNS:
         if ".aspx" in path and (found := re.fullmatch(pattern, path, re.I)):
             path = found[1] + found[2]
     return path[:-1] if path.endswith("/") and len(path) > 1 else path
 
 
-def _query(query: str) -> str:
+def _normalize_query(query: str) -> str:
     """Escape alike, drop session ids, lower the case, sort the arguments."""
-    if not EASY_QUERY.fullmatch(query):
+    if not SIMPLE_QUERY_PATTERN.fullmatch(query):
         query = _escape(_unescape(query))
     if "id=" in query.lower() or "sessionid" in query.lower() or "cftoken=" in query.lower():
-        for pattern in QUERY_SESSIONS:
+        for pattern in QUERY_SESSION_PATTERNS:
             if found := re.fullmatch(pattern, query, re.I):
                 query = found[1] + (found[2] or "")
     if len(query) < 2:
@@ -77,7 +79,7 @@ def _query(query: str) -> str:
     return "&".join("=".join(pair) for pair in sorted(arg.split("=", 1) for arg in query.lower().split("&")))
 
 
-def _without_dots(path: bytes) -> bytes:
+def _remove_dot_segments(path: bytes) -> bytes:
     """Resolve `.` and `..`, and drop empty segments but the last."""
     kept: list[bytes] = []
     for segment in path.split(b"/")[1:]:
@@ -97,4 +99,4 @@ def _unescape(text: str) -> bytes:
 
 
 def _escape(data: bytes) -> str:
-    return quote_from_bytes(data, SAFE)
+    return quote_from_bytes(data, SAFE_CHARACTERS)

@@ -10,13 +10,13 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from sanderling.web import api, forms, live, search_view, tracking, views
-from sanderling.web.live import Streams
-from sanderling.web.middleware import Buckets, Guard
-from sanderling.web.rendering import STATIC, render
-from sanderling.web.state import Housekeeping, Rooms
+from sanderling.web.live import LiveStreams
+from sanderling.web.middleware import ClientRateLimiter, SecurityMiddleware
+from sanderling.web.rendering import STATIC_FOLDER, render_template
+from sanderling.web.state import AppState, MaintenanceThread
 
 
-class Assets(StaticFiles):
+class StaticAssets(StaticFiles):
     """Our own files; they may also be loaded by stored pages, whose origin is not ours."""
 
     def file_response(self, *args: object, **kwargs: object) -> Response:
@@ -27,13 +27,13 @@ class Assets(StaticFiles):
         return response
 
 
-def page_routes() -> list[BaseRoute]:
+def build_page_routes() -> list[BaseRoute]:
     """Pages for people."""
     return [
         Route("/", search_view.search_page),
         Route("/view", views.view_page),
         Route("/stored", views.stored_page),
-        Route("/stored/part", views.stored_part),
+        Route("/stored/part", views.stored_resource),
         Route("/stored/file", views.stored_file),
         Route("/history", views.history_page),
         Route("/diff", views.diff_page),
@@ -48,50 +48,60 @@ def page_routes() -> list[BaseRoute]:
         Route("/settings", forms.settings_page, methods=["GET"]),
         Route("/settings", forms.change_settings, methods=["POST"]),
         Route("/privacy", forms.privacy_page),
-        Route("/privacy/export", forms.export_own),
-        Route("/privacy/erase", forms.erase_own, methods=["POST"]),
+        Route("/privacy/export", forms.export_own_events),
+        Route("/privacy/erase", forms.erase_own_events, methods=["POST"]),
     ]
 
 
-def api_routes() -> list[BaseRoute]:
+def build_api_routes() -> list[BaseRoute]:
     """JSON for programs."""
     read: dict[str, Callable[[Request], object]] = {
-        "status": api.status, "changes": api.changes, "page": api.page, "history": api.history, "diff": api.diff,
-        "due": api.due, "hosts": api.hosts, "migrants": api.migrants, "briefs": api.wanted, "stats": api.stats,
-    }  # fmt: skip
+        "status": api.get_status,
+        "changes": api.get_changes,
+        "page": api.get_page,
+        "history": api.get_history,
+        "diff": api.get_diff,
+        "due": api.get_due_urls,
+        "hosts": api.get_hosts,
+        "migrants": api.get_workers,
+        "briefs": api.get_unmet_queries,
+        "stats": api.get_stats,
+    }
     return [
-        Route("/api", api.root),
-        Route("/api/openapi.json", api.description),
-        Route("/api/search", api.search),
-        Route("/api/more", api.more),
-        *(Route(f"/api/{name}", api.answering(answer)) for name, answer in read.items()),
-        Route("/api/live", live.stream),
-        Route("/api/events", tracking.take_events, methods=["POST"]),
-        Route("/api/rating", tracking.take_rating, methods=["POST"]),
-        Route("/metrics", live.metrics),
-        Route("/healthz", api.health),
+        Route("/api", api.redirect_to_openapi),
+        Route("/api/openapi.json", api.get_openapi),
+        Route("/api/search", api.search_api),
+        Route("/api/more", api.get_unmet_query_state),
+        *(Route(f"/api/{name}", api.make_json_handler(answer)) for name, answer in read.items()),
+        Route("/api/live", live.stream_updates),
+        Route("/api/events", tracking.record_events, methods=["POST"]),
+        Route("/api/rating", tracking.record_rating, methods=["POST"]),
+        Route("/metrics", live.render_metrics),
+        Route("/healthz", api.check_health),
     ]
 
 
-def _not_found(request: Request, _: Exception) -> Response:
+def _render_not_found(request: Request, _: Exception) -> Response:
     if request.url.path.startswith("/api/"):
         return JSONResponse({"error": "not found"}, 404)
-    return render(request, "missing.html", {"what": request.url.path}, 404)
+    return render_template(request, "missing.html", {"what": request.url.path}, 404)
 
 
-def build(rooms: Rooms, names: Iterable[str] = (), buckets: Buckets | None = None) -> Guard:
+def build_app(
+    app_state: AppState, host_names: Iterable[str] = (), rate_limiter: ClientRateLimiter | None = None
+) -> SecurityMiddleware:
     """Put the app together; nothing runs yet."""
-    routes = [*page_routes(), *api_routes(), Mount("/static", Assets(directory=STATIC))]
-    app = Starlette(routes=routes, lifespan=_life, exception_handlers={404: _not_found})
-    app.state.rooms = rooms
-    app.state.streams = Streams()
-    return Guard(app, names, buckets)
+    routes = [*build_page_routes(), *build_api_routes(), Mount("/static", StaticAssets(directory=STATIC_FOLDER))]
+    app = Starlette(routes=routes, lifespan=_lifespan, exception_handlers={404: _render_not_found})
+    app.state.app_state = app_state
+    app.state.streams = LiveStreams()
+    return SecurityMiddleware(app, host_names, rate_limiter)
 
 
 @asynccontextmanager
-async def _life(app: Starlette) -> AsyncIterator[None]:
-    chores = Housekeeping(app.state.rooms)
+async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+    chores = MaintenanceThread(app.state.app_state)
     chores.start()
     yield
-    app.state.streams.over.set()
+    app.state.streams.stop_event.set()
     chores.stop()

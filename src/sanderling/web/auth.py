@@ -13,14 +13,14 @@ from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 from msgspec import Struct
 
-from sanderling.db.connection import connect_private, migrate
+from sanderling.db.connection import apply_migrations, connect_private_sqlite
 
 DATABASE = "serve.db"
-COOKIE = "sanderling_session"
+SESSION_COOKIE = "sanderling_session"
 SESSION_SECONDS = 12 * 3600.0
-LEAST_PASSWORD = 12
-HASHES_AT_ONCE = 2  # each takes 64 MB
-SCHEMA = [
+MIN_PASSWORD_LENGTH = 12
+MAX_CONCURRENT_HASHES = 2  # each takes 64 MB
+MIGRATIONS = [
     """
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
     CREATE TABLE sessions (id TEXT PRIMARY KEY, csrf TEXT NOT NULL, until REAL NOT NULL)
@@ -28,85 +28,88 @@ SCHEMA = [
 ]
 
 
-class Session(Struct, frozen=True):
+class LoginSession(Struct, frozen=True):
     """Somebody who is logged in."""
 
     id: str
     csrf: str  # goes into every form, comes back with it
 
 
-class Door:
+class AuthStore:
     """Passwords, sessions and the settings of the app, in a small database of its own."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / DATABASE
-        self.db = connect_private(self.path)
-        migrate(self.db, {"serve": SCHEMA})
+        self.db = connect_private_sqlite(self.path)
+        apply_migrations(self.db, {"serve": MIGRATIONS})
         self.lock = threading.Lock()
         self.hasher = PasswordHasher()
-        self.hashing = threading.BoundedSemaphore(HASHES_AT_ONCE)
+        self.hash_slots = threading.BoundedSemaphore(MAX_CONCURRENT_HASHES)
 
-    def first_password(self) -> str:
+    def create_initial_password(self) -> str:
         """Make a password if there is none yet, and say it this once; empty if there is one."""
-        if self.get("password"):
+        if self.get_setting("password"):
             return ""
         password = secrets.token_urlsafe(18)
-        self.set("password", self._hashed(password))
+        self.set_setting("password", self._hash_password(password))
         return password
 
-    def enter(self, password: str, now: float) -> Session | None:
+    def log_in(self, password: str, now: float) -> LoginSession | None:
         """Check the password and open a session; None if it is wrong."""
-        if not self._is_right(password):
+        if not self._is_correct_password(password):
             return None
-        session = Session(secrets.token_urlsafe(32), secrets.token_urlsafe(24))
+        session = LoginSession(secrets.token_urlsafe(32), secrets.token_urlsafe(24))
         with self.lock:
             self.db.execute("DELETE FROM sessions WHERE until < ?", (now,))
             self.db.execute(
-                "INSERT INTO sessions VALUES (?, ?, ?)", (_hash(session.id), session.csrf, now + SESSION_SECONDS)
+                "INSERT INTO sessions VALUES (?, ?, ?)",
+                (_hash_session_id(session.id), session.csrf, now + SESSION_SECONDS),
             )
         return session
 
-    def session(self, id_: str, now: float) -> Session | None:
+    def get_session(self, id_: str, now: float) -> LoginSession | None:
         """The session behind a cookie; None if it is none or over."""
         if not id_:
             return None
-        row = self.db.execute("SELECT csrf FROM sessions WHERE id = ? AND until > ?", (_hash(id_), now)).fetchone()
-        return Session(id_, row[0]) if row else None
+        row = self.db.execute(
+            "SELECT csrf FROM sessions WHERE id = ? AND until > ?", (_hash_session_id(id_), now)
+        ).fetchone()
+        return LoginSession(id_, row[0]) if row else None
 
-    def leave(self, id_: str) -> None:
+    def log_out(self, id_: str) -> None:
         """End a session."""
         with self.lock:
-            self.db.execute("DELETE FROM sessions WHERE id = ?", (_hash(id_),))
+            self.db.execute("DELETE FROM sessions WHERE id = ?", (_hash_session_id(id_),))
 
     def change_password(self, old: str, new: str) -> str:
         """Set another password and end all sessions; says what is wrong, or nothing."""
-        if len(new) < LEAST_PASSWORD:
-            return f"The new password needs at least {LEAST_PASSWORD} characters."
-        if not self._is_right(old):
+        if len(new) < MIN_PASSWORD_LENGTH:
+            return f"The new password needs at least {MIN_PASSWORD_LENGTH} characters."
+        if not self._is_correct_password(old):
             return "The present password is not right."
-        self.set("password", self._hashed(new))
+        self.set_setting("password", self._hash_password(new))
         with self.lock:
             self.db.execute("DELETE FROM sessions")
         return ""
 
-    def _is_right(self, password: str) -> bool:
+    def _is_correct_password(self, password: str) -> bool:
         """Compare a password with the stored hash; waits while `HASHES_AT_ONCE` others are compared."""
-        with self.hashing:
+        with self.hash_slots:
             try:
-                return self.hasher.verify(self.get("password"), password)
+                return self.hasher.verify(self.get_setting("password"), password)
             except (Argon2Error, InvalidHashError):
                 return False
 
-    def _hashed(self, password: str) -> str:
-        with self.hashing:
+    def _hash_password(self, password: str) -> str:
+        with self.hash_slots:
             return self.hasher.hash(password)
 
-    def get(self, name: str, default: str = "") -> str:
+    def get_setting(self, name: str, default: str = "") -> str:
         """One setting of the app."""
         row = self.db.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
         return str(row[0]) if row else default
 
-    def set(self, name: str, value: str) -> None:
+    def set_setting(self, name: str, value: str) -> None:
         """Keep one setting of the app."""
         with self.lock:
             self.db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
@@ -116,5 +119,5 @@ class Door:
         self.db.close()
 
 
-def _hash(id_: str) -> str:
+def _hash_session_id(id_: str) -> str:
     return hashlib.sha256(id_.encode()).hexdigest()

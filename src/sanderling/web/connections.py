@@ -13,57 +13,57 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from sanderling.web.middleware import client_key
+from sanderling.web.middleware import get_client_key
 
 REQUEST_SECONDS = 15.0  # from the first byte, or from the connection, to the end of the request
-MOST_CONNECTIONS = 600  # below the usual limit of 1,024 open files, with room for databases and those being accepted
-INCOMPLETE = (h11.IDLE, h11.SEND_BODY)
-_numbers = count()
+MAX_CONNECTIONS = 600  # below the usual limit of 1,024 open files, with room for databases and those being accepted
+INCOMPLETE_STATES = (h11.IDLE, h11.SEND_BODY)
+_connection_numbers = count()
 
 
 class BoundedProtocol(H11Protocol):
     """One connection."""
 
     request_seconds = REQUEST_SECONDS
-    most_connections = MOST_CONNECTIONS
+    max_connections = MAX_CONNECTIONS
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection; where there are too many, close one of the client that has the most."""
-        self.number = next(_numbers)
+        self.number = next(_connection_numbers)
         self.deadline: asyncio.TimerHandle | None = None
         super().connection_made(transport)
-        self.key = client_key(self.client[0] if self.client else "")
-        if len(self.connections) > self.most_connections:
-            self._make_room()
-        self._watch()
+        self.client_key = get_client_key(self.client[0] if self.client else "")
+        if len(self.connections) > self.max_connections:
+            self._evict_connection()
+        self._update_deadline()
 
     def data_received(self, data: bytes) -> None:
         """Read on; the time limit is for the whole request, however often a few bytes arrive."""
         super().data_received(data)
-        self._watch()
+        self._update_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the time limit with the connection."""
-        self._disarm()
+        self._cancel_deadline()
         super().connection_lost(exc)
 
     @property
     def is_incomplete(self) -> bool:
         """Is the end of a request still to come? Also where none has begun."""
-        return self.conn.their_state in INCOMPLETE
+        return self.conn.their_state in INCOMPLETE_STATES
 
-    def _watch(self) -> None:
+    def _update_deadline(self) -> None:
         if not self.is_incomplete:
-            self._disarm()
+            self._cancel_deadline()
         elif self.deadline is None:
-            self.deadline = self.loop.call_later(self.request_seconds, self._give_up)
+            self.deadline = self.loop.call_later(self.request_seconds, self._on_deadline)
 
-    def _disarm(self) -> None:
+    def _cancel_deadline(self) -> None:
         if self.deadline is not None:
             self.deadline.cancel()
             self.deadline = None
 
-    def _give_up(self) -> None:
+    def _on_deadline(self) -> None:
         self.deadline = None
         if self.is_incomplete:
             self.close_now()
@@ -73,7 +73,7 @@ class BoundedProtocol(H11Protocol):
         self.connections.discard(self)
         self.transport.abort()
 
-    def _make_room(self) -> None:
+    def _evict_connection(self) -> None:
         """Close a connection of the client with the most: one without a complete request, else the oldest."""
         others: list[Any] = [one for one in self.connections if isinstance(one, BoundedProtocol)]
         (largest, _), *_ = Counter(one.key for one in others).most_common(1)

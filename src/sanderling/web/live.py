@@ -8,65 +8,67 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-from sanderling.web.queries.signal_stats import SignalRow, signal_rows
-from sanderling.web.state import Rooms, rooms_of, session_of
-from sanderling.web.view_models import HostRow, MigrantRow, Status
+from sanderling.web.queries.signal_stats import SignalRow, list_signals
+from sanderling.web.state import AppState, get_app_state, get_session
+from sanderling.web.view_models import CrawlStatus, HostStatusRow, WorkerRow
 
-EVERY_SECONDS = 1.0
-MOST_STREAMS = 40
-LIVE_SECONDS = 3600.0  # then the browser asks again by itself
+UPDATE_SECONDS = 1.0
+MAX_STREAMS = 40
+STREAM_SECONDS = 3600.0  # then the browser asks again by itself
 
 
-class Pulse(msgspec.Struct, frozen=True):
+class DashboardUpdate(msgspec.Struct, frozen=True):
     """What the dashboard gets each second."""
 
-    status: Status
-    hosts: list[HostRow]
-    migrants: list[MigrantRow]
+    status: CrawlStatus
+    hosts: list[HostStatusRow]
+    workers: list[WorkerRow]
     signals: list[SignalRow]
 
 
-class Streams:
+class LiveStreams:
     """How many dashboards are being fed; a feed ends when its reader leaves or the app stops."""
 
     def __init__(self) -> None:
-        self.open = 0
-        self.over = asyncio.Event()
+        self.open_count = 0
+        self.stop_event = asyncio.Event()
 
 
-def pulse(rooms: Rooms) -> Pulse:
+def build_dashboard_update(app_state: AppState) -> DashboardUpdate:
     """One look at everything that moves."""
-    indexed, until = rooms.library.size()
-    status = rooms.window.status()
-    status = msgspec.structs.replace(status, indexed=indexed, index_behind=max(0, status.visits - until))
-    return Pulse(status, rooms.window.hosts(20), rooms.window.migrants(), signal_rows(rooms))
+    indexed, until = app_state.search_service.get_index_state()
+    status = app_state.crawl_view.get_status()
+    status = msgspec.structs.replace(status, indexed_pages=indexed, index_lag=max(0, status.visits - until))
+    return DashboardUpdate(
+        status, app_state.crawl_view.list_hosts(20), app_state.crawl_view.list_workers(), list_signals(app_state)
+    )
 
 
-async def stream(request: Request) -> Response:
+async def stream_updates(request: Request) -> Response:
     """GET /api/live."""
-    rooms, streams = rooms_of(request), request.app.state.streams
-    if rooms.public and await run_in_threadpool(session_of, request) is None:
+    rooms, streams = get_app_state(request), request.app.state.streams
+    if rooms.is_public and await run_in_threadpool(get_session, request) is None:
         return PlainTextResponse("please log in", 401)
-    if streams.open >= MOST_STREAMS:
+    if streams.open_count >= MAX_STREAMS:
         return PlainTextResponse("too many dashboards are open", 503)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_beats(request, rooms, streams), 200, headers, "text/event-stream")
+    return StreamingResponse(_generate_events(request, rooms, streams), 200, headers, "text/event-stream")
 
 
-async def _beats(request: Request, rooms: Rooms, streams: Streams) -> AsyncIterator[bytes]:
-    streams.open += 1
+async def _generate_events(request: Request, app_state: AppState, streams: LiveStreams) -> AsyncIterator[bytes]:
+    streams.open_count += 1
     try:
-        for _ in range(int(LIVE_SECONDS / EVERY_SECONDS)):
-            if streams.over.is_set() or await request.is_disconnected():
+        for _ in range(int(STREAM_SECONDS / UPDATE_SECONDS)):
+            if streams.stop_event.is_set() or await request.is_disconnected():
                 return
-            seen = await run_in_threadpool(pulse, rooms)
+            seen = await run_in_threadpool(build_dashboard_update, app_state)
             yield b"data: " + msgspec.json.encode(seen) + b"\n\n"
             try:
-                await asyncio.wait_for(streams.over.wait(), EVERY_SECONDS)
+                await asyncio.wait_for(streams.stop_event.wait(), UPDATE_SECONDS)
             except TimeoutError:
                 continue
     finally:
-        streams.open -= 1
+        streams.open_count -= 1
 
 
 # Name, kind, help, and how it is read off the status: docs/search.md lists the same.
@@ -83,18 +85,18 @@ METRICS = (
     ("sanderling_stored_bytes", "gauge", "Bytes of stored bodies.", lambda s: s.bytes_stored),
     ("sanderling_archive_bytes", "gauge", "Bytes of WARC files.", lambda s: s.bytes_archived),
     ("sanderling_changed_pages_day", "gauge", "Changes noted in the last day.", lambda s: s.changed_today),
-    ("sanderling_fresh_ratio", "gauge", "Share of pages visited in the last day.", lambda s: s.fresh),
-    ("sanderling_indexed_pages", "gauge", "Pages in the search index.", lambda s: s.indexed),
-    ("sanderling_index_behind_visits", "gauge", "Visits not yet in the index.", lambda s: s.index_behind),
+    ("sanderling_fresh_ratio", "gauge", "Share of pages visited in the last day.", lambda s: s.fresh_ratio),
+    ("sanderling_indexed_pages", "gauge", "Pages in the search index.", lambda s: s.indexed_pages),
+    ("sanderling_index_behind_visits", "gauge", "Visits not yet in the index.", lambda s: s.index_lag),
 )
 
 
-def metrics(request: Request) -> Response:
+def render_metrics(request: Request) -> Response:
     """GET /metrics, in the text format of Prometheus."""
-    rooms = rooms_of(request)
-    if rooms.public and session_of(request) is None:
+    rooms = get_app_state(request)
+    if rooms.is_public and get_session(request) is None:
         return PlainTextResponse("please log in", 401)
-    status = pulse(rooms).status
+    status = build_dashboard_update(rooms).status
     lines = []
     for name, kind, text, read in METRICS:
         lines += [f"# HELP {name} {text}", f"# TYPE {name} {kind}", f"{name} {float(read(status)):g}"]

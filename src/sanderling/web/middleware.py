@@ -12,12 +12,12 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Nothing from elsewhere, no inline script or style, no framing by others.
-POLICY = (
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'"
 )
-HEADERS = {
-    "Content-Security-Policy": POLICY,
+SECURITY_HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "X-Frame-Options": "DENY",
@@ -25,95 +25,97 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), interest-cohort=()",
 }
-LARGEST_BODY = 64 * 1024
-REMEMBERED = 10_000  # addresses, in memory only, forgotten oldest first
+MAX_REQUEST_BYTES = 64 * 1024
+MAX_CLIENTS = 10_000  # addresses, in memory only, forgotten oldest first
 
 
-class Rate(Struct, frozen=True):
+class RequestRate(Struct, frozen=True):
     """How often a visitor may knock: so many per second, and so many at once."""
 
     per_second: float
     burst: float
 
 
-RATES = {
-    "/login": Rate(0.1, 8),
-    "/api/events": Rate(10, 60),
-    "/api/rating": Rate(0.5, 10),
-    "": Rate(2_000, 4_000),  # enough for a classroom behind one address
+PATH_RATES = {
+    "/login": RequestRate(0.1, 8),
+    "/api/events": RequestRate(10, 60),
+    "/api/rating": RequestRate(0.5, 10),
+    "": RequestRate(2_000, 4_000),  # enough for a classroom behind one address
 }
 ALL_CLIENTS = "*"
-LOGINS = Rate(0.5, 20)  # passwords tried, by all clients together: who has many addresses has no more tries
+LOGIN_RATE = RequestRate(0.5, 20)  # passwords tried, by all clients together: who has many addresses has no more tries
 
 
-class Buckets:
+class ClientRateLimiter:
     """Token buckets by visitor and path; nothing of it is written down."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
-        self.level: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
+        self.buckets: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
 
-    def take(self, who: str, path: str) -> bool:
+    def take_token(self, client: str, path: str) -> bool:
         """Take one token; says no when the bucket is empty."""
-        key = path if path in RATES else ""
-        return self._take(who, key, RATES[key])
+        key = path if path in PATH_RATES else ""
+        return self._take_token(client, key, PATH_RATES[key])
 
-    def take_login(self) -> bool:
+    def take_login_token(self) -> bool:
         """Take one token of those that all clients share for passwords."""
-        return self._take(ALL_CLIENTS, "/login", LOGINS)
+        return self._take_token(ALL_CLIENTS, "/login", LOGIN_RATE)
 
-    def _take(self, who: str, key: str, rate: Rate) -> bool:
+    def _take_token(self, client: str, key: str, rate: RequestRate) -> bool:
         now = self.clock()
-        tokens, then = self.level.pop((who, key), (rate.burst, now))
+        tokens, then = self.buckets.pop((client, key), (rate.burst, now))
         tokens = min(rate.burst, tokens + (now - then) * rate.per_second)
         allowed = tokens >= 1
-        self.level[who, key] = (tokens - 1 if allowed else tokens, now)
-        if key == "/login" and (ALL_CLIENTS, key) in self.level:
-            self.level.move_to_end((ALL_CLIENTS, key))  # a crowd of addresses must not make it forgotten
-        while len(self.level) > REMEMBERED:
-            self.level.popitem(last=False)
+        self.buckets[client, key] = (tokens - 1 if allowed else tokens, now)
+        if key == "/login" and (ALL_CLIENTS, key) in self.buckets:
+            self.buckets.move_to_end((ALL_CLIENTS, key))  # a crowd of addresses must not make it forgotten
+        while len(self.buckets) > MAX_CLIENTS:
+            self.buckets.popitem(last=False)
         return allowed
 
 
-class Guard:
+class SecurityMiddleware:
     """The outermost layer of the app."""
 
-    def __init__(self, app: ASGIApp, names: Iterable[str] = (), buckets: Buckets | None = None) -> None:
+    def __init__(
+        self, app: ASGIApp, host_names: Iterable[str] = (), rate_limiter: ClientRateLimiter | None = None
+    ) -> None:
         self.app = app
-        self.names = frozenset(names)
-        self.buckets = buckets or Buckets()
+        self.host_names = frozenset(host_names)
+        self.rate_limiter = rate_limiter or ClientRateLimiter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Turn away what should not come in, and dress what goes out."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        refusal = self._refuse(scope)
+        refusal = self._reject(scope)
         if refusal is not None:
-            await refusal(scope, receive, _dressed(send))
+            await refusal(scope, receive, _add_security_headers(send))
             return
-        await self.app(scope, receive, _dressed(send))
+        await self.app(scope, receive, _add_security_headers(send))
 
-    def _refuse(self, scope: Scope) -> PlainTextResponse | None:
+    def _reject(self, scope: Scope) -> PlainTextResponse | None:
         headers = Headers(scope=scope)
-        if not is_known_host(headers.get("host", ""), self.names):
+        if not is_known_host(headers.get("host", ""), self.host_names):
             return PlainTextResponse("This name is not served here; see --host-name.", 421)
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > LARGEST_BODY or "transfer-encoding" in headers:
+        if not length.isdigit() or int(length) > MAX_REQUEST_BYTES or "transfer-encoding" in headers:
             return PlainTextResponse("Too large.", 413)
         client = scope.get("client")
-        if not self.buckets.take(client_key(client[0] if client else ""), scope["path"]) or not self._admits_login(
-            scope
-        ):
+        if not self.rate_limiter.take_token(
+            get_client_key(client[0] if client else ""), scope["path"]
+        ) or not self._can_try_login(scope):
             return PlainTextResponse("Too many requests; please wait a moment.", 429, {"Retry-After": "10"})
         return None
 
-    def _admits_login(self, scope: Scope) -> bool:
+    def _can_try_login(self, scope: Scope) -> bool:
         """May a password be tried now? Other requests may always."""
-        return scope["method"] != "POST" or scope["path"] != "/login" or self.buckets.take_login()
+        return scope["method"] != "POST" or scope["path"] != "/login" or self.rate_limiter.take_login_token()
 
 
-def client_key(address: str) -> str:
+def get_client_key(address: str) -> str:
     """Return what identifies a client: its IPv4 address, or the /64 of its IPv6 address (that of one customer)."""
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
@@ -126,11 +128,11 @@ def client_key(address: str) -> str:
     return str(ipaddress.ip_network((ip, 64), strict=False))
 
 
-def is_known_host(host: str, names: frozenset[str]) -> bool:
+def is_known_host(host: str, host_names: frozenset[str]) -> bool:
     """Only addresses and names we were told of: a foreign name that points here is an attack (DNS rebinding)."""
     name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
     name = name.strip("[]").lower()
-    if name == "localhost" or name in names:
+    if name == "localhost" or name in host_names:
         return True
     try:
         return ipaddress.ip_address(name) is not None
@@ -138,11 +140,11 @@ def is_known_host(host: str, names: frozenset[str]) -> bool:
         return False
 
 
-def _dressed(send: Send) -> Callable[[Message], Awaitable[None]]:
+def _add_security_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
     async def dressed(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
+            for name, value in SECURITY_HEADERS.items():
                 headers.setdefault(name, value)
         await send(message)
 

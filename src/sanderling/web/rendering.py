@@ -10,34 +10,34 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from sanderling import __version__
-from sanderling.web.state import rooms_of, session_of
+from sanderling.web.state import get_app_state, get_session
 
-HERE = Path(__file__).parent
-TEMPLATES = Environment(
-    loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+WEB_FOLDER = Path(__file__).parent
+TEMPLATE_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(WEB_FOLDER / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
     lstrip_blocks=True,
 )  # fmt: skip
-STATIC = HERE / "static"
+STATIC_FOLDER = WEB_FOLDER / "static"
 
 
-def render(request: Request, name: str, about: Mapping[str, object], status: int = 200) -> Response:
+def render_template(request: Request, name: str, context: Mapping[str, object], status: int = 200) -> Response:
     """Fill a template."""
-    session = session_of(request)
-    rooms = rooms_of(request)
+    session = get_session(request)
+    rooms = get_app_state(request)
     frame = {
         "path": request.url.path,
         "session": session,
         "csrf": session.csrf if session else "",
         "version": __version__,
-        "may_look": session is not None or not rooms.public,
+        "may_look": session is not None or not rooms.is_public,
         "now": rooms.clock(),
         "q": "",
     }
-    page = TEMPLATES.get_template(name).render(frame | dict(about))
+    page = TEMPLATE_ENVIRONMENT.get_template(name).render(frame | dict(context))
     return HTMLResponse(page, status, {"Cache-Control": "no-store", "Vary": "Cookie, DNT, Sec-GPC"})
 
 
-def ago(at: float, now: float) -> str:
+def format_age(at: float, now: float) -> str:
     """How long ago, in the largest unit that fits."""
     if not at:
         return "never"
@@ -51,17 +51,17 @@ def ago(at: float, now: float) -> str:
     return "just now" if late else "in a moment"
 
 
-def moment(at: float) -> str:
+def format_time(at: float) -> str:
     """A time people can read."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M") if 0 < at < 1e11 else "–"
 
 
-def iso(at: float) -> str:
+def format_iso(at: float) -> str:
     """A time machines can read."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds") if 0 < at < 1e11 else ""
 
 
-def size(count: float) -> str:
+def format_size(count: float) -> str:
     """Bytes in the unit that fits."""
     for unit in ("B", "kB", "MB", "GB"):
         if abs(count) < 1000:
@@ -70,12 +70,12 @@ def size(count: float) -> str:
     return f"{count:.1f} TB"
 
 
-def number(count: float) -> str:
+def format_number(count: float) -> str:
     """A number with its thousands apart."""
     return f"{count:,.0f}".replace(",", "\u202f")
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Seconds as hours, minutes and seconds."""
     return (
         time.strftime("%H:%M:%S", time.gmtime(seconds))
@@ -84,4 +84,6 @@ def duration(seconds: float) -> str:
     )
 
 
-TEMPLATES.filters.update(ago=ago, moment=moment, iso=iso, size=size, number=number, duration=duration)
+TEMPLATE_ENVIRONMENT.filters.update(
+    ago=format_age, moment=format_time, iso=format_iso, size=format_size, number=format_number, duration=format_duration
+)

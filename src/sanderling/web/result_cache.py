@@ -6,40 +6,42 @@ from collections.abc import Callable, Hashable
 
 from msgspec.structs import astuple, replace
 
-from sanderling.search.search_types import Ask, Results
+from sanderling.search.search_types import SearchRequest, SearchResults
 
-MOST = 1_000
-LARGEST = 50  # results of an answer that is kept
-KEPT_SECONDS = 60.0  # freshness of pages moves slowly
+MAX_ENTRIES = 1_000
+MAX_RESULTS = 50  # results of an answer that is kept
+CACHE_SECONDS = 60.0  # freshness of pages moves slowly
 
 
-class Lately:
+class ResultCache:
     """Remembers some answers of one state of the index."""
 
     def __init__(self) -> None:
-        self.state: Hashable = None
-        self.answers: OrderedDict[Hashable, Results] = OrderedDict()
+        self.version: Hashable = None
+        self.entries: OrderedDict[Hashable, SearchResults] = OrderedDict()
         self.lock = threading.Lock()
 
-    def answer(self, ask: Ask, state: Hashable, search: Callable[[Ask], Results]) -> Results:
+    def get_or_search(
+        self, request: SearchRequest, version: Hashable, search: Callable[[SearchRequest], SearchResults]
+    ) -> SearchResults:
         """Give the answer to the same question in the same state, or search for it."""
-        key = astuple(replace(ask, now=ask.now // KEPT_SECONDS))
+        key = astuple(replace(request, now=request.now // CACHE_SECONDS))
         with self.lock:
-            if state != self.state:
-                self.answers.clear()
-                self.state = state
-            known = self.answers.get(key)
+            if version != self.version:
+                self.entries.clear()
+                self.version = version
+            known = self.entries.get(key)
             if known is not None:
-                self.answers.move_to_end(key)
+                self.entries.move_to_end(key)
                 return known
-        found = search(ask)
-        if ask.limit <= LARGEST:
-            self._keep(key, state, found)
+        found = search(request)
+        if request.limit <= MAX_RESULTS:
+            self._store(key, version, found)
         return found
 
-    def _keep(self, key: Hashable, state: Hashable, found: Results) -> None:
+    def _store(self, key: Hashable, version: Hashable, results: SearchResults) -> None:
         with self.lock:
-            if state == self.state:
-                self.answers[key] = found
-                while len(self.answers) > MOST:
-                    self.answers.popitem(last=False)
+            if version == self.version:
+                self.entries[key] = results
+                while len(self.entries) > MAX_ENTRIES:
+                    self.entries.popitem(last=False)

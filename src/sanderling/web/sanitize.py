@@ -9,17 +9,17 @@ import secrets
 from html import escape
 from urllib.parse import quote, urljoin
 
-from sanderling.html.parser import Element, is_html, parse
-from sanderling.html.plain_text import is_text, plain_text
-from sanderling.web.view_models import Body
+from sanderling.html.parser import Element, is_html, parse_html
+from sanderling.html.plain_text import decode_plain_text, is_text
+from sanderling.web.view_models import StoredBody
 
-DROPPED = (
+REMOVED_TAGS = (
     "script", "noscript", "iframe", "frame", "frameset", "object", "embed", "applet", "base", "template", "portal",
     "fencedframe", "link", "meta", "dialog",
 )  # fmt: skip
-LINKS = ("href", "xlink:href")
-SOURCES = ("src", "poster", "background")
-ENDLESS = (
+LINK_ATTRIBUTES = ("href", "xlink:href")
+SOURCE_ATTRIBUTES = ("src", "poster", "background")
+REMOVED_ATTRIBUTES = (
     "srcset",
     "ping",
     "formaction",
@@ -31,80 +31,84 @@ ENDLESS = (
     "autofocus",
     "imagesrcset",
 )
-LARGEST = 8_000_000
-IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/x-icon", "image/bmp")
-STYLES = ("text/css",)
+MAX_PAGE_BYTES = 8_000_000
+IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/x-icon", "image/bmp")
+STYLE_TYPES = ("text/css",)
 
 
-def policy(nonce: str, *, scripts: bool) -> str:
+def build_content_policy(nonce: str, *, allow_scripts: bool) -> str:
     """The policy of a stored page: only our tracker may run, only stored things may load, its origin is its own."""
-    script = f"script-src 'nonce-{nonce}'" if scripts else "script-src 'none'"
-    sandbox = "sandbox allow-scripts" if scripts else "sandbox"
+    script = f"script-src 'nonce-{nonce}'" if allow_scripts else "script-src 'none'"
+    sandbox = "sandbox allow-scripts" if allow_scripts else "sandbox"
     return (
         f"{sandbox}; default-src 'none'; {script}; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
         " font-src 'none'; connect-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
     )
 
 
-def new_nonce() -> str:
+def make_nonce() -> str:
     """A number nobody can guess, used once."""
     return secrets.token_urlsafe(18)
 
 
-def harmless(body: Body, nonce: str, *, scripts: bool) -> bytes:
+def sanitize_page(body: StoredBody, nonce: str, *, allow_scripts: bool) -> bytes:
     """Give a stored page as a page that can only be looked at."""
-    if not is_html(body.mime, body.body):
-        return _as_text(body, nonce, scripts=scripts)
-    tree = parse(body.body[:LARGEST], body.charset)
+    if not is_html(body.mime, body.content):
+        return _render_non_html(body, nonce, allow_scripts=allow_scripts)
+    tree = parse_html(body.content[:MAX_PAGE_BYTES], body.charset)
     base = tree.base_url(body.url)
-    styles = [_style(element, base, body.at) for element in tree.find_all("link")]
-    for element in [element for name in DROPPED for element in tree.find_all(name)]:
+    styles = [_build_stylesheet_link(element, base, body.at) for element in tree.find_all("link")]
+    for element in [element for name in REMOVED_TAGS for element in tree.find_all(name)]:
         element.decompose()
     for element in tree.iter_elements():
-        _clean(element, base, body.at)
+        _clean_attributes(element, base, body.at)
     page = tree.root.html if tree.root is not None else ""
-    return _with_head(page, "".join(filter(None, styles)), nonce, scripts=scripts).encode("utf-8", "replace")
+    return _add_head(page, "".join(filter(None, styles)), nonce, allow_scripts=allow_scripts).encode("utf-8", "replace")
 
 
-def _with_head(page: str, styles: str, nonce: str, *, scripts: bool) -> str:
+def _add_head(page: str, styles: str, nonce: str, *, allow_scripts: bool) -> str:
     # Ours comes first: nothing of the page stands before it that could swallow the nonce.
-    ours = f'<script nonce="{nonce}" src="/static/inside.js"></script>' if scripts else ""
+    ours = f'<script nonce="{nonce}" src="/static/inside.js"></script>' if allow_scripts else ""
     return f'<!doctype html><meta charset="utf-8">{ours}{styles}{page}'
 
 
-def _style(element: Element, base: str, at: float) -> str:
+def _build_stylesheet_link(element: Element, base: str, at: float) -> str:
     if "stylesheet" not in (element.attr("rel") or "").lower() or not element.attr("href"):
         return ""
-    return f'<link rel="stylesheet" href="{kept(urljoin_safely(base, element.attr("href") or ""), at)}">'
+    return f'<link rel="stylesheet" href="{build_resource_url(join_url(base, element.attr("href") or ""), at)}">'
 
 
-def _clean(element: Element, base: str, at: float) -> None:
+def _clean_attributes(element: Element, base: str, at: float) -> None:
     for name in list(element.attrs):
         lower = name.lower()
         value = element.attr(name) or ""
-        if lower.startswith("on") or lower in ENDLESS:
+        if lower.startswith("on") or lower in REMOVED_ATTRIBUTES:
             del element.attrs[name]
-        elif lower in LINKS:
-            element.attrs[name] = _link(element.tag, base, value, at)
-        elif lower in SOURCES:
-            element.attrs[name] = value if value.startswith("data:image/") else kept(urljoin_safely(base, value), at)
+        elif lower in LINK_ATTRIBUTES:
+            element.attrs[name] = _rewrite_link(element.tag, base, value, at)
+        elif lower in SOURCE_ATTRIBUTES:
+            element.attrs[name] = (
+                value if value.startswith("data:image/") else build_resource_url(join_url(base, value), at)
+            )
 
 
-def _link(tag: str, base: str, value: str, at: float) -> str:
+def _rewrite_link(tag: str, base: str, value: str, at: float) -> str:
     if value.startswith("#"):
         return value
-    target = urljoin_safely(base, value.strip())
+    target = join_url(base, value.strip())
     if not target.startswith(("http://", "https://")):
         return "#"
-    return f"/stored?url={quote(target, safe='')}&at={at:.0f}" if tag in ("a", "area") else kept(target, at)
+    return (
+        f"/stored?url={quote(target, safe='')}&at={at:.0f}" if tag in ("a", "area") else build_resource_url(target, at)
+    )
 
 
-def kept(url: str, at: float) -> str:
+def build_resource_url(url: str, at: float) -> str:
     """Where the stored copy of an image or a style sheet is found, if there is one."""
     return f"/stored/part?url={quote(url, safe='')}&at={at:.0f}"
 
 
-def urljoin_safely(base: str, value: str) -> str:
+def join_url(base: str, value: str) -> str:
     """Join, and give nothing where that cannot be done."""
     try:
         return urljoin(base, value)
@@ -112,20 +116,20 @@ def urljoin_safely(base: str, value: str) -> str:
         return ""
 
 
-def _as_text(body: Body, nonce: str, *, scripts: bool) -> bytes:
-    if body.mime in IMAGES:
-        page = f'<img alt="" src="{kept(body.url, body.at)}">'
-    elif _is_written(body.mime) and is_text(body.body, body.charset):
-        page = f"<pre>{escape(plain_text(body.body[:LARGEST], body.charset))}</pre>"
+def _render_non_html(body: StoredBody, nonce: str, *, allow_scripts: bool) -> bytes:
+    if body.mime in IMAGE_TYPES:
+        page = f'<img alt="" src="{build_resource_url(body.url, body.at)}">'
+    elif _is_text_type(body.mime) and is_text(body.content, body.charset):
+        page = f"<pre>{escape(decode_plain_text(body.content[:MAX_PAGE_BYTES], body.charset))}</pre>"
     else:
-        page = f"<p>{escape(body.mime or 'a file')}, {len(body.body):,} bytes.</p>"
-    return _with_head(page, "", nonce, scripts=scripts).encode("utf-8", "replace")
+        page = f"<p>{escape(body.mime or 'a file')}, {len(body.content):,} bytes.</p>"
+    return _add_head(page, "", nonce, allow_scripts=allow_scripts).encode("utf-8", "replace")
 
 
-def _is_written(mime: str) -> bool:
+def _is_text_type(mime: str) -> bool:
     return mime.startswith("text/") or mime in ("application/json", "application/xml")
 
 
-def is_part(mime: str) -> bool:
+def is_embeddable(mime: str) -> bool:
     """May this be served inside a stored page? Raster images and style sheets, nothing that could act."""
-    return mime in IMAGES or mime in STYLES
+    return mime in IMAGE_TYPES or mime in STYLE_TYPES

@@ -4,11 +4,11 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from sanderling.changes.word_report import Report
-from sanderling.storage.signal_log import Raised, Signal
+from sanderling.changes.word_report import DiffReport
+from sanderling.storage.signal_log import Signal, SignalEvent
 
 
-class Status(Struct, frozen=True):
+class CrawlStatus(Struct, frozen=True):
     """The crawl at one moment."""
 
     at: float
@@ -29,27 +29,27 @@ class Status(Struct, frozen=True):
     bytes_downloaded: int
     bytes_saved: int  # bodies that were not sent again, or not stored twice
     changed_today: int
-    fresh: float  # share of pages looked at within the last day
-    indexed: int
-    index_behind: int
+    fresh_ratio: float  # share of pages looked at within the last day
+    indexed_pages: int
+    index_lag: int
     seeds: tuple[str, ...] = ()
 
 
-class HostRow(Struct, frozen=True):
+class HostStatusRow(Struct, frozen=True):
     """One host as the frontier sees it."""
 
     name: str
     waiting: int
     leased: int
-    open_at: float
-    hold: str
-    strikes: int
-    verdict: str
+    ready_at: float
+    delay_reason: str
+    failures: int
+    give_up_reason: str
     robots_status: int
     pages: int = 0
 
 
-class MigrantRow(Struct, frozen=True):
+class WorkerRow(Struct, frozen=True):
     """One migrant at work."""
 
     name: str
@@ -60,10 +60,10 @@ class MigrantRow(Struct, frozen=True):
     latency_seconds: float = 0.0
     score: float = 0.0  # AHP priority when it was last compared, 0 if the scheduler gave none
     state: str = ""
-    place: str = ""
+    location: str = ""
 
 
-class PageRow(Struct, frozen=True):
+class StoredPageRow(Struct, frozen=True):
     """A stored page as it is now."""
 
     url: str
@@ -79,7 +79,7 @@ class PageRow(Struct, frozen=True):
     size: int
 
 
-class VersionRow(Struct, frozen=True):
+class VisitHistoryRow(Struct, frozen=True):
     """One visit to a page."""
 
     visit: int
@@ -107,18 +107,18 @@ class ChangeRow(Struct, frozen=True):
     significance: float
 
 
-class DueRow(Struct, frozen=True):
+class DueUrlRow(Struct, frozen=True):
     """A URL that is next, and why."""
 
     url: str
-    why: str
+    reason: str
     due_at: float
     rank: float
     depth: int
     visited: bool
 
 
-class ErrorRow(Struct, frozen=True):
+class FailedVisitRow(Struct, frozen=True):
     """A visit that failed."""
 
     url: str
@@ -128,7 +128,7 @@ class ErrorRow(Struct, frozen=True):
     status: int
 
 
-class Body(Struct, frozen=True):
+class StoredBody(Struct, frozen=True):
     """A stored answer."""
 
     url: str
@@ -137,36 +137,36 @@ class Body(Struct, frozen=True):
     status: int
     mime: str
     charset: str
-    body: bytes
+    content: bytes
     title: str = ""
 
 
-class Point(Struct, frozen=True):
+class ChartPoint(Struct, frozen=True):
     """One measure at one time."""
 
     at: float
     value: float
 
 
-class Window(Protocol):
+class CrawlView(Protocol):
     """What the app asks of a crawl; each call is a fresh look and may run in any thread."""
 
-    def status(self) -> Status: ...
-    def hosts(self, most: int) -> list[HostRow]: ...
-    def migrants(self) -> list[MigrantRow]: ...
-    def errors(self, most: int) -> list[ErrorRow]: ...
-    def reasons(self) -> dict[str, dict[str, int]]: ...
-    def signals(self) -> dict[Signal, Raised]: ...
-    def rates(self, minutes: int) -> list[Point]: ...
-    def freshness(self) -> list[Point]: ...
-    def changes(self, kind: str, site: str, since: float, offset: int, most: int) -> list[ChangeRow]: ...
-    def due(self, most: int) -> list[DueRow]: ...
-    def page(self, url: str) -> PageRow | None: ...
-    def history(self, url: str, most: int) -> list[VersionRow]: ...
-    def body(self, url: str, visit: int = 0, at: float = 0.0) -> Body | None: ...
-    def last_two(self, url: str) -> tuple[int, int]: ...
-    def compare(self, url: str, old: int, new: int) -> Report | None: ...
-    def start(self, seeds: tuple[str, ...]) -> str: ...
-    def send_for_more(self) -> bool: ...
-    def pause(self) -> str: ...
-    def stop(self) -> str: ...
+    def get_status(self) -> CrawlStatus: ...
+    def list_hosts(self, limit: int) -> list[HostStatusRow]: ...
+    def list_workers(self) -> list[WorkerRow]: ...
+    def list_errors(self, limit: int) -> list[FailedVisitRow]: ...
+    def count_reasons(self) -> dict[str, dict[str, int]]: ...
+    def get_last_signals(self) -> dict[Signal, SignalEvent]: ...
+    def compute_visit_rates(self, minutes: int) -> list[ChartPoint]: ...
+    def compute_freshness(self) -> list[ChartPoint]: ...
+    def list_changes(self, kind: str, site: str, since: float, offset: int, limit: int) -> list[ChangeRow]: ...
+    def list_due_urls(self, limit: int) -> list[DueUrlRow]: ...
+    def get_page(self, url: str) -> StoredPageRow | None: ...
+    def list_visits(self, url: str, limit: int) -> list[VisitHistoryRow]: ...
+    def load_body(self, url: str, visit: int = 0, at: float = 0.0) -> StoredBody | None: ...
+    def find_last_versions(self, url: str) -> tuple[int, int]: ...
+    def compare_versions(self, url: str, old: int, new: int) -> DiffReport | None: ...
+    def start_crawl(self, seeds: tuple[str, ...]) -> str: ...
+    def crawl_unmet_queries(self) -> bool: ...
+    def pause_crawl(self) -> str: ...
+    def stop_crawl(self) -> str: ...

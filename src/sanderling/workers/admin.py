@@ -3,101 +3,111 @@
 from collections.abc import Callable
 
 from sanderling.errors import SanderlingError, UsageError
-from sanderling.workers.control import Answer, Control, Question
-from sanderling.workers.lifecycle import HOME, Life
-from sanderling.workers.manager import Crew
+from sanderling.workers.control import ControlChannel, ControlCommand, ControlMessage
+from sanderling.workers.lifecycle import LOCAL_PLACE, LifecycleState
+from sanderling.workers.manager import WorkerPool
 
-HOME_NAME = "home"
+LOCAL_PLACE_NAME = "home"
 
 
-class Desk:
+class WorkerAdmin:
     """Serves one crawl."""
 
-    def __init__(self, control: Control, crew: Crew, schedule: Callable[[], Answer]) -> None:
+    def __init__(
+        self, control: ControlChannel, pool: WorkerPool, build_assignment_report: Callable[[], ControlMessage]
+    ) -> None:
         self.control = control
-        self.crew = crew
-        self.schedule = schedule
-        self.open: list[tuple[Question, list[str]]] = []  # orders whose migrants are still on their way
+        self.pool = pool
+        self.build_assignment_report = build_assignment_report
+        self.pending_commands: list[
+            tuple[ControlCommand, list[str]]
+        ] = []  # orders whose migrants are still on their way
 
-    def serve(self) -> None:
+    def handle_commands(self) -> None:
         """Obey what came; answer what is done."""
-        for question in self.control.questions():
+        for question in self.control.read_commands():
             try:
-                self._obey(question)
+                self._handle_command(question)
             except SanderlingError as error:
-                self.control.answer(question.id, {"error": str(error)})
-        for question, migrants in list(self.open):
-            if not any(migrant in self.crew.leaving for migrant in migrants):
-                self.open.remove((question, migrants))
-                self.control.answer(question.id, {"migrants": [self.describe(migrant) for migrant in migrants]})
+                self.control.write_reply(question.id, {"error": str(error)})
+        for question, migrants in list(self.pending_commands):
+            if not any(migrant in self.pool.pending_transitions for migrant in migrants):
+                self.pending_commands.remove((question, migrants))
+                self.control.write_reply(
+                    question.id, {"migrants": [self.describe_worker(migrant) for migrant in migrants]}
+                )
 
-    def _obey(self, question: Question) -> None:
-        if question.do == "list":
-            rows = [self.describe(entry.id) for entry in self.crew.register.alive()]
-            self.control.answer(question.id, {"migrants": rows})
-        elif question.do == "schedule":
-            self.control.answer(question.id, self.schedule())
+    def _handle_command(self, command: ControlCommand) -> None:
+        if command.action == "list":
+            rows = [self.describe_worker(entry.id) for entry in self.pool.registry.list_alive()]
+            self.control.write_reply(command.id, {"migrants": rows})
+        elif command.action == "schedule":
+            self.control.write_reply(command.id, self.build_assignment_report())
         else:
-            self.open.append((question, self._order(question)))
+            self.pending_commands.append((command, self._run_command(command)))
 
-    def _order(self, question: Question) -> list[str]:
+    def _run_command(self, command: ControlCommand) -> list[str]:
         """Carry out an order; who it concerns comes back."""
-        place = str(question.what.get("place") or HOME)
-        place = HOME if place == HOME_NAME else place
-        if question.do == "create":
-            return [self.crew.create(place)]
-        names = self._names(question)
-        match question.do:
+        place = str(command.arguments.get("place") or LOCAL_PLACE)
+        place = LOCAL_PLACE if place == LOCAL_PLACE_NAME else place
+        if command.action == "create":
+            return [self.pool.create(place)]
+        names = self._select_workers(command)
+        match command.action:
             case "clone":
-                return [self.crew.clone(name) for name in names]
+                return [self.pool.clone(name) for name in names]
             case "move":
                 for name in names:
-                    self.crew.dispatch(name, place) if place != HOME else self.crew.retract(name)
+                    self.pool.dispatch(name, place) if place != LOCAL_PLACE else self.pool.retract(name)
             case "pause":
                 for name in names:
-                    self.crew.deactivate(name)
+                    self.pool.deactivate(name)
             case "resume":
                 for name in names:
-                    self.crew.activate(name)
+                    self.pool.activate(name)
             case "dispose":
                 for name in names:
-                    self.crew.dispose(name)
+                    self.pool.dispose(name)
             case "make-way":
-                return self.crew.make_way(names[0])
+                return self.pool.deactivate_others(names[0])
             case _:
-                raise UsageError(f"a crawl cannot {question.do!r}")
+                raise UsageError(f"a crawl cannot {command.action!r}")
         return names
 
-    def _names(self, question: Question) -> list[str]:
-        names = question.what.get("migrants")
+    def _select_workers(self, command: ControlCommand) -> list[str]:
+        names = command.arguments.get("migrants")
         if names == "all":
-            wanted = Life.DEACTIVATED if question.do == "resume" else Life.RUNNING
-            return [e.id for e in self.crew.register.alive() if e.life is wanted and e.id not in self.crew.leaving]
+            wanted = LifecycleState.DEACTIVATED if command.action == "resume" else LifecycleState.RUNNING
+            return [
+                e.id
+                for e in self.pool.registry.list_alive()
+                if e.state is wanted and e.id not in self.pool.pending_transitions
+            ]
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
             raise UsageError("say which migrants")
         return names
 
-    def describe(self, migrant: str) -> Answer:
-        """One migrant, as `sanderling migrants list` shows it."""
-        entry, member = self.crew.register.find(migrant), self.crew.roster.members.get(migrant)
-        row: Answer = {
-            "id": migrant,
-            "state": entry.life.value,
-            "place": entry.place or HOME_NAME,
+    def describe_worker(self, worker: str) -> ControlMessage:
+        """One migrant, as `sanderling workers list` shows it."""
+        entry, member = self.pool.registry.get(worker), self.pool.assignment.workers.get(worker)
+        row: ControlMessage = {
+            "id": worker,
+            "state": entry.state.value,
+            "place": entry.place or LOCAL_PLACE_NAME,
             "parent": entry.parent,
-            "where": self.crew.engine.where(migrant),
+            "where": self.pool.engine.get_location(worker),
         }
         if member is not None:
-            vitals = member.vitals
+            vitals = member.heartbeat
             row |= {
-                "silent": member.silent,
-                "load": len(member.stops),
-                "given": member.given,
-                "pages": vitals.pages,
+                "silent": member.is_silent,
+                "load": len(member.host_by_token),
+                "given": member.assigned_count,
+                "pages": vitals.page_count,
                 "cpu_share": round(vitals.cpu_share, 3),
                 "memory_bytes": vitals.memory_bytes,
                 "latency_seconds": round(vitals.latency_seconds, 4),
                 "bytes_per_second": round(vitals.bytes_per_second),
-                "heard_seconds_ago": round(max(0.0, self.crew.roster.clock() - member.heard_at), 1),
+                "heard_seconds_ago": round(max(0.0, self.pool.assignment.clock() - member.last_contact_at), 1),
             }
         return row

@@ -16,29 +16,29 @@ from msgspec import Struct
 
 from sanderling.errors import CollectionError
 
-FOLDER = "control"
-ALIVE = "alive"
-MAX_BYTES = 64 * 1024
-ANSWER_SECONDS = 60.0
-LOOK_SECONDS = 0.02
+CONTROL_FOLDER = "control"
+LOCK_FILE = "alive"
+MAX_COMMAND_BYTES = 64 * 1024
+REPLY_TIMEOUT_SECONDS = 60.0
+POLL_SECONDS = 0.02
 
-Answer = dict[str, Any]
+ControlMessage = dict[str, Any]
 
 
-class Question(Struct, frozen=True):
+class ControlCommand(Struct, frozen=True):
     """What somebody wants of a running crawl."""
 
     id: str
-    do: str
-    what: dict[str, Any]
+    action: str
+    arguments: dict[str, Any]
 
 
-class Control:
+class ControlChannel:
     """The crawl's end: takes questions, writes answers."""
 
     def __init__(self, collection: Path) -> None:
-        self.folder = collection / FOLDER
-        self.lock = -1
+        self.folder = collection / CONTROL_FOLDER
+        self.lock_fd = -1
 
     def open(self) -> None:
         """Begin to listen; what an earlier crawl left lying is thrown away."""
@@ -47,49 +47,49 @@ class Control:
         for file in self.folder.iterdir():
             file.unlink()
         fresh = (
-            self.folder / f"{ALIVE}.new"
+            self.folder / f"{LOCK_FILE}.new"
         )  # under its name it is locked from the first moment: who looks locks it too
-        self.lock = os.open(fresh, os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        fresh.rename(self.folder / ALIVE)
+        self.lock_fd = os.open(fresh, os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(self.lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fresh.rename(self.folder / LOCK_FILE)
 
-    def questions(self) -> list[Question]:
+    def read_commands(self) -> list[ControlCommand]:
         """What was asked since the last look, oldest first; what cannot be read is answered with that."""
         names = sorted(entry.name for entry in os.scandir(self.folder) if entry.name.endswith(".ask"))
         found = []
         for name in names:
             file = self.folder / name
-            question = _read(file)
+            question = _read_command(file)
             file.unlink(missing_ok=True)
             if question is None:
-                self.answer(name.removesuffix(".ask"), {"error": "this is no question"})
+                self.write_reply(name.removesuffix(".ask"), {"error": "this is no question"})
             else:
                 found.append(question)
         return found
 
-    def answer(self, question: str, answer: Answer) -> None:
+    def write_reply(self, command_id: str, reply: ControlMessage) -> None:
         """Say something to who asked."""
-        _write(self.folder / f"{question}.answer", answer)
+        _write_json(self.folder / f"{command_id}.answer", reply)
 
     def close(self) -> None:
         """Stop listening."""
-        if self.lock >= 0:
-            os.close(self.lock)
-            self.lock = -1
+        if self.lock_fd >= 0:
+            os.close(self.lock_fd)
+            self.lock_fd = -1
             for file in self.folder.iterdir():
                 if file.suffix != ".answer":  # somebody may still read it; the next crawl throws it away
                     file.unlink()
 
 
-def _read(file: Path) -> Question | None:
+def _read_command(file: Path) -> ControlCommand | None:
     try:
-        found = json.loads(file.read_bytes()[:MAX_BYTES])
-        return Question(file.stem, str(found.pop("do")), found)
+        found = json.loads(file.read_bytes()[:MAX_COMMAND_BYTES])
+        return ControlCommand(file.stem, str(found.pop("do")), found)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
-def _write(file: Path, content: Answer) -> None:
+def _write_json(file: Path, content: ControlMessage) -> None:
     fresh = file.with_suffix(".new")
     handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w") as out:
@@ -97,10 +97,10 @@ def _write(file: Path, content: Answer) -> None:
     fresh.rename(file)
 
 
-def is_running(collection: Path) -> bool:
+def is_crawl_running(collection: Path) -> bool:
     """Does a crawl work in this collection now?"""
     try:
-        handle = os.open(collection / FOLDER / ALIVE, os.O_RDONLY)
+        handle = os.open(collection / CONTROL_FOLDER / LOCK_FILE, os.O_RDONLY)
     except OSError:
         return False
     try:
@@ -112,21 +112,23 @@ def is_running(collection: Path) -> bool:
         os.close(handle)
 
 
-def ask(collection: Path, what: Answer, patience: float = ANSWER_SECONDS) -> Answer:
+def send_command(
+    collection: Path, command: ControlMessage, timeout_seconds: float = REPLY_TIMEOUT_SECONDS
+) -> ControlMessage:
     """Ask a running crawl and wait for its answer."""
-    if not is_running(collection):
+    if not is_crawl_running(collection):
         raise CollectionError(f"no crawl is running in {collection}; start one with sanderling crawl -C {collection}")
     name = f"{time.time_ns():020}-{secrets.token_hex(4)}"
-    _write(collection / FOLDER / f"{name}.ask", what)
-    file = collection / FOLDER / f"{name}.answer"
-    deadline = time.monotonic() + patience
+    _write_json(collection / CONTROL_FOLDER / f"{name}.ask", command)
+    file = collection / CONTROL_FOLDER / f"{name}.answer"
+    deadline = time.monotonic() + timeout_seconds
     while time.monotonic() < deadline:
-        running = is_running(collection)
+        running = is_crawl_running(collection)
         if file.exists():
-            answer: Answer = json.loads(file.read_text())
+            answer: ControlMessage = json.loads(file.read_text())
             file.unlink(missing_ok=True)
             return answer
         if not running:
             raise CollectionError(f"the crawl in {collection} ended before it could answer")
-        time.sleep(LOOK_SECONDS)
-    raise CollectionError(f"the crawl in {collection} did not answer within {patience:.0f} seconds")
+        time.sleep(POLL_SECONDS)
+    raise CollectionError(f"the crawl in {collection} did not answer within {timeout_seconds:.0f} seconds")

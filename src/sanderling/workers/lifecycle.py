@@ -7,13 +7,13 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sanderling.clock import Clock, real
+from sanderling.clock import Clock, system_clock
 from sanderling.errors import UsageError
 
-HOME = ""  # the place where the coordinator is
+LOCAL_PLACE = ""  # the place where the coordinator is
 
 
-class Life(StrEnum):
+class LifecycleState(StrEnum):
     """Where a migrant stands."""
 
     CREATED = "created"
@@ -23,7 +23,7 @@ class Life(StrEnum):
     DISPOSED = "disposed"
 
 
-class Move(StrEnum):
+class Transition(StrEnum):
     """What can be done with a migrant."""
 
     START = "start"
@@ -38,82 +38,86 @@ class Move(StrEnum):
 
 
 # SPEC of the Aglets' life cycle. Ours besides: one that is parked or on its way can be disposed of or be lost too.
-LEGAL: dict[tuple[Life, Move], Life] = {
-    (Life.CREATED, Move.START): Life.RUNNING,
-    (Life.RUNNING, Move.CLONE): Life.RUNNING,
-    (Life.RUNNING, Move.DISPATCH): Life.DISPATCHED,
-    (Life.RUNNING, Move.RETRACT): Life.DISPATCHED,
-    (Life.DISPATCHED, Move.ARRIVE): Life.RUNNING,
-    (Life.RUNNING, Move.DEACTIVATE): Life.DEACTIVATED,
-    (Life.DEACTIVATED, Move.ACTIVATE): Life.RUNNING,
-    (Life.RUNNING, Move.DISPOSE): Life.DISPOSED,
-    (Life.RUNNING, Move.LOSE): Life.DISPOSED,
-    (Life.DEACTIVATED, Move.DISPOSE): Life.DISPOSED,
-    (Life.DISPATCHED, Move.LOSE): Life.DISPOSED,
+LEGAL_TRANSITIONS: dict[tuple[LifecycleState, Transition], LifecycleState] = {
+    (LifecycleState.CREATED, Transition.START): LifecycleState.RUNNING,
+    (LifecycleState.RUNNING, Transition.CLONE): LifecycleState.RUNNING,
+    (LifecycleState.RUNNING, Transition.DISPATCH): LifecycleState.DISPATCHED,
+    (LifecycleState.RUNNING, Transition.RETRACT): LifecycleState.DISPATCHED,
+    (LifecycleState.DISPATCHED, Transition.ARRIVE): LifecycleState.RUNNING,
+    (LifecycleState.RUNNING, Transition.DEACTIVATE): LifecycleState.DEACTIVATED,
+    (LifecycleState.DEACTIVATED, Transition.ACTIVATE): LifecycleState.RUNNING,
+    (LifecycleState.RUNNING, Transition.DISPOSE): LifecycleState.DISPOSED,
+    (LifecycleState.RUNNING, Transition.LOSE): LifecycleState.DISPOSED,
+    (LifecycleState.DEACTIVATED, Transition.DISPOSE): LifecycleState.DISPOSED,
+    (LifecycleState.DISPATCHED, Transition.LOSE): LifecycleState.DISPOSED,
 }
 
 
-class Entry(Struct, frozen=True):
+class WorkerRecord(Struct, frozen=True):
     """What the register says of one migrant."""
 
     id: str
-    life: Life = Life.CREATED
-    place: str = HOME
-    born: float = 0.0
+    state: LifecycleState = LifecycleState.CREATED
+    place: str = LOCAL_PLACE
+    created_at: float = 0.0
     parent: str = ""  # whose clone it is
 
 
-def after(entry: Entry, move: Move) -> Life:
+def get_next_state(record: WorkerRecord, transition: Transition) -> LifecycleState:
     """Say what a migrant is after a move; a move that cannot be is refused."""
-    life = LEGAL.get((entry.life, move))
+    life = LEGAL_TRANSITIONS.get((record.state, transition))
     if life is None:
-        raise UsageError(f"cannot {move} {entry.id}: it is {entry.life}")
-    if move is Move.RETRACT and entry.place == HOME:
-        raise UsageError(f"cannot retract {entry.id}: it is at home")
+        raise UsageError(f"cannot {transition} {record.id}: it is {record.state}")
+    if transition is Transition.RETRACT and record.place == LOCAL_PLACE:
+        raise UsageError(f"cannot retract {record.id}: it is at home")
     return life
 
 
-class Register:
+class WorkerRegistry:
     """Every migrant there was in this crawl; each transition is a line in the log."""
 
-    def __init__(self, log: Path, clock: Clock = real) -> None:
-        self.log = log
+    def __init__(self, log_file: Path, clock: Clock = system_clock) -> None:
+        self.log_file = log_file
         self.clock = clock
-        self.entries: dict[str, Entry] = {}
+        self.records: dict[str, WorkerRecord] = {}
 
-    def create(self, migrant: str, place: str = HOME, parent: str = "", life: Life = Life.CREATED) -> Entry:
+    def add(
+        self, worker: str, place: str = LOCAL_PLACE, parent: str = "", state: LifecycleState = LifecycleState.CREATED
+    ) -> WorkerRecord:
         """Enter a migrant; its id is its own for ever."""
-        known = self.entries.get(migrant)
-        if known is not None and known.life is not Life.DEACTIVATED:
-            raise UsageError(f"there is a migrant {migrant} already")
-        entry = self.entries[migrant] = Entry(migrant, life, place, self.clock(), parent)
-        self._note(entry, "", "create", f"clone of {parent}" if parent else "")
+        known = self.records.get(worker)
+        if known is not None and known.state is not LifecycleState.DEACTIVATED:
+            raise UsageError(f"there is a migrant {worker} already")
+        entry = self.records[worker] = WorkerRecord(worker, state, place, self.clock(), parent)
+        self._log_transition(entry, "", "create", f"clone of {parent}" if parent else "")
         return entry
 
-    def move(self, migrant: str, move: Move, place: str | None = None, note: str = "") -> Entry:
+    def apply_transition(
+        self, worker: str, transition: Transition, place: str | None = None, detail: str = ""
+    ) -> WorkerRecord:
         """Let a migrant make a move, if it is legal."""
-        old = self.find(migrant)
-        entry = replace(old, life=after(old, move), place=old.place if place is None else place)
-        self.entries[migrant] = entry
-        self._note(entry, old.life, move, note)
+        old = self.get(worker)
+        entry = replace(old, state=get_next_state(old, transition), place=old.place if place is None else place)
+        self.records[worker] = entry
+        self._log_transition(entry, old.state, transition, detail)
         return entry
 
-    def find(self, migrant: str) -> Entry:
+    def get(self, worker: str) -> WorkerRecord:
         """Look one up."""
-        entry = self.entries.get(migrant)
+        entry = self.records.get(worker)
         if entry is None:
-            raise UsageError(f"there is no migrant {migrant!r}; sanderling migrants list names them")
+            raise UsageError(f"there is no migrant {worker!r}; sanderling workers list names them")
         return entry
 
-    def alive(self) -> list[Entry]:
+    def list_alive(self) -> list[WorkerRecord]:
         """All that are not disposed of."""
-        return [entry for entry in self.entries.values() if entry.life is not Life.DISPOSED]
+        return [entry for entry in self.records.values() if entry.state is not LifecycleState.DISPOSED]
 
-    def _note(self, entry: Entry, before: str, move: str, note: str) -> None:
-        self.log.parent.mkdir(parents=True, exist_ok=True)
+    def _log_transition(self, record: WorkerRecord, old_state: str, transition: str, detail: str) -> None:
+        self.log_file.parent.mkdir(parents=True, exist_ok=True)
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.clock()))
-        with self.log.open("a", encoding="utf-8") as file:
+        with self.log_file.open("a", encoding="utf-8") as file:
             file.write(
-                f"{stamp} {entry.id} {move} {before or '-'} {entry.life} {entry.place or 'home'} {note}".rstrip()
+                f"{stamp} {record.id} {transition} {old_state or '-'} {record.state} {record.place or 'home'} {detail}".rstrip()
             )
             file.write("\n")

@@ -18,17 +18,17 @@ from typing import NoReturn, Protocol
 
 from msgspec import Struct
 
-from sanderling.runtime.isolation import python_command
-from sanderling.runtime.memory import KEEP_FREED, keep_freed
-from sanderling.runtime.signals import unheard
-from sanderling.workers.protocol import BUFFER
+from sanderling.runtime.isolation import build_python_command
+from sanderling.runtime.memory import KEEP_FREED_SETTINGS, keep_freed_memory
+from sanderling.runtime.signals import block_signals
+from sanderling.workers.worker_protocol import SOCKET_BUFFER_BYTES
 
-TASKS, FILES = "/proc/self/task", "/proc/self/fd"
-STREAMS = range(3)  # input, output, errors
-LOOK_SECONDS = 0.001  # between two looks whether a process has ended
+THREADS_PATH, OPEN_FILES_PATH = "/proc/self/task", "/proc/self/fd"
+STANDARD_STREAMS = range(3)  # input, output, errors
+POLL_SECONDS = 0.001  # between two looks whether a process has ended
 
 
-class Process(Protocol):
+class WorkerProcess(Protocol):
     """What we need of a process that we started."""
 
     @property
@@ -38,30 +38,30 @@ class Process(Protocol):
     def kill(self) -> None: ...
 
 
-class Newborn(Struct, frozen=True):
+class SpawnedProcess(Struct, frozen=True):
     """A process that waits to be told what to do."""
 
     name: str
-    process: Process
+    process: WorkerProcess
     sock: socket.socket
 
 
-class Copy:
+class ForkedProcess:
     """A process that began as a copy of this one; spoken to like one that `subprocess` started."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
-        self.code: int | None = None
+        self.exit_code: int | None = None
 
     def poll(self) -> int | None:
         """How it ended; None while it lives."""
-        if self.code is None:
+        if self.exit_code is None:
             try:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
             except ChildProcessError:  # the system took notice: whoever started us ignores the ends of processes
                 pid, status = self.pid, 0
-            self.code = os.waitstatus_to_exitcode(status) if pid else None
-        return self.code
+            self.exit_code = os.waitstatus_to_exitcode(status) if pid else None
+        return self.exit_code
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait for its end, no longer than this."""
@@ -69,7 +69,7 @@ class Copy:
         while (code := self.poll()) is None:
             if deadline is not None and time.monotonic() >= deadline:
                 raise subprocess.TimeoutExpired(f"migrant {self.pid}", timeout or 0.0)
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
         return code
 
     def kill(self) -> None:
@@ -79,16 +79,16 @@ class Copy:
                 os.kill(self.pid, signal.SIGKILL)
 
 
-def new_name(number: int) -> str:
+def make_worker_id(number: int) -> str:
     """An id that is never used again."""
     return f"m{number}-{secrets.token_hex(3)}"
 
 
 @contextmanager
-def newborns(count: int) -> Iterator[list[Newborn]]:
+def spawn_workers(count: int) -> Iterator[list[SpawnedProcess]]:
     """Start processes that will soon be wanted: they wake up while the rest is made ready. Who is left over ends."""
-    begin = copied if can_copy() else bear
-    waiting = [begin(new_name(number)) for number in range(1, count + 1)]
+    begin = fork_worker if can_fork() else spawn_worker
+    waiting = [begin(make_worker_id(number)) for number in range(1, count + 1)]
     try:
         yield waiting
     finally:
@@ -98,71 +98,71 @@ def newborns(count: int) -> Iterator[list[Newborn]]:
             left.process.wait()
 
 
-def can_copy() -> bool:
+def can_fork() -> bool:
     """Has this process one thread only, counting those that Python does not know, and all its streams?"""
     try:
-        return len(os.listdir(TASKS)) == 1 and all(os.fstat(stream) for stream in STREAMS)
+        return len(os.listdir(THREADS_PATH)) == 1 and all(os.fstat(stream) for stream in STANDARD_STREAMS)
     except OSError:  # another system, or a stream was closed before we came
         return False
 
 
-def bear(name: str) -> Newborn:
+def spawn_worker(name: str) -> SpawnedProcess:
     """Start a fresh process for a migrant of this name."""
-    ours, theirs = _ends()
-    command = python_command("-m", "sanderling.workers.worker", name, str(theirs.fileno()))
-    told = {name: str(value) for name, (_, value) in KEEP_FREED.items()}
-    with unheard():
+    ours, theirs = _open_socket_pair()
+    command = build_python_command("-m", "sanderling.workers.worker", name, str(theirs.fileno()))
+    told = {name: str(value) for name, (_, value) in KEEP_FREED_SETTINGS.items()}
+    with block_signals():
         process = subprocess.Popen(
             command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL, env=told | os.environ
         )
     theirs.close()
-    return Newborn(name, process, ours)
+    return SpawnedProcess(name, process, ours)
 
 
-def copied(name: str) -> Newborn:
+def fork_worker(name: str) -> SpawnedProcess:
     """Copy this process for a migrant of this name."""
-    from sanderling.workers.worker import live  # once for us and all copies
+    from sanderling.workers.worker import run_worker  # once for us and all copies
 
-    ours, theirs = _ends()
-    with unheard():
+    ours, theirs = _open_socket_pair()
+    with block_signals():
         pid = os.fork()
         if not pid:
             code = 1
             try:
-                _forget_what_was(theirs)
-                live(name, theirs)
+                _detach_from_parent(theirs)
+                run_worker(name, theirs)
                 code = 0
             finally:  # it must never return into a life that is not its own
-                _end(code)
+                _exit_process(code)
     theirs.close()
-    return Newborn(name, Copy(pid), ours)
+    return SpawnedProcess(name, ForkedProcess(pid), ours)
 
 
-def _ends() -> tuple[socket.socket, socket.socket]:
+def _open_socket_pair() -> tuple[socket.socket, socket.socket]:
     ours, theirs = socket.socketpair()
     for end in (ours, theirs):
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BUFFER_BYTES)
     return ours, theirs
 
 
-def _forget_what_was(kept: socket.socket) -> None:
+def _detach_from_parent(own_socket: socket.socket) -> None:
     """Let go of all that belongs to the process we are a copy of: its files, its ears, its ways with memory."""
     signal.set_wakeup_fd(-1)
     for heard in signal.valid_signals():
         if callable(signal.getsignal(heard)):
             signal.signal(heard, signal.SIG_DFL)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    for number in map(int, os.listdir(FILES)):
-        if number not in (*STREAMS, kept.fileno()):
+    for number in map(int, os.listdir(OPEN_FILES_PATH)):
+        if number not in (*STANDARD_STREAMS, own_socket.fileno()):
             with suppress(OSError):  # the folder that was just read
                 os.close(number)
     gc.freeze()  # what was ours then is never freed: it would close files that have its numbers now
-    keep_freed()
+    keep_freed_memory()
 
 
-def _end(code: int) -> NoReturn:
+def _exit_process(exit_code: int) -> NoReturn:
     """End without a look back: what the first of us has yet to write or to close is not ours."""
-    if code:
+    if exit_code:
         sys.excepthook(*sys.exc_info())
         sys.stderr.flush()
-    os._exit(code)
+    os._exit(exit_code)

@@ -16,12 +16,12 @@ from tests.support.site import Page, Site, html, redirect
 
 from sanderling.changes import alerts
 from sanderling.changes import versions as stored_versions
-from sanderling.changes.feed import Item, feed_id
+from sanderling.changes.feed import ReportedChange, build_feed_id
 from sanderling.cli import main
-from sanderling.cli.arguments import Call
+from sanderling.cli.arguments import CommandCall
 from sanderling.cli.commands import changes
 from sanderling.models import Reason
-from sanderling.storage.collection import read_collection
+from sanderling.storage.collection import open_collection_read_only
 
 OLD = "The tide comes in twice a day and leaves behind what it brought, and the birds know it well."
 NEW = "The tide comes in twice a night and leaves behind what it brought, and the birds know it well."
@@ -35,7 +35,7 @@ class Crawled:
         self.folder = folder
 
     def crawl(self) -> None:
-        flags = ["--delay", "0", "--allow-private", "--quiet", "--migrants", "1", "--no-sitemaps"]
+        flags = ["--delay", "0", "--allow-private", "--quiet", "--workers", "1", "--no-sitemaps"]
         assert main(["crawl", self.site.root + "/", "-C", str(self.folder), *flags]) == 0
 
     def __call__(self, *argv: str) -> int:
@@ -115,9 +115,9 @@ def test_a_damaged_version_keeps_nobody_from_hearing_of_other_pages(
         one.crawl()
         site.pages |= {"/a": html(text=NEW), "/b": html(text=f"{NEW} Twice.")}
         one.crawl()
-    with read_collection(one.folder) as collection:
+    with open_collection_read_only(one.folder) as collection:
         (id_,) = collection.db.execute("SELECT id FROM urls WHERE path = '/a'").fetchone()
-        place = stored_versions.versions(collection, id_)[-1].place
+        place = stored_versions.list_versions(collection, id_)[-1].place
     with (one.folder / "archive" / place.file).open("r+b") as archive:
         archive.seek(place.offset + 20)
         archive.write(bytes(40))
@@ -190,7 +190,7 @@ def test_a_feed_has_a_name_wherever_it_is_asked_for(
     monkeypatch.chdir(crawled.folder)
     assert main(["changes", "--feed", "atom", "-C", "."]) == 0
     assert f"<id>urn:sanderling:{crawled.folder.name}</id>" in capsys.readouterr().out
-    assert feed_id("my sites/ä") == "urn:sanderling:my%20sites%2F%C3%A4"
+    assert build_feed_id("my sites/ä") == "urn:sanderling:my%20sites%2F%C3%A4"
 
 
 def test_nobody_hears_of_a_change_twice(
@@ -203,7 +203,7 @@ def test_nobody_hears_of_a_change_twice(
             sent.append(body)
             return True
 
-    def open_mailbox(targets: list[str]) -> alerts.Sender:
+    def open_mailbox(targets: list[str]) -> alerts.AlertSender:
         assert targets == ["mailto://me"]
         return Mailbox()
 
@@ -222,7 +222,7 @@ def test_alert_runs_at_the_same_time_send_one_message(crawled: Crawled, monkeypa
     """Three runs read the changes before the first of them has sent its message."""
     sent: list[str] = []
     everybody_has_read, everybody_sends = threading.Barrier(3), threading.Barrier(3)
-    wait_and_send = changes._send
+    wait_and_send = changes._send_alerts
 
     class Mailbox:
         def notify(self, body: str, title: str) -> bool:
@@ -231,12 +231,12 @@ def test_alert_runs_at_the_same_time_send_one_message(crawled: Crawled, monkeypa
                 everybody_sends.wait(1)
             return True
 
-    def send(call: Call, found: list[Item]) -> int:
+    def send(call: CommandCall, found: list[ReportedChange]) -> int:
         everybody_has_read.wait(60)
         return wait_and_send(call, found)
 
     monkeypatch.setattr(changes, "open_sender", lambda _: Mailbox())
-    monkeypatch.setattr(changes, "_send", send)
+    monkeypatch.setattr(changes, "_send_alerts", send)
     with ThreadPoolExecutor(3) as runs:
         command = ("changes", "--since", "last", "--alert", "mailto://three")
         assert list(runs.map(lambda _: crawled(*command), range(3))) == [0, 0, 0]
@@ -331,18 +331,18 @@ def test_a_version_is_found_by_the_time_it_is_listed_with(crawled: Crawled, caps
 
 
 def test_dust_is_learned_used_and_taken_back(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
-    assert crawled("dust", "--json") == 0
+    assert crawled("url-rules", "--json") == 0
     (rule,) = objects(capsys)
     assert (rule["kind"], rule["name"], rule["disagreed"]) == ("parameter", "ref", 0)
-    assert crawled("dust", "--used", "--json") == 0
+    assert crawled("url-rules", "--used", "--json") == 0
     assert objects(capsys) == []
-    assert crawled("dust", "--use") == 0
+    assert crawled("url-rules", "--use") == 0
     assert "parameter ref makes no difference" in capsys.readouterr().out
-    assert crawled("dust", "--used", "--json") == 0
+    assert crawled("url-rules", "--used", "--json") == 0
     assert objects(capsys) == [rule]
-    assert crawled("dust", "--forget", "127.*") == 0
+    assert crawled("url-rules", "--forget", "127.*") == 0
     capsys.readouterr()
-    assert crawled("dust", "--used", "--json") == 0
+    assert crawled("url-rules", "--used", "--json") == 0
     assert objects(capsys) == []
 
 
@@ -359,7 +359,7 @@ def test_what_answers_in_the_place_of_a_sitemap_is_no_evidence(
             main(["crawl", site.root + "/", "-C", str(one.folder), "--delay", "0", "--allow-private", "--quiet"]) == 0
         )
         capsys.readouterr()
-        assert one("dust", "--json") == 0
+        assert one("url-rules", "--json") == 0
         assert [(rule["kind"], rule["disagreed"]) for rule in objects(capsys)] == [("parameter", 0)]
 
 
@@ -367,34 +367,34 @@ def test_a_rule_can_be_said_by_hand_and_outlives_what_is_learned(
     crawled: Crawled, capsys: pytest.CaptureFixture[str]
 ) -> None:
     site = crawled.site.root.removeprefix("http://")
-    assert crawled("dust", "--add", "slash") == 4
+    assert crawled("url-rules", "--add", "slash") == 4
     assert "--add needs --site" in capsys.readouterr().err
-    assert crawled("dust", "--add", "slope", "--site", site) == 4
+    assert crawled("url-rules", "--add", "slope", "--site", site) == 4
     assert "'slope' is no rule; there are slash, case" in capsys.readouterr().err
-    assert crawled("dust", "--add", "slash", "--site", site) == 0
+    assert crawled("url-rules", "--add", "slash", "--site", site) == 0
     assert "a final slash makes no difference" in capsys.readouterr().out
-    assert crawled("dust", "--use") == 0
+    assert crawled("url-rules", "--use") == 0
     capsys.readouterr()
-    assert crawled("dust", "--used", "--json") == 0
+    assert crawled("url-rules", "--used", "--json") == 0
     assert [rule["kind"] for rule in objects(capsys)] == ["slash", "parameter"]
     for url, verdict, same_as in (("/new/?ref=7", "duplicate", "/new"), ("/new", "would be crawled", None)):
         assert crawled("check", "url", crawled.site.root + url, "--allow-private", "--json") == 0
         (found,) = objects(capsys)
         assert found["verdict"] == verdict
         assert found.get("same_as") == (same_as and crawled.site.root + same_as)
-    assert crawled("dust", "--forget", "127.*") == 0
+    assert crawled("url-rules", "--forget", "127.*") == 0
 
 
 def test_a_site_is_known_by_its_address_too(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
     for typed in ("https://WWW.Example.ORG/a?b=c", "www.Example.org", "example.org"):
-        assert crawled("dust", "--add", "slash", "--site", typed, "--json") == 0
+        assert crawled("url-rules", "--add", "slash", "--site", typed, "--json") == 0
         assert [rule["site"] for rule in objects(capsys)] == ["example.org"]
-        assert crawled("dust", "--used", "--site", typed.removeprefix("www."), "--json") == 0
+        assert crawled("url-rules", "--used", "--site", typed.removeprefix("www."), "--json") == 0
         assert len(objects(capsys)) == 1
-        assert crawled("dust", "--forget", "https://example.org/") == 0
+        assert crawled("url-rules", "--forget", "https://example.org/") == 0
         assert "1 rules taken back, 0 left" in capsys.readouterr().err
     for wrong in ("http://[::", "", "*", "exam?le.org", "a b", "ftp://example.org/"):
-        assert crawled("dust", "--add", "slash", "--site", wrong) == 4
+        assert crawled("url-rules", "--add", "slash", "--site", wrong) == 4
         assert "the name of one site" in capsys.readouterr().err
 
 
@@ -411,9 +411,9 @@ def test_a_page_whose_server_wants_the_other_spelling_is_not_lost_to_a_rule(tmp_
     with Site({"/": html(*(link.format(n=n) for n in range(3) for link in links), text=OLD), **pages}) as site:
         one = Crawled(site, tmp_path / "c")
         one.folder.mkdir()
-        assert one("dust", "--site", site.root.removeprefix("http://"), "--add", "slash") == 0
+        assert one("url-rules", "--site", site.root.removeprefix("http://"), "--add", "slash") == 0
         one.crawl()
-        with read_collection(one.folder) as collection:
+        with open_collection_read_only(one.folder) as collection:
             rows = collection.db.execute(
                 "SELECT u.path FROM pages AS p JOIN urls AS u ON u.id = p.url WHERE status = 200"
             )
@@ -425,9 +425,9 @@ def test_a_server_that_leads_to_a_new_session_each_time_is_no_way_round_a_rule(t
     with Site({**pages, "/d?sid=0123456789abcdef0123456789abcdef": html(text=NEW)}) as site:
         one = Crawled(site, tmp_path / "c")
         one.folder.mkdir()
-        assert one("dust", "--site", site.root.removeprefix("http://"), "--add", "parameter=sid") == 0
+        assert one("url-rules", "--site", site.root.removeprefix("http://"), "--add", "parameter=sid") == 0
         one.crawl()
-        with read_collection(one.folder) as collection:
+        with open_collection_read_only(one.folder) as collection:
             rows = collection.db.execute("SELECT reason FROM urls WHERE path LIKE '/d?%'").fetchall()
         assert [reason for (reason,) in rows] == [Reason.TRAP]
 

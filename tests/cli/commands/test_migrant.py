@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from sanderling.cli import main
-from sanderling.cli.commands.migrant import news, positive
+from sanderling.cli.commands.migrant import build_event_object, parse_positive_duration
 from sanderling.models import Host, Outcome, Reason
-from sanderling.workers.migrant.messages import Letter, Missed, Page
+from sanderling.workers.migrant.messages import MigrantRequest, MissedMessage, PageMessage
 
-LETTER = Letter("key", "host:1", Host("http://www.example"), 100.0, 200.0, b"n", ())
+LETTER = MigrantRequest("key", "host:1", Host("http://www.example"), 100.0, 200.0, b"n", ())
 
 
 def test_a_page_that_changed_and_one_that_is_gone_are_told_apart() -> None:
-    changed = news(Page("/a", 0, 1, b"HTTP/1.1 200 OK\r\n\r\n", b"words", b"\x01"), LETTER, "/")
-    gone = news(Page(0, 0, 1, b"HTTP/1.1 404 Not Found\r\n\r\n", b"", b""), LETTER, "/")
+    changed = build_event_object(PageMessage("/a", 0, 1, b"HTTP/1.1 200 OK\r\n\r\n", b"words", b"\x01"), LETTER, "/")
+    gone = build_event_object(PageMessage(0, 0, 1, b"HTTP/1.1 404 Not Found\r\n\r\n", b"", b""), LETTER, "/")
     assert (changed["url"], changed["status"], changed["size"], changed["at"]) == (
         "http://www.example/a",
         200,
@@ -25,39 +25,39 @@ def test_a_page_that_changed_and_one_that_is_gone_are_told_apart() -> None:
 
 
 def test_a_page_that_was_not_brought_has_a_reason() -> None:
-    told = news(Missed("/b", Outcome.SKIPPED, Reason.ROBOTS), LETTER, "/")
+    told = build_event_object(MissedMessage("/b", Outcome.SKIPPED, Reason.ROBOTS), LETTER, "/")
     assert told == {"url": "http://www.example/b", "outcome": "skipped", "reason": "robots"}
 
 
 def test_it_offers_only_what_it_heeds(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main(["host", "--help"])
+        main(["migrant", "--help"])
     shown = capsys.readouterr().out
-    assert "--via-ca" in shown
+    assert "--migrant-ca" in shown
     assert "--store" not in shown
-    assert main(["host", "run", "host.toml", "--store", "postgresql://x"]) == 4
+    assert main(["migrant", "run", "host.toml", "--store", "postgresql://x"]) == 4
 
 
 def test_a_watch_takes_times_as_all_commands_do(capsys: pytest.CaptureFixture[str]) -> None:
-    assert positive("1h30m") == 5400.0
+    assert parse_positive_duration("1h30m") == 5400.0
     for wrong in ("0", "-1", "nan", "soon", "9" * 400):
-        assert main(["host", "watch", "http://a/", f"--every={wrong}"]) == 4
+        assert main(["migrant", "watch", "http://a/", f"--every={wrong}"]) == 4
         assert "--every" in capsys.readouterr().err
 
 
 def test_a_watch_of_more_than_a_day_is_refused_before_a_letter_is_sent(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["host", "keygen", str(tmp_path / "key")]) == 0
-    way = ["--via", "http://127.0.0.1:1", "--key", str(tmp_path / "key")]
-    assert main(["host", "watch", "http://a.example/", *way, "--for", "25h"]) == 4
+    assert main(["migrant", "keygen", str(tmp_path / "key")]) == 0
+    way = ["--migrant", "http://127.0.0.1:1", "--key", str(tmp_path / "key")]
+    assert main(["migrant", "watch", "http://a.example/", *way, "--for", "25h"]) == 4
     assert "a day at most" in capsys.readouterr().err
-    assert main(["host", "watch", "http://a.example/", *way, "--for", "1d"]) == 4
+    assert main(["migrant", "watch", "http://a.example/", *way, "--for", "1d"]) == 4
     assert "a day at most" not in capsys.readouterr().err, "nobody answers there"
 
 
 def test_a_file_that_holds_no_key_is_said_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "key.pub").write_bytes(b"\xff\xfe\x00binary")
-    assert main(["host", "allow", str(tmp_path / "key.pub"), "--senders", str(tmp_path / "senders")]) == 4
+    assert main(["migrant", "allow", str(tmp_path / "key.pub"), "--senders", str(tmp_path / "senders")]) == 4
     assert "holds no public key" in capsys.readouterr().err
     assert not (tmp_path / "senders").exists()

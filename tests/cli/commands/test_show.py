@@ -2,9 +2,9 @@
 
 import pytest
 
-from sanderling.cli.commands.show import page_text
-from sanderling.warc.reader import StoredRecord
-from sanderling.warc.records import Place
+from sanderling.cli.commands.show import get_page_text
+from sanderling.warc.records import RecordLocation
+from sanderling.warc.warc_reader import StoredRecord
 
 
 @pytest.mark.parametrize(
@@ -22,5 +22,5 @@ from sanderling.warc.records import Place
 )
 def test_what_has_words_is_shown_as_text(mime: str, body: str, text: str) -> None:
     fields = (("Content-Type", mime),) if mime else ()
-    record = StoredRecord("response", Place("x.warc.gz", 0, 1), (), 200, fields, body.encode())
-    assert page_text(record) == text
+    record = StoredRecord("response", RecordLocation("x.warc.gz", 0, 1), (), 200, fields, body.encode())
+    assert get_page_text(record) == text

@@ -8,11 +8,11 @@ import pytest
 from tests.support.site import Site, tree
 
 from sanderling.cli import main
-from sanderling.storage.collection import read_collection
+from sanderling.storage.collection import open_collection_read_only
 
 
 def command(site: Site, folder: Path) -> list[str]:
-    return ["crawl", site.root + "/", "-C", str(folder), "--delay", "0", "--allow-private", "--migrants", "1"]
+    return ["crawl", site.root + "/", "-C", str(folder), "--delay", "0", "--allow-private", "--workers", "1"]
 
 
 def damage(path: Path, at: int) -> None:
@@ -23,7 +23,7 @@ def damage(path: Path, at: int) -> None:
 
 def last_record(folder: Path) -> int:
     """Return where the record of the page that was fetched last begins."""
-    with read_collection(folder) as collection:
+    with open_collection_read_only(folder) as collection:
         sql = "SELECT max(v.start) FROM pages AS p JOIN visits AS v ON v.id = p.visit WHERE p.status = 200"
         return int(collection.db.execute(sql).fetchone()[0])
 

@@ -3,7 +3,7 @@
 import pytest
 from tests.content.rules.test_inline import PROSE, TEXT, text_of
 
-from sanderling.content.rules.breadcrumbs import IMPRINT
+from sanderling.content.rules.breadcrumbs import match_footer
 
 
 def test_links_above_the_title_lead_there() -> None:
@@ -108,7 +108,7 @@ def test_a_last_line_that_says_something_else_is_text(line: str) -> None:
     ],
 )
 def test_imprints_are_known_by_what_they_begin_with(line: str, is_one: bool) -> None:
-    assert (IMPRINT(line) is not None) is is_one
+    assert (match_footer(line) is not None) is is_one
 
 
 def test_what_is_declared_to_be_text_may_say_whose_it_is() -> None:

@@ -5,10 +5,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.support.parity import agree
 
-from sanderling.content.extract import blocks
-from sanderling.fingerprint.build import sign
-from sanderling.html.parser import parse
-from sanderling.html.text import text
+from sanderling.content.extract import extract_blocks
+from sanderling.fingerprint.build import fingerprint_page
+from sanderling.html.parser import parse_html
+from sanderling.html.text import render_text
 
 PROSE = "Sanderlings run along the edge of the waves and pick up what the water leaves behind, number {0}."
 TEXT = "".join(f"<p>{PROSE.format(number)}</p>" for number in range(40))
@@ -67,8 +67,8 @@ ALIKE = {
 
 
 def text_of(markup: str) -> list[str]:
-    page = blocks(parse(markup.encode(), "utf-8"))
-    return [line for line, is_main in zip(page.lines, page.main, strict=True) if is_main and line]
+    page = extract_blocks(parse_html(markup.encode(), "utf-8"))
+    return [line for line, is_main in zip(page.lines, page.main_mask, strict=True) if is_main and line]
 
 
 @pytest.mark.parametrize("around", ["<main>{0}{1}</main>", "<div><h1>Rules</h1>{0}{1}</div>"])
@@ -81,7 +81,7 @@ def test_furniture_inside_the_text_is_no_text(name: str, around: str) -> None:
 @pytest.mark.parametrize("name", ALIKE)
 def test_what_looks_like_it_is_text(name: str) -> None:
     whole = text_of(f"<main>{TEXT}{ALIKE[name]}<p>{PROSE}</p></main>")
-    assert whole[40:-1] == [line for line in text(parse(ALIKE[name].encode())).split("\n") if line]
+    assert whole[40:-1] == [line for line in render_text(parse_html(ALIKE[name].encode())).split("\n") if line]
 
 
 def test_a_page_that_lists_others_is_their_list() -> None:
@@ -91,9 +91,14 @@ def test_a_page_that_lists_others_is_their_list() -> None:
 def test_neither_its_links_nor_its_pictures_are_of_the_text() -> None:
     card = "<div><h2>Related articles</h2><a href=/{0}><img src=/{0}.png></a><h3><a href=/{0}>Fog</a></h3></div>"
     for around in ("<main>{0}{1}</main>", "<div>{0}<p><a href=/x>On</a></p>{1}</div>"):
-        one, other = (sign(parse(around.format(TEXT, card.format(name)).encode())) for name in ("a", "b"))
+        one, other = (
+            fingerprint_page(parse_html(around.format(TEXT, card.format(name)).encode())) for name in ("a", "b")
+        )
         assert (one.main_links, one.main_images) == (other.main_links, other.main_images)
-    one, other = (sign(parse(f"<main>{TEXT}<p>Fog: <a href=/{name}>Fog</a>{card}".encode())) for name in ("a", "b"))
+    one, other = (
+        fingerprint_page(parse_html(f"<main>{TEXT}<p>Fog: <a href=/{name}>Fog</a>{card}".encode()))
+        for name in ("a", "b")
+    )
     assert one.main_links != other.main_links
 
 
@@ -158,11 +163,13 @@ OTHERS = "<div><h2>Related articles</h2><p><a href=/y>One</a><p><a href=/z>Two</
 
 def test_links_and_pictures_may_lie_deep() -> None:
     deep = "<span>" * 2_000 + "<img src=/x.jpg><a href=/w>w</a>"
-    tree = parse(f"<main>{''.join(f'<p>{PROSE.format(n)}' for n in range(9))}{OTHERS}<div>{deep}</div></main>".encode())
-    assert sign(tree).version
+    tree = parse_html(
+        f"<main>{''.join(f'<p>{PROSE.format(n)}' for n in range(9))}{OTHERS}<div>{deep}</div></main>".encode()
+    )
+    assert fingerprint_page(tree).version
 
 
 def test_what_asks_behind_the_end_of_what_is_read_is_not_looked_at() -> None:
     asks = "<form>Sign up to our newsletter<input><button>x</button></form>"
     whole = f"<main><p>{'word ' * 799_990}</p><p>ab</p><form>Subscribe<input></form>{'<p>more</p>' * 100}{asks}</main>"
-    assert blocks(parse(whole.encode())).lines
+    assert extract_blocks(parse_html(whole.encode())).lines

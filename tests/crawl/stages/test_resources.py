@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from tests.support.site import Page, Site, html
 
-from sanderling.changes.change_store import Noted, entries
-from sanderling.changes.classify import Kind
-from sanderling.config.settings import Fetching, Politeness, Scope, Workers
-from sanderling.crawl.refresh import Mode, refresh
-from sanderling.crawl.request import Request
+from sanderling.changes.change_store import StoredChange, load_changes
+from sanderling.changes.classify import ChangeKind
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl.refresh import RefreshMode, refresh
+from sanderling.crawl.request import CrawlRequest
 from sanderling.crawl.session import crawl
-from sanderling.storage.collection import read_collection
-from sanderling.storage.queries import pages, urls_of
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import load_pages, load_urls
 
 
 def picture(shade: Callable[[int, int], int], side: int = 32) -> bytes:
@@ -39,21 +39,21 @@ def page(*uses: str) -> Page:
     return Page(f"<html><body><p>A page of some words that never change.</p>{body}</body></html>".encode())
 
 
-def request(site: Site, *, resources: bool = True) -> Request:
-    return Request(
+def request(site: Site, *, resources: bool = True) -> CrawlRequest:
+    return CrawlRequest(
         (site.root + "/",),
-        scope=Scope(sitemaps=False),
-        politeness=Politeness(delay=0.0),
-        fetching=Fetching(allow_private=True, resources=resources),
-        workers=Workers(migrants=1),
+        scope=ScopeSettings(sitemaps=False),
+        politeness=PolitenessSettings(delay=0.0),
+        fetching=HttpSettings(allow_private=True, resources=resources),
+        workers=WorkerSettings(workers=1),
     )
 
 
-def changes(folder: Path) -> dict[str, Noted]:
-    with read_collection(folder) as collection:
-        found = list(entries(collection.db))
-        names = urls_of(collection.db, [one.url for one in found])
-        return {"/" + names[one.url].split("/", 3)[3]: one for one in found}
+def changes(folder: Path) -> dict[str, StoredChange]:
+    with open_collection_read_only(folder) as collection:
+        found = list(load_changes(collection.db))
+        names = load_urls(collection.db, [one.url_id for one in found])
+        return {"/" + names[one.url_id].split("/", 3)[3]: one for one in found}
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_a_replaced_image_changes_the_page_that_shows_it(site: Site, tmp_path: P
     found = changes(tmp_path)
     assert set(found) == {"/a"}
     change = found["/a"].change
-    assert change.kinds == (Kind.MEDIA,)
+    assert change.kinds == (ChangeKind.MEDIA,)
     assert change.resources[0].amount == 0.5, "all of it from side to side, nothing from top to bottom"
 
 
@@ -89,13 +89,13 @@ def test_a_replaced_script_is_behaviour_and_a_replaced_style_sheet_presentation(
     with site:
         crawl(tmp_path, request(site))
         site.pages["/b.js"] = file(b"run(2)", "text/javascript")
-        refresh(tmp_path, request(site), Mode.ALL)
-        assert changes(tmp_path)["/b"].change.kinds == (Kind.BEHAVIOUR,)
+        refresh(tmp_path, request(site), RefreshMode.ALL)
+        assert changes(tmp_path)["/b"].change.kinds == (ChangeKind.BEHAVIOR,)
         site.pages["/b.css"] = file(b"p {color: blue}", "text/css")
         crawl(tmp_path, request(site))
-    with read_collection(tmp_path) as collection:
-        kinds = {one.change.kinds for one in entries(collection.db)}
-    assert kinds == {(Kind.BEHAVIOUR,), (Kind.PRESENTATION,)}
+    with open_collection_read_only(tmp_path) as collection:
+        kinds = {one.change.kinds for one in load_changes(collection.db)}
+    assert kinds == {(ChangeKind.BEHAVIOR,), (ChangeKind.PRESENTATION,)}
 
 
 def test_what_many_pages_use_is_told_once(tmp_path: Path) -> None:
@@ -112,5 +112,5 @@ def test_resources_are_no_pages(site: Site, tmp_path: Path) -> None:
     with site:
         summary = crawl(tmp_path, request(site))
         assert summary.pages == 3
-        with read_collection(tmp_path) as collection:
-            assert len(list(pages(collection.db))) == 3
+        with open_collection_read_only(tmp_path) as collection:
+            assert len(list(load_pages(collection.db))) == 3

@@ -5,13 +5,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.support.parity import as_found
 
-from sanderling.changes.diff import Difference, difference
-from sanderling.fingerprint.build import sign
-from sanderling.fingerprint.fast.boilerplate_edit import furniture_before
-from sanderling.fingerprint.fast.byte_diff import told
-from sanderling.fingerprint.fast.line_diff import compare_lines
-from sanderling.fingerprint.fast.partial_fingerprint import compare_spots
-from sanderling.html.parser import parse
+from sanderling.changes.fingerprint_diff import FingerprintDiff, diff_fingerprints
+from sanderling.fingerprint.build import fingerprint_page
+from sanderling.fingerprint.fast.boilerplate_edit import read_boilerplate_edit
+from sanderling.fingerprint.fast.byte_diff import find_page_edits
+from sanderling.fingerprint.fast.line_diff import compare_changed_lines
+from sanderling.fingerprint.fast.partial_fingerprint import compare_edits
+from sanderling.html.parser import parse_html
 
 PROSE = "Sanderlings run along the edge of the waves and pick up what the water leaves behind, number {0}."
 TEXT = "".join(f"<p>{PROSE.format(number)}</p>" for number in range(40))
@@ -23,16 +23,21 @@ def page(beside: str, text: str = TEXT) -> str:
 
 def is_aside(old: str, new: str) -> bool:
     """Say whether what differs is known to be furniture at once; see that full marks say the same of it."""
-    tree, found = parse(new.encode()), told(parse(new.encode()), old.encode(), new.encode())
-    if found is None or not found.texts:
+    tree, found = parse_html(new.encode()), find_page_edits(parse_html(new.encode()), old.encode(), new.encode())
+    if found is None or not found.text_edits:
         return False
-    found = told(tree, old.encode(), new.encode())
+    found = find_page_edits(tree, old.encode(), new.encode())
     assert found is not None
-    pair = compare_spots(tree, found)
-    seen, truth = difference(pair.old, pair.new), difference(sign(parse(old.encode())), sign(parse(new.encode())))
+    pair = compare_edits(tree, found)
+    seen, truth = (
+        diff_fingerprints(pair.old, pair.new),
+        diff_fingerprints(fingerprint_page(parse_html(old.encode())), fingerprint_page(parse_html(new.encode()))),
+    )
     assert seen == as_found(truth, seen)
-    aside = furniture_before(tree, found.texts)
-    is_known = aside is not None and compare_lines(*aside) is not None  # which sees that bare times decide about others
+    aside = read_boilerplate_edit(tree, found.text_edits)
+    is_known = (
+        aside is not None and compare_changed_lines(*aside) is not None
+    )  # which sees that bare times decide about others
     assert not (is_known and any(block.main for block in truth.blocks))
     return is_known
 
@@ -112,4 +117,9 @@ def test_furniture_is_never_taken_for_what_it_is_not(parts: list[str], old: str,
 
 
 def test_nothing_is_told_of_equal_pages() -> None:
-    assert difference(sign(parse(page("").encode())), sign(parse(page("").encode()))) == Difference()
+    assert (
+        diff_fingerprints(
+            fingerprint_page(parse_html(page("").encode())), fingerprint_page(parse_html(page("").encode()))
+        )
+        == FingerprintDiff()
+    )

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.parity import as_found
 
-from sanderling.changes.diff import difference
-from sanderling.fingerprint.build import sign
-from sanderling.fingerprint.fast.byte_diff import MAX_SPOTS, Told, told
-from sanderling.fingerprint.fast.partial_fingerprint import compare_spots
-from sanderling.fingerprint.model import write
-from sanderling.html.parser import parse
+from sanderling.changes.fingerprint_diff import diff_fingerprints
+from sanderling.fingerprint.build import fingerprint_page
+from sanderling.fingerprint.fast.byte_diff import MAX_DIFFERENCES, PageEdits, find_page_edits
+from sanderling.fingerprint.fast.partial_fingerprint import compare_edits
+from sanderling.fingerprint.model import encode_fingerprint
+from sanderling.html.parser import parse_html
 
 WORDS = "Sanderlings run along the edge of the waves and pick up what the water leaves behind."
 PAGE = (
@@ -22,14 +22,21 @@ PAGE = (
 def are_alike(old: str, new: str) -> bool:
     """Say whether nothing that a mark sees differs; where that is said, or only texts, full marks are to say it too."""
     before, after = old.encode(), new.encode()
-    tree = parse(after, "utf-8")
-    seen = told(tree, before, after)
+    tree = parse_html(after, "utf-8")
+    seen = find_page_edits(tree, before, after)
     if seen is not None:
-        pair, truth = compare_spots(tree, seen), difference(sign(parse(before, "utf-8")), sign(parse(after, "utf-8")))
-        found = difference(pair.old, pair.new)
+        pair, truth = (
+            compare_edits(tree, seen),
+            diff_fingerprints(
+                fingerprint_page(parse_html(before, "utf-8")), fingerprint_page(parse_html(after, "utf-8"))
+            ),
+        )
+        found = diff_fingerprints(pair.old, pair.new)
         assert found == as_found(truth, found)
-        assert write(sign(tree)) == write(sign(parse(after, "utf-8")))
-    return seen == Told()
+        assert encode_fingerprint(fingerprint_page(tree)) == encode_fingerprint(
+            fingerprint_page(parse_html(after, "utf-8"))
+        )
+    return seen == PageEdits()
 
 
 UNSEEN = (
@@ -99,7 +106,7 @@ def test_a_quote_inside_a_value_is_a_letter_of_it(tag: str) -> None:
 @pytest.mark.parametrize("charset", ["tis-620", "x-mac-cyrillic", "iso-8859-8-i"])
 def test_a_charset_that_only_the_parser_knows_is_left_to_others(charset: str) -> None:
     old, new = (f"<meta charset={charset}><p>x</p><i title={number}></i>".encode() for number in (11, 22))
-    assert told(parse(new, ""), old, new) is None
+    assert find_page_edits(parse_html(new, ""), old, new) is None
 
 
 def test_a_script_that_ended_elsewhere_is_left_to_others() -> None:
@@ -121,10 +128,12 @@ def test_a_script_that_ended_elsewhere_is_left_to_others() -> None:
 )
 def test_words_between_the_same_tags_are_found_in_the_tree(words: str) -> None:
     old, new = (PAGE.replace("HERE", words.replace("%s", number)) for number in ("11:11 $", "22:22:22"))
-    found = told(parse(new.encode(), "utf-8"), old.encode(), new.encode())
+    found = find_page_edits(parse_html(new.encode(), "utf-8"), old.encode(), new.encode())
     assert found
-    assert found.texts
-    assert {swap.before.replace("11:11 $", "22:22:22") for swap in found.texts} == {s.node.data for s in found.texts}
+    assert found.text_edits
+    assert {swap.old_text.replace("11:11 $", "22:22:22") for swap in found.text_edits} == {
+        s.node.data for s in found.text_edits
+    }
     assert not are_alike(old, new)
     assert not are_alike(new, old)
 
@@ -147,7 +156,7 @@ def test_words_between_the_same_tags_are_found_in_the_tree(words: str) -> None:
 def test_words_that_are_none_or_seen_in_other_ways_are_left_to_others(words: str) -> None:
     old, new = (PAGE.replace("HERE", words.replace("%s", number)) for number in ("11", "22"))
     if not words.startswith(("<!--", "<script")):  # whose data no mark sees
-        assert told(parse(new.encode(), "utf-8"), old.encode(), new.encode()) is None
+        assert find_page_edits(parse_html(new.encode(), "utf-8"), old.encode(), new.encode()) is None
     are_alike(old, new)
     are_alike(new, old)
 
@@ -156,10 +165,10 @@ def test_words_that_are_none_or_seen_in_other_ways_are_left_to_others(words: str
 def test_other_scripts_are_told_and_those_that_stay(code: str) -> None:
     page = PAGE.replace("HERE", f"<script>stay()</script>{code}")
     old, new = (page.replace("%s", word) for word in ("Alpha", "Beta"))
-    found = told(parse(new.encode(), "utf-8"), old.encode(), new.encode())
+    found = find_page_edits(parse_html(new.encode(), "utf-8"), old.encode(), new.encode())
     assert found
-    assert len(found.gone) == len(found.came) == len(found.stay) == 1
-    assert found.gone != found.came
+    assert len(found.removed_scripts) == len(found.added_scripts) == len(found.unchanged_scripts) == 1
+    assert found.removed_scripts != found.added_scripts
     assert not are_alike(old, new)
     assert not are_alike(new, old)
 
@@ -167,7 +176,7 @@ def test_other_scripts_are_told_and_those_that_stay(code: str) -> None:
 def test_words_that_took_the_place_of_none_are_left_to_others() -> None:
     for before, after in (("", "Part"), (" ", "Part"), ("Part", "\nPart"), ("Part", "Part ")):
         old, new = (PAGE.replace("HERE", f"<b>{words}</b>").encode() for words in (before, after))
-        assert told(parse(new, "utf-8"), old, new) is None
+        assert find_page_edits(parse_html(new, "utf-8"), old, new) is None
 
 
 def test_what_comes_or_goes_is_left_to_others() -> None:
@@ -178,7 +187,7 @@ def test_what_comes_or_goes_is_left_to_others() -> None:
 
 
 def test_a_page_that_differs_everywhere_is_left_to_others() -> None:
-    old, new = (PAGE.replace("HERE", f"<i title={number}></i>" * (MAX_SPOTS + 1)) for number in (1, 2))
+    old, new = (PAGE.replace("HERE", f"<i title={number}></i>" * (MAX_DIFFERENCES + 1)) for number in (1, 2))
     assert not are_alike(old, new)
 
 

@@ -5,12 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.parity import agree, pair_of
 
-from sanderling.changes.diff import Difference
-from sanderling.fingerprint.build import sign
-from sanderling.fingerprint.fast.compare import UNSEEN, Before, compare, marks_between
-from sanderling.fingerprint.fast.stable_hash import sift
-from sanderling.fingerprint.model import read, write
-from sanderling.html.parser import parse
+from sanderling.changes.fingerprint_diff import FingerprintDiff
+from sanderling.fingerprint.build import fingerprint_page
+from sanderling.fingerprint.fast.compare import (
+    UNCHANGED_FINGERPRINTS,
+    PreviousVersion,
+    build_comparison_fingerprints,
+    compare_versions,
+)
+from sanderling.fingerprint.fast.stable_hash import compute_stable_hash
+from sanderling.fingerprint.model import decode_fingerprint, encode_fingerprint
+from sanderling.html.parser import parse_html
 
 TEXT = "Sanderlings run along the edge of the waves and pick up what the water leaves behind, number {0}."
 
@@ -64,10 +69,25 @@ def test_tokens_make_no_difference_at_all() -> None:
 
 def test_two_versions_of_which_the_same_is_left_need_no_look_at_their_tags() -> None:
     old, new = (PAGE.replace(b"<nav>", b"<!-- made in %d ms --><nav>" % time) for time in (5, 7))
-    assert marks_between(parse(new), new, Before(old, "utf-8", left=sift(new))) == UNSEEN
+    assert (
+        build_comparison_fingerprints(
+            parse_html(new), new, PreviousVersion(old, "utf-8", stable_hash=compute_stable_hash(new))
+        )
+        == UNCHANGED_FINGERPRINTS
+    )
     other = new.replace(b"number 7", b"numeral 7")
-    assert marks_between(parse(other), other, Before(old, "utf-8", left=sift(other))) != UNSEEN
-    assert marks_between(parse(new), new, Before(old, "latin-1", left=sift(new)))["before"] == UNSEEN["before"]
+    assert (
+        build_comparison_fingerprints(
+            parse_html(other), other, PreviousVersion(old, "utf-8", stable_hash=compute_stable_hash(other))
+        )
+        != UNCHANGED_FINGERPRINTS
+    )
+    assert (
+        build_comparison_fingerprints(
+            parse_html(new), new, PreviousVersion(old, "latin-1", stable_hash=compute_stable_hash(new))
+        )["before"]
+        == UNCHANGED_FINGERPRINTS["before"]
+    )
 
 
 def test_a_picture_that_is_loaded_late_is_seen() -> None:
@@ -96,7 +116,7 @@ def test_a_script_that_came_or_went_is_seen_whatever_else_stays() -> None:
 
 def test_another_style_sheet_is_seen_whatever_else_stays() -> None:
     old, new = (PAGE.replace(b"<head>", b"<head><style>p { color: %s }</style>" % name) for name in (b"red", b"blue"))
-    assert agree(old, new).looks
+    assert agree(old, new).has_style_change
 
 
 def test_another_title_is_seen_whatever_else_stays() -> None:
@@ -117,7 +137,7 @@ def test_what_marks_see_of_tags_is_compared_as_full_marks_would() -> None:
         (b"<h2>Part 7</h2>", b"<h2>Part < 7</h2>"),
         (b"<h2>Part 7</h2>", b"<h2></h2>"),
     ):
-        assert agree(PAGE, PAGE.replace(old, new, 1)) != Difference()
+        assert agree(PAGE, PAGE.replace(old, new, 1)) != FingerprintDiff()
         agree(PAGE.replace(old, new, 1), PAGE)
 
 
@@ -148,7 +168,7 @@ def test_text_that_moves_the_main_content_is_seen() -> None:
 
 def test_each_version_is_read_in_its_own_charset() -> None:
     old, new = "<p>Wei\u00df</p>".encode("windows-1252"), "<p>Wei\u00df</p>".encode()
-    pair = compare(parse(new, "utf-8"), new, Before(old, "windows-1252"))
+    pair = compare_versions(parse_html(new, "utf-8"), new, PreviousVersion(old, "windows-1252"))
     assert pair.old == pair.new
 
 
@@ -159,18 +179,28 @@ def test_line_ends_make_no_difference() -> None:
 
 def test_a_full_mark_is_made_once_and_given_up_when_it_is_out_of_date() -> None:
     words, tags = PAGE.replace(b"number 7", b"numeral 7"), PAGE.replace(b"<h2>", b"<h3>")
-    full = write(sign(parse(tags)))
-    assert marks_between(parse(tags), tags, Before(b"")) == {"signature": full}
-    first = marks_between(parse(tags), tags, Before(PAGE, "utf-8"))
+    full = encode_fingerprint(fingerprint_page(parse_html(tags)))
+    assert build_comparison_fingerprints(parse_html(tags), tags, PreviousVersion(b"")) == {"signature": full}
+    first = build_comparison_fingerprints(parse_html(tags), tags, PreviousVersion(PAGE, "utf-8"))
     assert first["signature"] == full
     assert set(first) == {"before", "signature"}
-    assert marks_between(parse(tags), tags, Before(PAGE, "utf-8", is_marked=True)) == {"signature": full}
-    assert set(marks_between(parse(words), words, Before(PAGE, "utf-8"))) == {"before", "after"}
-    assert marks_between(parse(words), words, Before(PAGE, "utf-8", is_marked=True))["signature"] == b""
+    assert build_comparison_fingerprints(
+        parse_html(tags), tags, PreviousVersion(PAGE, "utf-8", has_fingerprint=True)
+    ) == {"signature": full}
+    assert set(build_comparison_fingerprints(parse_html(words), words, PreviousVersion(PAGE, "utf-8"))) == {
+        "before",
+        "after",
+    }
+    assert (
+        build_comparison_fingerprints(parse_html(words), words, PreviousVersion(PAGE, "utf-8", has_fingerprint=True))[
+            "signature"
+        ]
+        == b""
+    )
     token = PAGE.replace(b"<nav>", b"<nav data-time='1'>")
-    same = marks_between(parse(token), token, Before(PAGE, "utf-8", is_marked=True))
+    same = build_comparison_fingerprints(parse_html(token), token, PreviousVersion(PAGE, "utf-8", has_fingerprint=True))
     assert set(same) == {"before", "after"}  # the mark of the last version is that of this one
-    assert read(same["before"]) == read(same["after"])
+    assert decode_fingerprint(same["before"]) == decode_fingerprint(same["after"])
 
 
 EDITS = st.lists(
@@ -260,5 +290,5 @@ def test_a_comment_inside_a_title_is_a_word_of_it() -> None:
 def test_scripts_are_read_in_the_charset_of_their_page() -> None:
     old = PAGE.replace(b"utf-8", b"latin1").replace(b"<script>stay(1);", b'<script src="/\xe4.js">')
     new = old.replace(b"/\xe4.js", b"/\xf6.js")
-    pair = compare(parse(new), new, Before(old, (parse(old).encoding or "").lower()))
+    pair = compare_versions(parse_html(new), new, PreviousVersion(old, (parse_html(old).encoding or "").lower()))
     assert pair.old.scripts != pair.new.scripts

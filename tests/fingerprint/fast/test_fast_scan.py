@@ -10,15 +10,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.support.tag_soup import soup, stew
 
-from sanderling.fetch.process import Known
+from sanderling.fetch.process import FingerprintInput
 from sanderling.fingerprint.fast import fast_scan as module
-from sanderling.fingerprint.fast.fast_scan import glance, looker
-from sanderling.html.declared_encoding import MARKS_OF_ORDER
-from sanderling.html.links import MAX_LINKS, extract
-from sanderling.html.native import Native
-from sanderling.html.parser import Document, parse
-from sanderling.html.scanned_page import Glance
-from sanderling.workers.worker import marks
+from sanderling.fingerprint.fast.fast_scan import build_page_scanner, scan_page
+from sanderling.html.declared_encoding import BYTE_ORDER_MARKS
+from sanderling.html.links import MAX_LINKS, extract_metadata
+from sanderling.html.native import NativeLibrary
+from sanderling.html.parser import Document, parse_html
+from sanderling.html.scanned_page import ScanResult
+from sanderling.workers.worker import compute_fingerprints
 
 URL = "http://site.test/a/b"
 HEAD = "<!doctype html><html lang=en><head><meta charset=utf-8><title>Tide</title></head><body class=page>"
@@ -92,30 +92,30 @@ HARD = (
     "<a href=x><svg><desc><g></svg>one</a>two",
 )
 
-Reader = Callable[[bytes], Glance | None]
+Reader = Callable[[bytes], ScanResult | None]
 
 
 @pytest.fixture(scope="module")
-def read(native: Native) -> Reader:
-    look = looker(native)
-    return lambda body: None if body.startswith(MARKS_OF_ORDER) else look(body, "UTF-8")  # as `glance` does
+def read(native: NativeLibrary) -> Reader:
+    look = build_page_scanner(native)
+    return lambda body: None if body.startswith(BYTE_ORDER_MARKS) else look(body, "UTF-8")  # as `glance` does
 
 
-def said(page: Document | Glance, body: bytes) -> object:
+def said(page: Document | ScanResult, body: bytes) -> object:
     """All that a new page is asked."""
-    return extract(page, URL), marks(page, Known(body))
+    return extract_metadata(page, URL), compute_fingerprints(page, FingerprintInput(body))
 
 
 def is_alike(read: Reader, body: bytes) -> bool:
     seen = read(body)
-    return seen is None or said(seen, body) == said(parse(body, "utf-8"), body)
+    return seen is None or said(seen, body) == said(parse_html(body, "utf-8"), body)
 
 
 @pytest.mark.parametrize("page", PLAIN)
 def test_plain_pages_are_read_as_the_tree_says(read: Reader, page: str) -> None:
     body = page.encode()
     assert (seen := read(body)) is not None
-    assert said(seen, body) == said(parse(body, "utf-8"), body)
+    assert said(seen, body) == said(parse_html(body, "utf-8"), body)
 
 
 @pytest.mark.parametrize("page", HARD)
@@ -181,9 +181,9 @@ def test_short_pages_that_may_be_notices_are_parsed(read: Reader) -> None:
 
 
 def test_a_page_in_another_encoding_is_read_if_it_is_plain() -> None:
-    seen = glance(b"<p>tide", "latin1")
+    seen = scan_page(b"<p>tide", "latin1")
     assert seen is None or seen.encoding == "windows-1252"
-    assert glance("<p>café".encode("latin1"), "latin1") is None
+    assert scan_page("<p>café".encode("latin1"), "latin1") is None
 
 
 @pytest.mark.parametrize(
@@ -205,8 +205,8 @@ def test_a_page_written_as_xml_is_read_as_its_tree_is(read: Reader, start: str) 
 
 
 def test_without_the_library_all_pages_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_looker", None)
-    assert glance(b"<p>tide", "utf-8") is None
+    monkeypatch.setattr(module, "_native_scanner", None)
+    assert scan_page(b"<p>tide", "utf-8") is None
 
 
 def test_no_page_reads_or_writes_beyond_its_room(guarded: Callable[[str], None]) -> None:

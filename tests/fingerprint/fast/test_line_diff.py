@@ -4,11 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.parity import agree, as_found
 
-from sanderling.changes.diff import difference
-from sanderling.content.extract import blocks
-from sanderling.fingerprint.build import read_words, weigh, weight_of, worded
+from sanderling.changes.fingerprint_diff import diff_fingerprints
+from sanderling.content.extract import extract_blocks
+from sanderling.fingerprint.build import (
+    assign_price_roles,
+    build_text_fingerprint,
+    measure_main_content,
+    normalize_lines,
+)
 from sanderling.fingerprint.fast.line_diff import compare_blocks
-from sanderling.html.parser import parse
+from sanderling.html.parser import parse_html
 
 PROSE = "Sanderlings run along the edge of the waves and pick up what the water leaves behind."
 LINES = st.lists(
@@ -30,22 +35,26 @@ LINES = st.lists(
 def test_words_read_once_are_told_apart_as_those_read_twice(
     start: list[str], old: list[str], new: list[str], end: list[str]
 ) -> None:
-    pages = [blocks(parse("".join((*start, *middle, *end)).encode(), "utf-8")) for middle in (old, new)]
+    pages = [extract_blocks(parse_html("".join((*start, *middle, *end)).encode(), "utf-8")) for middle in (old, new)]
     pair, full = (
         compare_blocks(*pages),
-        [worded(weigh(read_words(page), page.lines), weight_of(page)) for page in pages],
+        [
+            build_text_fingerprint(assign_price_roles(normalize_lines(page), page.lines), measure_main_content(page))
+            for page in pages
+        ],
     )
-    found, truth = difference(pair.old, pair.new), difference(*full)
+    found, truth = diff_fingerprints(pair.old, pair.new), diff_fingerprints(*full)
     assert found == as_found(truth, found)
 
 
 def test_a_time_that_makes_a_timetable_is_told_though_it_stands_elsewhere() -> None:
     times = "".join(f"<p>1{hour}:15</p>" for hour in range(3))
     old, new = (
-        blocks(parse(f"{times}<p>{PROSE}</p>{more}".encode(), "utf-8")) for more in ("<p>x</p>", "<p>14:15</p>")
+        extract_blocks(parse_html(f"{times}<p>{PROSE}</p>{more}".encode(), "utf-8"))
+        for more in ("<p>x</p>", "<p>14:15</p>")
     )
     pair = compare_blocks(old, new)
-    assert len(difference(pair.old, pair.new).blocks) > 1
+    assert len(diff_fingerprints(pair.old, pair.new).blocks) > 1
 
 
 def test_a_line_without_an_alphabet_is_prose_though_it_has_fewer_letters() -> None:

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.parity import as_found
 
-from sanderling.changes.diff import Difference, difference
-from sanderling.fingerprint.build import sign
+from sanderling.changes.fingerprint_diff import FingerprintDiff, diff_fingerprints
+from sanderling.fingerprint.build import fingerprint_page
 from sanderling.fingerprint.fast.partial_fingerprint import compare_trees
-from sanderling.fingerprint.fast.tree_diff import ALL, MAX_WORK, Part, look
-from sanderling.html.parser import parse
+from sanderling.fingerprint.fast.tree_diff import ALL_PARTS, MAX_COMPARED_SIZE, FingerprintPart, diff_trees
+from sanderling.html.parser import parse_html
 
 WORDS = "Sanderlings run along the edge of the waves and pick up what the water leaves behind."
 PAGE = (
@@ -21,20 +21,22 @@ PAGE = (
 )
 
 
-def told(old: str, new: str, size: int = 100) -> Difference:
+def told(old: str, new: str, size: int = 100) -> FingerprintDiff:
     """What comparing branches tells; see that full marks tell the same."""
-    before, after = (parse(page.encode(), "utf-8") for page in (old, new))
-    pair = compare_trees(before, after, look(before, after, size))
-    found = difference(pair.old, pair.new)
-    truth = difference(sign(parse(old.encode(), "utf-8")), sign(parse(new.encode(), "utf-8")))
+    before, after = (parse_html(page.encode(), "utf-8") for page in (old, new))
+    pair = compare_trees(before, after, diff_trees(before, after, size))
+    found = diff_fingerprints(pair.old, pair.new)
+    truth = diff_fingerprints(
+        fingerprint_page(parse_html(old.encode(), "utf-8")), fingerprint_page(parse_html(new.encode(), "utf-8"))
+    )
     assert found == as_found(truth, found)
     return found
 
 
-def seen(old: str, new: str, size: int = 100) -> set[Part]:
+def seen(old: str, new: str, size: int = 100) -> set[FingerprintPart]:
     """Which parts of a mark are made."""
-    before, after = (parse(page.encode(), "utf-8") for page in (old, new))
-    return look(before, after, size).parts
+    before, after = (parse_html(page.encode(), "utf-8") for page in (old, new))
+    return diff_trees(before, after, size).parts
 
 
 def test_a_form_that_came_is_seen_though_nothing_is_in_it() -> None:
@@ -44,7 +46,7 @@ def test_a_form_that_came_is_seen_though_nothing_is_in_it() -> None:
 def test_equal_trees_do_not_differ() -> None:
     assert (
         told(PAGE, PAGE.replace("<p class=first>", '<p  class="first">').replace("</p></div>", "</div>"))
-        == Difference()
+        == FingerprintDiff()
     )
 
 
@@ -69,7 +71,7 @@ def test_equal_trees_do_not_differ() -> None:
 def test_what_differs_is_told_as_full_marks_would(old: str, new: str, assets: set[str]) -> None:
     for found in (told(PAGE, PAGE.replace(old, new)), told(PAGE.replace(old, new), PAGE)):
         assert set(found.assets) == assets
-        assert not found.looks
+        assert not found.has_style_change
 
 
 @pytest.mark.parametrize(
@@ -84,7 +86,7 @@ def test_what_differs_is_told_as_full_marks_would(old: str, new: str, assets: se
 )
 def test_other_looks_are_told(old: str, new: str) -> None:
     found = told(PAGE, PAGE.replace(old, new))
-    assert found.looks
+    assert found.has_style_change
 
 
 @pytest.mark.parametrize(
@@ -131,9 +133,9 @@ def test_a_script_inside_a_link_of_a_menu_makes_it_no_link_of_the_text(odd: str)
 
 def test_a_large_page_is_not_passed_over_again_and_again() -> None:
     old, new = (f"<div><div><i class={name}></i></div></div>" for name in "ab")
-    assert told(old, new) == told(old, new, MAX_WORK)
-    assert seen(old, new, 100) == {Part.LOOKS}
-    assert seen(old, new, MAX_WORK) == ALL
+    assert told(old, new) == told(old, new, MAX_COMPARED_SIZE)
+    assert seen(old, new, 100) == {FingerprintPart.STYLES}
+    assert seen(old, new, MAX_COMPARED_SIZE) == ALL_PARTS
 
 
 def test_texts_in_a_row_are_one() -> None:
@@ -141,15 +143,15 @@ def test_texts_in_a_row_are_one() -> None:
     found = told(f"<i class=a></i>{texts}<i class=a></i>", f"<i class=b></i>{texts}<!-- -->x<i class=b></i>")
     assert found.blocks
     found = told(f"<i class=a></i>{texts}<i class=a></i>", f"<i class=b></i>{texts}<!-- --><i class=b></i>")
-    assert found.looks
+    assert found.has_style_change
 
 
 def test_where_very_much_differs_all_parts_are_made() -> None:
     old, new = "<i class=a></i>", "<i class=b></i>"
-    assert told(old * 600, new * 600).looks
-    assert seen(old * 600, new * 600) == ALL
-    assert told(old * 60, new * 60).looks
-    assert seen(old * 60, new * 60) == {Part.LOOKS}
+    assert told(old * 600, new * 600).has_style_change
+    assert seen(old * 600, new * 600) == ALL_PARTS
+    assert told(old * 60, new * 60).has_style_change
+    assert seen(old * 60, new * 60) == {FingerprintPart.STYLES}
 
 
 SCRAPS = st.lists(

@@ -12,15 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.tag_soup import soup
 
-from sanderling.content.class_names import SIGNS
-from sanderling.fingerprint.build import sign
+from sanderling.content.class_names import REQUIRED_SUBSTRINGS
+from sanderling.fingerprint.build import fingerprint_page
 from sanderling.fingerprint.fast import stable_hash as module
-from sanderling.fingerprint.fast.stable_hash import left_of, sift, sifter, tied
-from sanderling.fingerprint.fast.tag_compare import SEEN
-from sanderling.fingerprint.scripts import DATA_TYPES, MAX_SCRIPT, SMALL
-from sanderling.html.native import Native
-from sanderling.html.parser import parse
-from sanderling.html.xhtml import NAMESPACE
+from sanderling.fingerprint.fast.stable_hash import (
+    build_stable_hasher,
+    compute_stable_hash,
+    pack_stable_hash,
+    unpack_stable_hash,
+)
+from sanderling.fingerprint.fast.tag_compare import FINGERPRINTED_ATTRIBUTES
+from sanderling.fingerprint.scripts import DATA_SCRIPT_TYPES, MAX_IDENTIFIER_CODE_SIZE, MAX_SCRIPT_LENGTH
+from sanderling.html.native import NativeLibrary
+from sanderling.html.parser import parse_html
+from sanderling.html.xhtml import XHTML_NAMESPACE
 
 Sifter = Callable[[bytes], bytes]
 PAGE = (
@@ -94,7 +99,7 @@ DOUBTFUL = (
     "<svg><title><plaintext></title></svg>",
 )
 HEAD = '<head><meta charset="utf-8"/><title>Tide</title></head>'
-XML = f'<html xmlns="{NAMESPACE.decode()}">{HEAD}<body>{{}}</body></html>'
+XML = f'<html xmlns="{XHTML_NAMESPACE.decode()}">{HEAD}<body>{{}}</body></html>'
 PROSE = "<h1>Tide</h1>" + 5 * "<p>Sanderlings run along the edge of the waves and pick up what is there.</p>"
 TOLD = (  # what is seen of odd pages: a piece, and what stands in it before and after
     ("<script>now=%s</script>", "1.5", "15"),  # code without bones counts for nothing
@@ -118,8 +123,8 @@ TOLD = (  # what is seen of odd pages: a piece, and what stands in it before and
 
 
 @pytest.fixture(scope="session")
-def left(native: Native) -> Sifter:
-    return sifter(native)
+def left(native: NativeLibrary) -> Sifter:
+    return build_stable_hasher(native)
 
 
 def written(piece: str, number: int) -> bytes:
@@ -132,9 +137,9 @@ def is_sure(left: Sifter, old: bytes, new: bytes) -> bool:
     mine = left(old)
     if not mine or mine != left(new):
         return False
-    before, after = parse(old), parse(new)
+    before, after = parse_html(old), parse_html(new)
     if before.encoding == after.encoding and (before.encoding or "").lower() == "utf-8":
-        assert sign(before) == sign(after), (old, new)
+        assert fingerprint_page(before) == fingerprint_page(after), (old, new)
     return True
 
 
@@ -155,11 +160,11 @@ def test_what_may_be_seen_stays(left: Sifter, piece: str) -> None:
 def test_what_is_seen_of_odd_pages_is_not_taken_out(left: Sifter, piece: str, before: str, after: str) -> None:
     page = piece if piece.startswith("<html") else f"<!doctype html><meta charset=utf-8><title>Tide</title>{piece}"
     old, new = (page.replace("%s", value).encode() for value in (before, after))
-    assert sign(parse(old)) != sign(parse(new))
+    assert fingerprint_page(parse_html(old)) != fingerprint_page(parse_html(new))
     assert not is_sure(left, old, new)
 
 
-@pytest.mark.parametrize("name", sorted(SEEN - {b"aria-controls", b"aria-expanded"}))
+@pytest.mark.parametrize("name", sorted(FINGERPRINTED_ATTRIBUTES - {b"aria-controls", b"aria-expanded"}))
 def test_every_attribute_that_a_mark_may_see_stays(left: Sifter, name: bytes) -> None:
     old, new = (left(b"<div %s='%s'>" % (name.upper(), value)) for value in (b"gull", b"tern"))
     assert old
@@ -178,13 +183,19 @@ def test_nothing_is_said_of_pages_in_other_charsets(left: Sifter) -> None:
 
 
 def test_scripts_are_cut_as_marks_cut_them(left: Sifter) -> None:
-    for length in (SMALL - 1, SMALL, SMALL + 1, MAX_SCRIPT, MAX_SCRIPT + 1):
+    for length in (
+        MAX_IDENTIFIER_CODE_SIZE - 1,
+        MAX_IDENTIFIER_CODE_SIZE,
+        MAX_IDENTIFIER_CODE_SIZE + 1,
+        MAX_SCRIPT_LENGTH,
+        MAX_SCRIPT_LENGTH + 1,
+    ):
         code = "go('a');\r\n".ljust(length + 1, "x")
         for other in (code.replace("go", "to"), code.replace("'a'", "'b'"), code.replace("x", "1", 1)):
             is_sure(left, written(f"<script>{code}</script>", 0), written(f"<script>{other}</script>", 0))
     assert left(b"<script>go()</script>") != left(b"<script>stop()</script>")
     assert left(b"<script>'no end()</script>") != left(b"<script>'no edge()</script>")
-    for kind in DATA_TYPES:
+    for kind in DATA_SCRIPT_TYPES:
         script = f"<script type={kind.upper()}>[%d, {{}}]</script>"
         assert is_sure(left, written(script, 1), written(script, 2))
 
@@ -209,7 +220,7 @@ def test_what_a_script_in_a_link_says_is_not_its_words(left: Sifter) -> None:
 
 def test_a_name_of_furniture_has_a_letter_that_is_no_digit() -> None:
     """Ids of digits of base 16 alone are taken out: none sounds like a menu."""
-    assert all(set(sign.decode()) - set("abcdef") for sign in SIGNS)
+    assert all(set(sign.decode()) - set("abcdef") for sign in REQUIRED_SUBSTRINGS)
 
 
 @given(st.integers(0, 1 << 32))
@@ -231,16 +242,16 @@ def test_no_more_is_taken_out_of_live_pages_than_marks_miss(left: Sifter, suites
 
 
 def test_what_is_left_is_tied_to_its_body() -> None:
-    mark = tied(b"12345678", b"digest of one body")
-    assert left_of(mark, b"digest of one body") == b"12345678"
-    assert left_of(mark, b"another digest") == b""
-    assert left_of(b"\0" + mark, b"digest of one body") == b""
-    assert left_of(b"", b"digest") == tied(b"", b"digest") == b""
+    mark = pack_stable_hash(b"12345678", b"digest of one body")
+    assert unpack_stable_hash(mark, b"digest of one body") == b"12345678"
+    assert unpack_stable_hash(mark, b"another digest") == b""
+    assert unpack_stable_hash(b"\0" + mark, b"digest of one body") == b""
+    assert unpack_stable_hash(b"", b"digest") == pack_stable_hash(b"", b"digest") == b""
 
 
 def test_without_the_library_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_sifter", None)
-    assert sift(b"<p>tide") == b""
+    monkeypatch.setattr(module, "_native_hasher", None)
+    assert compute_stable_hash(b"<p>tide") == b""
 
 
 def test_no_page_reads_or_writes_beyond_its_room(guarded: Callable[[str], None]) -> None:

@@ -8,17 +8,17 @@ import pytest
 
 from sanderling.errors import UsageError
 from sanderling.frontier.ordering.access_logs import (
-    Counts,
-    Popularity,
-    Tree,
-    accuracies,
-    classes,
-    is_inside,
-    learned,
-    neighbours,
-    read_logs,
-    weighed,
-    weight_score,
+    AccessCounts,
+    RegressionTree,
+    RequestCounts,
+    build_learned_scorer,
+    compute_accuracies,
+    compute_weight_score,
+    fit_nearest_neighbors,
+    is_internal_host,
+    read_access_logs,
+    score_by_weight,
+    split_into_classes,
 )
 
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:109.0) Gecko/20100101 Firefox/115.0"
@@ -33,14 +33,14 @@ def test_requests_are_counted_by_who_asks_and_whether_they_asked_before(tmp_path
     lines = [line("8.8.8.8", "/a"), line("8.8.8.8", "/a#part"), line("9.9.9.9", "/a"), line("10.0.0.1", "/a")]
     others = [line("8.8.8.8", "/gone", 404), line("66.249.66.1", "/a", agent="Googlebot/2.1"), "nonsense\n"]
     log.write_text("".join([*lines, *others]))
-    assert read_logs([log]).counts == {"/a": Counts(tec=3, uec=2, tic=1, uic=1)}
-    assert Counts(3, 2, 1, 1).total == 7
+    assert read_access_logs([log]).counts == {"/a": RequestCounts(tec=3, uec=2, tic=1, uic=1)}
+    assert RequestCounts(3, 2, 1, 1).total == 7
 
 
 def test_paths_are_spelled_as_the_crawl_spells_them_and_packed_logs_are_read(tmp_path: Path) -> None:
     log = tmp_path / "access.log.1.gz"
     log.write_bytes(gzip.compress((line("8.8.8.8", "/%7Eme/./x") + line("8.8.8.8", "http://site.test/y")).encode()))
-    assert set(read_logs([log]).counts) == {"/~me/x", "/y"}
+    assert set(read_access_logs([log]).counts) == {"/~me/x", "/y"}
 
 
 @pytest.mark.parametrize("content", [b"", b"no log at all\n" * 9, b"\x1f\x8b\x08 broken"])
@@ -48,43 +48,43 @@ def test_what_is_no_log_gets_a_sentence(tmp_path: Path, content: bytes) -> None:
     log = tmp_path / "access.log"
     log.write_bytes(content)
     with pytest.raises(UsageError, match="--access-log"):
-        read_logs([log])
+        read_access_logs([log])
     with pytest.raises(UsageError, match="cannot read --access-log"):
-        read_logs([tmp_path / "missing.log"])
+        read_access_logs([tmp_path / "missing.log"])
 
 
 def test_loopback_private_and_bare_names_are_inside() -> None:
-    assert [is_inside(host) for host in ("127.0.0.1", "192.168.1.2", "intranet", "8.8.8.8", "a.example")] == [
+    assert [is_internal_host(host) for host in ("127.0.0.1", "192.168.1.2", "intranet", "8.8.8.8", "a.example")] == [
         True, True, True, False, False,
     ]  # fmt: skip
 
 
 def test_the_weight_score_is_the_formula_of_the_paper() -> None:
-    counts = Counts(tec=40, uec=20, tic=30, uic=10)
-    assert weight_score(counts, (0.9, 0.8, 0.2, 0.1)) == pytest.approx(
+    counts = RequestCounts(tec=40, uec=20, tic=30, uic=10)
+    assert compute_weight_score(counts, (0.9, 0.8, 0.2, 0.1)) == pytest.approx(
         (40 * 0.9 + 20 * 0.8 + 30 * 0.2 + 10 * 0.1) / 100
     )
-    assert weight_score(Counts(), (1, 1, 1, 1)) == 0
+    assert compute_weight_score(RequestCounts(), (1, 1, 1, 1)) == 0
 
 
 def test_thirds_keep_equals_together_and_nothing_is_the_lowest() -> None:
-    assert classes([1, 2, 3, 4, 5, 6]) == [0, 0, 1, 1, 2, 2]
-    assert classes([0, 0, 0, 7]) == [0, 0, 0, 2]
-    assert classes([]) == []
+    assert split_into_classes([1, 2, 3, 4, 5, 6]) == [0, 0, 1, 1, 2, 2]
+    assert split_into_classes([0, 0, 0, 7]) == [0, 0, 0, 2]
+    assert split_into_classes([]) == []
 
 
-def logs_and_ranks() -> tuple[Popularity, dict[str, float]]:
+def logs_and_ranks() -> tuple[AccessCounts, dict[str, float]]:
     """Visitors from outside follow PageRank; the owner looks at pages at random, and a lot."""
     draw = Random(5)
     ranks = {f"/{n}": float(n + 1) for n in range(90)}
-    counts = {path: Counts(int(rank * 3), int(rank), draw.randrange(400), draw.randrange(40))
+    counts = {path: RequestCounts(int(rank * 3), int(rank), draw.randrange(400), draw.randrange(40))
               for path, rank in ranks.items()}  # fmt: skip
-    return Popularity(counts), ranks
+    return AccessCounts(counts), ranks
 
 
 def test_a_count_that_follows_pagerank_is_accurate_and_an_inflated_one_is_not() -> None:
     popularity, ranks = logs_and_ranks()
-    tec, uec, tic, uic = accuracies(ranks, popularity)
+    tec, uec, tic, uic = compute_accuracies(ranks, popularity)
     assert min(tec, uec) > 0.9
     assert max(tic, uic) < 0.6
 
@@ -100,14 +100,17 @@ def right(scores: dict[str, float], ranks: dict[str, float]) -> float:
 def test_the_four_counts_teach_more_than_their_sum(by_tree: bool) -> None:
     popularity, ranks = logs_and_ranks()
     some = {path: rank for n, (path, rank) in enumerate(ranks.items()) if n % 2}
-    four, total = learned(True, by_tree)(popularity, some), learned(False, by_tree)(popularity, some)
+    four, total = (
+        build_learned_scorer(True, by_tree)(popularity, some),
+        build_learned_scorer(False, by_tree)(popularity, some),
+    )
     assert right(four, ranks) > right(total, ranks) + 0.1
     assert right(four, ranks) > 0.8
 
 
 def test_before_anything_is_stored_the_counts_speak_alone() -> None:
     popularity, _ = logs_and_ranks()
-    for score in (weighed, learned(True), learned(False, False)):
+    for score in (score_by_weight, build_learned_scorer(True), build_learned_scorer(False, False)):
         scores = score(popularity, {})
         assert set(scores) == set(popularity.counts)
         assert len(set(scores.values())) > 1
@@ -116,7 +119,7 @@ def test_before_anything_is_stored_the_counts_speak_alone() -> None:
 def test_a_tree_finds_the_cut_and_neighbours_agree() -> None:
     samples = [(float(n), float(n % 7)) for n in range(60)]
     labels = [int(n >= 30) * 2 for n in range(60)]
-    tree, near = Tree.grow(samples, labels).guess, neighbours(samples, labels)
+    tree, near = RegressionTree.fit(samples, labels).predict, fit_nearest_neighbors(samples, labels)
     for guess in (tree, near):
         assert guess((5.0, 3.0)) == 0
         assert guess((55.0, 3.0)) == 2

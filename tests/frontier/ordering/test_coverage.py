@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.frontier.ordering.coverage import order
+from sanderling.frontier.ordering.coverage import order_by_coverage
 
 EXAMPLE = {
     "A": "a1 a2 a3 a4",
@@ -30,7 +30,7 @@ def naive(links: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
 
 
 def test_the_worked_example_gives_the_corrected_order() -> None:
-    taken = list(order({page: text.split() for page, text in EXAMPLE.items()}))
+    taken = list(order_by_coverage({page: text.split() for page, text in EXAMPLE.items()}))
     assert "".join(page for page, _ in taken) == "EADCFB"
     assert dict(taken)["F"] == ["f1", "f2"]
     assert sum(len(links) for _, links in taken) == 19
@@ -38,15 +38,18 @@ def test_the_worked_example_gives_the_corrected_order() -> None:
 
 def test_the_second_step_as_printed_gives_the_printed_order() -> None:
     printed = {"A": "a1 a2 a3 a4", "B": "b2 a1", "D": "d1 c1 d2 d3", "F": "f1 f2 f3 a1", "C": "c1 c2 c3"}
-    assert "".join(page for page, _ in order({page: text.split() for page, text in printed.items()})) == "ADFCB"
+    assert (
+        "".join(page for page, _ in order_by_coverage({page: text.split() for page, text in printed.items()}))
+        == "ADFCB"
+    )
 
 
 def test_nothing_in_nothing_out_and_pages_without_links_keep_their_turn() -> None:
-    assert list(order({})) == []
-    assert [page for page, _ in order({"a": [], "b": ["x"], "c": []})] == ["b", "a", "c"]
+    assert list(order_by_coverage({})) == []
+    assert [page for page, _ in order_by_coverage({"a": [], "b": ["x"], "c": []})] == ["b", "a", "c"]
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdefghij"), max_size=8), max_size=12))
 def test_the_heap_gives_the_order_of_the_naive_method(pages: list[list[str]]) -> None:
     links = {str(number): found for number, found in enumerate(pages)}
-    assert list(order(links)) == naive(links)
+    assert list(order_by_coverage(links)) == naive(links)

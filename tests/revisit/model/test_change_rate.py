@@ -6,13 +6,13 @@ from sanderling.revisit.model import change_rate
 
 
 def believed(looks: list[tuple[float, bool]]) -> float:
-    evidence: list[float] = change_rate.BLANK
+    evidence: list[float] = change_rate.NO_EVIDENCE
     for days, changed in looks:
-        table = change_rate.changed_table() if changed else change_rate.quiet_table()
-        evidence = change_rate.learn(
-            evidence, change_rate.WEB, table[change_rate.slot(days)], change_rate.forgotten(days)
+        table = change_rate.get_changed_table() if changed else change_rate.get_unchanged_table()
+        evidence = change_rate.update_evidence(
+            evidence, change_rate.WEB_PRIOR, table[change_rate.get_slot(days)], change_rate.compute_forgetting(days)
         )
-    return change_rate.mean(*change_rate.belief(evidence, change_rate.WEB))
+    return change_rate.compute_mean_rate(*change_rate.compute_posterior(evidence, change_rate.WEB_PRIOR))
 
 
 def test_a_rate_is_learned_from_looks() -> None:
@@ -26,24 +26,27 @@ def test_a_rate_may_switch() -> None:
 
 
 def test_what_is_said_is_a_prior_and_what_is_seen_wins() -> None:
-    said = change_rate.around(1.0)
-    assert change_rate.mean(said, sum(said)) > 0.5
-    evidence: list[float] = change_rate.BLANK
+    said = change_rate.build_rate_prior(1.0)
+    assert change_rate.compute_mean_rate(said, sum(said)) > 0.5
+    evidence: list[float] = change_rate.NO_EVIDENCE
     for _ in range(40):
-        evidence = change_rate.learn(
-            evidence, said, change_rate.quiet_table()[change_rate.slot(10.0)], change_rate.forgotten(10.0)
+        evidence = change_rate.update_evidence(
+            evidence,
+            said,
+            change_rate.get_unchanged_table()[change_rate.get_slot(10.0)],
+            change_rate.compute_forgetting(10.0),
         )
-    assert change_rate.mean(*change_rate.belief(evidence, said)) < 0.02
+    assert change_rate.compute_mean_rate(*change_rate.compute_posterior(evidence, said)) < 0.02
 
 
 def test_half_precision_is_enough() -> None:
-    evidence = [1.4**n for n in range(change_rate.POINTS)]
-    assert list(change_rate.unpack(change_rate.pack(evidence))) == pytest.approx(evidence, rel=1e-3)
-    assert change_rate.unpack(b"") is change_rate.BLANK
+    evidence = [1.4**n for n in range(change_rate.RATE_COUNT)]
+    assert list(change_rate.unpack_evidence(change_rate.pack_evidence(evidence))) == pytest.approx(evidence, rel=1e-3)
+    assert change_rate.unpack_evidence(b"") is change_rate.NO_EVIDENCE
 
 
 def test_a_visit_is_worth_its_price_at_one_time_only() -> None:
-    table = change_rate.value_table(0.01)
-    price = change_rate.dot(change_rate.WEB, table[200])
+    table = change_rate.get_value_table(0.01)
+    price = change_rate.dot(change_rate.WEB_PRIOR, table[200])
     for guess in (1, 200, 500):
-        assert change_rate.ripening(change_rate.WEB, table, price, guess) == 200
+        assert change_rate.find_due_slot(change_rate.WEB_PRIOR, table, price, guess) == 200

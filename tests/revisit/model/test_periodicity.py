@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from sanderling.revisit.model.periodicity import HOURS, WEEKDAYS, align, is_quiet, narrow
+from sanderling.revisit.model.periodicity import HOURS, WEEKDAYS, align_due_time, is_known_unchanged, update_periodicity
 
 HOUR, DAY = 3600.0, 86_400.0
 
@@ -10,7 +10,7 @@ HOUR, DAY = 3600.0, 86_400.0
 def watch(changes: list[float], looks: list[float]) -> int:
     phase = 0
     for since, now in pairwise(looks):
-        phase = narrow(phase, since, now, any(since < at <= now for at in changes))
+        phase = update_periodicity(phase, since, now, any(since < at <= now for at in changes))
     return phase
 
 
@@ -18,10 +18,10 @@ def test_a_page_that_changes_daily_at_eight_is_visited_just_after_eight() -> Non
     changes = [day * DAY + 7.9 * HOUR for day in range(60)]
     phase = watch(changes, [n * 5 * HOUR for n in range(200)])
     assert HOURS.is_known(phase)
-    due = align(phase, 50 * DAY + 9 * HOUR, 51 * DAY + 7 * HOUR)
+    due = align_due_time(phase, 50 * DAY + 9 * HOUR, 51 * DAY + 7 * HOUR)
     assert 51 * DAY + 7.9 * HOUR <= due <= 51 * DAY + 10 * HOUR
-    assert is_quiet(phase, 50 * DAY + 9 * HOUR, 50 * DAY + 20 * HOUR)
-    assert not is_quiet(phase, 50 * DAY + 9 * HOUR, 51 * DAY + 12 * HOUR)
+    assert is_known_unchanged(phase, 50 * DAY + 9 * HOUR, 50 * DAY + 20 * HOUR)
+    assert not is_known_unchanged(phase, 50 * DAY + 9 * HOUR, 51 * DAY + 12 * HOUR)
 
 
 def test_a_page_that_changes_on_mondays_is_known_by_its_weekday() -> None:
@@ -32,8 +32,8 @@ def test_a_page_that_changes_on_mondays_is_known_by_its_weekday() -> None:
 def test_a_page_that_changes_at_any_hour_keeps_no_beat() -> None:
     phase = watch([n * 17.3 * HOUR for n in range(200)], [n * 5 * HOUR for n in range(200)])
     assert not HOURS.is_known(phase)
-    assert align(phase, 0.0, 5 * DAY) == 5 * DAY
+    assert align_due_time(phase, 0.0, 5 * DAY) == 5 * DAY
 
 
 def test_a_clock_that_jumps_back_rules_nothing_out() -> None:
-    assert narrow(0, 5 * DAY, 4 * DAY, True) == 0
+    assert update_periodicity(0, 5 * DAY, 4 * DAY, True) == 0

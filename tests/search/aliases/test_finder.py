@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.errors import UsageError
-from sanderling.search.aliases.cues import CUES, read_pattern, scanner
+from sanderling.search.aliases.cues import CUES, build_scanner, parse_pattern
 from sanderling.search.aliases.finder import find_aliases
-from sanderling.search.aliases.mentions import Wanted, fold, mentions
+from sanderling.search.aliases.mentions import NameMatcher, find_mentions, fold_name
 
 
 def found(text: str, *names: str, patterns: tuple[str, ...] = ()) -> set[tuple[str, str]]:
-    wanted = Wanted(names, [read_pattern(pattern) for pattern in patterns] or CUES)
-    return {(mention.name, mention.alias) for mention in mentions("s", text, wanted)}
+    wanted = NameMatcher(names, [parse_pattern(pattern) for pattern in patterns] or CUES)
+    return {(mention.name, mention.alias) for mention in find_mentions("s", text, wanted)}
 
 
 @pytest.mark.parametrize(
@@ -124,19 +124,19 @@ def test_patterns_of_ones_own() -> None:
 )
 def test_what_is_no_pattern_is_refused(pattern: str) -> None:
     with pytest.raises(UsageError, match=r"is no pattern: write the words between \[name\] and \*"):
-        read_pattern(pattern)
+        parse_pattern(pattern)
 
 
 def test_the_slower_scan_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     data = b"He is also KNOWN AS x, a.k.a. y, AKA z, formerly called w; formerly v"
-    fast = list(scanner(CUES)(data))
+    fast = list(build_scanner(CUES)(data))
     monkeypatch.setitem(sys.modules, "ahocorasick_rs", None)
-    assert list(scanner(CUES)(data)) == fast
+    assert list(build_scanner(CUES)(data)) == fast
     assert len(fast) == 5
 
 
 @given(st.text(max_size=300))
 def test_no_text_breaks_the_finder(text: str) -> None:
-    for mention in mentions("s", f"x aka {text} also known as x formerly {text}", Wanted(["x", "a b"])):
+    for mention in find_mentions("s", f"x aka {text} also known as x formerly {text}", NameMatcher(["x", "a b"])):
         assert mention.alias
-        assert fold(mention.alias) != fold(mention.name)
+        assert fold_name(mention.alias) != fold_name(mention.name)

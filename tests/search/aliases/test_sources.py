@@ -8,8 +8,14 @@ from threading import Thread
 import pytest
 
 from sanderling.cli import main
-from sanderling.search.aliases.anchors import Anchor, Redirect, anchor_mentions, redirect_mentions, words_of
-from sanderling.search.aliases.mentions import Wanted
+from sanderling.search.aliases.anchors import (
+    Anchor,
+    Redirect,
+    extract_url_words,
+    find_anchor_mentions,
+    find_redirect_mentions,
+)
+from sanderling.search.aliases.mentions import NameMatcher
 
 PAGES = {
     "/": "<title>Cities</title><p>Mumbai, also <b>known\nas</b> Bombay, is large. <a href='/mumbai'>Mumbai</a>"
@@ -41,7 +47,7 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
     thread.start()
     folder = tmp_path_factory.mktemp("crawl") / "collection"
     url = f"http://127.0.0.1:{server.server_port}/"
-    words = ["crawl", url, "-C", str(folder), "--allow-private", "--delay", "0", "--quiet", "--migrants", "1"]
+    words = ["crawl", url, "-C", str(folder), "--allow-private", "--delay", "0", "--quiet", "--workers", "1"]
     try:
         assert main(words) == 0
     finally:
@@ -103,12 +109,12 @@ def test_links_to_the_same_page_are_names_of_it() -> None:
         Anchor("c", "2", "Other"),
         Anchor("d", "1", "here"),
     ]
-    found = anchor_mentions(lambda: anchors, Wanted(["new york"]))
+    found = find_anchor_mentions(lambda: anchors, NameMatcher(["new york"]))
     assert [(mention.name, mention.alias, mention.source) for mention in found] == [("new york", "Big Apple", "a")]
 
 
 def test_redirects_are_names_in_both_directions() -> None:
     redirects = [Redirect("http://x/wiki/Big_Apple.html", "http://x/ny", "New York")]
-    assert words_of(redirects[0].source) == "Big Apple"
+    assert extract_url_words(redirects[0].source) == "Big Apple"
     for asked, answer in (("New York", "Big Apple"), ("big apple", "New York")):
-        assert [mention.alias for mention in redirect_mentions(redirects, Wanted([asked]))] == [answer]
+        assert [mention.alias for mention in find_redirect_mentions(redirects, NameMatcher([asked]))] == [answer]

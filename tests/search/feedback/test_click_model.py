@@ -6,73 +6,75 @@ import pytest
 from benchmarks.search.click_feedback import posed, simulate
 
 from sanderling.search.feedback.click_model import (
-    ANY_QUESTION,
-    Look,
-    chance_of_look,
-    damped,
-    fair_share,
-    trusted,
-    weigh,
+    ANY_QUERY,
+    RankingImpression,
+    compute_damped_weight,
+    compute_examination,
+    compute_trust,
+    compute_weights,
+    limit_impressions,
 )
 
 PAGES = tuple(f"https://a.example/{i}" for i in range(10))
 
 
-def crowd(place: int, clients: int = 40, liking: float = 1.0) -> list[Look]:
+def crowd(place: int, clients: int = 40, liking: float = 1.0) -> list[RankingImpression]:
     """Many clients that all choose the same place of the same ranking."""
-    return [Look(f"c{i}", "tide", PAGES, {place: liking}) for i in range(clients)]
+    return [RankingImpression(f"c{i}", "tide", PAGES, {place: liking}) for i in range(clients)]
 
 
 def test_a_look_gets_rarer_with_the_position() -> None:
-    chances = [chance_of_look(p) for p in range(1, 11)]
+    chances = [compute_examination(p) for p in range(1, 11)]
     assert chances == sorted(chances, reverse=True)
     assert chances[0] == 1
 
 
 def test_what_many_choose_rises_and_what_they_pass_over_sinks() -> None:
-    weights = weigh(crowd(4))
+    weights = compute_weights(crowd(4))
     assert weights["tide", PAGES[4]].value > 0.5
     assert weights["tide", PAGES[0]].value < 0
 
 
 def test_the_same_clicks_count_more_at_a_lower_place() -> None:
     mixed = [
-        look for i in range(30) for look in (Look(f"a{i}", "q", PAGES, {0: 1.0}), Look(f"b{i}", "q", PAGES, {7: 1.0}))
+        look
+        for i in range(30)
+        for look in (RankingImpression(f"a{i}", "q", PAGES, {0: 1.0}), RankingImpression(f"b{i}", "q", PAGES, {7: 1.0}))
     ]
-    weights = weigh(mixed)
+    weights = compute_weights(mixed)
     assert weights["q", PAGES[7]].value > weights["q", PAGES[0]].value
 
 
 def test_one_client_cannot_move_a_rank_however_busy() -> None:
-    quiet = weigh(crowd(0))
-    busy = weigh([*crowd(0), *(Look("one", "tide", PAGES, {9: 1.0}) for _ in range(10_000))])
+    quiet = compute_weights(crowd(0))
+    busy = compute_weights([*crowd(0), *(RankingImpression("one", "tide", PAGES, {9: 1.0}) for _ in range(10_000))])
     assert busy["tide", PAGES[9]].value <= 0
     assert busy["tide", PAGES[0]].value == pytest.approx(quiet["tide", PAGES[0]].value, abs=0.05)
-    alone = weigh([Look("one", "tide", PAGES, {9: 1.0})] * 500)
+    alone = compute_weights([RankingImpression("one", "tide", PAGES, {9: 1.0})] * 500)
     assert all(weight.value == 0 for weight in alone.values())
 
 
 def test_each_client_gets_a_fair_share() -> None:
-    same = [Look("one", "tide", PAGES, {})] * 5
-    many = [Look("one", f"q{i}", PAGES, {}) for i in range(100)]
-    assert (len(fair_share(same)), len(fair_share(many))) == (1, 30)
+    same = [RankingImpression("one", "tide", PAGES, {})] * 5
+    many = [RankingImpression("one", f"q{i}", PAGES, {}) for i in range(100)]
+    assert (len(limit_impressions(same)), len(limit_impressions(many))) == (1, 30)
 
 
 def test_clients_nobody_agrees_with_lose_their_voice() -> None:
-    trust = trusted([*crowd(0), Look("odd", "tide", PAGES, {9: 1.0})])
+    trust = compute_trust([*crowd(0), RankingImpression("odd", "tide", PAGES, {9: 1.0})])
     assert trust["odd"] < 0.2 < trust["c0"]
 
 
 def test_a_question_nobody_asked_backs_off_to_the_page() -> None:
-    looks = [Look(f"c{i}", f"q{i % 5}", PAGES, {3: 1.0}) for i in range(40)]
-    assert weigh(looks)[ANY_QUESTION, PAGES[3]].value > 0
+    looks = [RankingImpression(f"c{i}", f"q{i % 5}", PAGES, {3: 1.0}) for i in range(40)]
+    assert compute_weights(looks)[ANY_QUERY, PAGES[3]].value > 0
 
 
 def test_weights_are_damped_and_capped() -> None:
-    assert damped(1e9, 1.0, 1.0, 2.0, 0.1) == 1.0
-    assert damped(0.0, 1e9, 0.1, 2.0, 0.1) == -1.0
-    assert damped(5.0, 10.0, 0.1, 2.0, 0.0) == 0.0
-    assert damped(1.0, 1.0, 0.1, 2.0, 0.1) < damped(20.0, 20.0, 0.1, 2.0, 0.1)
+    assert compute_damped_weight(1e9, 1.0, 1.0, 2.0, 0.1) == 1.0
+    assert compute_damped_weight(0.0, 1e9, 0.1, 2.0, 0.1) == -1.0
+    assert compute_damped_weight(5.0, 10.0, 0.1, 2.0, 0.0) == 0.0
+    assert compute_damped_weight(1.0, 1.0, 0.1, 2.0, 0.1) < compute_damped_weight(20.0, 20.0, 0.1, 2.0, 0.1)
 
 
 def test_simulated_users_improve_the_ranking_and_hostile_ones_hardly_harm_it(suites: Path, tmp_path: Path) -> None:

@@ -5,30 +5,32 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.search.feedback.event_log import PER_MINUTE, Log, open_log, query_key
-from sanderling.search.feedback.events import NAMES, PIDS, Action, Event, Shown
+from sanderling.search.feedback.event_log import MAX_EVENTS_PER_MINUTE, EventLog, build_query_key, open_event_log
+from sanderling.search.feedback.events import ACTION_NUMBERS, ACTIONS_BY_NUMBER, ShownRanking, UserAction, UserEvent
 
 NOW = 1_700_000_000.0
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Iterator[Log]:
-    made = open_log(tmp_path)
-    made.show(Shown("q1", "alice", "tide tables", NOW, ("https://a/", "https://b/")))
-    made.record([Event("alice", Action.CLICK, NOW, "q1", "https://a/", position=1)])
-    made.record([Event("bob", Action.SCROLL, NOW, "", "https://b/", count=124)])
-    made.record([Event("bob", Action.DWELL, NOW, "", "https://b/", value=31.5)])
+def log(tmp_path: Path) -> Iterator[EventLog]:
+    made = open_event_log(tmp_path)
+    made.record_ranking(ShownRanking("q1", "alice", "tide tables", NOW, ("https://a/", "https://b/")))
+    made.record_events([UserEvent("alice", UserAction.CLICK, NOW, "q1", "https://a/", position=1)])
+    made.record_events([UserEvent("bob", UserAction.SCROLL, NOW, "", "https://b/", count=124)])
+    made.record_events([UserEvent("bob", UserAction.DWELL, NOW, "", "https://b/", value=31.5)])
     yield made
     made.close()
 
 
 def test_the_thirteen_indicators_have_their_numbers() -> None:
-    assert [PIDS[a] for a in (Action.SCROLL, Action.BOOKMARK, Action.SAVE, Action.MOUSE_CLICK)] == [1, 8, 10, 13]
-    assert NAMES[5] == "open_url"
-    assert len(PIDS) == 13
+    assert [
+        ACTION_NUMBERS[a] for a in (UserAction.SCROLL, UserAction.BOOKMARK, UserAction.SAVE, UserAction.MOUSE_CLICK)
+    ] == [1, 8, 10, 13]
+    assert ACTIONS_BY_NUMBER[5] == "open_url"
+    assert len(ACTION_NUMBERS) == 13
 
 
-def test_everything_can_be_exported_in_ubi_names(log: Log) -> None:
+def test_everything_can_be_exported_in_ubi_names(log: EventLog) -> None:
     query, *events = log.export()
     assert query["query_response_hit_ids"] == ["https://a/", "https://b/"]
     names = {"type", "client_id", "query_id", "object_id", "object_id_field", "action_name", "position", "timestamp",
@@ -37,43 +39,43 @@ def test_everything_can_be_exported_in_ubi_names(log: Log) -> None:
     assert [e["client_id"] for e in log.export("alice")] == ["alice", "alice"]
 
 
-def test_one_client_can_be_erased_and_so_can_all(log: Log) -> None:
+def test_one_client_can_be_erased_and_so_can_all(log: EventLog) -> None:
     assert log.erase("alice") == 2
     assert {e["client_id"] for e in log.export()} == {"bob"}
     log.erase()
     assert list(log.export()) == []
 
 
-def test_what_is_older_than_the_retention_is_forgotten(log: Log) -> None:
-    assert log.forget(NOW + 89 * 86400) == 0
-    assert log.forget(NOW + 91 * 86400) == 4
+def test_what_is_older_than_the_retention_is_forgotten(log: EventLog) -> None:
+    assert log.delete_expired(NOW + 89 * 86400) == 0
+    assert log.delete_expired(NOW + 91 * 86400) == 4
     assert list(log.export()) == []
 
 
-def test_a_flood_from_one_client_is_cut_off(log: Log) -> None:
-    flood = [Event("mallory", Action.KEY, NOW, object_id="https://a/")] * (PER_MINUTE + 50)
-    assert log.record(flood) == PER_MINUTE
-    assert log.record(flood) == 0
-    assert log.record([Event("alice", Action.KEY, NOW)]) == 1
+def test_a_flood_from_one_client_is_cut_off(log: EventLog) -> None:
+    flood = [UserEvent("mallory", UserAction.KEY, NOW, object_id="https://a/")] * (MAX_EVENTS_PER_MINUTE + 50)
+    assert log.record_events(flood) == MAX_EVENTS_PER_MINUTE
+    assert log.record_events(flood) == 0
+    assert log.record_events([UserEvent("alice", UserAction.KEY, NOW)]) == 1
 
 
-def test_totals_are_counted_by_action_page_query_and_day(log: Log) -> None:
-    assert {(t.name, t.count) for t in log.tallies("action")} == {("click", 1), ("scroll", 124), ("dwell", 1)}
-    assert {(t.name, t.seconds) for t in log.tallies("page")} == {("https://a/", 0.0), ("https://b/", 31.5)}
-    assert [(t.name, t.clients) for t in log.tallies("query")] == [("tide tables", 1)]
-    assert [t.name for t in log.tallies("day")] == ["2023-11-14"]
+def test_totals_are_counted_by_action_page_query_and_day(log: EventLog) -> None:
+    assert {(t.name, t.count) for t in log.count_events("action")} == {("click", 1), ("scroll", 124), ("dwell", 1)}
+    assert {(t.name, t.seconds) for t in log.count_events("page")} == {("https://a/", 0.0), ("https://b/", 31.5)}
+    assert [(t.name, t.clients) for t in log.count_events("query")] == [("tide tables", 1)]
+    assert [t.name for t in log.count_events("day")] == ["2023-11-14"]
 
 
 def test_questions_that_ask_the_same_share_a_key() -> None:
-    assert query_key("tide Tables site:x.org") == query_key("tables, TIDES") == "tabl tide"
-    assert query_key("") == ""
+    assert build_query_key("tide Tables site:x.org") == build_query_key("tables, TIDES") == "tabl tide"
+    assert build_query_key("") == ""
 
 
-def test_no_column_holds_an_address(log: Log) -> None:
+def test_no_column_holds_an_address(log: EventLog) -> None:
     tables = [row[0] for row in log.db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     columns = {row[1] for table in tables for row in log.db.execute(f"PRAGMA table_info({table})")}
     assert not columns & {"ip", "address", "remote", "host"}
 
 
-def test_what_users_did_is_readable_by_the_owner_alone(log: Log, tmp_path: Path) -> None:
+def test_what_users_did_is_readable_by_the_owner_alone(log: EventLog, tmp_path: Path) -> None:
     assert {file.stat().st_mode & 0o077 for file in tmp_path.glob("feedback.db*")} == {0}

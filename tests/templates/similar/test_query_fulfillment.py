@@ -9,17 +9,24 @@ from tests.support.site import Page, Site
 from tests.templates.similar.test_stored import FLAGS, lines, listing, page, product
 
 from sanderling.cli import main
-from sanderling.cli.background_tasks import FEEDBACK
+from sanderling.cli.background_tasks import FEEDBACK_DATABASE
 from sanderling.cli.commands import similar
-from sanderling.search.feedback.event_log import DATABASE, open_log
-from sanderling.search.feedback.unmet_queries import ANSWERED, OPEN, Brief, briefs, not_satisfied, take
-from sanderling.search.index import open_index
+from sanderling.search.feedback.event_log import DATABASE, open_event_log
+from sanderling.search.feedback.unmet_queries import (
+    ANSWERED,
+    OPEN,
+    UnmetQuery,
+    add_unmet_query,
+    claim_unmet_queries,
+    list_unmet_queries,
+)
+from sanderling.search.index import open_search_index
 from sanderling.templates.classifier import Recogniser
 from sanderling.templates.driven_ordering import Driven
 from sanderling.templates.link_model import LinkSeen
 from sanderling.templates.similar import driven_crawl, query_fulfillment
 from sanderling.templates.similar.driven_crawl import navigator_for
-from sanderling.templates.template_views import Look
+from sanderling.templates.template_views import PageView
 
 
 def shop(chairs: int) -> dict[str, Page]:
@@ -30,15 +37,15 @@ def shop(chairs: int) -> dict[str, Page]:
 
 
 def ask(folder: Path, server: Site, query: str = "red chairs") -> None:
-    log = open_log(folder)
-    not_satisfied(log, query, [f"{server.root}/p/chairs-{n}.html" for n in (1, 2)], 2, 0.0)
+    log = open_event_log(folder)
+    add_unmet_query(log, query, [f"{server.root}/p/chairs-{n}.html" for n in (1, 2)], 2, 0.0)
     log.close()
 
 
-def asked(folder: Path) -> list[Brief]:
-    log = open_log(folder)
+def asked(folder: Path) -> list[UnmetQuery]:
+    log = open_event_log(folder)
     try:
-        return briefs(log)
+        return list_unmet_queries(log)
     finally:
         log.close()
 
@@ -51,21 +58,21 @@ def test_migrants_are_sent_for_what_users_did_not_find(tmp_path: Path, capsys: p
         server.pages |= shop(12)
         before = sum(server.hits.values())
         capsys.readouterr()
-        assert main(["like", "--briefs", "--json", "-C", str(folder)]) == 0
+        assert main(["similar", "--briefs", "--json", "-C", str(folder)]) == 0
         assert [(line["query"], line["found"]) for line in lines(capsys)] == [("red chairs", 4)]
         assert sum(server.hits.values()) - before <= 12  # the pages that lead there, and the new ones
-        assert [(brief.state, brief.found) for brief in asked(folder)] == [(ANSWERED, 4)]
-        assert main(["like", "--briefs", "--json", "-C", str(folder)]) == 0
+        assert [(brief.state, brief.new_page_count) for brief in asked(folder)] == [(ANSWERED, 4)]
+        assert main(["similar", "--briefs", "--json", "-C", str(folder)]) == 0
         assert lines(capsys) == []
 
 
 def test_a_crawl_knows_where_the_search_page_writes() -> None:
-    assert FEEDBACK == DATABASE
+    assert FEEDBACK_DATABASE == DATABASE
 
 
 def test_samples_and_briefs_are_one_or_the_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["like", "-C", str(tmp_path)]) == 4
-    assert main(["like", "--briefs", "http://a.example/", "-C", str(tmp_path)]) == 4
+    assert main(["similar", "-C", str(tmp_path)]) == 4
+    assert main(["similar", "--briefs", "http://a.example/", "-C", str(tmp_path)]) == 4
     assert "give a sample page, or --briefs" in capsys.readouterr().err
 
 
@@ -81,13 +88,13 @@ def test_a_crawl_that_runs_takes_the_brief_and_answers_it(tmp_path: Path, monkey
         assert main(["crawl", server.root, "-C", str(folder), *FLAGS, "--delay", "0.05"]) == 0
         (brief,) = asked(folder)
         assert brief.state == ANSWERED
-        assert 4 <= brief.found <= 10
+        assert 4 <= brief.new_page_count <= 10
         log = (folder / "logs" / "crawl.log").read_text()
         assert "crawl_more" in log
 
 
 def test_links_that_promise_such_pages_are_put_first() -> None:
-    samples = [Look(n, f"https://a.example/p/{n}.html", "", frozenset({1, 2, 3})) for n in (1, 2)]
+    samples = [PageView(n, f"https://a.example/p/{n}.html", "", frozenset({1, 2, 3})) for n in (1, 2)]
     drive = Driven(Recogniser(samples), navigator_for(samples))
     for n in range(5):
         drive.navigator.learn(LinkSeen(f"https://a.example/topic{n}.html"), wanted=False)
@@ -101,11 +108,11 @@ def test_what_a_crawl_took_and_did_not_answer_is_open_again(tmp_path: Path) -> N
         folder = tmp_path / "c"
         main(["crawl", server.root, "-C", str(folder), *FLAGS])
         ask(folder, server)
-        log = open_log(folder)
-        assert len(take(log)) == 1
+        log = open_event_log(folder)
+        assert len(claim_unmet_queries(log)) == 1
         log.close()
         attendant = query_fulfillment.Attendant(folder)
-        attendant.log = open_log(folder)
+        attendant.log = open_event_log(folder)
         attendant.end()
         assert [brief.state for brief in asked(folder)] == [OPEN]
 
@@ -120,19 +127,21 @@ def test_watching_tells_of_pages_that_appear_later(
         """Let the site grow, and end after the second round."""
         rounds.append(1)
         server.pages |= shop(10)
-        found = driven_crawl.look_again(*args)  # type: ignore[arg-type]
+        found = driven_crawl.revisit_hubs(*args)  # type: ignore[arg-type]
         if len(rounds) == 2:
             signal.raise_signal(signal.SIGINT)
         return found
 
-    monkeypatch.setattr(similar, "look_again", again)
+    monkeypatch.setattr(similar, "revisit_hubs", again)
     with Site(shop(8)) as server:
         folder = tmp_path / "c"
         main(["crawl", server.root, "-C", str(folder), *FLAGS])
         capsys.readouterr()
         handlers = signal.getsignal(signal.SIGINT)
         try:
-            assert main(["like", f"{server.root}/p/chairs-1.html", "--watch", "--json", "-C", str(folder), *FLAGS]) == 0
+            assert (
+                main(["similar", f"{server.root}/p/chairs-1.html", "--watch", "--json", "-C", str(folder), *FLAGS]) == 0
+            )
         finally:
             signal.signal(signal.SIGINT, handlers)
         found = [json.loads(line)["url"] for line in capsys.readouterr().out.splitlines()]
@@ -145,12 +154,12 @@ def test_a_crawl_keeps_the_index_up_to_date_by_itself(tmp_path: Path, monkeypatc
     with Site(shop(8)) as server:
         folder = tmp_path / "c"
         assert main(["crawl", server.root, "-C", str(folder), *FLAGS]) == 0
-        index = open_index(folder / "index", write=False)
+        index = open_search_index(folder / "index", write=False)
         assert index is not None
         assert len(index) == 11
         server.pages |= shop(9)
         assert main(["refresh", "--all", "-C", str(folder), *FLAGS]) == 0
-        index = open_index(folder / "index", write=False)
+        index = open_search_index(folder / "index", write=False)
         assert index is not None
         assert len(index) == 12
 

@@ -1,4 +1,4 @@
-"""More like this, as a person asks for it: `sanderling like` and `sanderling templates`."""
+"""More like this, as a person asks for it: `sanderling similar` and `sanderling templates`."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ from sanderling.cli import main
 CHROME = """<title>{title}</title><body><header class=top><nav class=menu><ul class=links>
 <li><a href=/>Home</a><li><a href=/c/chairs.html>Chairs</a><li><a href=/c/tables.html>Tables</a>
 <li><a href=/news/0.html>News</a></ul></nav></header><main>{main}</main><footer class=foot></footer>"""
-FLAGS = ["--delay", "0", "--allow-private", "--quiet", "--migrants", "1"]
+FLAGS = ["--delay", "0", "--allow-private", "--quiet", "--workers", "1"]
 
 
 def page(title: str, main_: str) -> Page:
@@ -82,7 +82,7 @@ def paths(found: list[dict[str, object]], root: str) -> set[str]:
 def test_stored_pages_of_the_samples_kind_are_found_and_no_others(
     server: Site, stored: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["like", f"{server.root}/p/chairs-3.html", "--stored", "--json", "-C", stored]) == 0
+    assert main(["similar", f"{server.root}/p/chairs-3.html", "--stored", "--json", "-C", stored]) == 0
     found = lines(capsys)
     assert paths(found, server.root) == PRODUCTS
     assert list(found[0]) == ["url", "similarity", "from"]
@@ -94,23 +94,23 @@ def test_looking_in_the_store_asks_the_web_nothing(
     server: Site, stored: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = sum(server.hits.values())
-    main(["like", f"{server.root}/news/3.html", "--stored", "-C", stored])
+    main(["similar", f"{server.root}/news/3.html", "--stored", "-C", stored])
     assert sum(server.hits.values()) == before
     assert "/news/24.html" in capsys.readouterr().out
 
 
 def test_a_limit_and_a_threshold_narrow_the_list(server: Site, stored: str, capsys: pytest.CaptureFixture[str]) -> None:
     sample = f"{server.root}/p/chairs-1.html"
-    main(["like", sample, "--stored", "--json", "--limit", "4", "-C", stored])
+    main(["similar", sample, "--stored", "--json", "--limit", "4", "-C", stored])
     assert len(lines(capsys)) == 4
-    main(["like", sample, "--stored", "--json", "--threshold", "1", "-C", stored])
+    main(["similar", sample, "--stored", "--json", "--threshold", "1", "-C", stored])
     assert {str(item["url"])[-6:] for item in lines(capsys)} == {
         path[-6:] for path in PRODUCTS if int(path.rpartition("-")[2].partition(".")[0]) % 3
     }
 
 
 def test_trees_can_be_compared_exactly(server: Site, stored: str, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["like", f"{server.root}/p/chairs-1.html", "--stored", "--json", "--exact", "-C", stored])
+    main(["similar", f"{server.root}/p/chairs-1.html", "--stored", "--json", "--exact", "-C", stored])
     found = {str(item["url"]).removeprefix(server.root): item["similarity"] for item in lines(capsys)}
     assert set(found) == PRODUCTS
     assert found["/p/chairs-2.html"] == 1.0
@@ -119,7 +119,7 @@ def test_trees_can_be_compared_exactly(server: Site, stored: str, capsys: pytest
 def test_the_fields_of_the_pages_are_exported_as_a_table(
     server: Site, stored: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["like", f"{server.root}/p/chairs-3.html", "--stored", "--export", "csv", "-C", stored]) == 0
+    assert main(["similar", f"{server.root}/p/chairs-3.html", "--stored", "--export", "csv", "-C", stored]) == 0
     out, shown = capsys.readouterr()
     rows = {row["url"].removeprefix(server.root): row for row in csv.DictReader(io.StringIO(out))}
     assert set(rows) == PRODUCTS
@@ -140,7 +140,7 @@ def test_the_fields_of_the_pages_are_exported_as_a_table(
 def test_a_sample_that_cannot_serve_gets_one_clear_sentence(
     server: Site, stored: str, sample: str, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["like", server.root + sample, "--stored", "-C", stored]) == 4
+    assert main(["similar", server.root + sample, "--stored", "-C", stored]) == 4
     error = capsys.readouterr().err.strip()
     assert words in error
     assert len(error.splitlines()) == 1
@@ -159,7 +159,7 @@ def test_a_sample_that_cannot_serve_gets_one_clear_sentence(
 def test_so_does_one_that_has_to_be_fetched(
     server: Site, tmp_path: Path, sample: str, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["like", server.root + sample, "-C", str(tmp_path / "new"), *FLAGS]) == 4
+    assert main(["similar", server.root + sample, "-C", str(tmp_path / "new"), *FLAGS]) == 4
     error = capsys.readouterr().err.strip()
     assert words in error
     assert len(error.splitlines()) == 1
@@ -169,7 +169,7 @@ def test_so_does_one_that_has_to_be_fetched(
 def test_flags_that_cannot_be_get_one_sentence(
     server: Site, stored: str, flags: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["like", server.root + "/p/chairs-1.html", "--stored", *flags, "-C", stored]) == 4
+    assert main(["similar", server.root + "/p/chairs-1.html", "--stored", *flags, "-C", stored]) == 4
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 
@@ -177,7 +177,7 @@ def test_pages_are_found_on_the_web_with_few_fetches_spent_on_others(
     server: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = str(tmp_path / "web")
-    command = ["like", f"{server.root}/p/chairs-3.html", "--json", "--limit", "29", "-C", folder, *FLAGS]
+    command = ["similar", f"{server.root}/p/chairs-3.html", "--json", "--limit", "29", "-C", folder, *FLAGS]
     assert main(command) == 0
     found = lines(capsys)
     assert paths(found, server.root) >= PRODUCTS - {"/p/tables-12.html", "/p/tables-14.html"}
@@ -199,7 +199,7 @@ def test_a_list_that_no_page_links_to_is_found_above_the_sample(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Site(guide()) as server:
-        command = ["like", f"{server.root}/guide/part-7.html", "--json", "--limit", "20", "--fetches", "40"]
+        command = ["similar", f"{server.root}/guide/part-7.html", "--json", "--limit", "20", "--fetches", "40"]
         assert main([*command, "-C", str(tmp_path / "web"), *FLAGS]) == 0
         found = paths(lines(capsys), server.root)
         assert found == {f"/guide/part-{n}.html" for n in range(20)}
@@ -234,7 +234,7 @@ def test_pages_with_a_hub_each_are_found_without_visiting_every_hub(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Site(reviewed()) as server:
-        command = ["like", f"{server.root}/item/7/reviews.html", "--json", "--limit", "30", "--fetches", "50"]
+        command = ["similar", f"{server.root}/item/7/reviews.html", "--json", "--limit", "30", "--fetches", "50"]
         assert main([*command, "-C", str(tmp_path / "web"), *FLAGS]) == 0
         found = paths(lines(capsys), server.root)
         assert found >= {f"/item/{n}/reviews.html" for n in range(30)}
@@ -246,7 +246,7 @@ def test_migrants_bring_home_matches_and_their_hubs_and_keep_the_rest_for_later(
 ) -> None:
     with Site(shop()) as server:
         folder = str(tmp_path / "web")
-        main(["like", f"{server.root}/p/chairs-3.html", "--limit", "29", "-C", folder, *FLAGS])
+        main(["similar", f"{server.root}/p/chairs-3.html", "--limit", "29", "-C", folder, *FLAGS])
         capsys.readouterr()
         main(["pages", "--json", "-C", folder])
         home = paths(lines(capsys), server.root)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sanderling.errors import UsageError
 from sanderling.workers.assignment import ahp
-from sanderling.workers.assignment.criteria import JUDGEMENTS
+from sanderling.workers.assignment.criteria import DEFAULT_JUDGMENTS
 
 NAMES = ("load", "urlcap", "prank", "bw", "lrate", "agcap", "lat")
 MIGRANTS = {
@@ -27,8 +27,8 @@ PRINTED = {
     "agcap": (0.094, 0.253, 0.555, 0.099),
     "lat": (0.362, 0.255, 0.111, 0.272),
 }
-TABLES = {name: ahp.read(text) for name, text in MIGRANTS.items()}
-PRINTED_CRITERIA = ahp.read(
+TABLES = {name: ahp.parse_matrix(text) for name, text in MIGRANTS.items()}
+PRINTED_CRITERIA = ahp.parse_matrix(
     "1 1/7 1/8 2 1/4 1 3\n7 1 1/2 5 4 3 4\n8 2 1 7 4 5 4\n1/2 1/5 1/7 1 1 1 1\n"
     "4 1/4 1/2 1 1 2 3\n1 1/3 1/3 1 1/2 1 2\n1/3 1/4 1/4 1 1/3 1/2 1"
 )
@@ -36,53 +36,57 @@ PRINTED_CRITERIA = ahp.read(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_printed_weight_is_the_eigenvector(name: str) -> None:
-    assert ahp.eigenvector(TABLES[name])[0] == pytest.approx(PRINTED[name], abs=6e-4)
+    assert ahp.compute_eigenvector(TABLES[name])[0] == pytest.approx(PRINTED[name], abs=6e-4)
 
 
 def test_the_repaired_criteria_give_the_seven_printed_weights() -> None:
     expected = (0.0735, 0.2730, 0.3732, 0.0555, 0.1164, 0.0616, 0.0468)
-    assert ahp.eigenvector(JUDGEMENTS)[0] == pytest.approx(expected, abs=6e-5)
+    assert ahp.compute_eigenvector(DEFAULT_JUDGMENTS)[0] == pytest.approx(expected, abs=6e-5)
 
 
 def test_the_final_scores_and_ranks_are_those_of_table_4_11() -> None:
-    criteria = ahp.eigenvector(JUDGEMENTS)[0]
-    scores = ahp.score(criteria, [ahp.eigenvector(TABLES[name])[0] for name in NAMES])
+    criteria = ahp.compute_eigenvector(DEFAULT_JUDGMENTS)[0]
+    scores = ahp.compute_scores(criteria, [ahp.compute_eigenvector(TABLES[name])[0] for name in NAMES])
     assert [round(value, 3) for value in scores] == [0.164, 0.350, 0.315, 0.171]
     assert sum(scores) == pytest.approx(1)
 
 
 def test_the_described_averages_give_other_weights_but_the_same_ranks() -> None:
-    assert round(ahp.average(TABLES["load"])[0], 3) == 0.588
-    scores = ahp.score(ahp.average(JUDGEMENTS), [ahp.average(TABLES[name]) for name in NAMES])
+    assert round(ahp.compute_row_averages(TABLES["load"])[0], 3) == 0.588
+    scores = ahp.compute_scores(
+        ahp.compute_row_averages(DEFAULT_JUDGMENTS), [ahp.compute_row_averages(TABLES[name]) for name in NAMES]
+    )
     assert scores == pytest.approx((0.1697, 0.3441, 0.3144, 0.1718), abs=1e-4)
 
 
 def test_consistency_ratios_by_saaty_and_by_alonso_and_lamata() -> None:
-    saaty = [round(ahp.saaty_ratio(TABLES[name]), 3) for name in NAMES]
+    saaty = [round(ahp.compute_saaty_ratio(TABLES[name]), 3) for name in NAMES]
     assert saaty == [0.047, 0.050, 0.008, 0.053, 0.044, 0.077, 0.030]
-    line = [round(ahp.alonso_lamata_ratio(TABLES[name]), 3) for name in NAMES[1:]]
+    line = [round(ahp.compute_alonso_lamata_ratio(TABLES[name]), 3) for name in NAMES[1:]]
     assert line == [0.050, 0.008, 0.052, 0.044, 0.076, 0.030]
-    assert round(ahp.saaty_ratio(JUDGEMENTS), 3) == 0.083
+    assert round(ahp.compute_saaty_ratio(DEFAULT_JUDGMENTS), 3) == 0.083
 
 
 def test_the_ratio_worked_by_hand_rejects_a_valid_matrix() -> None:
-    assert ahp.described_ratio(TABLES["agcap"], ahp.average(TABLES["agcap"])) > ahp.LIMIT
-    assert ahp.saaty_ratio(TABLES["agcap"]) < ahp.LIMIT
+    assert (
+        ahp.compute_thesis_ratio(TABLES["agcap"], ahp.compute_row_averages(TABLES["agcap"])) > ahp.MAX_CONSISTENCY_RATIO
+    )
+    assert ahp.compute_saaty_ratio(TABLES["agcap"]) < ahp.MAX_CONSISTENCY_RATIO
 
 
 def test_the_matrix_as_printed_is_refused_and_the_pair_is_named() -> None:
     with pytest.raises(UsageError, match=r"prank over lrate is 4, but lrate over prank is 0\.5"):
-        ahp.check(PRINTED_CRITERIA, NAMES)
-    assert ahp.check(JUDGEMENTS, NAMES) is JUDGEMENTS
+        ahp.validate_matrix(PRINTED_CRITERIA, NAMES)
+    assert ahp.validate_matrix(DEFAULT_JUDGMENTS, NAMES) is DEFAULT_JUDGMENTS
 
 
 def test_a_contradiction_is_refused_and_the_worst_pair_is_named() -> None:
-    circle = ahp.read("1 5 1/5\n1/5 1 5\n5 1/5 1")
+    circle = ahp.parse_matrix("1 5 1/5\n1/5 1 5\n5 1/5 1")
     with pytest.raises(UsageError, match="contradict each other"):
-        ahp.check(circle, "abc")
-    slip = ahp.read("1 2 4 8\n1/2 1 2 1/9\n1/4 1/2 1 2\n1/8 9 1/2 1")
+        ahp.validate_matrix(circle, "abc")
+    slip = ahp.parse_matrix("1 2 4 8\n1/2 1 2 1/9\n1/4 1/2 1 2\n1/8 9 1/2 1")
     with pytest.raises(UsageError, match="look first at d over b, now 9"):
-        ahp.check(slip, "abcd")
+        ahp.validate_matrix(slip, "abcd")
 
 
 @pytest.mark.parametrize(
@@ -95,18 +99,18 @@ def test_a_contradiction_is_refused_and_the_worst_pair_is_named() -> None:
 )
 def test_a_matrix_that_cannot_be_is_refused_in_one_sentence(text: str, sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
-        ahp.check(ahp.read(text), "abc")
+        ahp.validate_matrix(ahp.parse_matrix(text), "abc")
 
 
 @pytest.mark.parametrize("text", ["1 x", "1 1/0"])
 def test_a_judgement_that_is_no_number_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="number or a fraction"):
-        ahp.read(text)
+        ahp.parse_matrix(text)
 
 
 @given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=9))
 def test_weights_of_measured_values_sum_to_one_and_keep_their_order(values: list[float]) -> None:
-    weights = ahp.weigh(values)
+    weights = ahp.compute_weights(values)
     assert sum(weights) == pytest.approx(1)
     best = max(range(len(values)), key=values.__getitem__)
     assert weights[best] >= max(weights) - 1e-9
@@ -114,5 +118,7 @@ def test_weights_of_measured_values_sum_to_one_and_keep_their_order(values: list
 
 @given(st.lists(st.floats(1.0, 9.0), min_size=2, max_size=9))
 def test_ratios_within_the_scale_are_perfectly_consistent(values: list[float]) -> None:
-    assert ahp.weigh(values) == pytest.approx(ahp.eigenvector(ahp.compare(values))[0], abs=1e-9)
-    assert abs(ahp.saaty_ratio(ahp.compare(values))) < 1e-9
+    assert ahp.compute_weights(values) == pytest.approx(
+        ahp.compute_eigenvector(ahp.build_ratio_matrix(values))[0], abs=1e-9
+    )
+    assert abs(ahp.compute_saaty_ratio(ahp.build_ratio_matrix(values))) < 1e-9

@@ -21,43 +21,52 @@ from tests.support.site import html, tree
 from sanderling.errors import UsageError
 from sanderling.models import Host, Outcome, Reason
 from sanderling.workers.migrant import prose
-from sanderling.workers.migrant.client import Address
-from sanderling.workers.migrant.keys import new_key, public_of, read_key, sign
+from sanderling.workers.migrant.client import MigrantAddress
+from sanderling.workers.migrant.keys import create_key, get_public_key, load_key, sign_body
 from sanderling.workers.migrant.messages import (
-    CUT,
-    DECODER,
+    DIGEST_PREFIX_BYTES,
     KEY_HEADER,
-    PATH,
+    MESSAGE_DECODER,
+    REQUEST_PATH,
     SIGNATURE_HEADER,
-    End,
-    Letter,
-    Message,
-    Missed,
-    Packer,
-    Page,
-    Unpacker,
-    Wanted,
-    new_nonce,
+    EndMessage,
+    MessageCompressor,
+    MessageDecompressor,
+    MigrantMessage,
+    MigrantRequest,
+    MissedMessage,
+    PageMessage,
+    RequestedUrl,
+    generate_nonce,
 )
-from sanderling.workers.migrant.migrant_server import CALLERS, Guest, Service
-from sanderling.workers.migrant.owner_rules import LONGEST_NONCE, LONGEST_SECONDS, Owner, Site, is_open, read_owner
+from sanderling.workers.migrant.migrant_server import CONNECTIONS_PER_REQUEST_SLOT, MigrantRequestHandler, MigrantServer
+from sanderling.workers.migrant.owner_rules import (
+    MAX_NONCE_BYTES,
+    MAX_REQUEST_SECONDS,
+    OwnerRules,
+    SiteRules,
+    is_within_hours,
+    load_owner_rules,
+)
 from sanderling.workers.migrant.reader import ProseUnpacker
 
 SITE = "http://127.0.0.1:1"
 
 
-def letter(address: Address, site: str = SITE, **more: object) -> Letter:
+def letter(address: MigrantAddress, site: str = SITE, **more: object) -> MigrantRequest:
     now = time.time()
-    key = read_key(Path(address.key_file))
-    plain = Letter(public_of(key), address.receiver, Host(site), now, now + 60, new_nonce(), (Wanted("/"),))
+    key = load_key(Path(address.key_file))
+    plain = MigrantRequest(
+        get_public_key(key), address.receiver, Host(site), now, now + 60, generate_nonce(), (RequestedUrl("/"),)
+    )
     return msgspec.structs.replace(plain, **more)
 
 
-def post(address: Address, body: bytes, signer: str = "", signature: str = "") -> tuple[int, bytes]:
-    key = read_key(Path(address.key_file))
+def post(address: MigrantAddress, body: bytes, signer: str = "", signature: str = "") -> tuple[int, bytes]:
+    key = load_key(Path(address.key_file))
     link = http.client.HTTPConnection(urlsplit(address.url).netloc, timeout=30)
-    headers = {KEY_HEADER: signer or public_of(key), SIGNATURE_HEADER: signature or sign(key, body)}
-    link.request("POST", PATH, body, headers)
+    headers = {KEY_HEADER: signer or get_public_key(key), SIGNATURE_HEADER: signature or sign_body(key, body)}
+    link.request("POST", REQUEST_PATH, body, headers)
     answer = link.getresponse()
     found = answer.status, answer.read()
     link.close()
@@ -65,107 +74,114 @@ def post(address: Address, body: bytes, signer: str = "", signature: str = "") -
 
 
 def packed(message: object) -> bytes:
-    packer = Packer()
-    return packer.pack(message) + packer.flush()
+    packer = MessageCompressor()
+    return packer.compress(message) + packer.flush()
 
 
-def refused(address: Address, message: Letter) -> str:
+def refused(address: MigrantAddress, message: MigrantRequest) -> str:
     status, body = post(address, packed(message))
     assert status in (400, 403, 413)
     return str(json.loads(body)["refused"])
 
 
-def messages(address: Address, message: Letter) -> list[Message]:
+def messages(address: MigrantAddress, message: MigrantRequest) -> list[MigrantMessage]:
     status, body = post(address, packed(message))
     assert status == 200, body
-    return [DECODER.decode(part) for part in Unpacker(2**24).unpack(body)]
+    return [MESSAGE_DECODER.decode(part) for part in MessageDecompressor(2**24).decompress(body)]
 
 
 def test_refusals_have_names(tmp_path: Path) -> None:
-    with serving(tmp_path, Site(SITE), max_letter=20_000, max_stops=10) as address:
+    with serving(tmp_path, SiteRules(SITE), max_request_bytes=20_000, max_urls=10) as address:
         now = time.time()
         assert refused(address, letter(address, receiver="other:1")) == "for another host"
         assert refused(address, letter(address, expires=now - 100)) == "expired"
         for far in (now + 10**6, float("inf"), float("nan")):
             assert refused(address, letter(address, expires=far)) == "lives too long"
-        assert refused(address, letter(address, expires=now + LONGEST_SECONDS + 60, site="http://x")) == "other site"
+        assert (
+            refused(address, letter(address, expires=now + MAX_REQUEST_SECONDS + 60, site="http://x")) == "other site"
+        )
         assert refused(address, letter(address, issued=now + 1000)) == "from the future"
         assert refused(address, letter(address, site="http://other.example")) == "other site"
-        assert refused(address, letter(address, stops=(Wanted("/"),) * 11)) == "too large"
+        assert refused(address, letter(address, stops=(RequestedUrl("/"),) * 11)) == "too large"
         assert refused(address, letter(address, sender="somebody else")) == "bad signature"
-        assert refused(address, letter(address, nonce=bytes(LONGEST_NONCE + 1))) == "unreadable"
+        assert refused(address, letter(address, nonce=bytes(MAX_NONCE_BYTES + 1))) == "unreadable"
 
 
 def test_a_letter_of_a_later_version_is_read_as_far_as_it_is_known(tmp_path: Path) -> None:
-    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root)) as address:
+    with Web({"/": html()}) as web, serving(tmp_path, SiteRules(web.root)) as address:
         later = msgspec.to_builtins(letter(address, web.root), builtin_types=(bytes,)) | {"invented": [1, 2, 3]}
         status, body = post(address, packed(later))
         assert status == 200
-        assert [type(DECODER.decode(part)) for part in Unpacker(2**24).unpack(body)] == [Page, End]
+        assert [type(MESSAGE_DECODER.decode(part)) for part in MessageDecompressor(2**24).decompress(body)] == [
+            PageMessage,
+            EndMessage,
+        ]
 
 
 def test_a_stranger_is_refused(tmp_path: Path) -> None:
-    with serving(tmp_path, Site(SITE)) as address:
-        new_key(tmp_path / "stranger.key")
-        stranger = Address(address.url, str(tmp_path / "stranger.key"))
+    with serving(tmp_path, SiteRules(SITE)) as address:
+        create_key(tmp_path / "stranger.key")
+        stranger = MigrantAddress(address.url, str(tmp_path / "stranger.key"))
         assert refused(stranger, letter(stranger)) == "unknown sender"
 
 
 def test_a_forged_letter_is_refused(tmp_path: Path) -> None:
-    with serving(tmp_path, Site(SITE)) as address:
+    with serving(tmp_path, SiteRules(SITE)) as address:
         body = packed(letter(address))
-        key = read_key(Path(address.key_file))
+        key = load_key(Path(address.key_file))
         forged = body[:-1] + bytes([body[-1] ^ 1])
-        for signature in (sign(key, body), "", "AAAA", "no base64!"):
+        for signature in (sign_body(key, body), "", "AAAA", "no base64!"):
             status, answer = post(address, forged, signature=signature or "=")
             assert (status, json.loads(answer)["refused"]) == (403, "bad signature")
 
 
 @pytest.mark.parametrize("codings", [(), ("prose",), ("another", prose.NAME)])
 def test_a_model_of_text_is_only_for_who_reads_the_same_one(tmp_path: Path, codings: tuple[str, ...]) -> None:
-    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root, pack="small")) as address:
+    with Web({"/": html()}) as web, serving(tmp_path, SiteRules(web.root, compression="small")) as address:
         whole = letter(address, web.root, whole=True, codings=codings)
         if prose.NAME not in codings:
             found = messages(address, whole)
         else:
             with closing(ProseUnpacker(2**24)) as unpacker:
-                found = [DECODER.decode(part) for part in unpacker.unpack(post(address, packed(whole))[1])]
-        assert [type(message) for message in found] == [Page, End]
+                found = [MESSAGE_DECODER.decode(part) for part in unpacker.decompress(post(address, packed(whole))[1])]
+        assert [type(message) for message in found] == [PageMessage, EndMessage]
 
 
 def test_a_letter_is_obeyed_once(tmp_path: Path) -> None:
-    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root)) as address:
+    with Web({"/": html()}) as web, serving(tmp_path, SiteRules(web.root)) as address:
         first = letter(address, web.root)
-        assert isinstance(messages(address, first)[-1], End)
+        assert isinstance(messages(address, first)[-1], EndMessage)
         assert refused(address, first) == "replayed"
 
 
 @pytest.mark.parametrize("ahead", [0.0, 50.0])
 def test_a_letter_is_not_obeyed_again_by_a_host_that_was_started_again(tmp_path: Path, ahead: float) -> None:
-    def dated() -> Letter:
+    def dated() -> MigrantRequest:
         return letter(address, web.root, issued=time.time() + ahead)
 
     with Web({"/": html()}) as web:
-        with serving(tmp_path / "a", Site(web.root)) as address:
+        with serving(tmp_path / "a", SiteRules(web.root)) as address:
             first = dated()
-            assert isinstance(messages(address, first)[-1], End)
-        service = Service(Owner(address.receiver, (Site(web.root),), address.receiver), tmp_path / "a")
+            assert isinstance(messages(address, first)[-1], EndMessage)
+        service = MigrantServer(OwnerRules(address.receiver, (SiteRules(web.root),), address.receiver), tmp_path / "a")
         thread = threading.Thread(target=service.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         try:
             assert refused(address, first) == "written before this host began"
-            assert isinstance(messages(address, dated())[-1], End)
+            assert isinstance(messages(address, dated())[-1], EndMessage)
         finally:
             service.shutdown()
             service.server_close()
 
 
 def test_a_letter_that_breaks_off_is_refused_before_anything_is_done(tmp_path: Path) -> None:
-    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root)) as address:
+    with Web({"/": html()}) as web, serving(tmp_path, SiteRules(web.root)) as address:
         body = packed(letter(address, web.root))
         host, _, port = address.receiver.partition(":")
         with socket.create_connection((host, int(port)), timeout=30) as sock:
-            sock.sendall(f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body[:20])
+            sock.sendall(
+                f"POST {REQUEST_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body[:20]
+            )
             sock.shutdown(socket.SHUT_WR)
             assert b'{"refused": "truncated"}' in sock.makefile("rb").read()
         assert not web.hits
@@ -175,31 +191,31 @@ def test_a_letter_that_breaks_off_is_refused_before_anything_is_done(tmp_path: P
     "content", [b"", b"no zstd", packed({"not": "a letter"}), packed([1] * 5), packed("x" * 10**6)]
 )
 def test_what_is_no_letter_is_refused_even_if_it_is_signed(tmp_path: Path, content: bytes) -> None:
-    with serving(tmp_path, Site(SITE), max_letter=100_000) as address:
+    with serving(tmp_path, SiteRules(SITE), max_request_bytes=100_000) as address:
         status, answer = post(address, content)
         assert (status, json.loads(answer)["refused"]) == (400, "unreadable")
         assert post(address, b"x" * 100_001)[0] == 413
 
 
 def test_only_what_is_new_is_sent(tmp_path: Path) -> None:
-    with Web(tree(20)) as web, serving(tmp_path, Site(web.root)) as address:
-        wanted = tuple(Wanted(path) for path in web.pages)
+    with Web(tree(20)) as web, serving(tmp_path, SiteRules(web.root)) as address:
+        wanted = tuple(RequestedUrl(path) for path in web.pages)
         first = messages(address, letter(address, web.root, stops=wanted))
-        pages = {m.where: m for m in first if isinstance(m, Page)}
+        pages = {m.target: m for m in first if isinstance(m, PageMessage)}
         assert sorted(map(str, pages)) == sorted(map(str, range(20)))
-        digests = {place: sha256(page.body).digest()[:CUT] for place, page in pages.items()}
-        known = tuple(Wanted(path, digests[place]) for place, path in enumerate(web.pages))
+        digests = {place: sha256(page.body).digest()[:DIGEST_PREFIX_BYTES] for place, page in pages.items()}
+        known = tuple(RequestedUrl(path, digests[place]) for place, path in enumerate(web.pages))
         web.pages["/p3"] = html("/", text="changed")
         again = messages(address, letter(address, web.root, stops=known))
-        assert [m.where for m in again if isinstance(m, Page)] == [list(web.pages).index("/p3")]
-        assert again[-1] == End(20, 19)
+        assert [m.target for m in again if isinstance(m, PageMessage)] == [list(web.pages).index("/p3")]
+        assert again[-1] == EndMessage(20, 19)
 
 
 def test_the_whole_site_is_followed_and_nothing_else(tmp_path: Path) -> None:
-    with Web(tree(30)) as web, serving(tmp_path, Site(web.root, not_paths=("/p7",))) as address:
+    with Web(tree(30)) as web, serving(tmp_path, SiteRules(web.root, not_paths=("/p7",))) as address:
         web.pages["/"] = html("/p1", "/p2", "/p7", "http://127.0.0.1:1/elsewhere", text="start")
         found = messages(address, letter(address, web.root, whole=True))
-        paths = {m.where for m in found if isinstance(m, Page)}
+        paths = {m.target for m in found if isinstance(m, PageMessage)}
         assert {"/p1", "/p2"} <= paths
         assert not any(str(path).startswith("/p7") for path in paths)
         assert set(web.hits) <= {"/robots.txt", *web.pages}
@@ -207,9 +223,11 @@ def test_the_whole_site_is_followed_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_paths_the_owner_does_not_admit_are_named(tmp_path: Path) -> None:
-    with Web(tree(5)) as web, serving(tmp_path, Site(web.root, paths=("/p1",))) as address:
-        found = messages(address, letter(address, web.root, stops=(Wanted("/p1"), Wanted("/p2"), Wanted("//x/"))))
-        missed = {m.where: (m.outcome, m.reason) for m in found if isinstance(m, Missed)}
+    with Web(tree(5)) as web, serving(tmp_path, SiteRules(web.root, paths=("/p1",))) as address:
+        found = messages(
+            address, letter(address, web.root, stops=(RequestedUrl("/p1"), RequestedUrl("/p2"), RequestedUrl("//x/")))
+        )
+        missed = {m.target: (m.outcome, m.reason) for m in found if isinstance(m, MissedMessage)}
         assert missed[1] == (Outcome.SKIPPED, Reason.EXCLUDED)
         assert set(web.hits) == {"/robots.txt", "/p1"}
 
@@ -222,22 +240,22 @@ def test_a_folder_of_files_is_read_and_nothing_outside_it(tmp_path: Path) -> Non
     (root / "robots.txt").write_text("User-agent: *\nDisallow: /no/")
     (tmp_path / "secret.html").write_text("secret")
     (root / "link.html").symlink_to(tmp_path / "secret.html")
-    with serving(tmp_path / "host", Site("http://www.example", root=str(root))) as address:
-        stops = tuple(Wanted(path) for path in ("/", "/../secret.html", "/%2e%2e/secret.html", "/no/x"))
+    with serving(tmp_path / "host", SiteRules("http://www.example", root=str(root))) as address:
+        stops = tuple(RequestedUrl(path) for path in ("/", "/../secret.html", "/%2e%2e/secret.html", "/no/x"))
         found = messages(address, letter(address, "http://www.example", whole=True, stops=stops))
-        bodies = {m.where: m.body for m in found if isinstance(m, Page)}
+        bodies = {m.target: m.body for m in found if isinstance(m, PageMessage)}
         assert bodies[0].startswith(b"<a href")
         assert bodies["/docs/"] == b"<p>docs</p>"
         assert not any(b"secret" in body for body in bodies.values())
-        assert Missed(3, Outcome.SKIPPED, Reason.ROBOTS) in found
+        assert MissedMessage(3, Outcome.SKIPPED, Reason.ROBOTS) in found
 
 
-def look_into(root: Path, folder: Path, *paths: str) -> dict[int | str, Message]:
+def look_into(root: Path, folder: Path, *paths: str) -> dict[int | str, MigrantMessage]:
     """Ask for some paths of a folder of files; messages by the place of their paths."""
-    with serving(folder, Site("http://www.example", root=str(root))) as address:
-        stops = tuple(Wanted(path) for path in paths)
+    with serving(folder, SiteRules("http://www.example", root=str(root))) as address:
+        stops = tuple(RequestedUrl(path) for path in paths)
         found = messages(address, letter(address, "http://www.example", stops=stops))
-    return {message.where: message for message in found if isinstance(message, Page | Missed)}
+    return {message.target: message for message in found if isinstance(message, PageMessage | MissedMessage)}
 
 
 def test_a_symlink_to_itself_is_no_page_and_breaks_no_answer(tmp_path: Path) -> None:
@@ -246,7 +264,7 @@ def test_a_symlink_to_itself_is_no_page_and_breaks_no_answer(tmp_path: Path) -> 
     (root / "loop.html").symlink_to(root / "loop.html")
     (root / "a.html").write_text("<p>here</p>")
     found = look_into(root, tmp_path / "host", "/loop.html", "/loop.html/x", "/a.html")
-    statuses = {where: page.head.split()[1] for where, page in found.items() if isinstance(page, Page)}
+    statuses = {where: page.head.split()[1] for where, page in found.items() if isinstance(page, PageMessage)}
     assert statuses == {0: b"404", 1: b"404", 2: b"200"}
 
 
@@ -256,7 +274,7 @@ def test_a_robots_txt_that_cannot_be_read_keeps_us_out(tmp_path: Path) -> None:
     (root / "robots.txt").symlink_to(root / "robots.txt")
     (root / "a.html").write_text("<p>here</p>")
     found = look_into(root, tmp_path / "host", "/a.html")
-    assert isinstance(found[0], Missed)
+    assert isinstance(found[0], MissedMessage)
     assert found[0].reason is Reason.ROBOTS
 
 
@@ -270,7 +288,7 @@ def test_dot_files_are_not_sent(tmp_path: Path) -> None:
     hidden = ("/.htpasswd", "/.git/config", "/a/.env", "/%2ehtpasswd", "/.git/", "/a%2f.env", "/plain/config",
               "/plain/", "/name.txt", "/a/../.htpasswd", "//.htpasswd")  # fmt: skip
     found = look_into(root, tmp_path / "host", *hidden, "/.well-known/security.txt")
-    pages = {where: message for where, message in found.items() if isinstance(message, Page)}
+    pages = {where: message for where, message in found.items() if isinstance(message, PageMessage)}
     assert pages.pop(len(hidden)).body == b"in .well-known/security.txt"
     assert not [hidden[int(where)] for where, page in pages.items() if b"in " in page.body]
 
@@ -288,11 +306,11 @@ def test_no_other_spelling_is_a_way_round_robots_txt(tmp_path: Path, path: str) 
     robots = Raw(b"User-agent: *\nDisallow: /no/", 200, {"Content-Type": "text/plain"})
     with (
         Web({"/": html(), "/robots.txt": robots}) as web,
-        serving(tmp_path / "host", Site("http://www.example", root=str(root)), Site(web.root)) as address,
+        serving(tmp_path / "host", SiteRules("http://www.example", root=str(root)), SiteRules(web.root)) as address,
     ):
         for site in (web.root, "http://www.example"):
-            first, *_ = messages(address, letter(address, site, stops=(Wanted(path),)))
-            assert isinstance(first, Missed)
+            first, *_ = messages(address, letter(address, site, stops=(RequestedUrl(path),)))
+            assert isinstance(first, MissedMessage)
             assert first.reason is Reason.ROBOTS
         assert set(web.hits) == {"/robots.txt"}
 
@@ -314,33 +332,39 @@ def test_no_other_spelling_leads_to_what_the_owner_keeps_back(tmp_path: Path, pa
     (root / "private").mkdir(parents=True)
     (root / "private" / "a.html").write_text("secret")
     (root / "x").symlink_to(root / "private")
-    files = Site("http://www.example", root=str(root), not_paths=("/private/",))
+    files = SiteRules("http://www.example", root=str(root), not_paths=("/private/",))
     with (
         Web({"/": html()}) as web,
-        serving(tmp_path / "host", files, Site(web.root, not_paths=("/private/",))) as address,
+        serving(tmp_path / "host", files, SiteRules(web.root, not_paths=("/private/",))) as address,
     ):
-        stops = (Wanted(path), Wanted("/x/a.html"))
+        stops = (RequestedUrl(path), RequestedUrl("/x/a.html"))
         for site in (web.root, "http://www.example"):
             first, *rest = messages(address, letter(address, site, stops=stops))
-            assert isinstance(first, Missed)
+            assert isinstance(first, MissedMessage)
             assert first.reason is Reason.EXCLUDED
-            assert not any(b"secret" in m.body for m in rest if isinstance(m, Page))
+            assert not any(b"secret" in m.body for m in rest if isinstance(m, PageMessage))
         assert set(web.hits) == {"/robots.txt", "/x/a.html"}
 
 
 @pytest.mark.parametrize("path", BEHIND)
 def test_a_letter_that_stays_is_never_shown_what_the_owner_keeps_back(tmp_path: Path, path: str) -> None:
-    stops = (Wanted(path), Wanted("/public/1"), Wanted("/admin"), Wanted("/public/2"), Wanted("http://[/"))
+    stops = (
+        RequestedUrl(path),
+        RequestedUrl("/public/1"),
+        RequestedUrl("/admin"),
+        RequestedUrl("/public/2"),
+        RequestedUrl("http://[/"),
+    )
     with Web({"/public/1": html("/public/3"), "/private/a.html": html()}) as web:
-        site = Site(web.root, paths=("/public/",), not_paths=("/private/",), max_pages=1)
+        site = SiteRules(web.root, paths=("/public/",), not_paths=("/private/",), max_pages=1)
         with serving(tmp_path, site) as address, staying(address, web.root, stops=stops) as more:
-            found: list[Message] = []
-            while sum(isinstance(m, End) for m in found) < 3:
+            found: list[MigrantMessage] = []
+            while sum(isinstance(m, EndMessage) for m in found) < 3:
                 found += more()
-        told = {m.where: m.reason for m in found if isinstance(m, Missed)}
+        told = {m.target: m.reason for m in found if isinstance(m, MissedMessage)}
         excluded = Reason.EXCLUDED
         assert told == {0: excluded, 2: excluded, 3: excluded, 4: Reason.BAD_URL}
-        assert [m.where for m in found if isinstance(m, Page)] == [1]
+        assert [m.target for m in found if isinstance(m, PageMessage)] == [1]
         assert set(web.hits) == {"/robots.txt", "/public/1"}
 
 
@@ -352,49 +376,51 @@ def test_links_between_files_are_followed_inside_the_folder(tmp_path: Path) -> N
     (root / "docs" / "current").symlink_to("v5")
     (root / "docs" / "current" / "index.html").symlink_to("a.html")
     (root / "docs" / "hidden").symlink_to("../private")
-    site = Site("http://www.example", root=str(root), paths=("/docs/",), not_paths=("/private/",))
+    site = SiteRules("http://www.example", root=str(root), paths=("/docs/",), not_paths=("/private/",))
     paths = ("/docs/current/a.html", "/docs/current/", "/docs/hidden/a.html")
     with serving(tmp_path / "host", site) as address:
-        found = messages(address, letter(address, site.site, stops=tuple(map(Wanted, paths))))
-    assert {m.where: m.body for m in found if isinstance(m, Page)} == dict.fromkeys((0, 1), b"<p>docs/v5</p>")
-    assert [(m.where, m.reason) for m in found if isinstance(m, Missed)] == [(2, Reason.EXCLUDED)]
+        found = messages(address, letter(address, site.site, stops=tuple(map(RequestedUrl, paths))))
+    assert {m.target: m.body for m in found if isinstance(m, PageMessage)} == dict.fromkeys((0, 1), b"<p>docs/v5</p>")
+    assert [(m.target, m.reason) for m in found if isinstance(m, MissedMessage)] == [(2, Reason.EXCLUDED)]
 
 
 def test_what_is_sent_to_the_web_server_is_spelled_anew(tmp_path: Path) -> None:
-    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root)) as address:
-        messages(address, letter(address, web.root, stops=(Wanted("/a\r\nX: 1\r\n\r\nGET /b"),)))
+    with Web({"/": html()}) as web, serving(tmp_path, SiteRules(web.root)) as address:
+        messages(address, letter(address, web.root, stops=(RequestedUrl("/a\r\nX: 1\r\n\r\nGET /b"),)))
         assert set(web.hits) == {"/robots.txt", "/aX:%201GET%20/b"}
         assert refused(address, letter(address, web.root, agent="x\r\nCookie: 1")) == "unreadable"
         assert refused(address, letter(address, web.root, agent="x" * 1000)) == "unreadable"
 
 
 def test_who_has_not_sent_a_letter_yet_takes_nobodys_place(tmp_path: Path) -> None:
-    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root), guests=1) as address:
+    with Web({"/": html()}) as web, serving(tmp_path, SiteRules(web.root), max_concurrent_requests=1) as address:
         host, _, port = address.receiver.partition(":")
         with socket.create_connection((host, int(port)), timeout=30) as slow:
-            slow.sendall(f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n".encode() + b"x")
-            assert isinstance(messages(address, letter(address, web.root))[-1], End)
+            slow.sendall(f"POST {REQUEST_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n".encode() + b"x")
+            assert isinstance(messages(address, letter(address, web.root))[-1], EndMessage)
 
 
 def test_callers_who_say_nothing_shut_nobody_out(tmp_path: Path) -> None:
-    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root), guests=1) as address:
+    with Web({"/": html()}) as web, serving(tmp_path, SiteRules(web.root), max_concurrent_requests=1) as address:
         host, _, port = address.receiver.partition(":")
-        idle = [socket.create_connection((host, int(port)), timeout=30) for _ in range(CALLERS)]
+        idle = [socket.create_connection((host, int(port)), timeout=30) for _ in range(CONNECTIONS_PER_REQUEST_SLOT)]
         for _ in range(2):
-            assert isinstance(messages(address, letter(address, web.root))[-1], End)
+            assert isinstance(messages(address, letter(address, web.root))[-1], EndMessage)
         assert idle[0].recv(1) == b"", "the first who came was seen out"
         for caller in idle:
             caller.close()
 
 
 def test_a_caller_has_little_time_until_its_first_good_letter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Guest, "timeout", 0.3)
-    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root)) as address:
-        key, packer = read_key(Path(address.key_file)), Packer()
+    monkeypatch.setattr(MigrantRequestHandler, "timeout", 0.3)
+    with Web({"/": html()}) as web, serving(tmp_path, SiteRules(web.root)) as address:
+        key, packer = load_key(Path(address.key_file)), MessageCompressor()
         link = http.client.HTTPConnection(address.receiver, timeout=30)
         for _ in range(2):
-            body = packer.pack(letter(address, web.root)) + packer.flush()
-            link.request("POST", PATH, body, {KEY_HEADER: public_of(key), SIGNATURE_HEADER: sign(key, body)})
+            body = packer.compress(letter(address, web.root)) + packer.flush()
+            link.request(
+                "POST", REQUEST_PATH, body, {KEY_HEADER: get_public_key(key), SIGNATURE_HEADER: sign_body(key, body)}
+            )
             answer = link.getresponse()
             assert (answer.status, bool(answer.read())) == (200, True)
             with socket.create_connection((link.host, link.port), timeout=30) as silent:
@@ -403,42 +429,44 @@ def test_a_caller_has_little_time_until_its_first_good_letter(tmp_path: Path, mo
 
 
 def test_no_part_of_an_answer_waits_for_the_part_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def setup(guest: Guest) -> None:
+    def setup(guest: MigrantRequestHandler) -> None:
         honest(guest)
         at_once.append(guest.connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
 
-    honest, at_once = Guest.setup, list[int]()
-    monkeypatch.setattr(Guest, "setup", setup)
-    with Web({"/": html()}) as web, serving(tmp_path, Site(web.root)) as address:
-        assert isinstance(messages(address, letter(address, web.root))[-1], End)
+    honest, at_once = MigrantRequestHandler.setup, list[int]()
+    monkeypatch.setattr(MigrantRequestHandler, "setup", setup)
+    with Web({"/": html()}) as web, serving(tmp_path, SiteRules(web.root)) as address:
+        assert isinstance(messages(address, letter(address, web.root))[-1], EndMessage)
     assert at_once
     assert all(at_once)
 
 
 @pytest.mark.parametrize("length", ["\u00b2", "-1", "1" * 5000, "1_0", ""])
 def test_a_length_that_is_none_is_refused(tmp_path: Path, length: str) -> None:
-    with serving(tmp_path, Site(SITE)) as address:
+    with serving(tmp_path, SiteRules(SITE)) as address:
         host, _, port = address.receiver.partition(":")
         with socket.create_connection((host, int(port)), timeout=30) as sock:
-            sock.sendall(f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n".encode("latin-1"))
+            sock.sendall(
+                f"POST {REQUEST_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n".encode("latin-1")
+            )
             assert b'{"refused": "unreadable"}' in sock.makefile("rb").read()
 
 
 @contextmanager
 def staying(
-    address: Address, site: str, stops: tuple[Wanted, ...] = (Wanted("/"),)
-) -> Iterator[Callable[[], list[Message]]]:
+    address: MigrantAddress, site: str, stops: tuple[RequestedUrl, ...] = (RequestedUrl("/"),)
+) -> Iterator[Callable[[], list[MigrantMessage]]]:
     """Send a letter that stays; what it tells next is waited for."""
-    key = read_key(Path(address.key_file))
+    key = load_key(Path(address.key_file))
     body = packed(letter(address, site, stops=stops, whole=True, watch_seconds=60.0, every_seconds=0.1))
     link = http.client.HTTPConnection(urlsplit(address.url).netloc, timeout=30)
-    link.request("POST", PATH, body, {KEY_HEADER: public_of(key), SIGNATURE_HEADER: sign(key, body)})
-    answer, unpacker = link.getresponse(), Unpacker(2**24)
+    link.request("POST", REQUEST_PATH, body, {KEY_HEADER: get_public_key(key), SIGNATURE_HEADER: sign_body(key, body)})
+    answer, unpacker = link.getresponse(), MessageDecompressor(2**24)
 
-    def more() -> list[Message]:
+    def more() -> list[MigrantMessage]:
         data = answer.read1(65536)
         assert data, "the letter stays no longer"
-        return [DECODER.decode(part) for part in unpacker.unpack(data)]
+        return [MESSAGE_DECODER.decode(part) for part in unpacker.decompress(data)]
 
     yield more
     answer.close()
@@ -446,22 +474,22 @@ def staying(
 
 
 def test_a_letter_that_stays_reports_changes_as_they_happen(tmp_path: Path) -> None:
-    with Web(tree(3)) as web, serving(tmp_path, Site(web.root)) as address, staying(address, web.root) as more:
-        found: list[Message] = []
-        while not any(isinstance(m, End) for m in found):
+    with Web(tree(3)) as web, serving(tmp_path, SiteRules(web.root)) as address, staying(address, web.root) as more:
+        found: list[MigrantMessage] = []
+        while not any(isinstance(m, EndMessage) for m in found):
             found += more()
         web.pages["/p2"] = html("/", text="new words")
-        news: list[Message] = []
-        while not any(isinstance(m, Page) for m in news):
+        news: list[MigrantMessage] = []
+        while not any(isinstance(m, PageMessage) for m in news):
             news += more()
-        (page,) = (m for m in news if isinstance(m, Page))
-        assert page.where == "/p2"
+        (page,) = (m for m in news if isinstance(m, PageMessage))
+        assert page.target == "/p2"
         assert b"new words" in page.body
 
 
 def test_a_page_that_is_not_there_is_told_once_and_told_again_when_it_returns(tmp_path: Path) -> None:
     pages = {"/": html("/a", "/missing"), "/a": html(text="here")}
-    with Web(pages) as web, serving(tmp_path, Site(web.root)) as address, staying(address, web.root) as more:
+    with Web(pages) as web, serving(tmp_path, SiteRules(web.root)) as address, staying(address, web.root) as more:
 
         def told() -> list[tuple[int | str, bytes]]:
             """All news up to the third look after the first of them."""
@@ -469,8 +497,8 @@ def test_a_page_that_is_not_there_is_told_once_and_told_again_when_it_returns(tm
             looks = 0
             while looks < 3:
                 for message in more():
-                    found += [(message.where, message.head[9:12])] if isinstance(message, Page) else []
-                    looks += bool(found) and isinstance(message, End)
+                    found += [(message.target, message.head[9:12])] if isinstance(message, PageMessage) else []
+                    looks += bool(found) and isinstance(message, EndMessage)
             return found
 
         assert sorted(told(), key=str) == [("/a", b"200"), ("/missing", b"404"), (0, b"200")]
@@ -481,16 +509,16 @@ def test_a_page_that_is_not_there_is_told_once_and_told_again_when_it_returns(tm
 
 
 def test_hours() -> None:
-    assert is_open("0-24", 0.0)
-    assert [hour for hour in range(24) if is_open("22-6", hour * 3600.0)] == [0, 1, 2, 3, 4, 5, 22, 23]
+    assert is_within_hours("0-24", 0.0)
+    assert [hour for hour in range(24) if is_within_hours("22-6", hour * 3600.0)] == [0, 1, 2, 3, 4, 5, 22, 23]
     with pytest.raises(UsageError):
-        is_open("late", 0.0)
+        is_within_hours("late", 0.0)
 
 
 def test_rules_are_read_and_checked(tmp_path: Path) -> None:
     file = tmp_path / "host.toml"
     file.write_text('name = "h:1"\n[[site]]\nsite = "https://www.example.org"\nhours = "1-2"')
-    assert read_owner(file) == Owner("h:1", (Site("https://www.example.org", hours="1-2"),))
+    assert load_owner_rules(file) == OwnerRules("h:1", (SiteRules("https://www.example.org", hours="1-2"),))
     for wrong in (
         'name = "h:1"',
         'name = "h"\n[[site]]\nsite = "www.example.org"',
@@ -498,7 +526,7 @@ def test_rules_are_read_and_checked(tmp_path: Path) -> None:
     ):
         file.write_text(wrong)
         with pytest.raises(UsageError, match=r"host\.toml"):
-            read_owner(file)
+            load_owner_rules(file)
 
 
 SITES = ('[[site]]\nsite = "http://a.example"\n', '[[site]]\nsite = "http://b.example"\n')
@@ -515,8 +543,8 @@ SITES = ('[[site]]\nsite = "http://a.example"\n', '[[site]]\nsite = "http://b.ex
         (SITES[0] + 'not_paths = ["private/"]', "private/"),
         (SITES[0] + 'root = "/no/such/folder"', "root"),
         (SITES[0] + 'hours = "20-25"', "hours"),
-        ("guests = -1\n" + SITES[0], "guests"),
-        ("max_letter = 0\n" + SITES[0], "max_letter"),
+        ("max_concurrent_requests = -1\n" + SITES[0], "max_concurrent_requests"),
+        ("max_request_bytes = 0\n" + SITES[0], "max_request_bytes"),
         (SITES[0] + SITES[1] + SITES[0], "twice"),
         ('[[site]]\nsite = "http://a.example:99999"', "write a site"),
     ],
@@ -524,16 +552,16 @@ SITES = ('[[site]]\nsite = "http://a.example"\n', '[[site]]\nsite = "http://b.ex
 def test_what_cannot_be_meant_is_said_before_the_service_starts(tmp_path: Path, rules: str, why: str) -> None:
     file = tmp_path / "host.toml"
     file.write_text('name = "h:1"\n' + "".join(SITES))
-    assert len(read_owner(file).site) == 2
+    assert len(load_owner_rules(file).site) == 2
     file.write_text('name = "h:1"\n' + rules)
     with pytest.raises(UsageError, match=why) as said:
-        read_owner(file)
+        load_owner_rules(file)
     assert "\n" not in str(said.value)
 
 
 def test_what_a_service_cannot_start_with_is_said(tmp_path: Path) -> None:
     (tmp_path / "text.pem").write_text("no certificate")
-    owner, listen = Owner("h:1", (Site(SITE),)), "127.0.0.1:0"
+    owner, listen = OwnerRules("h:1", (SiteRules(SITE),)), "127.0.0.1:0"
     for more, why in (
         ({"listen": "127.0.0.1:99999"}, "write an address and a port"),
         ({"listen": "127.0.0.1:\u00b2"}, "write an address and a port"),
@@ -543,4 +571,4 @@ def test_what_a_service_cannot_start_with_is_said(tmp_path: Path) -> None:
         ({"listen": listen, "private_key": "text.pem"}, "without a certificate"),
     ):
         with pytest.raises(UsageError, match=why):
-            Service(msgspec.structs.replace(owner, **more), tmp_path)
+            MigrantServer(msgspec.structs.replace(owner, **more), tmp_path)

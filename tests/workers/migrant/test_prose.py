@@ -11,7 +11,15 @@ import pytest
 
 from sanderling.models import Outcome, Reason
 from sanderling.workers.migrant import coder, prose, reader
-from sanderling.workers.migrant.messages import DECODER, End, Message, Missed, Packer, Page, packed
+from sanderling.workers.migrant.messages import (
+    MESSAGE_DECODER,
+    EndMessage,
+    MessageCompressor,
+    MigrantMessage,
+    MissedMessage,
+    PageMessage,
+    compress_bytes,
+)
 from sanderling.workers.migrant.prose import ProsePacker
 from sanderling.workers.migrant.reader import ProseUnpacker
 
@@ -29,7 +37,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "MOST", 2**17)
 
 
-def page(number: int, words: int = 400) -> Page:
+def page(number: int, words: int = 400) -> PageMessage:
     """Something like a page: a frame, capitals, wrapped lines, bytes beyond ASCII and control characters."""
     draw = random.Random(number)
     text = " ".join(w.title() if draw.random() < 0.1 else w for w in draw.choices(VOCABULARY, k=words))
@@ -37,84 +45,90 @@ def page(number: int, words: int = 400) -> Page:
     return holding(number, f'<html><p class="Main text">Käse {wrapped}\x05a\x06\x0e</p></html>'.encode())
 
 
-def holding(number: int, body: bytes) -> Page:
+def holding(number: int, body: bytes) -> PageMessage:
     head = b'HTTP/1.1 200 OK\r\nContent-Length: %d\r\nETag: "6af6f084-%x"\r\n\r\n' % (len(body), len(body))
-    return Page(f"/page/{number}.html", 100 + number, 3, head, body, b"1234")
+    return PageMessage(f"/page/{number}.html", 100 + number, 3, head, body, b"1234")
 
 
-def through(parts: Sequence[Message], cut: int = 1000) -> tuple[list[Message], ProsePacker, ProseUnpacker, int]:
+def through(
+    parts: Sequence[MigrantMessage], cut: int = 1000
+) -> tuple[list[MigrantMessage], ProsePacker, ProseUnpacker, int]:
     packer, unpacker = ProsePacker(), ProseUnpacker(2**24)
-    data = b"".join(packer.pack(part) + packer.flush() for part in parts) + b"".join(packer.end())
-    found = [body for at in range(0, len(data), cut) for body in unpacker.unpack(data[at : at + cut])]
-    return [DECODER.decode(body) for body in found], packer, unpacker, len(data)
+    data = b"".join(packer.compress(part) + packer.flush() for part in parts) + b"".join(packer.finish())
+    found = [body for at in range(0, len(data), cut) for body in unpacker.decompress(data[at : at + cut])]
+    return [MESSAGE_DECODER.decode(body) for body in found], packer, unpacker, len(data)
 
 
 @pytest.mark.parametrize("count", [0, 1, 30, 150])
 def test_what_goes_in_comes_out_whole_however_it_is_cut(count: int) -> None:
-    parts: list[Message] = [*(page(n) for n in range(count)), Missed("/x", Outcome.RETRY, Reason.TIMEOUT), End(count)]
+    parts: list[MigrantMessage] = [
+        *(page(n) for n in range(count)),
+        MissedMessage("/x", Outcome.RETRY, Reason.TIMEOUT),
+        EndMessage(count),
+    ]
     found, packer, unpacker, _ = through(parts)
     assert found == parts
-    assert bytes(packer.said) == bytes(unpacker.heard)
+    assert bytes(packer.dictionary_bytes) == bytes(unpacker.dictionary_bytes)
 
 
 def test_prose_costs_far_less_than_with_zstd() -> None:
     parts = [page(n) for n in range(200)]
-    packer = Packer()
-    zstd = sum(len(packer.pack(part)) for part in parts) + len(packer.flush())
+    packer = MessageCompressor()
+    zstd = sum(len(packer.compress(part)) for part in parts) + len(packer.flush())
     assert through(parts)[3] < 0.8 * zstd
 
 
 def test_messages_come_out_before_the_end() -> None:
     with closing(ProsePacker()) as packer, closing(ProseUnpacker(2**24)) as unpacker:
-        found = [body for n in range(300) for body in unpacker.unpack(packer.pack(page(n)))]
-        found += list(unpacker.rest())
+        found = [body for n in range(300) for body in unpacker.decompress(packer.compress(page(n)))]
+        found += list(unpacker.finish())
     assert len(found) > 50
 
 
 def test_what_is_read_while_more_comes_is_handed_out_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "AHEAD", 0)  # everything is waited for
     with closing(ProsePacker()) as packer, closing(ProseUnpacker(2**24)) as unpacker:
-        found = [len(list(unpacker.unpack(packer.pack(page(n))))) for n in range(300)]
-        assert list(unpacker.rest()) == []
+        found = [len(list(unpacker.decompress(packer.compress(page(n))))) for n in range(300)]
+        assert list(unpacker.finish()) == []
     assert sum(found) > 50
     assert max(found) < 100
 
 
 def test_a_coder_that_dies_is_an_error_and_no_endless_wait() -> None:
     with closing(ProsePacker()) as packer:
-        packer.pack(page(1))
+        packer.compress(page(1))
         packer.coder.kill()
         with pytest.raises(OSError, match="the process that codes is gone"):
-            b"".join(packer.end())
+            b"".join(packer.finish())
 
 
 def test_a_decoder_that_dies_is_a_broken_stream_and_no_endless_wait() -> None:
     with closing(ProsePacker()) as packer, closing(ProseUnpacker(2**24)) as unpacker:
-        data = packer.pack(page(1)) + b"".join(packer.end())
+        data = packer.compress(page(1)) + b"".join(packer.finish())
         unpacker.decoder.kill()
         with pytest.raises(ValueError, match="the process that codes is gone"):
-            list(unpacker.unpack(data))
+            list(unpacker.decompress(data))
 
 
 def test_a_decoder_that_hangs_is_a_broken_stream_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "PATIENCE", 0.01)
     with closing(ProsePacker()) as packer, closing(ProseUnpacker(2**24)) as unpacker:
-        data = packer.pack(page(1)) + b"".join(packer.end())
+        data = packer.compress(page(1)) + b"".join(packer.finish())
         unpacker.decoder.process.send_signal(signal.SIGSTOP)
         with pytest.raises(ValueError, match="hangs"):
-            list(unpacker.unpack(data))
+            list(unpacker.decompress(data))
 
 
 def test_after_the_words_were_chosen_what_waits_comes_in_small_parts() -> None:
     with closing(ProsePacker()) as packer:
-        parts = [packer.pack(page(n)) for n in range(300)]
+        parts = [packer.compress(page(n)) for n in range(300)]
     assert max(map(len, parts)) < sum(map(len, parts)) / 3
 
 
 def test_the_first_segments_are_short_so_that_reading_begins_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prose, "SEGMENT", 4 * prose.FIRST_SEGMENT)
     packer = ProsePacker()
-    data = b"".join([packer.pack(page(n)) for n in range(300)]) + b"".join(packer.end())
+    data = b"".join([packer.compress(page(n)) for n in range(300)]) + b"".join(packer.finish())
     lengths, at = list[int](), 0
     while at < len(data):
         length, coded = prose.HEADER.unpack_from(data, at)
@@ -139,9 +153,9 @@ def test_many_small_segments_that_hardly_cost_a_byte_go_through() -> None:
     packer, unpacker = ProsePacker(), ProseUnpacker(2**24)
     packer.since = 0.0  # the first moments are over
     parts = [holding(1, b"the same again " * 40)] * 300
-    data = [packer.pack(part) + packer.flush() for part in parts] + [b"".join(packer.end())]
+    data = [packer.compress(part) + packer.flush() for part in parts] + [b"".join(packer.finish())]
     assert min(map(len, data)) < 8 + 5
-    assert [DECODER.decode(body) for some in data for body in unpacker.unpack(some)] == parts
+    assert [MESSAGE_DECODER.decode(body) for some in data for body in unpacker.decompress(some)] == parts
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -153,25 +167,25 @@ def test_what_is_no_text_goes_apart_and_both_sides_remember_the_same(first: bool
     assert sorted(map(repr, found)) == sorted(map(repr, parts))
     assert found[-1] == parts[-1]
     assert size < 150_000
-    assert bytes(packer.said) == bytes(unpacker.heard)
-    assert len(packer.said) == 2**17
+    assert bytes(packer.dictionary_bytes) == bytes(unpacker.dictionary_bytes)
+    assert len(packer.dictionary_bytes) == 2**17
 
 
 def test_a_head_with_our_own_marks_comes_out_as_it_was() -> None:
-    odd = Page("/", 1, 1, b"HTTP/1.1 200 OK\r\nX: \x01\x02 5\r\n\r\n", b"hello", b"1234")
-    assert through([odd, End()])[0] == [odd, End()]
+    odd = PageMessage("/", 1, 1, b"HTTP/1.1 200 OK\r\nX: \x01\x02 5\r\n\r\n", b"hello", b"1234")
+    assert through([odd, EndMessage()])[0] == [odd, EndMessage()]
 
 
 def test_a_stream_that_was_tampered_with_is_an_error_and_never_more() -> None:
     packer, draw = ProsePacker(), random.Random(9)
-    whole = b"".join(packer.pack(page(n, 100)) for n in range(60)) + b"".join(packer.end())
+    whole = b"".join(packer.compress(page(n, 100)) for n in range(60)) + b"".join(packer.finish())
     for _ in range(40):
         data = bytearray(whole)
         for _ in range(draw.randint(1, 5)):
             data[draw.randrange(len(data))] = draw.randrange(256)
         with closing(ProseUnpacker(2**20)) as unpacker:
             try:
-                found = [*unpacker.unpack(bytes(data)), *unpacker.rest()]
+                found = [*unpacker.decompress(bytes(data)), *unpacker.finish()]
             except (ValueError, msgspec.DecodeError):
                 continue
         assert sum(map(len, found)) <= 2**26
@@ -179,42 +193,42 @@ def test_a_stream_that_was_tampered_with_is_an_error_and_never_more() -> None:
 
 def test_a_segment_that_is_too_large_is_refused_before_it_comes() -> None:
     with closing(ProseUnpacker(1000)) as unpacker, pytest.raises(ValueError, match="are allowed"):
-        list(unpacker.unpack(b"\x7f\xff\xff\xff\x00\x00\x00\x01"))
+        list(unpacker.decompress(b"\x7f\xff\xff\xff\x00\x00\x00\x01"))
 
 
 def test_segments_that_claim_much_and_bring_nothing_are_refused_before_they_are_read() -> None:
     claims = prose.HEADER.pack(prose.MOST_TEXT, 0) * 3 + prose.HEADER.pack(1, 100) + bytes(100)
     with closing(ProseUnpacker(2**26)) as unpacker, pytest.raises(ValueError, match="too many"):
-        list(unpacker.unpack(claims))
+        list(unpacker.decompress(claims))
 
 
 def test_a_message_apart_that_grows_beyond_its_length_is_refused() -> None:
-    small = packed(b"x" * 100_000)
+    small = compress_bytes(b"x" * 100_000)
     with closing(ProseUnpacker(2**20)) as unpacker, pytest.raises(ValueError, match="another length"):
-        list(unpacker.unpack(prose.HEADER.pack(prose.APART + 1000, len(small)) + small))
+        list(unpacker.decompress(prose.HEADER.pack(prose.APART + 1000, len(small)) + small))
 
 
 def test_nothing_follows_the_end() -> None:
     unpacker = ProseUnpacker(1000)
-    data = b"".join(ProsePacker().end())
-    assert list(unpacker.unpack(data)) == []
+    data = b"".join(ProsePacker().finish())
+    assert list(unpacker.decompress(data)) == []
     with pytest.raises(ValueError, match="after its end"):
-        list(unpacker.unpack(data))
+        list(unpacker.decompress(data))
 
 
 def test_pages_that_repeat_each_other_are_never_more_than_can_be_read_at_once() -> None:
     same = b"".join(b'<li><a href="/docs/reference/section-%d.html">section</a></li>\n' % n for n in range(1500))
-    parts: list[Message] = [holding(n, same + b"<p>%d</p>" % n) for n in range(300)]
-    assert sum(len(part.body) for part in parts if isinstance(part, Page)) > prose.MOST_TEXT
-    assert through([*parts, End()])[0] == [*parts, End()]
+    parts: list[MigrantMessage] = [holding(n, same + b"<p>%d</p>" % n) for n in range(300)]
+    assert sum(len(part.body) for part in parts if isinstance(part, PageMessage)) > prose.MOST_TEXT
+    assert through([*parts, EndMessage()])[0] == [*parts, EndMessage()]
 
 
 def test_messages_are_written_out_as_they_are_taken() -> None:
     packer = ProsePacker()
     same = b"".join(b"line %d of what all pages have\n" % n for n in range(20_000))
-    data = b"".join(packer.pack(holding(n, same)) for n in range(40)) + b"".join(packer.end())
+    data = b"".join(packer.compress(holding(n, same)) for n in range(40)) + b"".join(packer.finish())
     with closing(ProseUnpacker(2**24)) as unpacker:
-        messages = unpacker.unpack(data)
+        messages = unpacker.decompress(data)
         next(messages)
-        assert len(unpacker.heard) < 12 * len(same)  # one segment of them
+        assert len(unpacker.dictionary_bytes) < 12 * len(same)  # one segment of them
         assert len(list(messages)) == 39

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sanderling.workers.migrant.rate_limit import Door
+from sanderling.workers.migrant.rate_limit import ConnectionLimit
 
 Pair = tuple[socket.socket, socket.socket]
 
@@ -28,29 +28,29 @@ def is_out(pair: Pair) -> bool:
 
 
 def test_a_crowd_from_one_address_crowds_out_its_own(pairs: list[Pair]) -> None:
-    door = Door(3)
-    assert door.enter(pairs[0][0], "anna")
+    door = ConnectionLimit(3)
+    assert door.add(pairs[0][0], "anna")
     for pair in pairs[1:5]:
-        assert door.enter(pair[0], "crowd")
+        assert door.add(pair[0], "crowd")
     assert [is_out(pair) for pair in pairs] == [False, True, True, False, False, False]
 
 
 def test_one_who_sent_a_good_letter_is_not_sent_away(pairs: list[Pair]) -> None:
-    door = Door(2)
+    door = ConnectionLimit(2)
     for pair in pairs[:2]:
-        assert door.enter(pair[0], "anna")
-        door.welcome(pair[0])
-    assert not door.enter(pairs[2][0], "late")
+        assert door.add(pair[0], "anna")
+        door.mark_authenticated(pair[0])
+    assert not door.add(pairs[2][0], "late")
     assert not any(map(is_out, pairs))
-    door.leave(pairs[0][0])
-    assert door.enter(pairs[3][0], "later")
+    door.remove(pairs[0][0])
+    assert door.add(pairs[3][0], "later")
 
 
 def test_one_who_was_sent_away_is_no_guest(pairs: list[Pair]) -> None:
-    door = Door(1)
-    assert door.enter(pairs[0][0], "a")
-    assert door.enter(pairs[1][0], "a")
-    door.welcome(pairs[0][0])
-    door.leave(pairs[0][0])
-    assert door.enter(pairs[2][0], "a")
+    door = ConnectionLimit(1)
+    assert door.add(pairs[0][0], "a")
+    assert door.add(pairs[1][0], "a")
+    door.mark_authenticated(pairs[0][0])
+    door.remove(pairs[0][0])
+    assert door.add(pairs[2][0], "a")
     assert [is_out(pair) for pair in pairs[:3]] == [True, True, False]

@@ -2,34 +2,34 @@
 
 from pathlib import Path
 
-from sanderling.models import Host, Itinerary, Stop, Url
-from sanderling.workers.migrant.client import Address, Failed
-from sanderling.workers.migrant.keys import new_key
-from sanderling.workers.migrant.requests import LONGEST_WAIT, Correspondence
+from sanderling.models import FetchBatch, FetchTask, Host, Url
+from sanderling.workers.migrant.client import MigrantAddress, RequestFailure
+from sanderling.workers.migrant.keys import create_key
+from sanderling.workers.migrant.requests import MAX_RETRY_SECONDS, MigrantRequests
 
 ONE, OTHER = Host("http://one.example"), Host("http://other.example")
 
 
 def test_when_a_whole_site_fails_each_stop_is_asked_for_again_at_its_own_site(tmp_path: Path) -> None:
-    new_key(tmp_path / "key")
+    create_key(tmp_path / "key")
     now = [1000.0]
-    letters = Correspondence(Address("http://127.0.0.1:1", str(tmp_path / "key")), "sanderling", lambda: now[0])
+    letters = MigrantRequests(MigrantAddress("http://127.0.0.1:1", str(tmp_path / "key")), "sanderling", lambda: now[0])
 
     def failed() -> tuple[Host, list[str]]:
-        news = letters.read(30.0)
+        news = letters.receive(30.0)
         assert news is not None
         sent, message, _ = news
-        assert isinstance(message, Failed)
-        assert letters.fail(sent, message) == []
-        return sent.letter.site, [wanted.path for wanted in sent.letter.stops]
+        assert isinstance(message, RequestFailure)
+        assert letters.handle_failure(sent, message) == []
+        return sent.request.site, [wanted.path for wanted in sent.request.urls]
 
-    letters.ask(Itinerary(ONE, (Stop(1, 0, Url(ONE + "/")),)), whole=True)
-    later = (Stop(2, 0, Url(ONE + "/a")), Stop(3, 0, Url(OTHER + "/b")), Stop(4, 0, Url(OTHER + "/c")))
-    letters.ask(Itinerary(ONE, later[:1]), whole=False)
-    letters.ask(Itinerary(OTHER, later[1:]), whole=False)
+    letters.request_batch(FetchBatch(ONE, (FetchTask(1, 0, Url(ONE + "/")),)), is_whole_site=True)
+    later = (FetchTask(2, 0, Url(ONE + "/a")), FetchTask(3, 0, Url(OTHER + "/b")), FetchTask(4, 0, Url(OTHER + "/c")))
+    letters.request_batch(FetchBatch(ONE, later[:1]), is_whole_site=False)
+    letters.request_batch(FetchBatch(OTHER, later[1:]), is_whole_site=False)
     assert failed() == (ONE, ["/"])
-    now[0] += LONGEST_WAIT
-    letters.write_again()
+    now[0] += MAX_RETRY_SECONDS
+    letters.send_due_retries()
     assert sorted(failed() for _ in range(2)) == [(ONE, ["/", "/a"]), (OTHER, ["/b", "/c"])]
-    assert sorted(stop.id for stop in letters.abandon()) == [1, 2, 3, 4]
+    assert sorted(stop.id for stop in letters.cancel()) == [1, 2, 3, 4]
     letters.close()

@@ -7,7 +7,7 @@ import pytest
 
 from sanderling.workers.migrant import echo, lines
 from sanderling.workers.migrant.echo import Echo
-from sanderling.workers.migrant.messages import Page
+from sanderling.workers.migrant.messages import PageMessage
 from sanderling.workers.migrant.shorthand import Shorthand, escape, unescape
 from sanderling.workers.migrant.slips import Slips, as_list
 from sanderling.workers.migrant.words import MOST_WORDS, Words, choose
@@ -143,13 +143,13 @@ def test_a_tag_that_is_made_of_other_tags_is_none() -> None:
 def test_slips_and_pages_must_fit() -> None:
     with pytest.raises(ValueError, match="page without"):
         Slips().read(as_list([]), [b"page"])
-    slip = Slips().write(Page("/", 1, 1, b"", b"page", b""))
+    slip = Slips().write(PageMessage("/", 1, 1, b"", b"page", b""))
     with pytest.raises(ValueError, match="without its page"):
         Slips().read(as_list([slip, slip]), [b"page"])
 
 
 def test_times_cannot_run_away() -> None:
-    far = msgspec.msgpack.encode(Page("/", 2**60, 1, b"", b"", b""))
+    far = msgspec.msgpack.encode(PageMessage("/", 2**60, 1, b"", b"", b""))
     with pytest.raises(ValueError, match="another age"):
         Slips().read(as_list([far]), [b"page"])
 

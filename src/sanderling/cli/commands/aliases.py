@@ -6,15 +6,21 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from sanderling.cli.arguments import Call, print_json, print_rows, say, whole
-from sanderling.errors import MissingExtra, UsageError, unwritten
-from sanderling.search.aliases.anchors import anchor_mentions, redirect_mentions
-from sanderling.search.aliases.cues import CUES, read_pattern
-from sanderling.search.aliases.finder import Alias, Text, add_mentions, answer_for, find_evidence
-from sanderling.search.aliases.mentions import Wanted
-from sanderling.search.aliases.sources import joined, page_texts, stored_anchors, stored_pages, stored_redirects
+from sanderling.cli.arguments import CommandCall, parse_whole_number, print_json, print_message, print_rows
+from sanderling.errors import MissingExtra, UsageError, build_write_error
+from sanderling.search.aliases.anchors import find_anchor_mentions, find_redirect_mentions
+from sanderling.search.aliases.cues import CUES, parse_pattern
+from sanderling.search.aliases.finder import Alias, SourceText, add_mentions, find_evidence, rank_by_name
+from sanderling.search.aliases.mentions import NameMatcher
+from sanderling.search.aliases.sources import (
+    join_lines,
+    list_stored_pages,
+    load_anchors,
+    load_redirects,
+    read_page_text,
+)
 from sanderling.search.background_indexer import can_index
-from sanderling.storage.collection import read_collection
+from sanderling.storage.collection import open_collection_read_only
 
 HELP = "Find other names of a person, a place, a drug, a function, as the stored pages give them."
 EXAMPLES = """\
@@ -35,49 +41,55 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--links", action="store_true", help="also read link texts and redirects")
     parser.add_argument("--text", action="append", metavar="PATH", help="read these files or folders instead")
     parser.add_argument(
-        "--workers", type=whole, metavar="N", default=os.cpu_count() or 1, help="processes (default: one per core)"
+        "--workers",
+        type=parse_whole_number,
+        metavar="N",
+        default=os.cpu_count() or 1,
+        help="processes (default: one per core)",
     )
     parser.add_argument(
         "--widen", action="store_true", help="let searches for NAME also find these names (--most 0: no longer)"
     )
-    parser.add_argument("--most", type=whole, metavar="N", default=10, help="candidates per name (default 10)")
+    parser.add_argument(
+        "--most", type=parse_whole_number, metavar="N", default=10, help="candidates per name (default 10)"
+    )
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Find and print."""
-    names = wanted_names(call.args)
-    cues = tuple(map(read_pattern, call.args.pattern or ())) or CUES
-    wanted = Wanted(names, cues)
+    names = read_names(call.args)
+    cues = tuple(map(parse_pattern, call.args.pattern or ())) or CUES
+    wanted = NameMatcher(names, cues)
     if call.args.text:
-        found = find_evidence(own_texts(call.args.text), names, cues, call.args.workers, load_file)
+        found = find_evidence(list_text_files(call.args.text), names, cues, call.args.workers, load_text_file)
     else:
-        with read_collection(call.collection) as collection:
-            pages = stored_pages(collection.db, collection.archive)
-            found = find_evidence(pages, names, cues, call.args.workers, page_texts)
+        with open_collection_read_only(call.collection) as collection:
+            pages = list_stored_pages(collection.db, collection.archive_folder)
+            found = find_evidence(pages, names, cues, call.args.workers, read_page_text)
             if call.args.links:
-                add_mentions(found, anchor_mentions(lambda: stored_anchors(collection.db), wanted))
-                add_mentions(found, redirect_mentions(stored_redirects(collection.db), wanted))
-    answer = answer_for(names, wanted, found)
-    show(call, answer)
+                add_mentions(found, find_anchor_mentions(lambda: load_anchors(collection.db), wanted))
+                add_mentions(found, find_redirect_mentions(load_redirects(collection.db), wanted))
+    answer = rank_by_name(names, wanted, found)
+    print_aliases(call, answer)
     if call.args.widen:
-        widen(call, answer)
+        save_query_expansion(call, answer)
     return 0
 
 
-def widen(call: Call, answer: dict[str, list[Alias]]) -> None:
+def save_query_expansion(call: CommandCall, aliases_by_name: dict[str, list[Alias]]) -> None:
     """Let the search page and `sanderling search` use what was found."""
     if not can_index():
         raise MissingExtra("widening searches", "search")
-    from sanderling.search.query_expansion import keep_names
+    from sanderling.search.query_expansion import save_aliases
 
-    names = {name: [alias.alias for alias in found[: call.args.most]] for name, found in answer.items()}
+    names = {name: [alias.alias for alias in found[: call.args.most]] for name, found in aliases_by_name.items()}
     try:
-        keep_names(call.collection / "index", names)
+        save_aliases(call.collection / "index", names)
     except OSError as error:
-        raise unwritten(f"these names beside the index of {call.collection}", error) from None
+        raise build_write_error(f"these names beside the index of {call.collection}", error) from None
 
 
-def wanted_names(args: argparse.Namespace) -> list[str]:
+def read_names(args: argparse.Namespace) -> list[str]:
     """The names asked for, on the line and in the file."""
     names = list(args.name)
     if args.names:
@@ -93,7 +105,7 @@ def wanted_names(args: argparse.Namespace) -> list[str]:
     return names
 
 
-def own_texts(paths: list[str]) -> Iterator[Path]:
+def list_text_files(paths: list[str]) -> Iterator[Path]:
     """The files to read, folders walked."""
     for path in map(Path, paths):
         if path.is_dir():
@@ -104,20 +116,20 @@ def own_texts(paths: list[str]) -> Iterator[Path]:
             raise UsageError(f"there is no file or folder {path} to read")
 
 
-def load_file(path: Path) -> Iterator[Text]:
+def load_text_file(path: Path) -> Iterator[SourceText]:
     """The text of one file; one that cannot be read gives none."""
     try:
-        yield str(path), joined(path.read_bytes())
+        yield str(path), join_lines(path.read_bytes())
     except OSError:
         return
 
 
-def show(call: Call, answer: dict[str, list[Alias]]) -> None:
+def print_aliases(call: CommandCall, aliases_by_name: dict[str, list[Alias]]) -> None:
     """Print candidates, best first."""
-    for name, aliases in answer.items():
+    for name, aliases in aliases_by_name.items():
         if not aliases:
-            say(call, f"nothing calls {name!r} by another name")
-    rows = [(name, alias) for name, aliases in answer.items() for alias in aliases[: call.args.most]]
+            print_message(call, f"nothing calls {name!r} by another name")
+    rows = [(name, alias) for name, aliases in aliases_by_name.items() for alias in aliases[: call.args.most]]
     if call.json:
         for name, alias in rows:
             print_json({"name": name, **asdict(alias)})

@@ -7,30 +7,37 @@ from collections.abc import Callable
 
 import msgspec
 
-from sanderling.cli.arguments import Call, print_json, said
-from sanderling.cli.time_format import iso
-from sanderling.config.settings import Fetching, Politeness, Scope
-from sanderling.crawl.probe import Answer, ask, ask_robots
-from sanderling.crawl.request import Request, fetch_settings, read_seed
-from sanderling.discovery.entry_types import Kind
-from sanderling.discovery.sitemap_parser import read_sitemap
+from sanderling.cli.arguments import CommandCall, format_value, print_json
+from sanderling.cli.time_format import format_iso
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings
+from sanderling.crawl.probe import ProbeResult, probe_robots, probe_url
+from sanderling.crawl.request import CrawlRequest, build_fetch_settings, parse_seed
+from sanderling.discovery.entry_types import SitemapKind
+from sanderling.discovery.sitemap_parser import parse_sitemap
 from sanderling.errors import UsageError
-from sanderling.fetch.address_guard import is_global, literal
-from sanderling.fetch.robots import deciding_line, rules_for
-from sanderling.frontier.hosts import Hosts
-from sanderling.html.links import extract
-from sanderling.html.parser import charset_of, is_html, parse
-from sanderling.html.text import text
-from sanderling.models import Outcome, Reason, Robots, Role, Url
-from sanderling.storage.collection import exists, get_meta, read_collection
-from sanderling.storage.queries import url_id
-from sanderling.terminal import plain
-from sanderling.urls.dust import load, rewrite
-from sanderling.urls.normalize import Spelling, host_of, hostname, normalise, resolve, why_not
+from sanderling.fetch.address_guard import is_global, parse_ip_literal
+from sanderling.fetch.robots import build_robots_rules, find_deciding_line
+from sanderling.frontier.hosts import HostStore
+from sanderling.html.links import extract_metadata
+from sanderling.html.parser import is_html, parse_charset, parse_html
+from sanderling.html.text import render_text
+from sanderling.models import Outcome, Reason, RobotsTxt, Url, UrlRole
+from sanderling.storage.collection import get_meta, has_collection, open_collection_read_only
+from sanderling.storage.queries import find_url_id
+from sanderling.terminal import strip_control_characters
+from sanderling.urls.dust import load_rules, rewrite_url
+from sanderling.urls.normalize import (
+    NormalizedUrl,
+    find_rejection_reason,
+    get_host,
+    get_hostname,
+    normalize_url,
+    resolve_url,
+)
+from sanderling.urls.registrable_domain import get_registrable_domain
 from sanderling.urls.scope import Scope as ScopeKind
-from sanderling.urls.scope import admissible, is_at_location, scope_rule, verdict
-from sanderling.urls.site import registrable_domain
-from sanderling.urls.traps import trap_in
+from sanderling.urls.scope import build_scope_rule, can_sitemap_list, check_scope, is_below_sitemap
+from sanderling.urls.traps import find_trap
 
 HELP = "Explain what would happen with a URL, without crawling."
 EXAMPLES = """\
@@ -40,7 +47,7 @@ examples:
   sanderling check sitemap https://example.org/sitemap.xml           what can be read, what is wrong
   sanderling check parse https://example.org/                        links, title, robots meta, text
 """
-GROUPS = (Scope, Politeness, Fetching)
+GROUPS = (ScopeSettings, PolitenessSettings, HttpSettings)
 FORBIDDEN = "forbidden"
 
 
@@ -53,137 +60,140 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Print what was found out."""
     found = CHECKS[call.args.what](call, call.args.url)
     if call.json:
         print_json(found)
     else:
         for name, value in found.items():
-            _print(name, value)
+            _print_field(name, value)
     return 0
 
 
-def _print(name: str, value: object) -> None:
+def _print_field(name: str, value: object) -> None:
     label = f"{name.replace('_', ' ')}:"
     if isinstance(value, list):
         print(f"{label:<19} {len(value)}")
         for item in value:
-            print(f"    {plain(item if isinstance(item, str) else '  '.join(_parts(item)))}")
+            print(f"    {strip_control_characters(item if isinstance(item, str) else '  '.join(_format_item(item)))}")
     elif isinstance(value, str) and "\n" in value:
         print(label)
-        print("\n".join(f"    {plain(line)}" for line in value.splitlines()))
+        print("\n".join(f"    {strip_control_characters(line)}" for line in value.splitlines()))
     else:
-        print(f"{label:<19} {plain('-' if value is None or value == '' else said(value))}")
+        print(f"{label:<19} {strip_control_characters('-' if value is None or value == '' else format_value(value))}")
 
 
-def _parts(item: dict[str, object]) -> list[str]:
+def _format_item(item: dict[str, object]) -> list[str]:
     """What is known of one link or entry: of a switch its name, if it is on."""
     return [name if value is True else str(value) for name, value in item.items() if value]
 
 
-def spell(raw: str) -> Spelling:
+def parse_url_argument(raw: str) -> NormalizedUrl:
     """Spell what was typed, or say why it cannot be a URL."""
-    spelling = normalise(raw)
+    spelling = normalize_url(raw)
     if spelling is None and "." in raw.partition("/")[0]:
-        return read_seed(raw)  # a bare host name means https, as for a crawl
+        return parse_seed(raw)  # a bare host name means https, as for a crawl
     if spelling is None:
-        raise UsageError(f"{raw!r} would not be crawled: {why_not(raw) or Reason.BAD_URL}")
+        raise UsageError(f"{raw!r} would not be crawled: {find_rejection_reason(raw) or Reason.BAD_URL}")
     return spelling
 
 
-def check_url(call: Call, raw: str) -> dict[str, object]:
+def check_url(call: CommandCall, raw: str) -> dict[str, object]:
     """Spelling, scope, traps, and what the collection knows."""
-    spelling = spell(raw)
-    scope = call.settings(Scope)
-    rule = scope_rule(_seeds(call, spelling), ScopeKind(scope.scope), scope.include, scope.exclude)
-    reason, trap = verdict(rule, spelling.url) or _guarded(call, spelling), trap_in(spelling.url, time.time())
+    spelling = parse_url_argument(raw)
+    scope = call.get_settings(ScopeSettings)
+    rule = build_scope_rule(_load_seeds(call, spelling), ScopeKind(scope.scope), scope.include, scope.exclude)
+    reason, trap = (
+        check_scope(rule, spelling.url) or _check_address(call, spelling),
+        find_trap(spelling.url, time.time()),
+    )
     found: dict[str, object] = {
         "url": spelling.url,
-        "wire": spelling.wire,
-        "host": host_of(spelling.url),
-        "domain": registrable_domain(host_of(spelling.url)),
+        "wire": spelling.request_url,
+        "host": get_host(spelling.url),
+        "domain": get_registrable_domain(get_host(spelling.url)),
         "verdict": reason or (Reason.TRAP if trap else "would be crawled"),
         "trap": trap,
     }
-    if exists(call.collection):
-        with read_collection(call.collection) as collection:
-            id_ = url_id(collection.db, spelling.url)
+    if has_collection(call.collection):
+        with open_collection_read_only(call.collection) as collection:
+            id_ = find_url_id(collection.db, spelling.url)
             row = collection.db.execute("SELECT state, reason, depth FROM urls WHERE id = ?", (id_,)).fetchone()
-            robots = Hosts(collection.db).robots(host_of(spelling.url))
-            usual = rewrite(spelling.url, load(collection.db))
-        agent = fetch_settings(_fetching(call)).agent_token
-        found["robots"] = _of_robots(robots, spelling, agent)
+            robots = HostStore(collection.db).get_robots(get_host(spelling.url))
+            usual = rewrite_url(spelling.url, load_rules(collection.db))
+        agent = build_fetch_settings(_build_request(call)).agent_token
+        found["robots"] = _check_stored_robots(robots, spelling, agent)
         if found["robots"] == FORBIDDEN and not reason and not trap:
             found["verdict"] = Reason.ROBOTS
-        if usual != spelling.url:  # by the rules that sanderling dust has in use
+        if usual != spelling.url:  # by the rules that sanderling url-rules has in use
             found["same_as"] = usual
             found["verdict"] = found["verdict"] if reason or trap else Reason.DUPLICATE
-        if row is not None and row[1] == Reason.FORGOTTEN:
-            found["verdict"] = Reason.FORGOTTEN
+        if row is not None and row[1] == Reason.DELETED:
+            found["verdict"] = Reason.DELETED
         found["in_collection"] = "unknown" if row is None else f"{row[0]} {row[1]}".strip() + f", depth {row[2]}"
     return found
 
 
-def _seeds(call: Call, spelling: Spelling) -> list[Url]:
+def _load_seeds(call: CommandCall, url: NormalizedUrl) -> list[Url]:
     """Where the crawl began: as told, as the collection remembers, or at this very URL."""
-    if not call.args.seed and exists(call.collection):
-        with read_collection(call.collection) as collection:
-            return [Url(seed) for seed in json.loads(get_meta(collection.db, "seeds", "[]"))] or [spelling.url]
-    return [spell(seed).url for seed in call.args.seed] or [spelling.url]
+    if not call.args.seed and has_collection(call.collection):
+        with open_collection_read_only(call.collection) as collection:
+            return [Url(seed) for seed in json.loads(get_meta(collection.db, "seeds", "[]"))] or [url.url]
+    return [parse_url_argument(seed).url for seed in call.args.seed] or [url.url]
 
 
-def _guarded(call: Call, spelling: Spelling) -> Reason:
+def _check_address(call: CommandCall, url: NormalizedUrl) -> Reason:
     """An address that is written out can be judged here; what a name leads to is seen when it is resolved."""
-    name = hostname(host_of(spelling.url))
-    address = literal(name)
+    name = get_hostname(get_host(url.url))
+    address = parse_ip_literal(name)
     private = f".{name.rstrip('.')}".endswith(".localhost") if address is None else not is_global(address)
-    refused = private and not call.settings(Fetching).allow_private
+    refused = private and not call.get_settings(HttpSettings).allow_private
     return Reason.PRIVATE_ADDRESS if refused else Reason.NONE
 
 
-def _of_robots(robots: Robots | None, spelling: Spelling, agent: str) -> str:
+def _check_stored_robots(robots: RobotsTxt | None, url: NormalizedUrl, agent: str) -> str:
     """What the robots.txt that the collection keeps says of a URL."""
     if robots is None:
         return "not read yet: sanderling check robots asks for it"
-    return "allowed" if rules_for(robots, agent).allowed(spelling.wire) else FORBIDDEN
+    return "allowed" if build_robots_rules(robots, agent).is_allowed(url.request_url) else FORBIDDEN
 
 
-def _fetching(call: Call) -> Request:
-    return Request((), politeness=call.settings(Politeness), fetching=call.settings(Fetching))
+def _build_request(call: CommandCall) -> CrawlRequest:
+    return CrawlRequest((), politeness=call.get_settings(PolitenessSettings), fetching=call.get_settings(HttpSettings))
 
 
-def check_robots(call: Call, raw: str) -> dict[str, object]:
+def check_robots(call: CommandCall, raw: str) -> dict[str, object]:
     """Fetch robots.txt of the URL's host and say what it allows us."""
-    spelling = spell(raw)
-    settings = fetch_settings(_fetching(call))
-    robots = ask_robots(host_of(spelling.url), settings)
-    rules = rules_for(robots, settings.agent_token)
+    spelling = parse_url_argument(raw)
+    settings = build_fetch_settings(_build_request(call))
+    robots = probe_robots(get_host(spelling.url), settings)
+    rules = build_robots_rules(robots, settings.agent_token)
     return {
         "robots": f"{robots.host}/robots.txt",
         "status": robots.status,
         "bytes": len(robots.body),
         "agent": settings.agent_token,
-        "allowed": rules.allowed(spelling.wire),
-        "why": _why(robots, settings.agent_token, spelling),
-        "crawl_delay": rules.crawl_delay(),
+        "allowed": rules.is_allowed(spelling.request_url),
+        "why": _explain_robots(robots, settings.agent_token, spelling),
+        "crawl_delay": rules.get_crawl_delay(),
         "sitemaps": list(rules.sitemaps),
     }
 
 
-def _why(robots: Robots, agent: str, spelling: Spelling) -> str:
-    if not robots.reachable:
+def _explain_robots(robots: RobotsTxt, agent: str, url: NormalizedUrl) -> str:
+    if not robots.is_reachable:
         said = f"status {robots.status}" if robots.status else "no answer"
         return f"robots.txt could not be reached ({said}): keep out"
     if not 200 <= robots.status < 300:
         return f"there is no robots.txt (status {robots.status}): no rules"
-    return deciding_line(robots, agent, spelling.wire) or "no rule speaks of it"
+    return find_deciding_line(robots, agent, url.request_url) or "no rule speaks of it"
 
 
-def check_parse(call: Call, raw: str) -> dict[str, object]:
+def check_parse(call: CommandCall, raw: str) -> dict[str, object]:
     """Fetch a page and say what the crawler would take from it."""
-    spelling = spell(raw)
-    answer = ask(spelling, fetch_settings(_fetching(call)))
+    spelling = parse_url_argument(raw)
+    answer = probe_url(spelling, build_fetch_settings(_build_request(call)))
     found: dict[str, object] = {
         "url": spelling.url,
         "status": answer.status,
@@ -194,13 +204,13 @@ def check_parse(call: Call, raw: str) -> dict[str, object]:
     if answer.location:
         found["location"] = answer.location
     if answer.reason:
-        found |= {"reason": answer.reason, "note": answer.note}
-    return found | _page(answer, spelling) if is_html(answer.mime, answer.body) else found
+        found |= {"reason": answer.reason, "note": answer.detail}
+    return found | _describe_page(answer, spelling) if is_html(answer.mime, answer.body) else found
 
 
-def _page(answer: Answer, spelling: Spelling) -> dict[str, object]:
-    tree = parse(answer.body, charset_of(answer.content_type))
-    page = extract(tree, spelling.wire)
+def _describe_page(response: ProbeResult, url: NormalizedUrl) -> dict[str, object]:
+    tree = parse_html(response.body, parse_charset(response.content_type))
+    page = extract_metadata(tree, url.request_url)
     return {
         "encoding": tree.encoding,
         **{
@@ -208,40 +218,40 @@ def _page(answer: Answer, spelling: Spelling) -> dict[str, object]:
             for name, value in msgspec.to_builtins(page).items()
             if name not in ("links", "feeds", "sitemaps")
         },
-        "noindex": answer.noindex,
-        "nofollow": answer.nofollow,
+        "noindex": response.noindex,
+        "nofollow": response.nofollow,
         "feeds": list(page.feeds),
         "sitemaps": list(page.sitemaps),
         "links": [{"href": link.href, "anchor": link.anchor, "nofollow": link.nofollow} for link in page.links],
-        "text": "\n".join(line for line in text(tree).splitlines() if line.strip())[:2000],
+        "text": "\n".join(line for line in render_text(tree).splitlines() if line.strip())[:2000],
     }
 
 
-def check_sitemap(call: Call, raw: str) -> dict[str, object]:
+def check_sitemap(call: CommandCall, raw: str) -> dict[str, object]:
     """Fetch a sitemap or feed and say what could be read, and what was wrong with it."""
-    spelling = spell(raw)
-    answer = ask(spelling, fetch_settings(_fetching(call)), Role.SITEMAP)
+    spelling = parse_url_argument(raw)
+    answer = probe_url(spelling, build_fetch_settings(_build_request(call)), UrlRole.SITEMAP)
     found: dict[str, object] = {"url": spelling.url, "status": answer.status, "bytes": len(answer.body)}
     if answer.outcome is not Outcome.FETCHED:
         return found | {
-            "outcome": answer.outcome, "reason": answer.reason, "note": answer.note, "location": answer.location
+            "outcome": answer.outcome, "reason": answer.reason, "note": answer.detail, "location": answer.location
         }  # fmt: skip
-    report = read_sitemap([answer.body], charset=charset_of(answer.content_type))
-    spelled = [(entry, resolve(spelling.wire, entry.loc)) for entry in report.entries]
-    foreign = sum(1 for _, target in spelled if target and not admissible(target.url, spelling.url))
-    elsewhere = sum(1 for _, target in spelled if target and not is_at_location(target.url, spelling.url))
+    report = parse_sitemap([answer.body], charset=parse_charset(answer.content_type))
+    spelled = [(entry, resolve_url(spelling.request_url, entry.loc)) for entry in report.entries]
+    foreign = sum(1 for _, target in spelled if target and not can_sitemap_list(target.url, spelling.url))
+    elsewhere = sum(1 for _, target in spelled if target and not is_below_sitemap(target.url, spelling.url))
     return found | {
         "kind": report.kind,
         "pages": len(report.entries),
         "of_other_hosts": foreign,
-        "outside_its_folder": elsewhere if report.kind in (Kind.URLSET, Kind.TEXT) else 0,
+        "outside_its_folder": elsewhere if report.kind in (SitemapKind.URLSET, SitemapKind.TEXT) else 0,
         "with_lastmod": sum(1 for entry in report.entries if entry.lastmod is not None),
         "problems": [f"{problem}: {count}" for problem, count in report.problems.items() if count],
         "sitemaps": [entry.loc for entry in report.sitemaps],
         "first": [
             {
                 "loc": target.url if target else entry.loc,
-                "lastmod": iso(entry.lastmod or 0.0) or "",
+                "lastmod": format_iso(entry.lastmod or 0.0) or "",
                 "changefreq": entry.changefreq,
                 "priority": "" if entry.priority is None else f"{entry.priority:g}",
             }
@@ -250,7 +260,7 @@ def check_sitemap(call: Call, raw: str) -> dict[str, object]:
     }
 
 
-CHECKS: dict[str, Callable[[Call, str], dict[str, object]]] = {
+CHECKS: dict[str, Callable[[CommandCall, str], dict[str, object]]] = {
     "url": check_url,
     "robots": check_robots,
     "parse": check_parse,

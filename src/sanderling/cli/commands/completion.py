@@ -4,8 +4,8 @@ import argparse
 
 import shtab
 
-from sanderling.cli.arguments import Call, command_module, fill, new_parser, print_json
-from sanderling.config.loader import known
+from sanderling.cli.arguments import CommandCall, build_parser, fill_parser, import_command, print_json
+from sanderling.config.loader import load_all_settings
 
 HELP = "Print a script that completes commands and flags in your shell."
 EXAMPLES = """\
@@ -20,25 +20,25 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="your shell")
 
 
-def name_choices(parser: argparse.ArgumentParser) -> None:
+def set_choices(parser: argparse.ArgumentParser) -> None:
     """Tell the shell which values a setting can have; when a command is run, the setting itself refuses others."""
-    settings = {setting.flag: setting for setting in known().values() if setting.choices}
+    settings = {setting.flag: setting for setting in load_all_settings().values() if setting.choices}
     for action in parser._actions:
         for flag in action.option_strings:
             if flag in settings:
                 action.choices = settings[flag].choices
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Print the script for all commands there are."""
     from sanderling.cli import COMMANDS
 
-    whole = new_parser("sanderling")
+    whole = build_parser("sanderling")
     subparsers = whole.add_subparsers(dest="command")
     for name, text in COMMANDS.items():
         parser = subparsers.add_parser(name, help=text)
-        fill(parser, command_module(name))
-        name_choices(parser)
+        fill_parser(parser, import_command(name))
+        set_choices(parser)
     script = shtab.complete(whole, shell=call.args.shell)
     if call.json:
         print_json({"shell": call.args.shell, "script": script})

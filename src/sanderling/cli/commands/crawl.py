@@ -9,32 +9,38 @@ from itertools import islice
 
 import msgspec
 
-from sanderling.cli.arguments import EXIT_FAILED, Call, agrees, print_json, say
-from sanderling.cli.background_tasks import company
-from sanderling.cli.progress import CODES, show_progress, size_text, stop_on_signals, warn_of_damage
-from sanderling.cli.seeds import read_seeds, warn_of_credentials, warn_without_contact
-from sanderling.config.redact import without_secrets
-from sanderling.config.settings import (
-    Fetching,
-    Limits,
-    Memory,
-    Order,
-    Politeness,
-    Revisit,
-    Scheduling,
-    Scope,
-    Searching,
-    Workers,
+from sanderling.cli.arguments import EXIT_FAILED, CommandCall, confirm, print_json, print_message
+from sanderling.cli.background_tasks import run_background_tasks
+from sanderling.cli.progress import (
+    EXIT_CODE_BY_FINISH,
+    ProgressDisplay,
+    format_size,
+    stop_on_signals,
+    warn_about_damage,
 )
-from sanderling.crawl.coordinator import Coordinator, Engine
-from sanderling.crawl.run import unbegun
-from sanderling.crawl.session import Request, Summary, checked, crawl, reached
-from sanderling.crawl.stop import Finish
+from sanderling.cli.seeds import read_seeds, warn_about_credentials, warn_about_missing_contact
+from sanderling.config.redact import redact_command
+from sanderling.config.settings import (
+    AssignmentSettings,
+    HttpSettings,
+    IndexSettings,
+    LimitSettings,
+    OrderingSettings,
+    PolitenessSettings,
+    RevisitSettings,
+    ScopeSettings,
+    UrlCacheSettings,
+    WorkerSettings,
+)
+from sanderling.crawl.coordinator import Coordinator, WorkerEngine
+from sanderling.crawl.run import summarize_unstarted
+from sanderling.crawl.session import CrawlRequest, CrawlSummary, connect_services, crawl, validate_request
+from sanderling.crawl.stop import FinishReason
 from sanderling.errors import UsageError
 from sanderling.models import Reason
-from sanderling.storage.collection import exists, read_collection, remove_collection
-from sanderling.storage.queries import skipped
-from sanderling.workers.parking import parked
+from sanderling.storage.collection import delete_collection, has_collection, open_collection_read_only
+from sanderling.storage.queries import load_skipped_urls
+from sanderling.workers.parking import park_workers
 
 HELP = "Crawl sites into a collection. The same command again goes on, or visits again what may have changed."
 EXAMPLES = """\
@@ -44,8 +50,19 @@ examples:
   sanderling crawl --seed-file seeds.txt --time-limit 2h --exclude '\\?print='
   sanderling crawl http://localhost:8000/ --allow-private --delay 0     your own server, as fast as it goes
 """
-GROUPS = (Scope, Limits, Order, Politeness, Fetching, Workers, Memory, Scheduling, Revisit, Searching)
-SEEDS_TOLD = 5
+GROUPS = (
+    ScopeSettings,
+    LimitSettings,
+    OrderingSettings,
+    PolitenessSettings,
+    HttpSettings,
+    WorkerSettings,
+    UrlCacheSettings,
+    AssignmentSettings,
+    RevisitSettings,
+    IndexSettings,
+)
+MAX_EXPLAINED_SEEDS = 5
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,51 +73,51 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Crawl, show progress, print the summary."""
-    request = Request(
+    request = CrawlRequest(
         seeds=read_seeds(call.args.url, call.args.seed_file),
-        scope=call.settings(Scope),
-        limits=call.settings(Limits),
-        order=call.settings(Order),
-        politeness=call.settings(Politeness),
-        fetching=call.settings(Fetching),
-        workers=call.settings(Workers),
-        memory=call.settings(Memory),
-        scheduling=call.settings(Scheduling),
-        revisit=call.settings(Revisit),
-        command=shlex.join(without_secrets(sys.argv[1:])),
+        scope=call.get_settings(ScopeSettings),
+        limits=call.get_settings(LimitSettings),
+        ordering=call.get_settings(OrderingSettings),
+        politeness=call.get_settings(PolitenessSettings),
+        fetching=call.get_settings(HttpSettings),
+        workers=call.get_settings(WorkerSettings),
+        memory=call.get_settings(UrlCacheSettings),
+        scheduling=call.get_settings(AssignmentSettings),
+        revisit=call.get_settings(RevisitSettings),
+        command=shlex.join(redact_command(sys.argv[1:])),
     )
     for name in ("order", "query", "like_text"):
-        if call.found.get(name) == "":
+        if call.setting_values.get(name) == "":
             raise UsageError(f"--{name.replace('_', '-')} is empty; leave it out, or see sanderling crawl --help")
-    if not request.seeds and (call.args.clean or not exists(call.collection)):
+    if not request.seeds and (call.args.clean or not has_collection(call.collection)):
         raise UsageError("say what to crawl: sanderling crawl https://example.org/")
     if call.args.clean:
-        checked(request, is_new=True)  # a slip of the pen must not cost what is there
+        validate_request(request, is_new=True)  # a slip of the pen must not cost what is there
     with (
-        parked(request.workers.park, call.collection),
-        cleaned(call, request) as engine,
-        show_progress(call) as shown,
-        company(call, lambda crew: started(call, request, crew), shown) as (begin, look),
+        park_workers(request.workers.park, call.collection),
+        clean_collection(call, request) as engine,
+        ProgressDisplay(call) as shown,
+        run_background_tasks(call, lambda crew: configure_run(call, request, crew), shown) as (begin, look),
     ):
         summary = crawl(call.collection, request, on_start=begin, on_tick=look, engine=engine)
     with suppress(BrokenPipeError):  # who asked did not wait; how it ended is said by the exit code
-        report(call, summary)
-    empty = came_back_empty(summary) and (tell_why(call) or summary.failed > 0)
-    if summary.finish_reason == Finish.DISK and call.json:
-        print(f"sanderling: {WHY[Finish.DISK]}", file=sys.stderr)
-    return EXIT_FAILED if empty else CODES[Finish(summary.finish_reason)]
+        print_summary(call, summary)
+    empty = has_fetched_nothing(summary) and (explain_empty_crawl(call) or summary.failed > 0)
+    if summary.finish_reason == FinishReason.DISK_FULL and call.json:
+        print(f"sanderling: {FINISH_MESSAGES[FinishReason.DISK_FULL]}", file=sys.stderr)
+    return EXIT_FAILED if empty else EXIT_CODE_BY_FINISH[FinishReason(summary.finish_reason)]
 
 
-def interrupted(call: Call) -> None:
+def interrupted(call: CommandCall) -> None:
     """Before the crawl began: say to a script how it ended, as ever."""
-    report(call, unbegun(call.collection))
+    print_summary(call, summarize_unstarted(call.collection))
 
 
-def came_back_empty(summary: Summary) -> bool:
+def has_fetched_nothing(summary: CrawlSummary) -> bool:
     """Did a crawl that was not cut short bring nothing home?"""
-    return summary.finish_reason == Finish.DONE and not summary.fetched + summary.not_modified
+    return summary.finish_reason == FinishReason.DONE and not summary.fetched + summary.not_modified
 
 
 ADVICE = {
@@ -110,82 +127,85 @@ ADVICE = {
     "status 401": "--basic-auth HOST=USER:PASSWORD logs in",
     Reason.TOO_MANY_REDIRECTS: "a site that wants its cookies back gets them with --cookies",
     "wrong version number": "does it speak plain http? Then say http://",
-    Reason.FORGOTTEN: "sanderling forget --undo lets it in again",
+    Reason.DELETED: "sanderling delete --undo lets it in again",
     Reason.OUT_OF_SCOPE: "--scope any goes there, or name it as a seed",
 }
 
 
-def tell_why(call: Call) -> bool:
+def explain_empty_crawl(call: CommandCall) -> bool:
     """Nothing came: say what became of the first seeds; False if all is well with them."""
-    with read_collection(call.collection) as collection:
-        rows = list(islice(skipped(collection.db, "u.depth = 0"), SEEDS_TOLD))
+    with open_collection_read_only(call.collection) as collection:
+        rows = list(islice(load_skipped_urls(collection.db, "u.depth = 0"), MAX_EXPLAINED_SEEDS))
         for row in rows:
-            note = f" ({row.note})" if row.note else ""
-            advice = next((f"; {text}" for sign, text in ADVICE.items() if sign in (row.reason, *_signs(row.note))), "")
-            say(call, f"nothing from {row.url}: {row.reason or row.state}{note}{advice}")
+            note = f" ({row.detail})" if row.detail else ""
+            advice = next(
+                (f"; {text}" for sign, text in ADVICE.items() if sign in (row.reason, *_find_advice_keys(row.detail))),
+                "",
+            )
+            print_message(call, f"nothing from {row.url}: {row.reason or row.state}{note}{advice}")
         return bool(rows) or not collection.db.execute("SELECT 1 FROM pages LIMIT 1").fetchone()
 
 
-def _signs(note: str) -> list[str]:
+def _find_advice_keys(note: str) -> list[str]:
     return [sign for sign in ADVICE if sign in note]
 
 
 @contextmanager
-def cleaned(call: Call, request: Request) -> Iterator[Engine | None]:
+def clean_collection(call: CommandCall, request: CrawlRequest) -> Iterator[WorkerEngine | None]:
     """Delete the collection if that was asked for; what had to be woken before is there for the crawl."""
-    if not (call.args.clean and exists(call.collection)):
+    if not (call.args.clean and has_collection(call.collection)):
         yield None
         return
-    hear_a_yes(call)
-    engine = reached(call.collection, checked(request, is_new=True))
+    confirm_deletion(call)
+    engine = connect_services(call.collection, validate_request(request, is_new=True))
     with closing(engine) if engine else nullcontext():
-        remove_collection(call.collection)
+        delete_collection(call.collection)
         yield engine
 
 
-def hear_a_yes(call: Call) -> None:
+def confirm_deletion(call: CommandCall) -> None:
     """Ask whether the collection may be deleted; without a yes go no further."""
     if not call.args.yes:
         if sys.stdin is None or not sys.stdin.isatty():
             raise UsageError("--clean deletes the collection; say --yes as well where nobody can be asked")
-        if not agrees(f"delete everything in {call.collection}?"):
+        if not confirm(f"delete everything in {call.collection}?"):
             raise UsageError("nothing was deleted")
 
 
-def started(call: Call, request: Request, coordinator: Coordinator) -> None:
+def configure_run(call: CommandCall, request: CrawlRequest, coordinator: Coordinator) -> None:
     """Before the first request: warn, and listen to Ctrl-C."""
-    warn_without_contact(call, request)
-    warn_of_credentials(call, request)
-    warn_of_damage(call, coordinator)
+    warn_about_missing_contact(call, request)
+    warn_about_credentials(call, request)
+    warn_about_damage(call, coordinator)
     if call.verbose:
-        coordinator.house.log.tell = lambda line: print(line, file=sys.stderr)
-        coordinator.house.log.tell_all = call.verbose > 1
+        coordinator.context.crawl_log.on_line = lambda line: print(line, file=sys.stderr)
+        coordinator.context.crawl_log.reports_all_visits = call.verbose > 1
     stop_on_signals(coordinator)
 
 
-WHY = {
-    Finish.DONE: "done",
-    Finish.LIMIT: "page limit reached; the same command with a higher --limit goes on",
-    Finish.TIME: "time limit reached; the same command goes on",
-    Finish.SIZE: "size limit reached; the same command goes on",
-    Finish.INTERRUPTED: "interrupted; the same command goes on",
-    Finish.FORCED: "stopped at once; the same command goes on",
-    Finish.HELD: "what is left asked us to come back later (sanderling status says when); the same command goes on",
-    Finish.DISK: "the disk is full; make room, then the same command goes on",
+FINISH_MESSAGES = {
+    FinishReason.DONE: "done",
+    FinishReason.PAGE_LIMIT: "page limit reached; the same command with a higher --limit goes on",
+    FinishReason.TIME_LIMIT: "time limit reached; the same command goes on",
+    FinishReason.SIZE_LIMIT: "size limit reached; the same command goes on",
+    FinishReason.INTERRUPTED: "interrupted; the same command goes on",
+    FinishReason.FORCED: "stopped at once; the same command goes on",
+    FinishReason.BACKED_OFF: "what is left asked us to come back later (sanderling status says when); the same command goes on",
+    FinishReason.DISK_FULL: "the disk is full; make room, then the same command goes on",
 }
 
 
-def report(call: Call, summary: Summary) -> None:
+def print_summary(call: CommandCall, summary: CrawlSummary) -> None:
     """The summary: for a script one object, for a person a few lines."""
     if call.json:
         print_json(msgspec.to_builtins(summary))
         return
     if call.quiet:
         return
-    why = WHY[Finish(summary.finish_reason)]
-    if summary.finish_reason == Finish.LIMIT and not summary.fetched + summary.not_modified:
+    why = FINISH_MESSAGES[FinishReason(summary.finish_reason)]
+    if summary.finish_reason == FinishReason.PAGE_LIMIT and not summary.fetched + summary.not_modified:
         why = "this pass had its pages already; a higher --limit goes on, sanderling refresh visits them again"
-    if came_back_empty(summary) and not summary.pages:
+    if has_fetched_nothing(summary) and not summary.pages:
         why = "nothing could be fetched"
     print(f"{why}: {call.collection}")
     rows = [
@@ -195,9 +215,9 @@ def report(call: Call, summary: Summary) -> None:
         ("duplicates", f"{summary.duplicates:,}"),
         ("failed", f"{summary.failed:,}"),
         ("skipped", f"{summary.skipped:,}   (sanderling pages --skipped says why)"),
-        *([("other sites", f"{summary.outside:,} links, not followed")] if summary.outside else []),
+        *([("other sites", f"{summary.out_of_scope:,} links, not followed")] if summary.out_of_scope else []),
         *([("evicted", f"{summary.evicted:,} for better ones")] if summary.evicted else []),
-        ("downloaded", size_text(summary.bytes)),
+        ("downloaded", format_size(summary.bytes)),
     ]
     for name, value in rows:
         print(f"  {name:<13} {value}")

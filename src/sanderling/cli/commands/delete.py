@@ -7,15 +7,24 @@ import time
 
 import msgspec
 
-from sanderling.cli.arguments import Call, agrees, print_json, print_rows, say
-from sanderling.cli.time_format import moment
-from sanderling.deletion.delete_pages import Forgotten, forget
-from sanderling.deletion.selection import Choice, Meant, allow, banned, has_ages_left, is_unfinished, leave_ages, meant
+from sanderling.cli.arguments import CommandCall, confirm, print_json, print_message, print_rows
+from sanderling.cli.time_format import parse_time
+from sanderling.deletion.delete_pages import DeletionReport, delete_pages
+from sanderling.deletion.selection import (
+    DeletionPreview,
+    DeletionSelection,
+    cancel_age_selections,
+    has_unfinished_age_selection,
+    is_unfinished,
+    list_blocked_patterns,
+    preview_deletion,
+    unblock_patterns,
+)
 from sanderling.errors import UsageError
-from sanderling.storage.collection import read_collection
-from sanderling.storage.queries import known_url
-from sanderling.terminal import plain
-from sanderling.urls.blocklist import ANY, read_pattern
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import resolve_known_url
+from sanderling.terminal import strip_control_characters
+from sanderling.urls.blocklist import WILDCARD, parse_pattern
 
 HELP = (
     "Take pages out of the catalogue, the archive and the indexes for good. They are not fetched again, unless --undo;"
@@ -23,15 +32,15 @@ HELP = (
 )
 EXAMPLES = """\
 examples:
-  sanderling forget https://example.org/private/letter.html
-  sanderling forget 'https://example.org/people/*' --dry-run      say what that would be
-  sanderling forget 'https://example.org/*' --yes                 a whole host, without asking
-  sanderling forget --gone 30d                                    pages that have been gone for a month
-  sanderling forget --not-seen 90d 'https://example.org/*'        that nobody found there for three months
-  sanderling forget --list                                        what is kept out
-  sanderling forget --undo 'https://example.org/people/*'         the next crawl may fetch it again
-  sanderling forget                                               finish what was cut short
-  sanderling forget --undo                                        or leave the rest of it, if it was by age
+  sanderling delete https://example.org/private/letter.html
+  sanderling delete 'https://example.org/people/*' --dry-run      say what that would be
+  sanderling delete 'https://example.org/*' --yes                 a whole host, without asking
+  sanderling delete --gone 30d                                    pages that have been gone for a month
+  sanderling delete --not-seen 90d 'https://example.org/*'        that nobody found there for three months
+  sanderling delete --list                                        what is kept out
+  sanderling delete --undo 'https://example.org/people/*'         the next crawl may fetch it again
+  sanderling delete                                               finish what was cut short
+  sanderling delete --undo                                        or leave the rest of it, if it was by age
 """
 
 
@@ -48,73 +57,73 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Ask, forget, and say what was forgotten."""
-    choice = _choice(call)
+    choice = _build_selection(call)
     if call.args.list or call.args.undo:
         if choice.is_by_age:
             raise UsageError(
                 "pages chosen by age are not kept out: --gone and --not-seen do not go with --list, --undo"
             )
-        return _list(call) if call.args.list else _undo(call, list(choice.patterns))
-    if not choice.is_named and not is_unfinished(call.collection):
-        raise UsageError("say what to forget: sanderling forget https://example.org/page, or --gone 30d")
-    found = meant(call.collection, choice)
+        return _print_blocklist(call) if call.args.list else _undo_deletion(call, list(choice.patterns))
+    if not choice.has_criteria and not is_unfinished(call.collection):
+        raise UsageError("say what to forget: sanderling delete https://example.org/page, or --gone 30d")
+    found = preview_deletion(call.collection, choice)
     if call.args.dry_run:
-        _tell(call, found)
+        _print_preview(call, found)
         return 0
-    if not call.args.yes and _is_asked_about(call, choice, found) and not _agrees(call, found):
-        if choice.is_named:
+    if not call.args.yes and _needs_confirmation(call, choice, found) and not _confirm_deletion(call, found):
+        if choice.has_criteria:
             raise UsageError("nothing was forgotten")
-        return _leave(call)
-    return _report(call, forget(call.collection, choice))
+        return _abandon_unfinished(call)
+    return _print_report(call, delete_pages(call.collection, choice))
 
 
-def _is_asked_about(call: Call, choice: Choice, found: Meant) -> bool:
+def _needs_confirmation(call: CommandCall, selection: DeletionSelection, preview: DeletionPreview) -> bool:
     """Names that were left by an earlier call were agreed to; an age may mean nothing."""
-    if choice.is_by_age or not choice.is_named:
-        return found.urls > 0 and (choice.is_by_age or has_ages_left(call.collection))
+    if selection.is_by_age or not selection.has_criteria:
+        return preview.urls > 0 and (selection.is_by_age or has_unfinished_age_selection(call.collection))
     return True
 
 
-def _leave(call: Call) -> int:
+def _abandon_unfinished(call: CommandCall) -> int:
     """Keep what was chosen by age and is still here; what has begun to go is finished."""
-    leave_ages(call.collection)
-    return _report(call, forget(call.collection, Choice()))
+    cancel_age_selections(call.collection)
+    return _print_report(call, delete_pages(call.collection, DeletionSelection()))
 
 
-def _choice(call: Call) -> Choice:
+def _build_selection(call: CommandCall) -> DeletionSelection:
     """What is meant, read from the command."""
     args, now = call.args, time.time()
-    return Choice(
-        [_spelled(call, text) for text in args.url],
-        gone=None if args.gone is None else moment(args.gone, now),
-        unseen=None if args.not_seen is None else moment(args.not_seen, now),
+    return DeletionSelection(
+        [_normalize_pattern(call, text) for text in args.url],
+        gone_since=None if args.gone is None else parse_time(args.gone, now),
+        unseen_since=None if args.not_seen is None else parse_time(args.not_seen, now),
     )
 
 
-def _report(call: Call, report: Forgotten) -> int:
+def _print_report(call: CommandCall, report: DeletionReport) -> int:
     if call.json:
         print_json(msgspec.to_builtins(report))
         return 0
-    print(f"forgot {_counted(report.pages, report.urls)}; {report.records:,} records erased")
-    if report.elsewhere:
-        print(f"{report.elsewhere:,} of its records lie in files that are not here and stay as they are")
-    if report.copies:
-        print(f"copies of the archive in {report.copies} were not touched")
+    print(f"forgot {_format_counts(report.pages, report.urls)}; {report.records:,} records erased")
+    if report.remote_records:
+        print(f"{report.remote_records:,} of its records lie in files that are not here and stay as they are")
+    if report.archive_copies:
+        print(f"copies of the archive in {report.archive_copies} were not touched")
     return 0
 
 
-def _spelled(call: Call, text: str) -> str:
+def _normalize_pattern(call: CommandCall, text: str) -> str:
     """What is meant: a URL as the collection knows it, or a pattern; what is not known yet may be kept out too."""
-    if ANY not in text:
-        with read_collection(call.collection) as collection, contextlib.suppress(UsageError):
-            return known_url(collection, text)[1]
-    return read_pattern(text)
+    if WILDCARD not in text:
+        with open_collection_read_only(call.collection) as collection, contextlib.suppress(UsageError):
+            return resolve_known_url(collection, text)[1]
+    return parse_pattern(text)
 
 
-def _list(call: Call) -> int:
-    patterns = banned(call.collection)
+def _print_blocklist(call: CommandCall) -> int:
+    patterns = list_blocked_patterns(call.collection)
     if call.json:
         for pattern in patterns:
             print_json({"pattern": pattern})
@@ -123,45 +132,45 @@ def _list(call: Call) -> int:
     return 0
 
 
-def _undo(call: Call, patterns: list[str]) -> int:
-    if not patterns and has_ages_left(call.collection):
-        return _leave(call)
+def _undo_deletion(call: CommandCall, patterns: list[str]) -> int:
+    if not patterns and has_unfinished_age_selection(call.collection):
+        return _abandon_unfinished(call)
     if not patterns:
-        raise UsageError("say what may come back: sanderling forget --undo URL|PATTERN (--list names them)")
-    undone = allow(call.collection, patterns)
+        raise UsageError("say what may come back: sanderling delete --undo URL|PATTERN (--list names them)")
+    undone = unblock_patterns(call.collection, patterns)
     missing = [pattern for pattern in patterns if pattern not in undone]
     if missing:
-        raise UsageError(f"{missing[0]!r} was not kept out as such; sanderling forget --list names what is")
+        raise UsageError(f"{missing[0]!r} was not kept out as such; sanderling delete --list names what is")
     if call.json:
         print_json({"allowed": undone})
     else:
-        say(call, "the next crawl may fetch it again")
+        print_message(call, "the next crawl may fetch it again")
     return 0
 
 
-def _counted(pages: int, urls: int) -> str:
+def _format_counts(pages: int, urls: int) -> str:
     others = urls - pages
     more = f" and {others:,} other known URL{'' if others == 1 else 's'}" if others else ""
     return f"{pages:,} page{'' if pages == 1 else 's'}{more}"
 
 
-def _tell(call: Call, found: Meant) -> None:
+def _print_preview(call: CommandCall, preview: DeletionPreview) -> None:
     if call.json:
-        print_json(msgspec.to_builtins(found))
+        print_json(msgspec.to_builtins(preview))
         return
-    print(_counted(found.pages, found.urls))
-    for url in found.some:
-        print(f"  {plain(url)}")
-    if found.urls > len(found.some):
-        print(f"  and {found.urls - len(found.some):,} more")
+    print(_format_counts(preview.pages, preview.urls))
+    for url in preview.examples:
+        print(f"  {strip_control_characters(url)}")
+    if preview.urls > len(preview.examples):
+        print(f"  and {preview.urls - len(preview.examples):,} more")
 
 
-def _agrees(call: Call, found: Meant) -> bool:
+def _confirm_deletion(call: CommandCall, preview: DeletionPreview) -> bool:
     """Nothing goes without a yes."""
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError("what is forgotten is gone for good; say --yes where nobody can be asked")
     args = call.args
     aged = [f"{flag} {age}" for flag, age in (("--gone", args.gone), ("--not-seen", args.not_seen)) if age]
-    named = plain(", ".join([*aged, *args.url])) or "the rest of what was cut short"
-    what = f"{named} ({_counted(found.pages, found.urls)})"
-    return agrees(f"forget {what} in {call.collection}, for good?")
+    named = strip_control_characters(", ".join([*aged, *args.url])) or "the rest of what was cut short"
+    what = f"{named} ({_format_counts(preview.pages, preview.urls)})"
+    return confirm(f"forget {what} in {call.collection}, for good?")

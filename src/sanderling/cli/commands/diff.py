@@ -7,17 +7,17 @@ import time
 from msgspec import to_builtins
 from rich.console import Console
 
-from sanderling.changes.change_store import entries
-from sanderling.changes.render import lines, page
-from sanderling.changes.versions import Stored, read_version, versions
-from sanderling.changes.word_report import Report, compare
-from sanderling.cli.arguments import Call, print_json, print_rows, say
-from sanderling.cli.time_format import as_of, iso, short
-from sanderling.config.settings import Watching
-from sanderling.content.user_rules import Attention, check
+from sanderling.changes.change_store import load_changes
+from sanderling.changes.render import render_html, render_lines
+from sanderling.changes.versions import ArchivedVersion, list_versions, read_version
+from sanderling.changes.word_report import DiffReport, build_diff_report
+from sanderling.cli.arguments import CommandCall, print_json, print_message, print_rows
+from sanderling.cli.time_format import format_iso, format_short, parse_time_inclusive
+from sanderling.config.settings import ComparisonSettings
+from sanderling.content.user_rules import UserRules, validate_user_rules
 from sanderling.errors import UsageError
-from sanderling.storage.collection import Collection, read_collection
-from sanderling.storage.queries import known_url
+from sanderling.storage.collection import Collection, open_collection_read_only
+from sanderling.storage.queries import resolve_known_url
 
 HELP = "Show what changed on a page: words added and removed inside its paragraphs, links, images, scripts."
 EXAMPLES = """\
@@ -31,7 +31,7 @@ examples:
 """
 
 
-GROUPS = (Watching,)
+GROUPS = (ComparisonSettings,)
 NOTHING_WATCHED = "nothing on these pages is what --watch or --watch-text asks for; check the selector"
 
 
@@ -46,75 +46,93 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--furniture", action="store_true", help="also navigation, footers and banners")
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Compare two versions."""
-    with read_collection(call.collection) as collection:
-        id_, url = known_url(collection, call.args.url)
-        found = versions(collection, id_)
+    with open_collection_read_only(call.collection) as collection:
+        id_, url = resolve_known_url(collection, call.args.url)
+        found = list_versions(collection, id_)
         if call.args.versions:
-            return _list(call, found)
-        attention = read_attention(call)
-        old, new = _pair(call.args.version, found, url, _replaced(collection, id_))
+            return _print_versions(call, found)
+        attention = parse_user_rules(call)
+        old, new = _select_versions(call.args.version, found, url, _describe_replaced_resources(collection, id_))
         before, after = (read_version(collection, one, attention) for one in (old, new))
-    if attention.is_narrow and not before.mark.weight + after.mark.weight:
-        say(call, NOTHING_WATCHED)
-    _print(call, compare(before, after), url, old, new)
+    if attention.is_watch_only and not before.fingerprint.main_content_size + after.fingerprint.main_content_size:
+        print_message(call, NOTHING_WATCHED)
+    _print_report(call, build_diff_report(before, after), url, old, new)
     return 0
 
 
-def read_attention(call: Call) -> Attention:
+def parse_user_rules(call: CommandCall) -> UserRules:
     """What the user wants looked at."""
-    asked = call.settings(Watching)
-    return check(Attention(asked.ignore, asked.ignore_text, asked.watch, asked.watch_text))
+    asked = call.get_settings(ComparisonSettings)
+    return validate_user_rules(UserRules(asked.ignore, asked.ignore_text, asked.watch, asked.watch_text))
 
 
-def _list(call: Call, found: list[Stored]) -> int:
+def _print_versions(call: CommandCall, stored_versions: list[ArchivedVersion]) -> int:
     if call.json:
-        for one in found:
-            print_json({"version": one.number, "at": iso(one.at), "digest": one.digest.hex(), "bytes": one.size})
+        for one in stored_versions:
+            print_json(
+                {"version": one.number, "at": format_iso(one.fetched_at), "digest": one.digest.hex(), "bytes": one.size}
+            )
     else:
-        print_rows(((one.number, short(one.at), one.size) for one in found), ("version", "seen at", "bytes"))
+        print_rows(
+            ((one.number, format_short(one.fetched_at), one.size) for one in stored_versions),
+            ("version", "seen at", "bytes"),
+        )
     return 0
 
 
-def _replaced(collection: Collection, url: int) -> str:
+def _describe_replaced_resources(collection: Collection, url_id: int) -> str:
     """Say what a page uses that was replaced under its URL: the page itself is the same then."""
-    swaps = {swap.url for one in entries(collection.db, url=url) for swap in one.change.resources}
+    swaps = {swap.url for one in load_changes(collection.db, url_id=url_id) for swap in one.change.resources}
     return f", only what it uses: {', '.join(sorted(swaps))}" if swaps else ""
 
 
-def _pair(asked: list[str], found: list[Stored], url: str, replaced: str) -> tuple[Stored, Stored]:
-    if not found:
+def _select_versions(
+    version_args: list[str], stored_versions: list[ArchivedVersion], url: str, replaced_note: str
+) -> tuple[ArchivedVersion, ArchivedVersion]:
+    if not stored_versions:
         raise UsageError(f"no version of {url} is stored; sanderling explain says what became of it")
-    if len(found) < 2:
-        raise UsageError(f"there is only one version of {url}; it did not change since it was first seen{replaced}")
-    if not asked:
-        return found[-2], found[-1]
-    if len(asked) != 2:
+    if len(stored_versions) < 2:
+        raise UsageError(
+            f"there is only one version of {url}; it did not change since it was first seen{replaced_note}"
+        )
+    if not version_args:
+        return stored_versions[-2], stored_versions[-1]
+    if len(version_args) != 2:
         raise UsageError("give two versions, or none for the last two; --versions lists them")
-    return _version(asked[0], found), _version(asked[1], found)
+    return _find_version(version_args[0], stored_versions), _find_version(version_args[1], stored_versions)
 
 
-def _version(asked: str, found: list[Stored]) -> Stored:
-    if asked.isdecimal():
-        if not 1 <= int(asked) <= len(found):
-            raise UsageError(f"there is no version {asked}; there are 1 to {len(found)}")
-        return found[int(asked) - 1]
-    at = as_of(asked, time.time())
-    before = [one for one in found if one.at <= at]
+def _find_version(version_arg: str, stored_versions: list[ArchivedVersion]) -> ArchivedVersion:
+    if version_arg.isdecimal():
+        if not 1 <= int(version_arg) <= len(stored_versions):
+            raise UsageError(f"there is no version {version_arg}; there are 1 to {len(stored_versions)}")
+        return stored_versions[int(version_arg) - 1]
+    at = parse_time_inclusive(version_arg, time.time())
+    before = [one for one in stored_versions if one.fetched_at <= at]
     if not before:
-        raise UsageError(f"nothing was stored before {asked}; the first version is of {short(found[0].at)}")
+        raise UsageError(
+            f"nothing was stored before {version_arg}; the first version is of {format_short(stored_versions[0].fetched_at)}"
+        )
     return before[-1]
 
 
-def _print(call: Call, report: Report, url: str, old: Stored, new: Stored) -> None:
+def _print_report(call: CommandCall, report: DiffReport, url: str, old: ArchivedVersion, new: ArchivedVersion) -> None:
     if call.args.html:
-        print(page(report, url, short(old.at), short(new.at)))
+        print(render_html(report, url, format_short(old.fetched_at), format_short(new.fetched_at)))
     elif call.json:
-        print_json({"url": url, "old_at": iso(old.at), "new_at": iso(new.at), **to_builtins(report)})
+        print_json(
+            {
+                "url": url,
+                "old_at": format_iso(old.fetched_at),
+                "new_at": format_iso(new.fetched_at),
+                **to_builtins(report),
+            }
+        )
     else:
         console = Console(soft_wrap=True, highlight=False, markup=False)
         colour = sys.stdout.isatty() and not console.no_color
-        console.print(f"{url}\n{short(old.at)} -> {short(new.at)}")
-        for line in lines(report, colour=colour, furniture=call.args.furniture):
+        console.print(f"{url}\n{format_short(old.fetched_at)} -> {format_short(new.fetched_at)}")
+        for line in render_lines(report, color=colour, include_boilerplate=call.args.furniture):
             console.print(line)

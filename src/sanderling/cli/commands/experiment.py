@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import sanderling
-from sanderling.cli.arguments import Call, print_json
+from sanderling.cli.arguments import CommandCall, print_json
 from sanderling.errors import UsageError
 
 HELP = "Run the experiments that reproduce the papers' tables, and say which numbers hold."
@@ -25,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="+", metavar="list|NAME|all", help="which experiments")
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Run them; they live in the source tree, beside the package."""
     tree = Path(sanderling.__file__).parents[2]
     if (tree / "experiments" / "run.py").is_file() and str(tree) not in sys.path:
@@ -35,18 +35,18 @@ def run(call: Call) -> int:
     experiments = importlib.import_module("experiments.run")
     if call.args.name[0].lower() != "list":
         experiments.chosen(call.args.name)  # or say what is wrong
-    code: int = _as_objects(experiments, call.args.name) if call.json else experiments.main(call.args.name)
+    code: int = _print_json_results(experiments, call.args.name) if call.json else experiments.main(call.args.name)
     return code
 
 
-def _as_objects(experiments: Any, words: list[str]) -> int:
+def _print_json_results(experiments: Any, names: list[str]) -> int:
     """The same for scripts: one object per experiment."""
-    if words[0].lower() == "list":
+    if names[0].lower() == "list":
         for name in experiments.names():
             print_json({"name": name, "title": experiments.title(name)})
         return 0
     holds = []
-    for name in experiments.chosen(words):
+    for name in experiments.chosen(names):
         table = experiments.run(name)
         rows = [{"what": r.what, "printed": r.printed, "corrected": r.corrected, "ours": r.ours, "holds": r.holds}
                 for r in table.rows]  # fmt: skip

@@ -5,12 +5,12 @@ import time
 
 import msgspec
 
-from sanderling.cli.arguments import Call, folded, print_json
-from sanderling.cli.time_format import iso, short
-from sanderling.crawl.explain import PARTS, Standing, standing
+from sanderling.cli.arguments import CommandCall, fold_line, print_json
+from sanderling.cli.time_format import format_iso, format_short
+from sanderling.crawl.explain import PRIORITY_LIST_COUNT, UrlExplanation, explain_url
 from sanderling.frontier.ordering.ordering_registry import ORDERINGS
-from sanderling.storage.collection import read_collection
-from sanderling.storage.queries import known_url
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import resolve_known_url
 
 HELP = "Say why a URL is visited when it is: its class, list and scores, when it is due, and what holds it back."
 EXAMPLES = """\
@@ -25,40 +25,47 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("url", help="a known URL")
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Print what the rooms know of it."""
-    with read_collection(call.collection) as collection:
-        id_, _ = known_url(collection, call.args.url)
-        found = standing(collection.db, id_, time.time())
+    with open_collection_read_only(call.collection) as collection:
+        id_, _ = resolve_known_url(collection, call.args.url)
+        found = explain_url(collection.db, id_, time.time())
     if call.json:
-        print_json({**msgspec.to_builtins(found), "due_at": iso(found.due_at)})
+        print_json({**msgspec.to_builtins(found), "due_at": format_iso(found.due_at)})
     else:
-        for name, text in _lines(found):
-            print(f"  {name:<9} {folded(text, 12)}" if name else text)
+        for name, text in _format_lines(found):
+            print(f"  {name:<9} {fold_line(text, 12)}" if name else text)
     return 0
 
 
-def _lines(found: Standing) -> list[tuple[str, str]]:
-    what = f"{found.state}{f' ({found.reason})' if found.reason else ''}{f': {found.note}' if found.note else ''}"
-    via = f" on {found.via}" if found.via else ""
+def _format_lines(explanation: UrlExplanation) -> list[tuple[str, str]]:
+    what = f"{explanation.state}{f' ({explanation.reason})' if explanation.reason else ''}{f': {explanation.note}' if explanation.note else ''}"
+    via = f" on {explanation.referrer}" if explanation.referrer else ""
     lines = [
-        ("", found.url),
+        ("", explanation.url),
         ("state", what),
-        ("found", f"by {found.source}{via}, level {found.level}"),
-        ("class", f"{found.change_class}: {found.class_why}"),
+        ("found", f"by {explanation.source}{via}, level {explanation.level}"),
+        ("class", f"{explanation.change_class}: {explanation.class_reason}"),
     ]
-    if found.place is not None:
-        place = found.place
+    if explanation.queue_position is not None:
+        place = explanation.queue_position
         lines += [
-            ("place", f"{place.at_host:,} of {place.host_waiting:,} at its host, "
-                      f"{place.among_all:,} of {place.all_waiting:,} in all"),
-            ("list", f"{place.list} of {PARTS}"),
-        ]  # fmt: skip
-    says = f" ({ORDERINGS[found.order].says})" if found.order in ORDERINGS else ""
-    rank = f"rank {found.place.rank:.4g}, smaller is sooner" if found.place else "it does not wait"
-    lines.append(("order", f"{found.order}{says}: {rank}"))
-    lines.append(("scores", ", ".join(f"{name} {value:g}" for name, value in found.scores.items())))
-    due = f"{short(found.due_at)}: {found.due_why}" if found.due_at else "not planned"
+            (
+                "place",
+                f"{place.host_position:,} of {place.host_waiting:,} at its host, "
+                f"{place.overall_position:,} of {place.total_waiting:,} in all",
+            ),
+            ("list", f"{place.priority_list} of {PRIORITY_LIST_COUNT}"),
+        ]
+    says = f" ({ORDERINGS[explanation.ordering].description})" if explanation.ordering in ORDERINGS else ""
+    rank = (
+        f"rank {explanation.queue_position.rank:.4g}, smaller is sooner"
+        if explanation.queue_position
+        else "it does not wait"
+    )
+    lines.append(("order", f"{explanation.ordering}{says}: {rank}"))
+    lines.append(("scores", ", ".join(f"{name} {value:g}" for name, value in explanation.scores.items())))
+    due = f"{format_short(explanation.due_at)}: {explanation.due_reason}" if explanation.due_at else "not planned"
     lines.append(("due", due))
-    lines += [("held", sentence) for sentence in found.held] or [("held", "by nothing")]
+    lines += [("held", sentence) for sentence in explanation.blockers] or [("held", "by nothing")]
     return lines

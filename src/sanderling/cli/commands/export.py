@@ -10,11 +10,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from sanderling.cli.arguments import Call, say
-from sanderling.cli.commands.pages import as_object
-from sanderling.errors import MissingExtra, UsageError, unwritten
-from sanderling.storage.collection import read_collection
-from sanderling.storage.queries import pages
+from sanderling.cli.arguments import CommandCall, print_message
+from sanderling.cli.commands.pages import build_page_object
+from sanderling.errors import MissingExtra, UsageError, build_write_error
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import load_pages
 
 HELP = "Write one row per URL that answered, pages and redirects, to standard output or a file."
 EXAMPLES = """\
@@ -24,7 +24,7 @@ examples:
   sanderling export --format parquet -o pages.parquet
 """
 ROWS_PER_GROUP = 20_000
-PART = ".part"  # what a file is called until it is whole
+PART_SUFFIX = ".part"  # what a file is called until it is whole
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,52 +33,52 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Write the rows; a file appears only when it is whole."""
-    with read_collection(call.collection) as collection:
-        rows = (as_object(row) for row in pages(collection.db))
+    with open_collection_read_only(call.collection) as collection:
+        rows = (build_page_object(row) for row in load_pages(collection.db))
         if call.args.format == "parquet":
             try:
-                count = _parquet(rows, call.args.output)
+                count = _write_parquet(rows, call.args.output)
             except OSError as error:
-                _drop(Path(call.args.output + PART))
-                raise unwritten(call.args.output, error) from None
+                _remove_part(Path(call.args.output + PART_SUFFIX))
+                raise build_write_error(call.args.output, error) from None
         else:
-            with _target(call.args.output) as file:
-                count = (_jsonl if call.args.format == "jsonl" else _csv)(rows, file)
-    say(call, f"{count:,} rows written")
+            with _open_output(call.args.output) as file:
+                count = (_write_jsonl if call.args.format == "jsonl" else _write_csv)(rows, file)
+    print_message(call, f"{count:,} rows written")
     return 0
 
 
 @contextmanager
-def _target(name: str | None) -> Iterator[IO[str]]:
-    if not name:
+def _open_output(path: str | None) -> Iterator[IO[str]]:
+    if not path:
         yield sys.stdout
         return
-    part = Path(name + PART)
+    part = Path(path + PART_SUFFIX)
     try:
         with part.open("w", newline="", encoding="utf-8") as file:
             yield file
-        os.replace(part, name)
+        os.replace(part, path)
     except OSError as error:
-        _drop(part)
-        raise unwritten(name, error) from None
+        _remove_part(part)
+        raise build_write_error(path, error) from None
 
 
-def _drop(part: Path) -> None:
+def _remove_part(part: Path) -> None:
     """Leave no half file behind; where none could be begun, there is none."""
     with suppress(OSError):
         part.unlink()
 
 
-def _jsonl(rows: Iterator[dict[str, object]], file: IO[str]) -> int:
+def _write_jsonl(rows: Iterator[dict[str, object]], file: IO[str]) -> int:
     count = 0
     for count, row in enumerate(rows, 1):  # noqa: B007
         file.write(json.dumps(row, ensure_ascii=False) + "\n")
     return count
 
 
-def _csv(rows: Iterator[dict[str, object]], file: IO[str]) -> int:
+def _write_csv(rows: Iterator[dict[str, object]], file: IO[str]) -> int:
     writer, count = None, 0
     for count, row in enumerate(rows, 1):  # noqa: B007
         if writer is None:
@@ -88,15 +88,15 @@ def _csv(rows: Iterator[dict[str, object]], file: IO[str]) -> int:
     return count
 
 
-def _parquet(rows: Iterator[dict[str, object]], name: str | None) -> int:
-    if not name:
+def _write_parquet(rows: Iterator[dict[str, object]], path: str | None) -> int:
+    if not path:
         raise UsageError("a Parquet file cannot be streamed: say where with -o FILE")
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise MissingExtra("export --format parquet", "parquet") from None
-    part, writer, count = name + PART, None, 0
+    part, writer, count = path + PART_SUFFIX, None, 0
     group: list[dict[str, object]] = []
 
     def write(group: list[dict[str, object]], writer: Any) -> Any:
@@ -113,5 +113,5 @@ def _parquet(rows: Iterator[dict[str, object]], name: str | None) -> int:
     if group or writer is None:
         writer = write(group, writer)
     writer.close()
-    os.replace(part, name)
+    os.replace(part, path)
     return count

@@ -5,12 +5,18 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sanderling.cli.arguments import Call, print_json, print_rows
-from sanderling.cli.time_format import iso, short
-from sanderling.storage.collection import read_collection
-from sanderling.storage.page_history import CHANGES, Past, change_class, moved_from, visits_of
-from sanderling.storage.queries import known_url
-from sanderling.storage.sitemap_hints import Hints
+from sanderling.cli.arguments import CommandCall, print_json, print_rows
+from sanderling.cli.time_format import format_iso, format_short
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.page_history import (
+    COUNT_CHANGES_SQL,
+    PastVisit,
+    estimate_change_class,
+    find_former_urls,
+    load_visits,
+)
+from sanderling.storage.queries import resolve_known_url
+from sanderling.storage.sitemap_hints import SitemapHintStore
 
 HELP = "Show every visit of a page: when, what came of it, whether it had changed and how."
 EXAMPLES = """\
@@ -18,8 +24,8 @@ examples:
   sanderling history https://example.org/
   sanderling history https://example.org/ --json
 """
-WIDTH = 72  # columns of the plot
-MARKS = {"changed": "█", "same": "·", "gone": "×", "trouble": "!"}
+PLOT_WIDTH = 72  # columns of the plot
+PLOT_SYMBOLS = {"changed": "█", "same": "·", "gone": "×", "trouble": "!"}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,24 +33,32 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("url", help="a known URL")
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Print the visits and the plot."""
-    with read_collection(call.collection) as collection:
-        id_, key = known_url(collection, call.args.url)
-        before = moved_from(collection.db, key)
-        visits = [visit for old, _ in reversed(before) for visit in visits_of(collection.db, old)]
-        visits += visits_of(collection.db, id_)
+    with open_collection_read_only(call.collection) as collection:
+        id_, key = resolve_known_url(collection, call.args.url)
+        before = find_former_urls(collection.db, key)
+        visits = [visit for old, _ in reversed(before) for visit in load_visits(collection.db, old)]
+        visits += load_visits(collection.db, id_)
         row = collection.db.execute(
-            f"SELECT etag, last_modified, first_seen, last_visit, visits, {CHANGES} FROM pages AS p WHERE url = ?",
+            f"SELECT etag, last_modified, first_seen, last_visit, visits, {COUNT_CHANGES_SQL} FROM pages AS p WHERE url = ?",
             (id_,),
         ).fetchone()
-        said = Hints(collection.db).of([id_]).get(id_)
+        said = SitemapHintStore(collection.db).load_hints([id_]).get(id_)
     etag, modified, first, last, count, changes = row or ("", "", 0.0, 0.0, 0, 0)
-    frequency = change_class(first, last, count, changes, said.changefreq if said else "")
+    frequency = estimate_change_class(first, last, count, changes, said.changefreq if said else "")
     if call.json:
-        past = [{**msgspec.to_builtins(visit), "at": iso(visit.at)} for visit in visits]
-        print_json({"url": key, "class": frequency, "etag": etag, "last_modified": modified,
-                    "moved_from": [url for _, url in before], "visits": past})  # fmt: skip
+        past = [{**msgspec.to_builtins(visit), "at": format_iso(visit.at)} for visit in visits]
+        print_json(
+            {
+                "url": key,
+                "class": frequency,
+                "etag": etag,
+                "last_modified": modified,
+                "moved_from": [url for _, url in before],
+                "visits": past,
+            }
+        )
         return 0
     looks, turns = ("" if number == 1 else "s" for number in (len(visits), changes))
     print(f"{key}: {len(visits)} visit{looks}, {changes} change{turns}, class {frequency}")
@@ -53,36 +67,38 @@ def run(call: Call) -> int:
     if etag or modified:
         print(f"validators: {' '.join(part for part in (etag, modified) if part)}")
     if len(visits) > 1:
-        print(f"\n{plot(visits)}\n{short(visits[0].at)[:16]:<{WIDTH - 16}}{short(visits[-1].at)[:16]}")
-        print("  ".join(f"{mark} {name}" for name, mark in MARKS.items()) + "\n")
+        print(
+            f"\n{plot_visits(visits)}\n{format_short(visits[0].at)[:16]:<{PLOT_WIDTH - 16}}{format_short(visits[-1].at)[:16]}"
+        )
+        print("  ".join(f"{mark} {name}" for name, mark in PLOT_SYMBOLS.items()) + "\n")
     first = next((visit for visit in visits if visit.bytes_differ), None)
     print_rows(
-        [(short(v.at), v.outcome, v.status, v.size, v.reason, change_of(v, v is first)) for v in visits],
+        [(format_short(v.at), v.outcome, v.status, v.size, v.reason, describe_change(v, v is first)) for v in visits],
         ("when", "outcome", "status", "bytes", "reason", "changed"),
     )
     return 0
 
 
-def change_of(visit: Past, is_first: bool) -> str:
+def describe_change(visit: PastVisit, is_first: bool) -> str:
     """Return the kinds of a change; where only bytes differ that do not matter, say so."""
     return "first version" if is_first else visit.kinds or "no (only noise differs)" * visit.bytes_differ
 
 
-def mark_of(visit: Past) -> str:
+def get_plot_symbol(visit: PastVisit) -> str:
     """One visit as one sign."""
     if visit.outcome in ("fetched", "redirect", "not_modified"):
-        return MARKS["changed" if visit.changed else "same"]
-    return MARKS["gone" if visit.outcome == "gone" else "trouble"]
+        return PLOT_SYMBOLS["changed" if visit.changed else "same"]
+    return PLOT_SYMBOLS["gone" if visit.outcome == "gone" else "trouble"]
 
 
-def plot(visits: Sequence[Past]) -> str:
+def plot_visits(visits: Sequence[PastVisit]) -> str:
     """The visits along a line of time; where several fall together the most telling is shown."""
     start, span = visits[0].at, max(visits[-1].at - visits[0].at, 1e-9)
-    line = [" "] * WIDTH
-    rank = list(MARKS.values())
+    line = [" "] * PLOT_WIDTH
+    rank = list(PLOT_SYMBOLS.values())
     for visit in visits:
-        column = min(int((visit.at - start) / span * WIDTH), WIDTH - 1)
-        sign = mark_of(visit)
+        column = min(int((visit.at - start) / span * PLOT_WIDTH), PLOT_WIDTH - 1)
+        sign = get_plot_symbol(visit)
         if line[column] == " " or rank.index(sign) < rank.index(line[column]):
             line[column] = sign
     return "".join(line)

@@ -2,11 +2,11 @@
 
 import argparse
 
-from sanderling.cli.arguments import Call, print_json
-from sanderling.storage.collection import read_collection
-from sanderling.storage.link_graph import sources_of, targets_of
-from sanderling.storage.queries import known_url, urls_of
-from sanderling.terminal import plain
+from sanderling.cli.arguments import CommandCall, print_json
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.link_graph import load_outgoing_links, load_source_ids
+from sanderling.storage.queries import load_urls, resolve_known_url
+from sanderling.terminal import strip_control_characters
 
 HELP = "List the forward and back links of a stored page."
 EXAMPLES = """\
@@ -24,17 +24,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--back", action="store_true", help="only who links to it")
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Print both lists, or the one asked for."""
     both = call.args.forward == call.args.back
-    with read_collection(call.collection) as collection:
-        id_, key = known_url(collection, call.args.url)
-        forward = targets_of(collection.db, id_)
-        back = sources_of(collection.db, id_) if both or call.args.back else []
-        names = urls_of(collection.db, [*forward.targets, *back])
+    with open_collection_read_only(call.collection) as collection:
+        id_, key = resolve_known_url(collection, call.args.url)
+        forward = load_outgoing_links(collection.db, id_)
+        back = load_source_ids(collection.db, id_) if both or call.args.back else []
+        names = load_urls(collection.db, [*forward.target_ids, *back])
     out = [
-        {"url": names[target], "anchor": anchor, "nofollow": number in forward.nofollow}
-        for number, (target, anchor) in enumerate(zip(forward.targets, forward.anchors, strict=True))
+        {"url": names[target], "anchor": anchor, "nofollow": number in forward.nofollow_positions}
+        for number, (target, anchor) in enumerate(zip(forward.target_ids, forward.anchor_texts, strict=True))
     ]
     if call.json:
         print_json({"url": key, "forward": out, "back": [names[source] for source in back]})
@@ -42,7 +42,7 @@ def run(call: Call) -> int:
     if both or call.args.forward:
         print(f"{len(out)} links from {key}")
         for link in out:
-            print(f"  -> {link['url']}" + (f"   {plain(link['anchor'])}" if link["anchor"] else ""))
+            print(f"  -> {link['url']}" + (f"   {strip_control_characters(link['anchor'])}" if link["anchor"] else ""))
     if both or call.args.back:
         print(f"{len(back)} pages link to {key}")
         for source in back:

@@ -10,26 +10,40 @@ import threading
 import time
 from pathlib import Path
 
-from sanderling.cli.arguments import Call, print_json, say
-from sanderling.config.loader import duration
-from sanderling.config.settings import Workers
+from sanderling.cli.arguments import CommandCall, print_json, print_message
+from sanderling.config.loader import parse_duration
+from sanderling.config.settings import WorkerSettings
 from sanderling.errors import UsageError
-from sanderling.runtime.memory import look_for_cycles_seldom
-from sanderling.urls.normalize import host_of, normalise, split
-from sanderling.workers.migrant.client import TIMEOUT, Address, Failed, Post, Sent
-from sanderling.workers.migrant.keys import allow, new_key, read_senders
-from sanderling.workers.migrant.messages import MOMENT, End, Letter, Missed, Page, Wanted, new_nonce
-from sanderling.workers.migrant.migrant_server import Service
-from sanderling.workers.migrant.owner_rules import LONGEST_SECONDS, read_owner
+from sanderling.runtime.memory import reduce_gc_frequency
+from sanderling.urls.normalize import get_host, normalize_url, split_url
+from sanderling.workers.migrant.client import (
+    DEFAULT_TIMEOUT_SECONDS,
+    MigrantAddress,
+    MigrantClient,
+    RequestFailure,
+    SentRequest,
+)
+from sanderling.workers.migrant.keys import add_sender, create_key, load_senders
+from sanderling.workers.migrant.messages import (
+    TICKS_PER_SECOND,
+    EndMessage,
+    MigrantRequest,
+    MissedMessage,
+    PageMessage,
+    RequestedUrl,
+    generate_nonce,
+)
+from sanderling.workers.migrant.migrant_server import MigrantServer
+from sanderling.workers.migrant.owner_rules import MAX_REQUEST_SECONDS, load_owner_rules
 
 HELP = "Run a host beside a web server: it obeys signed itineraries, crawls on the spot and sends only what is new."
 EXAMPLES = """\
 examples:
-  sanderling host keygen crawler.key                    the crawler's side: writes crawler.key and crawler.key.pub
-  sanderling host allow crawler.key.pub --name Anna     the owner's side: adds it to ./senders
-  sanderling host run host.toml                         the owner's side: serve
-  sanderling crawl https://www.example.org/ --via https://www.example.org:8443 --key crawler.key
-  sanderling host watch https://www.example.org/ --via https://www.example.org:8443 --key crawler.key --for 1h
+  sanderling migrant keygen crawler.key                    the crawler's side: writes crawler.key and crawler.key.pub
+  sanderling migrant allow crawler.key.pub --name Anna     the owner's side: adds it to ./senders
+  sanderling migrant run host.toml                         the owner's side: serve
+  sanderling crawl https://www.example.org/ --migrant https://www.example.org:8443 --key crawler.key
+  sanderling migrant watch https://www.example.org/ --migrant https://www.example.org:8443 --key crawler.key --for 1h
 
 host.toml:
   name = "www.example.org:8443"       # what senders call this host
@@ -44,34 +58,38 @@ host.toml:
   pages_per_second = 50
   pack = "auto"                       # a first answer: small, fast, or small where the web server compresses
 """
-GROUPS = (Workers,)
-ONLY = ("via", "key", "via_ca")
-ORDERS = ("run", "keygen", "allow", "watch")
+GROUPS = (WorkerSettings,)
+ONLY = ("migrant", "key", "migrant_ca")
+ACTIONS = ("run", "keygen", "allow", "watch")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What only this command takes."""
-    parser.add_argument("order", choices=ORDERS, metavar="|".join(ORDERS), help="what to do")
+    parser.add_argument("order", choices=ACTIONS, metavar="|".join(ACTIONS), help="what to do")
     parser.add_argument("what", help="the rules (run), a key file (keygen, allow) or a URL (watch)")
     parser.add_argument("--name", default="", help="whose key it is (allow)")
     parser.add_argument("--senders", default="senders", metavar="FILE", help="where to add it (allow; default senders)")
     parser.add_argument(
         "--for",
         dest="seconds",
-        type=positive,
+        type=parse_positive_duration,
         default=3600.0,
         metavar="TIME",
         help="how long to watch, a day at most (default 1h)",
     )
     parser.add_argument(
-        "--every", type=positive, default=60.0, metavar="TIME", help="between two looks (watch; default 1m)"
+        "--every",
+        type=parse_positive_duration,
+        default=60.0,
+        metavar="TIME",
+        help="between two looks (watch; default 1m)",
     )
 
 
-def positive(text: str) -> float:
+def parse_positive_duration(text: str) -> float:
     """A time that passes, as an argument."""
     try:
-        seconds = duration(text)
+        seconds = parse_duration(text)
     except ValueError as wrong:
         raise argparse.ArgumentTypeError(str(wrong)) from None
     if not 0.0 < seconds < math.inf:
@@ -79,19 +97,21 @@ def positive(text: str) -> float:
     return seconds
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Do one of four things."""
-    return {"run": serve, "keygen": keygen, "allow": admit, "watch": watch}[call.args.order](call)
+    return {"run": serve_migrant, "keygen": generate_key, "allow": allow_sender, "watch": watch_site}[call.args.order](
+        call
+    )
 
 
-def keygen(call: Call) -> int:
+def generate_key(call: CommandCall) -> int:
     """Write a new pair of keys."""
-    public = new_key(Path(call.args.what))
+    public = create_key(Path(call.args.what))
     print_json({"public_key": public}) if call.json else print(public)
     return 0
 
 
-def admit(call: Call) -> int:
+def allow_sender(call: CommandCall) -> int:
     """Let somebody send: by the file with the public key, or the key itself."""
     file = Path(call.args.what)
     try:
@@ -100,80 +120,96 @@ def admit(call: Call) -> int:
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UsageError(f"{file} holds no public key; it is the line in the .pub file") from None
-    allow(Path(call.args.senders), public, call.args.name)
-    say(call, f"{call.args.name or public} may send itineraries to hosts that read {call.args.senders}")
+    add_sender(Path(call.args.senders), public, call.args.name)
+    print_message(call, f"{call.args.name or public} may send itineraries to hosts that read {call.args.senders}")
     return 0
 
 
-def serve(call: Call) -> int:
+def serve_migrant(call: CommandCall) -> int:
     """Serve until told to stop."""
     file = Path(call.args.what)
-    owner = read_owner(file)
-    look_for_cycles_seldom()
-    service = Service(owner, file.resolve().parent)
+    owner = load_owner_rules(file)
+    reduce_gc_frequency()
+    service = MigrantServer(owner, file.resolve().parent)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: threading.Thread(target=service.shutdown).start())
-    if not read_senders(service.senders_file):
-        say(call, f"nobody may send yet: sanderling host allow KEY.pub --senders {service.senders_file}")
-    say(call, f"{owner.name} listens on {owner.listen} for {', '.join(site.site for site in owner.site)}")
+    if not load_senders(service.senders_file):
+        print_message(call, f"nobody may send yet: sanderling migrant allow KEY.pub --senders {service.senders_file}")
+    print_message(call, f"{owner.name} listens on {owner.listen} for {', '.join(site.site for site in owner.site)}")
     with service:
         service.serve_forever(0.2)
     return 0
 
 
-def watch(call: Call) -> int:
+def watch_site(call: CommandCall) -> int:
     """Send a letter that stays, and print what changes as it happens."""
-    workers = call.settings(Workers)
-    spelling = normalise(call.args.what)
-    if spelling is None or len(workers.via) != 1 or not workers.key:
-        raise UsageError("say what to watch and how: sanderling host watch URL --via https://host:8443 --key FILE")
-    if call.args.seconds > LONGEST_SECONDS:
+    workers = call.get_settings(WorkerSettings)
+    spelling = normalize_url(call.args.what)
+    if spelling is None or len(workers.migrant) != 1 or not workers.key:
+        raise UsageError(
+            "say what to watch and how: sanderling migrant watch URL --migrant https://host:8443 --key FILE"
+        )
+    if call.args.seconds > MAX_REQUEST_SECONDS:
         raise UsageError("--for: a letter stays for a day at most; write 1d and send another then")
-    post = Post(Address(workers.via[0].rstrip("/"), workers.key, workers.via_ca, TIMEOUT + call.args.every))
+    post = MigrantClient(
+        MigrantAddress(
+            workers.migrant[0].rstrip("/"), workers.key, workers.migrant_ca, DEFAULT_TIMEOUT_SECONDS + call.args.every
+        )
+    )
     now = time.time()
-    letter = Letter(
-        post.sender, post.address.receiver, host_of(spelling.url), now, now + call.args.seconds + 60, new_nonce(),
-        (Wanted(split(spelling.wire)[1]),), whole=True, watch_seconds=call.args.seconds, every_seconds=call.args.every,
-    )  # fmt: skip
-    post.outbox.put(Sent(letter, {}))
+    letter = MigrantRequest(
+        post.public_key,
+        post.address.receiver,
+        get_host(spelling.url),
+        now,
+        now + call.args.seconds + 60,
+        generate_nonce(),
+        (RequestedUrl(split_url(spelling.request_url)[1]),),
+        is_whole_site=True,
+        watch_seconds=call.args.seconds,
+        watch_interval_seconds=call.args.every,
+    )
+    post.outbox.put(SentRequest(letter, {}))
     with contextlib.suppress(KeyboardInterrupt):
-        return _print_news(call, post, letter, split(spelling.wire)[1])
+        return _print_changes(call, post, letter, split_url(spelling.request_url)[1])
     return 0
 
 
-def _print_news(call: Call, post: Post, letter: Letter, first: str) -> int:
+def _print_changes(call: CommandCall, client: MigrantClient, migrant_request: MigrantRequest, first_path: str) -> int:
     """The first pass is what there is; every page after it is a change."""
-    watching, until = False, letter.expires
-    post.outbox.put(None)
-    while post.thread.is_alive() or not post.inbox.empty():
+    watching, until = False, migrant_request.expires_at
+    client.outbox.put(None)
+    while client.thread.is_alive() or not client.inbox.empty():
         try:
-            _, message, _ = post.inbox.get(timeout=0.5)
-        except post.EMPTY:
+            _, message, _ = client.inbox.get(timeout=0.5)
+        except client.EMPTY:
             if time.time() > until:
                 break
             continue
         match message:
-            case Failed():
-                raise UsageError(f"{post.address.url}: {message.note}")
-            case End() if not watching:
+            case RequestFailure():
+                raise UsageError(f"{client.address.url}: {message.detail}")
+            case EndMessage() if not watching:
                 watching = True
-                say(call, f"{message.pages} pages seen; watching")
-            case Page() | Missed() if watching:
-                print_json(news(message, letter, first))
+                print_message(call, f"{message.page_count} pages seen; watching")
+            case PageMessage() | MissedMessage() if watching:
+                print_json(build_event_object(message, migrant_request, first_path))
                 sys.stdout.flush()
     return 0
 
 
-def news(message: Page | Missed, letter: Letter, first: str) -> dict[str, object]:
+def build_event_object(
+    message: PageMessage | MissedMessage, migrant_request: MigrantRequest, first_path: str
+) -> dict[str, object]:
     """What a host says of one page, as a script reads it; `first` is the path of the one that was named."""
-    url = letter.site + (first if isinstance(message.where, int) else message.where)
-    if isinstance(message, Missed):
+    url = migrant_request.site + (first_path if isinstance(message.target, int) else message.target)
+    if isinstance(message, MissedMessage):
         return {"url": url, "outcome": message.outcome, "reason": message.reason}
-    at, size = letter.issued + message.at / MOMENT, len(message.body)
-    return {"url": url, "status": status_of(message.head), "at": at, "size": size, "digest": message.digest.hex()}
+    at, size = migrant_request.issued_at + message.issue_offset / TICKS_PER_SECOND, len(message.body)
+    return {"url": url, "status": parse_status(message.head), "at": at, "size": size, "digest": message.digest.hex()}
 
 
-def status_of(head: bytes) -> int:
+def parse_status(head: bytes) -> int:
     """The status in the first line of an answer; 0 if there is none."""
     found = re.match(rb"HTTP/[0-9.]+ ([0-9]{3})", head)
     return int(found[1]) if found else 0

@@ -5,16 +5,23 @@ import re
 import time
 from collections.abc import Collection, Iterator, Mapping
 
-from sanderling.cli.arguments import Call, print_json, print_rows, whole
-from sanderling.cli.time_format import iso, moment, short
-from sanderling.config.loader import nearest
-from sanderling.crawl.stop import Finish
-from sanderling.dedup.near_duplicates import Pair, near
+from sanderling.cli.arguments import CommandCall, parse_whole_number, print_json, print_rows
+from sanderling.cli.time_format import format_iso, format_short, parse_time
+from sanderling.config.loader import suggest_or_list_names
+from sanderling.crawl.stop import FinishReason
+from sanderling.dedup.near_duplicates import NearDuplicatePair, load_pairs
 from sanderling.errors import UsageError
-from sanderling.models import Reason, State
-from sanderling.storage.collection import get_meta, read_collection
-from sanderling.storage.queries import PageRow, SkippedRow, notices, pages, skipped, urls_of
-from sanderling.urls.scope import is_like
+from sanderling.models import Reason, UrlState
+from sanderling.storage.collection import get_meta, open_collection_read_only
+from sanderling.storage.queries import (
+    CatalogRow,
+    SkippedRow,
+    find_notice_pages,
+    load_pages,
+    load_skipped_urls,
+    load_urls,
+)
+from sanderling.urls.scope import is_wildcard_match
 
 HELP = "List stored pages; with --skipped, the URLs that are not stored, each with its reason."
 EXAMPLES = """\
@@ -27,8 +34,8 @@ examples:
   sanderling pages --notices               logins, outages: is the page itself behind one?
 """
 
-STATUS = re.compile(r"all|[1-5](?:xx|\d\d)").fullmatch
-REASONS = {*Reason, *State, *Finish, "waiting"} - {""}
+match_status = re.compile(r"all|[1-5](?:xx|\d\d)").fullmatch
+REASONS = {*Reason, *UrlState, *FinishReason, "waiting"} - {""}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,29 +50,33 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--duplicates", action="store_true", help="only pages whose body is that of another page")
     parser.add_argument("--near", action="store_true", help="only near duplicates of a page fetched before")
     parser.add_argument("--notices", action="store_true", help="only pages that read like a notice: an outage, a login")
-    parser.add_argument("--first", "--limit", dest="first", type=whole, metavar="N", help="at most so many")
+    parser.add_argument(
+        "--first", "--limit", dest="first", type=parse_whole_number, metavar="N", help="at most so many"
+    )
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Print the list."""
     reason = call.args.reason
     if reason is not None and reason not in REASONS:
-        raise UsageError(f"there is no reason {reason!r}{nearest(reason, sorted(REASONS))}")
-    if not STATUS(call.args.status):
+        raise UsageError(f"there is no reason {reason!r}{suggest_or_list_names(reason, sorted(REASONS))}")
+    if not match_status(call.args.status):
         raise UsageError(f"--status {call.args.status!r} is no HTTP status; write 404, 4xx or all")
-    with read_collection(call.collection) as collection:
+    with open_collection_read_only(call.collection) as collection:
         if call.args.skipped or reason:
-            rows = chosen_skipped(call, skipped(collection.db), get_meta(collection.db, "finish_reason"))
-            _print_skipped(call, _first(call, rows))
+            rows = select_skipped(call, load_skipped_urls(collection.db), get_meta(collection.db, "finish_reason"))
+            _print_skipped(call, _take_first(call, rows))
         else:
-            twins = {pair.url: pair for pair in near(collection.db)}
-            told = notices(collection.db) if call.json or call.args.notices else set()
-            names = urls_of(collection.db, sorted({pair.twin for pair in twins.values()}))
-            _print_pages(call, _first(call, _chosen(call, pages(collection.db), twins, told)), twins, names, told)
+            twins = {pair.url: pair for pair in load_pairs(collection.db)}
+            told = find_notice_pages(collection.db) if call.json or call.args.notices else set()
+            names = load_urls(collection.db, sorted({pair.duplicate_of for pair in twins.values()}))
+            _print_pages(
+                call, _take_first(call, _select_pages(call, load_pages(collection.db), twins, told)), twins, names, told
+            )
     return 0
 
 
-def _first(call: Call, rows: Iterator[list[object]]) -> Iterator[list[object]]:
+def _take_first(call: CommandCall, rows: Iterator[list[object]]) -> Iterator[list[object]]:
     for number, row in enumerate(rows):
         if call.args.first is not None and number >= call.args.first:
             return
@@ -73,35 +84,38 @@ def _first(call: Call, rows: Iterator[list[object]]) -> Iterator[list[object]]:
 
 
 def _matches(pattern: str | None, text: str) -> bool:
-    return pattern is None or is_like(text, pattern)
+    return pattern is None or is_wildcard_match(text, pattern)
 
 
-def _has_status(wanted: str, status: int) -> bool:
-    if wanted == "all":
+def _has_status(expected: str, status: int) -> bool:
+    if expected == "all":
         return True
-    return str(status).startswith(wanted[0]) if wanted.endswith("xx") else str(status) == wanted
+    return str(status).startswith(expected[0]) if expected.endswith("xx") else str(status) == expected
 
 
-def _chosen(
-    call: Call, rows: Iterator[PageRow], twins: Mapping[int, Pair], told: Collection[int]
+def _select_pages(
+    call: CommandCall,
+    rows: Iterator[CatalogRow],
+    near_duplicates: Mapping[int, NearDuplicatePair],
+    notice_ids: Collection[int],
 ) -> Iterator[list[object]]:
     args = call.args
-    since = moment(args.since, time.time()) if args.since else 0.0
+    since = parse_time(args.since, time.time()) if args.since else 0.0
     for row in rows:
         if (
             _has_status(args.status, row.status)
             and _matches(args.url, row.url)
             and _matches(args.mime, row.mime)
             and row.last_visit >= since
-            and (row.changes or not args.changed)
+            and (row.change_count or not args.changed)
             and (row.duplicate_of or not args.duplicates)
-            and (row.id in twins or not args.near)
-            and (row.id in told or not args.notices)
+            and (row.url_id in near_duplicates or not args.near)
+            and (row.url_id in notice_ids or not args.notices)
         ):
             yield [row]
 
 
-def as_object(row: PageRow) -> dict[str, object]:
+def build_page_object(row: CatalogRow) -> dict[str, object]:
     """A page as a script reads it."""
     return {
         "url": row.url,
@@ -109,61 +123,80 @@ def as_object(row: PageRow) -> dict[str, object]:
         "mime": row.mime,
         "title": row.title,
         "depth": row.depth,
-        "first_seen": iso(row.first_seen),
-        "last_visit": iso(row.last_visit),
-        "last_change": iso(row.last_change),
+        "first_seen": format_iso(row.first_seen),
+        "last_visit": format_iso(row.last_visit),
+        "last_change": format_iso(row.last_change),
         "digest": f"sha256:{row.digest}" if row.digest else "",
-        "bytes": row.bytes,
+        "bytes": row.body_bytes,
         "language": row.language,
         "etag": row.etag,
         "last_modified": row.last_modified,
         "canonical": row.canonical,
         "location": row.location,
-        "links": row.links,
-        "visits": row.visits,
-        "changes": row.changes,
+        "links": row.link_count,
+        "visits": row.visit_count,
+        "changes": row.change_count,
         "duplicate_of": row.duplicate_of,
         "source": row.source,
-        "via": row.via,
-        "sitemap_lastmod": iso(row.lastmod) or "",
-        "sitemap_changefreq": row.changefreq,
-        "sitemap_priority": f"{row.priority:g}" if row.priority >= 0 else "",
+        "via": row.referrer,
+        "sitemap_lastmod": format_iso(row.sitemap_lastmod) or "",
+        "sitemap_changefreq": row.sitemap_changefreq,
+        "sitemap_priority": f"{row.sitemap_priority:g}" if row.sitemap_priority >= 0 else "",
     }
 
 
-def _near_object(pair: Pair | None, names: Mapping[int, str]) -> dict[str, object]:
+def _build_near_duplicate_object(pair: NearDuplicatePair | None, urls: Mapping[int, str]) -> dict[str, object]:
     if pair is None:
         return {"near_duplicate_of": "", "near_similarity": None}
-    return {"near_duplicate_of": names.get(pair.twin, ""), "near_similarity": pair.similarity}
+    return {"near_duplicate_of": urls.get(pair.duplicate_of, ""), "near_similarity": pair.similarity}
 
 
 def _print_pages(
-    call: Call, rows: Iterator[list[object]], twins: Mapping[int, Pair], names: Mapping[int, str], told: Collection[int]
+    call: CommandCall,
+    rows: Iterator[list[object]],
+    near_duplicates: Mapping[int, NearDuplicatePair],
+    urls: Mapping[int, str],
+    notice_ids: Collection[int],
 ) -> None:
-    found = (row for (row,) in rows if isinstance(row, PageRow))
+    found = (row for (row,) in rows if isinstance(row, CatalogRow))
     if call.json:
         for row in found:
-            print_json(as_object(row) | _near_object(twins.get(row.id), names) | {"notice": row.id in told})
+            print_json(
+                build_page_object(row)
+                | _build_near_duplicate_object(near_duplicates.get(row.url_id), urls)
+                | {"notice": row.url_id in notice_ids}
+            )
     elif call.args.near:
-        pairs = ((row, twins[row.id]) for row in found)
-        table = ((f"{p.similarity:.2f}", r.url, names.get(p.twin, "")) for r, p in pairs)
+        pairs = ((row, near_duplicates[row.url_id]) for row in found)
+        table = ((f"{p.similarity:.2f}", r.url, urls.get(p.duplicate_of, "")) for r, p in pairs)
         print_rows(table, ("similarity", "url", "near duplicate of"))
     elif call.args.duplicates:
-        print_rows(((row.bytes, row.url, row.duplicate_of) for row in found), ("bytes", "url", "copy of"))
+        print_rows(((row.body_bytes, row.url, row.duplicate_of) for row in found), ("bytes", "url", "copy of"))
     else:
         header = ("status", "depth", "bytes", "last visit", "type", "url")
-        print_rows(((r.status, r.depth, r.bytes, short(r.last_visit), r.mime, r.url) for r in found), header)
+        print_rows(
+            ((r.status, r.depth, r.body_bytes, format_short(r.last_visit), r.mime, r.url) for r in found), header
+        )
 
 
-def chosen_skipped(call: Call, rows: Iterator[SkippedRow], finish: str) -> Iterator[list[object]]:
+def select_skipped(call: CommandCall, rows: Iterator[SkippedRow], finish_reason: str) -> Iterator[list[object]]:
     """Skipped URLs; one that still waits is named by what cut the crawl short."""
     for row in rows:
-        reason = (row.reason or row.state) if row.state != State.QUEUED else finish or "waiting"
+        reason = (row.reason or row.state) if row.state != UrlState.QUEUED else finish_reason or "waiting"
         if _matches(call.args.url, row.url) and call.args.reason in (None, reason):
-            yield [row.url, row.state, reason, row.note, row.depth, row.source, row.via, iso(row.found_at)]
+            yield [
+                row.url,
+                row.state,
+                reason,
+                row.detail,
+                row.depth,
+                row.source,
+                row.referrer,
+                format_iso(row.found_at),
+            ]
 
 
-def _print_skipped(call: Call, rows: Iterator[list[object]]) -> None:
+def _print_skipped(call: CommandCall, rows: Iterator[list[object]]) -> None:
     names = ("url", "state", "reason", "note", "depth", "source", "via", "found_at")
     if call.json:
         for row in rows:

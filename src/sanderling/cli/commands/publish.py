@@ -2,7 +2,7 @@
 
 import argparse
 
-from sanderling.cli.arguments import Call
+from sanderling.cli.arguments import CommandCall
 from sanderling.publisher import cli
 
 HELP = cli.HELP
@@ -14,6 +14,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     cli.add_arguments(parser)
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Publish."""
     return cli.run(call.args)

@@ -12,31 +12,37 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from sanderling.cli.arguments import EXIT_FAILED, Call, print_json, print_rows
-from sanderling.cli.background_tasks import company
-from sanderling.cli.progress import CODES, show_progress, size_text, stop_on_signals, warn_of_damage
-from sanderling.cli.time_format import iso, short
-from sanderling.config.loader import group_from, nearest
-from sanderling.config.redact import without_secrets
+from sanderling.cli.arguments import EXIT_FAILED, CommandCall, print_json, print_rows
+from sanderling.cli.background_tasks import run_background_tasks
+from sanderling.cli.progress import (
+    EXIT_CODE_BY_FINISH,
+    ProgressDisplay,
+    format_size,
+    stop_on_signals,
+    warn_about_damage,
+)
+from sanderling.cli.time_format import format_iso, format_short
+from sanderling.config.loader import build_group, suggest_or_list_names
+from sanderling.config.redact import redact_command
 from sanderling.config.settings import (
-    Fetching,
-    Limits,
-    Memory,
-    Politeness,
-    Revisit,
-    Scheduling,
-    Scope,
-    Searching,
-    Workers,
+    AssignmentSettings,
+    HttpSettings,
+    IndexSettings,
+    LimitSettings,
+    PolitenessSettings,
+    RevisitSettings,
+    ScopeSettings,
+    UrlCacheSettings,
+    WorkerSettings,
 )
 from sanderling.crawl.coordinator import Coordinator
-from sanderling.crawl.refresh import Mode, Refreshed, expected, refresh
-from sanderling.crawl.request import Request
-from sanderling.crawl.stop import Finish
+from sanderling.crawl.refresh import RefreshMode, RefreshSummary, list_due_pages, refresh
+from sanderling.crawl.request import CrawlRequest
+from sanderling.crawl.stop import FinishReason
 from sanderling.errors import UsageError
 from sanderling.revisit.policies.policy_registry import POLICIES
-from sanderling.storage.collection import get_meta, read_collection
-from sanderling.workers.parking import parked
+from sanderling.storage.collection import get_meta, open_collection_read_only
+from sanderling.workers.parking import park_workers
 
 HELP = "Visit again what is due, asking servers only what changed; sitemaps and feeds are read first."
 EXAMPLES = """\
@@ -46,8 +52,18 @@ examples:
   sanderling refresh --all                       everything, due or not
   sanderling refresh --watch --budget 5000/day   stay, and keep the collection fresh
 """
-GROUPS = (Revisit, Scope, Limits, Politeness, Fetching, Workers, Memory, Scheduling, Searching)
-MOST_NAMED = 10  # hosts that are named if they could not be reached
+GROUPS = (
+    RevisitSettings,
+    ScopeSettings,
+    LimitSettings,
+    PolitenessSettings,
+    HttpSettings,
+    WorkerSettings,
+    UrlCacheSettings,
+    AssignmentSettings,
+    IndexSettings,
+)
+MAX_NAMED_HOSTS = 10  # hosts that are named if they could not be reached
 G = TypeVar("G", bound=Struct)
 
 
@@ -60,91 +76,93 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="say what would be visited and why; ask nothing")
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Refresh and print the summary, or what would be done."""
-    mode = Mode.ALL if call.args.all else Mode.WATCH if call.args.watch else Mode.ONCE
-    request = remembered(call)
+    mode = RefreshMode.ALL if call.args.all else RefreshMode.WATCH if call.args.watch else RefreshMode.ONCE
+    request = load_request(call)
     if request.revisit.policy not in POLICIES:
         raise UsageError(
-            f"there is no policy {request.revisit.policy!r}{nearest(request.revisit.policy, list(POLICIES))}"
+            f"there is no policy {request.revisit.policy!r}{suggest_or_list_names(request.revisit.policy, list(POLICIES))}"
         )
     if call.args.dry_run:
-        return dry_run(call, request, mode)
+        return print_dry_run(call, request, mode)
     with (
-        parked(request.workers.park, call.collection),
-        show_progress(call) as shown,
-        company(call, partial(_started, call), shown) as (begin, look),
+        park_workers(request.workers.park, call.collection),
+        ProgressDisplay(call) as shown,
+        run_background_tasks(call, partial(_configure_run, call), shown) as (begin, look),
     ):
         summary = refresh(call.collection, request, mode, on_start=begin, on_tick=look)
-    for host in () if call.quiet else summary.unreachable[:MOST_NAMED]:
+    for host in () if call.quiet else summary.unreachable[:MAX_NAMED_HOSTS]:
         print(f"sanderling: {host} could not be reached; its pages stay as they are, for the next try", file=sys.stderr)
-    if not summary.visited and is_empty(call):
+    if not summary.visited and is_collection_empty(call):
         print(f"sanderling: {call.collection} holds no page to visit again; crawl first", file=sys.stderr)
     with suppress(BrokenPipeError):  # who asked did not wait; how it ended is said by the exit code
-        report(call, summary)
-    if summary.due and not summary.visited and summary.unreachable and summary.finish_reason == Finish.DONE:
+        print_summary(call, summary)
+    if summary.due and not summary.visited and summary.unreachable and summary.finish_reason == FinishReason.DONE:
         return EXIT_FAILED
-    return CODES[Finish(summary.finish_reason)]
+    return EXIT_CODE_BY_FINISH[FinishReason(summary.finish_reason)]
 
 
-def _started(call: Call, coordinator: Coordinator) -> None:
-    warn_of_damage(call, coordinator)
+def _configure_run(call: CommandCall, coordinator: Coordinator) -> None:
+    warn_about_damage(call, coordinator)
     stop_on_signals(coordinator)
 
 
-def interrupted(call: Call) -> None:
+def interrupted(call: CommandCall) -> None:
     """Before anything was visited: say to a script how it ended, as ever."""
     if not call.args.dry_run:
-        report(call, Refreshed(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, Finish.INTERRUPTED))
+        print_summary(call, RefreshSummary(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, FinishReason.INTERRUPTED))
 
 
-def is_empty(call: Call) -> bool:
+def is_collection_empty(call: CommandCall) -> bool:
     """Is there nothing that could be visited again?"""
-    with read_collection(call.collection) as collection:
+    with open_collection_read_only(call.collection) as collection:
         return collection.db.execute("SELECT 1 FROM due LIMIT 1").fetchone() is None
 
 
-def remembered(call: Call) -> Request:
+def load_request(call: CommandCall) -> CrawlRequest:
     """The settings of the last crawl of this collection, with what was said now on top."""
-    with read_collection(call.collection) as collection:
+    with open_collection_read_only(call.collection) as collection:
         stored = json.loads(get_meta(collection.db, "settings", "{}"))
 
     def group(kind: type[G]) -> G:
-        return group_from(kind, {**as_values(kind, stored), **call.found})
+        return build_group(kind, {**convert_stored_settings(kind, stored), **call.setting_values})
 
-    return Request(
+    return CrawlRequest(
         (),
-        scope=group(Scope),
-        limits=group(Limits),
-        politeness=group(Politeness),
-        fetching=group(Fetching),
-        workers=group(Workers),
-        memory=group(Memory),
-        scheduling=group(Scheduling),
-        revisit=call.settings(Revisit),
-        command=shlex.join(without_secrets(sys.argv[1:])),
+        scope=group(ScopeSettings),
+        limits=group(LimitSettings),
+        politeness=group(PolitenessSettings),
+        fetching=group(HttpSettings),
+        workers=group(WorkerSettings),
+        memory=group(UrlCacheSettings),
+        scheduling=group(AssignmentSettings),
+        revisit=call.get_settings(RevisitSettings),
+        command=shlex.join(redact_command(sys.argv[1:])),
     )
 
 
-def as_values(kind: type[Struct], stored: dict[str, object]) -> dict[str, object]:
+def convert_stored_settings(group: type[Struct], stored: dict[str, object]) -> dict[str, object]:
     """Stored JSON as the values of a group of settings."""
-    fields = {field.name for field in msgspec.structs.fields(kind)}
+    fields = {field.name for field in msgspec.structs.fields(group)}
     known = {name: value for name, value in stored.items() if name in fields}
-    return msgspec.structs.asdict(msgspec.convert(known, kind)) if known else {}
+    return msgspec.structs.asdict(msgspec.convert(known, group)) if known else {}
 
 
-def dry_run(call: Call, request: Request, mode: Mode) -> int:
+def print_dry_run(call: CommandCall, request: CrawlRequest, mode: RefreshMode) -> int:
     """List what would be visited."""
-    rows = expected(call.collection, request, mode, time.time())[: request.limits.limit or None]
+    rows = list_due_pages(call.collection, request, mode, time.time())[: request.limits.limit or None]
     if call.json:
         for row in rows:
-            print_json({"url": row.url, "due_at": iso(row.due_at), "why": row.why})
+            print_json({"url": row.url, "due_at": format_iso(row.due_at), "why": row.reason})
     else:
-        print_rows([(short(row.due_at), row.url, row.why) for row in rows], ("due", "url", "why"), "nothing is due")
+        print_rows(
+            [(format_short(row.due_at), row.url, row.reason) for row in rows], ("due", "url", "why"), "nothing is due"
+        )
     return 0
 
 
-def report(call: Call, summary: Refreshed) -> None:
+def print_summary(call: CommandCall, summary: RefreshSummary) -> None:
     """The summary: for a script one object, for a person a few lines."""
     if call.json:
         print_json(msgspec.to_builtins(summary))
@@ -152,5 +170,5 @@ def report(call: Call, summary: Refreshed) -> None:
         print(f"{summary.finish_reason}: {call.collection}")
         for name in ("due", "visited", "not_modified", "unchanged", "changed", "new", "gone", "moved"):
             print(f"  {name.replace('_', ' '):<13} {getattr(summary, name):,}")
-        print(f"  {'downloaded':<13} {size_text(summary.bytes)} in {summary.seconds:.1f} s")
-        print(f"  {'not needed':<13} {size_text(summary.bytes_saved)}, because the server said: not modified")
+        print(f"  {'downloaded':<13} {format_size(summary.bytes)} in {summary.seconds:.1f} s")
+        print(f"  {'not needed':<13} {format_size(summary.bytes_saved)}, because the server said: not modified")

@@ -3,14 +3,14 @@
 import argparse
 import json
 
-from sanderling.cli.arguments import Call, print_json, print_rows
-from sanderling.config.settings import Scheduling
+from sanderling.cli.arguments import CommandCall, print_json, print_rows
+from sanderling.config.settings import AssignmentSettings
 from sanderling.errors import UsageError
-from sanderling.workers.assignment.ahp import alonso_lamata_ratio, eigenvector, saaty_ratio
-from sanderling.workers.assignment.ahp_strategy import Ahp
-from sanderling.workers.assignment.report import explain
-from sanderling.workers.assignment.strategy_registry import ahp, plan
-from sanderling.workers.control import ask, is_running
+from sanderling.workers.assignment.ahp import compute_alonso_lamata_ratio, compute_eigenvector, compute_saaty_ratio
+from sanderling.workers.assignment.ahp_strategy import AhpStrategy
+from sanderling.workers.assignment.report import explain_choice
+from sanderling.workers.assignment.strategy_registry import build_ahp_strategy, build_strategy
+from sanderling.workers.control import is_crawl_running, send_command
 
 HELP = "Show the schedule: the weight of every criterion, whether the judgements agree, and why a worker won."
 EXAMPLES = """\
@@ -24,7 +24,7 @@ in sanderling.toml:
   criteria = ["load", "bandwidth", "latency"]
   judgements = ["1 1/3 1/2", "3 1 2", "2 1/2 1"]
 """
-GROUPS = (Scheduling,)
+GROUPS = (AssignmentSettings,)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,38 +32,38 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--show", action="store_true", help="print weights, consistency and the last choice (default)")
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Print the schedule; a matrix that contradicts itself is refused with the worst pair named."""
-    settings = call.settings(Scheduling)
-    chosen = plan(settings)
+    settings = call.get_settings(AssignmentSettings)
+    chosen = build_strategy(settings)
     answer: dict[str, object] = {"schedule": settings.schedule}
-    if isinstance(chosen, Ahp):
-        answer |= weights(ahp(settings))
-    last = last_choice(call)
+    if isinstance(chosen, AhpStrategy):
+        answer |= describe_weights(build_ahp_strategy(settings))
+    last = load_last_choice(call)
     if last:
         answer["last"] = last
     if call.json:
         print_json(answer)
     else:
-        show(answer)
+        print_schedule(answer)
     return 0
 
 
-def weights(chosen: Ahp) -> dict[str, object]:
+def describe_weights(strategy: AhpStrategy) -> dict[str, object]:
     """The weights of the criteria and the ratios that say whether the judgements agree."""
-    named = {c.name: round(w, 4) for c, w in zip(chosen.criteria, chosen.weights, strict=True)}
+    named = {c.name: round(w, 4) for c, w in zip(strategy.criteria, strategy.weights, strict=True)}
     return {
         "weights": named,
-        "principal_eigenvalue": round(eigenvector(chosen.judgements)[1], 4),
-        "consistency_ratio": round(saaty_ratio(chosen.judgements), 4),
-        "consistency_ratio_alonso_lamata": round(alonso_lamata_ratio(chosen.judgements), 4),
+        "principal_eigenvalue": round(compute_eigenvector(strategy.judgments)[1], 4),
+        "consistency_ratio": round(compute_saaty_ratio(strategy.judgments), 4),
+        "consistency_ratio_alonso_lamata": round(compute_alonso_lamata_ratio(strategy.judgments), 4),
     }
 
 
-def last_choice(call: Call) -> dict[str, object]:
+def load_last_choice(call: CommandCall) -> dict[str, object]:
     """Why the last migrant won: asked of the crawl that runs, else as the last one left it."""
-    if is_running(call.collection):
-        return ask(call.collection, {"do": "schedule"})
+    if is_crawl_running(call.collection):
+        return send_command(call.collection, {"do": "schedule"})
     file = call.collection / "logs" / "schedule.json"
     try:
         found = json.loads(file.read_text())
@@ -74,16 +74,16 @@ def last_choice(call: Call) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def show(answer: dict[str, object]) -> None:
+def print_schedule(schedule: dict[str, object]) -> None:
     """The same for a person."""
-    print(f"schedule: {answer['schedule']}")
-    named = answer.get("weights")
+    print(f"schedule: {schedule['schedule']}")
+    named = schedule.get("weights")
     if isinstance(named, dict):
         print_rows([(name, f"{weight:.4f}") for name, weight in named.items()], ("criterion", "weight"))
         print(
-            f"consistency ratio {answer['consistency_ratio']} (Saaty), {answer['consistency_ratio_alonso_lamata']}"
+            f"consistency ratio {schedule['consistency_ratio']} (Saaty), {schedule['consistency_ratio_alonso_lamata']}"
             " (Alonso and Lamata); at most 0.1 is accepted"
         )
-    last = answer.get("last")
+    last = schedule.get("last")
     if isinstance(last, dict) and last:
-        print("\n" + explain(last))
+        print("\n" + explain_choice(last))

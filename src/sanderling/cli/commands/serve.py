@@ -4,7 +4,7 @@ import argparse
 import importlib.util
 import ipaddress
 
-from sanderling.cli.arguments import Call, print_json, say
+from sanderling.cli.arguments import CommandCall, print_json, print_message
 from sanderling.errors import MissingExtra, UsageError
 
 HELP = "Serve a search page, stored pages, changes and a live dashboard; what changes things needs a login."
@@ -32,7 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-index", action="store_true", help="do not keep the search index up to date")
 
 
-def _network(text: str) -> str:
+def _parse_network(text: str) -> str:
     """Check the address or network of a proxy."""
     try:
         return str(ipaddress.ip_network(text)) if "/" in text else str(ipaddress.ip_address(text))
@@ -40,17 +40,17 @@ def _network(text: str) -> str:
         raise UsageError(f"--trust-proxy {text}: write an address or a network, 127.0.0.1 or 10.0.0.0/8") from None
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Serve until interrupted."""
     for part in ("tantivy", "starlette", "uvicorn", "argon2", "jinja2"):
         if importlib.util.find_spec(part) is None:
             raise MissingExtra("serving", "search")
     if not 0 <= call.args.port < 65536:
         raise UsageError("--port is a number up to 65535")
-    from sanderling.web.server import Place, serve
+    from sanderling.web.server import ServerAddress, serve
 
     names = tuple(name.lower() for name in call.args.host_name)
-    place = Place(call.args.host, call.args.port, names, tuple(map(_network, call.args.trust_proxy)))
+    place = ServerAddress(call.args.host, call.args.port, names, tuple(map(_parse_network, call.args.trust_proxy)))
 
     def tell(text: str) -> None:
         if call.json and text.startswith("http"):
@@ -58,7 +58,7 @@ def run(call: Call) -> int:
         elif text.startswith("http"):
             print(text, flush=True)
         else:
-            say(call, text)
+            print_message(call, text)
 
-    serve(call.collection, place, tell, index=not call.args.no_index)
+    serve(call.collection, place, tell, keep_index=not call.args.no_index)
     return 0

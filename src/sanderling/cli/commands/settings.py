@@ -2,9 +2,9 @@
 
 import argparse
 
-from sanderling.cli.arguments import Call, print_json, print_rows
-from sanderling.config.loader import ENVIRONMENT, known
-from sanderling.config.redact import shown
+from sanderling.cli.arguments import CommandCall, print_json, print_rows
+from sanderling.config.loader import ENVIRONMENT_PREFIX, load_all_settings
+from sanderling.config.redact import redact_setting
 
 HELP = "List every setting: its value now (no secrets), its flag, its key in sanderling.toml, its environment variable."
 EXAMPLES = """\
@@ -19,18 +19,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Nothing of its own."""
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Print the table."""
     rows = []
-    for name, setting in known().items():
-        value = shown(name, call.found.get(name, setting.default))
+    for name, setting in load_all_settings().items():
+        value = redact_setting(name, call.setting_values.get(name, setting.default))
         rows.append(
             {
                 "name": name,
                 "value": list(value) if isinstance(value, tuple) else value,
-                "set": name in call.found,
+                "set": name in call.setting_values,
                 "flag": setting.flag,
-                "environment": ENVIRONMENT + name.upper(),
+                "environment": ENVIRONMENT_PREFIX + name.upper(),
                 "help": setting.help,
             }
         )
@@ -39,13 +39,16 @@ def run(call: Call) -> int:
             print_json(row)
     else:
         print_rows(
-            [(row["name"], _spelled(row["value"]), row["flag"], row["environment"], row["help"]) for row in rows],
+            [
+                (row["name"], _format_setting(row["value"]), row["flag"], row["environment"], row["help"])
+                for row in rows
+            ],
             ("toml key", "value", "flag", "environment", "meaning"),
         )
     return 0
 
 
-def _spelled(value: object) -> str:
+def _format_setting(value: object) -> str:
     """A value as the settings file has it; `-` for nothing."""
     if isinstance(value, bool):
         return str(value).lower()

@@ -4,17 +4,17 @@ import argparse
 import sys
 import time
 
-from sanderling.changes.versions import written
-from sanderling.cli.arguments import Call, print_json, say
-from sanderling.cli.time_format import as_of
-from sanderling.html.parser import parse
-from sanderling.html.plain_text import is_text, plain_text
-from sanderling.html.text import text
-from sanderling.http.content_type import charset_of, is_html, mime_of
-from sanderling.storage.collection import read_collection
-from sanderling.storage.queries import known_url, stored
-from sanderling.terminal import plain
-from sanderling.warc.reader import StoredRecord
+from sanderling.changes.versions import extract_document_text
+from sanderling.cli.arguments import CommandCall, print_json, print_message
+from sanderling.cli.time_format import parse_time_inclusive
+from sanderling.html.parser import parse_html
+from sanderling.html.plain_text import decode_plain_text, is_text
+from sanderling.html.text import render_text
+from sanderling.http.content_type import is_html, parse_charset, parse_mime_type
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import load_stored_record, resolve_known_url
+from sanderling.terminal import strip_control_characters
+from sanderling.warc.warc_reader import StoredRecord
 
 HELP = "Print a stored page: its body as it was, or the text a person reads."
 EXAMPLES = """\
@@ -34,51 +34,53 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--at", metavar="TIME", help="as it was then: 2026-11-15, 7d (ago)")
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Print what is asked for."""
-    with read_collection(call.collection) as collection:
-        id_, key = known_url(collection, call.args.url)
-        before = as_of(call.args.at, time.time()) if call.args.at else None
-        record = stored(collection, id_, key, before)
+    with open_collection_read_only(call.collection) as collection:
+        id_, key = resolve_known_url(collection, call.args.url)
+        before = parse_time_inclusive(call.args.at, time.time()) if call.args.at else None
+        record = load_stored_record(collection, id_, key, before)
     if call.json:
-        print_json({"url": key, "status": record.status, "headers": list(record.head), "text": page_text(record)})
+        print_json(
+            {"url": key, "status": record.status, "headers": list(record.http_headers), "text": get_page_text(record)}
+        )
     elif call.args.headers:
         print(record.status)
-        for name, value in record.head:
-            print(plain(f"{name}: {value}"))
+        for name, value in record.http_headers:
+            print(strip_control_characters(f"{name}: {value}"))
     elif call.args.text:
-        print(plain(page_text(record)))
+        print(strip_control_characters(get_page_text(record)))
     elif sys.stdout.isatty():  # which would obey what strangers wrote; a file gets the body to the byte
-        print(plain(body_text(record)))
+        print(strip_control_characters(get_body_text(record)))
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(record.body)
         sys.stdout.buffer.flush()
-    target = next((value for name, value in record.head if name.lower() == "location"), "")
+    target = next((value for name, value in record.http_headers if name.lower() == "location"), "")
     if 300 <= record.status < 400 and target:
-        say(call, f"{key} leads to {plain(target)} (status {record.status})")
+        print_message(call, f"{key} leads to {strip_control_characters(target)} (status {record.status})")
     return 0
 
 
-def page_text(record: StoredRecord) -> str:
+def get_page_text(record: StoredRecord) -> str:
     """The text of a stored page, as a person would read it."""
-    mime, charset = _type(record)
+    mime, charset = _parse_content_type(record)
     if is_html(mime, record.body):
-        return "\n".join(line for line in text(parse(record.body, charset)).splitlines() if line.strip())
-    return written(record, mime or "text/plain", charset) or _told(record)
+        return "\n".join(line for line in render_text(parse_html(record.body, charset)).splitlines() if line.strip())
+    return extract_document_text(record, mime or "text/plain", charset) or _describe_binary(record)
 
 
-def body_text(record: StoredRecord) -> str:
+def get_body_text(record: StoredRecord) -> str:
     """A stored body that is text; of any other its type and size."""
-    mime, charset = _type(record)
+    mime, charset = _parse_content_type(record)
     readable = is_html(mime, record.body) or is_text(record.body, charset)
-    return plain_text(record.body, charset) if readable else _told(record)
+    return decode_plain_text(record.body, charset) if readable else _describe_binary(record)
 
 
-def _type(record: StoredRecord) -> tuple[str, str]:
-    kind = next((value for name, value in record.head if name.lower() == "content-type"), "")
-    return mime_of(kind), charset_of(kind)
+def _parse_content_type(record: StoredRecord) -> tuple[str, str]:
+    kind = next((value for name, value in record.http_headers if name.lower() == "content-type"), "")
+    return parse_mime_type(kind), parse_charset(kind)
 
 
-def _told(record: StoredRecord) -> str:
-    return f"[{_type(record)[0] or 'no type'}, {len(record.body)} bytes]"
+def _describe_binary(record: StoredRecord) -> str:
+    return f"[{_parse_content_type(record)[0] or 'no type'}, {len(record.body)} bytes]"

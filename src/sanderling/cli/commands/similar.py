@@ -9,38 +9,47 @@ import threading
 from collections.abc import Iterable, Sequence
 from random import Random
 
-from sanderling.cli.arguments import Call, print_json, say, share, whole
-from sanderling.cli.commands.refresh import remembered
-from sanderling.cli.progress import show_progress, stop_on_signals
-from sanderling.cli.seeds import warn_without_contact
-from sanderling.config.redact import without_secrets
-from sanderling.config.settings import Fetching, Limits, Politeness, Revisit, Scheduling, Scope, Searching, Workers
+from sanderling.cli.arguments import CommandCall, parse_share, parse_whole_number, print_json, print_message
+from sanderling.cli.commands.refresh import load_request
+from sanderling.cli.progress import ProgressDisplay, stop_on_signals
+from sanderling.cli.seeds import warn_about_missing_contact
+from sanderling.config.redact import redact_command
+from sanderling.config.settings import (
+    AssignmentSettings,
+    HttpSettings,
+    IndexSettings,
+    LimitSettings,
+    PolitenessSettings,
+    RevisitSettings,
+    ScopeSettings,
+    WorkerSettings,
+)
 from sanderling.crawl.coordinator import Coordinator
-from sanderling.crawl.request import Request, fetch_settings
-from sanderling.crawl.stop import Finish
+from sanderling.crawl.request import CrawlRequest, build_fetch_settings
+from sanderling.crawl.stop import FinishReason
 from sanderling.errors import MissingExtra, UsageError
 from sanderling.html.parser import Document
-from sanderling.search.background_indexer import can_index, indexing
-from sanderling.storage.collection import exists, read_collection
-from sanderling.storage.queries import url_id
-from sanderling.templates.field_extraction import Field, induce, read
-from sanderling.templates.similar.driven_crawl import find_on_web, is_worth_crawling, look_again
+from sanderling.search.background_indexer import can_index, index_in_background
+from sanderling.storage.collection import has_collection, open_collection_read_only
+from sanderling.storage.queries import find_url_id
+from sanderling.templates.field_extraction import Field, induce, read_fields
+from sanderling.templates.similar.driven_crawl import find_on_web, is_worth_crawling, revisit_hubs
 from sanderling.templates.similar.samples import Sample, take_sample
-from sanderling.templates.similar.stored import Found, body_of, find_stored
+from sanderling.templates.similar.stored import SimilarPage, body_of, find_stored
 
 HELP = "Find pages built like one or more samples: in the store first, then on the web, fetching little else."
 EXAMPLES = """\
 examples:
-  sanderling like https://shop.example/p/17 --stored              among the stored pages
-  sanderling like https://shop.example/p/17 https://shop.example/p/4 --limit 200
-  sanderling like https://shop.example/p/17 --stored --export csv > products.csv
-  sanderling like https://shop.example/p/17 --watch               and those that appear later
-  sanderling like --briefs                                        what users searched for and did not find
+  sanderling similar https://shop.example/p/17 --stored              among the stored pages
+  sanderling similar https://shop.example/p/17 https://shop.example/p/4 --limit 200
+  sanderling similar https://shop.example/p/17 --stored --export csv > products.csv
+  sanderling similar https://shop.example/p/17 --watch               and those that appear later
+  sanderling similar --briefs                                        what users searched for and did not find
 """
-GROUPS = (Scope, Politeness, Fetching, Workers, Searching)
-LIMIT = 100
-SPARE = 20  # fetches allowed beyond twice the limit, for finding the way
-LEARN_PAGES = 12  # pages that the fields of a table are learned from
+GROUPS = (ScopeSettings, PolitenessSettings, HttpSettings, WorkerSettings, IndexSettings)
+DEFAULT_LIMIT = 100
+EXTRA_FETCHES = 20  # fetches allowed beyond twice the limit, for finding the way
+TRAINING_PAGES = 12  # pages that the fields of a table are learned from
 WATCH_SECONDS = 60.0  # between two looks at the pages that lead there
 
 
@@ -51,63 +60,77 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--briefs", action="store_true", help="look for what users of the search page asked for and did not find"
     )
     parser.add_argument("--stored", action="store_true", help="only look among the stored pages")
-    parser.add_argument("--limit", dest="most", type=whole, metavar="N", help=f"at most so many (web: {LIMIT})")
-    parser.add_argument("--fetches", type=whole, metavar="N", help="pages to fetch at most (default: twice the limit)")
-    parser.add_argument("--threshold", type=share, metavar="X", help="only at least this similar, from 0 to 1")
+    parser.add_argument(
+        "--limit", dest="most", type=parse_whole_number, metavar="N", help=f"at most so many (web: {DEFAULT_LIMIT})"
+    )
+    parser.add_argument(
+        "--fetches", type=parse_whole_number, metavar="N", help="pages to fetch at most (default: twice the limit)"
+    )
+    parser.add_argument("--threshold", type=parse_share, metavar="X", help="only at least this similar, from 0 to 1")
     parser.add_argument("--exact", action="store_true", help="compare whole trees (Simple Tree Matching); slower")
     parser.add_argument("--watch", action="store_true", help="stay and report those that appear later, until Ctrl-C")
     parser.add_argument("--export", choices=("csv", "json"), help="print the fields of the pages found as a table")
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Find, print, perhaps stay."""
-    _check(call)
+    _validate_arguments(call)
     if call.args.briefs:
-        return answer_all(call)
-    request = _request(call)
-    samples = _samples(call, request)
+        return answer_unmet_queries(call)
+    request = _build_request(call)
+    samples = _load_samples(call, request)
     shown: set[str] = set()
-    with indexing(call.collection, lambda text: say(call, text), call.settings(Searching).index and _goes_out(call)):
-        _show(call, search(call, request, samples), shown)
+    with index_in_background(
+        call.collection,
+        lambda text: print_message(call, text),
+        call.get_settings(IndexSettings).index and _uses_web(call),
+    ):
+        _print_pages(call, find_similar(call, request, samples), shown)
         if call.args.watch:
-            watch(call, request, shown)
+            watch_similar(call, request, shown)
     return 0
 
 
-def _goes_out(call: Call) -> bool:
+def _uses_web(call: CommandCall) -> bool:
     return not call.args.stored
 
 
-def watch(call: Call, request: Request, shown: set[str]) -> None:
+def watch_similar(call: CommandCall, request: CrawlRequest, shown_urls: set[str]) -> None:
     """Stay, and tell of pages like the samples that appear, until Ctrl-C."""
     over = threading.Event()
     crews: list[Coordinator] = []
-    most = call.args.most or LIMIT
+    most = call.args.most or DEFAULT_LIMIT
 
     def begin(coordinator: Coordinator) -> None:
         crews[:] = [coordinator]
         stop_on_signals(coordinator)
 
     while not over.wait(WATCH_SECONDS):
-        with read_collection(call.collection) as collection:
-            samples = [take_sample(text, collection, fetch_settings(request)) for text in call.args.url]
-        look_again(call.collection, request, samples, call.args.fetches or 2 * most, most, begin)
+        with open_collection_read_only(call.collection) as collection:
+            samples = [take_sample(text, collection, build_fetch_settings(request)) for text in call.args.url]
+        revisit_hubs(call.collection, request, samples, call.args.fetches or 2 * most, most, begin)
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, lambda *_: over.set())
         found = find_stored(call.collection, samples, call.args.exact)
-        _show(call, _limited(call, [page if page.url in shown else _of_web(page) for page in found]), shown)
-        if crews[0].forced or crews[0].stopping is Finish.INTERRUPTED:
+        _print_pages(
+            call,
+            _limit_pages(call, [page if page.url in shown_urls else _mark_as_web(page) for page in found]),
+            shown_urls,
+        )
+        if crews[0].is_forced or crews[0].stop_reason is FinishReason.INTERRUPTED:
             return
 
 
-def answer_all(call: Call) -> int:
+def answer_unmet_queries(call: CommandCall) -> int:
     """Send specialised migrants for what users asked for; say what came."""
     if not can_index():
         raise MissingExtra("answering what users asked for", "search")
-    from sanderling.templates.similar.query_fulfillment import answer_briefs
+    from sanderling.templates.similar.query_fulfillment import fulfill_unmet_queries
 
-    with indexing(call.collection, lambda text: say(call, text), call.settings(Searching).index):
-        for brief, found in answer_briefs(call.collection, remembered(call)):
+    with index_in_background(
+        call.collection, lambda text: print_message(call, text), call.get_settings(IndexSettings).index
+    ):
+        for brief, found in fulfill_unmet_queries(call.collection, load_request(call)):
             if call.json:
                 print_json({"brief": brief.id, "query": brief.query, "found": found})
             else:
@@ -115,30 +138,30 @@ def answer_all(call: Call) -> int:
     return 0
 
 
-def search(call: Call, request: Request, samples: Sequence[Sample]) -> list[Found]:
+def find_similar(call: CommandCall, request: CrawlRequest, samples: Sequence[Sample]) -> list[SimilarPage]:
     """Look in the store, and on the web if that is not enough."""
-    found: list[Found] = []
-    if exists(call.collection):
-        found = _limited(call, find_stored(call.collection, samples, call.args.exact))
-    most = call.args.most or LIMIT
+    found: list[SimilarPage] = []
+    if has_collection(call.collection):
+        found = _limit_pages(call, find_stored(call.collection, samples, call.args.exact))
+    most = call.args.most or DEFAULT_LIMIT
     if call.args.stored or len(found) >= most or not is_worth_crawling(call.collection, samples):
         return found
-    warn_without_contact(call, request)
+    warn_about_missing_contact(call, request)
     before = {page.url for page in found}
-    budget = call.args.fetches or 2 * (most - len(found)) + SPARE
-    with show_progress(call) as progress:
+    budget = call.args.fetches or 2 * (most - len(found)) + EXTRA_FETCHES
+    with ProgressDisplay(call) as progress:
         find_on_web(
             call.collection, request, samples, budget, most - len(found), on_start=stop_on_signals, on_tick=progress
         )
     again = find_stored(call.collection, samples, call.args.exact)
-    return _limited(call, [page if page.url in before else _of_web(page) for page in again])
+    return _limit_pages(call, [page if page.url in before else _mark_as_web(page) for page in again])
 
 
-def _of_web(page: Found) -> Found:
-    return Found(page.url, page.similarity, "web")
+def _mark_as_web(page: SimilarPage) -> SimilarPage:
+    return SimilarPage(page.url, page.similarity, "web")
 
 
-def _check(call: Call) -> None:
+def _validate_arguments(call: CommandCall) -> None:
     if bool(call.args.url) == call.args.briefs:
         raise UsageError("give a sample page, or --briefs for what users of the search page asked for")
     if call.args.most is not None and call.args.most < 1:
@@ -147,38 +170,38 @@ def _check(call: Call) -> None:
         raise UsageError("--watch goes to the web and --stored does not: leave one of them out")
 
 
-def _request(call: Call) -> Request:
-    return Request(
+def _build_request(call: CommandCall) -> CrawlRequest:
+    return CrawlRequest(
         tuple(call.args.url),
-        scope=call.settings(Scope),
-        limits=Limits(),
-        politeness=call.settings(Politeness),
-        fetching=call.settings(Fetching),
-        workers=call.settings(Workers),
-        scheduling=Scheduling(),
-        revisit=Revisit(),
-        command=shlex.join(without_secrets(sys.argv[1:])),
+        scope=call.get_settings(ScopeSettings),
+        limits=LimitSettings(),
+        politeness=call.get_settings(PolitenessSettings),
+        fetching=call.get_settings(HttpSettings),
+        workers=call.get_settings(WorkerSettings),
+        scheduling=AssignmentSettings(),
+        revisit=RevisitSettings(),
+        command=shlex.join(redact_command(sys.argv[1:])),
     )
 
 
-def _samples(call: Call, request: Request) -> list[Sample]:
-    settings = None if call.args.stored else fetch_settings(request)
-    if settings is not None and not exists(call.collection):
+def _load_samples(call: CommandCall, request: CrawlRequest) -> list[Sample]:
+    settings = None if call.args.stored else build_fetch_settings(request)
+    if settings is not None and not has_collection(call.collection):
         return [take_sample(text, None, settings) for text in call.args.url]
-    with read_collection(call.collection) as collection:
+    with open_collection_read_only(call.collection) as collection:
         return [take_sample(text, collection, settings) for text in call.args.url]
 
 
-def _limited(call: Call, found: Sequence[Found]) -> list[Found]:
+def _limit_pages(call: CommandCall, pages: Sequence[SimilarPage]) -> list[SimilarPage]:
     least = call.args.threshold or 0.0
-    return [page for page in found if page.similarity >= least][: call.args.most]
+    return [page for page in pages if page.similarity >= least][: call.args.most]
 
 
-def _show(call: Call, found: Iterable[Found], shown: set[str]) -> None:
-    new = [page for page in found if page.url not in shown]
-    shown.update(page.url for page in new)
+def _print_pages(call: CommandCall, pages: Iterable[SimilarPage], shown_urls: set[str]) -> None:
+    new = [page for page in pages if page.url not in shown_urls]
+    shown_urls.update(page.url for page in new)
     if call.args.export:
-        export(call, new)
+        export_fields(call, new)
         return
     for page in new:
         if call.json:
@@ -186,23 +209,25 @@ def _show(call: Call, found: Iterable[Found], shown: set[str]) -> None:
         else:
             print(f"{page.similarity:.2f}  {page.source:<5}  {page.url}", flush=True)
     if not new:
-        say(call, "no page is built like that" if not call.args.watch else "nothing new")
+        print_message(call, "no page is built like that" if not call.args.watch else "nothing new")
 
 
-def export(call: Call, found: Sequence[Found]) -> None:
+def export_fields(call: CommandCall, pages: Sequence[SimilarPage]) -> None:
     """Print one row per page with the fields its template fills in; say where each field is."""
-    with read_collection(call.collection) as collection:
+    with open_collection_read_only(call.collection) as collection:
 
-        def body(page: Found) -> Document:
-            return body_of(collection, url_id(collection.db, page.url), page.url)
+        def body(page: SimilarPage) -> Document:
+            return body_of(collection, find_url_id(collection.db, page.url), page.url)
 
-        taught = Random(1).sample(found, min(LEARN_PAGES, len(found)))
+        taught = Random(1).sample(pages, min(TRAINING_PAGES, len(pages)))
         fields = induce([body(page) for page in taught])
-        say(call, "\n".join(f"{field.name}: {'   '.join(filter(None, (field.css, field.xpath)))}" for field in fields))
-        _write(call, fields, ((page.url, read(body(page), fields)) for page in found))
+        print_message(
+            call, "\n".join(f"{field.name}: {'   '.join(filter(None, (field.css, field.xpath)))}" for field in fields)
+        )
+        _write_table(call, fields, ((page.url, read_fields(body(page), fields)) for page in pages))
 
 
-def _write(call: Call, fields: Sequence[Field], rows: Iterable[tuple[str, Sequence[str]]]) -> None:
+def _write_table(call: CommandCall, fields: Sequence[Field], rows: Iterable[tuple[str, Sequence[str]]]) -> None:
     names = [field.name for field in fields]
     if call.args.export == "json":
         for url, values in rows:

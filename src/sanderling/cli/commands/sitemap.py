@@ -5,16 +5,16 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from sanderling.cli.arguments import Call, print_json, say
-from sanderling.cli.time_format import iso
-from sanderling.clock import http_time
-from sanderling.discovery.entry_types import Entry, Limits
-from sanderling.discovery.writer import write_sitemaps
-from sanderling.errors import UsageError, unwritten
-from sanderling.storage.collection import Collection, read_collection
-from sanderling.storage.page_history import change_class, is_telling
-from sanderling.storage.queries import PageRow, known_url, pages
-from sanderling.urls.normalize import host_of
+from sanderling.cli.arguments import CommandCall, print_json, print_message
+from sanderling.cli.time_format import format_iso
+from sanderling.clock import parse_http_date
+from sanderling.discovery.entry_types import SitemapEntry, SitemapLimits
+from sanderling.discovery.sitemap_writer import write_sitemaps
+from sanderling.errors import UsageError, build_write_error
+from sanderling.storage.collection import Collection, open_collection_read_only
+from sanderling.storage.page_history import estimate_change_class, has_enough_history
+from sanderling.storage.queries import CatalogRow, load_pages, resolve_known_url
+from sanderling.urls.normalize import get_host
 
 HELP = "Write a sitemap of the stored pages of a site: when each changed last, and how often it does."
 EXAMPLES = """\
@@ -30,18 +30,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="DIR", help="folder for the files (default: standard output)")
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Write one sitemap, or an index with its parts."""
-    with read_collection(call.collection) as collection:
-        host = chosen_host(collection, call.args.site)
-        files = write_sitemaps(entries(collection, host), host)
+    with open_collection_read_only(call.collection) as collection:
+        host = select_host(collection, call.args.site)
+        files = write_sitemaps(build_entries(collection, host), host)
         if call.json and not call.args.output:
-            for entry in entries(collection, host):
-                print_json({"url": entry.loc, "lastmod": iso(entry.lastmod or 0), "changefreq": entry.changefreq})
+            for entry in build_entries(collection, host):
+                print_json(
+                    {"url": entry.loc, "lastmod": format_iso(entry.lastmod or 0), "changefreq": entry.changefreq}
+                )
             return 0
         if not call.args.output:
             body = next(
-                write_sitemaps(entries(collection, host), host, limits=Limits(entries=10**9, bytes=10**12))
+                write_sitemaps(
+                    build_entries(collection, host), host, limits=SitemapLimits(max_entries=10**9, max_bytes=10**12)
+                )
             ).body
             sys.stdout.buffer.write(body)
             return 0
@@ -50,16 +54,16 @@ def run(call: Call) -> int:
             folder.mkdir(parents=True, exist_ok=True)
             for file in files:
                 (folder / file.name).write_bytes(file.body)
-                say(call, f"{folder / file.name}")
+                print_message(call, f"{folder / file.name}")
         except OSError as error:
-            raise unwritten(folder, error) from None
+            raise build_write_error(folder, error) from None
     return 0
 
 
-def chosen_host(collection: Collection, site: str | None) -> str:
+def select_host(collection: Collection, site: str | None) -> str:
     """The one host a sitemap speaks for."""
     if site:
-        return host_of(known_url(collection, site)[1])
+        return get_host(resolve_known_url(collection, site)[1])
     rows = collection.db.execute(
         "SELECT h.name, count(*) FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
         " WHERE p.status BETWEEN 200 AND 299 AND u.role = 'page' GROUP BY h.name ORDER BY 2 DESC"
@@ -72,17 +76,19 @@ def chosen_host(collection: Collection, site: str | None) -> str:
     return str(rows[0][0])
 
 
-def entries(collection: Collection, host: str) -> Iterator[Entry]:
+def build_entries(collection: Collection, host: str) -> Iterator[SitemapEntry]:
     """The stored pages of a host that may be found, in the order they were."""
-    for row in pages(collection.db, "h.name = ? AND p.status BETWEEN 200 AND 299 AND p.noindex = 0", (host,)):
+    for row in load_pages(collection.db, "h.name = ? AND p.status BETWEEN 200 AND 299 AND p.noindex = 0", (host,)):
         if not row.canonical or row.canonical == row.url:
-            seen = (row.first_seen, row.last_visit, row.visits)
-            yield Entry(
-                row.url, _changed_at(row), changefreq=change_class(*seen, row.changes) if is_telling(*seen) else ""
+            seen = (row.first_seen, row.last_visit, row.visit_count)
+            yield SitemapEntry(
+                row.url,
+                _get_change_time(row),
+                changefreq=estimate_change_class(*seen, row.change_count) if has_enough_history(*seen) else "",
             )
 
 
-def _changed_at(row: PageRow) -> float:
+def _get_change_time(row: CatalogRow) -> float:
     """When a page changed last: as we saw it, or before our first visit as its server says."""
-    said = http_time(row.last_modified) if not row.changes else None
+    said = parse_http_date(row.last_modified) if not row.change_count else None
     return min(said, row.last_change) if said and said > 0 else row.last_change

@@ -7,17 +7,17 @@ from collections import Counter
 
 import msgspec
 
-from sanderling.cli.arguments import Call, folded, print_json
-from sanderling.cli.progress import size_text
-from sanderling.cli.time_format import iso, shorter
-from sanderling.crawl.depth import drawn, levels
+from sanderling.cli.arguments import CommandCall, fold_line, print_json
+from sanderling.cli.progress import format_size
+from sanderling.cli.time_format import format_iso, shorten_iso
+from sanderling.crawl.depth import count_levels, load_drawn_depths
 from sanderling.db.connection import Connection
-from sanderling.dedup.duplicate_stats import count
-from sanderling.discovery.changefreq import CLASSES
+from sanderling.dedup.duplicate_stats import load_duplicate_stats
+from sanderling.discovery.changefreq import CHANGEFREQS
 from sanderling.models import Reason
-from sanderling.storage.collection import Collection, get_meta, read_collection
-from sanderling.storage.page_history import classes
-from sanderling.storage.queries import STATE
+from sanderling.storage.collection import Collection, get_meta, open_collection_read_only
+from sanderling.storage.page_history import load_change_classes
+from sanderling.storage.queries import URL_STATE_SQL
 
 HELP = "Say what a collection holds, what is still to do, and which hosts are held back and why."
 EXAMPLES = """\
@@ -25,28 +25,32 @@ examples:
   sanderling status
   sanderling status -C archive-2026 --json
 """
-SEEDS = 5  # named to a person
-ALIKE = {"pages_same": "to the byte", "pages_near": "nearly", "pages_elsewhere": "by their own word (canonical)"}
-INDENT = 12  # columns before a value
-LEVELS = 12  # rows of them for a person
+MAX_SHOWN_SEEDS = 5  # named to a person
+DUPLICATE_LABELS = {
+    "pages_same": "to the byte",
+    "pages_near": "nearly",
+    "pages_elsewhere": "by their own word (canonical)",
+}
+VALUE_INDENT = 12  # columns before a value
+MAX_SHOWN_LEVELS = 12  # rows of them for a person
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Nothing of its own."""
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Print the state of the collection."""
-    with read_collection(call.collection) as collection:
-        state = describe(collection)
+    with open_collection_read_only(call.collection) as collection:
+        state = describe_collection(collection)
     if call.json:
         print_json(state)
     else:
-        _print(state)
+        _print_status(state)
     return 0
 
 
-def describe(collection: Collection) -> dict[str, object]:
+def describe_collection(collection: Collection) -> dict[str, object]:
     """The state of a collection as one object."""
     db = collection.db
     (pages, size) = db.execute(
@@ -64,27 +68,32 @@ def describe(collection: Collection) -> dict[str, object]:
         "bytes": size,
         "archive_bytes": archived,
         "urls": dict(db.execute("SELECT state, count(*) FROM urls WHERE role = 'page' GROUP BY state").fetchall()),
-        "skipped": dict(_reasons(db, "skipped")),
-        "failed": dict(_reasons(db, "failed")),
-        "outside": _outside(db),
+        "skipped": dict(_count_reasons(db, "skipped")),
+        "failed": dict(_count_reasons(db, "failed")),
+        "outside": _count_out_of_scope(db),
         "forgetting": get_meta(db, "forgetting") == "1",
         "unlisted": int(get_meta(db, "unlisted", "0")),
-        "classes": dict(Counter(name for _, name in classes(db))),
-        "changes": _changes(db, time.time()),
+        "classes": dict(Counter(name for _, name in load_change_classes(db))),
+        "changes": _count_changes(db, time.time()),
         "order": get_meta(db, "order"),
-        "depths": drawn(db),
-        "levels": [msgspec.to_builtins(level) for level in levels(db)],
-        "duplicates": _duplicates(db),
+        "depths": load_drawn_depths(db),
+        "levels": [msgspec.to_builtins(level) for level in count_levels(db)],
+        "duplicates": _count_duplicates(db),
         "hosts": db.execute("SELECT count(DISTINCT host) FROM urls WHERE state = 'visited'").fetchone()[0],
-        "held": _held(db, time.time()),
-        "complaints": _complaints(db),
+        "held": _list_backed_off_hosts(db, time.time()),
+        "complaints": _list_rate_limited_hosts(db),
         "last_run": None
         if run is None
-        else {"started": iso(run[0]), "ended": iso(run[1]), "finish_reason": run[2] or "unfinished", "command": run[3]},
+        else {
+            "started": format_iso(run[0]),
+            "ended": format_iso(run[1]),
+            "finish_reason": run[2] or "unfinished",
+            "command": run[3],
+        },
     }
 
 
-def _changes(db: Connection, now: float) -> dict[str, int]:
+def _count_changes(db: Connection, now: float) -> dict[str, int]:
     """Count changes as `sanderling changes` lists them: pages that ever changed, changes, and those of the last day."""
     pages, every, today = db.execute(
         "SELECT count(DISTINCT url), count(*), coalesce(sum(CASE WHEN at > ? THEN 1 ELSE 0 END), 0)"
@@ -94,28 +103,28 @@ def _changes(db: Connection, now: float) -> dict[str, int]:
     return {"pages": pages, "changes": every, "last_day": today}
 
 
-def _duplicates(db: Connection) -> dict[str, object]:
-    found = count(db)
-    ratios = {"link_share": round(found.link_share, 4), "cache_hit_ratio": round(found.hit_ratio, 4)}
+def _count_duplicates(db: Connection) -> dict[str, object]:
+    found = load_duplicate_stats(db)
+    ratios = {"link_share": round(found.known_link_share, 4), "cache_hit_ratio": round(found.cache_hit_ratio, 4)}
     return msgspec.structs.asdict(found) | ratios
 
 
-def _reasons(db: Connection, state: str) -> list[tuple[str, int]]:
+def _count_reasons(db: Connection, state: str) -> list[tuple[str, int]]:
     """Count URLs by reason, other sites left out; the state is the one that `sanderling pages --skipped` names."""
     sql = (
-        f"SELECT u.reason, count(*) FROM urls AS u WHERE {STATE} = ? AND role = 'page' AND u.reason <> ?"
+        f"SELECT u.reason, count(*) FROM urls AS u WHERE {URL_STATE_SQL} = ? AND role = 'page' AND u.reason <> ?"
         " GROUP BY u.reason ORDER BY 2 DESC"
     )
     return db.execute(sql, (state, Reason.OUT_OF_SCOPE)).fetchall()
 
 
-def _outside(db: Connection) -> int:
+def _count_out_of_scope(db: Connection) -> int:
     """Count the links to other sites, which the crawl was never to follow."""
     sql = "SELECT count(*) FROM urls WHERE state = 'skipped' AND role = 'page' AND reason = ?"
     return int(db.execute(sql, (Reason.OUT_OF_SCOPE,)).fetchone()[0])
 
 
-def _held(db: Connection, now: float) -> list[dict[str, object]]:
+def _list_backed_off_hosts(db: Connection, now: float) -> list[dict[str, object]]:
     """Hosts that must wait, longest first."""
     rows = db.execute(
         "SELECT name, hold, open_at, waiting FROM hosts WHERE waiting > 0 AND open_at > ? AND hold <> ''"
@@ -123,30 +132,31 @@ def _held(db: Connection, now: float) -> list[dict[str, object]]:
         (now,),
     )
     return [
-        {"host": name, "reason": hold, "until": iso(until), "waiting": waiting} for name, hold, until, waiting in rows
+        {"host": name, "reason": hold, "until": format_iso(until), "waiting": waiting}
+        for name, hold, until, waiting in rows
     ]
 
 
-def _complaints(db: Connection) -> list[dict[str, object]]:
+def _list_rate_limited_hosts(db: Connection) -> list[dict[str, object]]:
     """Hosts that asked us to slow down, how often, and how many seconds lie between requests since; the worst first."""
     rows = db.execute(
         "SELECT name, complaints, complained_at, learned FROM hosts WHERE complaints > 0"
         " ORDER BY complaints DESC, name LIMIT 20"
     )
     return [
-        {"host": name, "complaints": count, "last": iso(at), "seconds_between": learned}
+        {"host": name, "complaints": count, "last": format_iso(at), "seconds_between": learned}
         for name, count, at, learned in rows
     ]
 
 
-def _print(state: dict[str, object]) -> None:
+def _print_status(state: dict[str, object]) -> None:
     run = state["last_run"]
     urls = state["urls"]
     assert isinstance(urls, dict)
-    print(f"{state['collection']}: {state['pages']:,} pages, {size_text(float(str(state['bytes'])))}")
-    print(f"  seeds     {_first_seeds(state['seeds'])}")
+    print(f"{state['collection']}: {state['pages']:,} pages, {format_size(float(str(state['bytes'])))}")
+    print(f"  seeds     {_format_seeds(state['seeds'])}")
     print(f"  session   {state['session']}, {'complete' if state['complete'] else 'unfinished'}")
-    print(f"  archive   {size_text(float(str(state['archive_bytes'])))} of WARC")
+    print(f"  archive   {format_size(float(str(state['archive_bytes'])))} of WARC")
     print(f"  urls      {', '.join(f'{count:,} {name}' for name, count in sorted(urls.items()))}")
     for name in ("skipped", "failed"):
         reasons = state[name]
@@ -158,26 +168,26 @@ def _print(state: dict[str, object]) -> None:
         print(f"  unlisted  {state['unlisted']:,} links to skipped URLs beyond those listed of one host and reason")
     frequencies = state["classes"]
     if isinstance(frequencies, dict) and frequencies:
-        known = ", ".join(f"{frequencies[name]:,} {name}" for name in CLASSES if name in frequencies)
-        print(f"  {'class':<9} {folded(f'{known} (how often pages change)', INDENT)}")
+        known = ", ".join(f"{frequencies[name]:,} {name}" for name in CHANGEFREQS if name in frequencies)
+        print(f"  {'class':<9} {fold_line(f'{known} (how often pages change)', VALUE_INDENT)}")
     changes = state["changes"]
     assert isinstance(changes, dict)
     print(f"  changed   {changes['pages']:,} pages, {changes['last_day']:,} changes in the last day")
     _print_duplicates(state["duplicates"])
     _print_levels(state)
     if state["forgetting"]:
-        print("  forget    was cut short; sanderling forget goes on with it")
+        print("  forget    was cut short; sanderling delete goes on with it")
     held = state["held"]
     for host in held if isinstance(held, list) else []:
         print(
-            f"  held      {host['host']} until {shorter(host['until'])} ({host['reason']}), {host['waiting']} waiting"
+            f"  held      {host['host']} until {shorten_iso(host['until'])} ({host['reason']}), {host['waiting']} waiting"
         )
-    _print_complaints(state["complaints"])
+    _print_rate_limited_hosts(state["complaints"])
     if isinstance(run, dict):
-        print(f"  last run  {shorter(run['started'])}: {run['finish_reason']}")
+        print(f"  last run  {shorten_iso(run['started'])}: {run['finish_reason']}")
 
 
-def _print_complaints(hosts: object) -> None:
+def _print_rate_limited_hosts(hosts: object) -> None:
     assert isinstance(hosts, list)
     for host in hosts:
         times = f"{host['complaints']:,} time{'' if host['complaints'] == 1 else 's'}"
@@ -185,20 +195,20 @@ def _print_complaints(hosts: object) -> None:
         print(f"  slowed    {host['host']} asked us {times} to slow down{pace}")
 
 
-def _first_seeds(seeds: object) -> str:
+def _format_seeds(seeds: object) -> str:
     assert isinstance(seeds, list)
-    more = f" and {len(seeds) - SEEDS:,} more" if len(seeds) > SEEDS else ""
-    return ", ".join(map(str, seeds[:SEEDS])) + more
+    more = f" and {len(seeds) - MAX_SHOWN_SEEDS:,} more" if len(seeds) > MAX_SHOWN_SEEDS else ""
+    return ", ".join(map(str, seeds[:MAX_SHOWN_SEEDS])) + more
 
 
-def _print_duplicates(found: object) -> None:
+def _print_duplicates(duplicates: object) -> None:
     """Duplicates at both levels: links, and pages."""
-    assert isinstance(found, dict)
-    if found["links"]:
-        print(f"  links     {found['links']:,} found, {found['link_share']:.1%} to URLs met before")
-    if found["cache_asked"]:  # not before the end of the first run
-        print(f"  look-ups  {found['cache_hit_ratio']:.1%} needed no disk")
-    if alike := [f"{found[name]:,} {words}" for name, words in ALIKE.items() if found[name]]:
+    assert isinstance(duplicates, dict)
+    if duplicates["links"]:
+        print(f"  links     {duplicates['links']:,} found, {duplicates['link_share']:.1%} to URLs met before")
+    if duplicates["cache_asked"]:  # not before the end of the first run
+        print(f"  look-ups  {duplicates['cache_hit_ratio']:.1%} needed no disk")
+    if alike := [f"{duplicates[name]:,} {words}" for name, words in DUPLICATE_LABELS.items() if duplicates[name]]:
         print(f"  alike     {', '.join(alike)}")
 
 
@@ -206,10 +216,10 @@ def _print_levels(state: dict[str, object]) -> None:
     """How many pages lie how many links from their seed; those beyond the first rows together."""
     found, depths = state["levels"], state["depths"]
     assert isinstance(found, list)
-    for level in found[:LEVELS]:
+    for level in found[:MAX_SHOWN_LEVELS]:
         counts = ", ".join(f"{count:,} {name}" for name, count in level.items() if name != "level" and count)
         print(f"  level {level['level']:<3} {counts}")
-    if len(found) > LEVELS:
-        print(f"  level {found[LEVELS]['level']} to {found[-1]['level']}: see --json")
+    if len(found) > MAX_SHOWN_LEVELS:
+        print(f"  level {found[MAX_SHOWN_LEVELS]['level']} to {found[-1]['level']}: see --json")
     if isinstance(depths, dict) and depths:
         print(f"  depths    {', '.join(f'{depth} from {seed}' for seed, depth in depths.items())}")

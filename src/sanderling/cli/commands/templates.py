@@ -2,12 +2,12 @@
 
 import argparse
 
-from sanderling.cli.arguments import Call, print_json, print_rows, whole
+from sanderling.cli.arguments import CommandCall, parse_whole_number, print_json, print_rows
 from sanderling.db.connection import Connection
 from sanderling.errors import UsageError
-from sanderling.storage.collection import read_collection
+from sanderling.storage.collection import open_collection_read_only
 from sanderling.templates.naming import Named
-from sanderling.templates.template_indexer import learn_site, looks_of, open_structures
+from sanderling.templates.template_indexer import load_page_views, open_structures, update_site_templates
 
 HELP = "Find the templates of the stored sites by how their pages are built; the rarest come first."
 EXAMPLES = """\
@@ -21,19 +21,21 @@ examples:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What only this command takes."""
     parser.add_argument("--site", help="only hosts whose name contains this")
-    parser.add_argument("--least", type=whole, default=1, metavar="N", help="only templates of at least so many pages")
+    parser.add_argument(
+        "--least", type=parse_whole_number, default=1, metavar="N", help="only templates of at least so many pages"
+    )
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Learn the templates of each site and print them."""
     rows: list[tuple[str, Named]] = []
-    with read_collection(call.collection) as collection, open_structures(collection) as structures:
-        for site, host in sites(collection.db, call.args.site):
+    with open_collection_read_only(call.collection) as collection, open_structures(collection) as structures:
+        for site, host in list_sites(collection.db, call.args.site):
             if not structures.count(site):
                 continue
-            learn_site(structures, collection.db, site)
+            update_site_templates(structures, collection.db, site)
             placed = structures.placed(site)
-            looks = [look for look in looks_of(structures, collection.db, site) if look.id in placed]
+            looks = [look for look in load_page_views(structures, collection.db, site) if look.id in placed]
             named = structures.templates(looks, [placed[look.id] for look in looks])
             rows += [(host, template) for template in named if template.pages >= call.args.least]
     if call.json:
@@ -50,10 +52,10 @@ def run(call: Call) -> int:
     return 0
 
 
-def sites(db: Connection, wanted: str | None) -> list[tuple[int, str]]:
+def list_sites(db: Connection, name_part: str | None) -> list[tuple[int, str]]:
     """The stored hosts, or those asked for."""
     found = [(int(id_), str(name)) for id_, name in db.execute("SELECT id, name FROM hosts ORDER BY name")]
-    chosen = [(id_, name) for id_, name in found if wanted is None or wanted in name]
-    if not chosen and wanted is not None:
-        raise UsageError(f"no stored site is called {wanted!r}; sanderling templates alone names them")
+    chosen = [(id_, name) for id_, name in found if name_part is None or name_part in name]
+    if not chosen and name_part is not None:
+        raise UsageError(f"no stored site is called {name_part!r}; sanderling templates alone names them")
     return chosen

@@ -5,13 +5,20 @@ import shutil
 
 import msgspec
 
-from sanderling.cli.arguments import Call, print_json, print_rows, say
+from sanderling.cli.arguments import CommandCall, print_json, print_message, print_rows
 from sanderling.db.connection import transaction
-from sanderling.frontier.requeue import queue_pages
-from sanderling.storage.catalog import Catalogue
-from sanderling.storage.collection import DATABASE, open_collection, read_collection
-from sanderling.storage.lost_records import forget_records, visits_at
-from sanderling.storage.verify_collection import INDEX, Fault, Verified, check_archive, check_databases, mend_files
+from sanderling.frontier.requeue import requeue_pages
+from sanderling.storage.catalog import PageCatalog
+from sanderling.storage.collection import DATABASE_FILE, open_collection, open_collection_read_only
+from sanderling.storage.lost_records import find_visits_at, reset_lost_pages
+from sanderling.storage.verify_collection import (
+    SEARCH_INDEX_FOLDER,
+    ArchiveCheck,
+    CollectionFault,
+    check_archive,
+    check_databases,
+    repair_files,
+)
 
 HELP = "Check a collection for damage: WARC records by their digests, databases, the search index."
 EXAMPLES = """\
@@ -30,39 +37,43 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Check everything and list the faults; exit code 1 if there are any that were not repaired."""
     faults = list(check_databases(call.collection))
-    if any(fault.file == DATABASE for fault in faults):  # without it nobody knows what the archive should hold
-        return _report(call, Verified(0, faults), repaired=False)
-    with read_collection(call.collection) as collection:
-        found = check_archive(collection.archive, collection.db, Catalogue(collection.db).committed())
-    found = Verified(found.records, [*faults, *found.faults])
+    if any(fault.file == DATABASE_FILE for fault in faults):  # without it nobody knows what the archive should hold
+        return _print_report(call, ArchiveCheck(0, faults), repaired=False)
+    with open_collection_read_only(call.collection) as collection:
+        found = check_archive(
+            collection.archive_folder, collection.db, PageCatalog(collection.db).load_committed_lengths()
+        )
+    found = ArchiveCheck(found.intact_records, [*faults, *found.faults])
     if call.args.repair and found.faults:
-        _repair(call, found.faults)
-    return _report(call, found, repaired=call.args.repair)
+        _repair_damage(call, found.faults)
+    return _print_report(call, found, repaired=call.args.repair)
 
 
-def _repair(call: Call, faults: list[Fault]) -> None:
+def _repair_damage(call: CommandCall, faults: list[CollectionFault]) -> None:
     with open_collection(call.collection) as collection, transaction(collection.db):
-        lost = visits_at(collection.db, [fault.place for fault in faults if fault.place is not None])
-        queue_pages(collection.db, forget_records(collection.db, lost))
-        mend_files(collection.archive, collection.db, [fault.place for fault in faults if fault.place is not None])
-        if any(fault.file.startswith(INDEX) for fault in faults):
-            shutil.rmtree(collection.folder / INDEX, ignore_errors=True)
+        lost = find_visits_at(collection.db, [fault.location for fault in faults if fault.location is not None])
+        requeue_pages(collection.db, reset_lost_pages(collection.db, lost))
+        repair_files(
+            collection.archive_folder, collection.db, [fault.location for fault in faults if fault.location is not None]
+        )
+        if any(fault.file.startswith(SEARCH_INDEX_FOLDER) for fault in faults):
+            shutil.rmtree(collection.folder / SEARCH_INDEX_FOLDER, ignore_errors=True)
 
 
-def _report(call: Call, found: Verified, *, repaired: bool) -> int:
-    is_left = any(fault.place is None and not fault.file.startswith(INDEX) for fault in found.faults)
+def _print_report(call: CommandCall, found: ArchiveCheck, *, repaired: bool) -> int:
+    is_left = any(fault.location is None and not fault.file.startswith(SEARCH_INDEX_FOLDER) for fault in found.faults)
     if call.json:
         for fault in found.faults:
             print_json(msgspec.to_builtins(fault))
     elif found.faults:
         rows = [
-            (fault.file, fault.pages, fault.what if repaired else f"{fault.what}; {fault.remedy}")
+            (fault.file, fault.lost_pages, fault.problem if repaired else f"{fault.problem}; {fault.remedy}")
             for fault in found.faults
         ]
         print_rows(rows, ("file", "pages", "damage"))
     done = " and repaired" if repaired and found.faults and not is_left else ""
-    say(call, f"{found.records:,} records are intact; {len(found.faults):,} faults found{done}")
+    print_message(call, f"{found.intact_records:,} records are intact; {len(found.faults):,} faults found{done}")
     return EXIT_DAMAGED if is_left or (found.faults and not repaired) else 0

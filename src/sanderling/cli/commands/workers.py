@@ -2,40 +2,40 @@
 
 import argparse
 
-from sanderling.cli.arguments import Call, print_json, print_rows
+from sanderling.cli.arguments import CommandCall, print_json, print_rows
 from sanderling.errors import UsageError
-from sanderling.workers.control import Answer, ask
+from sanderling.workers.control import ControlMessage, send_command
 
 HELP = "See and steer the workers (migrants) of a crawl that is running."
 EXAMPLES = """\
 examples:
-  sanderling migrants list -C my-site
-  sanderling migrants clone m1-3fa9c2
-  sanderling migrants move m1-3fa9c2 --to https://host.example:8443     home calls it back
-  sanderling migrants pause --all && sanderling migrants resume --all
-  sanderling migrants dispose m2-81b0aa
-  sanderling migrants create
-  sanderling migrants make-way m1-3fa9c2                                pause all others
+  sanderling workers list -C my-site
+  sanderling workers clone m1-3fa9c2
+  sanderling workers move m1-3fa9c2 --to https://host.example:8443     home calls it back
+  sanderling workers pause --all && sanderling workers resume --all
+  sanderling workers dispose m2-81b0aa
+  sanderling workers create
+  sanderling workers make-way m1-3fa9c2                                pause all others
 """
-ORDERS = ("list", "create", "clone", "move", "pause", "resume", "dispose", "make-way")
+ACTIONS = ("list", "create", "clone", "move", "pause", "resume", "dispose", "make-way")
 COLUMNS = ("id", "state", "place", "where", "load", "given", "pages", "cpu_share", "latency_seconds", "silent")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What only this command takes."""
-    parser.add_argument("order", choices=ORDERS, metavar="|".join(ORDERS), help="what to do")
+    parser.add_argument("order", choices=ACTIONS, metavar="|".join(ACTIONS), help="what to do")
     parser.add_argument("migrant", nargs="*", default=[], help="whom it concerns")
     parser.add_argument("--all", action="store_true", help="all of them")
-    parser.add_argument("--to", metavar="PLACE", help="where to: home, or the address of a host given with --via")
+    parser.add_argument("--to", metavar="PLACE", help="where to: home, or the address of a host given with --migrant")
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     """Ask the crawl, print its answer."""
     args = call.args
     if args.order == "move" and not args.to:
         raise UsageError("say where to: --to PLACE, or --to home")
-    wanted: Answer = {"do": args.order, "place": args.to, "migrants": "all" if args.all else args.migrant}
-    answer = ask(call.collection, wanted)
+    wanted: ControlMessage = {"do": args.order, "place": args.to, "migrants": "all" if args.all else args.migrant}
+    answer = send_command(call.collection, wanted)
     if "error" in answer:
         raise UsageError(str(answer["error"]))
     rows = answer.get("migrants", [])

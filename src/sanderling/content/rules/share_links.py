@@ -5,7 +5,7 @@ from itertools import repeat
 
 from sanderling.html.parser import Element
 
-SHARER = re.compile(  # addresses to which a page is handed to be told of, as those who take it document them
+match_share_url = re.compile(  # addresses to which a page is handed to be told of, as those who take it document them
     r"(?:https?:)?//(?:[\w-]+\.)?(?:facebook\.com/(?:sharer|share\.php|(?:v[\d.]+/)?dialog/(?:share|send|feed))|"
     r"(?:twitter|x)\.com/(?:intent|share|home/?\?status=)|"
     r"linkedin\.com/(?:sharearticle|sharing|cws/share|feed/?\?shareactive)|"
@@ -21,7 +21,7 @@ SHARER = re.compile(  # addresses to which a page is handed to be told of, as th
     r"mailto:\?|sms:[?&;]|whatsapp://send/?\?(?!(?:[^#]*&)?phone=\+?\d)|fb-messenger://share|tg://msg|viber://forward",
     re.IGNORECASE | re.ASCII,
 ).match
-SHARING = (  # one of them is in each such address: where none is, no link has to be looked at
+SHARE_URL_SUBSTRINGS = (  # one of them is in each such address: where none is, no link has to be looked at
     "/shar", "/intent", "/send", "/submit", "/pin/create", "/pin-builder", "dialog/", "com/home", "?shareactive",
     "wa.me/?", "app/user", "pocket.com/", "/bookmarklet", "ok.ru/", "/r/msg", "/lineit", "/social-plugin",
     "hatena.ne.jp/", ".com/add", "instapaper.com/", "/clip.action", "/blog-this", "mailto:?", "sms:?", "sms:&", "sms:;",
@@ -29,14 +29,14 @@ SHARING = (  # one of them is in each such address: where none is, no link has t
 )  # fmt: skip
 
 
-def is_sharer(href: str) -> bool:
+def is_share_link(href: str) -> bool:
     """Say whether a link leads to where pages are shared: that is no place."""
-    return SHARER(href.lstrip()) is not None
+    return match_share_url(href.lstrip()) is not None
 
 
-def sharers(links: list[Element]) -> list[Element]:
+def find_share_links(links: list[Element]) -> list[Element]:
     """Choose the links by which a page is shared."""
     whole = "\n".join(filter(None, map(Element.attr, links, repeat("href")))).lower()
-    if not any(map(whole.__contains__, SHARING)):
+    if not any(map(whole.__contains__, SHARE_URL_SUBSTRINGS)):
         return []
-    return [link for link in links if is_sharer(link.attr("href") or "")]
+    return [link for link in links if is_share_link(link.attr("href") or "")]

@@ -5,11 +5,11 @@ from functools import cache
 
 
 @cache
-def made(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Make a pattern when it is first asked for: all of them take long, and a first crawl asks for none."""
     return re.compile(pattern, re.IGNORECASE)
 
 
-def kept(match: re.Match[str]) -> str:
+def keep_groups(match: re.Match[str]) -> str:
     """Keep the words that a stamp, an age or a counter belongs to: what a pattern has in brackets."""
     return "".join(filter(None, match.groups()))

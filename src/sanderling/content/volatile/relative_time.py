@@ -8,22 +8,22 @@ import re
 from collections.abc import Sequence
 from itertools import compress, count
 
-from sanderling.content.volatile._regex import kept, made
+from sanderling.content.volatile._regex import compile_pattern, keep_groups
 
-SPANS = (
+UNIT_WORDS = (
     *("secs?", "seconds?", "mins?", "minutes?", "hrs?", "hours?", "days?", "weeks?", "months?", "years?", "[smhdwy]"),
     *("wks?", "mos?", "yrs?"),
     *("sekunden?", "minuten?", "stunden?", "tag(?:en?)?", "wochen?", "monat(?:en?)?", "jahr(?:en?)?", "std"),
     *("secondes?", "heures?", "jours?", "semaines?", "mois", "ans?", "segundos?", "minutos?", "horas?", "días?"),
     *("dias?", "semanas?", "mes(?:es)?", "años?", "anos?"),
 )
-SPAN = rf"(?:{'|'.join(SPANS)})"
-DONE = "updated|modified|edited|posted|published|created|active|seen|checked|reviewed|asked|answered"
-APART = r"|·•∙()\[\]/–—،"
-ALONE = rf"(?=\s*$|\s*[{APART}]|\s+-\s|\s+by\b)"  # where no sentence goes on, nor ends
-FIRST = rf"(?:^|(?<=[{APART}:])\s?)"
+UNIT = rf"(?:{'|'.join(UNIT_WORDS)})"
+UPDATE_VERBS = "updated|modified|edited|posted|published|created|active|seen|checked|reviewed|asked|answered"
+SEPARATORS = r"|·•∙()\[\]/–—،"
+END_OF_PHRASE = rf"(?=\s*$|\s*[{SEPARATORS}]|\s+-\s|\s+by\b)"  # where no sentence goes on, nor ends
+START_OF_PHRASE = rf"(?:^|(?<=[{SEPARATORS}:])\s?)"
 WORD = re.compile(r"[^\W\d_]+")
-LATE = (  # each alone on its line, or with a time of day
+RELATIVE_DAYS = (  # each alone on its line, or with a time of day
     *("yesterday", "just now", "today", "moments ago", "a moment ago", "gestern", "heute", "gerade eben", "vorgestern"),
     *("hier", "aujourd'hui", "à l'instant", "ayer", "hoy", "ahora mismo", "ontem", "hoje", "ieri", "oggi", "poco fa"),
     *(
@@ -60,26 +60,26 @@ LATE = (  # each alone on its line, or with a time of day
     *("방금 전", "hôm qua", "hôm nay", "vừa xong", "kemarin", "أمس", "اليوم", "الآن", "אתמול", "היום", "עכשיו"),
 )
 
-LIMIT = "(?<!than )(?<!least )(?<!most )(?<!within )(?<!over )(?<!up to )"
-SOME = r"(?:\b|(?<=[a-z]))\d+\+?|\b(?:an?|one|few|a few)"  # right behind a name, where nothing but looks parts them
-AGO = rf"{LIMIT}(?:\b\d+\s*{SPAN},?\s+(?:and\s+)?)?(?:{SOME})\s*{SPAN}\.?\s+ago\b"
-ABOUT = rf"{FIRST}(?:about|over|almost|nearly|around|less than|more than)\s+(?:\d+|an?|one)\s*{SPAN}\.?\s+ago\b{ALONE}"
-LATELY = rf"(\b(?:{DONE})\W{{1,3}})(?:about|over|almost|nearly|more than|less than)\s+\d+\s*{SPAN}\.?\s+ago\b{ALONE}"
-FEW = "wenigen|einigen|ein paar|quelques|unos|unas|algunos|alguns|poucos"
-SINCE = rf"\b(?:il y a|vor|hace|há)\s+(?:\d+|eine[mr]|une?|uma?|una|{FEW})\s+(?:{SPAN}|instante?s)(?!\w)\.?"
-BACK = r"(?:fa|geleden|sedan|siden|temu|sitten|назад|тому|önce|atrás)\b"
-BACK = rf"(?:\b(?:för|for)\s+)?\b(?:\d+|een|en|et|ett|un|una)\s+\w+\.?\s+{BACK}|\bun['’]ora fa\b"
-ONCE = rf"{FIRST}[^\W\d]{{2,10}}\s+(?:назад|тому|temu|sedan|siden|geleden){ALONE}"  # "час назад"
-BEFORE = r"acum|před|pred|преди|fa|πριν(?:\s+από)?|قبل|منذ|לפני|cách đây"
-BEFORE = rf"{FIRST}(?:{BEFORE})\s+\d+\s+\S{{1,16}}{ALONE}"
-AFTER = "पहले|আগে|ที่แล้ว|ที่ผ่านมา|trước|(?:yang )?lalu|پیش|قبل|전"
-HUNGARIAN = ("másodperce", "perce", "órája", "napja", "hete", "hónapja", "éve")  # the span itself says it
-AFTER = rf"{FIRST}\d+\s(?:{'|'.join(HUNGARIAN)}){ALONE}|{FIRST}\d+\s*(?:\S{{1,16}}\s*)?(?:{AFTER}){ALONE}"
-EARLIER = r"\d+\s*(?:秒鐘?|秒钟|分[钟鐘]?|時間|小[时時]|日|天|[週周]間?|[か个個ヶカ]月|年)前"
-EARLIER += rf"(?={ALONE}|\s*に?\s*(?:更新|投稿|公開|公开|发布|發布|发表|發表|编辑))"
-AT = r"[\s,]+(?:(?:at|um|à|a las|alle|às|om|kl\.?|о|в|o)\s+)?\d{1,2}[:.h]\d\d(?:\s*(?:uhr|[ap]\.?m\.?|h))?"
-REPORTED = "aktualisiert|geändert|mise? à jour|modifié|actualizado|modificado|atualizado|aggiornato|bijgewerkt"
-RECENTLY = (  # a relative day, week or month, as it follows "updated"
+NOT_A_LIMIT = "(?<!than )(?<!least )(?<!most )(?<!within )(?<!over )(?<!up to )"
+AMOUNT = r"(?:\b|(?<=[a-z]))\d+\+?|\b(?:an?|one|few|a few)"  # right behind a name, where nothing but looks parts them
+AMOUNT_AGO = rf"{NOT_A_LIMIT}(?:\b\d+\s*{UNIT},?\s+(?:and\s+)?)?(?:{AMOUNT})\s*{UNIT}\.?\s+ago\b"
+ABOUT_AGO = rf"{START_OF_PHRASE}(?:about|over|almost|nearly|around|less than|more than)\s+(?:\d+|an?|one)\s*{UNIT}\.?\s+ago\b{END_OF_PHRASE}"
+UPDATED_ABOUT_AGO = rf"(\b(?:{UPDATE_VERBS})\W{{1,3}})(?:about|over|almost|nearly|more than|less than)\s+\d+\s*{UNIT}\.?\s+ago\b{END_OF_PHRASE}"
+FEW_WORDS = "wenigen|einigen|ein paar|quelques|unos|unas|algunos|alguns|poucos"
+PREFIX_AGO = rf"\b(?:il y a|vor|hace|há)\s+(?:\d+|eine[mr]|une?|uma?|una|{FEW_WORDS})\s+(?:{UNIT}|instante?s)(?!\w)\.?"
+SUFFIX_AGO = r"(?:fa|geleden|sedan|siden|temu|sitten|назад|тому|önce|atrás)\b"
+SUFFIX_AGO = rf"(?:\b(?:för|for)\s+)?\b(?:\d+|een|en|et|ett|un|una)\s+\w+\.?\s+{SUFFIX_AGO}|\bun['’]ora fa\b"
+UNIT_AGO = rf"{START_OF_PHRASE}[^\W\d]{{2,10}}\s+(?:назад|тому|temu|sedan|siden|geleden){END_OF_PHRASE}"  # "час назад"
+STANDALONE_PREFIX_AGO = r"acum|před|pred|преди|fa|πριν(?:\s+από)?|قبل|منذ|לפני|cách đây"
+STANDALONE_PREFIX_AGO = rf"{START_OF_PHRASE}(?:{STANDALONE_PREFIX_AGO})\s+\d+\s+\S{{1,16}}{END_OF_PHRASE}"
+STANDALONE_SUFFIX_AGO = "पहले|আগে|ที่แล้ว|ที่ผ่านมา|trước|(?:yang )?lalu|پیش|قبل|전"
+HUNGARIAN_UNITS = ("másodperce", "perce", "órája", "napja", "hete", "hónapja", "éve")  # the span itself says it
+STANDALONE_SUFFIX_AGO = rf"{START_OF_PHRASE}\d+\s(?:{'|'.join(HUNGARIAN_UNITS)}){END_OF_PHRASE}|{START_OF_PHRASE}\d+\s*(?:\S{{1,16}}\s*)?(?:{STANDALONE_SUFFIX_AGO}){END_OF_PHRASE}"
+CJK_AGO = r"\d+\s*(?:秒鐘?|秒钟|分[钟鐘]?|時間|小[时時]|日|天|[週周]間?|[か个個ヶカ]月|年)前"
+CJK_AGO += rf"(?={END_OF_PHRASE}|\s*に?\s*(?:更新|投稿|公開|公开|发布|發布|发表|發表|编辑))"
+TIME_SUFFIX = r"[\s,]+(?:(?:at|um|à|a las|alle|às|om|kl\.?|о|в|o)\s+)?\d{1,2}[:.h]\d\d(?:\s*(?:uhr|[ap]\.?m\.?|h))?"
+UPDATE_PHRASES = "aktualisiert|geändert|mise? à jour|modifié|actualizado|modificado|atualizado|aggiornato|bijgewerkt"
+RECENT_PHRASES = (  # a relative day, week or month, as it follows "updated"
     *("yesterday", "today", "just now", "recently", "this week", "last week", "this month", "last month"),
     *("this year", "last year", "earlier today", "earlier this week", "earlier this month", "earlier this year"),
     *("gestern", "heute", "vorgestern", "diese Woche", "letzte Woche", "diesen Monat", "letzten Monat"),
@@ -88,29 +88,35 @@ RECENTLY = (  # a relative day, week or month, as it follows "updated"
     *("a semana passada", "ieri", "oggi", "questa settimana", "la settimana scorsa", "questo mese"),
     *("gisteren", "vandaag", "deze week", "vorige week", "deze maand", "vorige maand"),
 )
-ON = rf"^(?:{'|'.join(LATE)})(?:{AT})?$|(\b(?:{DONE}|{REPORTED})\W{{1,3}})(?:{'|'.join(RECENTLY)}){ALONE}"
+RELATIVE_DAY = rf"^(?:{'|'.join(RELATIVE_DAYS)})(?:{TIME_SUFFIX})?$|(\b(?:{UPDATE_VERBS}|{UPDATE_PHRASES})\W{{1,3}})(?:{'|'.join(RECENT_PHRASES)}){END_OF_PHRASE}"
 
-WORDS = (  # each pattern with words one of which it needs: looking for the words is much cheaper
-    (("ago",), ABOUT),
-    (("ago",), LATELY),
-    (("ago",), AGO),
-    (("il", "vor", "hace", "há"), SINCE),
-    (("fa", "geleden", "sedan", "siden", "temu", "sitten", "назад", "тому", "önce", "atrás"), BACK),
-    (("geleden", "sedan", "siden", "temu", "назад", "тому"), ONCE),
-    (("fa", "acum", "před", "pred", "преди", "πριν", "قبل", "منذ", "לפני", "cách"), BEFORE),
-    (("trước", "lalu", "پیش", "قبل", "전", *HUNGARIAN), AFTER),
-    (tuple(max(WORD.findall(one.lower()), key=len) for one in (*LATE, *RECENTLY)), ON),
+PATTERNS_BY_WORDS = (  # each pattern with words one of which it needs: looking for the words is much cheaper
+    (("ago",), ABOUT_AGO),
+    (("ago",), UPDATED_ABOUT_AGO),
+    (("ago",), AMOUNT_AGO),
+    (("il", "vor", "hace", "há"), PREFIX_AGO),
+    (("fa", "geleden", "sedan", "siden", "temu", "sitten", "назад", "тому", "önce", "atrás"), SUFFIX_AGO),
+    (("geleden", "sedan", "siden", "temu", "назад", "тому"), UNIT_AGO),
+    (("fa", "acum", "před", "pred", "преди", "πριν", "قبل", "منذ", "לפני", "cách"), STANDALONE_PREFIX_AGO),
+    (("trước", "lalu", "پیش", "قبل", "전", *HUNGARIAN_UNITS), STANDALONE_SUFFIX_AGO),
+    (tuple(max(WORD.findall(one.lower()), key=len) for one in (*RELATIVE_DAYS, *RECENT_PHRASES)), RELATIVE_DAY),
 )
-CLUES = frozenset(clue for clues, _ in WORDS for clue in clues)
-SIGNS = (("前", EARLIER), ("पहले", AFTER), ("আগে", AFTER), ("แล้ว", AFTER), ("ที่ผ่านมา", AFTER))  # within words
+TRIGGER_WORDS = frozenset(clue for clues, _ in PATTERNS_BY_WORDS for clue in clues)
+PATTERNS_BY_SUBSTRING = (
+    ("前", CJK_AGO),
+    ("पहले", STANDALONE_SUFFIX_AGO),
+    ("আগে", STANDALONE_SUFFIX_AGO),
+    ("แล้ว", STANDALONE_SUFFIX_AGO),
+    ("ที่ผ่านมา", STANDALONE_SUFFIX_AGO),
+)  # within words
 
-BACKWARDS = ("ago", "geleden", "sedan", "siden", "sitten", "temu", "назад", "тому", "önce", "atrás", "fa")
-ENDINGS = tuple(
+AGO_WORDS = ("ago", "geleden", "sedan", "siden", "sitten", "temu", "назад", "тому", "önce", "atrás", "fa")
+COMPACT_ENDINGS = tuple(
     word.replace(" ", "").encode()
-    for one in (*LATE, *RECENTLY, *BACKWARDS)
+    for one in (*RELATIVE_DAYS, *RECENT_PHRASES, *AGO_WORDS)
     for word in {one, one.capitalize(), one.title()}
 )
-BEGINNINGS = tuple(
+COMPACT_BEGINNINGS = tuple(
     word.encode()
     for one in (
         "vorein",
@@ -125,37 +131,37 @@ BEGINNINGS = tuple(
     )
     for word in (one, one.capitalize())
 )
-SINGLE = (  # what the lines with those beginnings end with
+SINGULAR_UNITS = (  # what the lines with those beginnings end with
     *("Sekunde", "Minute", "Stunde", "Tag", "Woche", "Monat", "Jahr", "heure", "jour", "semaine", "mois", "minuto"),
     *("hora", "día", "dia", "semana", "mes", "mês", "año", "ano", "Sekunden", "Tagen", "secondes", "minutos"),
 )
-TAILS = frozenset((*(word[-2:] for word in ENDINGS), *(word.encode()[-2:] for word in SINGLE)))
-STRANGE = re.compile(  # digits of Arabic, Persian, Devanagari, Bengali and Thai
+LAST_BYTES = frozenset((*(word[-2:] for word in COMPACT_ENDINGS), *(word.encode()[-2:] for word in SINGULAR_UNITS)))
+search_non_ascii_digit = re.compile(  # digits of Arabic, Persian, Devanagari, Bengali and Thai
     rb"\xd9[\xa0-\xa9]|\xdb[\xb0-\xb9]|\xe0(?:[\xa5\xa7][\xa6-\xaf]|\xb9[\x90-\x99])"
 ).search
-LEADS = (b"\xd9", b"\xdb", b"\xe0")  # with which they begin
-LONGEST = 60  # bytes of a line without digits that may tell an age
+NON_ASCII_DIGIT_LEAD_BYTES = (b"\xd9", b"\xdb", b"\xe0")  # with which they begin
+MAX_LINE_BYTES = 60  # bytes of a line without digits that may tell an age
 
 
-def without_ages(line: str, words: set[str]) -> str:
+def strip_relative_times(line: str, words: set[str]) -> str:
     """Take out of a line how long ago something was. `words`: its words, small."""
     left = line
-    if not CLUES.isdisjoint(words):
-        for clues, pattern in WORDS:
-            left = left if words.isdisjoint(clues) else made(pattern).sub(kept, left)
-    for sign, pattern in () if line.isascii() else SIGNS:
-        left = made(pattern).sub("", left) if sign in left else left
+    if not TRIGGER_WORDS.isdisjoint(words):
+        for clues, pattern in PATTERNS_BY_WORDS:
+            left = left if words.isdisjoint(clues) else compile_pattern(pattern).sub(keep_groups, left)
+    for sign, pattern in () if line.isascii() else PATTERNS_BY_SUBSTRING:
+        left = compile_pattern(pattern).sub("", left) if sign in left else left
     return left
 
 
-def aged(lines: Sequence[bytes], whole: bytes) -> set[int]:
+def find_relative_time_lines(lines: Sequence[bytes], content: bytes) -> set[int]:
     """Number the lines, blanks taken out, that may tell an age without plain digits: in words, or in other digits."""
-    ends = map(TAILS.__contains__, [line[-2:] for line in lines])  # each line costs little, and there are many
-    found = {place for place in compress(count(), ends) if _ends_or_begins(lines[place])}
-    if not any(map(whole.__contains__, LEADS)):
+    ends = map(LAST_BYTES.__contains__, [line[-2:] for line in lines])  # each line costs little, and there are many
+    found = {place for place in compress(count(), ends) if _may_be_relative_time(lines[place])}
+    if not any(map(content.__contains__, NON_ASCII_DIGIT_LEAD_BYTES)):
         return found
-    return found.union(place for place, line in enumerate(lines) if STRANGE(line))
+    return found.union(place for place, line in enumerate(lines) if search_non_ascii_digit(line))
 
 
-def _ends_or_begins(line: bytes) -> bool:
-    return len(line) <= LONGEST and (line.endswith(ENDINGS) or line.startswith(BEGINNINGS))
+def _may_be_relative_time(line: bytes) -> bool:
+    return len(line) <= MAX_LINE_BYTES and (line.endswith(COMPACT_ENDINGS) or line.startswith(COMPACT_BEGINNINGS))

@@ -6,7 +6,7 @@ A time of day alone on its line is a clock, a date alone with "last updated" is 
 
 import re
 
-DAYS = (
+WEEKDAYS = (
     *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
     *("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag"),
     *("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"),
@@ -14,7 +14,7 @@ DAYS = (
     *("lunedì", "martedì", "mercoledì", "giovedì", "venerdì", "sabato", "domenica"),
     *("maandag", "dinsdag", "woensdag", "donderdag", "vrijdag", "zaterdag", "zondag"),
 )
-SHORT_DAYS = ("mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun")
+SHORT_WEEKDAYS = ("mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun")
 MONTHS = (
     *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "january"),
     *("february", "march", "april", "june", "july", "august", "september", "october", "november", "december"),
@@ -60,13 +60,13 @@ MONTHS = (
     ),
     *("mrt", "янв", "фев", "мар", "апр", "июн", "июл", "авг", "сен", "окт", "ноя", "дек"),
 )
-TODAY = ("today", "heute", "aujourd'hui", "hoy")
-MADE = (  # what a machine says of its work: a date alone will do
+TODAY_WORDS = ("today", "heute", "aujourd'hui", "hoy")
+GENERATED_PHRASES = (  # what a machine says of its work: a date alone will do
     *("generated", "rendered", "printed", "retrieved", "accessed", "served", "cached", "built", "compiled", "exported"),
-    *TODAY,
+    *TODAY_WORDS,
     *("now", "generiert", "gedruckt", "abgerufen", "généré", "generado"),
 )
-REVISED = (  # what a page says of its last change: alone on its line a date will do
+UPDATED_PHRASES = (  # what a page says of its last change: alone on its line a date will do
     *("updated", "update", "modified", "modification", "changed", "edited", "revised", "reviewed", "aktualisiert"),
     *("aktualisierung", "geändert", "änderung", "bearbeitet", "mis à jour", "mise à jour", "modifié", "actualisé"),
     *("actualizado", "actualización", "modificado", "modificación", "atualizado", "atualização", "aggiornato"),
@@ -94,12 +94,12 @@ REVISED = (  # what a page says of its last change: alone on its line a date wil
     *("отредактирована", "отредактировано", "изменена", "обновлена", "изменение", "редаговано", "düzenlenme"),
     *("düzenlendi", "szerkesztve", "modificat", "editat", "faite"),
 )
-TOLD = (  # what an author may say too: only a time of day or a day of the week tells a stamp
+PUBLISHED_PHRASES = (  # what an author may say too: only a time of day or a day of the week tells a stamp
     *("saved", "refreshed", "synced", "checked", "posted", "published", "created", "as of", "as at", "quoted"),
     *("delayed", "seen", "visited", "viewed", "fetched", "captured", "requested", "loaded", "erstellt", "stand"),
     *("publié", "publicado"),
 )
-GLUE = (
+FILLER_PHRASES = (
     *("on", "at", "in", "by", "the", "of", "is", "was", "it", "date", "time", "day", "clock", "page", "this", "site"),
     *("document", "file", "last", "latest", "server", "local", "current", "currently", "online", "weather", "forecast"),
     *("am", "um", "uhr", "den", "der", "das", "die", "le", "la", "el", "il", "du", "de", "à", "a", "las", "às", "alle"),
@@ -128,13 +128,13 @@ GLUE = (
     *("diese", "seite", "cette", "esta", "página", "questa", "pagina", "deze", "denna", "sida", "эта", "страница"),
     *("yesterday", "gestern", "ayer", "ieri", "gisteren", "вчера", "wczoraj", "včera", "igår", "昨天", "昨日", "어제"),
 )
-BINDING = frozenset(  # a line with such a word binds somebody: its time is no stamp
+DEADLINE_WORDS = frozenset(  # a line with such a word binds somebody: its time is no stamp
     (
         *("effective", "valid", "deadline", "due", "until", "till", "expires", "closes", "closing", "before", "begins"),
         *("starts", "ends", "opens", "open", "closed", "gültig", "bis", "ab", "frist", "jusqu", "hasta", "fino"),
     )
 )
-LABELLING = BINDING.union(  # a short line with such a word says what the time below it is for
+TIME_LABEL_WORDS = DEADLINE_WORDS.union(  # a short line with such a word says what the time below it is for
     ("departure", "departs", "arrival", "arrives", "start", "begin", "end", "doors", "check", "checkin", "checkout"),
     ("öffnet", "schließt", "beginn", "ende", "einlass", "abfahrt", "ankunft", "anreise", "abreise"),
     ("ouverture", "fermeture", "début", "fin", "départ", "arrivée", "apertura", "cierre", "inicio", "salida"),
@@ -157,110 +157,122 @@ LABELLING = BINDING.union(  # a short line with such a word says what the time b
     ("cuándo", "audiencia", "reunión", "próximo", "próxima", "quando", "udienza", "riunione", "prossimo", "prossima"),
     ("reunião", "wanneer", "zitting", "vergadering", "volgende", "когда", "заседание", "kiedy", "spotkanie"),
 )
-LABEL = 40  # characters of such a line
+MAX_LABEL_LENGTH = 40  # characters of such a line
 
-MINUTES = (
+CLOCK_MINUTES = (
     r":[0-5]\d(?::[0-5]\d)?(?:[.,]\d+)?(?![\d:/])|h[0-5]\d(?:min)?\b|\.[0-5]\d(?=\s*(?:[ap]\.?m\b|uhr))|\s?[ap]\.?m\b"
 )
-CLOCK = rf"(?<![\d.:/])(?:[01]?\d|2[0-4])(?:{MINUTES})|\d{{1,2}}\s?[時时点]\s?\d{{1,2}}\s?分(?:\s?\d{{1,2}}\s?秒)?"
-CLOCK += r"|(?<=kl\. )\d{1,2}\.[0-5]\d\b"
-ZONE = (
+CLOCK_TIME = (
+    rf"(?<![\d.:/])(?:[01]?\d|2[0-4])(?:{CLOCK_MINUTES})|\d{{1,2}}\s?[時时点]\s?\d{{1,2}}\s?分(?:\s?\d{{1,2}}\s?秒)?"
+)
+CLOCK_TIME += r"|(?<=kl\. )\d{1,2}\.[0-5]\d\b"
+TIME_ZONE = (
     r"(?<![^\W\d])(?:[ap]\.?m\b\.?|uhr\b|h\b|utc\b|gmt\b|z\b|[cpem]e?[ds]t\b|bst\b|ist\b|jst\b|(?<=\d)[+-]\d\d:?\d\d\b)"
 )
-NUMERIC = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:t(?=\d))?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{4}\s?[年년]|"
-NUMERIC += r"\d{1,2}\s?[月월日일]"
-NAMES = rf"(?:{'|'.join(sorted((*MONTHS, *DAYS, *SHORT_DAYS), key=len, reverse=True))})(?!\w)\.?"
-DAY = r"(?<![\d.,])(?:\d{4}|\d{1,2}(?:st|nd|rd|th|er|º)?)(?![\d:%°]|[.,]\d)\b\.?"
-HAN_DAY = "(?:星期|[周週])[一二三四五六日天]|(?<=[(（])[日月火水木金土](?=[)）])"
-ATOM = rf"(?:{CLOCK}|{NUMERIC}|\b{NAMES}|{ZONE}|{DAY}|{HAN_DAY})"
-JOINED = r"at|on|um|à|kl\.?|om|op|den|le|de|of|the|t|alle|a las|às|в|о|o"
+NUMERIC_DATE = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:t(?=\d))?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{4}\s?[年년]|"
+NUMERIC_DATE += r"\d{1,2}\s?[月월日일]"
+MONTH_OR_DAY_NAME = rf"(?:{'|'.join(sorted((*MONTHS, *WEEKDAYS, *SHORT_WEEKDAYS), key=len, reverse=True))})(?!\w)\.?"
+DAY_OR_YEAR = r"(?<![\d.,])(?:\d{4}|\d{1,2}(?:st|nd|rd|th|er|º)?)(?![\d:%°]|[.,]\d)\b\.?"
+CJK_WEEKDAY = "(?:星期|[周週])[一二三四五六日天]|(?<=[(（])[日月火水木金土](?=[)）])"
+TIMESTAMP_PART = rf"(?:{CLOCK_TIME}|{NUMERIC_DATE}|\b{MONTH_OR_DAY_NAME}|{TIME_ZONE}|{DAY_OR_YEAR}|{CJK_WEEKDAY})"
+JOINING_WORDS = r"at|on|um|à|kl\.?|om|op|den|le|de|of|the|t|alle|a las|às|в|о|o"
 SEPARATORS = r"[\s,;|·@()（）\[\]–-]*+"
-BETWEEN = rf"(?:{SEPARATORS}(?:\b(?:{JOINED})\b{SEPARATORS})?)"
-MOMENT = re.compile(rf"{ATOM}(?:{BETWEEN}{ATOM})*")
-TIMED = re.compile(CLOCK)
-SPAN = re.compile(
-    rf"(?:{CLOCK})\s*+(?:(?:{ZONE})\s*+)?(?:[-–—]|to|bis|until|till|and|à|a|y|e|und|et|tot|至|~)\s*+(?:{CLOCK})"
+PART_SEPARATOR = rf"(?:{SEPARATORS}(?:\b(?:{JOINING_WORDS})\b{SEPARATORS})?)"
+TIMESTAMP = re.compile(rf"{TIMESTAMP_PART}(?:{PART_SEPARATOR}{TIMESTAMP_PART})*")
+CLOCK_TIME_PATTERN = re.compile(CLOCK_TIME)
+TIME_RANGE = re.compile(
+    rf"(?:{CLOCK_TIME})\s*+(?:(?:{TIME_ZONE})\s*+)?(?:[-–—]|to|bis|until|till|and|à|a|y|e|und|et|tot|至|~)\s*+(?:{CLOCK_TIME})"
 )
-WEEKDAY = re.compile(rf"\b(?:{'|'.join((*DAYS, *SHORT_DAYS))})\b")
-DATED = re.compile(NUMERIC)
-MONTH = re.compile(rf"\b(?:{'|'.join(MONTHS)})(?!\w)")
-LATEST = re.compile(r"(?:最后|最後|最終|上次)\w{0,8}[\s:：(（]*$")  # edited, changed, revised
-NAMED = re.compile(
-    rf"(?:^|\b)(?:({'|'.join(MADE)})|({'|'.join(REVISED)})|{'|'.join(TOLD)})\b(?:[\s'’]+(?:{'|'.join(GLUE)})\b)*[\s:=(\[|,–-]*$"
+WEEKDAY_PATTERN = re.compile(rf"\b(?:{'|'.join((*WEEKDAYS, *SHORT_WEEKDAYS))})\b")
+NUMERIC_DATE_PATTERN = re.compile(NUMERIC_DATE)
+MONTH_PATTERN = re.compile(rf"\b(?:{'|'.join(MONTHS)})(?!\w)")
+CJK_UPDATED_PREFIX = re.compile(r"(?:最后|最後|最終|上次)\w{0,8}[\s:：(（]*$")  # edited, changed, revised
+TIMESTAMP_LABEL = re.compile(
+    rf"(?:^|\b)(?:({'|'.join(GENERATED_PHRASES)})|({'|'.join(UPDATED_PHRASES)})|{'|'.join(PUBLISHED_PHRASES)})\b(?:[\s'’]+(?:{'|'.join(FILLER_PHRASES)})\b)*[\s:=(\[|,–-]*$"
 )
-WARMTH = re.compile(r"[-−]?(?<!\d)\d++\s?°\s?(?:[cf]\b)?", re.IGNORECASE)
+TEMPERATURE = re.compile(r"[-−]?(?<!\d)\d++\s?°\s?(?:[cf]\b)?", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d]+")
-MINE = frozenset(word for said in (*MADE, *REVISED, *TOLD, *GLUE) for word in WORD.findall(said))
-REVISING = frozenset(word for said in REVISED for word in WORD.findall(said)) - frozenset(("mis", "mise", "à"))
-DATING = REVISING.union(MADE)
-HINTS = REVISING.union(DAYS, SHORT_DAYS, MADE, ("am", "pm", "m", "uhr", "分"))
-PAIR = re.compile(r"\d(?:[:h]\d\d|\s?[時时点]|[AaPp][Mm])")  # is part of nearly every time of day, and found at once
+TIMESTAMP_WORDS = frozenset(
+    word
+    for said in (*GENERATED_PHRASES, *UPDATED_PHRASES, *PUBLISHED_PHRASES, *FILLER_PHRASES)
+    for word in WORD.findall(said)
+)
+UPDATED_WORDS = frozenset(word for said in UPDATED_PHRASES for word in WORD.findall(said)) - frozenset(
+    ("mis", "mise", "à")
+)
+DATE_LABEL_WORDS = UPDATED_WORDS.union(GENERATED_PHRASES)
+TRIGGER_WORDS = UPDATED_WORDS.union(WEEKDAYS, SHORT_WEEKDAYS, GENERATED_PHRASES, ("am", "pm", "m", "uhr", "分"))
+CLOCK_TIME_HINT = re.compile(
+    r"\d(?:[:h]\d\d|\s?[時时点]|[AaPp][Mm])"
+)  # is part of nearly every time of day, and found at once
 
 
-def without_moments(line: str, words: set[str]) -> str:
+def strip_timestamps(line: str, words: set[str]) -> str:
     """Take out of a line when it was made, changed or looked at; any other time stays. `words`: its words, small."""
-    if HINTS.isdisjoint(words) and not PAIR.search(line):
+    if TRIGGER_WORDS.isdisjoint(words) and not CLOCK_TIME_HINT.search(line):
         return line
-    bare = WARMTH.sub("", line) if "°" in line else line
+    bare = TEMPERATURE.sub("", line) if "°" in line else line
     small = bare.lower()
-    if len(small) != len(bare) or not BINDING.isdisjoint(words) or SPAN.search(small):
+    if len(small) != len(bare) or not DEADLINE_WORDS.isdisjoint(words) or TIME_RANGE.search(small):
         return line
-    found = [match for match in MOMENT.finditer(small) if _tells(match[0])]
-    is_clock = _is_clock(small, found)
-    if is_clock and not DATING.isdisjoint(words):
+    found = [match for match in TIMESTAMP.finditer(small) if _has_time_or_date(match[0])]
+    is_clock = _is_standalone_timestamp(small, found)
+    if is_clock and not DATE_LABEL_WORDS.isdisjoint(words):
         return ""  # that a page says when it changed is no more news than when that was
-    told = found if is_clock else [match for match in found if _is_named(small, match)]
+    told = found if is_clock else [match for match in found if _has_timestamp_label(small, match)]
     for match in reversed(told):
         bare = f"{bare[: match.start()]}{bare[match.end() :]}"
     return bare if told else line
 
 
-def _tells(moment: str) -> bool:
-    return TIMED.search(moment) is not None or _has_date(moment) or _has_weekday(moment)
+def _has_time_or_date(timestamp: str) -> bool:
+    return CLOCK_TIME_PATTERN.search(timestamp) is not None or _has_date(timestamp) or _has_weekday(timestamp)
 
 
-def _has_date(moment: str) -> bool:
+def _has_date(timestamp: str) -> bool:
     """Tell whether a moment has a date in digits, or a month beside a number."""
-    return DATED.search(moment) is not None or (MONTH.search(moment) is not None and any(map(str.isdecimal, moment)))
+    return NUMERIC_DATE_PATTERN.search(timestamp) is not None or (
+        MONTH_PATTERN.search(timestamp) is not None and any(map(str.isdecimal, timestamp))
+    )
 
 
-def _has_weekday(moment: str) -> bool:
-    return WEEKDAY.search(moment) is not None and any(map(str.isdecimal, moment))
+def _has_weekday(timestamp: str) -> bool:
+    return WEEKDAY_PATTERN.search(timestamp) is not None and any(map(str.isdecimal, timestamp))
 
 
-def _is_clock(small: str, found: list[re.Match[str]]) -> bool:
+def _is_standalone_timestamp(lowercase_line: str, matches: list[re.Match[str]]) -> bool:
     """Say whether a line has one time, today's date or that of its last change, and only words that go with it."""
-    if len(found) != 1:
+    if len(matches) != 1:
         return False
-    said = WORD.findall(f"{small[: found[0].start()]} {small[found[0].end() :]}")
-    timed = _has_weekday(found[0][0]) or len(TIMED.findall(found[0][0])) == 1
-    return MINE.issuperset(said) and (timed or not REVISING.isdisjoint(said))
+    said = WORD.findall(f"{lowercase_line[: matches[0].start()]} {lowercase_line[matches[0].end() :]}")
+    timed = _has_weekday(matches[0][0]) or len(CLOCK_TIME_PATTERN.findall(matches[0][0])) == 1
+    return TIMESTAMP_WORDS.issuperset(said) and (timed or not UPDATED_WORDS.isdisjoint(said))
 
 
-def _is_named(small: str, match: re.Match[str]) -> bool:
+def _has_timestamp_label(lowercase_line: str, match: re.Match[str]) -> bool:
     """Say whether the word before a moment claims it; in running text "updated" claims no date."""
-    before = small[: match.start()]
-    said = NAMED.search(before)
+    before = lowercase_line[: match.start()]
+    said = TIMESTAMP_LABEL.search(before)
     if said is None:
-        return TIMED.search(match[0]) is not None and LATEST.search(before) is not None
-    if said[1] in TODAY and not _is_apart(before[: said.start()]):
+        return CLOCK_TIME_PATTERN.search(match[0]) is not None and CJK_UPDATED_PREFIX.search(before) is not None
+    if said[1] in TODAY_WORDS and not _starts_new_phrase(before[: said.start()]):
         return False
     if said[1] or (said[2] and ":" in said[0]):
         return True
-    return TIMED.search(match[0]) is not None or _has_weekday(match[0])
+    return CLOCK_TIME_PATTERN.search(match[0]) is not None or _has_weekday(match[0])
 
 
-def _is_apart(before: str) -> bool:
+def _starts_new_phrase(prefix: str) -> bool:
     """Say whether a line begins anew behind some words of it: "Ann, today at 10:30" is no "tour: today at 10:30"."""
-    return not before.strip() or (not before.rstrip().endswith(":") and not before.rstrip()[-1].isalnum())
+    return not prefix.strip() or (not prefix.rstrip().endswith(":") and not prefix.rstrip()[-1].isalnum())
 
 
-def binds(label: str) -> bool:
+def is_time_label(line: str) -> bool:
     """Say whether a line is a label that tells what the time below it is for."""
-    return len(label) <= LABEL and not LABELLING.isdisjoint(WORD.findall(label.lower()))
+    return len(line) <= MAX_LABEL_LENGTH and not TIME_LABEL_WORDS.isdisjoint(WORD.findall(line.lower()))
 
 
-def is_day(line: str) -> bool:
+def is_weekday_date(line: str) -> bool:
     """Say whether a line is a day of the week with its date, and nothing else."""
-    found = MOMENT.fullmatch(line.strip().lower())
+    found = TIMESTAMP.fullmatch(line.strip().lower())
     return found is not None and _has_weekday(found[0])

@@ -2,62 +2,68 @@
 
 from collections.abc import Mapping, Sequence
 
-from sanderling.changes.diff import Difference, difference
-from sanderling.clock import http_time
-from sanderling.crawl.context import House
-from sanderling.fingerprint.model import is_current, read, write
-from sanderling.models import Outcome, Role, Url, Visit
-from sanderling.revisit.policies.sitemap_driven import Hint as Told
-from sanderling.revisit.schedule import Facts
-from sanderling.storage.archive_batch import Shelved
-from sanderling.storage.catalog import LOOKS, Latest
+from sanderling.changes.fingerprint_diff import FingerprintDiff, diff_fingerprints
+from sanderling.clock import parse_http_date
+from sanderling.crawl.context import CrawlContext
+from sanderling.fingerprint.model import decode_fingerprint, encode_fingerprint, is_current_fingerprint
+from sanderling.models import Outcome, Url, UrlRole, Visit
+from sanderling.revisit.policies.sitemap_driven import RevisitHint as Told
+from sanderling.revisit.schedule import VisitFacts
+from sanderling.storage.archive_batch import ArchivedVisit
+from sanderling.storage.catalog import MISSES_UNTIL_GONE, PageState
 from sanderling.storage.signal_log import Signal
-from sanderling.urls.normalize import host_of, split
-from sanderling.urls.scope import site_of
-from sanderling.warc.reader import read_record
-from sanderling.warc.records import Place
+from sanderling.urls.normalize import get_host, split_url
+from sanderling.urls.scope import get_site
+from sanderling.warc.records import RecordLocation
+from sanderling.warc.warc_reader import read_record
 
-PLANNED = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT, Outcome.GONE)
-MOST_REREADS = 100_000
-TROUBLE_WAIT = 86_400.0  # seconds until a page that could not be seen is looked at again
+SCHEDULED_OUTCOMES = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT, Outcome.GONE)
+MAX_SAME_TEXT_PAGES = 100_000
+FAILURE_DELAY_SECONDS = 86_400.0  # seconds until a page that could not be seen is looked at again
 
 
-def note_changes(shelved: Sequence[Shelved], latest: Mapping[int, Latest], house: House) -> set[int]:
+def classify_changes(
+    archived_visits: Sequence[ArchivedVisit], latest: Mapping[int, PageState], context: CrawlContext
+) -> set[int]:
     """Say what kind of change each page had that was known before; give those where it matters."""
     changed: set[int] = set()
-    for item in shelved:
+    for item in archived_visits:
         visit, old = item.visit, latest.get(item.visit.id)
-        if old is None or visit.role is not Role.PAGE or not (old.is_there or old.is_away):
+        if old is None or visit.role is not UrlRole.PAGE or not (old.is_present or old.is_gone):
             continue
-        site = site_of(visit.url)
-        house.log.signal(Signal.COMPARE, 1, visit.url)
-        is_same = not item.changed or house.catalogue.is_restored(visit, old)
+        site = get_site(visit.url)
+        context.crawl_log.record_signal(Signal.EXTRACT_PAGE, 1, visit.url)
+        is_same = not item.has_changed or context.catalog.is_restored(visit, old)
         if is_same and visit.outcome in (Outcome.NOT_MODIFIED, Outcome.FETCHED):
-            house.ledger.same(visit.id, site, is_copy=_is_copy(item))
+            context.change_store.record_unchanged(visit.id, site, is_copy=_is_copy(item))
         elif visit.outcome is Outcome.FETCHED:
-            found = _difference(visit, old, house)
-            _note_reread(house.rereads, old, found is not None and not found.text and not old.duplicate_of)
-            change = house.ledger.note(
-                visit.id, site, visit.at, old.last_visit, found, visit.mime, is_copy=_is_copy(item)
+            found = _diff_visit(visit, old, context)
+            _record_same_text(
+                context.same_text_pages,
+                old,
+                found is not None and not found.has_text_change and not old.duplicate_of_id,
             )
-            if change.matters:
+            change = context.change_store.record_change(
+                visit.id, site, visit.visited_at, old.last_visit, found, visit.mime, is_copy=_is_copy(item)
+            )
+            if change.is_significant:
                 changed.add(visit.id)
             else:  # a clock, a counter: the page says what it said
-                house.counts["unchanged"] += 1
-    if house.uses is not None:
-        house.counts["replaced"] += house.uses.replaced(shelved, latest)
-    house.ledger.save()
-    house.counts["changed"] += len(changed)
+                context.stats["unchanged"] += 1
+    if context.page_resources is not None:
+        context.stats["replaced"] += context.page_resources.record_replacements(archived_visits, latest)
+    context.change_store.save_noise_models()
+    context.stats["changed"] += len(changed)
     return changed
 
 
-def _is_copy(item: Shelved) -> bool:
+def _is_copy(item: ArchivedVisit) -> bool:
     """Say whether a page is another one's copy: to the byte, or by its own word under another query.
 
     Some sites name one canonical page for all: another path is another page.
     """
-    visit, twin = item.visit, item.twin
-    if twin is not None and twin.url != visit.id:
+    visit, twin = item.visit, item.identical_body
+    if twin is not None and twin.url_id != visit.id:
         return True
     return visit.canonical not in ("", visit.url) and _without_query(visit.canonical) == _without_query(visit.url)
 
@@ -66,63 +72,85 @@ def _without_query(url: Url) -> str:
     return url.partition("?")[0]
 
 
-def _note_reread(rereads: dict[int, int], old: Latest, is_reread: bool) -> None:
+def _record_same_text(same_text_pages: dict[int, int], old: PageState, is_same_text: bool) -> None:
     """Note that a page reads as it did, or does no more; beyond the limit, pages are looked up again for nothing."""
-    if not is_reread:
-        rereads.pop(old.url, None)
-    elif len(rereads) < MOST_REREADS:
-        rereads.setdefault(old.url, old.visit)
+    if not is_same_text:
+        same_text_pages.pop(old.url_id, None)
+    elif len(same_text_pages) < MAX_SAME_TEXT_PAGES:
+        same_text_pages.setdefault(old.url_id, old.visit_id)
 
 
-def _difference(visit: Visit, old: Latest, house: House) -> Difference | None:
+def _diff_visit(visit: Visit, old: PageState, context: CrawlContext) -> FingerprintDiff | None:
     """How a page differs from its last version: by the marks its migrant made of both, or else by full marks.
 
     A migrant that could not read the last version leaves that to us; None where either is no page.
     """
-    new = visit.marks.get("after") or visit.marks.get("signature", b"")
-    if not new or not old.was_page:
+    new = visit.fingerprints.get("after") or visit.fingerprints.get("signature", b"")
+    if not new or not old.was_html:
         return None
-    before = visit.marks.get("before") or house.catalogue.mark(visit.id, "signature")
-    if not is_current(before) and (place := house.catalogue.body_place(old.visit)):
-        from sanderling.fingerprint.build import sign
-        from sanderling.html.parser import parse  # most crawls never ask
+    before = visit.fingerprints.get("before") or context.catalog.load_fingerprint(visit.id, "signature")
+    if not is_current_fingerprint(before) and (place := context.catalog.find_body_location(old.visit_id)):
+        from sanderling.fingerprint.build import fingerprint_page
+        from sanderling.html.parser import parse_html  # most crawls never ask
 
-        before = write(sign(parse(read_record(house.archive.folder, Place(*place)).body, old.charset)))
-    return difference(read(before), read(new)) if is_current(before) else None
+        before = encode_fingerprint(
+            fingerprint_page(parse_html(read_record(context.archive.folder, RecordLocation(*place)).body, old.charset))
+        )
+    return (
+        diff_fingerprints(decode_fingerprint(before), decode_fingerprint(new))
+        if is_current_fingerprint(before)
+        else None
+    )
 
 
-def plan(shelved: Sequence[Shelved], latest: Mapping[int, Latest], changed: set[int], house: House, now: float) -> None:
+def schedule_visits(
+    archived_visits: Sequence[ArchivedVisit],
+    latest: Mapping[int, PageState],
+    changed_ids: set[int],
+    context: CrawlContext,
+    now: float,
+) -> None:
     """Say when to come back to every page of the batch: the one loop from refresh to frontier."""
-    seen = [item for item in shelved if item.visit.role is Role.PAGE and item.visit.outcome in PLANNED]
+    seen = [
+        item for item in archived_visits if item.visit.role is UrlRole.PAGE and item.visit.outcome in SCHEDULED_OUTCOMES
+    ]
     ids = [item.visit.id for item in seen]
-    hints = house.hints.of(ids)
+    hints = context.sitemap_hints.load_hints(ids)
     facts, gone = [], []
     for item in seen:
         visit, old = item.visit, latest.get(item.visit.id)
-        if visit.outcome is Outcome.GONE and (old is None or old.misses + 1 >= LOOKS):
+        if visit.outcome is Outcome.GONE and (old is None or old.miss_count + 1 >= MISSES_UNTIL_GONE):
             gone.append(visit.id)
-            house.counts["vanished"] += old is not None and old.is_there
+            context.stats["vanished"] += old is not None and old.is_present
             continue
         hint = hints.get(visit.id)
         facts.append(
-            Facts(
-                visit.id, site_of(visit.url), split(visit.url)[1], now, old.last_visit if old else 0.0,
-                visit.id in changed, old.visits + 1 if old else 1, old.changes if old else 0,
-                visit.outcome is Outcome.GONE, http_time(visit.last_modified) or 0.0, visit.size,
-                Told(hint.lastmod, hint.whole_day, hint.changefreq) if hint else None,
+            VisitFacts(
+                visit.id, get_site(visit.url), split_url(visit.url)[1], now, old.last_visit if old else 0.0,
+                visit.id in changed_ids, old.visit_count + 1 if old else 1, old.change_count if old else 0,
+                visit.outcome is Outcome.GONE, parse_http_date(visit.last_modified) or 0.0, visit.size,
+                Told(hint.lastmod, hint.is_date_only, hint.changefreq) if hint else None,
             )
         )  # fmt: skip
-        house.counts["new"] += old is None and visit.outcome is Outcome.FETCHED
-        house.counts["moved"] += old is not None and old.is_there and visit.outcome is Outcome.REDIRECT
-        house.counts["bytes_saved"] += old.size if old and visit.outcome is Outcome.NOT_MODIFIED else 0
-        if old and old.etag and visit.etag != old.etag and visit.outcome is Outcome.FETCHED and not item.changed:
-            house.hosts.etag_lied(host_of(visit.url))
-    house.diary.plan(facts)
-    house.log.signal(Signal.TO_UPDATE, len(facts), seen[-1].visit.url if seen else "")
-    house.diary.drop(gone)
-    house.lists.leave([*gone, *(page.url for page in facts if not page.previous)])
-    house.lists.confirm({page.url: page.changed or page.missing for page in facts if page.previous}, now)
-    lost = [i.visit for i in shelved if i.visit.outcome in (Outcome.RETRY, Outcome.FAILED) and i.visit.id in latest]
+        context.stats["new"] += old is None and visit.outcome is Outcome.FETCHED
+        context.stats["moved"] += old is not None and old.is_present and visit.outcome is Outcome.REDIRECT
+        context.stats["bytes_saved"] += old.size if old and visit.outcome is Outcome.NOT_MODIFIED else 0
+        if old and old.etag and visit.etag != old.etag and visit.outcome is Outcome.FETCHED and not item.has_changed:
+            context.hosts.count_false_etag(get_host(visit.url))
+    context.revisit_schedule.schedule_visits(facts)
+    context.crawl_log.record_signal(Signal.TO_UPDATE, len(facts), seen[-1].visit.url if seen else "")
+    context.revisit_schedule.delete_pages(gone)
+    context.change_lists.remove_pages([*gone, *(page.url_id for page in facts if not page.previous_visit_at)])
+    context.change_lists.score_visits(
+        {page.url_id: page.has_changed or page.is_missing for page in facts if page.previous_visit_at}, now
+    )
+    lost = [
+        i.visit for i in archived_visits if i.visit.outcome in (Outcome.RETRY, Outcome.FAILED) and i.visit.id in latest
+    ]
     for visit in lost:
-        house.diary.postpone([visit.id], now + TROUBLE_WAIT, f"it could not be seen: {visit.reason}")
-    house.diary.confirm({page.url: (page.site, page.changed) for page in facts if page.previous})
+        context.revisit_schedule.postpone(
+            [visit.id], now + FAILURE_DELAY_SECONDS, f"it could not be seen: {visit.reason}"
+        )
+    context.revisit_schedule.score_announcements(
+        {page.url_id: (page.site, page.has_changed) for page in facts if page.previous_visit_at}
+    )

@@ -15,89 +15,102 @@ from msgspec.structs import replace
 from sanderling.db.connection import Connection
 from sanderling.frontier.lease_outcome import MAX_HOPS
 from sanderling.frontier.ordering.protocol import Ordering
-from sanderling.frontier.url_store import Book, id_of
-from sanderling.models import Outcome, Reason, Role, State, Url, Visit
-from sanderling.storage.catalog import Latest
-from sanderling.urls.normalize import normalise
+from sanderling.frontier.url_store import UrlStore, unpack_url_id
+from sanderling.models import Outcome, Reason, Url, UrlRole, UrlState, Visit
+from sanderling.storage.catalog import PageState
+from sanderling.urls.normalize import normalize_url
 
-WITH_COOKIES = 3  # times a page is asked for again in one run: a site may want more than one cookie
-STORED = "SELECT u.id, p.location, p.last_visit, u.state FROM pages AS p JOIN urls AS u ON u.id = p.url WHERE u.id = ?"
+MAX_RETRIES_WITH_COOKIES = 3  # times a page is asked for again in one run: a site may want more than one cookie
+REDIRECT_SQL = (
+    "SELECT u.id, p.location, p.last_visit, u.state FROM pages AS p JOIN urls AS u ON u.id = p.url WHERE u.id = ?"
+)
 
 
-class Hop(Struct, frozen=True):
+class RedirectHop(Struct, frozen=True):
     """A page that redirects, as it is stored or as it just came home."""
 
     id: int
     location: str
-    at: float
+    fetched_at: float
     state: str
 
 
-class Rounds(Struct):
+class RedirectLoops(Struct):
     """Follows the redirects of one run, which began at a time."""
 
     db: Connection
-    book: Book
-    order: Ordering
-    began: float
-    cookies: bool = False
-    asked: Counter[int] = field(default_factory=Counter)  # pages that were asked for again, and how often
+    url_store: UrlStore
+    ordering: Ordering
+    run_started_at: float
+    keeps_cookies: bool = False
+    retry_counts: Counter[int] = field(default_factory=Counter)  # pages that were asked for again, and how often
 
-    def follow(self, visits: Sequence[Visit], latest: Mapping[int, Latest]) -> tuple[list[Visit], list[int]]:
+    def resolve_loops(self, visits: Sequence[Visit], latest: Mapping[int, PageState]) -> tuple[list[Visit], list[int]]:
         """The visits, as they count if redirects lead back; and the pages to ask for again because of them."""
         led: list[Visit] = []
         again: list[int] = []
-        came: dict[Url, Hop] = {}
+        came: dict[Url, RedirectHop] = {}
         for visit in visits:
-            target = self._back(visit, came) if visit.outcome is Outcome.REDIRECT and visit.role is Role.PAGE else None
+            target = (
+                self._find_loop_target(visit, came)
+                if visit.outcome is Outcome.REDIRECT and visit.role is UrlRole.PAGE
+                else None
+            )
             if target is None:
                 led.append(visit)
-            elif self._holds(visit, latest):
+            elif self._is_known_page(visit, latest):
                 led.append(replace(visit, outcome=Outcome.RETURNED))
-            elif target.state == State.QUEUED:
+            elif target.state == UrlState.QUEUED:
                 led.append(visit)  # it will be asked for anyway
-            elif self._may_ask(target):
+            elif self._can_retry(target):
                 led.append(visit)
                 again.append(target.id)
             else:
                 note = visit.location[:200]
-                led.append(replace(visit, outcome=Outcome.FAILED, reason=Reason.TOO_MANY_REDIRECTS, note=note))
+                led.append(replace(visit, outcome=Outcome.FAILED, reason=Reason.TOO_MANY_REDIRECTS, detail=note))
             if led[-1].outcome is Outcome.REDIRECT:
-                came[visit.url] = Hop(visit.id, visit.location, visit.at, State.VISITED)
+                came[visit.url] = RedirectHop(visit.id, visit.location, visit.visited_at, UrlState.VISITED)
         return led, again
 
-    def ask(self, pages: Sequence[int]) -> None:
+    def requeue_pages(self, page_ids: Sequence[int]) -> None:
         """Queue these pages once more."""
-        for id_ in dict.fromkeys(pages):
-            self.book.visit_again(id_, partial(self.order.again, id_))
+        for id_ in dict.fromkeys(page_ids):
+            self.url_store.requeue_visited(id_, partial(self.ordering.rank_known, id_))
 
-    def _back(self, visit: Visit, came: Mapping[Url, Hop]) -> Hop | None:
+    def _find_loop_target(self, visit: Visit, recent_hops: Mapping[Url, RedirectHop]) -> RedirectHop | None:
         """Where a redirect leads, if the way from there is known to lead back; None: it is not, or there is no way."""
-        first: Hop | None = None
-        target = normalise(visit.location)
+        first: RedirectHop | None = None
+        target = normalize_url(visit.location)
         for _ in range(MAX_HOPS):
             if target is None or target.url == visit.url:
                 break
-            hop = self._hop(target.url, came)
+            hop = self._find_hop(target.url, recent_hops)
             first = first or hop
-            target = normalise(hop.location) if hop else None
+            target = normalize_url(hop.location) if hop else None
         return first if target is not None and target.url == visit.url else None
 
-    def _hop(self, url: Url, came: Mapping[Url, Hop]) -> Hop | None:
-        if url in came:
-            return came[url]
-        answer = self.book.look_up([url]).get(url)
-        row = self.db.execute(STORED, (id_of(answer),)).fetchone() if answer is not None else None
-        return Hop(*row) if row else None
+    def _find_hop(self, url: Url, recent_hops: Mapping[Url, RedirectHop]) -> RedirectHop | None:
+        if url in recent_hops:
+            return recent_hops[url]
+        answer = self.url_store.get_packed([url]).get(url)
+        row = self.db.execute(REDIRECT_SQL, (unpack_url_id(answer),)).fetchone() if answer is not None else None
+        return RedirectHop(*row) if row else None
 
-    def _holds(self, visit: Visit, latest: Mapping[int, Latest]) -> bool:
+    def _is_known_page(self, visit: Visit, latest: Mapping[int, PageState]) -> bool:
         """Is a page sent round that showed itself before? Then the round is no news of it."""
         held = latest.get(visit.id)
-        return self.cookies and held is not None and held.is_there and self._count(visit.id, WITH_COOKIES)
+        return (
+            self.keeps_cookies
+            and held is not None
+            and held.is_present
+            and self._count_retry(visit.id, MAX_RETRIES_WITH_COOKIES)
+        )
 
-    def _may_ask(self, target: Hop) -> bool:
-        return self._count(target.id, WITH_COOKIES if self.cookies else int(target.at < self.began))
+    def _can_retry(self, target: RedirectHop) -> bool:
+        return self._count_retry(
+            target.id, MAX_RETRIES_WITH_COOKIES if self.keeps_cookies else int(target.fetched_at < self.run_started_at)
+        )
 
-    def _count(self, page: int, most: int) -> bool:
-        self.asked[page] += 1
-        return self.asked[page] <= most
+    def _count_retry(self, page_id: int, limit: int) -> bool:
+        self.retry_counts[page_id] += 1
+        return self.retry_counts[page_id] <= limit

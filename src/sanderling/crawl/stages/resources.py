@@ -9,78 +9,88 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from sanderling.changes.change_store import Ledger
-from sanderling.changes.resource_changes import Swap, sort_of
+from sanderling.changes.change_store import ChangeStore
+from sanderling.changes.resource_changes import ResourceChange, get_resource_type
 from sanderling.db.connection import Connection
-from sanderling.fingerprint.image_hash import unlike
-from sanderling.frontier.url_filter import Judge
-from sanderling.frontier.url_store import Book
-from sanderling.models import Candidate, Outcome, Pointer, Source, Url, Visit
-from sanderling.storage.archive_batch import Shelved
-from sanderling.storage.catalog import Catalogue, Latest
-from sanderling.storage.queries import urls_of
-from sanderling.urls.scope import site_of
+from sanderling.fingerprint.image_hash import compute_image_distance
+from sanderling.frontier.url_filter import UrlFilter
+from sanderling.frontier.url_store import UrlStore
+from sanderling.models import CandidateUrl, FileRef, Outcome, Url, UrlSource, Visit
+from sanderling.storage.archive_batch import ArchivedVisit
+from sanderling.storage.catalog import PageCatalog, PageState
+from sanderling.storage.queries import load_urls
+from sanderling.urls.scope import get_site
 
-BEHIND = 1e9  # rank: after the pages of their host
-FEW = 20  # pages for which a resource is their own
+RESOURCE_RANK = 1e9  # rank: after the pages of their host
+MAX_USING_PAGES = 20  # pages for which a resource is their own
 
 
-class Uses(Struct, frozen=True):
+class PageResources(Struct, frozen=True):
     """The rooms that are asked."""
 
     db: Connection
-    book: Book
-    judge: Judge
-    ledger: Ledger
-    catalogue: Catalogue
+    url_store: UrlStore
+    url_filter: UrlFilter
+    change_store: ChangeStore
+    catalog: PageCatalog
 
-    def follow(self, visits: Sequence[Visit], levels: Mapping[int, int], now: float) -> None:
+    def enqueue_resources(self, visits: Sequence[Visit], depths: Mapping[int, int], now: float) -> None:
         """Queue the resources of these pages, and remember who uses them."""
-        pages = [visit for visit in visits if visit.uses]
+        pages = [visit for visit in visits if visit.resources]
         if not pages:
             return
-        wanted = {pointer.url: (pointer, visit) for visit in pages for pointer in visit.uses}
-        known = self.book.find(wanted)
+        wanted = {pointer.url: (pointer, visit) for visit in pages for pointer in visit.resources}
+        known = self.url_store.get(wanted)
         ids = {url: found.id for url, found in known.items()}
-        fresh = [_candidate(*wanted[url], levels) for url in wanted if url not in known]
-        entries = [entry for new in fresh if (entry := self.judge.judge(new, False, now)) is not None]
-        ids |= self.book.add(entries, now)
+        fresh = [_build_candidate(*wanted[url], depths) for url in wanted if url not in known]
+        entries = [entry for new in fresh if (entry := self.url_filter.admit(new, False, now)) is not None]
+        ids |= self.url_store.insert_and_enqueue(entries, now)
         self.db.executemany("DELETE FROM uses WHERE page = ?", [(visit.id,) for visit in pages])
         self.db.executemany(
             "INSERT INTO uses VALUES (?, ?) ON CONFLICT (page, resource) DO NOTHING",
-            [(visit.id, ids[pointer.url]) for visit in pages for pointer in visit.uses if pointer.url in ids],
+            [(visit.id, ids[pointer.url]) for visit in pages for pointer in visit.resources if pointer.url in ids],
         )
 
-    def known(self) -> list[int]:
+    def load_visited(self) -> list[int]:
         """All resources that were seen: a refresh asks whether they are still the same."""
         return [id_ for (id_,) in self.db.execute("SELECT id FROM urls WHERE role = 'resource' AND state = 'visited'")]
 
-    def replaced(self, shelved: Sequence[Shelved], latest: Mapping[int, Latest]) -> int:
+    def record_replacements(self, archived_visits: Sequence[ArchivedVisit], latest: Mapping[int, PageState]) -> int:
         """Note what was replaced since the last visit; say how many changes that made."""
         noted = 0
-        for item in shelved:
+        for item in archived_visits:
             old = latest.get(item.visit.id)
-            if item.changed and item.visit.outcome is Outcome.FETCHED and old is not None and old.is_there:
-                noted += self._note(item.visit, old)
+            if item.has_changed and item.visit.outcome is Outcome.FETCHED and old is not None and old.is_present:
+                noted += self._record_replacement(item.visit, old)
         return noted
 
-    def _note(self, visit: Visit, old: Latest) -> int:
-        sort = sort_of(visit.mime)
-        users = self._users(visit.id) if sort else []
+    def _record_replacement(self, visit: Visit, old: PageState) -> int:
+        sort = get_resource_type(visit.mime)
+        users = self._load_using_pages(visit.id) if sort else []
         if not sort or not users:
             return 0
-        amount = unlike(self.catalogue.mark(visit.id, "look"), visit.marks.get("look", b""))
-        swap = Swap(visit.url, sort, amount)
-        changed = urls_of(self.db, users) if len(users) <= FEW else {visit.id: visit.url}
+        amount = compute_image_distance(
+            self.catalog.load_fingerprint(visit.id, "look"), visit.fingerprints.get("look", b"")
+        )
+        swap = ResourceChange(visit.url, sort, amount)
+        changed = load_urls(self.db, users) if len(users) <= MAX_USING_PAGES else {visit.id: visit.url}
         for page, url in changed.items():
-            self.ledger.note_replaced(page, site_of(Url(url)), visit.at, old.last_visit, swap)
+            self.change_store.record_resource_change(page, get_site(Url(url)), visit.visited_at, old.last_visit, swap)
         return len(changed)
 
-    def _users(self, resource: int) -> list[int]:
-        rows = self.db.execute("SELECT page FROM uses WHERE resource = ? LIMIT ?", (resource, FEW + 1))
+    def _load_using_pages(self, resource_id: int) -> list[int]:
+        rows = self.db.execute("SELECT page FROM uses WHERE resource = ? LIMIT ?", (resource_id, MAX_USING_PAGES + 1))
         return [page for (page,) in rows]
 
 
-def _candidate(pointer: Pointer, page: Visit, levels: Mapping[int, int]) -> Candidate:
+def _build_candidate(file_ref: FileRef, page: Visit, depths: Mapping[int, int]) -> CandidateUrl:
     """A resource stands on the level of its page: it is part of it."""
-    return Candidate(pointer.url, pointer.wire, levels[page.id], Source.LINK, page.id, rank=BEHIND, role=pointer.role)
+    return CandidateUrl(
+        file_ref.url,
+        file_ref.request_url,
+        depths[page.id],
+        UrlSource.LINK,
+        page.id,
+        rank=RESOURCE_RANK,
+        role=file_ref.role,
+    )

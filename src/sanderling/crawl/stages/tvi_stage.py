@@ -5,102 +5,125 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from sanderling.crawl.context import House, url_rows
-from sanderling.crawl.stages.change_detection import note_changes, plan
-from sanderling.crawl.stages.discovered_urls import offer_links
-from sanderling.crawl.stages.page_links import file_page, follow, pair
-from sanderling.fetch.curl_transfer import Ask, Reply
+from sanderling.crawl.context import CrawlContext, load_url_rows
+from sanderling.crawl.stages.change_detection import classify_changes, schedule_visits
+from sanderling.crawl.stages.discovered_urls import enqueue_links
+from sanderling.crawl.stages.page_links import build_visit_row, pair_near_duplicates, resolve_link_ids
+from sanderling.fetch.curl_transfer import FetchRequest, FetchResponse
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.fetch.host_queue import door_of
-from sanderling.fetch.process import UNCHANGED, Observer
-from sanderling.frontier.url_store import Entry
-from sanderling.models import Candidate, Outcome, Role, Source, State, Stop, Url, Visit
-from sanderling.revisit.tvi import patch, read_table
-from sanderling.storage.archive_batch import Shelved, shelve
-from sanderling.storage.catalog import Latest
-from sanderling.storage.queries import urls_of
-from sanderling.urls.normalize import host_of
-from sanderling.warc.packer import label, new_record_id, opening, pack_record
-from sanderling.warc.reader import read_record
-from sanderling.warc.records import Place
-from sanderling.workers.worker import marks
+from sanderling.fetch.host_queue import parse_endpoint
+from sanderling.fetch.process import UNCHANGED_DETAIL, ResponseProcessor
+from sanderling.frontier.url_store import FrontierEntry
+from sanderling.models import CandidateUrl, FetchTask, Outcome, Url, UrlRole, UrlSource, UrlState, Visit
+from sanderling.revisit.tvi import parse_table, patch_page
+from sanderling.storage.archive_batch import ArchivedVisit, archive_visits
+from sanderling.storage.catalog import PageState
+from sanderling.storage.queries import load_urls
+from sanderling.urls.normalize import get_host
+from sanderling.warc.packer import format_digest, format_record_start, make_record_id, pack_record
+from sanderling.warc.records import RecordLocation
+from sanderling.warc.warc_reader import read_record
+from sanderling.workers.worker import compute_fingerprints
 
 
-def note_sides(visits: Sequence[Visit], house: House, now: float) -> None:
+def record_tvi_files(visits: Sequence[Visit], context: CrawlContext, now: float) -> None:
     """Remember the side files that pages of the same host name; they are asked by a refresh only."""
     plain = []
     for visit in visits:
-        if visit.role is not Role.PAGE or visit.outcome is not Outcome.FETCHED or visit.note == UNCHANGED:
+        if visit.role is not UrlRole.PAGE or visit.outcome is not Outcome.FETCHED or visit.detail == UNCHANGED_DETAIL:
             continue
-        named = [p for p in visit.pointers if p.role is Role.SIDE and host_of(p.url) == host_of(visit.url)]
+        named = [p for p in visit.file_refs if p.role is UrlRole.TVI_FILE and get_host(p.url) == get_host(visit.url)]
         if not named:
             plain.append(visit.id)
             continue
-        known = house.book.find([named[0].url]).get(named[0].url)
+        known = context.url_store.get([named[0].url]).get(named[0].url)
         side = known.id if known else 0
         if known is None:
-            new = Candidate(named[0].url, named[0].wire, 0, Source.LINK, visit.id, role=Role.SIDE)
-            side = house.book.add([Entry(new, State.VISITED)], now)[named[0].url]
-        house.sides.note(visit.id, side)
-    house.sides.forget(plain)
+            new = CandidateUrl(named[0].url, named[0].request_url, 0, UrlSource.LINK, visit.id, role=UrlRole.TVI_FILE)
+            side = context.url_store.insert_and_enqueue([FrontierEntry(new, UrlState.VISITED)], now)[named[0].url]
+        context.tvi_files.record_file(visit.id, side)
+    context.tvi_files.delete_pages(plain)
 
 
-def bring_sides(visits: Sequence[Visit], house: House, now: float) -> list[Shelved]:
+def apply_tvi_files(visits: Sequence[Visit], context: CrawlContext, now: float) -> list[ArchivedVisit]:
     """What side files say of the pages they were asked for; a page they cannot speak for is due itself."""
-    asked = {page: visit for visit in visits if visit.role is Role.SIDE for page in house.sides.asked(visit.id)}
+    asked = {
+        page: visit
+        for visit in visits
+        if visit.role is UrlRole.TVI_FILE
+        for page in context.tvi_files.take_requested_pages(visit.id)
+    }
     if not asked:
         return []
-    latest, names = house.catalogue.latest(list(asked)), urls_of(house.db, list(asked))
-    found = {page: _seen(Url(names[page]), visit, latest[page], house) for page, visit in asked.items()
+    latest, names = context.catalog.load_page_states(list(asked)), load_urls(context.db, list(asked))
+    found = {page: _apply_tvi_file(Url(names[page]), visit, latest[page], context) for page, visit in asked.items()
              if page in latest}  # fmt: skip
     lost = [page for page in asked if found.get(page) is None]
-    house.sides.forget(lost)
-    house.diary.postpone(lost, now, "its side file could not be used")
-    return _store([visit for visit in found.values() if visit is not None], latest, house, now)
+    context.tvi_files.delete_pages(lost)
+    context.revisit_schedule.postpone(lost, now, "its side file could not be used")
+    return _store_versions([visit for visit in found.values() if visit is not None], latest, context, now)
 
 
-def _seen(url: Url, side: Visit, old: Latest, house: House) -> Visit | None:
+def _apply_tvi_file(url: Url, tvi_visit: Visit, old: PageState, context: CrawlContext) -> Visit | None:
     """The page as its side file makes it; None if that says nothing of it."""
-    if side.outcome is Outcome.NOT_MODIFIED or (side.outcome is Outcome.FETCHED and side.note == UNCHANGED):
-        return Visit(old.url, 0, url, Outcome.NOT_MODIFIED, side.at, status=304, note="by its side file")
-    table = read_table(side.marks.get("table", b"")) if side.outcome is Outcome.FETCHED else None
-    place = house.catalogue.body_place(old.visit)
-    if table is None or place is None or not old.is_there:
+    if tvi_visit.outcome is Outcome.NOT_MODIFIED or (
+        tvi_visit.outcome is Outcome.FETCHED and tvi_visit.detail == UNCHANGED_DETAIL
+    ):
+        return Visit(
+            old.url_id, 0, url, Outcome.NOT_MODIFIED, tvi_visit.visited_at, status=304, detail="by its side file"
+        )
+    table = parse_table(tvi_visit.fingerprints.get("table", b"")) if tvi_visit.outcome is Outcome.FETCHED else None
+    place = context.catalog.find_body_location(old.visit_id)
+    if table is None or place is None or not old.is_present:
         return None
-    stored = read_record(house.archive.folder, Place(*place))
-    body = patch(stored.body, table, old.charset or "utf-8")
-    return None if body is None else _patched(url, body, side, old, stored.field("WARC-Record-ID"))
+    stored = read_record(context.archive.folder, RecordLocation(*place))
+    body = patch_page(stored.body, table, old.charset or "utf-8")
+    return (
+        None if body is None else _process_patched_copy(url, body, tvi_visit, old, stored.get_field("WARC-Record-ID"))
+    )
 
 
-def _patched(url: Url, body: bytes, side: Visit, old: Latest, original: str) -> Visit:
+def _process_patched_copy(url: Url, body: bytes, tvi_visit: Visit, old: PageState, original_record_id: str) -> Visit:
     """Look at a patched copy as at a page that came; its record says what it was made from."""
-    ask = Ask(url, door_of(host_of(url)), None)
+    ask = FetchRequest(url, parse_endpoint(get_host(url)), None)
     kind = f"text/html; charset={old.charset or 'utf-8'}".encode()
-    reply = Reply(ask, [b"HTTP/1.1 200 OK\r\n", b"Content-Type: " + kind + b"\r\n", b"\r\n"], body, 0.0)
-    stop = Stop(old.url, 0, url, digest=old.digest)
-    visit = Observer(FetchSettings(), marks).observe(stop, reply, side.at)
-    record, payload = new_record_id(), label("sha256", hashlib.sha256(body).digest())
+    reply = FetchResponse(ask, [b"HTTP/1.1 200 OK\r\n", b"Content-Type: " + kind + b"\r\n", b"\r\n"], body, 0.0)
+    stop = FetchTask(old.url_id, 0, url, digest=old.digest)
+    visit = ResponseProcessor(FetchSettings(), compute_fingerprints).process(stop, reply, tvi_visit.visited_at)
+    record, payload = make_record_id(), format_digest("sha256", hashlib.sha256(body).digest())
     lines = (
-        f"{opening('conversion', record, side.at, url)}WARC-Refers-To: {original}\r\n"
+        f"{format_record_start('conversion', record, tvi_visit.visited_at, url)}WARC-Refers-To: {original_record_id}\r\n"
         f"WARC-Payload-Digest: {payload}\r\nContent-Type: {kind.decode('latin-1')}\r\n"
     )
-    made = b"" if visit.note == UNCHANGED else pack_record(lines, body)
-    return replace(visit, response=made, head=b"", record_id=record, payload=payload, request=b"", metadata=b"")
+    made = b"" if visit.detail == UNCHANGED_DETAIL else pack_record(lines, body)
+    return replace(
+        visit,
+        response_record=made,
+        head=b"",
+        record_id=record,
+        payload_digest=payload,
+        request_record=b"",
+        metadata_record=b"",
+    )
 
 
-def _store(made: Sequence[Visit], latest: dict[int, Latest], house: House, now: float) -> list[Shelved]:
+def _store_versions(
+    visits: Sequence[Visit], latest: dict[int, PageState], context: CrawlContext, now: float
+) -> list[ArchivedVisit]:
     """File the versions as visits of their pages."""
-    rows = url_rows(house.db, [visit.id for visit in made])
-    ids = offer_links(made, rows, house, now)
-    shelved = shelve(made, latest, {id_: row.wire for id_, row in rows.items()}, house.catalogue, house.archive)
-    files = {name: house.catalogue.file_id(name, length) for name, length in house.archive.flush().items()}
-    followed = [follow(item.visit.links, ids) for item in shelved]
-    filed = [file_page(item, files, links, latest.get(item.visit.id), house)
+    rows = load_url_rows(context.db, [visit.id for visit in visits])
+    ids = enqueue_links(visits, rows, context, now)
+    shelved = archive_visits(
+        visits, latest, {id_: row.request_url for id_, row in rows.items()}, context.catalog, context.archive
+    )
+    files = {name: context.catalog.upsert_file(name, length) for name, length in context.archive.flush().items()}
+    followed = [resolve_link_ids(item.visit.links, ids) for item in shelved]
+    filed = [build_visit_row(item, files, links, latest.get(item.visit.id), context)
              for item, links in zip(shelved, followed, strict=True)]  # fmt: skip
-    plan(shelved, latest, note_changes(shelved, latest, house), house, now)
-    house.catalogue.file(filed, latest, house.session)
-    pair(filed, latest, house)
+    schedule_visits(shelved, latest, classify_changes(shelved, latest, context), context, now)
+    context.catalog.write_visits(filed, latest, context.session)
+    pair_near_duplicates(filed, latest, context)
     for item in shelved:
-        house.counts[item.visit.outcome] += 1
-        house.counts["unchanged"] += item.visit.outcome is Outcome.FETCHED and not item.changed
+        context.stats[item.visit.outcome] += 1
+        context.stats["unchanged"] += item.visit.outcome is Outcome.FETCHED and not item.has_changed
     return shelved

@@ -1,7 +1,7 @@
 """Tables of the change detector: what differed at each visit, what is noise on each site, what pages use."""
 
 # table and column: rows that go with a page that is forgotten
-OF_PAGE = (("changes", "url"), ("uses", "page"), ("uses", "resource"))
+PAGE_COLUMNS = (("changes", "url"), ("uses", "page"), ("uses", "resource"))
 
 MIGRATIONS = [
     """

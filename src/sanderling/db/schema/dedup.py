@@ -2,7 +2,7 @@
 
 from sanderling.db.connection import Connection
 
-OF_PAGE = (("near", "url"), ("near", "twin"))  # table and column: rows that go with a page that is forgotten
+PAGE_COLUMNS = (("near", "url"), ("near", "twin"))  # table and column: rows that go with a page that is forgotten
 
 MIGRATIONS = [
     """
@@ -15,7 +15,7 @@ MIGRATIONS = [
 ]
 
 
-def is_current(db: Connection) -> bool:
+def is_dedup_schema_current(db: Connection) -> bool:
     """Return whether all migrations were applied; a collection of an earlier version may be open for reading only."""
     row = db.execute("SELECT applied FROM migrations WHERE room = 'dedupe'").fetchone()
     return row is not None and row[0] >= len(MIGRATIONS)

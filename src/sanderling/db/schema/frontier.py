@@ -1,6 +1,6 @@
 """Tables of the frontier. Keys are in host order; the small queue is kept apart from the large book of known URLs."""
 
-OF_PAGE = (("queue", "url"), ("leases", "url"))  # table and column: rows that go with a page that is forgotten
+PAGE_COLUMNS = (("queue", "url"), ("leases", "url"))  # table and column: rows that go with a page that is forgotten
 
 MIGRATIONS = [
     """

@@ -1,7 +1,7 @@
 """Tables of the refresh room: when each page is due, and how far a site's sitemap or list of changes can be trusted."""
 
 # table and column: rows that go with a page that is forgotten
-OF_PAGE = (
+PAGE_COLUMNS = (
     ("due", "url"),
     ("signals", "url"),
     ("lists", "url"),

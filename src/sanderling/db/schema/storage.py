@@ -1,7 +1,7 @@
 """Tables of the repository: pages as they are now, visits as they were, marks, links, WARC files, runs."""
 
 # table and column: rows that go with a page that is forgotten
-OF_PAGE = (("pages", "url"), ("marks", "url"), ("hints", "url"))
+PAGE_COLUMNS = (("pages", "url"), ("marks", "url"), ("hints", "url"))
 
 MIGRATIONS = [
     """

@@ -2,48 +2,48 @@
 
 from collections.abc import Sequence
 
-STRIDE = 4_096  # bytes compared at once, at first
-STEP = 256  # and at last
+INITIAL_STEP = 4_096  # bytes compared at once, at first
+FINAL_STEP = 256  # and at last
 
 
-def common_start(one: bytes, other: bytes, mine: int = 0, yours: int = 0) -> int:
+def measure_common_prefix(a: bytes, b: bytes, a_start: int = 0, b_start: int = 0) -> int:
     """How many bytes two texts begin with alike, from some place on in each."""
-    low, step, most = 0, STRIDE, min(len(one) - mine, len(other) - yours)
-    while low < most and one.startswith(other[yours + low : yours + low + step], mine + low):
+    low, step, most = 0, INITIAL_STEP, min(len(a) - a_start, len(b) - b_start)
+    while low < most and a.startswith(b[b_start + low : b_start + low + step], a_start + low):
         low, step = low + step, 2 * step
-    while step > STEP:
+    while step > FINAL_STEP:
         step //= 2
-        if one.startswith(other[yours + low : yours + low + step], mine + low):
+        if a.startswith(b[b_start + low : b_start + low + step], a_start + low):
             low += step
-    left, right = one[mine + low : mine + low + STEP], other[yours + low : yours + low + STEP]
+    left, right = a[a_start + low : a_start + low + FINAL_STEP], b[b_start + low : b_start + low + FINAL_STEP]
     bits = int.from_bytes(left, "little") ^ int.from_bytes(right, "little")
     return min(low + ((bits & -bits).bit_length() - 1) // 8, most) if bits else most
 
 
-def common_end(one: bytes, other: bytes, most: int) -> int:
+def measure_common_suffix(a: bytes, b: bytes, limit: int) -> int:
     """How many bytes two texts end with alike, up to so many."""
-    low, step, mine, yours = 0, STEP, len(one), len(other)
+    low, step, mine, yours = 0, FINAL_STEP, len(a), len(b)
     while step:
-        while low + step <= most and one.endswith(other[yours - low - step : yours - low], 0, mine - low):
+        while low + step <= limit and a.endswith(b[yours - low - step : yours - low], 0, mine - low):
             low, step = low + step, 2 * step
         step //= 2
     return low
 
 
-def ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
+def count_common_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
     """Count what two sequences of one type begin and end with alike."""
-    start = common(old, new)
-    return start, min(common(old[::-1], new[::-1]), min(len(old), len(new)) - start)
+    start = count_common_prefix(old, new)
+    return start, min(count_common_prefix(old[::-1], new[::-1]), min(len(old), len(new)) - start)
 
 
-def common(one: Sequence[object], other: Sequence[object]) -> int:
+def count_common_prefix(a: Sequence[object], b: Sequence[object]) -> int:
     """Count what two sequences of one type have in common at their start; halves are compared at a time."""
-    low, high = 0, min(len(one), len(other))
-    if one[:high] == other[:high]:
+    low, high = 0, min(len(a), len(b))
+    if a[:high] == b[:high]:
         return high
     while high - low > 1:
         middle = (low + high) // 2
-        if one[low:middle] == other[low:middle]:
+        if a[low:middle] == b[low:middle]:
             low = middle
         else:
             high = middle

@@ -11,89 +11,111 @@ from collections.abc import Set
 
 from msgspec import Struct
 
-from sanderling.fingerprint.build import NOTHING, sign
-from sanderling.fingerprint.fast.byte_diff import told
-from sanderling.fingerprint.fast.common_affix import common_end, common_start
-from sanderling.fingerprint.fast.line_diff import Pair
-from sanderling.fingerprint.fast.partial_fingerprint import compare_spots, compare_trees
-from sanderling.fingerprint.fast.stable_hash import sift
-from sanderling.fingerprint.fast.tree_diff import ALL, NOWHERE, Found, Part, Spots, look
-from sanderling.fingerprint.model import write
-from sanderling.html.parser import Document, parse
-from sanderling.html.xhtml import closed
+from sanderling.fingerprint.build import EMPTY_FINGERPRINT, fingerprint_page
+from sanderling.fingerprint.fast.byte_diff import find_page_edits
+from sanderling.fingerprint.fast.common_affix import measure_common_prefix, measure_common_suffix
+from sanderling.fingerprint.fast.line_diff import FingerprintPair
+from sanderling.fingerprint.fast.partial_fingerprint import compare_edits, compare_trees
+from sanderling.fingerprint.fast.stable_hash import compute_stable_hash
+from sanderling.fingerprint.fast.tree_diff import (
+    ALL_PARTS,
+    UNKNOWN_RANGE,
+    DifferenceRange,
+    FingerprintPart,
+    TreeDiff,
+    diff_trees,
+)
+from sanderling.fingerprint.model import encode_fingerprint
+from sanderling.html.parser import Document, parse_html
+from sanderling.html.xhtml import expand_self_closed_tags
 
-LONG = 100_000  # bytes
-ALIKE = Pair(NOTHING, NOTHING)
-UNSEEN = {"before": write(NOTHING), "after": write(NOTHING)}  # the marks of two versions that are alike
+MAX_LOCATED_SIZE = 100_000  # bytes
+EQUAL_PAIR = FingerprintPair(EMPTY_FINGERPRINT, EMPTY_FINGERPRINT)
+UNCHANGED_FINGERPRINTS = {
+    "before": encode_fingerprint(EMPTY_FINGERPRINT),
+    "after": encode_fingerprint(EMPTY_FINGERPRINT),
+}  # the marks of two versions that are alike
 
 
-class Before(Struct, frozen=True):
+class PreviousVersion(Struct, frozen=True):
     """The last version of a page."""
 
     body: bytes  # empty if it is not at hand
     charset: str = ""
-    is_marked: bool = False  # its full mark is at hand elsewhere
-    left: bytes = b""  # of the version after it without what no mark sees, if nobody knows what was left of this one
+    has_fingerprint: bool = False  # its full mark is at hand elsewhere
+    stable_hash: bytes = (
+        b""  # of the version after it without what no mark sees, if nobody knows what was left of this one
+    )
 
 
-def marks_between(tree: Document, body: bytes, before: Before) -> dict[str, bytes]:
+def build_comparison_fingerprints(tree: Document, body: bytes, previous: PreviousVersion) -> dict[str, bytes]:
     """Make the marks of a page that changed: `signature` is to be kept, `before` and `after` are to be compared."""
-    if not before.body:
-        return {"signature": write(sign(tree))}
-    pair = _at_spots(tree, body, before)
+    if not previous.body:
+        return {"signature": encode_fingerprint(fingerprint_page(tree))}
+    pair = _compare_bytes(tree, body, previous)
     if pair is None:
-        last, found = _forks(tree, body, before, {Part.STRUCTURE} if before.is_marked else ALL)
-        if Part.STRUCTURE in found.parts and before.is_marked:
-            return {"signature": write(sign(tree))}
+        last, found = _parse_and_diff(
+            tree, body, previous, {FingerprintPart.STRUCTURE} if previous.has_fingerprint else ALL_PARTS
+        )
+        if FingerprintPart.STRUCTURE in found.parts and previous.has_fingerprint:
+            return {"signature": encode_fingerprint(fingerprint_page(tree))}
         pair = compare_trees(last, tree, found)
-        if Part.STRUCTURE in found.parts:
-            return {"before": write(pair.old), "signature": write(pair.new)}
-    marks = {"before": write(pair.old), "after": write(pair.new)}
-    return marks | {"signature": b""} if before.is_marked and pair.old != pair.new else marks
+        if FingerprintPart.STRUCTURE in found.parts:
+            return {"before": encode_fingerprint(pair.old), "signature": encode_fingerprint(pair.new)}
+    marks = {"before": encode_fingerprint(pair.old), "after": encode_fingerprint(pair.new)}
+    return marks | {"signature": b""} if previous.has_fingerprint and pair.old != pair.new else marks
 
 
-def compare(tree: Document, body: bytes, before: Before) -> Pair:
+def compare_versions(tree: Document, body: bytes, previous: PreviousVersion) -> FingerprintPair:
     """Compare a page with its last version by what differs."""
-    pair = _at_spots(tree, body, before)
+    pair = _compare_bytes(tree, body, previous)
     if pair is not None:
         return pair
-    last, found = _forks(tree, body, before)
+    last, found = _parse_and_diff(tree, body, previous)
     return compare_trees(last, tree, found)
 
 
-def _at_spots(tree: Document, body: bytes, before: Before) -> Pair | None:
+def _compare_bytes(tree: Document, body: bytes, previous: PreviousVersion) -> FingerprintPair | None:
     """Compare two versions that differ in nothing that a mark sees, or at a few spots; None if they differ in more."""
-    if (tree.encoding or "").lower() != before.charset:
+    if (tree.encoding or "").lower() != previous.charset:
         return None
-    if before.left and _may_be_alike(before.body, body) and before.left == sift(before.body):
-        return ALIKE
-    found = told(tree, before.body, body)
-    return None if found is None else compare_spots(tree, found)
+    if (
+        previous.stable_hash
+        and _is_first_difference_markup(previous.body, body)
+        and previous.stable_hash == compute_stable_hash(previous.body)
+    ):
+        return EQUAL_PAIR
+    found = find_page_edits(tree, previous.body, body)
+    return None if found is None else compare_edits(tree, found)
 
 
-def _may_be_alike(old: bytes, new: bytes) -> bool:
+def _is_first_difference_markup(old_body: bytes, new_body: bytes) -> bool:
     """Say whether two versions differ first in a tag, a script or a comment; where they do in words, it is seen."""
-    at = common_start(old, new)
-    tag = new.rfind(b"<", 0, at + 1)
-    return new.rfind(b">", 0, at) < tag or new.startswith((b"<script", b"<!--"), tag)
+    at = measure_common_prefix(old_body, new_body)
+    tag = new_body.rfind(b"<", 0, at + 1)
+    return new_body.rfind(b">", 0, at) < tag or new_body.startswith((b"<script", b"<!--"), tag)
 
 
-def _forks(tree: Document, body: bytes, before: Before, until: Set[Part] = ALL) -> tuple[Document, Found]:
+def _parse_and_diff(
+    tree: Document, body: bytes, previous: PreviousVersion, stop_parts: Set[FingerprintPart] = ALL_PARTS
+) -> tuple[Document, TreeDiff]:
     """Parse the last version of a page, and find where it differs, until some parts of a mark are known to see it."""
-    old, new = closed(before.body), closed(body)  # as trees are made
-    last = parse(old, before.charset, positions=True)
-    return last, look(last, tree, max(len(new), len(old)), _spots(old, new), until)
+    old, new = expand_self_closed_tags(previous.body), expand_self_closed_tags(body)  # as trees are made
+    last = parse_html(old, previous.charset, positions=True)
+    return last, diff_trees(last, tree, max(len(new), len(old)), _locate_differences(old, new), stop_parts)
 
 
-def _spots(old: bytes, new: bytes) -> Spots:
+def _locate_differences(old_body: bytes, new_body: bytes) -> DifferenceRange:
     """Find the first and the last place at which two bodies differ, unless counting lines costs more than it saves."""
-    if len(old) > LONG:
-        return NOWHERE
-    start = common_start(old, new)
-    end = len(old) - common_end(old, new, min(len(old), len(new)) - start)
-    line = old.count(b"\n", 0, start) + 1
-    return Spots((line, _column(old, start)), (line + old.count(b"\n", start, end), _column(old, end)))
+    if len(old_body) > MAX_LOCATED_SIZE:
+        return UNKNOWN_RANGE
+    start = measure_common_prefix(old_body, new_body)
+    end = len(old_body) - measure_common_suffix(old_body, new_body, min(len(old_body), len(new_body)) - start)
+    line = old_body.count(b"\n", 0, start) + 1
+    return DifferenceRange(
+        (line, _get_column(old_body, start)), (line + old_body.count(b"\n", start, end), _get_column(old_body, end))
+    )
 
 
-def _column(body: bytes, at: int) -> int:
-    return at - body.rfind(b"\n", 0, at) - 1
+def _get_column(body: bytes, offset: int) -> int:
+    return offset - body.rfind(b"\n", 0, offset) - 1

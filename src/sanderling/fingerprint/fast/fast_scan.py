@@ -7,23 +7,23 @@ parsed. What it says is what the tree says.
 import ctypes
 from collections.abc import Callable
 
-from sanderling.content.soft_404 import LONGEST, may_pretend
-from sanderling.fingerprint.text_hash import TOLD, Numbers, in_python, written
-from sanderling.html.declared_encoding import encoding_of
-from sanderling.html.native import NATIVE, Native
-from sanderling.html.scanned_page import END, Glance, Seen
+from sanderling.content.soft_404 import MAX_NOTICE_LENGTH, may_be_soft_error
+from sanderling.fingerprint.text_hash import NATIVE_OK, NativeHashes, fingerprint_text_in_python, pack_native_hashes
+from sanderling.html.declared_encoding import find_declared_encoding
+from sanderling.html.native import NATIVE, NativeLibrary
+from sanderling.html.scanned_page import FIELD_END, ScannedElement, ScanResult
 from sanderling.html.text import MAX_TEXT
 
-MOST = 100_000  # fields that elements tell; of more a tree takes less room
+MAX_FIELDS = 100_000  # fields that elements tell; of more a tree takes less room
 
 
-class _Found(ctypes.Structure):
+class _NativeScan(ctypes.Structure):
     """What the library gives: texts in UTF-8, to be given back."""
 
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("room", "said", "text")),
         *((name, ctypes.c_uint64) for name in ("links_size", "said_size", "text_size", "letters", "told", "blocks")),
-        ("marks", Numbers),
+        ("marks", NativeHashes),
         ("is_marked", ctypes.c_int32),
     )
 
@@ -31,48 +31,54 @@ class _Found(ctypes.Structure):
         return ctypes.string_at(self.text, self.text_size).decode()
 
 
-def glance(body: bytes, charset: str) -> Glance | None:
+def scan_page(body: bytes, charset: str) -> ScanResult | None:
     """Look at a page; None says that it has to be parsed."""
-    if _looker is None or len(body) > MAX_TEXT:
+    if _native_scanner is None or len(body) > MAX_TEXT:
         return None
-    encoding = encoding_of(body, charset)
-    return _looker(body, encoding) if encoding == "UTF-8" or (encoding and body.isascii()) else None
+    encoding = find_declared_encoding(body, charset)
+    return _native_scanner(body, encoding) if encoding == "UTF-8" or (encoding and body.isascii()) else None
 
 
-def looker(native: Native) -> Callable[[bytes, str], Glance | None]:
+def build_page_scanner(native: NativeLibrary) -> Callable[[bytes, str], ScanResult | None]:
     """Call the library."""
     look, give_back = native.library.sanderling_glance, native.library.sanderling_give_back
-    pointer = ctypes.POINTER(_Found)
+    pointer = ctypes.POINTER(_NativeScan)
     look.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, pointer)
     give_back.argtypes = (ctypes.c_void_p,)
 
-    def seen(body: bytes, encoding: str) -> Glance | None:
-        found = _Found()
-        if not look(body, len(body), native.hash_of, found):
+    def seen(body: bytes, encoding: str) -> ScanResult | None:
+        found = _NativeScan()
+        if not look(body, len(body), native.hash_function, found):
             return None
         try:
-            return _read(found, encoding)
+            return _build_scan_result(found, encoding)
         finally:
             give_back(found.room)
 
     return seen
 
 
-def _read(found: _Found, encoding: str) -> Glance | None:
-    if found.told > MOST:
+def _build_scan_result(native_scan: _NativeScan, encoding: str) -> ScanResult | None:
+    if native_scan.told > MAX_FIELDS:
         return None
-    table = ctypes.string_at(found.said, found.links_size)
-    said = ctypes.string_at(found.said + found.links_size, found.said_size - found.links_size)
-    fields = said.decode().split(END)
-    told = list(map(Seen._make, zip(*[iter(fields[: found.told])] * len(Seen._fields), strict=True)))
-    language, heading, *bare = fields[found.told + found.blocks : -1]
-    if found.letters <= LONGEST:
-        title = next((one.text for one in told if one.tag == "title" and not one.is_unscripted), "")
-        if may_pretend((title, heading), found.read_text()):
+    table = ctypes.string_at(native_scan.said, native_scan.links_size)
+    said = ctypes.string_at(native_scan.said + native_scan.links_size, native_scan.said_size - native_scan.links_size)
+    fields = said.decode().split(FIELD_END)
+    told = list(
+        map(ScannedElement._make, zip(*[iter(fields[: native_scan.told])] * len(ScannedElement._fields), strict=True))
+    )
+    language, heading, *bare = fields[native_scan.told + native_scan.blocks : -1]
+    if native_scan.letters <= MAX_NOTICE_LENGTH:
+        title = next((one.text for one in told if one.tag == "title" and not one.is_in_noscript), "")
+        if may_be_soft_error((title, heading), native_scan.read_text()):
             return None
-    marks = written(found.marks) if found.is_marked == TOLD else in_python(found.read_text())
-    blocks = fields[found.told : found.told + found.blocks]
-    return Glance(encoding, language, told, table, blocks, marks, (bare[0], bare[1]) if bare else None)
+    marks = (
+        pack_native_hashes(native_scan.marks)
+        if native_scan.is_marked == NATIVE_OK
+        else fingerprint_text_in_python(native_scan.read_text())
+    )
+    blocks = fields[native_scan.told : native_scan.told + native_scan.blocks]
+    return ScanResult(encoding, language, told, table, blocks, marks, (bare[0], bare[1]) if bare else None)
 
 
-_looker = looker(NATIVE) if NATIVE is not None else None
+_native_scanner = build_page_scanner(NATIVE) if NATIVE is not None else None

@@ -8,138 +8,169 @@ from collections.abc import Callable, Set
 from msgspec.structs import replace
 from turbohtml import Node
 
-from sanderling.content.extract import Blocks, blocks, said
+from sanderling.content.extract import TextBlocks, extract_blocks, find_landmarks
 from sanderling.fingerprint import assets
 from sanderling.fingerprint import scripts as behaviour
-from sanderling.fingerprint.build import NOTHING, main_assets, skeleton
-from sanderling.fingerprint.fast.boilerplate_edit import furniture_before
-from sanderling.fingerprint.fast.byte_diff import Told
-from sanderling.fingerprint.fast.line_diff import Pair, compare_blocks, compare_lines, compare_whole, page_before
-from sanderling.fingerprint.fast.text_swaps import Swap, as_it_was
-from sanderling.fingerprint.fast.tree_diff import ALL, Found, Part
+from sanderling.fingerprint.build import EMPTY_FINGERPRINT, hash_main_assets, pack_page_outline
+from sanderling.fingerprint.fast.boilerplate_edit import read_boilerplate_edit
+from sanderling.fingerprint.fast.byte_diff import PageEdits
+from sanderling.fingerprint.fast.line_diff import (
+    FingerprintPair,
+    compare_all_lines,
+    compare_blocks,
+    compare_changed_lines,
+    extract_old_blocks,
+)
+from sanderling.fingerprint.fast.text_edits import TextEdit, restore_old_texts
+from sanderling.fingerprint.fast.tree_diff import ALL_PARTS, FingerprintPart, TreeDiff
 from sanderling.html.parser import Document
 
-SEEN: dict[Part, tuple[str, ...]] = {
-    Part.IMAGES: ("img", "video", "audio", "source", "path", "use"),
-    Part.SCRIPTS: ("script",),
-    Part.FORMS: ("form", "input", "option"),
-    Part.FRAMES: tuple(behaviour.FRAMES),
-    Part.TITLE: ("title",),
+TAGS_BY_PART: dict[FingerprintPart, tuple[str, ...]] = {
+    FingerprintPart.IMAGES: ("img", "video", "audio", "source", "path", "use"),
+    FingerprintPart.SCRIPTS: ("script",),
+    FingerprintPart.FORMS: ("form", "input", "option"),
+    FingerprintPart.FRAMES: tuple(behaviour.FRAME_SOURCE_ATTRIBUTES),
+    FingerprintPart.TITLE: ("title",),
 }  # the tags of which alone some parts are made
-SHOWN = frozenset((Part.LINKS, Part.IMAGES))
+VISIBLE_PARTS = frozenset((FingerprintPart.LINKS, FingerprintPart.IMAGES))
 
 
-def compare_trees(old: Document, new: Document, found: Found) -> Pair:
+def compare_trees(old: Document, new: Document, tree_diff: TreeDiff) -> FingerprintPair:
     """Mark what differs between two trees, given where they do; if tags do, the new mark is a full one, to be kept."""
-    parts = {part for part in found.parts if not _has_the_same(part, old, new)}
-    if Part.STRUCTURE in parts:
-        return _in_full(old, new, parts)
-    left, right = _marked(old, parts), _marked(new, parts)
-    if Part.SCRIPTS not in found.parts and found.gone + found.come:
-        left["scripts"], right["scripts"] = _scripts(new, found)
-    if not found.parts & (SHOWN | {Part.WORDS}):
-        return Pair(replace(NOTHING, **left), replace(NOTHING, **right))
-    page = blocks(new)
-    last = page_before(old, page, found.texts) if Part.WORDS in parts else replace(page, said=None)
+    parts = {part for part in tree_diff.parts if not _has_same_elements(part, old, new)}
+    if FingerprintPart.STRUCTURE in parts:
+        return _compare_in_full(old, new, parts)
+    left, right = _fingerprint_parts(old, parts), _fingerprint_parts(new, parts)
+    if FingerprintPart.SCRIPTS not in tree_diff.parts and tree_diff.removed_scripts + tree_diff.added_scripts:
+        left["scripts"], right["scripts"] = _pack_script_changes(new, tree_diff)
+    if not tree_diff.parts & (VISIBLE_PARTS | {FingerprintPart.TEXT}):
+        return FingerprintPair(replace(EMPTY_FINGERPRINT, **left), replace(EMPTY_FINGERPRINT, **right))
+    page = extract_blocks(new)
+    last = (
+        extract_old_blocks(old, page, tree_diff.text_changes)
+        if FingerprintPart.TEXT in parts
+        else replace(page, landmarks=None)
+    )
     words = compare_blocks(last, page)
-    if found.parts & SHOWN or _is_elsewhere(last, page):
-        left |= _main(old, last)
-        right |= _main(new, page)
-    return Pair(replace(words.old, **left), replace(words.new, **right))
+    if tree_diff.parts & VISIBLE_PARTS or _has_moved_main_content(last, page):
+        left |= _pack_main_assets(old, last)
+        right |= _pack_main_assets(new, page)
+    return FingerprintPair(replace(words.old, **left), replace(words.new, **right))
 
 
-def _in_full(old: Document, new: Document, parts: Set[Part]) -> Pair:
+def _compare_in_full(old: Document, new: Document, parts: Set[FingerprintPart]) -> FingerprintPair:
     """Mark a version in full, and the last one as it with what differs."""
-    right = _marked(new, ALL - {Part.LOOKS})
-    scripts = frozenset() if _has_the_same(Part.SCRIPTS, old, new) else frozenset((Part.SCRIPTS,))
-    left = right | _marked(old, (parts | scripts) - {Part.LOOKS})
-    last, page = blocks(old), blocks(new)
-    left["looks"] = right["looks"] = _looks(new, page)
-    if Part.LOOKS in parts:
-        left["looks"] = _looks(old, last)
-    right |= _main(new, page)
-    left |= _main(old, last)
-    words = compare_whole(last, page)
-    return Pair(replace(words.old, **left), replace(words.new, **right))
+    right = _fingerprint_parts(new, ALL_PARTS - {FingerprintPart.STYLES})
+    scripts = (
+        frozenset() if _has_same_elements(FingerprintPart.SCRIPTS, old, new) else frozenset((FingerprintPart.SCRIPTS,))
+    )
+    left = right | _fingerprint_parts(old, (parts | scripts) - {FingerprintPart.STYLES})
+    last, page = extract_blocks(old), extract_blocks(new)
+    left["style_hashes"] = right["style_hashes"] = _hash_page_styles(new, page)
+    if FingerprintPart.STYLES in parts:
+        left["style_hashes"] = _hash_page_styles(old, last)
+    right |= _pack_main_assets(new, page)
+    left |= _pack_main_assets(old, last)
+    words = compare_all_lines(last, page)
+    return FingerprintPair(replace(words.old, **left), replace(words.new, **right))
 
 
-def _has_the_same(part: Part, old: Document, new: Document) -> bool:
+def _has_same_elements(part: FingerprintPart, old: Document, new: Document) -> bool:
     """Say whether two trees have the same elements of all tags that a part of a mark sees; the parser tells at once."""
-    rows = [(old.find_all(tag), new.find_all(tag)) for tag in SEEN.get(part, ())]
+    rows = [(old.find_all(tag), new.find_all(tag)) for tag in TAGS_BY_PART.get(part, ())]
     return bool(rows) and all(len(mine) == len(yours) and all(map(Node.equals, mine, yours)) for mine, yours in rows)
 
 
-def compare_spots(tree: Document, told: Told) -> Pair:
+def compare_edits(tree: Document, page_edits: PageEdits) -> FingerprintPair:
     """Mark what differs between a tree and what it was when some of its texts and scripts were others."""
-    words = _swapped(tree, told.texts) if told.texts else Pair(NOTHING, NOTHING)
-    if told.gone == told.came:
+    words = (
+        _compare_text_edits(tree, page_edits.text_edits)
+        if page_edits.text_edits
+        else FingerprintPair(EMPTY_FINGERPRINT, EMPTY_FINGERPRINT)
+    )
+    if page_edits.removed_scripts == page_edits.added_scripts:
         return words
-    gone, came = (assets.pack(keys | told.stay) for keys in (told.gone, told.came))
-    return Pair(replace(words.old, scripts=gone), replace(words.new, scripts=came))
+    gone, came = (
+        assets.pack_hashes(keys | page_edits.unchanged_scripts)
+        for keys in (page_edits.removed_scripts, page_edits.added_scripts)
+    )
+    return FingerprintPair(replace(words.old, scripts=gone), replace(words.new, scripts=came))
 
 
-def _swapped(tree: Document, texts: list[Swap]) -> Pair:
+def _compare_text_edits(tree: Document, text_edits: list[TextEdit]) -> FingerprintPair:
     """Mark the words of a tree, and those it had."""
-    aside = furniture_before(tree, texts)
-    found = None if aside is None else compare_lines(*aside)
+    aside = read_boilerplate_edit(tree, text_edits)
+    found = None if aside is None else compare_changed_lines(*aside)
     if found is not None:
         return found
-    page, pieces = blocks(tree), [(swap.before, swap.node.data) for swap in texts]
-    with as_it_was(texts):
-        last = page_before(tree, page, pieces)
-        left = _main(tree, last) if _is_elsewhere(last, page) else {}
-    right = _main(tree, page) if left else {}
+    page, pieces = extract_blocks(tree), [(swap.old_text, swap.node.data) for swap in text_edits]
+    with restore_old_texts(text_edits):
+        last = extract_old_blocks(tree, page, pieces)
+        left = _pack_main_assets(tree, last) if _has_moved_main_content(last, page) else {}
+    right = _pack_main_assets(tree, page) if left else {}
     words = compare_blocks(last, page)
-    return Pair(replace(words.old, **left), replace(words.new, **right))
+    return FingerprintPair(replace(words.old, **left), replace(words.new, **right))
 
 
-def _is_elsewhere(last: Blocks, page: Blocks) -> bool:
+def _has_moved_main_content(old_blocks: TextBlocks, new_blocks: TextBlocks) -> bool:
     """Say whether the main content of a page may be another part of it than that of the last version."""
-    if last.said is None:  # it is as this one is
+    if old_blocks.landmarks is None:  # it is as this one is
         return False
     return (
-        last.is_believed != page.is_believed
-        or last.core is not page.core
-        or bool(last.menus or page.menus or last.trimmed or page.trimmed or last.comments or page.comments)
+        old_blocks.is_main_declared != new_blocks.is_main_declared
+        or old_blocks.main_region is not new_blocks.main_region
+        or bool(
+            old_blocks.menu_lines
+            or new_blocks.menu_lines
+            or old_blocks.inline_boilerplate
+            or new_blocks.inline_boilerplate
+            or old_blocks.comment_texts
+            or new_blocks.comment_texts
+        )
     )
 
 
-def _marked(tree: Document, parts: Set[Part]) -> dict[str, object]:
+def _fingerprint_parts(tree: Document, parts: Set[FingerprintPart]) -> dict[str, object]:
     """Make some parts of a mark, but for the words."""
-    found: dict[str, object] = {part: assets.pack(MADE[part](tree)) for part in parts if part in MADE}
-    if Part.LOOKS in parts:
-        found["looks"] = assets.looks(tree)
-    if Part.STRUCTURE in parts or Part.DRESS in parts:
-        found["outline"], found["cosmetic"] = skeleton(tree)
+    found: dict[str, object] = {
+        part: assets.pack_hashes(HASHERS_BY_PART[part](tree)) for part in parts if part in HASHERS_BY_PART
+    }
+    if FingerprintPart.STYLES in parts:
+        found["style_hashes"] = assets.hash_styles(tree)
+    if FingerprintPart.STRUCTURE in parts or FingerprintPart.PRESENTATIONAL in parts:
+        found["outline"], found["cosmetic_hash"] = pack_page_outline(tree)
     return found
 
 
-MADE: dict[Part, Callable[[Document], set[int]]] = {
-    Part.LINKS: assets.targets,
-    Part.IMAGES: assets.shown,
-    Part.SCRIPTS: behaviour.scripts,
-    Part.HANDLERS: behaviour.handlers,
-    Part.FORMS: behaviour.forms,
-    Part.FRAMES: behaviour.frames,
-    Part.TITLE: assets.titled,
+HASHERS_BY_PART: dict[FingerprintPart, Callable[[Document], set[int]]] = {
+    FingerprintPart.LINKS: assets.hash_link_targets,
+    FingerprintPart.IMAGES: assets.hash_media,
+    FingerprintPart.SCRIPTS: behaviour.hash_scripts,
+    FingerprintPart.HANDLERS: behaviour.hash_handlers,
+    FingerprintPart.FORMS: behaviour.hash_forms,
+    FingerprintPart.FRAMES: behaviour.hash_frames,
+    FingerprintPart.TITLE: assets.hash_title_words,
 }
 
 
-def _scripts(tree: Document, found: Found) -> tuple[bytes, bytes]:
+def _pack_script_changes(tree: Document, tree_diff: TreeDiff) -> tuple[bytes, bytes]:
     """Mark the scripts of two versions of which some came or went; nothing, if these come to the same."""
-    gone, came = behaviour.keys(found.gone), behaviour.keys(found.come)
+    gone, came = (
+        behaviour.hash_script_elements(tree_diff.removed_scripts),
+        behaviour.hash_script_elements(tree_diff.added_scripts),
+    )
     if gone == came:
         return b"", b""
-    new = set(found.come)
-    stay = behaviour.keys([element for element in tree.find_all("script") if element not in new])
-    return assets.pack(gone | stay), assets.pack(came | stay)
+    new = set(tree_diff.added_scripts)
+    stay = behaviour.hash_script_elements([element for element in tree.find_all("script") if element not in new])
+    return assets.pack_hashes(gone | stay), assets.pack_hashes(came | stay)
 
 
-def _looks(tree: Document, page: Blocks) -> tuple[int, int]:
-    return assets.looks(tree, page.said.classes if page.said is not None else None)
+def _hash_page_styles(tree: Document, page_blocks: TextBlocks) -> tuple[int, int]:
+    return assets.hash_styles(tree, page_blocks.landmarks.class_values if page_blocks.landmarks is not None else None)
 
 
-def _main(tree: Document, page: Blocks) -> dict[str, object]:
+def _pack_main_assets(tree: Document, page_blocks: TextBlocks) -> dict[str, object]:
     """Make the parts of a mark that see links and images of the main content."""
-    links, images = main_assets(tree, page.said or said(tree), page)
-    return {"main_links": assets.pack(links), "main_images": assets.pack(images)}
+    links, images = hash_main_assets(tree, page_blocks.landmarks or find_landmarks(tree), page_blocks)
+    return {"main_links": assets.pack_hashes(links), "main_images": assets.pack_hashes(images)}

@@ -7,39 +7,43 @@ where the library was compiled (`c/sieve.c`); elsewhere all pages whose bytes di
 import ctypes
 from collections.abc import Callable
 
-from sanderling.fingerprint.model import VERSION
-from sanderling.html.native import NATIVE, Native
+from sanderling.fingerprint.model import FINGERPRINT_VERSION
+from sanderling.html.native import NATIVE, NativeLibrary
 
-CHARSET = "utf-8"  # pages in others are not sifted
-TIE = 8  # bytes of a digest that say of which body something is left
-_START = VERSION.to_bytes(2, "big")  # of what these marks do not see
+HASHED_CHARSET = "utf-8"  # pages in others are not sifted
+DIGEST_PREFIX_SIZE = 8  # bytes of a digest that say of which body something is left
+_VERSION_PREFIX = FINGERPRINT_VERSION.to_bytes(2, "big")  # of what these marks do not see
 
 
-def sift(body: bytes) -> bytes:
+def compute_stable_hash(body: bytes) -> bytes:
     """Hash what is left of a page in UTF-8; empty if that is not sure."""
-    return _sifter(body) if _sifter is not None else b""
+    return _native_hasher(body) if _native_hasher is not None else b""
 
 
-def tied(left: bytes, digest: bytes) -> bytes:
+def pack_stable_hash(stable_hash: bytes, digest: bytes) -> bytes:
     """Write down what is left of the body with this digest."""
-    return _START + left + digest[:TIE] if left else b""
+    return _VERSION_PREFIX + stable_hash + digest[:DIGEST_PREFIX_SIZE] if stable_hash else b""
 
 
-def left_of(mark: bytes, digest: bytes) -> bytes:
+def unpack_stable_hash(packed_hash: bytes, digest: bytes) -> bytes:
     """Read what is left of the body with this digest; empty if that was not written down."""
-    return mark[len(_START) : -TIE] if mark == tied(mark[len(_START) : -TIE], digest) else b""
+    return (
+        packed_hash[len(_VERSION_PREFIX) : -DIGEST_PREFIX_SIZE]
+        if packed_hash == pack_stable_hash(packed_hash[len(_VERSION_PREFIX) : -DIGEST_PREFIX_SIZE], digest)
+        else b""
+    )
 
 
-def sifter(native: Native) -> Callable[[bytes], bytes]:
+def build_stable_hasher(native: NativeLibrary) -> Callable[[bytes], bytes]:
     """Call the library."""
     call = native.library.sanderling_sift
     call.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64))
 
     def made(body: bytes) -> bytes:
         found = ctypes.c_uint64()
-        return found.value.to_bytes(8, "big") if call(body, len(body), native.hash_of, found) else b""
+        return found.value.to_bytes(8, "big") if call(body, len(body), native.hash_function, found) else b""
 
     return made
 
 
-_sifter = sifter(NATIVE) if NATIVE is not None else None
+_native_hasher = build_stable_hasher(NATIVE) if NATIVE is not None else None

@@ -2,51 +2,54 @@
 
 from collections.abc import Mapping, Sequence
 
-from sanderling.frontier.ordering.host_exploration import Newcomers
-from sanderling.frontier.ordering.protocol import EARLY_PAGES, Finding, Lesson, Ordering
-from sanderling.frontier.ordering.score_table import Sums, Tally
+from sanderling.frontier.ordering.host_exploration import NewHostBonus
+from sanderling.frontier.ordering.protocol import EAGER_PAGES, CrawledPage, FoundUrl, Ordering
+from sanderling.frontier.ordering.score_table import ScoreTable, SumTable
 
-PAGE = 0.5  # the weight of the page against the words of the link
-MOVE = 0.05
-LEAST = 1e-6
+PAGE_WEIGHT = 0.5  # the weight of the page against the words of the link
+MIN_GAIN = 0.05
+MIN_SCORE = 1e-6
 
 
-class Similarity(Ordering):
+class BestFirstOrdering(Ordering):
     """The best that was found for each URL."""
 
     is_focused = True
 
     def __init__(self) -> None:
-        self.likeness = Tally()
+        self.scores = ScoreTable()
         self.is_eager = True
-        self.pages = 0
-        self.newcomers = Newcomers()
+        self.page_count = 0
+        self.new_host_bonus = NewHostBonus()
 
-    def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
-        return [-_likeness(f.relevance, f.promise) - self.newcomers.worth(f.url) for f in findings]
+    def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:
+        return [
+            -_compute_score(f.source_relevance, f.topic_score) - self.new_host_bonus.compute_bonus(f.url)
+            for f in found_urls
+        ]
 
-    def learn(self, lesson: Lesson) -> None:
-        self.likeness.reach(max(lesson.targets, default=0))
-        self.likeness.visit(lesson.page)
-        self.newcomers.came_home(lesson.url, lesson.relevance)
-        self.pages += 1
-        self.is_eager = self.pages < EARLY_PAGES
-        promises = lesson.promises or [0.0] * len(lesson.targets)
-        for target, promise in zip(lesson.targets, promises, strict=True):
-            self.likeness.raise_to(target, _likeness(lesson.relevance, promise))
+    def learn(self, crawled_page: CrawledPage) -> None:
+        self.scores.ensure_size(max(crawled_page.target_ids, default=0))
+        self.scores.mark_visited(crawled_page.id)
+        self.new_host_bonus.record_page(crawled_page.url, crawled_page.relevance)
+        self.page_count += 1
+        self.is_eager = self.page_count < EAGER_PAGES
+        promises = crawled_page.topic_scores or [0.0] * len(crawled_page.target_ids)
+        for target, promise in zip(crawled_page.target_ids, promises, strict=True):
+            self.scores.raise_score(target, _compute_score(crawled_page.relevance, promise))
 
-    def gains(self) -> Mapping[int, float]:
-        return self.likeness.moved(float, MOVE)
+    def pop_rank_gains(self) -> Mapping[int, float]:
+        return self.scores.pop_gains(float, MIN_GAIN)
 
-    def again(self, url: int, depth: int) -> float:  # noqa: ARG002
-        return -self.likeness[url]
+    def rank_known(self, url_id: int, depth: int) -> float:  # noqa: ARG002
+        return -self.scores[url_id]
 
-    def keeps(self, url: int, depth: int, relevance: float) -> float:  # noqa: ARG002
+    def rank_for_retention(self, url_id: int, depth: int, relevance: float) -> float:  # noqa: ARG002
         return -relevance
 
-    def tallies(self) -> Mapping[str, Sums]:
-        return {"likeness": self.likeness}
+    def get_score_tables(self) -> Mapping[str, SumTable]:
+        return {"likeness": self.scores}
 
 
-def _likeness(relevance: float, promise: float) -> float:
-    return max(LEAST, PAGE * relevance + (1 - PAGE) * promise)
+def _compute_score(relevance: float, topic_score: float) -> float:
+    return max(MIN_SCORE, PAGE_WEIGHT * relevance + (1 - PAGE_WEIGHT) * topic_score)

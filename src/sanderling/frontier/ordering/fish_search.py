@@ -9,72 +9,80 @@ A link that names the topic itself goes before all others.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from sanderling.frontier.ordering.protocol import EARLY_PAGES, NEVER, Finding, Lesson, Ordering
-from sanderling.frontier.ordering.score_table import Sums, Tally
+from sanderling.frontier.ordering.protocol import EAGER_PAGES, INFINITE_RANK, CrawledPage, FoundUrl, Ordering
+from sanderling.frontier.ordering.score_table import ScoreTable, SumTable
 
-LIFE = 3  # levels without a relevant page
-NAMED = LIFE + 1  # life of a link that names the topic
+INITIAL_LIFE = 3  # levels without a relevant page
+TOPIC_LINK_LIFE = INITIAL_LIFE + 1  # life of a link that names the topic
 WIDTH = 60  # new links of a relevant page that go first; of another page, two thirds as many
-FAINT = 0.1  # below this a page is never relevant
-ABOVE = 1.5  # times the mean of the pages so far
-SAYS = 0.4  # promise of a link that names half of the topic
-LEVEL = 1e12  # more than there are turns
-BEHIND = 0.5 * LEVEL  # what is beyond the width
+MIN_RELEVANCE = 0.1  # below this a page is never relevant
+MEAN_FACTOR = 1.5  # times the mean of the pages so far
+TOPIC_LINK_SCORE = 0.4  # promise of a link that names half of the topic
+RANKS_PER_LEVEL = 1e12  # more than there are turns
+BEYOND_WIDTH_PENALTY = 0.5 * RANKS_PER_LEVEL  # what is beyond the width
 
 
-class Fish(Ordering):
+class FishSearchOrdering(Ordering):
     """Levels left, by URL."""
 
     is_focused = True
-    compares = False
+    has_comparable_ranks = False
 
     def __init__(self) -> None:
-        self.life = Tally()
+        self.life = ScoreTable()
         self.is_eager = True
-        self.mean = FAINT
-        self.pages = 1
+        self.mean_relevance = MIN_RELEVANCE
+        self.page_count = 1
 
-    def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
+    def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:
         seen: Counter[int] = Counter()
         ranks = []
-        for f in findings:
-            life = self._life(f.page, self._is_relevant(f.relevance), f.promise) if f.page else LIFE
-            seen[f.page] += 1
-            width = WIDTH if life >= LIFE else WIDTH * 2 // 3
-            place = -life * LEVEL + f.turn + BEHIND * (f.page > 0 and seen[f.page] > width)
-            ranks.append(NEVER if life <= 0 else place)
+        for f in found_urls:
+            life = (
+                self._compute_life(f.source_id, self._is_relevant(f.source_relevance), f.topic_score)
+                if f.source_id
+                else INITIAL_LIFE
+            )
+            seen[f.source_id] += 1
+            width = WIDTH if life >= INITIAL_LIFE else WIDTH * 2 // 3
+            place = (
+                -life * RANKS_PER_LEVEL
+                + f.source_token
+                + BEYOND_WIDTH_PENALTY * (f.source_id > 0 and seen[f.source_id] > width)
+            )
+            ranks.append(INFINITE_RANK if life <= 0 else place)
         return ranks
 
     def _is_relevant(self, relevance: float) -> bool:
-        return relevance >= max(FAINT, ABOVE * self.mean)
+        return relevance >= max(MIN_RELEVANCE, MEAN_FACTOR * self.mean_relevance)
 
-    def _life(self, page: int, is_relevant: bool, promise: float) -> float:
+    def _compute_life(self, page_id: int, is_relevant: bool, topic_score: float) -> float:
         """Levels that a link of this page lives."""
-        if promise >= SAYS:
-            return NAMED
-        return LIFE if is_relevant else min(LIFE, self.life[page] or LIFE) - 1
+        if topic_score >= TOPIC_LINK_SCORE:
+            return TOPIC_LINK_LIFE
+        return INITIAL_LIFE if is_relevant else min(INITIAL_LIFE, self.life[page_id] or INITIAL_LIFE) - 1
 
-    def learn(self, lesson: Lesson) -> None:
-        self.life.reach(max(lesson.targets, default=lesson.page))
-        is_relevant = self._is_relevant(lesson.relevance)
-        promises = lesson.promises or [0.0] * len(lesson.targets)
-        for target, promise in zip(lesson.targets, promises, strict=True):
-            life = self._life(lesson.page, is_relevant, promise)
+    def learn(self, crawled_page: CrawledPage) -> None:
+        self.life.ensure_size(max(crawled_page.target_ids, default=crawled_page.id))
+        is_relevant = self._is_relevant(crawled_page.relevance)
+        promises = crawled_page.topic_scores or [0.0] * len(crawled_page.target_ids)
+        for target, promise in zip(crawled_page.target_ids, promises, strict=True):
+            life = self._compute_life(crawled_page.id, is_relevant, promise)
             if life > 0:
-                self.life.raise_to(target, life)
-        self.life.visit(lesson.page)
-        self.pages += 1
-        self.is_eager = self.pages < EARLY_PAGES
-        self.mean += (lesson.relevance - self.mean) / self.pages
+                self.life.raise_score(target, life)
+        self.life.mark_visited(crawled_page.id)
+        self.page_count += 1
+        self.is_eager = self.page_count < EAGER_PAGES
+        self.mean_relevance += (crawled_page.relevance - self.mean_relevance) / self.page_count
 
-    def gains(self) -> Mapping[int, float]:
-        return self.life.moved(lambda life: life * LEVEL, 0.0)
+    def pop_rank_gains(self) -> Mapping[int, float]:
+        return self.life.pop_gains(lambda life: life * RANKS_PER_LEVEL, 0.0)
 
-    def again(self, url: int, depth: int) -> float:  # noqa: ARG002
-        return -self.life[url] * LEVEL
+    def rank_known(self, url_id: int, depth: int) -> float:  # noqa: ARG002
+        return -self.life[url_id] * RANKS_PER_LEVEL
 
-    def keeps(self, url: int, depth: int, relevance: float) -> float:  # noqa: ARG002
+    def rank_for_retention(self, url_id: int, depth: int, relevance: float) -> float:  # noqa: ARG002
         return -relevance
 
-    def tallies(self) -> Mapping[str, Sums]:
+    def get_score_tables(self) -> Mapping[str, SumTable]:
         return {"life": self.life}

@@ -5,33 +5,35 @@ import msgspec
 from sanderling.db.connection import Connection
 from sanderling.frontier.ordering.protocol import Ordering
 
-NAME = "ordering"
+BLOB_NAME = "ordering"
 
 
-class Memory(msgspec.Struct, frozen=True):
+class OrderingState(msgspec.Struct, frozen=True):
     """The tallies of an ordering, and the last visit that is in them."""
 
-    order: str
-    until: int
-    tallies: dict[str, bytes]
+    ordering_name: str
+    last_visit: int
+    score_tables: dict[str, bytes]
 
 
-def save(db: Connection, order: str, ordering: Ordering, until: int) -> None:
+def save_ordering(db: Connection, ordering_name: str, ordering: Ordering, last_visit: int) -> None:
     """Write down what is remembered; call inside a transaction."""
-    memory = Memory(order, until, {name: tally.dump() for name, tally in ordering.tallies().items()})
+    memory = OrderingState(
+        ordering_name, last_visit, {name: tally.dump() for name, tally in ordering.get_score_tables().items()}
+    )
     db.execute(
         "INSERT INTO blobs VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        (NAME, msgspec.msgpack.encode(memory)),
+        (BLOB_NAME, msgspec.msgpack.encode(memory)),
     )
 
 
-def load(db: Connection, order: str, ordering: Ordering) -> int:
+def load_ordering(db: Connection, ordering_name: str, ordering: Ordering) -> int:
     """Take up what was written down for the same ordering; say up to which visit it goes."""
-    row = db.execute("SELECT value FROM blobs WHERE name = ?", (NAME,)).fetchone()
-    memory = msgspec.msgpack.decode(row[0], type=Memory) if row else None
-    if memory is None or memory.order != order:
+    row = db.execute("SELECT value FROM blobs WHERE name = ?", (BLOB_NAME,)).fetchone()
+    memory = msgspec.msgpack.decode(row[0], type=OrderingState) if row else None
+    if memory is None or memory.ordering_name != ordering_name:
         return 0
-    for name, tally in ordering.tallies().items():
-        if name in memory.tallies:
-            tally.load(memory.tallies[name])
-    return memory.until
+    for name, tally in ordering.get_score_tables().items():
+        if name in memory.score_tables:
+            tally.load(memory.score_tables[name])
+    return memory.last_visit

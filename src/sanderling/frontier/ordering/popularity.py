@@ -7,53 +7,53 @@ those of earlier ones, then again each time twice as many are known. What waits 
 
 from collections.abc import Callable, Mapping, Sequence
 
-from sanderling.frontier.ordering.access_logs import Popularity
-from sanderling.frontier.ordering.pagerank import PageRank
-from sanderling.frontier.ordering.protocol import Finding, Lesson, Ordering
+from sanderling.frontier.ordering.access_logs import AccessCounts
+from sanderling.frontier.ordering.pagerank import PageRankOrdering
+from sanderling.frontier.ordering.protocol import CrawledPage, FoundUrl, Ordering
 from sanderling.models import Url
 
-LEVEL = 0.01  # of two pages nobody asked for, the one nearer to a seed goes first
-FIRST_LOOK = 30  # stored pages named in the logs, before anything is learned from them
+DEPTH_PENALTY = 0.01  # of two pages nobody asked for, the one nearer to a seed goes first
+MIN_LEARNING_PAGES = 30  # stored pages named in the logs, before anything is learned from them
 
-Score = Callable[[Popularity, Mapping[str, float]], Mapping[str, float]]
+PopularityScorer = Callable[[AccessCounts, Mapping[str, float]], Mapping[str, float]]
 """Scores by path, from the counts and the PageRank of some paths."""
 
 
-def path_of(url: Url) -> str:
+def get_url_path(url: Url) -> str:
     """A URL as an access log has it."""
     return url[url.index("/", 8) :]
 
 
-class Popular(Ordering):
+class PopularityOrdering(Ordering):
     """Scores by path; `known` gives the path of a URL by its id."""
 
-    def __init__(self, popularity: Popularity, score: Score, known: Callable[[int], str]) -> None:
-        self.popularity = popularity
-        self.score = score
-        self.known = known
-        self.scores = score(popularity, {})
-        self.graph = PageRank()
+    def __init__(self, access_counts: AccessCounts, scorer: PopularityScorer, get_path: Callable[[int], str]) -> None:
+        self.access_counts = access_counts
+        self.scorer = scorer
+        self.get_path = get_path
+        self.scores = scorer(access_counts, {})
+        self.pagerank = PageRankOrdering()
         self.paths: dict[int, str] = {}  # stored pages that the logs name
-        self.next_look = FIRST_LOOK
+        self.next_learning_size = MIN_LEARNING_PAGES
 
-    def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
+    def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:
         scores = self.scores
-        return [LEVEL * f.depth - scores.get(path_of(f.url), 0.0) for f in findings]
+        return [DEPTH_PENALTY * f.depth - scores.get(get_url_path(f.url), 0.0) for f in found_urls]
 
-    def learn(self, lesson: Lesson) -> None:
-        self.graph.learn(lesson)
-        self.graph.residual.pending.clear()
-        path = path_of(lesson.url)
-        if path in self.popularity.counts:
-            self.paths[lesson.page] = path
+    def learn(self, crawled_page: CrawledPage) -> None:
+        self.pagerank.learn(crawled_page)
+        self.pagerank.residual.pending.clear()
+        path = get_url_path(crawled_page.url)
+        if path in self.access_counts.counts:
+            self.paths[crawled_page.id] = path
 
-    def gains(self) -> Mapping[int, float]:
-        if len(self.paths) >= self.next_look:
-            self.next_look = 2 * len(self.paths)
-            graph = self.graph
-            ranks = {path: graph.residual[page] + graph.passed[page] for page, path in self.paths.items()}
-            self.scores = self.score(self.popularity, ranks)
+    def pop_rank_gains(self) -> Mapping[int, float]:
+        if len(self.paths) >= self.next_learning_size:
+            self.next_learning_size = 2 * len(self.paths)
+            graph = self.pagerank
+            ranks = {path: graph.residual[page] + graph.distributed[page] for page, path in self.paths.items()}
+            self.scores = self.scorer(self.access_counts, ranks)
         return {}
 
-    def again(self, url: int, depth: int) -> float:
-        return LEVEL * depth - self.scores.get(self.known(url), 0.0)
+    def rank_known(self, url_id: int, depth: int) -> float:
+        return DEPTH_PENALTY * depth - self.scores.get(self.get_path(url_id), 0.0)

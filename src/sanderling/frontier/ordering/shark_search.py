@@ -7,63 +7,66 @@ of another.
 
 from collections.abc import Mapping, Sequence
 
-from sanderling.frontier.ordering.host_exploration import Newcomers
-from sanderling.frontier.ordering.protocol import EARLY_PAGES, Finding, Lesson, Ordering
-from sanderling.frontier.ordering.score_table import Sums, Tally
+from sanderling.frontier.ordering.host_exploration import NewHostBonus
+from sanderling.frontier.ordering.protocol import EAGER_PAGES, CrawledPage, FoundUrl, Ordering
+from sanderling.frontier.ordering.score_table import ScoreTable, SumTable
 
 DELTA = 0.5  # what is inherited (SPEC 12.1, the usual values)
 GAMMA = 0.8  # the weight of what is inherited against what a link promises
-FAINT = 0.1  # below this a page is not relevant
-MOVE = 0.05
-LEAST = 1e-6
+MIN_RELEVANCE = 0.1  # below this a page is not relevant
+MIN_GAIN = 0.05
+MIN_SCORE = 1e-6
 
 
-class Shark(Ordering):
+class SharkSearchOrdering(Ordering):
     """What URLs inherit and what is expected of them."""
 
     is_focused = True
 
     def __init__(self) -> None:
-        self.inherited = Tally()
+        self.inherited_scores = ScoreTable()
         self.is_eager = True
-        self.pages = 0
-        self.potential = Tally()
-        self.newcomers = Newcomers()
+        self.page_count = 0
+        self.potential_scores = ScoreTable()
+        self.new_host_bonus = NewHostBonus()
 
-    def rank(self, findings: Sequence[Finding]) -> Sequence[float]:
-        new = self.newcomers.worth
-        return [-_potential(self._passed_on(f.page, f.relevance), f.promise) - new(f.url) for f in findings]
+    def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:
+        new = self.new_host_bonus.compute_bonus
+        return [
+            -_compute_potential(self._compute_inherited(f.source_id, f.source_relevance), f.topic_score) - new(f.url)
+            for f in found_urls
+        ]
 
-    def _passed_on(self, page: int, relevance: float) -> float:
-        return DELTA * (relevance if relevance >= FAINT else self.inherited[page])
+    def _compute_inherited(self, page_id: int, relevance: float) -> float:
+        return DELTA * (relevance if relevance >= MIN_RELEVANCE else self.inherited_scores[page_id])
 
-    def learn(self, lesson: Lesson) -> None:
-        furthest = max(lesson.targets, default=lesson.page)
-        self.inherited.reach(furthest)
-        self.potential.reach(furthest)
-        self.potential.visit(lesson.page)
-        self.newcomers.came_home(lesson.url, lesson.relevance)
-        self.pages += 1
-        self.is_eager = self.pages < EARLY_PAGES
-        passed = self._passed_on(lesson.page, lesson.relevance)
-        promises = lesson.promises or [0.0] * len(lesson.targets)
-        for target, promise in zip(lesson.targets, promises, strict=True):
-            self.inherited.raise_to(target, passed)
-            self.potential.raise_to(target, _potential(passed, promise))
-        self.inherited.pending.clear()
+    def learn(self, crawled_page: CrawledPage) -> None:
+        furthest = max(crawled_page.target_ids, default=crawled_page.id)
+        self.inherited_scores.ensure_size(furthest)
+        self.potential_scores.ensure_size(furthest)
+        self.potential_scores.mark_visited(crawled_page.id)
+        self.new_host_bonus.record_page(crawled_page.url, crawled_page.relevance)
+        self.page_count += 1
+        self.is_eager = self.page_count < EAGER_PAGES
+        passed = self._compute_inherited(crawled_page.id, crawled_page.relevance)
+        promises = crawled_page.topic_scores or [0.0] * len(crawled_page.target_ids)
+        for target, promise in zip(crawled_page.target_ids, promises, strict=True):
+            self.inherited_scores.raise_score(target, passed)
+            self.potential_scores.raise_score(target, _compute_potential(passed, promise))
+        self.inherited_scores.pending.clear()
 
-    def gains(self) -> Mapping[int, float]:
-        return self.potential.moved(float, MOVE)
+    def pop_rank_gains(self) -> Mapping[int, float]:
+        return self.potential_scores.pop_gains(float, MIN_GAIN)
 
-    def again(self, url: int, depth: int) -> float:  # noqa: ARG002
-        return -self.potential[url]
+    def rank_known(self, url_id: int, depth: int) -> float:  # noqa: ARG002
+        return -self.potential_scores[url_id]
 
-    def keeps(self, url: int, depth: int, relevance: float) -> float:  # noqa: ARG002
+    def rank_for_retention(self, url_id: int, depth: int, relevance: float) -> float:  # noqa: ARG002
         return -relevance
 
-    def tallies(self) -> Mapping[str, Sums]:
-        return {"inherited": self.inherited, "potential": self.potential}
+    def get_score_tables(self) -> Mapping[str, SumTable]:
+        return {"inherited": self.inherited_scores, "potential": self.potential_scores}
 
 
-def _potential(inherited: float, promise: float) -> float:
-    return max(LEAST, GAMMA * inherited + (1 - GAMMA) * promise)
+def _compute_potential(inherited: float, topic_score: float) -> float:
+    return max(MIN_SCORE, GAMMA * inherited + (1 - GAMMA) * topic_score)

@@ -7,88 +7,93 @@ left, or a whole period passed without a change, the page keeps no such beat and
 
 from typing import NamedTuple
 
-AGREE = 5  # changes that must fit before a beat is believed
-NARROW = 0.25  # share of the period that may still be possible for a beat to be of use
+MIN_AGREEING_CHANGES = 5  # changes that must fit before a beat is believed
+MAX_OPEN_SHARE = 0.25  # share of the period that may still be possible for a beat to be of use
 COUNT_BITS = 4
 
 
-class Beat(NamedTuple):
+class Period(NamedTuple):
     """A period cut into slots, and where its bits lie."""
 
-    slots: int
-    seconds: float
-    shift: int
+    slot_count: int
+    slot_seconds: float
+    bit_shift: int
 
-    def read(self, phase: int) -> tuple[int, int]:
+    def unpack(self, periodicity: int) -> tuple[int, int]:
         """The slots ruled out, and the changes that agreed."""
-        bits = phase >> self.shift
-        return bits & (1 << self.slots) - 1, bits >> self.slots & (1 << COUNT_BITS) - 1
+        bits = periodicity >> self.bit_shift
+        return bits & (1 << self.slot_count) - 1, bits >> self.slot_count & (1 << COUNT_BITS) - 1
 
-    def write(self, ruled_out: int, agreed: int) -> int:
+    def pack(self, ruled_out: int, agreeing_changes: int) -> int:
         """The same as bits of a phase."""
-        return (ruled_out | min(agreed, (1 << COUNT_BITS) - 1) << self.slots) << self.shift
+        return (ruled_out | min(agreeing_changes, (1 << COUNT_BITS) - 1) << self.slot_count) << self.bit_shift
 
-    def is_known(self, phase: int) -> bool:
+    def is_known(self, periodicity: int) -> bool:
         """Did enough changes agree on few enough slots?"""
-        ruled_out, agreed = self.read(phase)
-        return agreed >= AGREE and self.slots - ruled_out.bit_count() <= NARROW * self.slots
+        ruled_out, agreed = self.unpack(periodicity)
+        return (
+            agreed >= MIN_AGREEING_CHANGES
+            and self.slot_count - ruled_out.bit_count() <= MAX_OPEN_SHARE * self.slot_count
+        )
 
-    def is_end(self, slot: int, ruled_out: int) -> bool:
+    def is_last_slot(self, slot: int, ruled_out: int) -> bool:
         """Is this the last slot of a possible run?"""
-        return not ruled_out >> slot % self.slots & 1 and bool(ruled_out >> (slot + 1) % self.slots & 1)
+        return not ruled_out >> slot % self.slot_count & 1 and bool(ruled_out >> (slot + 1) % self.slot_count & 1)
 
 
-HOURS = Beat(24, 3600.0, 0)
-WEEKDAYS = Beat(7, 86_400.0, HOURS.slots + COUNT_BITS)
-BEATS = (HOURS, WEEKDAYS)
+HOURS = Period(24, 3600.0, 0)
+WEEKDAYS = Period(7, 86_400.0, HOURS.slot_count + COUNT_BITS)
+PERIODS = (HOURS, WEEKDAYS)
 
 
-def narrow(phase: int, since: float, now: float, changed: bool) -> int:
+def update_periodicity(periodicity: int, since: float, now: float, has_changed: bool) -> int:
     """The phase after one more look."""
-    return sum(_narrow(beat, phase, since, now, changed) for beat in BEATS)
+    return sum(_update_period(beat, periodicity, since, now, has_changed) for beat in PERIODS)
 
 
-def _narrow(beat: Beat, phase: int, since: float, now: float, changed: bool) -> int:
+def _update_period(period: Period, periodicity: int, since: float, now: float, has_changed: bool) -> int:
     if now <= since:
-        return beat.write(*beat.read(phase))
-    if now - since >= beat.slots * beat.seconds:
-        return beat.write(*beat.read(phase)) if changed else 0
-    ruled_out, agreed = beat.read(phase)
-    first, last = int(since // beat.seconds), int(now // beat.seconds)
-    every = (1 << beat.slots) - 1
-    if changed:
-        ruled_out |= every & ~_bits(beat, range(first, last + 1))
+        return period.pack(*period.unpack(periodicity))
+    if now - since >= period.slot_count * period.slot_seconds:
+        return period.pack(*period.unpack(periodicity)) if has_changed else 0
+    ruled_out, agreed = period.unpack(periodicity)
+    first, last = int(since // period.slot_seconds), int(now // period.slot_seconds)
+    every = (1 << period.slot_count) - 1
+    if has_changed:
+        ruled_out |= every & ~_build_slot_mask(period, range(first, last + 1))
     else:
-        ruled_out |= _bits(beat, range(first + 1, last))
-    return 0 if ruled_out == every else beat.write(ruled_out, agreed + changed)
+        ruled_out |= _build_slot_mask(period, range(first + 1, last))
+    return 0 if ruled_out == every else period.pack(ruled_out, agreed + has_changed)
 
 
-def _bits(beat: Beat, slots: range) -> int:
+def _build_slot_mask(period: Period, slots: range) -> int:
     bits = 0
     for slot in slots:
-        bits |= 1 << slot % beat.slots
+        bits |= 1 << slot % period.slot_count
     return bits
 
 
-def align(phase: int, last: float, due: float) -> float:
+def align_due_time(periodicity: int, last_visit: float, due_at: float) -> float:
     """The moment nearest behind a change, where the hour or weekday of changes is known; else the due time itself."""
-    for beat in BEATS:
-        period = beat.slots * beat.seconds
-        if beat.is_known(phase) and due - last >= period / 2 and due < float("inf"):
-            return _next_end(beat, phase, max(due - period / 2, last + 1))
-    return due
+    for beat in PERIODS:
+        period = beat.slot_count * beat.slot_seconds
+        if beat.is_known(periodicity) and due_at - last_visit >= period / 2 and due_at < float("inf"):
+            return _find_next_end(beat, periodicity, max(due_at - period / 2, last_visit + 1))
+    return due_at
 
 
-def is_quiet(phase: int, last: float, now: float) -> bool:
+def is_known_unchanged(periodicity: int, last_visit: float, now: float) -> bool:
     """Is it known that nothing can have changed since the last visit, because its hour has not come?"""
-    return any(beat.is_known(phase) and _next_end(beat, phase, last + 1) > now for beat in BEATS)
+    return any(
+        beat.is_known(periodicity) and _find_next_end(beat, periodicity, last_visit + 1) > now for beat in PERIODS
+    )
 
 
-def _next_end(beat: Beat, phase: int, after: float) -> float:
-    ruled_out, _ = beat.read(phase)
-    first = int(after // beat.seconds)
-    for slot in range(first - 1, first + beat.slots):
-        end = (slot + 1) * beat.seconds
-        if end >= after and beat.is_end(slot, ruled_out):
+def _find_next_end(period: Period, periodicity: int, after: float) -> float:
+    ruled_out, _ = period.unpack(periodicity)
+    first = int(after // period.slot_seconds)
+    for slot in range(first - 1, first + period.slot_count):
+        end = (slot + 1) * period.slot_seconds
+        if end >= after and period.is_last_slot(slot, ruled_out):
             return end
     return after

@@ -7,14 +7,23 @@ import msgspec
 from msgspec import Struct
 
 from sanderling.revisit.model import change_rate
-from sanderling.revisit.model.activity import BINS, PER_INTERVAL, Pulse
-from sanderling.revisit.model.announcer_trust import Kind, Trust
+from sanderling.revisit.model.activity import BIN_COUNT, BINS_PER_INTERVAL, GroupActivity
+from sanderling.revisit.model.announcer_trust import Announcer, AnnouncerTrust
 from sanderling.revisit.model.change_rate import DAY
-from sanderling.revisit.model.group_prior import KINDS, LEAST, PACE, Habit, Habits, Kin, judged, mark_of
+from sanderling.revisit.model.group_prior import (
+    GROUP_KINDS,
+    LEARNING_RATE,
+    MIN_WEIGHT,
+    GroupPrior,
+    SitePriors,
+    UrlGroups,
+    hash_key,
+    update_kind_weights,
+)
 
-MOST_GROUPS = 4096  # of one site in memory; those quiet for longest are forgotten
-LIGHT = 32  # groups of one page that need no more memory than another one
-LOOKS_PER_STAMP = 64  # the clocks of the groups are read anew after so many looks
+MAX_GROUPS = 4096  # of one site in memory; those quiet for longest are forgotten
+SINGLE_GROUPS_PER_UNIT = 32  # groups of one page that need no more memory than another one
+OBSERVATIONS_PER_VERSION = 64  # the clocks of the groups are read anew after so many looks
 
 
 class SiteState(Struct, array_like=True):
@@ -22,159 +31,200 @@ class SiteState(Struct, array_like=True):
 
     prior: list[float]
     weights: list[float]
-    width: float
-    pages: int
-    dates: tuple[float, float]
-    pulses: list[tuple[str, str, int, bytes, bytes]]  # key, key above, first bin, found, expected
-    trusts: list[tuple[float, float, float, float]]
-    classes: float
-    habits: list[tuple[str, int, bytes]]  # key, pages, prior
-    knowing: list[float]
-    single: bytes = b""  # four bytes for each group of one page
+    bin_seconds: float
+    page_count: int
+    date_scores: tuple[float, float]
+    activities: list[tuple[str, str, int, bytes, bytes]]  # key, key above, first bin, found, expected
+    announcer_trusts: list[tuple[float, float, float, float]]
+    changefreq_trust: float
+    group_priors: list[tuple[str, int, bytes]]  # key, pages, prior
+    prior_weights: list[float]
+    single_page_groups: bytes = b""  # four bytes for each group of one page
 
 
-class Site:
+class SiteStats:
     """The memory of one site that all its pages share."""
 
-    def __init__(self, width: float) -> None:
-        self.habits = Habits()
-        self.weights = [1 / len(KINDS)] * len(KINDS)
-        self.width = width  # of a bin, in seconds
-        self.pulses: dict[str, Pulse] = {}
-        self.trusts = [Trust() for _ in Kind]
-        self.dates_right = 0.0  # changes that Last-Modified told
-        self.dates_wrong = 0.5  # looks at which it told a change that was none, or none that was one
-        self.classes = 0.1  # how far the classes of its sitemap are believed, from 0 to 1
-        self.looks = 0
-        self.seen_at = 0.0  # of the last visit to any of its pages
+    def __init__(self, bin_seconds: float) -> None:
+        self.priors = SitePriors()
+        self.kind_weights = [1 / len(GROUP_KINDS)] * len(GROUP_KINDS)
+        self.bin_seconds = bin_seconds  # of a bin, in seconds
+        self.activities: dict[str, GroupActivity] = {}
+        self.announcer_trusts = [AnnouncerTrust() for _ in Announcer]
+        self.correct_dates = 0.0  # changes that Last-Modified told
+        self.wrong_dates = 0.5  # looks at which it told a change that was none, or none that was one
+        self.changefreq_trust = 0.1  # how far the classes of its sitemap are believed, from 0 to 1
+        self.observation_count = 0
+        self.last_visit_at = 0.0  # of the last visit to any of its pages
 
     @property
-    def size(self) -> int:
+    def group_count(self) -> int:
         """How many groups it has in memory."""
-        return len(self.pulses) + len(self.habits.groups) + len(self.habits.single) // LIGHT
+        return (
+            len(self.activities)
+            + len(self.priors.groups)
+            + len(self.priors.single_page_groups) // SINGLE_GROUPS_PER_UNIT
+        )
 
-    def forget_groups(self) -> None:
+    def drop_groups(self) -> None:
         """Know nothing but the whole site."""
-        self.pulses, self.habits.groups, self.habits.single = {}, {}, set()
+        self.activities, self.priors.groups, self.priors.single_page_groups = {}, {}, set()
 
-    def rescale(self, interval: float) -> None:
+    def rescale_bins(self, interval: float) -> None:
         """Follow the mean interval between visits; bins of another width begin empty, so what was learned may stay."""
-        width, drift = interval / PER_INTERVAL, 1.0 if self.looks < LOOKS_PER_STAMP else 2.0
-        if not self.width / drift < width < self.width * drift:
-            self.width, self.pulses = width, {}
+        width, drift = interval / BINS_PER_INTERVAL, 1.0 if self.observation_count < OBSERVATIONS_PER_VERSION else 2.0
+        if not self.bin_seconds / drift < width < self.bin_seconds * drift:
+            self.bin_seconds, self.activities = width, {}
 
-    def elapsed(self, kin: Kin, since: float, now: float) -> list[float]:
+    def compute_elapsed(self, url_groups: UrlGroups, since: float, now: float) -> list[float]:
         """Days since a visit on the clock of each kind of group."""
-        start, end, stamp = min(since, now) / self.width, now / self.width, self.looks // LOOKS_PER_STAMP
-        newest, days = int(end), self.width / DAY
+        start, end, stamp = (
+            min(since, now) / self.bin_seconds,
+            now / self.bin_seconds,
+            self.observation_count // OBSERVATIONS_PER_VERSION,
+        )
+        newest, days = int(end), self.bin_seconds / DAY
         clocks = []
-        for key in kin.leaves:
-            pulse = self.pulses.get(key) or self._pulse("", None, newest)
-            pulse.read(newest, stamp)
-            clocks.append(pulse.elapsed(start, end) * days)
+        for key in url_groups.closest_groups:
+            pulse = self.activities.get(key) or self._get_activity("", None, newest)
+            pulse.update_clock(newest, stamp)
+            clocks.append(pulse.compute_elapsed(start, end) * days)
         return clocks
 
-    def blend(self, clocks: list[float]) -> float:
+    def blend_elapsed(self, elapsed_days: list[float]) -> float:
         """One elapsed time from those of the kinds, weighed by how well each foretold changes."""
-        return change_rate.dot(self.weights, clocks)
+        return change_rate.dot(self.kind_weights, elapsed_days)
 
-    def tell(self, kin: Kin, since: float, now: float, rate: float, changed: bool) -> None:
+    def record_observation(
+        self, url_groups: UrlGroups, since: float, now: float, rate: float, has_changed: bool
+    ) -> None:
         """Enter one look into every group of the page; the rate is in changes a day."""
-        start, end, stamp = since / self.width, now / self.width, self.looks // LOOKS_PER_STAMP
-        newest, each = int(end), rate * self.width / DAY
-        for pulse in self._groups(kin, newest):
-            pulse.read(newest, stamp)
-            pulse.tell(start, end, each, changed)
-        self.looks += 1
+        start, end, stamp = (
+            since / self.bin_seconds,
+            now / self.bin_seconds,
+            self.observation_count // OBSERVATIONS_PER_VERSION,
+        )
+        newest, each = int(end), rate * self.bin_seconds / DAY
+        for pulse in self._iter_activities(url_groups, newest):
+            pulse.update_clock(newest, stamp)
+            pulse.record_observation(start, end, each, has_changed)
+        self.observation_count += 1
 
-    def judge(self, chances: list[float]) -> None:
+    def update_weights(self, likelihoods: list[float]) -> None:
         """Weigh the kinds of group by how probable each held what was found."""
-        self.weights = judged(self.weights, chances)
+        self.kind_weights = update_kind_weights(self.kind_weights, likelihoods)
 
-    def judge_classes(self, said: float, own: float) -> None:
+    def update_changefreq_trust(self, changefreq_likelihood: float, prior_likelihood: float) -> None:
         """Learn whether the sitemap's classes foretold what was found better than what is known of the site."""
-        right, wrong = self.classes * said, (1 - self.classes) * own
+        right, wrong = self.changefreq_trust * changefreq_likelihood, (1 - self.changefreq_trust) * prior_likelihood
         if right + wrong > 0:
-            moved = self.classes + PACE * (right / (right + wrong) - self.classes)
-            self.classes = min(max(moved, LEAST), 1 - LEAST)
+            moved = self.changefreq_trust + LEARNING_RATE * (right / (right + wrong) - self.changefreq_trust)
+            self.changefreq_trust = min(max(moved, MIN_WEIGHT), 1 - MIN_WEIGHT)
 
-    def judge_date(self, told: bool, changed: bool) -> None:
+    def update_date_trust(self, is_dated_newer: bool, has_changed: bool) -> None:
         """Learn whether Last-Modified can be believed here."""
-        self.dates_right = 0.99 * self.dates_right + (told and changed)
-        self.dates_wrong = 0.99 * self.dates_wrong + (told != changed)
+        self.correct_dates = 0.99 * self.correct_dates + (is_dated_newer and has_changed)
+        self.wrong_dates = 0.99 * self.wrong_dates + (is_dated_newer != has_changed)
 
     @property
-    def has_honest_dates(self) -> bool:
+    def has_reliable_dates(self) -> bool:
         """Four of five that tell something must tell the truth."""
-        return self.dates_right >= 4 * self.dates_wrong
+        return self.correct_dates >= 4 * self.wrong_dates
 
-    def _groups(self, kin: Kin, newest: int) -> Iterator[Pulse]:
+    def _iter_activities(self, url_groups: UrlGroups, newest_bin: int) -> Iterator[GroupActivity]:
         """The page's groups: the site, its places outermost first, its ending, its name."""
-        site = pulse = self._pulse("", None, newest)
+        site = pulse = self._get_activity("", None, newest_bin)
         yield site
-        for place in kin.places:
-            pulse = self._pulse(place, pulse, newest)
+        for place in url_groups.directories:
+            pulse = self._get_activity(place, pulse, newest_bin)
             yield pulse
-        yield self._pulse(kin.ending, site, newest)
-        yield self._pulse(kin.name, site, newest)
+        yield self._get_activity(url_groups.extension, site, newest_bin)
+        yield self._get_activity(url_groups.file_stem, site, newest_bin)
 
-    def _pulse(self, key: str, above: Pulse | None, newest: int) -> Pulse:
-        pulse = self.pulses.get(key)
+    def _get_activity(self, key: str, parent: GroupActivity | None, newest_bin: int) -> GroupActivity:
+        pulse = self.activities.get(key)
         if pulse is None:
-            if len(self.pulses) >= MOST_GROUPS:
-                self._forget()
-            pulse = self.pulses[key] = Pulse(above, newest)
+            if len(self.activities) >= MAX_GROUPS:
+                self._drop_quiet_groups()
+            pulse = self.activities[key] = GroupActivity(parent, newest_bin)
         return pulse
 
-    def _forget(self) -> None:
+    def _drop_quiet_groups(self) -> None:
         """Drop the half of the groups that was quiet for longest; what followed one of them follows the site."""
-        site = self.pulses.pop("")
-        kept = sorted(self.pulses.items(), key=lambda item: item[1].first, reverse=True)[: MOST_GROUPS // 2]
-        self.pulses = {"": site, **dict(kept)}
-        here = set(map(id, self.pulses.values()))
+        site = self.activities.pop("")
+        kept = sorted(self.activities.items(), key=lambda item: item[1].first_bin, reverse=True)[: MAX_GROUPS // 2]
+        self.activities = {"": site, **dict(kept)}
+        here = set(map(id, self.activities.values()))
         for _, pulse in kept:
-            if id(pulse.above) not in here:
-                pulse.above = site
+            if id(pulse.parent) not in here:
+                pulse.parent = site
 
-    def export(self) -> bytes:
+    def export_state(self) -> bytes:
         """The site as bytes, to be stored between runs."""
-        keys = {id(pulse): key for key, pulse in self.pulses.items()}
+        keys = {id(pulse): key for key, pulse in self.activities.items()}
         pulses = [
-            (key, keys.get(id(pulse.above), ""), pulse.first, _narrow(pulse.found), _narrow(pulse.expected))
-            for key, pulse in sorted(self.pulses.items(), key=lambda item: len(item[0]))
+            (
+                key,
+                keys.get(id(pulse.parent), ""),
+                pulse.first_bin,
+                _pack_floats(pulse.found_changes),
+                _pack_floats(pulse.expected_changes),
+            )
+            for key, pulse in sorted(self.activities.items(), key=lambda item: len(item[0]))
         ]
-        dates = (self.dates_right, self.dates_wrong)
-        trusts = [(trust.hit, trust.missed, trust.false, trust.days) for trust in self.trusts]
-        usual = self.habits
-        habits = [(key, habit.pages, _narrow(array("d", habit.prior))) for key, habit in usual.groups.items()]
+        dates = (self.correct_dates, self.wrong_dates)
+        trusts = [
+            (trust.true_count, trust.missed_count, trust.false_count, trust.observed_days)
+            for trust in self.announcer_trusts
+        ]
+        usual = self.priors
+        habits = [(key, habit.page_count, _pack_floats(array("d", habit.prior))) for key, habit in usual.groups.items()]
         return msgspec.msgpack.encode(
             SiteState(
-                usual.prior, self.weights, self.width, usual.pages, dates, pulses, trusts, self.classes, habits,
-                usual.weights, array("I", usual.single).tobytes(),
+                usual.prior,
+                self.kind_weights,
+                self.bin_seconds,
+                usual.page_count,
+                dates,
+                pulses,
+                trusts,
+                self.changefreq_trust,
+                habits,
+                usual.kind_weights,
+                array("I", usual.single_page_groups).tobytes(),
             )
-        )  # fmt: skip
+        )
 
 
-def restore(stored: bytes) -> Site:
+def restore_site(stored: bytes) -> SiteStats:
     """The site as it was when exported."""
     state = msgspec.msgpack.decode(stored, type=SiteState)
-    site = Site(state.width)
-    site.weights, site.classes, site.looks = state.weights, state.classes, LOOKS_PER_STAMP
-    usual = site.habits
-    usual.prior, usual.pages, usual.weights = state.prior, state.pages, state.knowing
-    usual.groups = {key: Habit(pages, list(_wide(prior))) for key, pages, prior in state.habits if pages > 1}
-    usual.single = {*array("I", state.single), *(mark_of(key) for key, pages, _ in state.habits if pages == 1)}
-    site.dates_right, site.dates_wrong = state.dates
-    for key, above, first, found, expected in state.pulses:
-        pulse = site.pulses[key] = Pulse(site.pulses[above] if key else None, first + BINS - 1)
-        pulse.found, pulse.expected = _wide(found), _wide(expected)
-    site.trusts = [Trust(*trust) for trust in state.trusts]
+    site = SiteStats(state.bin_seconds)
+    site.kind_weights, site.changefreq_trust, site.observation_count = (
+        state.weights,
+        state.changefreq_trust,
+        OBSERVATIONS_PER_VERSION,
+    )
+    usual = site.priors
+    usual.prior, usual.page_count, usual.kind_weights = state.prior, state.page_count, state.prior_weights
+    usual.groups = {
+        key: GroupPrior(pages, list(_unpack_floats(prior))) for key, pages, prior in state.group_priors if pages > 1
+    }
+    usual.single_page_groups = {
+        *array("I", state.single_page_groups),
+        *(hash_key(key) for key, pages, _ in state.group_priors if pages == 1),
+    }
+    site.correct_dates, site.wrong_dates = state.date_scores
+    for key, above, first, found, expected in state.activities:
+        pulse = site.activities[key] = GroupActivity(site.activities[above] if key else None, first + BIN_COUNT - 1)
+        pulse.found_changes, pulse.expected_changes = _unpack_floats(found), _unpack_floats(expected)
+    site.announcer_trusts = [AnnouncerTrust(*trust) for trust in state.announcer_trusts]
     return site
 
 
-def _narrow(numbers: "array[float]") -> bytes:
+def _pack_floats(numbers: "array[float]") -> bytes:
     return array("f", numbers).tobytes()
 
 
-def _wide(stored: bytes) -> "array[float]":
+def _unpack_floats(stored: bytes) -> "array[float]":
     return array("d", array("f", stored))

@@ -2,61 +2,63 @@
 
 from math import exp, expm1, log
 
-from sanderling.revisit.model.change_rate import DAY, Table
-from sanderling.revisit.policies.fixed import learn
-from sanderling.revisit.policies.policy import Assessment, Policy, View
-from sanderling.revisit.visit_history import History
+from sanderling.revisit.model.change_rate import DAY, RateTable
+from sanderling.revisit.policies.fixed import update_history
+from sanderling.revisit.policies.policy import Assessment, PolicyView, RevisitPolicy
+from sanderling.revisit.visit_history import VisitHistory
 
-PATIENCE = 8.0  # mean intervals: a page given up by mistake is seen again after that
+MAX_WAIT_INTERVALS = 8.0  # mean intervals: a page given up by mistake is seen again after that
 
 
-def rate_of(history: History, view: View) -> float:
+def estimate_rate(history: VisitHistory, view: PolicyView) -> float:
     """Changes a day: the bias-reduced estimator of Cho and Garcia-Molina, -ln((n - X + 0.5) / (n + 0.5)) / I.
 
     I is the mean interval between the page's n visits; before the second one, that of all pages and half a change.
     """
     looks = history.visits - 1
-    if looks <= 0 or history.last <= history.first:
-        return 0.5 * DAY / view.interval
-    days = (history.last - history.first) / looks / DAY
+    if looks <= 0 or history.last_visit <= history.first_visit:
+        return 0.5 * DAY / view.mean_interval
+    days = (history.last_visit - history.first_visit) / looks / DAY
     quiet = (looks - history.changes + 0.5) / (looks + 0.5)
     return -log(quiet) / days if history.changes else 0.5 / (looks + 0.5) / days
 
 
-def why(history: History, view: View) -> str:
+def explain(history: VisitHistory, view: PolicyView) -> str:
     """The rate, and what it rests on."""
-    every = 1 / rate_of(history, view)
+    every = 1 / estimate_rate(history, view)
     return f"changes about every {every:.3g} days ({history.changes} found in {history.visits} visits)"
 
 
-def value(rate: float, days: float) -> float:
+def compute_visit_value(rate: float, days: float) -> float:
     """Days of freshness won by a visit after so many days: what the optimal schedule holds equal for all pages."""
     x = rate * days
     return rate * days * days / 2 if x < 1e-4 else (-expm1(-x) - x * exp(-x)) / rate
 
 
-def wait(rate: float, price: float, longest: float) -> float:
+def compute_wait(rate: float, price: float, max_days: float) -> float:
     """Days until a visit is worth its price; a page that changes too fast for it waits longest."""
-    low, high = 0.0, longest
-    if value(rate, high) <= price:
+    low, high = 0.0, max_days
+    if compute_visit_value(rate, high) <= price:
         return high
     while high - low > 0.01 * high:
         middle = (low + high) / 2
-        low, high = (low, middle) if value(rate, middle) >= price else (middle, high)
+        low, high = (low, middle) if compute_visit_value(rate, middle) >= price else (middle, high)
     return high
 
 
-def assess(history: History, view: View) -> Assessment:
+def assess_page(history: VisitHistory, view: PolicyView) -> Assessment:
     """Due when a visit wins as many days of freshness as it costs, or when patience ends."""
-    rate, longest = rate_of(history, view), PATIENCE * view.interval / DAY
-    due_at = history.last + wait(rate, view.price, longest) * DAY
-    gone = max(view.now - history.last, 0.0) / DAY
-    return due_at, max(value(rate, gone), view.price if gone >= longest else 0.0), 0
+    rate, longest = estimate_rate(history, view), MAX_WAIT_INTERVALS * view.mean_interval / DAY
+    due_at = history.last_visit + compute_wait(rate, view.price, longest) * DAY
+    gone = max(view.now - history.last_visit, 0.0) / DAY
+    return due_at, max(compute_visit_value(rate, gone), view.price if gone >= longest else 0.0), 0
 
 
-def par(interval: float, table: Table) -> float:  # noqa: ARG001  the seam of all policies
+def compute_base_price(interval: float, table: RateTable) -> float:  # noqa: ARG001  the seam of all policies
     """What a visit to an unknown page wins after the mean interval."""
-    return value(0.5 * DAY / interval, interval / DAY)
+    return compute_visit_value(0.5 * DAY / interval, interval / DAY)
 
 
-POLICY = Policy("cho", "optimal for freshness, by each page's own rate", learn, assess, why, par)
+POLICY = RevisitPolicy(
+    "cho", "optimal for freshness, by each page's own rate", update_history, assess_page, explain, compute_base_price
+)

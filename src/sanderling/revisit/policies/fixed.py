@@ -1,13 +1,13 @@
 """Every page at the same interval, oldest visit first: round robin, and hard to beat at equal cost."""
 
-from sanderling.revisit.policies.interval_based import interval_policy
-from sanderling.revisit.policies.policy import View
-from sanderling.revisit.visit_history import History, Look, observe
+from sanderling.revisit.policies.interval_based import build_interval_policy
+from sanderling.revisit.policies.policy import PolicyView
+from sanderling.revisit.visit_history import Observation, VisitHistory, record_observation
 
 
-def learn(history: History, look: Look, view: View) -> History:  # noqa: ARG001  the seam of all policies
+def update_history(history: VisitHistory, observation: Observation, view: PolicyView) -> VisitHistory:  # noqa: ARG001  the seam of all policies
     """Count the visit; the interval stays."""
-    return observe(history, look)
+    return record_observation(history, observation)
 
 
-POLICY = interval_policy("fixed", "every page at the same interval", learn)
+POLICY = build_interval_policy("fixed", "every page at the same interval", update_history)

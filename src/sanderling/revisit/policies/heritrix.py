@@ -1,23 +1,23 @@
 """The adaptive revisit rule of Heritrix (WaitEvaluator): divide the wait after a change, multiply it without one."""
 
-from sanderling.revisit.policies.interval_based import interval_policy
-from sanderling.revisit.policies.policy import View
-from sanderling.revisit.visit_history import History, Look, keeping, observe
+from sanderling.revisit.policies.interval_based import build_interval_policy
+from sanderling.revisit.policies.policy import PolicyView
+from sanderling.revisit.visit_history import Observation, VisitHistory, record_observation, set_interval
 
 FACTOR = 1.5
-SHORTEST = 3600.0
-LONGEST = 28 * 86_400.0
+MIN_WAIT = 3600.0
+MAX_WAIT = 28 * 86_400.0
 
 
-def next_wait(wait: float, changed: bool) -> float:
+def compute_next_wait(wait: float, has_changed: bool) -> float:
     """The next wait in seconds."""
-    return min(max(wait / FACTOR if changed else wait * FACTOR, SHORTEST), LONGEST)
+    return min(max(wait / FACTOR if has_changed else wait * FACTOR, MIN_WAIT), MAX_WAIT)
 
 
-def learn(history: History, look: Look, view: View) -> History:  # noqa: ARG001  the seam of all policies
+def update_history(history: VisitHistory, observation: Observation, view: PolicyView) -> VisitHistory:  # noqa: ARG001  the seam of all policies
     """Adjust the wait at every visit."""
-    after = observe(history, look)
-    return keeping(after, next_wait(after.interval, look.changed))
+    after = record_observation(history, observation)
+    return set_interval(after, compute_next_wait(after.interval, observation.has_changed))
 
 
-POLICY = interval_policy("heritrix", "the adaptive revisit rule of Heritrix", learn)
+POLICY = build_interval_policy("heritrix", "the adaptive revisit rule of Heritrix", update_history)

@@ -2,36 +2,42 @@
 
 from collections.abc import Callable
 
-from sanderling.revisit.model.change_rate import DAY, Table
-from sanderling.revisit.policies.policy import Assessment, Policy, View
-from sanderling.revisit.visit_history import FIRST_INTERVAL, History, Look
+from sanderling.revisit.model.change_rate import DAY, RateTable
+from sanderling.revisit.policies.policy import Assessment, PolicyView, RevisitPolicy
+from sanderling.revisit.visit_history import FIRST_INTERVAL, Observation, VisitHistory
 
-ON_TIME = 0.9  # of the interval: a visit much earlier was ahead of its time and adjusts nothing
+ON_TIME_SHARE = 0.9  # of the interval: a visit much earlier was ahead of its time and adjusts nothing
 
 
-def assess(history: History, view: View) -> Assessment:
+def assess_page(history: VisitHistory, view: PolicyView) -> Assessment:
     """Due when the interval is over; worth the share of it that is over."""
     if history.interval <= 0:
-        return history.last, float("inf"), 0
-    return history.last + view.price * history.interval, max(view.now - history.last, 0.0) / history.interval, 0
+        return history.last_visit, float("inf"), 0
+    return (
+        history.last_visit + view.price * history.interval,
+        max(view.now - history.last_visit, 0.0) / history.interval,
+        0,
+    )
 
 
-def par(interval: float, table: Table) -> float:  # noqa: ARG001  the seam of all policies
+def compute_base_price(interval: float, table: RateTable) -> float:  # noqa: ARG001  the seam of all policies
     """What the first interval is to be scaled by."""
     return interval / FIRST_INTERVAL
 
 
-def why(history: History, view: View) -> str:
+def explain(history: VisitHistory, view: PolicyView) -> str:
     """The interval, and what the last visits found."""
     days = view.price * history.interval / DAY
-    return f"every {days:.3g} days; {history.share:.0%} of the last visits found a change"
+    return f"every {days:.3g} days; {history.change_share:.0%} of the last visits found a change"
 
 
-def was_due(history: History, look: Look, view: View) -> bool:
+def is_visit_on_time(history: VisitHistory, observation: Observation, view: PolicyView) -> bool:
     """Was the visit made when its interval was over, not ahead of it?"""
-    return look.at - history.last >= ON_TIME * view.price * history.interval
+    return observation.visited_at - history.last_visit >= ON_TIME_SHARE * view.price * history.interval
 
 
-def interval_policy(name: str, tells: str, learn: Callable[[History, Look, View], History]) -> Policy:
+def build_interval_policy(
+    name: str, description: str, update_history: Callable[[VisitHistory, Observation, PolicyView], VisitHistory]
+) -> RevisitPolicy:
     """A policy of this kind."""
-    return Policy(name, tells, learn, assess, why, par)
+    return RevisitPolicy(name, description, update_history, assess_page, explain, compute_base_price)

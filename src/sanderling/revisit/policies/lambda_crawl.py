@@ -2,33 +2,40 @@
 
 from math import sqrt
 
-from sanderling.revisit.model.change_rate import DAY, Table
-from sanderling.revisit.policies.cho import rate_of, why
-from sanderling.revisit.policies.fixed import learn
-from sanderling.revisit.policies.policy import Assessment, Policy, View
-from sanderling.revisit.visit_history import History
+from sanderling.revisit.model.change_rate import DAY, RateTable
+from sanderling.revisit.policies.cho import estimate_rate, explain
+from sanderling.revisit.policies.fixed import update_history
+from sanderling.revisit.policies.policy import Assessment, PolicyView, RevisitPolicy
+from sanderling.revisit.visit_history import VisitHistory
 
 
-def crawl_rate(rate: float, price: float) -> float:
+def compute_crawl_rate(rate: float, price: float) -> float:
     """Visits a day of a page that changes so often, at this price."""
     return (-rate + sqrt(rate * rate + 4 * rate / price)) / 2
 
 
-def value(rate: float, days: float) -> float:
+def compute_visit_value(rate: float, days: float) -> float:
     """The price at which a page would be visited after just so many days: `crawl_rate` turned round."""
     return rate * days * days / (1 + rate * days)
 
 
-def assess(history: History, view: View) -> Assessment:
+def assess_page(history: VisitHistory, view: PolicyView) -> Assessment:
     """Due after the interval its visit rate asks for; worth the price a visit now would be made at."""
-    rate = rate_of(history, view)
-    due_at = history.last + DAY / crawl_rate(rate, view.price)
-    return due_at, value(rate, max(view.now - history.last, 0.0) / DAY), 0
+    rate = estimate_rate(history, view)
+    due_at = history.last_visit + DAY / compute_crawl_rate(rate, view.price)
+    return due_at, compute_visit_value(rate, max(view.now - history.last_visit, 0.0) / DAY), 0
 
 
-def par(interval: float, table: Table) -> float:  # noqa: ARG001  the seam of all policies
+def compute_base_price(interval: float, table: RateTable) -> float:  # noqa: ARG001  the seam of all policies
     """The price at which an unknown page is visited after the mean interval."""
-    return value(0.5 * DAY / interval, interval / DAY)
+    return compute_visit_value(0.5 * DAY / interval, interval / DAY)
 
 
-POLICY = Policy("lambda-crawl", "optimal for harmonic staleness, by each page's own rate", learn, assess, why, par)
+POLICY = RevisitPolicy(
+    "lambda-crawl",
+    "optimal for harmonic staleness, by each page's own rate",
+    update_history,
+    assess_page,
+    explain,
+    compute_base_price,
+)

@@ -5,77 +5,89 @@ from math import log
 import msgspec
 
 from sanderling.revisit.model import change_rate
-from sanderling.revisit.model.announcements import dated, heard, unannounced, worth_announced
-from sanderling.revisit.model.announcer_trust import Trust
-from sanderling.revisit.model.change_rate import DAY, Row, Table
-from sanderling.revisit.model.periodicity import BEATS, align, is_quiet, narrow
-from sanderling.revisit.policies.policy import Assessment, Policy, View
-from sanderling.revisit.policies.sitemap_driven import said_period
-from sanderling.revisit.visit_history import History, Look, observe
+from sanderling.revisit.model.announcements import (
+    apply_announcements,
+    compute_announced_value,
+    compute_dated_likelihood,
+    compute_unannounced_likelihood,
+)
+from sanderling.revisit.model.announcer_trust import AnnouncerTrust
+from sanderling.revisit.model.change_rate import DAY, RateTable, RateVector
+from sanderling.revisit.model.periodicity import PERIODS, align_due_time, is_known_unchanged, update_periodicity
+from sanderling.revisit.policies.policy import Assessment, PolicyView, RevisitPolicy
+from sanderling.revisit.policies.sitemap_driven import get_class_seconds
+from sanderling.revisit.visit_history import Observation, VisitHistory, record_observation
 
-LONGEST_VOTE = 4.0  # intervals: a page not visited for longer does not move the habits of its site by more
-TELLING = 0.5  # recall of an announcer above which looks are made on its word, and are no sample of the group
+MAX_VOTE_INTERVALS = 4.0  # intervals: a page not visited for longer does not move the habits of its site by more
+MIN_DRIVING_RECALL = (
+    0.5  # recall of an announcer above which looks are made on its word, and are no sample of the group
+)
 
 
-def learn(history: History, look: Look, view: View) -> History:
+def update_history(history: VisitHistory, observation: Observation, view: PolicyView) -> VisitHistory:
     """Take what a look found into the page's belief and into what its site knows."""
-    after = observe(history, look)
-    days = (look.at - history.last) / DAY
+    after = record_observation(history, observation)
+    days = (observation.visited_at - history.last_visit) / DAY
     if days <= 0:
         return after  # a clock that jumped back, or the same moment twice: no time teaches nothing
-    clocks = view.site.elapsed(view.kin, history.last, look.at)
-    evidence, prior = change_rate.unpack(history.belief), _prior(history, view)
-    likelihood = _likelihood(history, look, view, view.site.blend(clocks))
-    told = change_rate.learn(evidence, prior, likelihood, change_rate.forgotten(days))
-    _tell_site(history, look, view, clocks, *change_rate.belief(evidence, prior))
-    view.site.habits.judge(view.kin, evidence, likelihood)
-    view.site.habits.learn(view.kin, told, min(days * DAY / view.interval, LONGEST_VOTE))
-    phase = narrow(history.phase, history.last, look.at, look.changed)
-    return msgspec.structs.replace(after, belief=change_rate.pack(told), phase=phase)
+    clocks = view.site.compute_elapsed(view.url_groups, history.last_visit, observation.visited_at)
+    evidence, prior = change_rate.unpack_evidence(history.rate_evidence), _get_prior(history, view)
+    likelihood = _compute_likelihood(history, observation, view, view.site.blend_elapsed(clocks))
+    told = change_rate.update_evidence(evidence, prior, likelihood, change_rate.compute_forgetting(days))
+    _update_site(history, observation, view, clocks, *change_rate.compute_posterior(evidence, prior))
+    view.site.priors.update_weights(view.url_groups, evidence, likelihood)
+    view.site.priors.update_priors(view.url_groups, told, min(days * DAY / view.mean_interval, MAX_VOTE_INTERVALS))
+    phase = update_periodicity(history.periodicity, history.last_visit, observation.visited_at, observation.has_changed)
+    return msgspec.structs.replace(after, rate_evidence=change_rate.pack_evidence(told), periodicity=phase)
 
 
-def assess(history: History, view: View) -> Assessment:
+def assess_page(history: VisitHistory, view: PolicyView) -> Assessment:
     """When the visit is worth its price if the page's groups go on at their usual pace, and what it is worth now."""
-    weights, total = change_rate.belief(change_rate.unpack(history.belief), _prior(history, view))
-    gone, pace, trust = _elapsed(history, view), 1.0, _announcer(history, view)
-    if trust is not None:
-        weights, total = heard(weights, trust, gone, history.signals)
-        pace = 1 - trust.recall
-    if trust is not None and history.signals:
-        worth = max(worth_announced(weights, trust, gone, history.signals) / total, 1e-12)
-        return view.now + view.interval * log(view.price / worth), worth, view.ripe
-    place = change_rate.ripening(
-        weights, view.table, view.price * total, view.ripe or change_rate.slot(view.interval / DAY)
+    weights, total = change_rate.compute_posterior(
+        change_rate.unpack_evidence(history.rate_evidence), _get_prior(history, view)
     )
-    due_at = view.now + (change_rate.time_at(place) - gone * pace) / pace * DAY
-    worth = change_rate.dot(weights, view.table[change_rate.slot(gone * pace)]) / total if gone > 0 else 0.0
-    if history.phase:
-        due_at = align(history.phase, history.last, due_at)
-        worth = 0.0 if is_quiet(history.phase, history.last, view.now) else worth
+    gone, pace, trust = _compute_elapsed(history, view), 1.0, _find_announcer(history, view)
+    if trust is not None:
+        weights, total = apply_announcements(weights, trust, gone, history.announcement_count)
+        pace = 1 - trust.recall
+    if trust is not None and history.announcement_count:
+        worth = max(compute_announced_value(weights, trust, gone, history.announcement_count) / total, 1e-12)
+        return view.now + view.mean_interval * log(view.price / worth), worth, view.due_slot
+    place = change_rate.find_due_slot(
+        weights, view.value_table, view.price * total, view.due_slot or change_rate.get_slot(view.mean_interval / DAY)
+    )
+    due_at = view.now + (change_rate.get_slot_days(place) - gone * pace) / pace * DAY
+    worth = change_rate.dot(weights, view.value_table[change_rate.get_slot(gone * pace)]) / total if gone > 0 else 0.0
+    if history.periodicity:
+        due_at = align_due_time(history.periodicity, history.last_visit, due_at)
+        worth = 0.0 if is_known_unchanged(history.periodicity, history.last_visit, view.now) else worth
     return due_at, worth, place
 
 
-def why(history: History, view: View) -> str:
+def explain(history: VisitHistory, view: PolicyView) -> str:
     """The parts of the decision, in words."""
-    weights, total = change_rate.belief(change_rate.unpack(history.belief), _prior(history, view))
-    gone, days = _elapsed(history, view), max(view.now - history.last, 0.0) / DAY
+    weights, total = change_rate.compute_posterior(
+        change_rate.unpack_evidence(history.rate_evidence), _get_prior(history, view)
+    )
+    gone, days = _compute_elapsed(history, view), max(view.now - history.last_visit, 0.0) / DAY
     found = f"{history.changes} found in {history.visits} visits"
     parts = [
-        f"changes about every {in_words(change_rate.usual(weights, total))} ({found})"
+        f"changes about every {format_days(change_rate.compute_typical_interval(weights, total))} ({found})"
         if history.visits > 1
         else "seen once",
-        f"last visit {in_words(days)} ago" + (f", as if {in_words(gone)} by its kin" if _differ(gone, days) else ""),
+        f"last visit {format_days(days)} ago"
+        + (f", as if {format_days(gone)} by its kin" if _is_different(gone, days) else ""),
     ]
-    if history.signals:
+    if history.announcement_count:
         parts.append("announced as changed")
-    elif (trust := _announcer(history, view)) is not None:
+    elif (trust := _find_announcer(history, view)) is not None:
         parts.append(f"not announced as changed, by a site that announces {trust.recall:.0%} of its changes")
-    if any(beat.is_known(history.phase) for beat in BEATS):
+    if any(beat.is_known(history.periodicity) for beat in PERIODS):
         parts.append("changes at a known hour or weekday")
     return "; ".join(parts)
 
 
-def in_words(days: float) -> str:
+def format_days(days: float) -> str:
     """A time as people say it."""
     minutes = days * 1440
     if minutes < 90:
@@ -83,71 +95,110 @@ def in_words(days: float) -> str:
     return f"{minutes / 60:.0f} hours" if minutes < 2880 else f"{days:.0f} days"
 
 
-def par(interval: float, table: Table) -> float:
+def compute_base_price(interval: float, table: RateTable) -> float:
     """What a visit to an unknown page is worth after the mean interval."""
-    return change_rate.dot(change_rate.WEB, table[change_rate.slot(interval / DAY)])
+    return change_rate.dot(change_rate.WEB_PRIOR, table[change_rate.get_slot(interval / DAY)])
 
 
-def _prior(history: History, view: View) -> Row:
+def _get_prior(history: VisitHistory, view: PolicyView) -> RateVector:
     """What is thought of a page's rate beside its own evidence: its site's habits, and what the sitemap calls it."""
-    if not history.said:
-        return view.site.habits.of(view.kin)
-    trust, said = view.site.classes, change_rate.around(said_period(history) / DAY)
-    return [(1 - trust) * own + trust * told for own, told in zip(view.site.habits.of(view.kin), said, strict=True)]
+    if not history.changefreq_class:
+        return view.site.priors.get_prior(view.url_groups)
+    trust, said = view.site.changefreq_trust, change_rate.build_rate_prior(get_class_seconds(history) / DAY)
+    return [
+        (1 - trust) * own + trust * told
+        for own, told in zip(view.site.priors.get_prior(view.url_groups), said, strict=True)
+    ]
 
 
-def _elapsed(history: History, view: View) -> float:
+def _compute_elapsed(history: VisitHistory, view: PolicyView) -> float:
     """Days since the last visit on the clocks of the page's groups."""
-    if history.last >= view.now:
+    if history.last_visit >= view.now:
         return 0.0
-    return view.site.blend(view.site.elapsed(view.kin, history.last, view.now))
+    return view.site.blend_elapsed(view.site.compute_elapsed(view.url_groups, history.last_visit, view.now))
 
 
-def _differ(one: float, other: float) -> bool:
+def _is_different(one: float, other: float) -> bool:
     return abs(one - other) > 0.1 * other
 
 
-def _likelihood(history: History, look: Look, view: View, elapsed: float) -> Row:
+def _compute_likelihood(
+    history: VisitHistory, observation: Observation, view: PolicyView, elapsed: float
+) -> RateVector:
     """How probable each rate makes the look; sharper where an announcer or server dates the change and is believed."""
-    pace = elapsed / (look.at - history.last)
-    trust = _announcer(history, view)
-    if trust is not None and look.changed:
-        if history.signals:
-            return dated(trust.recall * pace * (min(history.announced_at, look.at) - history.last))
-        return unannounced(trust.recall, elapsed)
-    if look.changed and view.site.has_honest_dates and history.last < look.modified <= look.at:
-        return dated(pace * (look.at - look.modified))
-    return (change_rate.changed_table() if look.changed else change_rate.quiet_table())[change_rate.slot(elapsed)]
+    pace = elapsed / (observation.visited_at - history.last_visit)
+    trust = _find_announcer(history, view)
+    if trust is not None and observation.has_changed:
+        if history.announcement_count:
+            return compute_dated_likelihood(
+                trust.recall * pace * (min(history.announced_at, observation.visited_at) - history.last_visit)
+            )
+        return compute_unannounced_likelihood(trust.recall, elapsed)
+    if (
+        observation.has_changed
+        and view.site.has_reliable_dates
+        and history.last_visit < observation.modified_at <= observation.visited_at
+    ):
+        return compute_dated_likelihood(pace * (observation.visited_at - observation.modified_at))
+    return (change_rate.get_changed_table() if observation.has_changed else change_rate.get_unchanged_table())[
+        change_rate.get_slot(elapsed)
+    ]
 
 
-def _tell_site(history: History, look: Look, view: View, clocks: list[float], weights: Row, total: float) -> None:
+def _update_site(
+    history: VisitHistory,
+    observation: Observation,
+    view: PolicyView,
+    elapsed_days: list[float],
+    weights: RateVector,
+    total: float,
+) -> None:
     """Let the site learn which kind of group foretells changes, how lively its groups are, and whom to believe."""
-    table = change_rate.changed_table() if look.changed else change_rate.quiet_table()
-    trust = _announcer(history, view)
-    if trust is None or trust.recall < TELLING:
-        view.site.judge([change_rate.dot(weights, table[change_rate.slot(clock)]) for clock in clocks])
-        view.site.tell(view.kin, history.last, look.at, change_rate.mean(weights, total), look.changed)
-    if history.said:
-        place = table[change_rate.slot(clocks[0])]
-        said = change_rate.around(said_period(history) / DAY)
-        usual = view.site.habits.prior
-        view.site.judge_classes(change_rate.dot(said, place), change_rate.dot(usual, place) / sum(usual))
-    if look.modified > 0:
-        view.site.judge_date(history.last < look.modified <= look.at, look.changed)
-    for covering in _covering(history, view):
-        covering.tell(history.signals > 0, look.changed, (look.at - history.last) / DAY)
+    table = change_rate.get_changed_table() if observation.has_changed else change_rate.get_unchanged_table()
+    trust = _find_announcer(history, view)
+    if trust is None or trust.recall < MIN_DRIVING_RECALL:
+        view.site.update_weights(
+            [change_rate.dot(weights, table[change_rate.get_slot(clock)]) for clock in elapsed_days]
+        )
+        view.site.record_observation(
+            view.url_groups,
+            history.last_visit,
+            observation.visited_at,
+            change_rate.compute_mean_rate(weights, total),
+            observation.has_changed,
+        )
+    if history.changefreq_class:
+        place = table[change_rate.get_slot(elapsed_days[0])]
+        said = change_rate.build_rate_prior(get_class_seconds(history) / DAY)
+        usual = view.site.priors.prior
+        view.site.update_changefreq_trust(change_rate.dot(said, place), change_rate.dot(usual, place) / sum(usual))
+    if observation.modified_at > 0:
+        view.site.update_date_trust(
+            history.last_visit < observation.modified_at <= observation.visited_at, observation.has_changed
+        )
+    for covering in _list_announcers(history, view):
+        covering.record_visit(
+            history.announcement_count > 0, observation.has_changed, (observation.visited_at - history.last_visit) / DAY
+        )
 
 
-def _announcer(history: History, view: View) -> Trust | None:
+def _find_announcer(history: VisitHistory, view: PolicyView) -> AnnouncerTrust | None:
     """Who announces changes of this page and is believed; of several, the one with the best recall. None: nobody."""
-    if not history.announced_by:
+    if not history.announcer_bits:
         return None
-    believed = [trust for trust in _covering(history, view) if trust.is_believed]
+    believed = [trust for trust in _list_announcers(history, view) if trust.is_trusted]
     return max(believed, key=lambda trust: trust.recall, default=None)
 
 
-def _covering(history: History, view: View) -> list[Trust]:
-    return [trust for bit, trust in enumerate(view.site.trusts) if history.announced_by >> bit & 1]
+def _list_announcers(history: VisitHistory, view: PolicyView) -> list[AnnouncerTrust]:
+    return [trust for bit, trust in enumerate(view.site.announcer_trusts) if history.announcer_bits >> bit & 1]
 
 
-POLICY = Policy("learned", "by learned rates, related pages and what sitemaps announce", learn, assess, why, par)
+POLICY = RevisitPolicy(
+    "learned",
+    "by learned rates, related pages and what sitemaps announce",
+    update_history,
+    assess_page,
+    explain,
+    compute_base_price,
+)

@@ -1,39 +1,43 @@
 """The adaptive fetch schedule of Apache Nutch: the interval shrinks after a change and grows without one."""
 
-from sanderling.revisit.policies.interval_based import par, why
-from sanderling.revisit.policies.policy import Assessment, Policy, View
-from sanderling.revisit.visit_history import History, Look, keeping, observe
+from sanderling.revisit.policies.interval_based import compute_base_price, explain
+from sanderling.revisit.policies.policy import Assessment, PolicyView, RevisitPolicy
+from sanderling.revisit.visit_history import Observation, VisitHistory, record_observation, set_interval
 
 INCREASE = 0.4  # nutch-default.xml: db.fetch.schedule.adaptive.inc_rate
 DECREASE = 0.2  # nutch-default.xml: db.fetch.schedule.adaptive.dec_rate
 SYNC_RATE = 0.3  # nutch-default.xml: db.fetch.schedule.adaptive.sync_delta_rate
-SHORTEST = 60.0
-LONGEST = 365 * 86_400.0
+MIN_INTERVAL = 60.0
+MAX_INTERVAL = 365 * 86_400.0
 
 
-def next_interval(interval: float, changed: bool, quiet: float, sync: bool = True) -> tuple[float, float]:
+def compute_next_interval(
+    interval: float, has_changed: bool, unchanged_seconds: float, sync: bool = True
+) -> tuple[float, float]:
     """The next interval, and how long before it is over to come; `quiet` is the time since the page was modified."""
-    interval *= 1 - DECREASE if changed else 1 + INCREASE
+    interval *= 1 - DECREASE if has_changed else 1 + INCREASE
     early = 0.0
     if sync:
-        interval = max(interval, quiet)
-        early = SYNC_RATE * quiet
-    return min(max(interval, SHORTEST), LONGEST), early
+        interval = max(interval, unchanged_seconds)
+        early = SYNC_RATE * unchanged_seconds
+    return min(max(interval, MIN_INTERVAL), MAX_INTERVAL), early
 
 
-def learn(history: History, look: Look, view: View) -> History:  # noqa: ARG001  the seam of all policies
+def update_history(history: VisitHistory, observation: Observation, view: PolicyView) -> VisitHistory:  # noqa: ARG001  the seam of all policies
     """Adjust the interval at every visit."""
-    after = observe(history, look)
-    quiet = max(look.at - (look.modified or after.changed_at), 0.0)
-    interval, _ = next_interval(after.interval, look.changed, quiet)
-    return keeping(after, interval)
+    after = record_observation(history, observation)
+    quiet = max(observation.visited_at - (observation.modified_at or after.changed_at), 0.0)
+    interval, _ = compute_next_interval(after.interval, observation.has_changed, quiet)
+    return set_interval(after, interval)
 
 
-def assess(history: History, view: View) -> Assessment:
+def assess_page(history: VisitHistory, view: PolicyView) -> Assessment:
     """As by interval, but counted from a little before the visit: so the schedule drifts to the change."""
-    early = SYNC_RATE * max(history.last - history.changed_at, 0.0)
-    interval = max(history.interval - early, SHORTEST)
-    return history.last + view.price * interval, max(view.now - history.last, 0.0) / interval, 0
+    early = SYNC_RATE * max(history.last_visit - history.changed_at, 0.0)
+    interval = max(history.interval - early, MIN_INTERVAL)
+    return history.last_visit + view.price * interval, max(view.now - history.last_visit, 0.0) / interval, 0
 
 
-POLICY = Policy("nutch", "the adaptive schedule of Apache Nutch", learn, assess, why, par)
+POLICY = RevisitPolicy(
+    "nutch", "the adaptive schedule of Apache Nutch", update_history, assess_page, explain, compute_base_price
+)

@@ -10,10 +10,10 @@ from sanderling.revisit.policies import (
     self_adjusting,
     sitemap_driven,
 )
-from sanderling.revisit.policies.policy import Policy
+from sanderling.revisit.policies.policy import RevisitPolicy
 
-DEFAULT = "learned"
-POLICIES: dict[str, Policy] = {
+DEFAULT_POLICY = "learned"
+POLICIES: dict[str, RevisitPolicy] = {
     module.POLICY.name: module.POLICY
     for module in (learned, fixed, sitemap_driven, self_adjusting, nutch, heritrix, cho, lambda_crawl)
 }

@@ -1,19 +1,19 @@
 """Self adjusting refresh time (SAR-1..6): come sooner where most visits find a change, later where few do."""
 
-from sanderling.revisit.policies.interval_based import interval_policy, was_due
-from sanderling.revisit.policies.policy import View
-from sanderling.revisit.visit_history import WINDOW as WINDOW
-from sanderling.revisit.visit_history import History, Look, keeping, observe
+from sanderling.revisit.policies.interval_based import build_interval_policy, is_visit_on_time
+from sanderling.revisit.policies.policy import PolicyView
+from sanderling.revisit.visit_history import RECENT_VISITS as RECENT_VISITS
+from sanderling.revisit.visit_history import Observation, VisitHistory, record_observation, set_interval
 
 LOWER = 0.3  # SAR, p_l of the worked cases (the paper's sentence swaps the two names)
 UPPER = 0.7  # SAR, p_g of the worked cases
-SHORTEST = 3600.0
-LONGEST = 365 * 86_400.0
+MIN_INTERVAL = 3600.0
+MAX_INTERVAL = 365 * 86_400.0
 
 
-def refresh_time(
+def compute_refresh_time(
     time: float,
-    share: float,
+    change_share: float,
     lower: float = LOWER,
     upper: float = UPPER,
     floor: float = 0.0,
@@ -26,19 +26,23 @@ def refresh_time(
     if not 0 < lower < upper <= 1:
         raise ValueError(f"thresholds must satisfy 0 < lower < upper <= 1, not {lower} and {upper}")
     step = 0.0
-    if share > upper:
-        step = 1 - share / upper
-    elif share < lower:
-        step = 1 - share / lower
+    if change_share > upper:
+        step = 1 - change_share / upper
+    elif change_share < lower:
+        step = 1 - change_share / lower
     return min(ceiling, max(floor, time + step * time))
 
 
-def learn(history: History, look: Look, view: View) -> History:
+def update_history(history: VisitHistory, observation: Observation, view: PolicyView) -> VisitHistory:
     """Adjust the refresh time if it was over (the paper compares wrong quantities there: corrected)."""
-    after = observe(history, look)
-    if not was_due(history, look, view):
+    after = record_observation(history, observation)
+    if not is_visit_on_time(history, observation, view):
         return after
-    return keeping(after, refresh_time(after.interval, after.share, floor=SHORTEST, ceiling=LONGEST))
+    return set_interval(
+        after, compute_refresh_time(after.interval, after.change_share, floor=MIN_INTERVAL, ceiling=MAX_INTERVAL)
+    )
 
 
-POLICY = interval_policy("self-adjusting", "sooner where most visits find a change, later where few do", learn)
+POLICY = build_interval_policy(
+    "self-adjusting", "sooner where most visits find a change, later where few do", update_history
+)

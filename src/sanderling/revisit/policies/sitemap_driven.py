@@ -5,13 +5,13 @@ import math
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sanderling.revisit.model.announcer_trust import Kind
+from sanderling.revisit.model.announcer_trust import Announcer
 from sanderling.revisit.policies import interval_based
-from sanderling.revisit.policies.policy import Assessment, Policy, View
-from sanderling.revisit.visit_history import History, Look, observe
+from sanderling.revisit.policies.policy import Assessment, PolicyView, RevisitPolicy
+from sanderling.revisit.visit_history import Observation, VisitHistory, record_observation
 
 DAY = 86_400.0
-PERIODS = {  # MIG-3: one list per class; `never` is visited once
+CHANGEFREQ_SECONDS = {  # MIG-3: one list per class; `never` is visited once
     "always": 0.0,
     "hourly": 3600.0,
     "daily": DAY,
@@ -20,91 +20,101 @@ PERIODS = {  # MIG-3: one list per class; `never` is visited once
     "yearly": 365 * DAY,
     "never": math.inf,
 }
-SAID = ("", *PERIODS)  # what a history keeps is the place in this row
-DEFAULT = "weekly"  # of a page whose class is not given
+CHANGEFREQ_CLASSES = ("", *CHANGEFREQ_SECONDS)  # what a history keeps is the place in this row
+DEFAULT_CHANGEFREQ = "weekly"  # of a page whose class is not given
 
 
-class Hint(Struct, frozen=True, array_like=True):
+class RevisitHint(Struct, frozen=True, array_like=True):
     """What a sitemap or feed says of one page, as long as the page is listed there."""
 
     lastmod: float = 0.0  # 0: not given
-    day_only: bool = False  # a date without the time of day
+    is_date_only: bool = False  # a date without the time of day
     changefreq: str = ""
 
 
-def changed_by(hint: Hint) -> float:
+def get_latest_change_time(hint: RevisitHint) -> float:
     """The latest moment the stated change can have happened: the end of that day where only the day is given."""
-    return hint.lastmod + (DAY if hint.day_only else 0.0)
+    return hint.lastmod + (DAY if hint.is_date_only else 0.0)
 
 
-def is_newer(hint: Hint, last: float) -> bool:
+def is_newer(hint: RevisitHint, last_visit: float) -> bool:
     """Was the page changed after our last visit, by its own word?"""
-    return hint.lastmod > 0 and changed_by(hint) > last
+    return hint.lastmod > 0 and get_latest_change_time(hint) > last_visit
 
 
-def period(hint: Hint) -> float:
+def get_changefreq_seconds(hint: RevisitHint) -> float:
     """How often the page's class is visited, in seconds; an unknown class is the default one."""
-    return PERIODS.get(hint.changefreq.strip().lower(), PERIODS[DEFAULT])
+    return CHANGEFREQ_SECONDS.get(hint.changefreq.strip().lower(), CHANGEFREQ_SECONDS[DEFAULT_CHANGEFREQ])
 
 
-def next_visit(hint: Hint, last: float | None, now: float) -> float:
+def compute_next_visit(hint: RevisitHint, last_visit: float | None, now: float) -> float:
     """When to come: at once if new or changed, never while lastmod is older than our copy, else by class."""
-    if last is None or is_newer(hint, last):
+    if last_visit is None or is_newer(hint, last_visit):
         return now
     if hint.lastmod > 0:
         return math.inf
-    return last + period(hint)
+    return last_visit + get_changefreq_seconds(hint)
 
 
-def listed(history: History, hint: Hint | None, kind: Kind) -> History:
+def apply_sitemap_hint(history: VisitHistory, hint: RevisitHint | None, announcer: Announcer) -> VisitHistory:
     """The history of a page after its sitemap or feed was read; None: it is not listed there (any more)."""
-    bit = 1 << kind
+    bit = 1 << announcer
     if hint is None or hint.lastmod <= 0:
-        rest = history.announced_by & ~bit
-        history = replace(history, announced_by=rest, signals=history.signals if rest else 0)
+        rest = history.announcer_bits & ~bit
+        history = replace(history, announcer_bits=rest, announcement_count=history.announcement_count if rest else 0)
     else:
-        history = replace(history, announced_by=history.announced_by | bit)
+        history = replace(history, announcer_bits=history.announcer_bits | bit)
     name = hint.changefreq.strip().lower() if hint else ""
-    return replace(history, said=SAID.index(name) if name in PERIODS else 0)
+    return replace(history, changefreq_class=CHANGEFREQ_CLASSES.index(name) if name in CHANGEFREQ_SECONDS else 0)
 
 
-def announced(history: History, at: float, kind: Kind) -> History:
+def apply_announcement(history: VisitHistory, changed_at: float, announcer: Announcer) -> VisitHistory:
     """The history of a page that is said to have changed then; what we saw since, or heard before, is no news."""
-    if at <= max(history.last, history.announced_at):
+    if changed_at <= max(history.last_visit, history.announced_at):
         return history
-    return replace(history, signals=history.signals + 1, announced_at=at, announced_by=history.announced_by | 1 << kind)
-
-
-def learn(history: History, look: Look, view: View) -> History:  # noqa: ARG001  the seam of all policies
-    """Count the visit; the sitemap alone decides."""
-    return observe(history, look)
-
-
-def assess(history: History, view: View) -> Assessment:
-    """Due at once if announced, never if the sitemap dates the page and announces nothing, else by its class."""
-    if history.signals:
-        return min(history.last, view.now), math.inf, 0
-    if history.announced_by:
-        return math.inf, 0.0, 0
-    return interval_based.assess(replace(history, interval=said_period(history)), view)
-
-
-def said_period(history: History) -> float:
-    """How often the class of the page is visited, in seconds."""
-    return PERIODS[SAID[history.said] or DEFAULT]
-
-
-def why(history: History, view: View) -> str:  # noqa: ARG001  the seam of all policies
-    """What the sitemap said, or the class."""
-    if history.signals:
-        return "the sitemap dates it later than our copy"
-    return (
-        "the sitemap dates no change"
-        if history.announced_by
-        else f"visited as {SAID[history.said] or DEFAULT} pages are"
+    return replace(
+        history,
+        announcement_count=history.announcement_count + 1,
+        announced_at=changed_at,
+        announcer_bits=history.announcer_bits | 1 << announcer,
     )
 
 
-POLICY = Policy(
-    "sitemap", "what the sitemap dates later, the rest by its class", learn, assess, why, interval_based.par
+def update_history(history: VisitHistory, observation: Observation, view: PolicyView) -> VisitHistory:  # noqa: ARG001  the seam of all policies
+    """Count the visit; the sitemap alone decides."""
+    return record_observation(history, observation)
+
+
+def assess_page(history: VisitHistory, view: PolicyView) -> Assessment:
+    """Due at once if announced, never if the sitemap dates the page and announces nothing, else by its class."""
+    if history.announcement_count:
+        return min(history.last_visit, view.now), math.inf, 0
+    if history.announcer_bits:
+        return math.inf, 0.0, 0
+    return interval_based.assess_page(replace(history, interval=get_class_seconds(history)), view)
+
+
+def get_class_seconds(history: VisitHistory) -> float:
+    """How often the class of the page is visited, in seconds."""
+    return CHANGEFREQ_SECONDS[CHANGEFREQ_CLASSES[history.changefreq_class] or DEFAULT_CHANGEFREQ]
+
+
+def explain(history: VisitHistory, view: PolicyView) -> str:  # noqa: ARG001  the seam of all policies
+    """What the sitemap said, or the class."""
+    if history.announcement_count:
+        return "the sitemap dates it later than our copy"
+    return (
+        "the sitemap dates no change"
+        if history.announcer_bits
+        else f"visited as {CHANGEFREQ_CLASSES[history.changefreq_class] or DEFAULT_CHANGEFREQ} pages are"
+    )
+
+
+POLICY = RevisitPolicy(
+    "sitemap",
+    "what the sitemap dates later, the rest by its class",
+    update_history,
+    assess_page,
+    explain,
+    interval_based.compute_base_price,
 )

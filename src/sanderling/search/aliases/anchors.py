@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from sanderling.search.aliases.mentions import Mention, Wanted, fold
+from sanderling.search.aliases.mentions import Mention, NameMatcher, fold_name
 
-LONGEST = 80
-ENDING = re.compile(r"\.\w{1,5}$")
-NO_NAMES = frozenset(
+MAX_NAME_LENGTH = 80
+FILE_SUFFIX = re.compile(r"\.\w{1,5}$")
+GENERIC_LINK_TEXTS = frozenset(
     ("here", "click here", "more", "read more", "next", "previous", "prev", "home", "up", "back", "top")
 )
 
@@ -19,7 +19,7 @@ class Anchor(NamedTuple):
 
     source: str
     target: str
-    words: str
+    text: str
 
 
 class Redirect(NamedTuple):
@@ -30,37 +30,39 @@ class Redirect(NamedTuple):
     title: str
 
 
-def anchor_mentions(anchors: Callable[[], Iterable[Anchor]], wanted: Wanted) -> Iterator[Mention]:
+def find_anchor_mentions(load_anchors: Callable[[], Iterable[Anchor]], matcher: NameMatcher) -> Iterator[Mention]:
     """Take the other words of links to a target that some link calls by a wanted name; reads the links twice."""
     called: dict[str, set[str]] = {}
-    for anchor in anchors():
-        name = wanted.names.get(fold(anchor.words))
+    for anchor in load_anchors():
+        name = matcher.names.get(fold_name(anchor.text))
         if name is not None:
             called.setdefault(anchor.target, set()).add(name)
-    for anchor in anchors():
+    for anchor in load_anchors():
         for name in called.get(anchor.target, ()):
-            if _is_name(anchor.words) and fold(anchor.words) != fold(name):
+            if _is_name(anchor.text) and fold_name(anchor.text) != fold_name(name):
                 yield Mention(
-                    name, " ".join(anchor.words.split()), "link", f"{anchor.words} → {anchor.target}", anchor.source
+                    name, " ".join(anchor.text.split()), "link", f"{anchor.text} → {anchor.target}", anchor.source
                 )
 
 
-def redirect_mentions(redirects: Iterable[Redirect], wanted: Wanted) -> Iterator[Mention]:
+def find_redirect_mentions(redirects: Iterable[Redirect], matcher: NameMatcher) -> Iterator[Mention]:
     """Take the last part of an address that redirects to a page with a wanted name as its title, or the reverse."""
     for redirect in redirects:
-        called = words_of(redirect.source)
+        called = extract_url_words(redirect.source)
         for name, alias in ((redirect.title, called), (called, redirect.title)):
-            known = wanted.names.get(fold(name))
-            if known is not None and _is_name(alias) and fold(alias) != fold(known):
+            known = matcher.names.get(fold_name(name))
+            if known is not None and _is_name(alias) and fold_name(alias) != fold_name(known):
                 said = f"{redirect.source} → {redirect.target}"
                 yield Mention(known, alias, "redirect", said, redirect.source)
 
 
-def words_of(url: str) -> str:
+def extract_url_words(url: str) -> str:
     """Read the last part of an address as words: /wiki/Big_Apple.html says Big Apple."""
     last = unquote(urlsplit(url).path.rstrip("/").rpartition("/")[2])
-    return " ".join(ENDING.sub("", last).replace("_", " ").replace("+", " ").split())
+    return " ".join(FILE_SUFFIX.sub("", last).replace("_", " ").replace("+", " ").split())
 
 
 def _is_name(words: str) -> bool:
-    return 1 < len(words.strip()) <= LONGEST and fold(words) not in NO_NAMES and "://" not in words
+    return (
+        1 < len(words.strip()) <= MAX_NAME_LENGTH and fold_name(words) not in GENERIC_LINK_TEXTS and "://" not in words
+    )

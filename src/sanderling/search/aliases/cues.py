@@ -10,18 +10,18 @@ from dataclasses import dataclass
 
 from sanderling.errors import UsageError
 
-Hit = tuple[int, int, int]
+CueMatch = tuple[int, int, int]
 """Which cue, and where it starts and ends in the bytes of a text."""
 
-Scan = Callable[[bytes], Iterable[Hit]]
+CueScanner = Callable[[bytes], Iterable[CueMatch]]
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
     """Some words between a name and another name."""
 
-    words: str
-    named: bool = False  # what follows must look like a name: a capital, quotes, or code
+    phrase: str
+    requires_name: bool = False  # what follows must look like a name: a capital, quotes, or code
     name_first: bool = True  # the name may stand before the words
     name_last: bool = True  # the name may stand after them
 
@@ -40,23 +40,23 @@ CUES = (
     Cue("formerly called"),
     Cue("previously called"),
     Cue("originally called"),
-    Cue("formerly", named=True),
-    Cue("nicknamed", named=True),
-    Cue("dubbed", named=True),
-    Cue("(born", named=True),
-    Cue("(née", named=True),
-    Cue("real name is", named=True),
-    Cue("real name was", named=True),
-    Cue("birth name is", named=True),
-    Cue("birth name was", named=True),
-    Cue("stage name", named=True),
-    Cue("pen name", named=True),
-    Cue("brand name", named=True),
-    Cue("brand names", named=True),
-    Cue("trade name", named=True),
-    Cue("trade names", named=True),
-    Cue("code name", named=True),
-    Cue("codenamed", named=True),
+    Cue("formerly", requires_name=True),
+    Cue("nicknamed", requires_name=True),
+    Cue("dubbed", requires_name=True),
+    Cue("(born", requires_name=True),
+    Cue("(née", requires_name=True),
+    Cue("real name is", requires_name=True),
+    Cue("real name was", requires_name=True),
+    Cue("birth name is", requires_name=True),
+    Cue("birth name was", requires_name=True),
+    Cue("stage name", requires_name=True),
+    Cue("pen name", requires_name=True),
+    Cue("brand name", requires_name=True),
+    Cue("brand names", requires_name=True),
+    Cue("trade name", requires_name=True),
+    Cue("trade names", requires_name=True),
+    Cue("code name", requires_name=True),
+    Cue("codenamed", requires_name=True),
     Cue("alias for"),
     Cue("alias of"),
     Cue("synonym for"),
@@ -65,18 +65,18 @@ CUES = (
     Cue("sometimes referred to as"),
     Cue("abbreviated as"),
     Cue("abbreviated to"),
-    Cue("often abbreviated", named=True),
+    Cue("often abbreviated", requires_name=True),
     Cue("abbreviation for"),
     Cue("abbreviation of"),
     Cue("short for"),
     Cue("stands for"),
-    Cue("renamed to", named=True),
-    Cue("renamed from", named=True),
+    Cue("renamed to", requires_name=True),
+    Cue("renamed from", requires_name=True),
     Cue("also spelled"),
 )
 
 
-def read_pattern(text: str) -> Cue:
+def parse_pattern(text: str) -> Cue:
     """Read a pattern such as `[name] better known as *` or `* aka [name]`."""
     match = re.fullmatch(r"\s*(\[name\]|\*)(.+?)(\[name\]|\*)\s*", text, re.IGNORECASE | re.DOTALL)
     words = " ".join(match[2].split()) if match else ""
@@ -88,7 +88,7 @@ def read_pattern(text: str) -> Cue:
     return Cue(words, name_first=first, name_last=not first)
 
 
-def scanner(cues: tuple[Cue, ...]) -> Scan:
+def build_scanner(cues: tuple[Cue, ...]) -> CueScanner:
     """Build the one scan for all cues; longer ones win over those they contain.
 
     What is searched for is a cue without its first letter, which is looked at afterwards: so `Also` and `also` are one
@@ -96,17 +96,19 @@ def scanner(cues: tuple[Cue, ...]) -> Scan:
     """
     forms: dict[bytes, list[tuple[bytes, int]]] = {}
     for number, cue in enumerate(cues):
-        for words in (cue.words, cue.words.upper())[: 2 if len(cue.words) <= 8 else 1]:
+        for words in (cue.phrase, cue.phrase.upper())[: 2 if len(cue.phrase) <= 8 else 1]:
             first, rest = (words[:1].encode(), words[1:].encode()) if len(words) > 4 else (b"", f"{words} ".encode())
             forms.setdefault(rest, []).append((first, number))
     ordered = sorted(forms, key=len, reverse=True)
-    find = _machine(ordered)
-    return lambda data: _hits(data, find(data), [forms[form] for form in ordered])
+    find = _build_automaton(ordered)
+    return lambda data: _check_first_letters(data, find(data), [forms[form] for form in ordered])
 
 
-def _hits(data: bytes, found: Iterable[Hit], forms: list[list[tuple[bytes, int]]]) -> Iterator[Hit]:
+def _check_first_letters(
+    data: bytes, candidates: Iterable[CueMatch], forms: list[list[tuple[bytes, int]]]
+) -> Iterator[CueMatch]:
     """Keep what has the right letter before it."""
-    for form, start, end in found:
+    for form, start, end in candidates:
         for first, number in forms[form]:
             begin = start - len(first)
             if begin >= 0 and data[begin:start].lower() == first.lower():
@@ -114,7 +116,7 @@ def _hits(data: bytes, found: Iterable[Hit], forms: list[list[tuple[bytes, int]]
                 break
 
 
-def _machine(forms: list[bytes]) -> Scan:
+def _build_automaton(forms: list[bytes]) -> CueScanner:
     try:
         from ahocorasick_rs import BytesAhoCorasick, MatchKind
     except ImportError:  # the extra `aliases` is not installed: a slower scan finds the same

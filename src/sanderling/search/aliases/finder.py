@@ -12,16 +12,16 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from sanderling.search.aliases.cues import CUES, Cue
-from sanderling.search.aliases.mentions import Mention, Wanted, fold, mentions
+from sanderling.search.aliases.mentions import Mention, NameMatcher, find_mentions, fold_name
 
-KEPT_SENTENCES, KEPT_SOURCES = 3, 20
-CHUNK = 4 << 20  # bytes of text given to another process at once
+MAX_SENTENCES, MAX_SOURCES = 3, 20
+CHUNK_BYTES = 4 << 20  # bytes of text given to another process at once
 
-Text = tuple[str, str | bytes]
+SourceText = tuple[str, str | bytes]
 """Where it comes from, and what it says."""
 
 T = TypeVar("T")
-Load = Callable[[T], Iterable[Text]]
+TextLoader = Callable[[T], Iterable[SourceText]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,65 +37,65 @@ class Alias:
 
 
 @dataclass(slots=True)
-class Evidence:
+class AliasEvidence:
     """What was seen of one candidate so far; memory is bounded, the count of sources is exact up to its bound."""
 
-    spellings: Counter[str] = field(default_factory=Counter)
+    variants: Counter[str] = field(default_factory=Counter)
     cues: Counter[str] = field(default_factory=Counter)
     sentences: dict[str, None] = field(default_factory=dict)
     sources: dict[str, None] = field(default_factory=dict)
 
     def add(self, mention: Mention) -> None:
         """Add one mention."""
-        self.spellings[mention.alias] += 1
+        self.variants[mention.alias] += 1
         self.cues[mention.cue] += 1
-        if len(self.sentences) < KEPT_SENTENCES:
+        if len(self.sentences) < MAX_SENTENCES:
             self.sentences[mention.sentence] = None
         if len(self.sources) < 10_000:
             self.sources[mention.source] = None
 
 
-Found = dict[str, dict[str, Evidence]]
+EvidenceByName = dict[str, dict[str, AliasEvidence]]
 """Per name, per folded spelling of the alias."""
 
 
-def gather(texts: Iterable[Text], wanted: Wanted) -> Found:
+def collect_evidence(texts: Iterable[SourceText], matcher: NameMatcher) -> EvidenceByName:
     """Collect the evidence in some texts."""
-    found: Found = {}
+    found: EvidenceByName = {}
     for source, text in texts:
-        add_mentions(found, mentions(source, text, wanted))
+        add_mentions(found, find_mentions(source, text, matcher))
     return found
 
 
-def add_mentions(found: Found, more: Iterable[Mention]) -> None:
+def add_mentions(evidence: EvidenceByName, mentions: Iterable[Mention]) -> None:
     """Add mentions to the evidence."""
-    for mention in more:
-        per_name = found.setdefault(mention.name, {})
-        per_name.setdefault(fold(mention.alias), Evidence()).add(mention)
+    for mention in mentions:
+        per_name = evidence.setdefault(mention.name, {})
+        per_name.setdefault(fold_name(mention.alias), AliasEvidence()).add(mention)
 
 
-def merge(into: Found, more: Found) -> None:
+def merge_evidence(target: EvidenceByName, addition: EvidenceByName) -> None:
     """Add the evidence of another process."""
-    for name, candidates in more.items():
-        known = into.setdefault(name, {})
+    for name, candidates in addition.items():
+        known = target.setdefault(name, {})
         for key, evidence in candidates.items():
-            mine = known.setdefault(key, Evidence())
-            mine.spellings.update(evidence.spellings)
+            mine = known.setdefault(key, AliasEvidence())
+            mine.variants.update(evidence.variants)
             mine.cues.update(evidence.cues)
-            mine.sentences = dict.fromkeys(islice({**mine.sentences, **evidence.sentences}, KEPT_SENTENCES))
+            mine.sentences = dict.fromkeys(islice({**mine.sentences, **evidence.sentences}, MAX_SENTENCES))
             mine.sources.update(evidence.sources)
 
 
-def rank(candidates: Mapping[str, Evidence]) -> list[Alias]:
+def rank_aliases(candidates: Mapping[str, AliasEvidence]) -> list[Alias]:
     """Order candidates: what most sources say first, then what is said most often."""
     aliases = [
         Alias(
-            evidence.spellings.most_common(1)[0][0],
-            evidence.spellings.total(),
+            evidence.variants.most_common(1)[0][0],
+            evidence.variants.total(),
             len(evidence.sources),
             tuple(cue for cue, _ in evidence.cues.most_common()),
             tuple(evidence.sentences),
-            tuple(islice(evidence.sources, KEPT_SOURCES)),
+            tuple(islice(evidence.sources, MAX_SOURCES)),
         )
         for evidence in candidates.values()
     ]
@@ -107,31 +107,31 @@ def find_aliases(
     names: Iterable[str],
     cues: Sequence[Cue] = CUES,
     workers: int = 1,
-    load: "Load[T] | None" = None,
+    load: "TextLoader[T] | None" = None,
 ) -> dict[str, list[Alias]]:
     """Find candidates for many names in one pass; every name asked for is in the answer.
 
     Items are texts, or anything that `load` turns into texts: where there are several workers, it runs there.
     """
     names = list(names)
-    return answer_for(names, Wanted(names, cues), find_evidence(items, names, cues, workers, load))
+    return rank_by_name(names, NameMatcher(names, cues), find_evidence(items, names, cues, workers, load))
 
 
 def find_evidence(
-    items: Iterable[T], names: list[str], cues: Sequence[Cue], workers: int = 1, load: "Load[T] | None" = None
-) -> Found:
+    items: Iterable[T], names: list[str], cues: Sequence[Cue], workers: int = 1, load: "TextLoader[T] | None" = None
+) -> EvidenceByName:
     """Collect the evidence in all items, with several processes if there are several workers."""
     if workers > 1:
-        return _gather_in_parallel(items, (names, tuple(cues), load), workers)
-    return gather(_loaded(items, load), Wanted(names, cues))
+        return _collect_in_parallel(items, (names, tuple(cues), load), workers)
+    return collect_evidence(_load_texts(items, load), NameMatcher(names, cues))
 
 
-def answer_for(names: Iterable[str], wanted: Wanted, found: Found) -> dict[str, list[Alias]]:
+def rank_by_name(names: Iterable[str], matcher: NameMatcher, evidence: EvidenceByName) -> dict[str, list[Alias]]:
     """Rank the evidence for every name asked for."""
-    return {name: rank(found.get(wanted.names.get(fold(name), name), {})) for name in names}
+    return {name: rank_aliases(evidence.get(matcher.names.get(fold_name(name), name), {})) for name in names}
 
 
-def _loaded(items: Iterable[Any], load: "Load[Any] | None") -> Iterator[Text]:
+def _load_texts(items: Iterable[Any], load: "TextLoader[Any] | None") -> Iterator[SourceText]:
     for item in items:
         if load is None:
             yield item
@@ -139,39 +139,39 @@ def _loaded(items: Iterable[Any], load: "Load[Any] | None") -> Iterator[Text]:
             yield from load(item)
 
 
-def _gather_in_parallel(items: Iterable[Any], errand: tuple[Any, ...], workers: int) -> Found:
-    found: Found = {}
-    with ProcessPoolExecutor(workers, initializer=_prepare, initargs=errand) as pool:
+def _collect_in_parallel(items: Iterable[Any], worker_arguments: tuple[Any, ...], workers: int) -> EvidenceByName:
+    found: EvidenceByName = {}
+    with ProcessPoolExecutor(workers, initializer=_init_worker, initargs=worker_arguments) as pool:
         waiting = []
-        for chunk in _chunks(items):
-            waiting.append(pool.submit(_work, chunk))
+        for chunk in _split_chunks(items):
+            waiting.append(pool.submit(_process_chunk, chunk))
             if len(waiting) > 2 * workers:  # no more text in memory than the workers can chew
-                merge(found, waiting.pop(0).result())
+                merge_evidence(found, waiting.pop(0).result())
         for job in waiting:
-            merge(found, job.result())
+            merge_evidence(found, job.result())
     return found
 
 
-def _chunks(items: Iterable[Any]) -> Iterator[list[Any]]:
+def _split_chunks(items: Iterable[Any]) -> Iterator[list[Any]]:
     chunk: list[Any] = []
     size = 0
     for item in items:
         chunk.append(item)
-        size += len(item[1]) if isinstance(item, tuple) and isinstance(item[1], str | bytes) else CHUNK // 100
-        if size >= CHUNK:
+        size += len(item[1]) if isinstance(item, tuple) and isinstance(item[1], str | bytes) else CHUNK_BYTES // 100
+        if size >= CHUNK_BYTES:
             yield chunk
             chunk, size = [], 0
     if chunk:
         yield chunk
 
 
-_errand: list[Any] = []  # of a worker process, made once
+_worker_state: list[Any] = []  # of a worker process, made once
 
 
-def _prepare(names: list[str], cues: tuple[Cue, ...], load: "Load[Any] | None") -> None:
-    _errand[:] = [Wanted(names, cues), load]
+def _init_worker(names: list[str], cues: tuple[Cue, ...], load: "TextLoader[Any] | None") -> None:
+    _worker_state[:] = [NameMatcher(names, cues), load]
 
 
-def _work(chunk: list[Any]) -> Found:
-    wanted, load = _errand
-    return gather(_loaded(chunk, load), wanted)
+def _process_chunk(chunk: list[Any]) -> EvidenceByName:
+    wanted, load = _worker_state
+    return collect_evidence(_load_texts(chunk, load), wanted)

@@ -3,134 +3,136 @@
 import re
 from collections.abc import Iterator
 
-LONGEST = 80  # characters of an alias
-MOST_NAMED, MOST_PLAIN = 6, 4  # words of a phrase with capitals, and without
-QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "‘": "’", "'": "'", "`": "`"}
-CLOSING = {closing: opening for opening, closing in QUOTES.items()}
-CODE = re.compile(r"[_(){}<>/\\@#$]|\w[.:]\w|\d|[A-Z]{2}|[a-z][A-Z]")
-ALONE = re.compile(r"[_(){}<>\\@$]|\w::\w|\w\.\w")  # code that is a name by itself, whatever stands beside it
-ARTICLE = re.compile(r"\A\s*(?:(?:an?|the)\s+)?", re.IGNORECASE)
-MARKS = "\"“”‘’'`"
-ENDS = ",;:.!?)]}—–"
+MAX_ALIAS_LENGTH = 80  # characters of an alias
+MAX_NAMED_WORDS, MAX_PLAIN_WORDS = 6, 4  # words of a phrase with capitals, and without
+QUOTE_PAIRS = {'"': '"', "“": "”", "„": "“", "«": "»", "‘": "’", "'": "'", "`": "`"}
+OPENING_QUOTES = {closing: opening for opening, closing in QUOTE_PAIRS.items()}
+CODE_PATTERN = re.compile(r"[_(){}<>/\\@#$]|\w[.:]\w|\d|[A-Z]{2}|[a-z][A-Z]")
+STANDALONE_CODE = re.compile(r"[_(){}<>\\@$]|\w::\w|\w\.\w")  # code that is a name by itself, whatever stands beside it
+LEADING_ARTICLE = re.compile(r"\A\s*(?:(?:an?|the)\s+)?", re.IGNORECASE)
+QUOTE_CHARS = "\"“”‘’'`"
+PHRASE_END_CHARS = ",;:.!?)]}—–"
 
 
-def _set(words: str) -> frozenset[str]:
+def _split_words(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
 # Small words between a name and a cue: "X, who is also better known as Y".
-FILLER = _set("""
+FILLER_WORDS = _split_words("""
 a an the is was are were be been being who whom whose which that it its he she they his her their also better best
 popularly commonly formerly previously originally professionally sometimes often now otherwise more widely simply
 usually generally officially colloquially informally internationally currently later then once still alternatively
 variously just only deprecated and or by under as in to has have had this became become what of sold marketed with
 """)
 # Words at which a phrase without capitals ends.
-STOPS = FILLER | _set("""
+PHRASE_STOP_WORDS = FILLER_WORDS | _split_words("""
 for on at from into if when while where because since but not no so than such these those there here can could may
 might will would should must shall do does did between within without through during before after against about over
 per via versus both either neither each every any all some one most many few other another same used using called named
 known we you i me us them him our your my
 """)
 # Words with which a sentence goes on, but no name begins.
-OPENERS = _set("""
+SENTENCE_OPENERS = _split_words("""
 it its it's it’s this that these those there here he she they we you i if when in on at for to as by and or but so not
 """)
 # Small words inside a name with capitals.
-JOINTS = _set("of the de la le du des del della der den van von zu bin ibn al el y e and for do da dos di")
+NAME_PARTICLES = _split_words(
+    "of the de la le du des del della der den van von zu bin ibn al el y e and for do da dos di"
+)
 
 
-def phrase_after(text: str, named: bool) -> str:
+def take_leading_phrase(text: str, requires_name: bool) -> str:
     """Take the phrase a text begins with; empty if there is none. A phrase never runs over the end of a block."""
-    text = ARTICLE.sub("", text.lstrip(" \t:,").partition("\n")[0], count=1)
-    if text[:1] in QUOTES:
-        end = text.find(QUOTES[text[0]], 1)
-        return " ".join(text[1:end].split()) if 1 < end <= LONGEST else ""
+    text = LEADING_ARTICLE.sub("", text.lstrip(" \t:,").partition("\n")[0], count=1)
+    if text[:1] in QUOTE_PAIRS:
+        end = text.find(QUOTE_PAIRS[text[0]], 1)
+        return " ".join(text[1:end].split()) if 1 < end <= MAX_ALIAS_LENGTH else ""
     words = text[:200].split()[:12]
-    if not words or words[0].lower() in OPENERS:
+    if not words or words[0].lower() in SENTENCE_OPENERS:
         return ""
     if _is_name(words[0]):
-        return _trim(" ".join(_named_run(words)))
-    return "" if named else _trim(" ".join(_plain_run(words)))
+        return _trim_phrase(" ".join(_take_named_words(words)))
+    return "" if requires_name else _trim_phrase(" ".join(_take_plain_words(words)))
 
 
 def _is_name(word: str) -> bool:
-    return word[:1].isupper() or CODE.search(word) is not None
+    return word[:1].isupper() or CODE_PATTERN.search(word) is not None
 
 
-def _named_run(words: list[str]) -> Iterator[str]:
+def _take_named_words(words: list[str]) -> Iterator[str]:
     """Take words with capitals, and the small words and dashes between them; code stands alone."""
-    for place, word in enumerate(words[:MOST_NAMED]):
+    for place, word in enumerate(words[:MAX_NAMED_WORDS]):
         following = words[place + 1][:1] if place + 1 < len(words) else ""
-        joint = (word.lower() in JOINTS or word in "-–&") and following.isupper()
-        if place and (word[:1] in "([{" or not (joint or (_is_name(word) and not ALONE.search(word)))):
+        joint = (word.lower() in NAME_PARTICLES or word in "-–&") and following.isupper()
+        if place and (word[:1] in "([{" or not (joint or (_is_name(word) and not STANDALONE_CODE.search(word)))):
             return
         yield word
-        if _closes(word) or (place == 0 and ALONE.search(word)):
+        if _ends_phrase(word) or (place == 0 and STANDALONE_CODE.search(word)):
             return
 
 
-def _plain_run(words: list[str]) -> Iterator[str]:
-    for word in words[:MOST_PLAIN]:
-        if word.lower().strip(ENDS) in STOPS or word[:1] in "([{—–":
+def _take_plain_words(words: list[str]) -> Iterator[str]:
+    for word in words[:MAX_PLAIN_WORDS]:
+        if word.lower().strip(PHRASE_END_CHARS) in PHRASE_STOP_WORDS or word[:1] in "([{—–":
             return
         yield word
-        if _closes(word):
+        if _ends_phrase(word):
             return
 
 
-def _closes(word: str) -> bool:
+def _ends_phrase(word: str) -> bool:
     """Say if a phrase ends with this word; a dot inside an initial or a pair of brackets does not end it."""
     if word[-1] == ")" and "(" in word:
         return False
     if word[-1] == "." and len(word) <= 3 and word[:1].isupper():
         return False
-    return word[-1] in ENDS
+    return word[-1] in PHRASE_END_CHARS
 
 
-def _trim(phrase: str) -> str:
+def _trim_phrase(phrase: str) -> str:
     """Cut quotes and stops off both ends; a phrase without any letter is none."""
-    phrase = phrase.strip(" \t¶" + MARKS)
+    phrase = phrase.strip(" \t¶" + QUOTE_CHARS)
     while phrase and (phrase[-1] in ",;:!?]}—–" or (phrase[-1] == ")" and "(" not in phrase)):
-        phrase = phrase[:-1].rstrip(MARKS)
+        phrase = phrase[:-1].rstrip(QUOTE_CHARS)
     if phrase.endswith(".") and not re.search(r"\b[A-Z]\.$", phrase):
         phrase = phrase.rstrip(".")
-    phrase = phrase.strip(MARKS + " ").removesuffix("’s").removesuffix("'s")[:LONGEST]
+    phrase = phrase.strip(QUOTE_CHARS + " ").removesuffix("’s").removesuffix("'s")[:MAX_ALIAS_LENGTH]
     return phrase if any(map(str.isalpha, phrase)) else ""
 
 
-def phrase_before(text: str, named: bool) -> str:
+def take_trailing_phrase(text: str, requires_name: bool) -> str:
     """Take the phrase a text ends with; empty if there is none."""
     text = text.rstrip().rpartition("\n")[2].rstrip(" ¶")
-    if text[-1:] in CLOSING:
-        start = text.rfind(CLOSING[text[-1]], 0, -1)
-        return " ".join(text[start + 1 : -1].split()) if start >= 0 and len(text) - start <= LONGEST else ""
-    words = text[-200:].split()[-MOST_NAMED:]
+    if text[-1:] in OPENING_QUOTES:
+        start = text.rfind(OPENING_QUOTES[text[-1]], 0, -1)
+        return " ".join(text[start + 1 : -1].split()) if start >= 0 and len(text) - start <= MAX_ALIAS_LENGTH else ""
+    words = text[-200:].split()[-MAX_NAMED_WORDS:]
     start = len(words)
-    while start and _goes_on(words, start - 1, named):
+    while start and _continues_phrase(words, start - 1, requires_name):
         start -= 1
     taken = words[start:]
-    while taken and taken[0] in JOINTS | STOPS:
+    while taken and taken[0] in NAME_PARTICLES | PHRASE_STOP_WORDS:
         taken = taken[1:]
-    return _trim(" ".join(taken).lstrip("([{"))
+    return _trim_phrase(" ".join(taken).lstrip("([{"))
 
 
-def _goes_on(words: list[str], place: int, named: bool) -> bool:
+def _continues_phrase(words: list[str], index: int, requires_name: bool) -> bool:
     """Say if the phrase at the end of some words reaches back to this one."""
-    word, taken = words[place], words[place + 1 :]
-    if taken and (_closes(word) or taken[0][:1] in "([{" or ALONE.search(taken[-1])):
+    word, taken = words[index], words[index + 1 :]
+    if taken and (_ends_phrase(word) or taken[0][:1] in "([{" or STANDALONE_CODE.search(taken[-1])):
         return False
     if not taken:
-        return word.lower() not in OPENERS and (_is_name(word) or not named)
+        return word.lower() not in SENTENCE_OPENERS and (_is_name(word) or not requires_name)
     if _is_name(taken[0]):
-        joint = word.lower() in JOINTS and place > 0 and words[place - 1][:1].isupper()
-        return joint or (_is_name(word) and not ALONE.search(word))
-    if taken[0].lower() in JOINTS and _is_name(taken[-1]):
+        joint = word.lower() in NAME_PARTICLES and index > 0 and words[index - 1][:1].isupper()
+        return joint or (_is_name(word) and not STANDALONE_CODE.search(word))
+    if taken[0].lower() in NAME_PARTICLES and _is_name(taken[-1]):
         return _is_name(word)
-    return word.lower() not in STOPS and not _is_name(word) and len(taken) < MOST_PLAIN
+    return word.lower() not in PHRASE_STOP_WORDS and not _is_name(word) and len(taken) < MAX_PLAIN_WORDS
 
 
-def before_cue(left: str) -> Iterator[str]:
+def list_name_contexts(left: str) -> Iterator[str]:
     """Give the text that may end with the name: without small words, a remark in brackets, an apposition."""
     bare = strip_filler(left)
     yield bare
@@ -147,18 +149,18 @@ def strip_filler(left: str) -> str:
     while True:
         left = left.rstrip(" \t\r\n,;:([—–-")
         head, _, word = left.replace("\n", " ").rpartition(" ")
-        if word.lower().lstrip("([") not in FILLER:
+        if word.lower().lstrip("([") not in FILLER_WORDS:
             return left
         if not head:
             return ""
         left = left[: len(head)]
 
 
-def sentence_around(left: str, cue: str, right: str, most: int = 300) -> str:
+def extract_sentence(left: str, cue: str, right: str, max_length: int = 300) -> str:
     """Give the sentence a cue stands in."""
     start = max(left.rfind(". ") + 2, left.rfind("! ") + 2, left.rfind("? ") + 2, left.rfind("\n\n") + 2)
     ends = [
         place + 1 for place in (right.find(". "), right.find(".\n"), right.find("! "), right.find("? ")) if place >= 0
     ]
     whole = left[start if start > 1 else 0 :] + cue + right[: min(ends, default=len(right))]
-    return " ".join(whole.split())[:most]
+    return " ".join(whole.split())[:max_length]

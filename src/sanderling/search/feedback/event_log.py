@@ -9,20 +9,20 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sanderling.db.connection import Connection, connect_private, migrate
+from sanderling.db.connection import Connection, apply_migrations, connect_private_sqlite
 from sanderling.db.schema.feedback import MIGRATIONS
-from sanderling.search.feedback.events import Action, Event, Shown
-from sanderling.search.query import understand
-from sanderling.search.tokenizer import is_stop_word, stems
-from sanderling.storage.signal_log import Raised, Signal, append
+from sanderling.search.feedback.events import ShownRanking, UserAction, UserEvent
+from sanderling.search.query import parse_query
+from sanderling.search.tokenizer import is_stop_word, stem_text
+from sanderling.storage.signal_log import Signal, SignalEvent, append_events
 
 DATABASE = "feedback.db"
 RETENTION_DAYS = 90
-LONGEST_TEXT = 2_000
-PER_MINUTE = 240  # events of one client that are taken; what comes faster is no reader
+MAX_TEXT_LENGTH = 2_000
+MAX_EVENTS_PER_MINUTE = 240  # events of one client that are taken; what comes faster is no reader
 
 
-class Tally(Struct, frozen=True):
+class EventCount(Struct, frozen=True):
     """How often something was done, by how many, for how long."""
 
     name: str
@@ -31,32 +31,40 @@ class Tally(Struct, frozen=True):
     seconds: float = 0.0
 
 
-class Log:
+class EventLog:
     """Writes and reads the behaviour of users. One connection, one writer at a time."""
 
-    def __init__(self, db: Connection, notes: Path | None = None) -> None:
+    def __init__(self, db: Connection, signal_folder: Path | None = None) -> None:
         self.db = db
-        self.notes = notes  # the folder of the signals' log, if they are to be told there too
+        self.signal_folder = signal_folder  # the folder of the signals' log, if they are to be told there too
         self.lock = threading.Lock()
 
-    def show(self, shown: Shown) -> None:
+    def record_ranking(self, ranking: ShownRanking) -> None:
         """Log a ranking as it was shown."""
         row = (
-            shown.query_id, shown.client_id, shown.query[:LONGEST_TEXT], query_key(shown.query), shown.timestamp,
-            shown.first_position, json.dumps(shown.urls),
-        )  # fmt: skip
+            ranking.query_id,
+            ranking.client_id,
+            ranking.query[:MAX_TEXT_LENGTH],
+            build_query_key(ranking.query),
+            ranking.timestamp,
+            ranking.first_position,
+            json.dumps(ranking.urls),
+        )
         with self.lock:
             self.db.execute("INSERT OR IGNORE INTO rankings VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
-    def record(self, events: Sequence[Event]) -> int:
+    def record_events(self, events: Sequence[UserEvent]) -> int:
         """Log what was done; returns how much of it was taken: a client that floods is cut off."""
         taken = []
         with self.lock:
-            room = {client: PER_MINUTE - self._recent(client, events) for client in {e.client_id for e in events}}
+            room = {
+                client: MAX_EVENTS_PER_MINUTE - self._count_recent(client, events)
+                for client in {e.client_id for e in events}
+            }
             for event in events:
                 if room[event.client_id] > 0:
                     room[event.client_id] -= 1
-                    taken.append(_row(event))
+                    taken.append(_build_event_row(event))
             self.db.executemany(
                 "INSERT INTO events (client_id, query_id, object_id, object_id_field, action_name, position, at,"
                 " count, value, attributes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -64,24 +72,24 @@ class Log:
             )
         return len(taken)
 
-    def _recent(self, client: str, events: Sequence[Event]) -> int:
+    def _count_recent(self, client: str, events: Sequence[UserEvent]) -> int:
         since = min(event.timestamp for event in events) - 60
         sql = "SELECT count(*) FROM events WHERE client_id = ? AND at > ?"
         return int(self.db.execute(sql, (client, since)).fetchone()[0])
 
-    def signal(self, signal: Signal, detail: str, now: float) -> None:
+    def raise_signal(self, signal: Signal, detail: str, now: float) -> None:
         """Raise a signal; what users typed is kept here, where it can be erased, and not in the log of signals."""
         with self.lock:
             self.db.execute("INSERT INTO signals (at, name, detail) VALUES (?, ?, ?)", (now, signal, detail))
-        if self.notes is not None:
-            append(self.notes, [Raised(now, signal, 1)])
+        if self.signal_folder is not None:
+            append_events(self.signal_folder, [SignalEvent(now, signal, 1)])
 
-    def signals(self, most: int = 50) -> list[Raised]:
+    def list_signals(self, limit: int = 50) -> list[SignalEvent]:
         """The last signals of users, newest first."""
         sql = "SELECT at, name, detail FROM signals ORDER BY id DESC LIMIT ?"
-        return [Raised(at, Signal(name), 1, detail) for at, name, detail in self.db.execute(sql, (most,))]
+        return [SignalEvent(at, Signal(name), 1, detail) for at, name, detail in self.db.execute(sql, (limit,))]
 
-    def forget(self, now: float, days: float = RETENTION_DAYS) -> int:
+    def delete_expired(self, now: float, days: float = RETENTION_DAYS) -> int:
         """Drop what is older than the retention; returns how many rows went."""
         before = now - days * 86400
         with self.lock:
@@ -118,42 +126,42 @@ class Log:
             event = dict(zip(names.replace(" at,", " timestamp,").split(", "), row, strict=True))
             yield {"type": "event", **event, "attributes": json.loads(event["attributes"])}
 
-    def tallies(self, by: str, since: float = 0.0, most: int = 50) -> list[Tally]:
+    def count_events(self, group_by: str, since: float = 0.0, limit: int = 50) -> list[EventCount]:
         """Sum up per action_name, object_id, query or day."""
         what = {
             "action": "action_name", "page": "object_id", "day": "strftime('%Y-%m-%d', e.at, 'unixepoch')",
             "query": "coalesce((SELECT query FROM rankings AS r WHERE r.query_id = e.query_id), '')",
-        }[by]  # fmt: skip
-        timed = f"sum(CASE action_name WHEN '{Action.DWELL}' THEN value ELSE 0 END)"
-        order = "1 DESC" if by == "day" else "2 DESC"
+        }[group_by]  # fmt: skip
+        timed = f"sum(CASE action_name WHEN '{UserAction.DWELL}' THEN value ELSE 0 END)"
+        order = "1 DESC" if group_by == "day" else "2 DESC"
         rows = self.db.execute(
             f"SELECT {what}, sum(count), count(DISTINCT client_id), {timed} FROM events AS e WHERE at >= ?"
             f" GROUP BY 1 HAVING {what} <> '' ORDER BY {order} LIMIT ?",
-            (since, most),
+            (since, limit),
         )
-        return [Tally(*row) for row in rows]
+        return [EventCount(*row) for row in rows]
 
     def close(self) -> None:
         """Close the database."""
         self.db.close()
 
 
-def open_log(folder: Path) -> Log:
+def open_event_log(folder: Path) -> EventLog:
     """Open the log of a collection, making it if there is none."""
-    db = connect_private(folder / DATABASE)
-    migrate(db, {"feedback": MIGRATIONS})
-    return Log(db, folder / "logs")
+    db = connect_private_sqlite(folder / DATABASE)
+    apply_migrations(db, {"feedback": MIGRATIONS})
+    return EventLog(db, folder / "logs")
 
 
-def query_key(text: str) -> str:
+def build_query_key(text: str) -> str:
     """One key for questions that ask the same: their stems in alphabetical order, conditions left out."""
-    question = understand(text, 0.0)
-    words = " ".join(t.text for group in question.wanted for t in group if not is_stop_word(t.text, "en"))
-    return " ".join(sorted(set(stems(words, "en").split())))[:LONGEST_TEXT]
+    question = parse_query(text, 0.0)
+    words = " ".join(t.text for group in question.term_groups for t in group if not is_stop_word(t.text, "en"))
+    return " ".join(sorted(set(stem_text(words, "en").split())))[:MAX_TEXT_LENGTH]
 
 
-def _row(event: Event) -> tuple[object, ...]:
+def _build_event_row(event: UserEvent) -> tuple[object, ...]:
     return (
-        event.client_id, event.query_id, event.object_id[:LONGEST_TEXT], event.object_id_field, event.action_name,
+        event.client_id, event.query_id, event.object_id[:MAX_TEXT_LENGTH], event.object_id_field, event.action_name,
         event.position, event.timestamp, max(1, min(event.count, 10_000)), event.value, json.dumps(event.attributes),
     )  # fmt: skip

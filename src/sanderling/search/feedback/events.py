@@ -5,7 +5,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 
-class Action(StrEnum):
+class UserAction(StrEnum):
     """What a user may do that we take note of."""
 
     SCROLL = "scroll"
@@ -32,16 +32,16 @@ class Action(StrEnum):
 
 
 # MIG Table 6.1: the thirteen browsing indicators.
-PIDS = {action: number for number, action in enumerate(list(Action)[:13], 1)}
-NAMES = {number: action for action, number in PIDS.items()}
-STRONG = frozenset({Action.COPY, Action.BOOKMARK, Action.PRINT, Action.SAVE})
+ACTION_NUMBERS = {action: number for number, action in enumerate(list(UserAction)[:13], 1)}
+ACTIONS_BY_NUMBER = {number: action for action, number in ACTION_NUMBERS.items()}
+STRONG_ACTIONS = frozenset({UserAction.COPY, UserAction.BOOKMARK, UserAction.PRINT, UserAction.SAVE})
 
 
-class Event(Struct, frozen=True):
+class UserEvent(Struct, frozen=True):
     """One thing one user did."""
 
     client_id: str
-    action_name: Action
+    action_name: UserAction
     timestamp: float
     query_id: str = ""
     object_id: str = ""  # the URL it was done to
@@ -52,7 +52,7 @@ class Event(Struct, frozen=True):
     attributes: dict[str, str] = {}
 
 
-class Shown(Struct, frozen=True):
+class ShownRanking(Struct, frozen=True):
     """A ranking as a user saw it."""
 
     query_id: str

@@ -6,26 +6,26 @@ from pathlib import Path
 from msgspec import Struct
 
 from sanderling.db.connection import Connection
-from sanderling.fingerprint.structure import features, likeness
-from sanderling.html.parser import Document, charset_of, parse
-from sanderling.html.tag_tree import clean
-from sanderling.html.tree_match import THETA_LOW, similarity
-from sanderling.models import Reason, State, Url
-from sanderling.storage.collection import Collection, read_collection
-from sanderling.storage.queries import stored, urls_of
+from sanderling.fingerprint.structure import compute_feature_similarity, decode_features
+from sanderling.html.parser import Document, parse_charset, parse_html
+from sanderling.html.tag_tree import build_tag_tree
+from sanderling.html.tree_match import SIMILAR_THRESHOLD, compute_similarity
+from sanderling.models import Reason, Url, UrlState
+from sanderling.storage.collection import Collection, open_collection_read_only
+from sanderling.storage.queries import load_stored_record, load_urls
 from sanderling.templates.classifier import EARLY, Recogniser, asked_for
 from sanderling.templates.similar.samples import Sample
 from sanderling.templates.template_index import Match, Structures
-from sanderling.templates.template_indexer import learn_site, looks_of, open_structures
-from sanderling.templates.template_views import Look
-from sanderling.urls.normalize import host_of
+from sanderling.templates.template_indexer import load_page_views, open_structures, update_site_templates
+from sanderling.templates.template_views import PageView
+from sanderling.urls.normalize import get_host
 
 SMALL_SITE = 24  # pages; templates of fewer are not believed
 SEEN = 1_000  # pages that were not brought home and say what is common on a site
 CROSS_SITE = 500  # pages of other sites that are compared tree by tree
 
 
-class Found(Struct, frozen=True):
+class SimilarPage(Struct, frozen=True):
     """A page built like the samples, and where it was found: in the store or on the web."""
 
     url: str
@@ -33,9 +33,9 @@ class Found(Struct, frozen=True):
     source: str  # "store" or "web"
 
 
-def find_stored(folder: Path, samples: Sequence[Sample], exact: bool = False) -> list[Found]:
+def find_stored(folder: Path, samples: Sequence[Sample], exact: bool = False) -> list[SimilarPage]:
     """Stored pages built like any of the samples, the most alike first."""
-    with read_collection(folder) as collection, open_structures(collection) as structures:
+    with open_collection_read_only(folder) as collection, open_structures(collection) as structures:
         best: dict[int, float] = {}
         for sample in samples:
             for match in _matches(sample, structures, collection):
@@ -44,8 +44,8 @@ def find_stored(folder: Path, samples: Sequence[Sample], exact: bool = False) ->
             best = _asked_for(samples, best, structures)
         if exact:
             best = _exactly(samples, best, collection)
-        names = urls_of(collection.db, list(best))
-    found = [Found(names[id_], round(value, 4), "store") for id_, value in best.items() if id_ in names]
+        names = load_urls(collection.db, list(best))
+    found = [SimilarPage(names[id_], round(value, 4), "store") for id_, value in best.items() if id_ in names]
     return sorted(found, key=lambda page: (-page.similarity, page.url))
 
 
@@ -60,59 +60,65 @@ def _matches(sample: Sample, structures: Structures, collection: Collection) -> 
     db = collection.db
     site = sample.site or _site_of(db, sample.look.url)
     if not site or structures.count(site) == 0:
-        return structures.like_signature(sample.signature, THETA_LOW, CROSS_SITE)
+        return structures.like_signature(sample.signature, SIMILAR_THRESHOLD, CROSS_SITE)
     if kept := _kept(db, site):
-        return _among_all_seen(sample, looks_of(structures, db, site), kept)
-    learn_site(structures, db, site)
-    found = structures.like_look(site, sample.look)
+        return _among_all_seen(sample, load_page_views(structures, db, site), kept)
+    update_site_templates(structures, db, site)
+    found = structures.find_same_template(site, sample.look)
     if structures.count(site) >= SMALL_SITE and structures.template_count(site) > 1:
         return found
     recogniser = Recogniser([sample.look])  # too little is known of the site: go by likeness alone
-    looks = {look.id: look for look in looks_of(structures, db, site)}
+    looks = {look.id: look for look in load_page_views(structures, db, site)}
     for look in looks.values():
         recogniser.show(look)
     return [match for match in found if recogniser.likeness(looks[match.id]) >= EARLY]
 
 
-def _among_all_seen(sample: Sample, looks: Sequence[Look], kept: Sequence[Look]) -> Iterable[Match]:
+def _among_all_seen(sample: Sample, looks: Sequence[PageView], kept: Sequence[PageView]) -> Iterable[Match]:
     """Where most of a site was seen and not brought home, its templates are learned from all that was seen."""
     recogniser = Recogniser([sample.look])
     for look in [*kept, *looks]:
         recogniser.show(look)
     recogniser.study()
-    return [Match(look.id, likeness(look.features, sample.look.features)) for look in looks if recogniser.wants(look)]
+    return [
+        Match(look.id, compute_feature_similarity(look.features, sample.look.features))
+        for look in looks
+        if recogniser.wants(look)
+    ]
 
 
-def _kept(db: Connection, site: int) -> list[Look]:
+def _kept(db: Connection, site: int) -> list[PageView]:
     """Pages of a site that migrants keep: they say what is common to all pages of the site."""
     rows = db.execute(
         "SELECT u.id, h.name || u.path, m.value FROM urls AS u JOIN hosts AS h ON h.id = u.host"
         " JOIN marks AS m ON m.url = u.id AND m.kind = 'structure'"
         " WHERE u.host = ? AND u.state = ? AND u.reason = ? LIMIT ?",
-        (site, State.SKIPPED, Reason.NOT_ALIKE, SEEN),
+        (site, UrlState.SKIPPED, Reason.NOT_SIMILAR, SEEN),
     )
-    return [Look(id_, url, "", features(bytes(value))) for id_, url, value in rows]
+    return [PageView(id_, url, "", decode_features(bytes(value))) for id_, url, value in rows]
 
 
 def _site_of(db: Connection, url: str) -> int:
-    row = db.execute("SELECT id FROM hosts WHERE name = ?", (host_of(Url(url)),)).fetchone()
+    row = db.execute("SELECT id FROM hosts WHERE name = ?", (get_host(Url(url)),)).fetchone()
     return int(row[0]) if row else 0
 
 
 def _exactly(samples: Sequence[Sample], found: dict[int, float], collection: Collection) -> dict[int, float]:
     """Match whole trees: Simple Tree Matching of every page found with every sample that is stored."""
-    trees = [clean(body_of(collection, sample.look.id, sample.look.url)) for sample in samples if sample.look.id]
+    trees = [
+        build_tag_tree(body_of(collection, sample.look.id, sample.look.url)) for sample in samples if sample.look.id
+    ]
     if not trees:
         return found
-    names = urls_of(collection.db, list(found))
+    names = load_urls(collection.db, list(found))
     exact = {}
     for id_, url in names.items():
-        tree = clean(body_of(collection, id_, url))
-        exact[id_] = max(similarity(tree, sample) for sample in trees)
+        tree = build_tag_tree(body_of(collection, id_, url))
+        exact[id_] = max(compute_similarity(tree, sample) for sample in trees)
     return exact
 
 
 def body_of(collection: Collection, id_: int, url: str) -> Document:
     """The stored body of a page, parsed."""
-    record = stored(collection, id_, url)
-    return parse(record.body, charset_of(record.header("Content-Type")))
+    record = load_stored_record(collection, id_, url)
+    return parse_html(record.body, parse_charset(record.get_header("Content-Type")))

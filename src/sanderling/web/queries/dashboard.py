@@ -3,32 +3,32 @@
 import msgspec
 
 from sanderling.db.connection import Connection
-from sanderling.revisit.schedule import reasons
-from sanderling.web.view_models import DueRow, ErrorRow, HostRow, Point
+from sanderling.revisit.schedule import explain_due_times
+from sanderling.web.view_models import ChartPoint, DueUrlRow, FailedVisitRow, HostStatusRow
 
-RECENT = 2_000  # visits looked at for rates
+RECENT_VISITS = 2_000  # visits looked at for rates
 # Sitemaps, feeds and the like are stored beside pages; they are few, so to leave them out costs less than a join.
-STORED = "status BETWEEN 200 AND 299 AND url NOT IN (SELECT id FROM urls WHERE role <> 'page')"
+STORED_CONDITION = "status BETWEEN 200 AND 299 AND url NOT IN (SELECT id FROM urls WHERE role <> 'page')"
 
 
-class Counts(msgspec.Struct, frozen=True):
+class CrawlTotals(msgspec.Struct, frozen=True):
     """Sums over whole tables, taken now and then."""
 
     pages: int
     urls: dict[str, int]
-    stored: int
-    archived: int
-    downloaded: int
-    saved: int
+    stored_bytes: int
+    archived_bytes: int
+    downloaded_bytes: int
+    saved_bytes: int
     changed_today: int
-    fresh: float
+    fresh_ratio: float
 
 
-def count_all(db: Connection, now: float) -> Counts:
+def count_totals(db: Connection, now: float) -> CrawlTotals:
     """Count everything there is."""
     pages, stored, fresh = db.execute(
         "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(CASE WHEN last_visit > ? THEN 1 ELSE 0 END), 0)"
-        f" FROM pages WHERE {STORED}",
+        f" FROM pages WHERE {STORED_CONDITION}",
         (now - 86400,),
     ).fetchone()
     (archived,) = db.execute("SELECT coalesce(sum(committed), 0) FROM files").fetchone()
@@ -38,87 +38,87 @@ def count_all(db: Connection, now: float) -> Counts:
     ).fetchone()
     (changed,) = db.execute("SELECT count(*) FROM changes WHERE at > ? AND kinds <> ''", (now - 86400,)).fetchone()
     states = dict(db.execute("SELECT state, count(*) FROM urls WHERE role = 'page' GROUP BY state").fetchall())
-    return Counts(pages, states, stored, archived, downloaded, unsent, changed, fresh / pages if pages else 0.0)
+    return CrawlTotals(pages, states, stored, archived, downloaded, unsent, changed, fresh / pages if pages else 0.0)
 
 
-def speed(db: Connection, now: float, newest: int) -> tuple[float, float]:
+def compute_speed(db: Connection, now: float, last_visit: int) -> tuple[float, float]:
     """Visits and bytes per second, over the last ten."""
     row = db.execute(
         "SELECT count(*), coalesce(sum(wire_bytes), 0) FROM visits WHERE id > ? AND at > ?",
-        (newest - RECENT * 10, now - 10),
+        (last_visit - RECENT_VISITS * 10, now - 10),
     ).fetchone()
     return row[0] / 10, row[1] / 10
 
 
-def rates(db: Connection, now: float, minutes: int) -> list[Point]:
+def compute_visit_rates(db: Connection, now: float, minutes: int) -> list[ChartPoint]:
     """Visits per second, minute by minute."""
     since = now - minutes * 60
-    first = _visit_at(db, since)
+    first = _find_visit_at(db, since)
     rows = dict(
         db.execute(
             "SELECT CAST((at - ?) / 60 AS INTEGER), count(*) FROM visits WHERE id >= ? AND at >= ? GROUP BY 1",
             (since, first, since),
         ).fetchall()
     )
-    return [Point(since + minute * 60, rows.get(minute, 0) / 60) for minute in range(minutes)]
+    return [ChartPoint(since + minute * 60, rows.get(minute, 0) / 60) for minute in range(minutes)]
 
 
-def _visit_at(db: Connection, moment: float) -> int:
+def _find_visit_at(db: Connection, timestamp: float) -> int:
     """The first visit about that time, found by halving: visits are numbered as they come home."""
     low, high = 1, int(db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()[0])
     while low < high:
         middle = (low + high) // 2
         row = db.execute("SELECT at FROM visits WHERE id >= ? ORDER BY id LIMIT 1", (middle,)).fetchone()
-        if row is None or row[0] >= moment:
+        if row is None or row[0] >= timestamp:
             high = middle
         else:
             low = middle + 1
-    return max(1, low - RECENT)
+    return max(1, low - RECENT_VISITS)
 
 
-def freshness(db: Connection, now: float) -> list[Point]:
+def compute_freshness(db: Connection, now: float) -> list[ChartPoint]:
     """Share of pages looked at within so many days, for the last thirty days."""
     ages = dict(
         db.execute(
-            f"SELECT CAST((? - last_visit) / 86400 AS INTEGER), count(*) FROM pages WHERE {STORED} GROUP BY 1",
+            f"SELECT CAST((? - last_visit) / 86400 AS INTEGER), count(*) FROM pages WHERE {STORED_CONDITION} GROUP BY 1",
             (now,),
         ).fetchall()
     )
     total, reached, points = sum(ages.values()), 0, []
     for day in range(30):
         reached += ages.get(day, 0) + (sum(n for age, n in ages.items() if age < 0) if day == 0 else 0)
-        points.append(Point(day, reached / total if total else 0.0))
+        points.append(ChartPoint(day, reached / total if total else 0.0))
     return points
 
 
-READY = "CASE WHEN q.ready_at > h.open_at THEN q.ready_at ELSE h.open_at END"  # the later of the two, in any SQL
+READY_AT_SQL = "CASE WHEN q.ready_at > h.open_at THEN q.ready_at ELSE h.open_at END"  # the later of the two, in any SQL
 
 
-def due(db: Connection, now: float, most: int) -> list[DueRow]:
+def list_due_urls(db: Connection, now: float, limit: int) -> list[DueUrlRow]:
     """What is visited next, and why in that order."""
     rows = db.execute(
-        f"SELECT h.name || u.path, {READY}, q.rank, u.depth, u.source, h.hold, u.attempts,"
+        f"SELECT h.name || u.path, {READY_AT_SQL}, q.rank, u.depth, u.source, h.hold, u.attempts,"
         " EXISTS (SELECT 1 FROM pages AS p WHERE p.url = u.id)"
         " FROM queue AS q JOIN urls AS u ON u.id = q.url JOIN hosts AS h ON h.id = q.host"
-        f" ORDER BY {READY} > ?, q.rank, q.url LIMIT ?",
-        (now, most),
+        f" ORDER BY {READY_AT_SQL} > ?, q.rank, q.url LIMIT ?",
+        (now, limit),
     )
-    queued = [_due(row, now) for row in rows]
-    return queued + _planned(db, most - len(queued), now)
+    queued = [_build_due_row(row, now) for row in rows]
+    return queued + _list_scheduled(db, limit - len(queued), now)
 
 
-def _planned(db: Connection, most: int, now: float) -> list[DueRow]:
+def _list_scheduled(db: Connection, limit: int, now: float) -> list[DueUrlRow]:
     """Pages that wait for their time, and what the plan says of each."""
     rows = db.execute(
         "SELECT h.name || u.path, d.due_at, d.url, u.depth FROM due AS d JOIN urls AS u ON u.id = d.url"
         " JOIN hosts AS h ON h.id = u.host WHERE u.state <> 'queued' ORDER BY d.due_at, d.url LIMIT ?",
-        (max(0, most),),
+        (max(0, limit),),
     ).fetchall()
-    why = reasons(db, [id_ for _, _, id_, _ in rows], now) if rows else {}
-    return [DueRow(url, why[id_], due_at, 0.0, depth, True) for url, due_at, id_, depth in rows]
+    why = explain_due_times(db, [id_ for _, _, id_, _ in rows], now) if rows else {}
+    return [DueUrlRow(url, why[id_], due_at, 0.0, depth, True) for url, due_at, id_, depth in rows]
 
 
-def _due(row: tuple[str, float, float, int, str, str, int, int], now: float) -> DueRow:
+def _build_due_row(row: tuple[str, float, float, int, str, str, int, int], now: float) -> DueUrlRow:
     url, due_at, rank, depth, source, hold, attempts, visited = row
     if due_at > now:
         why = f"its host rests: {hold}" if hold else "its host was asked a moment ago"
@@ -128,24 +128,24 @@ def _due(row: tuple[str, float, float, int, str, str, int, int], now: float) -> 
         why = "may have changed since the last visit"
     else:
         why = f"new, found by {source}, {depth} links from a seed"
-    return DueRow(url, why, due_at, rank, depth, bool(visited))
+    return DueUrlRow(url, why, due_at, rank, depth, bool(visited))
 
 
-LOOKED_AT = 20_000  # visits looked through for the last errors
+ERROR_SCAN_VISITS = 20_000  # visits looked through for the last errors
 
 
-def host_rows(db: Connection, most: int) -> list[tuple[int, HostRow]]:
+def list_hosts(db: Connection, limit: int) -> list[tuple[int, HostStatusRow]]:
     """Hosts that were ever knocked at, with their ids: those with work first, then those in trouble."""
     rows = db.execute(
         "SELECT id, name, waiting, leased, open_at, hold, strikes, verdict, robots_status FROM hosts"
         " WHERE waiting > 0 OR leased > 0 OR strikes > 0 OR robots_status >= 0"
         " ORDER BY leased DESC, waiting DESC, strikes DESC, name LIMIT ?",
-        (most,),
+        (limit,),
     ).fetchall()
-    return [(row[0], HostRow(*row[1:])) for row in rows]
+    return [(row[0], HostStatusRow(*row[1:])) for row in rows]
 
 
-def pages_of(db: Connection, host: int) -> int:
+def count_host_pages(db: Connection, host: int) -> int:
     """How many pages of a host are stored."""
     sql = (
         "SELECT count(*) FROM urls AS u JOIN pages AS p ON p.url = u.id"
@@ -154,20 +154,20 @@ def pages_of(db: Connection, host: int) -> int:
     return int(db.execute(sql, (host,)).fetchone()[0])
 
 
-def last_errors(db: Connection, most: int) -> list[ErrorRow]:
+def list_errors(db: Connection, limit: int) -> list[FailedVisitRow]:
     """Return the last visits that went wrong. A sitemap that is not there is no error: most addresses are guesses."""
     rows = db.execute(
         "SELECT h.name || u.path, v.at, v.outcome, v.reason, v.status FROM"
-        f" (SELECT * FROM visits ORDER BY id DESC LIMIT {LOOKED_AT}) AS v"
+        f" (SELECT * FROM visits ORDER BY id DESC LIMIT {ERROR_SCAN_VISITS}) AS v"
         " JOIN urls AS u ON u.id = v.url JOIN hosts AS h ON h.id = u.host"
         " WHERE v.outcome IN ('failed', 'retry', 'gone') AND (u.role = 'page' OR v.outcome <> 'gone')"
         " ORDER BY v.id DESC LIMIT ?",
-        (most,),
+        (limit,),
     )
-    return [ErrorRow(*row) for row in rows]
+    return [FailedVisitRow(*row) for row in rows]
 
 
-def why_not(db: Connection) -> dict[str, dict[str, int]]:
+def count_reasons(db: Connection) -> dict[str, dict[str, int]]:
     """Why URLs were skipped or given up."""
     found: dict[str, dict[str, int]] = {"skipped": {}, "failed": {}}
     for state, reason, count in db.execute(

@@ -2,10 +2,10 @@
 
 from msgspec import Struct
 
-from sanderling.storage.signal_log import ROUTES, Raised
-from sanderling.web.state import Rooms
+from sanderling.storage.signal_log import SIGNAL_ROUTES, SignalEvent
+from sanderling.web.state import AppState
 
-RECENT = 200  # signals of users that are looked through
+RECENT_SIGNALS = 200  # signals of users that are looked through
 
 
 class SignalRow(Struct, frozen=True):
@@ -20,12 +20,14 @@ class SignalRow(Struct, frozen=True):
     detail: str = ""
 
 
-def signal_rows(rooms: Rooms) -> list[SignalRow]:
+def list_signals(app_state: AppState) -> list[SignalRow]:
     """Every signal in the order of the crawl; of users' signals the words are known here alone."""
-    last = rooms.window.signals()
-    for raised in reversed(rooms.log.signals(RECENT)):
+    last = app_state.crawl_view.get_last_signals()
+    for raised in reversed(app_state.event_log.list_signals(RECENT_SIGNALS)):
         known = last.get(raised.signal)
-        if known is None or raised.at >= int(known.at * 1000) / 1000:  # the log's times end at milliseconds
+        if (
+            known is None or raised.raised_at >= int(known.raised_at * 1000) / 1000
+        ):  # the log's times end at milliseconds
             last[raised.signal] = raised
-    rows = [(signal, route, last.get(signal, Raised(0.0, signal))) for signal, route in ROUTES.items()]
-    return [SignalRow(signal.value, *route, seen.at, seen.count, seen.detail) for signal, route, seen in rows]
+    rows = [(signal, route, last.get(signal, SignalEvent(0.0, signal))) for signal, route in SIGNAL_ROUTES.items()]
+    return [SignalRow(signal.value, *route, seen.raised_at, seen.count, seen.detail) for signal, route, seen in rows]

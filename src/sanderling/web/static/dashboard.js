@@ -20,9 +20,9 @@
   const words = (text) => text.replaceAll("_", " ");
   const tiles = {
     pages_per_second: (s) => s.pages_per_second.toFixed(1), pages: (s) => number(s.pages), waiting: (s) => number(s.waiting),
-    in_flight: (s) => number(s.in_flight), changed_today: (s) => number(s.changed_today), fresh: (s) => (s.fresh * 100).toFixed(0),
+    in_flight: (s) => number(s.in_flight), changed_today: (s) => number(s.changed_today), fresh: (s) => (s.fresh_ratio * 100).toFixed(0),
     bytes_downloaded: (s) => size(s.bytes_downloaded), bytes_saved: (s) => size(s.bytes_saved),
-    bytes_archived: (s) => size(s.bytes_archived), indexed: (s) => number(s.indexed),
+    bytes_archived: (s) => size(s.bytes_archived), indexed: (s) => number(s.indexed_pages),
   };
   const rows = (body, cells, none) => {
     const made = cells.map((row) => {
@@ -36,7 +36,7 @@
     });
     if (made.length) body.replaceChildren(...made);
   };
-  const hostState = (h, now) => h.verdict ? `given up: ${words(h.verdict)}` : h.open_at > now && h.hold ? `held: ${words(h.hold)}, ${Math.ceil(h.open_at - now)} s` : h.waiting ? "open" : "done";
+  const hostState = (h, now) => h.give_up_reason ? `given up: ${words(h.give_up_reason)}` : h.ready_at > now && h.delay_reason ? `held: ${words(h.delay_reason)}, ${Math.ceil(h.ready_at - now)} s` : h.waiting ? "open" : "done";
   const feed = new EventSource("/api/live");
   feed.onmessage = (event) => {
     const { status, hosts, migrants, signals } = JSON.parse(event.data);

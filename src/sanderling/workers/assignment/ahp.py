@@ -15,14 +15,14 @@ Vector = tuple[float, ...]
 Matrix = tuple[Vector, ...]
 
 RANDOM_INDEX = (0.0, 0.0, 0.0, 0.58, 0.90, 1.12, 1.24, 1.32, 1.41, 1.45, 1.49)  # Saaty, by order 0..10; MIG Table 4.10
-LIMIT = 0.10  # a consistency ratio above this is refused
-SCALE = 9.0  # Saaty's scale ends at 9: extremely more important
-ROUNDS = 500
-CLOSE = 1e-13
-NEAR = 1e-7  # for measured values, which are never as exact
+MAX_CONSISTENCY_RATIO = 0.10  # a consistency ratio above this is refused
+MAX_JUDGMENT = 9.0  # Saaty's scale ends at 9: extremely more important
+MAX_ITERATIONS = 500
+TOLERANCE = 1e-13
+MEASURED_TOLERANCE = 1e-7  # for measured values, which are never as exact
 
 
-def read(text: str) -> Matrix:
+def parse_matrix(text: str) -> Matrix:
     """Read a matrix written as lines of numbers and fractions, e.g. `1 1/7 3`."""
     try:
         return tuple(tuple(float(Fraction(cell)) for cell in row.split()) for row in text.strip().splitlines())
@@ -30,61 +30,61 @@ def read(text: str) -> Matrix:
         raise UsageError(f"a judgement is a number or a fraction such as 3 or 1/3: {wrong}") from None
 
 
-def eigenvector(matrix: Matrix, close: float = CLOSE) -> tuple[Vector, float]:
+def compute_eigenvector(matrix: Matrix, tolerance: float = TOLERANCE) -> tuple[Vector, float]:
     """Find the weights (principal eigenvector, summing to 1) and the principal eigenvalue by power iteration."""
     weights: Vector = (1 / len(matrix),) * len(matrix)
     total = float(len(matrix))
-    for _ in range(ROUNDS):
-        image = times(matrix, weights)
+    for _ in range(MAX_ITERATIONS):
+        image = multiply_matrix(matrix, weights)
         total = sum(image)  # the weights sum to 1, so this tends to the eigenvalue
         moved = tuple(value / total for value in image)
-        still = max(abs(new - old) for new, old in zip(moved, weights, strict=True)) < close
+        still = max(abs(new - old) for new, old in zip(moved, weights, strict=True)) < tolerance
         weights = moved
         if still:
             break
     return weights, total
 
 
-def average(matrix: Matrix) -> Vector:
+def compute_row_averages(matrix: Matrix) -> Vector:
     """Weigh by the mean of the rows of the column-normalised matrix: the method the thesis describes."""
-    totals = column_sums(matrix)
+    totals = compute_column_sums(matrix)
     return tuple(sum(cell / total for cell, total in zip(row, totals, strict=True)) / len(matrix) for row in matrix)
 
 
-def column_sums(matrix: Matrix) -> Vector:
+def compute_column_sums(matrix: Matrix) -> Vector:
     """Add up each column."""
     return tuple(sum(column) for column in zip(*matrix, strict=True))
 
 
-def times(matrix: Matrix, vector: Vector) -> Vector:
+def multiply_matrix(matrix: Matrix, vector: Vector) -> Vector:
     """Multiply a matrix by a column."""
     return tuple(sum(map(mul, row, vector)) for row in matrix)
 
 
-def saaty_ratio(matrix: Matrix) -> float:
+def compute_saaty_ratio(matrix: Matrix) -> float:
     """Give Saaty's consistency ratio; beyond order 10 his table ends and Alonso and Lamata's line goes on."""
     order = len(matrix)
     if order < 3:
         return 0.0
     if order >= len(RANDOM_INDEX):
-        return alonso_lamata_ratio(matrix)
-    return (eigenvector(matrix)[1] - order) / (order - 1) / RANDOM_INDEX[order]
+        return compute_alonso_lamata_ratio(matrix)
+    return (compute_eigenvector(matrix)[1] - order) / (order - 1) / RANDOM_INDEX[order]
 
 
-def alonso_lamata_ratio(matrix: Matrix) -> float:
+def compute_alonso_lamata_ratio(matrix: Matrix) -> float:
     """Give the consistency ratio by Alonso and Lamata's line, which the printed ratios of MIG 4.4-4.9 follow."""
     order = len(matrix)
-    return (eigenvector(matrix)[1] - order) / (2.7699 * order - 4.3513 - order) if order > 2 else 0.0
+    return (compute_eigenvector(matrix)[1] - order) / (2.7699 * order - 4.3513 - order) if order > 2 else 0.0
 
 
-def described_ratio(matrix: Matrix, weights: Vector) -> float:
+def compute_thesis_ratio(matrix: Matrix, weights: Vector) -> float:
     """Give the ratio as the thesis works it by hand, from column sums: it overstates, and rejects valid matrices."""
     order = len(matrix)
-    largest: float = sum(map(mul, column_sums(matrix), weights))
+    largest: float = sum(map(mul, compute_column_sums(matrix), weights))
     return (largest - order) / (order - 1) / RANDOM_INDEX[order]
 
 
-def check(matrix: Matrix, names: Sequence[str]) -> Matrix:
+def validate_matrix(matrix: Matrix, names: Sequence[str]) -> Matrix:
     """Return the matrix if it can be used; refuse it with the worst pair named if it cannot."""
     order = len(names)
     if order == 0 or len(matrix) != order or any(len(row) != order for row in matrix):
@@ -92,13 +92,13 @@ def check(matrix: Matrix, names: Sequence[str]) -> Matrix:
     if any(not 0 < cell < math.inf for row in matrix for cell in row):
         raise UsageError("a judgement must be greater than 0: write 1/3 for three times less important")
     _check_reciprocal(matrix, names)
-    ratio = saaty_ratio(matrix)
-    if ratio > LIMIT:
-        one, other = _worst_pair(matrix)
+    ratio = compute_saaty_ratio(matrix)
+    if ratio > MAX_CONSISTENCY_RATIO:
+        one, other = _find_worst_pair(matrix)
         raise UsageError(
-            f"the judgements contradict each other (consistency ratio {ratio:.3f}, at most {LIMIT:.2f}): "
+            f"the judgements contradict each other (consistency ratio {ratio:.3f}, at most {MAX_CONSISTENCY_RATIO:.2f}): "
             f"look first at {names[one]} over {names[other]}, now {matrix[one][other]:g}; "
-            f"the others suggest {_implied(matrix, one, other):.2g}"
+            f"the others suggest {_compute_implied_ratio(matrix, one, other):.2g}"
         )
     return matrix
 
@@ -113,29 +113,29 @@ def _check_reciprocal(matrix: Matrix, names: Sequence[str]) -> None:
                 )
 
 
-def _worst_pair(matrix: Matrix) -> tuple[int, int]:
+def _find_worst_pair(matrix: Matrix) -> tuple[int, int]:
     pairs = ((one, other) for one in range(len(matrix)) for other in range(one))
-    return max(pairs, key=lambda pair: abs(math.log(matrix[pair[0]][pair[1]] / _implied(matrix, *pair))))
+    return max(pairs, key=lambda pair: abs(math.log(matrix[pair[0]][pair[1]] / _compute_implied_ratio(matrix, *pair))))
 
 
-def _implied(matrix: Matrix, one: int, other: int) -> float:
-    weights, _ = eigenvector(matrix)
+def _compute_implied_ratio(matrix: Matrix, one: int, other: int) -> float:
+    weights, _ = compute_eigenvector(matrix)
     return weights[one] / weights[other]
 
 
-def compare(values: Sequence[float]) -> Matrix:
+def build_ratio_matrix(values: Sequence[float]) -> Matrix:
     """Judge positive measured values by their ratios, kept within Saaty's scale."""
-    return tuple(tuple(min(SCALE, max(1 / SCALE, one / other)) for other in values) for one in values)
+    return tuple(tuple(min(MAX_JUDGMENT, max(1 / MAX_JUDGMENT, one / other)) for other in values) for one in values)
 
 
-def weigh(values: Sequence[float]) -> Vector:
+def compute_weights(values: Sequence[float]) -> Vector:
     """Weigh positive measured values: the eigenvector of `compare`, at once where no ratio leaves the scale."""
-    if max(values) <= SCALE * min(values):
+    if max(values) <= MAX_JUDGMENT * min(values):
         total = sum(values)
         return tuple(value / total for value in values)
-    return eigenvector(compare(values), NEAR)[0]
+    return compute_eigenvector(build_ratio_matrix(values), MEASURED_TOLERANCE)[0]
 
 
-def score(criteria: Vector, columns: Sequence[Vector]) -> Vector:
+def compute_scores(criterion_weights: Vector, worker_weights: Sequence[Vector]) -> Vector:
     """Add up each migrant's weights (one column per criterion), each times the criterion's own weight."""
-    return tuple(sum(map(mul, criteria, row)) for row in zip(*columns, strict=True))
+    return tuple(sum(map(mul, criterion_weights, row)) for row in zip(*worker_weights, strict=True))

@@ -5,80 +5,87 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from sanderling.models import Host, Visit, Vitals
+from sanderling.models import Heartbeat, Host, Visit
 
-IN_HAND = 160  # stops a migrant holds at most; it is given more below half of it
-HOSTS_REMEMBERED = 1024  # per migrant: what it measured on the way to them
-RECENT = 8  # tasks whose times are remembered
+MAX_TASKS = 160  # stops a migrant holds at most; it is given more below half of it
+MAX_HOSTS = 1024  # per migrant: what it measured on the way to them
+MAX_RECENT_VISITS = 8  # tasks whose times are remembered
 SMOOTHING = 0.2  # weight of the newest measure
-PATIENT_SMOOTHING = 0.02  # the same for how slow a migrant is, which changes rarely
+SLOW_SMOOTHING = 0.02  # the same for how slow a migrant is, which changes rarely
 
 
 @dataclass(slots=True)
-class Way:
+class HostStats:
     """What one migrant measured on its way to one host; `shown` is as of the last heartbeat."""
 
-    latency: float = 0.0
-    speed: float = 0.0
-    visits: int = 0
-    shown: tuple[float, float, int] = (0.0, 0.0, 0)
+    latency_seconds: float = 0.0
+    bytes_per_second: float = 0.0
+    visit_count: int = 0
+    reported_values: tuple[float, float, int] = (0.0, 0.0, 0)
 
-    def measure(self, visit: Visit) -> None:
+    def add_visit(self, visit: Visit) -> None:
         """Take one visit into the running means."""
-        self.visits += 1
-        weight = max(SMOOTHING, 1 / self.visits)
-        self.latency += weight * (visit.seconds - self.latency)
-        if visit.seconds > 0:
-            self.speed += weight * (visit.wire_bytes / visit.seconds - self.speed)
+        self.visit_count += 1
+        weight = max(SMOOTHING, 1 / self.visit_count)
+        self.latency_seconds += weight * (visit.duration_seconds - self.latency_seconds)
+        if visit.duration_seconds > 0:
+            self.bytes_per_second += weight * (visit.received_bytes / visit.duration_seconds - self.bytes_per_second)
 
 
-class Known(Struct, frozen=True):
+class WorkerHistory(Struct, frozen=True):
     """What a migrant takes along when it is cloned, parked or moved."""
 
-    ways: dict[str, tuple[float, float, int]] = {}
-    recent: tuple[float, ...] = ()
-    given: int = 0
+    host_stats: dict[str, tuple[float, float, int]] = {}
+    recent_seconds: tuple[float, ...] = ()
+    assigned_count: int = 0
 
 
 @dataclass(slots=True)
-class Member:
+class WorkerStats:
     """One migrant, as the roster knows it."""
 
     id: str
-    vitals: Vitals
-    heard_at: float
+    heartbeat: Heartbeat
+    last_contact_at: float
     joined_at: float
-    hands: int = IN_HAND  # stops it can hold
-    stops: dict[int, Host] = field(default_factory=dict)  # fencing tokens in hand
-    held: Counter[Host] = field(default_factory=Counter)  # how many of them of each host
-    news: dict[Host, float] = field(default_factory=dict)  # when each of them was heard of, or first asked for
-    ways: OrderedDict[Host, Way] = field(default_factory=OrderedDict)
-    recent: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
-    given: int = 0  # stops, since it joined
-    page_seconds: float = 0.0  # what a page takes it, on the whole; 0: not known yet
+    capacity: int = MAX_TASKS  # stops it can hold
+    host_by_token: dict[int, Host] = field(default_factory=dict)  # fencing tokens in hand
+    task_count_by_host: Counter[Host] = field(default_factory=Counter)  # how many of them of each host
+    progress_at_by_host: dict[Host, float] = field(
+        default_factory=dict
+    )  # when each of them was heard of, or first asked for
+    host_stats: OrderedDict[Host, HostStats] = field(default_factory=OrderedDict)
+    recent_seconds: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_RECENT_VISITS))
+    assigned_count: int = 0  # stops, since it joined
+    mean_page_seconds: float = 0.0  # what a page takes it, on the whole; 0: not known yet
     idle_since: float = 0.0
-    spoke: bool = False  # it was heard of at least once
-    silent: bool = False
-    resting: bool = False  # it is about to leave
+    has_reported: bool = False  # it was heard of at least once
+    is_silent: bool = False
+    is_draining: bool = False  # it is about to leave
 
-    def known(self) -> Known:
+    def export_history(self) -> WorkerHistory:
         """What it takes along."""
-        ways = {str(host): (way.latency, way.speed, way.visits) for host, way in self.ways.items()}
-        return Known(ways, tuple(self.recent), self.given)
+        ways = {
+            str(host): (way.latency_seconds, way.bytes_per_second, way.visit_count)
+            for host, way in self.host_stats.items()
+        }
+        return WorkerHistory(ways, tuple(self.recent_seconds), self.assigned_count)
 
-    def measure(self, host: Host, visit: Visit) -> None:
+    def record_visit(self, host: Host, visit: Visit) -> None:
         """Learn from one visit: of the way to its host, and of the migrant itself."""
-        self.way(host).measure(visit)
-        self.recent.append(visit.seconds)
-        self.page_seconds += (
-            PATIENT_SMOOTHING * (visit.seconds - self.page_seconds) if self.page_seconds else visit.seconds
+        self.get_host_stats(host).add_visit(visit)
+        self.recent_seconds.append(visit.duration_seconds)
+        self.mean_page_seconds += (
+            SLOW_SMOOTHING * (visit.duration_seconds - self.mean_page_seconds)
+            if self.mean_page_seconds
+            else visit.duration_seconds
         )
 
-    def way(self, host: Host) -> Way:
+    def get_host_stats(self, host: Host) -> HostStats:
         """What it knows of the way to a host."""
-        way = self.ways.get(host)
+        way = self.host_stats.get(host)
         if way is None:
-            way = self.ways[host] = Way()
-            if len(self.ways) > HOSTS_REMEMBERED:
-                self.ways.popitem(last=False)
+            way = self.host_stats[host] = HostStats()
+            if len(self.host_stats) > MAX_HOSTS:
+                self.host_stats.popitem(last=False)
         return way

@@ -7,25 +7,25 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from sanderling.config.redact import hide_password
+from sanderling.config.redact import redact_password
 from sanderling.errors import UsageError
 from sanderling.models import Host
 
 if TYPE_CHECKING:
     import http.client
 
-TIMEOUT = 120.0
+DEFAULT_TIMEOUT_SECONDS = 120.0
 
 
-class Address(Struct, frozen=True):
+class MigrantAddress(Struct, frozen=True):
     """Where a host is and how we identify ourselves there."""
 
     url: str
     key_file: str
     ca_file: str = ""
-    timeout: float = TIMEOUT
-    memory: str = ""  # folder for what was said at earlier visits; empty: remember nothing
-    check: int = 200  # one in so many pages that the host calls unchanged is fetched from here; 0: none
+    timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
+    dictionary_folder: str = ""  # folder for what was said at earlier visits; empty: remember nothing
+    check_interval: int = 200  # one in so many pages that the host calls unchanged is fetched from here; 0: none
 
     @property
     def receiver(self) -> str:
@@ -39,19 +39,21 @@ class Address(Struct, frozen=True):
 
         parts = urlsplit(self.url)
         if parts.scheme == "http":
-            return http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=self.timeout)
+            return http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=self.timeout_seconds)
         context = ssl.create_default_context(cafile=self.ca_file or None)
-        return http.client.HTTPSConnection(parts.hostname or "", parts.port, timeout=self.timeout, context=context)
+        return http.client.HTTPSConnection(
+            parts.hostname or "", parts.port, timeout=self.timeout_seconds, context=context
+        )
 
-    def sites(self) -> list[Host]:
+    def fetch_sites(self) -> list[Host]:
         """Ask which sites the host speaks for."""
         if urlsplit(self.url).scheme not in ("http", "https") or not urlsplit(self.url).hostname:
-            raise UsageError(f"{hide_password(self.url)!r} is no address of a host; write https://host.example:8443")
+            raise UsageError(f"{redact_password(self.url)!r} is no address of a host; write https://host.example:8443")
         from http.client import HTTPException
 
-        from sanderling.workers.migrant.keys import read_key
+        from sanderling.workers.migrant.keys import load_key
 
-        read_key(Path(self.key_file))
+        load_key(Path(self.key_file))
         try:
             link = self.connect()
             link.request("GET", "/")
@@ -59,4 +61,4 @@ class Address(Struct, frozen=True):
             link.close()
             return [Host(str(site)) for site in found["sites"]]
         except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
-            raise UsageError(f"no host answers at {hide_password(self.url)}: {error}") from None
+            raise UsageError(f"no host answers at {redact_password(self.url)}: {error}") from None

@@ -10,197 +10,218 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from sanderling.clock import Clock, real
-from sanderling.models import Reason, Stop
+from sanderling.clock import Clock, system_clock
+from sanderling.models import FetchTask, Reason
 from sanderling.workers.migrant import prose
-from sanderling.workers.migrant.address import TIMEOUT as TIMEOUT
-from sanderling.workers.migrant.address import Address as Address
-from sanderling.workers.migrant.keys import public_of, read_key, sign
+from sanderling.workers.migrant.address import DEFAULT_TIMEOUT_SECONDS as DEFAULT_TIMEOUT_SECONDS
+from sanderling.workers.migrant.address import MigrantAddress as MigrantAddress
+from sanderling.workers.migrant.keys import get_public_key, load_key, sign_body
 from sanderling.workers.migrant.messages import (
-    CODING_HEADER,
-    DECODER,
+    DICTIONARY_HEADER,
+    ENCODING_HEADER,
     KEY_HEADER,
-    MEMORY_HEADER,
-    PATH,
+    MESSAGE_DECODER,
+    REQUEST_PATH,
     SIGNATURE_HEADER,
-    End,
-    Letter,
-    Message,
-    Packer,
-    Page,
-    Unpacker,
+    EndMessage,
+    MessageCompressor,
+    MessageDecompressor,
+    MigrantMessage,
+    MigrantRequest,
+    PageMessage,
 )
-from sanderling.workers.migrant.owner_rules import Refusal
+from sanderling.workers.migrant.owner_rules import RefusalReason
 from sanderling.workers.migrant.reader import ProseUnpacker
-from sanderling.workers.migrant.shared_dictionary import Recall, name_of
+from sanderling.workers.migrant.shared_dictionary import SiteDictionary, compute_dictionary_id
 
-WAITING = 256  # messages read ahead; then the connection waits
-LARGE = 2**18  # bytes of a page that count as one more message
-PASSING = (Refusal.BUSY, Refusal.CLOSED, Refusal.EARLIER)  # refusals that end by themselves
-UNTIMELY = (Refusal.EXPIRED, Refusal.NOT_YET)  # a letter is issued when it is sent: clocks differ
-READ = 64 * 1024
-FAREWELL_SECONDS = 3.0
-MAX_MESSAGE = 80 * 2**20
+MAX_QUEUED_MESSAGES = 256  # messages read ahead; then the connection waits
+SLOT_BYTES = 2**18  # bytes of a page that count as one more message
+TEMPORARY_REFUSALS = (
+    RefusalReason.BUSY,
+    RefusalReason.OUTSIDE_HOURS,
+    RefusalReason.ISSUED_BEFORE_START,
+)  # refusals that end by themselves
+CLOCK_REFUSALS = (
+    RefusalReason.EXPIRED,
+    RefusalReason.ISSUED_IN_FUTURE,
+)  # a letter is issued when it is sent: clocks differ
+READ_BYTES = 64 * 1024
+CLOSE_TIMEOUT_SECONDS = 3.0
+MAX_MESSAGE_BYTES = 80 * 2**20
 
 
-class Failed(Struct, frozen=True):
+class RequestFailure(Struct, frozen=True):
     """A letter was not obeyed, or its answer broke off."""
 
     reason: Reason
-    note: str
-    final: bool = False  # another try would end the same way
+    detail: str
+    is_final: bool = False  # another try would end the same way
 
 
-class Sent(Struct):
+class SentRequest(Struct):
     """A letter on its way: what it asks for, and what is still open."""
 
-    letter: Letter
-    open: dict[int, Stop]
+    request: MigrantRequest
+    open_tasks: dict[int, FetchTask]
 
 
-News = tuple[Sent, Message | Failed, int]
+ReceivedMessage = tuple[SentRequest, MigrantMessage | RequestFailure, int]
 
 
-class Shelf(queue.Queue[News]):
+class MessageQueue(queue.Queue[ReceivedMessage]):
     """A queue with room for so many messages, or fewer if they are large."""
 
     def _init(self, maxsize: int) -> None:
         super()._init(maxsize)
-        self.taken = 0
+        self.used_slots = 0
 
     def _qsize(self) -> int:
-        return self.taken
+        return self.used_slots
 
-    def _put(self, item: News) -> None:
+    def _put(self, item: ReceivedMessage) -> None:
         super()._put(item)
-        self.taken += _room(item)
+        self.used_slots += _count_slots(item)
 
-    def _get(self) -> News:
-        item: News = super()._get()
-        self.taken -= _room(item)
+    def _get(self) -> ReceivedMessage:
+        item: ReceivedMessage = super()._get()
+        self.used_slots -= _count_slots(item)
         return item
 
 
-def _room(item: News) -> int:
+def _count_slots(item: ReceivedMessage) -> int:
     message = item[1]
-    return 1 + (len(message.body) // LARGE if isinstance(message, Page) else 0)
+    return 1 + (len(message.body) // SLOT_BYTES if isinstance(message, PageMessage) else 0)
 
 
-class Post:
+class MigrantClient:
     """Sends letters one after the other over one connection, in a thread of its own; answers come by a queue."""
 
     EMPTY = queue.Empty
 
-    def __init__(self, address: Address, clock: Clock = real) -> None:
+    def __init__(self, address: MigrantAddress, clock: Clock = system_clock) -> None:
         self.address, self.clock = address, clock
-        self.key = read_key(Path(address.key_file))
-        self.sender = public_of(self.key)
-        self.outbox: queue.Queue[Sent | None] = queue.Queue()
-        self.inbox = Shelf(WAITING)
-        self.link: http.client.HTTPConnection | None = None
-        self.unpacker: Unpacker | ProseUnpacker = Unpacker(MAX_MESSAGE)
-        self.closed = False
+        self.private_key = load_key(Path(address.key_file))
+        self.public_key = get_public_key(self.private_key)
+        self.outbox: queue.Queue[SentRequest | None] = queue.Queue()
+        self.inbox = MessageQueue(MAX_QUEUED_MESSAGES)
+        self.connection: http.client.HTTPConnection | None = None
+        self.decompressor: MessageDecompressor | ProseUnpacker = MessageDecompressor(MAX_MESSAGE_BYTES)
+        self.is_closed = False
         self.thread = threading.Thread(target=self._run, daemon=True, name="post")
         self.thread.start()
 
     def close(self) -> None:
         """Stop; what is on its way is lost, and was leased. An answer about to end may end: it is remembered."""
-        self.closed = True
+        self.is_closed = True
         self.outbox.put(None)
-        self.thread.join(FAREWELL_SECONDS)
+        self.thread.join(CLOSE_TIMEOUT_SECONDS)
 
     def _run(self) -> None:
-        while not self.closed and (sent := self.outbox.get()) is not None:
+        while not self.is_closed and (sent := self.outbox.get()) is not None:
             try:
-                self._exchange(sent)
+                self._exchange_messages(sent)
             except (OSError, http.client.HTTPException) as error:
-                self._put(sent, Failed(Reason.CONNECT, f"{self.address.url}: {error or type(error).__name__}"))
-                self._hang_up()
+                self._enqueue(
+                    sent, RequestFailure(Reason.CONNECT, f"{self.address.url}: {error or type(error).__name__}")
+                )
+                self._disconnect()
             except (ValueError, msgspec.DecodeError) as error:
-                self._put(sent, Failed(Reason.BROKEN_RESPONSE, f"{self.address.url}: {error}"))
-                self._hang_up()
-        self._hang_up()
+                self._enqueue(sent, RequestFailure(Reason.BROKEN_RESPONSE, f"{self.address.url}: {error}"))
+                self._disconnect()
+        self._disconnect()
 
-    def _put(self, sent: Sent, message: Message | Failed, size: int = 0) -> None:
-        while not self.closed:
+    def _enqueue(self, sent: SentRequest, message: MigrantMessage | RequestFailure, size: int = 0) -> None:
+        while not self.is_closed:
             try:
                 self.inbox.put((sent, message, size), timeout=1.0)
                 break
             except queue.Full:
                 continue
 
-    def _exchange(self, sent: Sent) -> None:
-        recall = Recall(self.address.memory, self.address.receiver, sent.letter.site)
-        first = self.link is None
-        answer = self._ask(sent, recall)
+    def _exchange_messages(self, sent: SentRequest) -> None:
+        recall = SiteDictionary(self.address.dictionary_folder, self.address.receiver, sent.request.site)
+        first = self.connection is None
+        answer = self._send_request(sent, recall)
         if answer.status != 200:
-            why = _refusal(answer)
-            hint = " (do the clocks of both machines agree?)" if why in UNTIMELY else ""
-            self._put(sent, Failed(Reason.HOST_REFUSED, f"refused: {why}{hint}", why not in PASSING))
-            self._hang_up()
+            why = _parse_refusal(answer)
+            hint = " (do the clocks of both machines agree?)" if why in CLOCK_REFUSALS else ""
+            self._enqueue(
+                sent, RequestFailure(Reason.MIGRANT_REFUSED, f"refused: {why}{hint}", why not in TEMPORARY_REFUSALS)
+            )
+            self._disconnect()
             return
-        known = not first or self._begin(sent.letter, answer)
-        if not first and isinstance(self.unpacker, ProseUnpacker):  # later answers are zstd and refer to this one
-            self.unpacker = Unpacker(MAX_MESSAGE, bytes(self.unpacker.heard))
-        ended = self._read(sent, answer, None if known else recall)
+        known = not first or self._open_stream(sent.request, answer)
+        if not first and isinstance(self.decompressor, ProseUnpacker):  # later answers are zstd and refer to this one
+            self.decompressor = MessageDecompressor(MAX_MESSAGE_BYTES, bytes(self.decompressor.dictionary_bytes))
+        ended = self._read_response(sent, answer, None if known else recall)
         if not ended:
-            self._put(sent, Failed(Reason.BROKEN_RESPONSE, "the host's answer broke off"))
-            self._hang_up()
+            self._enqueue(sent, RequestFailure(Reason.BROKEN_RESPONSE, "the host's answer broke off"))
+            self._disconnect()
 
-    def _ask(self, sent: Sent, recall: Recall) -> http.client.HTTPResponse:
+    def _send_request(self, sent: SentRequest, site_dictionary: SiteDictionary) -> http.client.HTTPResponse:
         """Send a letter, issued now: it may have waited. The first on a connection says what we remember."""
-        now, lives = self.clock(), sent.letter.expires - sent.letter.issued
-        sent.letter = msgspec.structs.replace(sent.letter, issued=now, expires=now + lives)
-        if self.link is None:
-            self.link, self.packer = self.address.connect(), Packer()
-            self.memory = recall.content()
-            sent.letter = msgspec.structs.replace(sent.letter, memory=name_of(self.memory) if self.memory else "")
-        body = self.packer.pack(sent.letter) + self.packer.flush()
-        headers = {KEY_HEADER: self.sender, SIGNATURE_HEADER: sign(self.key, body)}
-        self.link.request("POST", PATH, body, headers)
-        return self.link.getresponse()
+        now, lives = self.clock(), sent.request.expires_at - sent.request.issued_at
+        sent.request = msgspec.structs.replace(sent.request, issued_at=now, expires_at=now + lives)
+        if self.connection is None:
+            self.connection, self.compressor = self.address.connect(), MessageCompressor()
+            self.dictionary = site_dictionary.load()
+            sent.request = msgspec.structs.replace(
+                sent.request, dictionary_id=compute_dictionary_id(self.dictionary) if self.dictionary else ""
+            )
+        body = self.compressor.compress(sent.request) + self.compressor.flush()
+        headers = {KEY_HEADER: self.public_key, SIGNATURE_HEADER: sign_body(self.private_key, body)}
+        self.connection.request("POST", REQUEST_PATH, body, headers)
+        return self.connection.getresponse()
 
-    def _begin(self, letter: Letter, answer: http.client.HTTPResponse) -> bool:
+    def _open_stream(self, request: MigrantRequest, response: http.client.HTTPResponse) -> bool:
         """Begin the stream of a connection; True if it refers to what we remember."""
-        known = answer.headers.get(MEMORY_HEADER, "") == letter.memory != ""
-        is_prose = answer.headers.get(CODING_HEADER, "") == prose.NAME in letter.codings
-        self.unpacker = ProseUnpacker(MAX_MESSAGE) if is_prose else Unpacker(MAX_MESSAGE, self.memory if known else b"")
+        known = response.headers.get(DICTIONARY_HEADER, "") == request.dictionary_id != ""
+        is_prose = response.headers.get(ENCODING_HEADER, "") == prose.NAME in request.accepted_encodings
+        self.decompressor = (
+            ProseUnpacker(MAX_MESSAGE_BYTES)
+            if is_prose
+            else MessageDecompressor(MAX_MESSAGE_BYTES, self.dictionary if known else b"")
+        )
         return known
 
-    def _read(self, sent: Sent, answer: http.client.HTTPResponse, recall: Recall | None) -> bool:
+    def _read_response(
+        self, sent: SentRequest, response: http.client.HTTPResponse, site_dictionary: SiteDictionary | None
+    ) -> bool:
         """Hand over the messages of an answer; True if it came to its end, and then it is remembered if asked."""
-        self.ended, self.spent = False, 0
+        self.is_response_complete, self.unattributed_bytes = False, 0
         try:
-            while data := answer.read1(READ):
-                self.spent += len(data)
-                self._hand_over(sent, self.unpacker.unpack(data), recall)
+            while data := response.read1(READ_BYTES):
+                self.unattributed_bytes += len(data)
+                self._enqueue_messages(sent, self.decompressor.decompress(data), site_dictionary)
         except (OSError, http.client.HTTPException):
-            self._hand_over(sent, self.unpacker.rest(), recall)
+            self._enqueue_messages(sent, self.decompressor.finish(), site_dictionary)
             raise
-        self._hand_over(sent, self.unpacker.rest(), recall)
-        return self.ended
+        self._enqueue_messages(sent, self.decompressor.finish(), site_dictionary)
+        return self.is_response_complete
 
-    def _hand_over(self, sent: Sent, messages: Iterable[bytes], recall: Recall | None) -> None:
+    def _enqueue_messages(
+        self, sent: SentRequest, encoded_messages: Iterable[bytes], site_dictionary: SiteDictionary | None
+    ) -> None:
         """Hand over messages one by one, as there is room for them; the next page bears what the link carried."""
-        for packed in messages:
-            message = DECODER.decode(packed)
-            if isinstance(message, End) and not self.ended:
-                self.ended = True
-                if recall is not None:  # before the end is told: with it the crawl may be over, and we with it
-                    recall.keep(bytes(self.unpacker.heard))
-            carried = self.spent if isinstance(message, Page) else 0
-            self.spent -= carried
-            self._put(sent, message, carried)
+        for packed in encoded_messages:
+            message = MESSAGE_DECODER.decode(packed)
+            if isinstance(message, EndMessage) and not self.is_response_complete:
+                self.is_response_complete = True
+                if site_dictionary is not None:  # before the end is told: with it the crawl may be over, and we with it
+                    site_dictionary.save(bytes(self.decompressor.dictionary_bytes))
+            carried = self.unattributed_bytes if isinstance(message, PageMessage) else 0
+            self.unattributed_bytes -= carried
+            self._enqueue(sent, message, carried)
 
-    def _hang_up(self) -> None:
-        self.unpacker.close()
-        if self.link is not None:
-            self.link.close()
-            self.link = None
+    def _disconnect(self) -> None:
+        self.decompressor.close()
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
 
 
-def _refusal(answer: http.client.HTTPResponse) -> str:
+def _parse_refusal(response: http.client.HTTPResponse) -> str:
     try:
-        return str(json.loads(answer.read(10_000))["refused"])
+        return str(json.loads(response.read(10_000))["refused"])
     except (ValueError, KeyError, TypeError, OSError):
-        return f"HTTP status {answer.status}"
+        return f"HTTP status {response.status}"

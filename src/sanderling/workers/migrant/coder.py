@@ -17,7 +17,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
-from sanderling.runtime.isolation import python_command
+from sanderling.runtime.isolation import build_python_command
 
 ORDER = 12  # measured on documentation sites: 16 saves 0.5 to 1 % of the bytes in a tenth more time
 MODEL_BYTES = 256 * 2**20
@@ -59,7 +59,7 @@ class Away:
 
     def __init__(self, side: str) -> None:
         sys.setswitchinterval(SWITCH_SECONDS)
-        command = python_command("-m", "sanderling.workers.migrant.coder", side)
+        command = build_python_command("-m", "sanderling.workers.migrant.coder", side)
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment())
         assert self.process.stdin is not None, "a pipe"
         assert self.process.stdout is not None, "a pipe"

@@ -11,12 +11,12 @@ from sanderling.errors import MissingExtra, UsageError
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-PURPOSE = b"sanderling itinerary 1\n"  # what is signed is never valid for anything else
+SIGNATURE_CONTEXT = b"sanderling itinerary 1\n"  # what is signed is never valid for anything else
 
 
-def new_key(file: Path) -> str:
+def create_key(file: Path) -> str:
     """Write a new private key, and the public one beside it; the public one comes back."""
-    key = _ed25519().Ed25519PrivateKey.generate()
+    key = _import_ed25519().Ed25519PrivateKey.generate()
     try:
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -30,40 +30,40 @@ def new_key(file: Path) -> str:
     return public
 
 
-def read_key(file: Path) -> "Ed25519PrivateKey":
+def load_key(file: Path) -> "Ed25519PrivateKey":
     """Read a private key."""
     try:
-        key: Ed25519PrivateKey = _ed25519().Ed25519PrivateKey.from_private_bytes(b64decode(file.read_text()))
+        key: Ed25519PrivateKey = _import_ed25519().Ed25519PrivateKey.from_private_bytes(b64decode(file.read_text()))
         return key
     except OSError as error:
         raise UsageError(f"cannot read the key {file}: {error.strerror}") from None
     except ValueError:
-        raise UsageError(f"{file} holds no key; sanderling host keygen writes one") from None
+        raise UsageError(f"{file} holds no key; sanderling migrant keygen writes one") from None
 
 
-def public_of(key: "Ed25519PrivateKey") -> str:
+def get_public_key(key: "Ed25519PrivateKey") -> str:
     """The public half, as it is written everywhere."""
     return b64encode(key.public_key().public_bytes_raw()).decode()
 
 
-def sign(key: "Ed25519PrivateKey", body: bytes) -> str:
+def sign_body(key: "Ed25519PrivateKey", body: bytes) -> str:
     """Sign what is sent."""
-    return b64encode(key.sign(PURPOSE + body)).decode()
+    return b64encode(key.sign(SIGNATURE_CONTEXT + body)).decode()
 
 
-def is_signed(public: str, signature: str, body: bytes) -> bool:
+def has_valid_signature(public_key: str, signature: str, body: bytes) -> bool:
     """Was this body signed by the owner of this key?"""
     from cryptography.exceptions import InvalidSignature
 
     try:
-        key = _ed25519().Ed25519PublicKey.from_public_bytes(b64decode(public, validate=True))
-        key.verify(b64decode(signature, validate=True), PURPOSE + body)
+        key = _import_ed25519().Ed25519PublicKey.from_public_bytes(b64decode(public_key, validate=True))
+        key.verify(b64decode(signature, validate=True), SIGNATURE_CONTEXT + body)
     except (InvalidSignature, ValueError):
         return False
     return True
 
 
-def read_senders(file: Path) -> dict[str, str]:
+def load_senders(file: Path) -> dict[str, str]:
     """Who may send: public key to name, one `KEY NAME` per line."""
     try:
         lines = file.read_text().splitlines()
@@ -75,20 +75,20 @@ def read_senders(file: Path) -> dict[str, str]:
     return {pair[0]: pair[1].strip() if len(pair) > 1 else "" for pair in pairs}
 
 
-def allow(file: Path, public: str, name: str) -> None:
+def add_sender(file: Path, public_key: str, name: str) -> None:
     """Add one who may send."""
     try:
-        fits = len(b64decode(public, validate=True)) == 32
+        fits = len(b64decode(public_key, validate=True)) == 32
     except ValueError:
         fits = False
     if not fits:
-        raise UsageError(f"{public[:60]!r} is no public key; it is the line in the .pub file")
-    if public not in read_senders(file):
+        raise UsageError(f"{public_key[:60]!r} is no public key; it is the line in the .pub file")
+    if public_key not in load_senders(file):
         with file.open("a") as out:
-            out.write(f"{public} {' '.join(name.split())}\n")
+            out.write(f"{public_key} {' '.join(name.split())}\n")
 
 
-def _ed25519() -> ModuleType:
+def _import_ed25519() -> ModuleType:
     try:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError:

@@ -14,84 +14,97 @@ from typing import Any
 
 import msgspec
 
-from sanderling.clock import Clock, real
+from sanderling.clock import Clock, system_clock
 from sanderling.errors import UsageError
 from sanderling.workers.migrant import prose
-from sanderling.workers.migrant.compression import Packing
-from sanderling.workers.migrant.keys import is_signed, read_senders
+from sanderling.workers.migrant.compression import CompressionPolicy
+from sanderling.workers.migrant.keys import has_valid_signature, load_senders
 from sanderling.workers.migrant.messages import (
-    CODING_HEADER,
+    DICTIONARY_HEADER,
+    ENCODING_HEADER,
     KEY_HEADER,
     MEDIA_TYPE,
-    MEMORY_HEADER,
-    PATH,
+    REQUEST_PATH,
     SIGNATURE_HEADER,
-    Letter,
-    Message,
-    Packer,
-    Unpacker,
+    MessageCompressor,
+    MessageDecompressor,
+    MigrantMessage,
+    MigrantRequest,
 )
-from sanderling.workers.migrant.owner_rules import Dates, Nonces, Owner, Refusal, Site, refusal, site_of
-from sanderling.workers.migrant.rate_limit import Door, Gate
-from sanderling.workers.migrant.sender import Sender
-from sanderling.workers.migrant.shared_dictionary import Memories
-from sanderling.workers.migrant.site_reader import Local, open_site
-from sanderling.workers.migrant.site_walk import Walk
+from sanderling.workers.migrant.owner_rules import (
+    LastRequestTimes,
+    OwnerRules,
+    RefusalReason,
+    ReplayGuard,
+    SiteRules,
+    check_request,
+    find_site_rules,
+)
+from sanderling.workers.migrant.rate_limit import ConnectionLimit, SiteRateLimiter
+from sanderling.workers.migrant.sender import MessageSender
+from sanderling.workers.migrant.shared_dictionary import DictionaryStore
+from sanderling.workers.migrant.site_reader import SiteReader, open_site_reader
+from sanderling.workers.migrant.site_walk import SiteWalk
 
-IDLE_SECONDS = 300.0  # a guest that says nothing for so long is shown out
-SILENT_SECONDS = 10.0  # and so is one who has not sent a good letter yet
-CALLERS = 8  # connections for each guest there may be; for more, strangers are shown out
-AHEAD = 256  # messages found and not yet packed
-LENGTH = re.compile(r"[0-9]{1,15}")
-PORT, LAST_PORT = re.compile(r"[0-9]{1,5}"), 65535
-STATUS = {Refusal.TOO_LARGE: 413, Refusal.UNREADABLE: 400, Refusal.TRUNCATED: 400, Refusal.BUSY: 503}
+IDLE_TIMEOUT_SECONDS = 300.0  # a guest that says nothing for so long is shown out
+UNAUTHENTICATED_TIMEOUT_SECONDS = 10.0  # and so is one who has not sent a good letter yet
+CONNECTIONS_PER_REQUEST_SLOT = 8  # connections for each guest there may be; for more, strangers are shown out
+MAX_QUEUED_MESSAGES = 256  # messages found and not yet packed
+CONTENT_LENGTH_PATTERN = re.compile(r"[0-9]{1,15}")
+PORT_PATTERN, MAX_PORT = re.compile(r"[0-9]{1,5}"), 65535
+STATUS_BY_REFUSAL = {
+    RefusalReason.TOO_LARGE: 413,
+    RefusalReason.UNREADABLE: 400,
+    RefusalReason.TRUNCATED: 400,
+    RefusalReason.BUSY: 503,
+}
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A letter is not obeyed."""
 
-    def __init__(self, why: Refusal) -> None:
-        super().__init__(why)
-        self.why = why
+    def __init__(self, reason: RefusalReason) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
-class Service(ThreadingHTTPServer):
+class MigrantServer(ThreadingHTTPServer):
     """Listens for guests."""
 
     daemon_threads = True
     request_queue_size = 32
 
-    def __init__(self, owner: Owner, folder: Path, clock: Clock = real) -> None:
-        self.owner = owner
-        self.senders_file = folder / owner.senders
+    def __init__(self, rules: OwnerRules, folder: Path, clock: Clock = system_clock) -> None:
+        self.rules = rules
+        self.senders_file = folder / rules.senders
         self.clock = clock
-        self.dates = Dates(folder / "letters.json")
-        self.nonces = Nonces(clock(), self.dates.latest)
-        self.memories = Memories(folder / "memories")
-        self.gates = {site.site: Gate(site, clock) for site in owner.site}
-        self.checking = threading.Lock()
-        self.guests = threading.BoundedSemaphore(owner.guests)
-        self.packing = Packing(self.gates)
-        self.door = Door(CALLERS * owner.guests)
-        host, _, port = owner.listen.rpartition(":")
-        if not PORT.fullmatch(port) or int(port) > LAST_PORT:
-            raise UsageError(f"listen = {owner.listen!r}: write an address and a port, 0.0.0.0:8443")
+        self.last_request_times = LastRequestTimes(folder / "letters.json")
+        self.replay_guard = ReplayGuard(clock(), self.last_request_times.issued_at_by_sender)
+        self.dictionaries = DictionaryStore(folder / "memories")
+        self.rate_limiters = {site.site: SiteRateLimiter(site, clock) for site in rules.site}
+        self.check_lock = threading.Lock()
+        self.request_slots = threading.BoundedSemaphore(rules.max_concurrent_requests)
+        self.compression_policy = CompressionPolicy(self.rate_limiters)
+        self.connection_limit = ConnectionLimit(CONNECTIONS_PER_REQUEST_SLOT * rules.max_concurrent_requests)
+        host, _, port = rules.listen.rpartition(":")
+        if not PORT_PATTERN.fullmatch(port) or int(port) > MAX_PORT:
+            raise UsageError(f"listen = {rules.listen!r}: write an address and a port, 0.0.0.0:8443")
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        context = _secured(owner, folder)
+        context = build_tls_context(rules, folder)
         try:
-            super().__init__((host.strip("[]"), int(port)), Guest)
+            super().__init__((host.strip("[]"), int(port)), MigrantRequestHandler)
         except OSError as error:
-            raise UsageError(f"cannot listen on {owner.listen}: {error.strerror}") from None
+            raise UsageError(f"cannot listen on {rules.listen}: {error.strerror}") from None
         if context is not None:
             self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
         """Let nobody fill the house by standing in the door."""
-        return self.door.enter(request, str(client_address[0]))
+        return self.connection_limit.add(request, str(client_address[0]))
 
     def shutdown_request(self, request: Any) -> None:
         """See a caller out."""
-        self.door.leave(request)
+        self.connection_limit.remove(request)
         super().shutdown_request(request)
 
     def handle_error(self, *_: Any) -> None:
@@ -100,33 +113,35 @@ class Service(ThreadingHTTPServer):
         if not isinstance(error, OSError):
             print(f"sanderling host: {error!r}", file=sys.stderr, flush=True)
 
-    def open_letter(self, body: bytes, signer: str, signature: str, unpacker: Unpacker) -> Letter:
+    def authenticate_request(
+        self, body: bytes, public_key: str, signature: str, decompressor: MessageDecompressor
+    ) -> MigrantRequest:
         """Read a letter, or refuse it: first who sent it, then what it is, then whether the owner allows it."""
-        if signer not in read_senders(self.senders_file):
-            raise Refused(Refusal.UNKNOWN_SENDER)
-        if not is_signed(signer, signature, body):
-            raise Refused(Refusal.BAD_SIGNATURE)
+        if public_key not in load_senders(self.senders_file):
+            raise RequestRefused(RefusalReason.UNKNOWN_SENDER)
+        if not has_valid_signature(public_key, signature, body):
+            raise RequestRefused(RefusalReason.BAD_SIGNATURE)
         try:
-            (message,) = unpacker.unpack(body)
-            letter = msgspec.msgpack.decode(message, type=Letter)
+            (message,) = decompressor.decompress(body)
+            letter = msgspec.msgpack.decode(message, type=MigrantRequest)
         except (ValueError, msgspec.DecodeError):
-            raise Refused(Refusal.UNREADABLE) from None
-        with self.checking:
-            why = refusal(letter, signer, self.owner, self.nonces, self.clock())
+            raise RequestRefused(RefusalReason.UNREADABLE) from None
+        with self.check_lock:
+            why = check_request(letter, public_key, self.rules, self.replay_guard, self.clock())
             if why is None:
-                self.dates.note(letter)
+                self.last_request_times.record(letter)
         if why is not None:
-            raise Refused(why)
+            raise RequestRefused(why)
         return letter
 
 
-def _secured(owner: Owner, folder: Path) -> ssl.SSLContext | None:
+def build_tls_context(rules: OwnerRules, folder: Path) -> ssl.SSLContext | None:
     """What the service speaks TLS with; None: it does not."""
-    if not owner.certificate:
-        if owner.private_key:
+    if not rules.certificate:
+        if rules.private_key:
             raise UsageError("there is a private_key without a certificate")
         return None
-    certificate, key = folder / owner.certificate, folder / (owner.private_key or owner.certificate)
+    certificate, key = folder / rules.certificate, folder / (rules.private_key or rules.certificate)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
         for file in (certificate, key):
@@ -139,129 +154,138 @@ def _secured(owner: Owner, folder: Path) -> ssl.SSLContext | None:
     return context
 
 
-class Guest(BaseHTTPRequestHandler):
+class MigrantRequestHandler(BaseHTTPRequestHandler):
     """One connection: letters in, messages out, one compressed stream each way."""
 
     protocol_version = "HTTP/1.1"
-    timeout = SILENT_SECONDS
+    timeout = UNAUTHENTICATED_TIMEOUT_SECONDS
     disable_nagle_algorithm = True  # an answer is several writes: none is to wait until the last was acknowledged
-    server: Service
+    server: MigrantServer
 
     def setup(self) -> None:
         """Begin both streams."""
         super().setup()
-        self.packer: Packer | None = None
-        self.said = b""  # by an answer in prose, for the next stream to refer to
-        self.is_first = False  # nothing was remembered, so this answer is to be
-        self.unpacker = Unpacker(self.server.owner.max_letter)
-        self.open: dict[tuple[str, str, bool], Local] = {}  # robots.txt is read once for all letters of a guest
+        self.compressor: MessageCompressor | None = None
+        self.first_answer_bytes = b""  # by an answer in prose, for the next stream to refer to
+        self.should_store_dictionary = False  # nothing was remembered, so this answer is to be
+        self.decompressor = MessageDecompressor(self.server.rules.max_request_bytes)
+        self.site_readers: dict[
+            tuple[str, str, bool], SiteReader
+        ] = {}  # robots.txt is read once for all letters of a guest
 
     def finish(self) -> None:
         """Close what was opened for this guest."""
         super().finish()
-        for local in self.open.values():
+        for local in self.site_readers.values():
             local.close()
 
     def do_GET(self) -> None:
         """Say who is here."""
-        self._say(200, {"name": self.server.owner.name, "sites": [site.site for site in self.server.owner.site]})
+        self._send_json(200, {"name": self.server.rules.name, "sites": [site.site for site in self.server.rules.site]})
 
     def do_POST(self) -> None:
         """Obey one letter, or say why not."""
         try:
-            letter = self._letter()
-        except Refused as refused:
-            return self._refuse(refused.why)
-        self.server.door.welcome(self.request)
-        self.connection.settimeout(IDLE_SECONDS)
-        if not self.server.guests.acquire(blocking=False):  # only now: a stranger takes nobody's place
-            return self._refuse(Refusal.BUSY)
+            letter = self._read_request()
+        except RequestRefused as refused:
+            return self._refuse(refused.reason)
+        self.server.connection_limit.mark_authenticated(self.request)
+        self.connection.settimeout(IDLE_TIMEOUT_SECONDS)
+        if not self.server.request_slots.acquire(blocking=False):  # only now: a stranger takes nobody's place
+            return self._refuse(RefusalReason.BUSY)
         try:
             self.log_message("obeyed letter from %s for %s", letter.sender[:12], letter.site)
-            return self._obey(letter)
+            return self._answer_request(letter)
         finally:
-            self.server.guests.release()
+            self.server.request_slots.release()
 
-    def _letter(self) -> Letter:
+    def _read_request(self) -> MigrantRequest:
         length = self.headers.get("Content-Length", "")
-        if self.path != PATH or not LENGTH.fullmatch(length):
-            raise Refused(Refusal.UNREADABLE)
-        if int(length) > self.server.owner.max_letter:
-            raise Refused(Refusal.TOO_LARGE)
+        if self.path != REQUEST_PATH or not CONTENT_LENGTH_PATTERN.fullmatch(length):
+            raise RequestRefused(RefusalReason.UNREADABLE)
+        if int(length) > self.server.rules.max_request_bytes:
+            raise RequestRefused(RefusalReason.TOO_LARGE)
         try:
             body = self.rfile.read(int(length))
         except OSError:
             body = b""
         if len(body) < int(length):
-            raise Refused(Refusal.TRUNCATED)
+            raise RequestRefused(RefusalReason.TRUNCATED)
         signer, signature = self.headers.get(KEY_HEADER, ""), self.headers.get(SIGNATURE_HEADER, "")
-        return self.server.open_letter(body, signer, signature, self.unpacker)
+        return self.server.authenticate_request(body, signer, signature, self.decompressor)
 
-    def _obey(self, letter: Letter) -> None:
-        site = site_of(letter, self.server.owner)
+    def _answer_request(self, request: MigrantRequest) -> None:
+        site = find_site_rules(request, self.server.rules)
         assert site is not None, "the letter was checked"
         self.send_response(200)
         self.send_header("Content-Type", MEDIA_TYPE)
         self.send_header("Transfer-Encoding", "chunked")
-        packer = self._packer(letter, site)
+        packer = self._open_compressor(request, site)
         self.end_headers()
-        way = (site.site, letter.agent, letter.brief is not None)
-        if way not in self.open:
-            self.open[way] = open_site(site, letter.agent, letter.brief is not None)
-        self._stream(Walk(letter, self.server.gates[site.site], self.open[way]), packer)
+        way = (site.site, request.user_agent, request.template_filter is not None)
+        if way not in self.site_readers:
+            self.site_readers[way] = open_site_reader(site, request.user_agent, request.template_filter is not None)
+        self._stream_messages(SiteWalk(request, self.server.rate_limiters[site.site], self.site_readers[way]), packer)
         if isinstance(packer, prose.ProsePacker):
-            self.said = bytes(packer.said)
-        if self.is_first:
-            self.server.memories.keep(bytes(packer.said))
-            self.is_first = False
+            self.first_answer_bytes = bytes(packer.dictionary_bytes)
+        if self.should_store_dictionary:
+            self.server.dictionaries.put(bytes(packer.dictionary_bytes))
+            self.should_store_dictionary = False
         self.wfile.write(b"0\r\n\r\n")
 
-    def _packer(self, letter: Letter, site: Site) -> Packer | prose.ProsePacker:
+    def _open_compressor(self, request: MigrantRequest, site: SiteRules) -> MessageCompressor | prose.ProsePacker:
         """The stream of this connection; the first answer says which memory it begins with, or that it is prose."""
-        if self.packer is None and not self.said:
-            memory = self.server.memories.find(letter.memory)
-            self.is_first = not memory
+        if self.compressor is None and not self.first_answer_bytes:
+            memory = self.server.dictionaries.get(request.dictionary_id)
+            self.should_store_dictionary = not memory
             if memory:
-                self.send_header(MEMORY_HEADER, letter.memory)
-            elif self._is_prose(letter, site):
-                self.send_header(CODING_HEADER, prose.NAME)
+                self.send_header(DICTIONARY_HEADER, request.dictionary_id)
+            elif self._is_prose(request, site):
+                self.send_header(ENCODING_HEADER, prose.NAME)
                 return prose.ProsePacker()
-            self.packer = Packer(memory)
-        self.packer = self.packer or Packer(self.said)  # most guests write one letter: nothing is made for a second
-        return self.packer
+            self.compressor = MessageCompressor(memory)
+        self.compressor = self.compressor or MessageCompressor(
+            self.first_answer_bytes
+        )  # most guests write one letter: nothing is made for a second
+        return self.compressor
 
-    def _is_prose(self, letter: Letter, site: Site) -> bool:
-        able = letter.whole and prose.NAME in letter.codings and not letter.watch_seconds and prose.is_here()
-        return able and self.server.packing.is_small(site, letter)
+    def _is_prose(self, request: MigrantRequest, site: SiteRules) -> bool:
+        able = (
+            request.is_whole_site
+            and prose.NAME in request.accepted_encodings
+            and not request.watch_seconds
+            and prose.is_here()
+        )
+        return able and self.server.compression_policy.should_minimize_size(site, request)
 
-    def _stream(self, walk: Walk, packer: Packer | prose.ProsePacker) -> None:
+    def _stream_messages(self, walk: SiteWalk, compressor: MessageCompressor | prose.ProsePacker) -> None:
         """Walk on while what was found is packed and sent: neither waits for the other unless it is far ahead."""
-        found: queue.Queue[Message | None] = queue.Queue(AHEAD)
-        sender = Sender(found, packer, self._chunk)
+        found: queue.Queue[MigrantMessage | None] = queue.Queue(MAX_QUEUED_MESSAGES)
+        sender = MessageSender(found, compressor, self._write_chunk)
         sender.start()
         try:
-            for message in walk.messages():
+            for message in walk.generate_messages():
                 found.put(message)
                 if sender.error is not None:
                     break
         finally:
             found.put(None)
             sender.join()
-            packer.close()
+            compressor.close()
         if sender.error is not None:
             raise sender.error
 
-    def _chunk(self, data: bytes) -> None:
+    def _write_chunk(self, data: bytes) -> None:
         if data:
             self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
 
-    def _refuse(self, why: Refusal) -> None:
+    def _refuse(self, reason: RefusalReason) -> None:
         self.close_connection = True
-        self.log_message("refused a letter: %s", why.value)
-        self._say(STATUS.get(why, 403), {"refused": why.value})
+        self.log_message("refused a letter: %s", reason.value)
+        self._send_json(STATUS_BY_REFUSAL.get(reason, 403), {"refused": reason.value})
 
-    def _say(self, status: int, answer: dict[str, object]) -> None:
-        body = json.dumps(answer).encode()
+    def _send_json(self, status: int, content: dict[str, object]) -> None:
+        body = json.dumps(content).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

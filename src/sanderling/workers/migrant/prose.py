@@ -16,12 +16,12 @@ import msgspec
 
 from sanderling.workers.migrant.coder import FarCoder
 from sanderling.workers.migrant.coder import is_here as is_here
-from sanderling.workers.migrant.messages import Message, Page, packed
-from sanderling.workers.migrant.shared_dictionary import MOST
+from sanderling.workers.migrant.messages import MigrantMessage, PageMessage, compress_bytes
+from sanderling.workers.migrant.shared_dictionary import MAX_DICTIONARY_BYTES
 from sanderling.workers.migrant.shorthand import Shorthand
 from sanderling.workers.migrant.slips import Slips, as_list, is_plain
 from sanderling.workers.migrant.words import Words, choose
-from sanderling.workers.protocol import LENGTH
+from sanderling.workers.worker_protocol import LENGTH_PREFIX
 
 NAME = "prose3"  # what both sides call this coding; one that reads otherwise has another name
 SAMPLE = 2**21  # bytes from which words are chosen
@@ -44,9 +44,9 @@ def is_text(content: bytes) -> bool:
     return len(sample.translate(None, CONTROL)) > 0.95 * len(sample)
 
 
-def is_apart(message: Message) -> bool:
+def is_apart(message: MigrantMessage) -> bool:
     """Is this a page that is not packed as text?"""
-    if not isinstance(message, Page):
+    if not isinstance(message, PageMessage):
         return False
     size = len(message.body)
     return size > LONGEST or not is_plain(message.head) or (size > SHORT and not is_text(message.body))
@@ -55,7 +55,7 @@ def is_apart(message: Message) -> bool:
 def framed(message: object) -> bytes:
     """A message as both sides remember it."""
     body = msgspec.msgpack.encode(message)
-    return LENGTH.pack(len(body)) + body
+    return LENGTH_PREFIX.pack(len(body)) + body
 
 
 class Waiting(NamedTuple):
@@ -84,15 +84,15 @@ class ProsePacker:
         self.most = FIRST_SEGMENT
         self.size = self.full = 0  # bytes that wait, prepared and as they came
         self.since = time.monotonic()
-        self.said = bytearray()  # up to the limit of a memory
+        self.dictionary_bytes = bytearray()  # up to the limit of a memory
 
-    def pack(self, message: Message) -> bytes:
+    def compress(self, message: MigrantMessage) -> bytes:
         """Add one message; its bytes may come out later."""
         if is_apart(message):
             return self._apart(framed(message))
-        body = message.body if isinstance(message, Page) else None
+        body = message.body if isinstance(message, PageMessage) else None
         page = self.shorthand.prepare(body) if body is not None else None
-        whole = framed(message) if len(self.said) < MOST else b""
+        whole = framed(message) if len(self.dictionary_bytes) < MAX_DICTIONARY_BYTES else b""
         self.waiting.append(Waiting(self.slips.write(message), page, whole, len(body or b"")))
         self.size += self.waiting[-1].size
         self.full += self.waiting[-1].full
@@ -112,7 +112,7 @@ class ProsePacker:
             self._segment()
         return self._coded(AHEAD)
 
-    def end(self) -> Iterator[bytes]:
+    def finish(self) -> Iterator[bytes]:
         """All the rest, segment by segment."""
         while self.waiting or self.words is None:
             self._segment()
@@ -132,7 +132,7 @@ class ProsePacker:
     def _apart(self, whole: bytes) -> bytes:
         before = self._coded(0)  # both sides remember in the order of the stream
         self._remember(whole)
-        small = packed(whole)
+        small = compress_bytes(whole)
         return before + HEADER.pack(APART + len(whole), len(small)) + small
 
     def _segment(self) -> None:
@@ -170,4 +170,4 @@ class ProsePacker:
         return b"".join(parts)
 
     def _remember(self, whole: bytes) -> None:
-        self.said += whole[: max(0, MOST - len(self.said))]
+        self.dictionary_bytes += whole[: max(0, MAX_DICTIONARY_BYTES - len(self.dictionary_bytes))]

@@ -6,13 +6,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
 
 from sanderling.workers.migrant.coder import BEHIND, FarDecoder
-from sanderling.workers.migrant.messages import Message, unpacked
+from sanderling.workers.migrant.messages import MigrantMessage, decompress_bytes
 from sanderling.workers.migrant.prose import APART, HEADER, JOINT, MOST_TEXT, framed
-from sanderling.workers.migrant.shared_dictionary import MOST
+from sanderling.workers.migrant.shared_dictionary import MAX_DICTIONARY_BYTES
 from sanderling.workers.migrant.shorthand import Shorthand
 from sanderling.workers.migrant.slips import Slips
 from sanderling.workers.migrant.words import MOST_WORDS, Words
-from sanderling.workers.protocol import LENGTH
+from sanderling.workers.worker_protocol import LENGTH_PREFIX
 
 PATIENCE = 300.0  # seconds a segment may take to be read: that of the slowest machine takes a few
 AHEAD = 2**22  # bytes of text that are being read before any are written out
@@ -50,9 +50,9 @@ class ProseUnpacker:
         self.due: deque[Due] = deque()
         self.kept = 0  # bytes of messages apart, to be remembered in their place
         self.over = False  # the empty segment came
-        self.heard = bytearray()  # up to the limit of a memory
+        self.dictionary_bytes = bytearray()  # up to the limit of a memory
 
-    def unpack(self, data: bytes) -> Iterator[bytes]:
+    def decompress(self, data: bytes) -> Iterator[bytes]:
         """Whole messages that are there now, as they are taken; ValueError for no stream of ours or a too large one."""
         self.came += data
         yield from self._read(AHEAD)
@@ -73,17 +73,17 @@ class ProseUnpacker:
             else:
                 yield from self._text(content, length)
 
-    def rest(self) -> Iterator[bytes]:
+    def finish(self) -> Iterator[bytes]:
         """What came whole and was not handed out yet, of a stream that broke off."""
         return self._read(0)
 
     def _apart(self, content: bytes, length: int) -> bytes:
-        whole = unpacked(content, length)
-        if len(whole) < LENGTH.size or LENGTH.unpack_from(whole)[0] != len(whole) - LENGTH.size:
+        whole = decompress_bytes(content, length)
+        if len(whole) < LENGTH_PREFIX.size or LENGTH_PREFIX.unpack_from(whole)[0] != len(whole) - LENGTH_PREFIX.size:
             raise ValueError("a message that is not whole")
-        self.due.append(Due(0, apart=whole[: max(0, MOST - self.kept)]))
+        self.due.append(Due(0, apart=whole[: max(0, MAX_DICTIONARY_BYTES - self.kept)]))
         self.kept += len(whole)
-        return whole[LENGTH.size :]
+        return whole[LENGTH_PREFIX.size :]
 
     def _text(self, content: bytes, length: int) -> Iterator[bytes]:
         self.held += content
@@ -133,7 +133,7 @@ class ProseUnpacker:
                 continue
             for message in self._messages(short[at : at + due.length]):
                 self._remember(whole := framed(message))
-                yield whole[LENGTH.size :]
+                yield whole[LENGTH_PREFIX.size :]
             at += due.length
 
     def close(self) -> None:
@@ -142,7 +142,7 @@ class ProseUnpacker:
         self.thread.shutdown(cancel_futures=True)
         self.decoder.close()
 
-    def _messages(self, short: bytes) -> list[Message]:
+    def _messages(self, short: bytes) -> list[MigrantMessage]:
         """The messages of a segment; the first of all are the words."""
         if self.words is None:
             self.words = Words(short.split(JOINT, MOST_WORDS + 1)[:-1] if short != JOINT else ())
@@ -150,7 +150,7 @@ class ProseUnpacker:
         return self.slips.read(*self.shorthand.read(self.words, short, MOST_TEXT))
 
     def _remember(self, whole: bytes) -> None:
-        self.heard += whole[: max(0, MOST - len(self.heard))]
+        self.dictionary_bytes += whole[: max(0, MAX_DICTIONARY_BYTES - len(self.dictionary_bytes))]
 
     def _readable(self) -> int:
         """How many segments have enough coded bytes behind them."""

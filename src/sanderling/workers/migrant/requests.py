@@ -12,184 +12,216 @@ from collections import OrderedDict, defaultdict
 from msgspec import Struct
 
 from sanderling.clock import Clock
-from sanderling.models import Brief, Host, Itinerary, Stop, Url
-from sanderling.urls.normalize import host_of
+from sanderling.models import FetchBatch, FetchTask, Host, TemplateFilter, Url
+from sanderling.urls.normalize import get_host
 from sanderling.workers.migrant import prose
-from sanderling.workers.migrant.client import Address, Failed, News, Post, Sent
-from sanderling.workers.migrant.messages import CUT, LETTER_SECONDS, MOMENT, Letter, Page, Wanted, new_nonce
+from sanderling.workers.migrant.client import (
+    MigrantAddress,
+    MigrantClient,
+    ReceivedMessage,
+    RequestFailure,
+    SentRequest,
+)
+from sanderling.workers.migrant.messages import (
+    DIGEST_PREFIX_BYTES,
+    REQUEST_LIFETIME_SECONDS,
+    TICKS_PER_SECOND,
+    MigrantRequest,
+    PageMessage,
+    RequestedUrl,
+    generate_nonce,
+)
 
-OVERHEAD = 1000  # bytes a page costs beside its words
-KEPT_BYTES = 256 * 2**20  # pages the host found before we asked for them
-PATIENCE_SECONDS = 300.0  # a host that goes away may come back within this time
-LONGEST_WAIT = 15.0  # seconds between two letters to a host that does not answer
+PAGE_OVERHEAD_BYTES = 1000  # bytes a page costs beside its words
+MAX_EARLY_BYTES = 256 * 2**20  # pages the host found before we asked for them
+RETRY_TIMEOUT_SECONDS = 300.0  # a host that goes away may come back within this time
+MAX_RETRY_SECONDS = 15.0  # seconds between two letters to a host that does not answer
 
 
-class Again(Struct, frozen=True):
+class RequestRetry(Struct, frozen=True):
     """Stops that are to be asked for once more."""
 
-    at: float
-    sent: Sent
-    stops: list[Stop]
+    due_at: float
+    sent: SentRequest
+    tasks: list[FetchTask]
 
 
-class Brought(Struct, frozen=True):
+class ReceivedPage(Struct, frozen=True):
     """A page that came, what it cost on the way, and when it was seen."""
 
-    page: Page
-    size: int
-    at: float
+    message: PageMessage
+    received_bytes: int
+    fetched_at: float
 
 
-class Correspondence:
+class MigrantRequests:
     """Everything that was written to one host and is not answered yet."""
 
-    def __init__(self, address: Address, agent: str, clock: Clock) -> None:
-        self._address, self._agent, self._clock = address, agent, clock
-        self._post = Post(address, clock)
+    def __init__(self, address: MigrantAddress, user_agent: str, clock: Clock) -> None:
+        self._address, self._user_agent, self._clock = address, user_agent, clock
+        self._client = MigrantClient(address, clock)
         self._sites: set[Host] = set()
-        self._letters: dict[bytes, Sent] = {}  # not answered to the end yet, by nonce
-        self._whole: Sent | None = None  # the letter for a whole site
-        self._asked: dict[Url, Stop] = {}  # stops that it should bring
-        self._early: OrderedDict[Url, Brought] = OrderedDict()  # came before they were asked for
+        self._open_requests: dict[bytes, SentRequest] = {}  # not answered to the end yet, by nonce
+        self._whole_site_request: SentRequest | None = None  # the letter for a whole site
+        self._expected_tasks: dict[Url, FetchTask] = {}  # stops that it should bring
+        self._early_pages: OrderedDict[Url, ReceivedPage] = OrderedDict()  # came before they were asked for
         self._early_bytes = 0
-        self._again: list[Again] = []
+        self._retries: list[RequestRetry] = []
         self._failing_since = 0.0  # 0: the last letter was answered
-        self._failures = 0
+        self._failure_count = 0
 
-    def meet(self, host: Host) -> bool:
+    def add_site(self, host: Host) -> bool:
         """Is this a site we come to for the first time?"""
         is_new = host not in self._sites
         self._sites.add(host)
         return is_new
 
-    def ask(self, itinerary: Itinerary, whole: bool) -> list[tuple[Stop, Brought]]:
+    def request_batch(self, batch: FetchBatch, is_whole_site: bool) -> list[tuple[FetchTask, ReceivedPage]]:
         """Send for the stops of one site; those that are here already come back at once."""
-        here, missing = list[tuple[Stop, Brought]](), list[Stop]()
-        for stop in itinerary.stops:
-            early = self._take_early(stop.url)
+        here, missing = list[tuple[FetchTask, ReceivedPage]](), list[FetchTask]()
+        for stop in batch.tasks:
+            early = self._pop_early_page(stop.url)
             if early is not None:
                 here.append((stop, early))
             else:
                 missing.append(stop)
-        if self._whole is not None and not whole:
-            self._asked |= {stop.url: stop for stop in missing}
+        if self._whole_site_request is not None and not is_whole_site:
+            self._expected_tasks |= {stop.url: stop for stop in missing}
         elif missing:
-            self.write(itinerary.host, missing, whole, itinerary.robots is None, itinerary.brief)
+            self.send_request(batch.host, missing, is_whole_site, batch.robots is None, batch.template_filter)
         return here
 
-    def write(
-        self, host: Host, stops: list[Stop], whole: bool = False, robots: bool = False, brief: Brief | None = None
+    def send_request(
+        self,
+        host: Host,
+        tasks: list[FetchTask],
+        is_whole_site: bool = False,
+        includes_robots: bool = False,
+        template_filter: TemplateFilter | None = None,
     ) -> None:
         """Write one letter."""
         now = self._clock()
         wanted = tuple(
-            Wanted((stop.wire or stop.url)[len(host) :], stop.digest[:CUT], stop.depth) for stop in stops
-        )  # fmt: skip
-        letter = Letter(
-            self._post.sender, self._address.receiver, host, now, now + LETTER_SECONDS, new_nonce(), wanted, whole,
-            agent=self._agent, robots=robots, codings=(prose.NAME,) if prose.is_here() else (), brief=brief,
-        )  # fmt: skip
-        sent = Sent(letter, dict(enumerate(stops)))
-        self._whole = sent if whole else self._whole
-        self._letters[letter.nonce] = sent
-        self._post.outbox.put(sent)
+            RequestedUrl((stop.request_url or stop.url)[len(host) :], stop.digest[:DIGEST_PREFIX_BYTES], stop.depth)
+            for stop in tasks
+        )
+        letter = MigrantRequest(
+            self._client.public_key,
+            self._address.receiver,
+            host,
+            now,
+            now + REQUEST_LIFETIME_SECONDS,
+            generate_nonce(),
+            wanted,
+            is_whole_site,
+            user_agent=self._user_agent,
+            includes_robots=includes_robots,
+            accepted_encodings=(prose.NAME,) if prose.is_here() else (),
+            template_filter=template_filter,
+        )
+        sent = SentRequest(letter, dict(enumerate(tasks)))
+        self._whole_site_request = sent if is_whole_site else self._whole_site_request
+        self._open_requests[letter.nonce] = sent
+        self._client.outbox.put(sent)
 
-    def write_again(self) -> None:
+    def send_due_retries(self) -> None:
         """Write the letters that failed and have waited long enough."""
-        due = [again for again in self._again if again.at <= self._clock()]
+        due = [again for again in self._retries if again.due_at <= self._clock()]
         for again in due:
-            self._again.remove(again)
-            letter = again.sent.letter
-            for host, stops in _by_host(again.stops).items():
-                self.write(host, stops, False, letter.robots, letter.brief)
+            self._retries.remove(again)
+            letter = again.sent.request
+            for host, stops in _group_by_host(again.tasks).items():
+                self.send_request(host, stops, False, letter.includes_robots, letter.template_filter)
 
-    def read(self, timeout: float) -> News | None:
+    def receive(self, timeout: float) -> ReceivedMessage | None:
         """The next message, if one comes within this time; what follows the end of an answer is not heard."""
         try:
-            news = self._post.inbox.get(timeout=timeout) if timeout else self._post.inbox.get_nowait()
-            while news[0].letter.nonce not in self._letters:
-                news = self._post.inbox.get_nowait()
-        except Post.EMPTY:
+            news = self._client.inbox.get(timeout=timeout) if timeout else self._client.inbox.get_nowait()
+            while news[0].request.nonce not in self._open_requests:
+                news = self._client.inbox.get_nowait()
+        except MigrantClient.EMPTY:
             return None
-        if not isinstance(news[1], Failed):
-            self._failing_since, self._failures = 0.0, 0
+        if not isinstance(news[1], RequestFailure):
+            self._failing_since, self._failure_count = 0.0, 0
         return news
 
-    def stop_of(self, sent: Sent, where: int | str) -> Stop | None:
+    def pop_task(self, sent: SentRequest, target: int | str) -> FetchTask | None:
         """Whom a message is for: it is not waited for any more. None if nobody asked, or not yet."""
-        if isinstance(where, int):
-            return sent.open.pop(where, None)
-        return self._asked.pop(Url(sent.letter.site + where), None)
+        if isinstance(target, int):
+            return sent.open_tasks.pop(target, None)
+        return self._expected_tasks.pop(Url(sent.request.site + target), None)
 
-    def keep(self, sent: Sent, brought: Brought) -> None:
+    def store_early_page(self, sent: SentRequest, page: ReceivedPage) -> None:
         """Keep a page of a whole site until somebody asks for it; the oldest go when there are too many."""
-        where = brought.page.where
-        if not isinstance(where, str) or sent is not self._whole or not where.startswith("/"):
+        where = page.message.target
+        if not isinstance(where, str) or sent is not self._whole_site_request or not where.startswith("/"):
             return
-        self._take_early(Url(sent.letter.site + where))  # one that is sent twice is kept once
-        self._early[Url(sent.letter.site + where)] = brought
-        self._early_bytes += _weight(brought.page)
-        while self._early_bytes > KEPT_BYTES:
-            self._early_bytes -= _weight(self._early.popitem(last=False)[1].page)
+        self._pop_early_page(Url(sent.request.site + where))  # one that is sent twice is kept once
+        self._early_pages[Url(sent.request.site + where)] = page
+        self._early_bytes += _estimate_page_bytes(page.message)
+        while self._early_bytes > MAX_EARLY_BYTES:
+            self._early_bytes -= _estimate_page_bytes(self._early_pages.popitem(last=False)[1].message)
 
-    def _take_early(self, url: Url) -> Brought | None:
-        early = self._early.pop(url, None)
-        self._early_bytes -= _weight(early.page) if early is not None else 0
+    def _pop_early_page(self, url: Url) -> ReceivedPage | None:
+        early = self._early_pages.pop(url, None)
+        self._early_bytes -= _estimate_page_bytes(early.message) if early is not None else 0
         return early
 
-    def end(self, sent: Sent) -> None:
+    def complete_request(self, sent: SentRequest) -> None:
         """A letter was answered; what the whole site did not bring is asked for by name."""
-        del self._letters[sent.letter.nonce]
-        if sent is self._whole:
-            self._whole = None
-            asked, self._asked = list(self._asked.values()), {}
-            for host, stops in _by_host(asked).items():
-                self.write(host, stops)
+        del self._open_requests[sent.request.nonce]
+        if sent is self._whole_site_request:
+            self._whole_site_request = None
+            asked, self._expected_tasks = list(self._expected_tasks.values()), {}
+            for host, stops in _group_by_host(asked).items():
+                self.send_request(host, stops)
 
-    def fail(self, sent: Sent, failed: Failed) -> list[Stop]:
+    def handle_failure(self, sent: SentRequest, failure: RequestFailure) -> list[FetchTask]:
         """A letter was not answered: it is written again later, or its stops are given up and come back."""
-        del self._letters[sent.letter.nonce]
-        stops = list(sent.open.values())
-        if sent is self._whole:
-            self._whole = None
-            stops += self._asked.values()
-            self._asked = {}
+        del self._open_requests[sent.request.nonce]
+        stops = list(sent.open_tasks.values())
+        if sent is self._whole_site_request:
+            self._whole_site_request = None
+            stops += self._expected_tasks.values()
+            self._expected_tasks = {}
         now = self._clock()
         self._failing_since = self._failing_since or now
-        if failed.final or now - self._failing_since >= PATIENCE_SECONDS:
+        if failure.is_final or now - self._failing_since >= RETRY_TIMEOUT_SECONDS:
             return stops
         if stops:
-            self._again.append(Again(now + min(2.0**self._failures, LONGEST_WAIT), sent, stops))
-            self._failures += 1
+            self._retries.append(RequestRetry(now + min(2.0**self._failure_count, MAX_RETRY_SECONDS), sent, stops))
+            self._failure_count += 1
         return []
 
-    def abandon(self) -> list[Stop]:
+    def cancel(self) -> list[FetchTask]:
         """Wait for nothing any more: everything that was asked for comes back."""
-        stops = [stop for sent in self._letters.values() for stop in sent.open.values()]
-        for sent in self._letters.values():
-            sent.open.clear()
-        stops += [*self._asked.values(), *(stop for again in self._again for stop in again.stops)]
-        self._asked.clear()
-        self._again.clear()
+        stops = [stop for sent in self._open_requests.values() for stop in sent.open_tasks.values()]
+        for sent in self._open_requests.values():
+            sent.open_tasks.clear()
+        stops += [*self._expected_tasks.values(), *(stop for again in self._retries for stop in again.tasks)]
+        self._expected_tasks.clear()
+        self._retries.clear()
         return stops
 
     def close(self) -> None:
         """Leave the host."""
-        self._post.close()
+        self._client.close()
 
 
-def brought_by(sent: Sent, page: Page, size: int) -> Brought:
+def build_received_page(sent: SentRequest, message: PageMessage, received_bytes: int) -> ReceivedPage:
     """A page with its time by our clock; it was not looked at before we asked."""
-    return Brought(page, size, sent.letter.issued + max(0.0, page.at / MOMENT))
+    return ReceivedPage(
+        message, received_bytes, sent.request.issued_at + max(0.0, message.issue_offset / TICKS_PER_SECOND)
+    )
 
 
-def _by_host(stops: list[Stop]) -> dict[Host, list[Stop]]:
+def _group_by_host(tasks: list[FetchTask]) -> dict[Host, list[FetchTask]]:
     """While a whole site is on its way, stops of other sites are asked for too."""
-    found = defaultdict[Host, list[Stop]](list)
-    for stop in stops:
-        found[host_of(stop.url)].append(stop)
+    found = defaultdict[Host, list[FetchTask]](list)
+    for stop in tasks:
+        found[get_host(stop.url)].append(stop)
     return found
 
 
-def _weight(page: Page) -> int:
-    return len(page.body) + len(page.head) + len(str(page.where)) + OVERHEAD
+def _estimate_page_bytes(message: PageMessage) -> int:
+    return len(message.body) + len(message.head) + len(str(message.target)) + PAGE_OVERHEAD_BYTES

@@ -6,54 +6,57 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from sanderling.workers.migrant.messages import End, Message, Packer
+from sanderling.workers.migrant.messages import EndMessage, MessageCompressor, MigrantMessage
 from sanderling.workers.migrant.prose import ProsePacker
 
-CHUNK = 16 * 1024  # compressed bytes gathered before they are sent; a site that is slow sends earlier
+CHUNK_BYTES = 16 * 1024  # compressed bytes gathered before they are sent; a site that is slow sends earlier
 SEND_SECONDS = 0.25
 
 
-class Sender(threading.Thread):
+class MessageSender(threading.Thread):
     """Packs messages and sends them, soon after they came or when there are enough of them."""
 
     def __init__(
-        self, found: "queue.Queue[Message | None]", packer: Packer | ProsePacker, send: Callable[[bytes], None]
+        self,
+        messages: "queue.Queue[MigrantMessage | None]",
+        compressor: MessageCompressor | ProsePacker,
+        write: Callable[[bytes], None],
     ) -> None:
         super().__init__(daemon=True, name="sender")
-        self.found, self.packer, self.send = found, packer, send
-        self.gathered, self.since, self.enough = bytearray(), time.monotonic(), 1  # the first bytes go at once
+        self.messages, self.compressor, self.write = messages, compressor, write
+        self.buffer, self.last_sent_at, self.min_bytes = bytearray(), time.monotonic(), 1  # the first bytes go at once
         self.error: OSError | None = None
 
     def run(self) -> None:
         """Work until there are no more messages; after an error, only take them."""
-        while (message := self.found.get()) is not None:
+        while (message := self.messages.get()) is not None:
             if self.error is None:
-                self._try(partial(self._take, message))
+                self._run_step(partial(self._add_message, message))
         if self.error is None:
-            self._try(self._end)
+            self._run_step(self._finish_stream)
 
-    def _try(self, step: Callable[[], None]) -> None:
+    def _run_step(self, step: Callable[[], None]) -> None:
         """The guest may leave, and the process that packs may die."""
         try:
             step()
         except OSError as error:
             self.error = error
 
-    def _take(self, message: Message) -> None:
-        self.gathered += self.packer.pack(message)
-        late = time.monotonic() - self.since > SEND_SECONDS
-        if late or isinstance(message, End):
-            self.gathered += self.packer.flush()
-        if late or isinstance(message, End) or len(self.gathered) >= self.enough:
-            self._send()
+    def _add_message(self, message: MigrantMessage) -> None:
+        self.buffer += self.compressor.compress(message)
+        late = time.monotonic() - self.last_sent_at > SEND_SECONDS
+        if late or isinstance(message, EndMessage):
+            self.buffer += self.compressor.flush()
+        if late or isinstance(message, EndMessage) or len(self.buffer) >= self.min_bytes:
+            self._flush()
 
-    def _end(self) -> None:
-        for rest in self.packer.end():
-            self.gathered += rest
-            self._send()
+    def _finish_stream(self) -> None:
+        for rest in self.compressor.finish():
+            self.buffer += rest
+            self._flush()
 
-    def _send(self) -> None:
-        self.send(bytes(self.gathered))
-        self.gathered.clear()
-        self.enough = CHUNK
-        self.since = time.monotonic()
+    def _flush(self) -> None:
+        self.write(bytes(self.buffer))
+        self.buffer.clear()
+        self.min_bytes = CHUNK_BYTES
+        self.last_sent_at = time.monotonic()

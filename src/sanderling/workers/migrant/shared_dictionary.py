@@ -8,74 +8,74 @@ import hashlib
 import os
 from pathlib import Path
 
-MOST = 24 * 2**20  # bytes kept of one visit
-LEAST = 64 * 1024  # less is not worth it
-FILES = 64  # memories a host keeps; the longest unused goes first
-NAME_BYTES = 16
+MAX_DICTIONARY_BYTES = 24 * 2**20  # bytes kept of one visit
+MIN_DICTIONARY_BYTES = 64 * 1024  # less is not worth it
+MAX_DICTIONARIES = 64  # memories a host keeps; the longest unused goes first
+ID_BYTES = 16
 
 
-def name_of(content: bytes) -> str:
+def compute_dictionary_id(content: bytes) -> str:
     """The name both sides know it by."""
-    return hashlib.sha256(content).hexdigest()[: 2 * NAME_BYTES]
+    return hashlib.sha256(content).hexdigest()[: 2 * ID_BYTES]
 
 
-class Memories:
+class DictionaryStore:
     """A folder of memories by name: the host's side."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def find(self, name: str) -> bytes:
+    def get(self, dictionary_id: str) -> bytes:
         """The memory of this name; empty if there is none any more."""
-        if len(name) != 2 * NAME_BYTES or not name.isalnum():
+        if len(dictionary_id) != 2 * ID_BYTES or not dictionary_id.isalnum():
             return b""
-        return _read(self.folder / name, name)
+        return _read_dictionary(self.folder / dictionary_id, dictionary_id)
 
-    def keep(self, content: bytes) -> None:
+    def put(self, content: bytes) -> None:
         """Keep what was said; forget the longest unused if there are too many. A full disk costs only that."""
-        if len(content) < LEAST:
+        if len(content) < MIN_DICTIONARY_BYTES:
             return
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write(self.folder / name_of(content), content)
+            write_atomically(self.folder / compute_dictionary_id(content), content)
             files = sorted(self.folder.iterdir(), key=lambda file: file.stat().st_mtime)
-            for file in files[:-FILES]:
+            for file in files[:-MAX_DICTIONARIES]:
                 file.unlink(missing_ok=True)
         except OSError:
             return
 
 
-class Recall:
+class SiteDictionary:
     """The crawler's side: one memory per site and host, in its collection."""
 
     def __init__(self, folder: str, receiver: str, site: str) -> None:
         self.file = Path(folder) / hashlib.sha256(f"{receiver} {site}".encode()).hexdigest()[:32] if folder else None
 
-    def content(self) -> bytes:
+    def load(self) -> bytes:
         """What we remember."""
-        return _read(self.file) if self.file is not None else b""
+        return _read_dictionary(self.file) if self.file is not None else b""
 
-    def keep(self, content: bytes) -> None:
+    def save(self, content: bytes) -> None:
         """Remember what was said."""
-        if self.file is None or len(content) < LEAST:
+        if self.file is None or len(content) < MIN_DICTIONARY_BYTES:
             return
         try:
             self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write(self.file, content)
+            write_atomically(self.file, content)
         except OSError:
             return
 
 
-def _read(file: Path, name: str = "") -> bytes:
+def _read_dictionary(file: Path, dictionary_id: str = "") -> bytes:
     try:
         content = file.read_bytes()
         os.utime(file)
     except OSError:
         return b""
-    return content if not name or name_of(content) == name else b""
+    return content if not dictionary_id or compute_dictionary_id(content) == dictionary_id else b""
 
 
-def write(file: Path, content: bytes) -> None:
+def write_atomically(file: Path, content: bytes) -> None:
     """Write a file that is nobody else's, whole or not at all."""
     fresh = file.with_name(file.name + ".new")
     try:

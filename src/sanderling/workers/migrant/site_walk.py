@@ -4,153 +4,181 @@ import time
 from collections import deque
 from collections.abc import Iterator
 
-from sanderling.fetch.template_filter import matches, told
-from sanderling.models import Outcome, Reason, Stop, Url, Visit
-from sanderling.urls.normalize import host_of, normalise, split
-from sanderling.workers.migrant.messages import CHECK, CUT, MOMENT, End, Letter, Message, Missed, Page, Rules, Unlike
-from sanderling.workers.migrant.owner_rules import Refusal
-from sanderling.workers.migrant.rate_limit import Gate
-from sanderling.workers.migrant.site_reader import Local, Seen
+from sanderling.fetch.template_filter import build_parked_visit, has_matching_structure
+from sanderling.models import FetchTask, Outcome, Reason, Url, Visit
+from sanderling.urls.normalize import get_host, normalize_url, split_url
+from sanderling.workers.migrant.messages import (
+    DIGEST_CHECK_BYTES,
+    DIGEST_PREFIX_BYTES,
+    TICKS_PER_SECOND,
+    EndMessage,
+    FilteredMessage,
+    MigrantMessage,
+    MigrantRequest,
+    MissedMessage,
+    PageMessage,
+    RobotsMessage,
+)
+from sanderling.workers.migrant.owner_rules import RefusalReason
+from sanderling.workers.migrant.rate_limit import SiteRateLimiter
+from sanderling.workers.migrant.site_reader import SiteReader, SiteResponse
 
-AT_ONCE = 64  # stops in the hands of the local migrant
-LEAST_SECONDS = 0.1  # between two looks, however often they are asked for
+MAX_IN_FLIGHT = 64  # stops in the hands of the local migrant
+MIN_WATCH_SECONDS = 0.1  # between two looks, however often they are asked for
 
 
-class Walk:
+class SiteWalk:
     """Carries out one letter; its messages come as they are found."""
 
-    def __init__(self, letter: Letter, gate: Gate, local: Local) -> None:
-        self.letter = letter
-        self.gate = gate
-        self.site = gate.site
-        self.local = local
-        self.limit = min(self.site.max_pages, letter.limit or self.site.max_pages)
-        self.paths: list[str] = []  # as sent, by stop id
-        self.names: list[str] = []  # as normalised, by stop id
-        self.known: list[bytes] = []  # cut digests, by stop id
-        self.absent: dict[int, tuple[int, Reason]] = {}  # what was no page at the last look, and why, by stop id
-        self.ids: dict[str, int] = {}
-        self.admitted: list[int] = []  # what may be looked at, now and again
-        self.waiting: deque[Stop] = deque()
-        self.in_hand = 0
-        self.pages = self.same = 0
+    def __init__(self, request: MigrantRequest, rate_limiter: SiteRateLimiter, reader: SiteReader) -> None:
+        self.request = request
+        self.rate_limiter = rate_limiter
+        self.site = rate_limiter.site
+        self.reader = reader
+        self.max_pages = min(self.site.max_pages, request.max_pages or self.site.max_pages)
+        self.request_paths: list[str] = []  # as sent, by stop id
+        self.url_paths: list[str] = []  # as normalised, by stop id
+        self.known_digests: list[bytes] = []  # cut digests, by stop id
+        self.absence_by_id: dict[int, tuple[int, Reason]] = {}  # what was no page at the last look, and why, by stop id
+        self.id_by_path: dict[str, int] = {}
+        self.allowed_ids: list[int] = []  # what may be looked at, now and again
+        self.pending_tasks: deque[FetchTask] = deque()
+        self.in_flight = 0
+        self.page_count = self.unchanged_count = 0
 
-    def messages(self) -> Iterator[Message]:
+    def generate_messages(self) -> Iterator[MigrantMessage]:
         """Look at everything once; then, if asked to watch, again and again until the time is over."""
-        yield from self._line_up()
-        yield from self._look()
-        yield End(self.pages, self.same)  # and one after every further look: so the other side knows that we live
-        until = min(time.time() + self.letter.watch_seconds, self.letter.expires)
-        every = max(LEAST_SECONDS, self.letter.every_seconds)
+        yield from self._enqueue_requested()
+        yield from self._visit_pending()
+        yield EndMessage(
+            self.page_count, self.unchanged_count
+        )  # and one after every further look: so the other side knows that we live
+        until = min(time.time() + self.request.watch_seconds, self.request.expires_at)
+        every = max(MIN_WATCH_SECONDS, self.request.watch_interval_seconds)
         while time.time() + every < until:
             time.sleep(every)
-            if self.gate.is_open():
-                self.waiting.extend(self._stop(id_) for id_ in self.admitted)
-                yield from self._look()
-            yield End(self.pages, self.same)
+            if self.rate_limiter.is_within_hours():
+                self.pending_tasks.extend(self._build_task(id_) for id_ in self.allowed_ids)
+                yield from self._visit_pending()
+            yield EndMessage(self.page_count, self.unchanged_count)
 
-    def _line_up(self) -> Iterator[Missed]:
-        for place, wanted in enumerate(self.letter.stops):
-            spelling = normalise(self.site.site + wanted.path)
-            if spelling is None or host_of(spelling.url) != self.site.site:
-                self._enter(wanted.path, wanted.path, wanted.known)
-                yield Missed(place, Outcome.SKIPPED, Reason.BAD_URL)
+    def _enqueue_requested(self) -> Iterator[MissedMessage]:
+        for place, wanted in enumerate(self.request.urls):
+            spelling = normalize_url(self.site.site + wanted.path)
+            if spelling is None or get_host(spelling.url) != self.site.site:
+                self._add_path(wanted.path, wanted.path, wanted.known_digest)
+                yield MissedMessage(place, Outcome.SKIPPED, Reason.BAD_URL)
                 continue
-            name = split(spelling.url)[1]
-            id_ = self._enter(split(spelling.wire)[1], name, wanted.known)
-            if self.site.admits(name) and len(self.admitted) < self.limit:
-                self._admit(id_)
+            name = split_url(spelling.url)[1]
+            id_ = self._add_path(split_url(spelling.request_url)[1], name, wanted.known_digest)
+            if self.site.is_path_allowed(name) and len(self.allowed_ids) < self.max_pages:
+                self._enqueue(id_)
             else:
-                yield Missed(place, Outcome.SKIPPED, Reason.EXCLUDED, "the owner of the host does not admit it")
+                yield MissedMessage(place, Outcome.SKIPPED, Reason.EXCLUDED, "the owner of the host does not admit it")
 
-    def _enter(self, path: str, name: str, known: bytes = b"") -> int:
-        id_ = len(self.paths)
-        self.paths.append(path)
-        self.names.append(name)
-        self.known.append(known)
-        self.ids.setdefault(name, id_)
+    def _add_path(self, request_path: str, url_path: str, known_digest: bytes = b"") -> int:
+        id_ = len(self.request_paths)
+        self.request_paths.append(request_path)
+        self.url_paths.append(url_path)
+        self.known_digests.append(known_digest)
+        self.id_by_path.setdefault(url_path, id_)
         return id_
 
-    def _admit(self, id_: int) -> None:
-        self.admitted.append(id_)
-        self.waiting.append(self._stop(id_))
+    def _enqueue(self, id_: int) -> None:
+        self.allowed_ids.append(id_)
+        self.pending_tasks.append(self._build_task(id_))
 
-    def _stop(self, id_: int) -> Stop:
-        path, name = self.paths[id_], self.names[id_]
-        return Stop(id_, 0, Url(self.site.site + name), self.site.site + path if path != name else "")
+    def _build_task(self, id_: int) -> FetchTask:
+        path, name = self.request_paths[id_], self.url_paths[id_]
+        return FetchTask(id_, 0, Url(self.site.site + name), self.site.site + path if path != name else "")
 
-    def _look(self) -> Iterator[Message]:
-        while self.waiting or self.in_hand:
-            if not self.gate.is_open():
-                yield from self._put_off()
-            count = self.gate.admit(min(len(self.waiting), AT_ONCE - self.in_hand))
+    def _visit_pending(self) -> Iterator[MigrantMessage]:
+        while self.pending_tasks or self.in_flight:
+            if not self.rate_limiter.is_within_hours():
+                yield from self._defer_pending()
+            count = self.rate_limiter.acquire(min(len(self.pending_tasks), MAX_IN_FLIGHT - self.in_flight))
             if count:
-                self.in_hand += count
-                self.local.accept([self.waiting.popleft() for _ in range(count)])
-            elif not self.in_hand:
-                self.gate.wait()
+                self.in_flight += count
+                self.reader.submit([self.pending_tasks.popleft() for _ in range(count)])
+            elif not self.in_flight:
+                self.rate_limiter.wait()
                 continue
-            seen, robots = self.local.work()
-            self.in_hand -= len(seen)
-            if self.letter.robots:
-                yield from (Rules(found) for found in robots)
+            seen, robots = self.reader.run_once()
+            self.in_flight -= len(seen)
+            if self.request.includes_robots:
+                yield from (RobotsMessage(found) for found in robots)
             for item in seen:
-                yield from self._report(item)
+                yield from self._report_visit(item)
 
-    def _put_off(self) -> Iterator[Missed]:
+    def _defer_pending(self) -> Iterator[MissedMessage]:
         """The hours are over: what was not looked at yet has to be asked for again."""
-        while self.waiting:
-            id_ = self.waiting.popleft().id
-            yield Missed(self._where(id_), Outcome.RETRY, Reason.HOST_REFUSED, Refusal.CLOSED)
+        while self.pending_tasks:
+            id_ = self.pending_tasks.popleft().id
+            yield MissedMessage(
+                self._get_target(id_), Outcome.RETRY, Reason.MIGRANT_REFUSED, RefusalReason.OUTSIDE_HOURS
+            )
 
-    def _where(self, id_: int) -> int | str:
-        return id_ if id_ < len(self.letter.stops) else self.names[id_]
+    def _get_target(self, id_: int) -> int | str:
+        return id_ if id_ < len(self.request.urls) else self.url_paths[id_]
 
-    def _report(self, seen: Seen) -> Iterator[Message]:
+    def _report_visit(self, response: SiteResponse) -> Iterator[MigrantMessage]:
         """Say what is new; what is as it was known costs nothing."""
-        visit, id_ = seen.visit, seen.visit.id
-        where = self._where(id_)
-        self.pages += 1
-        if self.letter.whole:
-            self._follow(visit)
-        cut = visit.digest[:CUT]
-        if (visit.outcome is Outcome.FETCHED and cut and cut == self.known[id_]) or self._is_still_absent(visit):
-            self.same += 1
-        elif self._is_unlike(visit):
-            yield Unlike(where, told(visit))
-        elif seen.head:
+        visit, id_ = response.visit, response.visit.id
+        where = self._get_target(id_)
+        self.page_count += 1
+        if self.request.is_whole_site:
+            self._enqueue_links(visit)
+        cut = visit.digest[:DIGEST_PREFIX_BYTES]
+        if (visit.outcome is Outcome.FETCHED and cut and cut == self.known_digests[id_]) or self._is_still_absent(
+            visit
+        ):
+            self.unchanged_count += 1
+        elif self._is_filtered_out(visit):
+            yield FilteredMessage(where, build_parked_visit(visit))
+        elif response.head:
             if visit.outcome is Outcome.FETCHED:
-                self.known[id_] = cut
-            at, took = int((visit.at - self.letter.issued) * MOMENT), 1 + int(visit.seconds * 1000)
-            yield Page(where, at, took, seen.head, seen.body, visit.digest[:CHECK])
+                self.known_digests[id_] = cut
+            at, took = (
+                int((visit.visited_at - self.request.issued_at) * TICKS_PER_SECOND),
+                1 + int(visit.duration_seconds * 1000),
+            )
+            yield PageMessage(where, at, took, response.head, response.body, visit.digest[:DIGEST_CHECK_BYTES])
         elif visit.outcome in (Outcome.RETURNED, Outcome.RETRY):
-            yield Missed(where, Outcome.RETRY, visit.reason, visit.note)
+            yield MissedMessage(where, Outcome.RETRY, visit.reason, visit.detail)
         else:
-            yield Missed(where, visit.outcome, visit.reason, visit.note)
+            yield MissedMessage(where, visit.outcome, visit.reason, visit.detail)
 
     def _is_still_absent(self, visit: Visit) -> bool:
         """Was it no page at the last look either, for the same reason? One that returns is news, whatever it says."""
         if visit.outcome is Outcome.FETCHED:
-            self.absent.pop(visit.id, None)
+            self.absence_by_id.pop(visit.id, None)
             return False
-        before, why = self.absent.get(visit.id), (visit.status, visit.reason)
-        self.absent[visit.id], self.known[visit.id] = why, b""
+        before, why = self.absence_by_id.get(visit.id), (visit.status, visit.reason)
+        self.absence_by_id[visit.id], self.known_digests[visit.id] = why, b""
         return before == why
 
-    def _is_unlike(self, visit: Visit) -> bool:
+    def _is_filtered_out(self, visit: Visit) -> bool:
         """Is this a new page that is not what the brief asks for?"""
-        brief = self.letter.brief
-        if brief is None or visit.outcome is not Outcome.FETCHED or self.known[visit.id]:
+        brief = self.request.template_filter
+        if brief is None or visit.outcome is not Outcome.FETCHED or self.known_digests[visit.id]:
             return False
-        return not matches(brief, visit.marks.get("structure", b""))
+        return not has_matching_structure(brief, visit.fingerprints.get("structure", b""))
 
-    def _follow(self, visit: Visit) -> None:
+    def _enqueue_links(self, visit: Visit) -> None:
         """Line up the links of this site that are new; a redirect is followed by who asked."""
         links = () if visit.nofollow else visit.links
         for link in links:
-            if link.nofollow or host_of(link.url) != self.site.site or len(self.admitted) >= self.limit:
+            if link.nofollow or get_host(link.url) != self.site.site or len(self.allowed_ids) >= self.max_pages:
                 continue
-            name = split(link.url)[1]
-            if name not in self.ids and name.startswith(self.letter.prefix) and self.site.admits(name):
-                path = link.wire[len(self.site.site) :] if link.wire.startswith(self.site.site + "/") else name
-                self._admit(self._enter(path, name))
+            name = split_url(link.url)[1]
+            if (
+                name not in self.id_by_path
+                and name.startswith(self.request.path_prefix)
+                and self.site.is_path_allowed(name)
+            ):
+                path = (
+                    link.request_url[len(self.site.site) :]
+                    if link.request_url.startswith(self.site.site + "/")
+                    else name
+                )
+                self._enqueue(self._add_path(path, name))

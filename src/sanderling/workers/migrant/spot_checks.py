@@ -13,145 +13,155 @@ from random import Random
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sanderling.fetch.fetch_loop import Trip
+from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.fetch.process import Marks
-from sanderling.models import Host, Itinerary, Outcome, Reason, Stop, Visit
-from sanderling.workers.migrant.address import Address
+from sanderling.fetch.process import Fingerprinter
+from sanderling.models import FetchBatch, FetchTask, Host, Outcome, Reason, Visit
+from sanderling.workers.migrant.address import MigrantAddress
 
-FILE = "distrusted"  # in the folder of what we remember of hosts; delete a line to trust again
-SHORT = 4096  # bytes of a packed page; those below are alike
-TELLING = (Outcome.FETCHED, Outcome.GONE, Outcome.REDIRECT)
+DISTRUSTED_FILE = "distrusted"  # in the folder of what we remember of hosts; delete a line to trust again
+MIN_WEIGHT_BYTES = 4096  # bytes of a packed page; those below are alike
+CONCLUSIVE_OUTCOMES = (Outcome.FETCHED, Outcome.GONE, Outcome.REDIRECT)
 
 
-def drawn(claims: Sequence[Stop], count: int, draw: Random) -> list[Stop]:
+def draw_samples(claims: Sequence[FetchTask], count: int, rng: Random) -> list[FetchTask]:
     """Draw pages by lot, each by as much less likely as it is longer than a short one."""
     return nsmallest(
-        count, claims, key=lambda stop: draw.expovariate(1.0) * max(SHORT, stop.last.length if stop.last else 0)
+        count,
+        claims,
+        key=lambda stop: (
+            rng.expovariate(1.0) * max(MIN_WEIGHT_BYTES, stop.last_version.length if stop.last_version else 0)
+        ),
     )
 
 
-class Doubt(Struct):
+class PendingCheck(Struct):
     """Pages of one letter that are said to be unchanged; they wait until the samples among them are back."""
 
     host: Host
-    claims: list[Stop]
-    samples: dict[int, Stop]
-    proven: list[Stop] = []  # samples that are as the host says
+    claims: list[FetchTask]
+    samples: dict[int, FetchTask]
+    confirmed: list[FetchTask] = []  # samples that are as the host says
 
 
-class Checks:
+class SpotChecks:
     """Fetches samples by itself, and everything of a site whose host lied."""
 
-    def __init__(self, address: Address, settings: FetchSettings, marks: Marks, draw: Random | None = None) -> None:
-        self._address, self._settings, self._marks = address, settings, marks
-        self._draw = draw or Random()
-        self._trip: Trip | None = None
-        self._known: dict[Host, Itinerary] = {}  # addresses, rules and pace of each site
-        self._doubts: list[Doubt] = []
-        self._proven: list[Stop] = []  # what was true of what a liar said
-        self._trials: dict[int, Visit] = {}  # what we saw of pages that the host is asked about again
-        self._file = Path(address.memory) / FILE if address.memory else None
-        self._liars = self._read()
+    def __init__(
+        self, address: MigrantAddress, settings: FetchSettings, fingerprinter: Fingerprinter, rng: Random | None = None
+    ) -> None:
+        self._address, self._settings, self._fingerprinter = address, settings, fingerprinter
+        self._rng = rng or Random()
+        self._fetch_loop: FetchLoop | None = None
+        self._batch_by_host: dict[Host, FetchBatch] = {}  # addresses, rules and pace of each site
+        self._pending_checks: list[PendingCheck] = []
+        self._confirmed_tasks: list[FetchTask] = []  # what was true of what a liar said
+        self._mismatched_visits: dict[int, Visit] = {}  # what we saw of pages that the host is asked about again
+        self._file = Path(address.dictionary_folder) / DISTRUSTED_FILE if address.dictionary_folder else None
+        self._distrusted_hosts = self._load_distrusted()
 
-    def meet(self, itinerary: Itinerary) -> None:
+    def add_site(self, batch: FetchBatch) -> None:
         """Learn how a site is to be asked."""
-        self._known[itinerary.host] = replace(itinerary, stops=())
+        self._batch_by_host[batch.host] = replace(batch, tasks=())
 
-    def distrusts(self, host: Host) -> bool:
+    def is_distrusted(self, host: Host) -> bool:
         """Has this host lied about this site?"""
-        return host in self._liars
+        return host in self._distrusted_hosts
 
-    def fetch(self, host: Host, stops: Iterable[Stop]) -> None:
+    def fetch_directly(self, host: Host, tasks: Iterable[FetchTask]) -> None:
         """Fetch pages from here, with the pauses and rules of the site."""
-        if self._trip is None:
-            self._trip = Trip(self._settings, self._marks)
-        wanted = tuple(stops)
+        if self._fetch_loop is None:
+            self._fetch_loop = FetchLoop(self._settings, self._fingerprinter)
+        wanted = tuple(tasks)
         if wanted:
-            self._trip.accept(replace(self._known[host], stops=wanted))
+            self._fetch_loop.submit(replace(self._batch_by_host[host], tasks=wanted))
 
-    def doubt(self, host: Host, claims: Sequence[Stop]) -> list[Stop]:
+    def hold_claims(self, host: Host, claims: Sequence[FetchTask]) -> list[FetchTask]:
         """Keep claims until their samples are back; those that need no check are believed at once."""
-        if self.distrusts(host):
-            self.fetch(host, claims)
+        if self.is_distrusted(host):
+            self.fetch_directly(host, claims)
             return []
-        if not claims or not self._address.check:
+        if not claims or not self._address.check_interval:
             return list(claims)
-        count = max(1, len(claims) // self._address.check)
-        samples = {stop.id: stop for stop in drawn(claims, count, self._draw)}
-        self._doubts.append(Doubt(host, [stop for stop in claims if stop.id not in samples], samples))
-        self.fetch(host, [replace(stop, etag="", last_modified="") for stop in samples.values()])
+        count = max(1, len(claims) // self._address.check_interval)
+        samples = {stop.id: stop for stop in draw_samples(claims, count, self._rng)}
+        self._pending_checks.append(PendingCheck(host, [stop for stop in claims if stop.id not in samples], samples))
+        self.fetch_directly(host, [replace(stop, etag="", last_modified="") for stop in samples.values()])
         return []
 
-    def work(self) -> tuple[list[Visit], list[Stop], list[tuple[Host, Stop]]]:
+    def collect_results(self) -> tuple[list[Visit], list[FetchTask], list[tuple[Host, FetchTask]]]:
         """Visits to hand over, claims that are believed now, and pages to ask the host about once more."""
-        visits, again = list[Visit](), list[tuple[Host, Stop]]()
-        for visit in self._trip.work(0.0).visits if self._trip is not None and self._trip.load else ():
-            doubt = next((doubt for doubt in self._doubts if visit.id in doubt.samples), None)
+        visits, again = list[Visit](), list[tuple[Host, FetchTask]]()
+        for visit in (
+            self._fetch_loop.run_for(0.0).visits if self._fetch_loop is not None and self._fetch_loop.load else ()
+        ):
+            doubt = next((doubt for doubt in self._pending_checks if visit.id in doubt.samples), None)
             if doubt is None:
                 visits.append(visit)
-            elif visit.outcome in TELLING and visit.digest != doubt.samples[visit.id].digest:
-                self._trials[visit.id] = visit
+            elif visit.outcome in CONCLUSIVE_OUTCOMES and visit.digest != doubt.samples[visit.id].digest:
+                self._mismatched_visits[visit.id] = visit
                 again.append((doubt.host, doubt.samples[visit.id]))
             else:
-                doubt.proven.append(doubt.samples.pop(visit.id))
-        return visits, self._believed(), again
+                doubt.confirmed.append(doubt.samples.pop(visit.id))
+        return visits, self._pop_confirmed(), again
 
-    def _believed(self) -> list[Stop]:
-        over = [doubt for doubt in self._doubts if not doubt.samples]
-        self._doubts = [doubt for doubt in self._doubts if doubt.samples]
-        proven, self._proven = self._proven, []
-        return proven + [stop for doubt in over for stop in (*doubt.claims, *doubt.proven)]
+    def _pop_confirmed(self) -> list[FetchTask]:
+        over = [doubt for doubt in self._pending_checks if not doubt.samples]
+        self._pending_checks = [doubt for doubt in self._pending_checks if doubt.samples]
+        proven, self._confirmed_tasks = self._confirmed_tasks, []
+        return proven + [stop for doubt in over for stop in (*doubt.claims, *doubt.confirmed)]
 
-    def acquit(self, stop: int) -> None:
+    def clear_mismatch(self, task_id: int) -> None:
         """The host was asked again and brought something new: the page had changed in between."""
-        if self._trials.pop(stop, None) is not None:
-            for doubt in self._doubts:
-                doubt.samples.pop(stop, None)
+        if self._mismatched_visits.pop(task_id, None) is not None:
+            for doubt in self._pending_checks:
+                doubt.samples.pop(task_id, None)
 
-    def convict(self, host: Host, stop: int) -> Visit | None:
+    def confirm_mismatch(self, host: Host, task_id: int) -> Visit | None:
         """The host was asked again and lied again; None if this page is on no trial.
 
         Its claims are fetched from here. Samples are under way already, or on trial, and come home by themselves.
         """
-        seen = self._trials.pop(stop, None)
+        seen = self._mismatched_visits.pop(task_id, None)
         if seen is None:
             return None
-        self._distrust(host)
-        for doubt in [doubt for doubt in self._doubts if doubt.host == host]:
-            self._doubts.remove(doubt)
-            self._proven += doubt.proven
-            self.fetch(host, doubt.claims)
+        self._mark_distrusted(host)
+        for doubt in [doubt for doubt in self._pending_checks if doubt.host == host]:
+            self._pending_checks.remove(doubt)
+            self._confirmed_tasks += doubt.confirmed
+            self.fetch_directly(host, doubt.claims)
         return replace(
-            seen, reason=Reason.HOST_LIED, note=f"{self._address.url} called it unchanged; it is not believed"
+            seen, reason=Reason.FALSE_UNCHANGED, detail=f"{self._address.url} called it unchanged; it is not believed"
         )
 
-    def abandon(self) -> tuple[list[Visit], list[Stop]]:
+    def cancel(self) -> tuple[list[Visit], list[FetchTask]]:
         """Give back what is being fetched from here, and what is not decided; what is on trial is in a letter."""
-        samples = {id_: stop for doubt in self._doubts for id_, stop in doubt.samples.items()}
-        stops = [stop for doubt in self._doubts for stop in (*doubt.claims, *doubt.proven)] + self._proven
-        stops += [stop for id_, stop in samples.items() if id_ not in self._trials]
-        visits = self._trip.abandon() if self._trip is not None else []
-        self._doubts.clear()
-        self._proven.clear()
-        self._trials.clear()
+        samples = {id_: stop for doubt in self._pending_checks for id_, stop in doubt.samples.items()}
+        stops = [
+            stop for doubt in self._pending_checks for stop in (*doubt.claims, *doubt.confirmed)
+        ] + self._confirmed_tasks
+        stops += [stop for id_, stop in samples.items() if id_ not in self._mismatched_visits]
+        visits = self._fetch_loop.cancel() if self._fetch_loop is not None else []
+        self._pending_checks.clear()
+        self._confirmed_tasks.clear()
+        self._mismatched_visits.clear()
         self.close()
         return [visit for visit in visits if visit.id not in samples], stops
 
     def close(self) -> None:
         """Close the connections."""
-        if self._trip is not None:
-            self._trip.close()
-            self._trip = None
+        if self._fetch_loop is not None:
+            self._fetch_loop.close()
+            self._fetch_loop = None
 
-    def _distrust(self, host: Host) -> None:
-        self._liars.add(host)
+    def _mark_distrusted(self, host: Host) -> None:
+        self._distrusted_hosts.add(host)
         if self._file is not None:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._file.open("a") as out:
                 out.write(f"{self._address.receiver} {host}\n")
 
-    def _read(self) -> set[Host]:
+    def _load_distrusted(self) -> set[Host]:
         try:
             lines = self._file.read_text().splitlines() if self._file is not None else []
         except (OSError, UnicodeDecodeError):

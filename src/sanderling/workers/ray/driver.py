@@ -18,16 +18,16 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from sanderling.workers.protocol import Inbox, frame
-from sanderling.workers.ray.actor import Migrant
+from sanderling.workers.ray.actor import WorkerActor
+from sanderling.workers.worker_protocol import FrameBuffer, encode_frame
 
 POLL_SECONDS = 0.02  # between two looks at the orders
-IDLE_SECONDS = 2.0  # a migrant without work is asked how it is this often
+IDLE_POLL_SECONDS = 2.0  # a migrant without work is asked how it is this often
 CONNECT_SECONDS = 10.0
-REACH_SECONDS = "30"  # a head that cannot be reached for so long is lost
+HEAD_TIMEOUT_SECONDS = "30"  # a head that cannot be reached for so long is lost
 
 
-class Join(Struct, frozen=True, tag=True):
+class ConnectCommand(Struct, frozen=True, tag=True):
     """Which cluster, and what every migrant is told."""
 
     address: str
@@ -35,125 +35,127 @@ class Join(Struct, frozen=True, tag=True):
     labels: tuple[str, ...] = ()  # each must be that of a node
 
 
-class Create(Struct, frozen=True, tag=True):
+class CreateCommand(Struct, frozen=True, tag=True):
     """Start a migrant, near a label if one is named."""
 
-    migrant: str
+    worker: str
     place: str = ""
 
 
-class Post(Struct, frozen=True, tag=True):
+class ForwardCommand(Struct, frozen=True, tag=True):
     """An order for a migrant."""
 
-    migrant: str
-    order: bytes
-    posted_at: float = 0.0  # by the monotonic clock, which all processes of a machine share
+    worker: str
+    command: bytes
+    sent_at: float = 0.0  # by the monotonic clock, which all processes of a machine share
 
 
-class Dispose(Struct, frozen=True, tag=True):
+class DisposeCommand(Struct, frozen=True, tag=True):
     """End a migrant for good."""
 
-    migrant: str
+    worker: str
 
 
-class Leave(Struct, frozen=True, tag=True):
+class ShutdownCommand(Struct, frozen=True, tag=True):
     """End all migrants and the driver."""
 
 
-class Ready(Struct, frozen=True, tag=True):
+class ClusterReady(Struct, frozen=True, tag=True):
     """The cluster is there."""
 
 
-class Failed(Struct, frozen=True, tag=True):
+class ClusterFailed(Struct, frozen=True, tag=True):
     """The cluster is not there."""
 
-    note: str
+    detail: str
 
 
-class Came(Struct, frozen=True, tag=True):
+class ReportReceived(Struct, frozen=True, tag=True):
     """A parcel came home."""
 
-    parcel: bytes
+    report: bytes
 
 
-class Gone(Struct, frozen=True, tag=True):
+class ActorLost(Struct, frozen=True, tag=True):
     """A migrant or its node died."""
 
-    migrant: str
+    worker: str
 
 
-Order = Join | Create | Post | Dispose | Leave
-News = Ready | Failed | Came | Gone
+DriverCommand = ConnectCommand | CreateCommand | ForwardCommand | DisposeCommand | ShutdownCommand
+DriverEvent = ClusterReady | ClusterFailed | ReportReceived | ActorLost
 
 
-class Driver:
+class RayDriver:
     """Keeps the actors of one crawl at work."""
 
     def __init__(self, ray: Any, settings: bytes, sock: socket.socket) -> None:
         self.ray, self.settings, self.sock = ray, settings, sock
-        self.inbox = Inbox()
-        self.decoder = msgspec.msgpack.Decoder(Order)
+        self.frames = FrameBuffer()
+        self.command_decoder = msgspec.msgpack.Decoder(DriverCommand)
         self.actors: dict[str, Any] = {}
-        self.orders: dict[str, list[Post]] = {}
-        self.turns: dict[Any, str] = {}
+        self.pending_commands: dict[str, list[ForwardCommand]] = {}
+        self.running_turns: dict[Any, str] = {}
         self.idle_since: dict[str, float] = {}
-        self.homes: dict[str, str] = {}  # the nodes of those who were put near a label
+        self.node_by_worker: dict[str, str] = {}  # the nodes of those who were put near a label
 
     def run(self) -> None:
         """Work until told to leave or until the coordinator is gone."""
-        while self._obey():
-            self._wake_idle()
-            if self.turns:
-                ready, _ = self.ray.wait(list(self.turns), num_returns=len(self.turns), timeout=POLL_SECONDS)
+        while self._handle_commands():
+            self._poll_idle()
+            if self.running_turns:
+                ready, _ = self.ray.wait(
+                    list(self.running_turns), num_returns=len(self.running_turns), timeout=POLL_SECONDS
+                )
                 for ref in ready:
                     self._finish_turn(ref)
 
-    def _obey(self) -> bool:
-        select.select([self.sock], [], [], 0 if self.turns else POLL_SECONDS)
-        alive = self.inbox.read(self.sock)
-        for body in self.inbox.frames():
-            match self.decoder.decode(body):
-                case Create(migrant, place):
-                    self._create(migrant, place)
-                case Post(migrant) as post if migrant in self.actors:
-                    self.orders[migrant].append(post)
-                    if migrant not in self.turns.values():
+    def _handle_commands(self) -> bool:
+        select.select([self.sock], [], [], 0 if self.running_turns else POLL_SECONDS)
+        alive = self.frames.receive(self.sock)
+        for body in self.frames.pop_frames():
+            match self.command_decoder.decode(body):
+                case CreateCommand(migrant, place):
+                    self._create_actor(migrant, place)
+                case ForwardCommand(migrant) as post if migrant in self.actors:
+                    self.pending_commands[migrant].append(post)
+                    if migrant not in self.running_turns.values():
                         self._start_turn(migrant)
-                case Dispose(migrant) if migrant in self.actors:
+                case DisposeCommand(migrant) if migrant in self.actors:
                     self.ray.kill(self.actors[migrant])
-                    self._forget(migrant)
-                case Leave():
+                    self._remove_worker(migrant)
+                case ShutdownCommand():
                     return False
         return alive
 
-    def _create(self, migrant: str, place: str) -> None:
+    def _create_actor(self, worker: str, place: str) -> None:
         options: dict[str, Any] = {"num_cpus": 0, "max_restarts": 0, "max_concurrency": 1}
-        options["scheduling_strategy"] = self._strategy(migrant, place)
-        self.actors[migrant] = self.ray.remote(Migrant).options(**options).remote(migrant, self.settings)
-        self.orders[migrant] = []
-        self._start_turn(migrant)
+        options["scheduling_strategy"] = self._choose_scheduling(worker, place)
+        self.actors[worker] = self.ray.remote(WorkerActor).options(**options).remote(worker, self.settings)
+        self.pending_commands[worker] = []
+        self._start_turn(worker)
 
-    def _strategy(self, migrant: str, place: str) -> Any:
+    def _choose_scheduling(self, worker: str, place: str) -> Any:
         """A living node with this label; anywhere, if there is none any more."""
-        node = node_near(self.ray.nodes(), place, Counter(self.homes.values())) if place else ""
+        node = find_node(self.ray.nodes(), place, Counter(self.node_by_worker.values())) if place else ""
         if not node:
             return "SPREAD"
-        self.homes[migrant] = node
+        self.node_by_worker[worker] = node
         affinity = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
         return affinity(node_id=node, soft=False)  # else a busy node loses it to another
 
-    def _start_turn(self, migrant: str) -> None:
-        posts, self.orders[migrant] = self.orders[migrant], []
-        oldest = time.monotonic() - min((post.posted_at for post in posts), default=time.monotonic())
-        self.turns[self.actors[migrant].turn.remote([post.order for post in posts], oldest)] = migrant
-        self.idle_since.pop(migrant, None)
+    def _start_turn(self, worker: str) -> None:
+        posts, self.pending_commands[worker] = self.pending_commands[worker], []
+        oldest = time.monotonic() - min((post.sent_at for post in posts), default=time.monotonic())
+        self.running_turns[self.actors[worker].run_turn.remote([post.command for post in posts], oldest)] = worker
+        self.idle_since.pop(worker, None)
 
     def _finish_turn(self, ref: Any) -> None:
         """Pass on what a migrant did in its turn, and let it go on; one that is lost is reported once.
 
         It is lost with its node or its process, or by an error of its own: what it was at then, no other migrant is.
         """
-        migrant = self.turns.pop(ref)
+        migrant = self.running_turns.pop(ref)
         if migrant not in self.actors:
             return
         errors = self.ray.exceptions
@@ -168,45 +170,45 @@ class Driver:
             errors.RayTaskError,
         ):
             self.ray.kill(self.actors[migrant])
-            self._forget(migrant)
-            self._say(Gone(migrant))
+            self._remove_worker(migrant)
+            self._send_event(ActorLost(migrant))
             return
-        self._say(Came(parcel))
-        if self.orders[migrant] or load:
+        self._send_event(ReportReceived(parcel))
+        if self.pending_commands[migrant] or load:
             self._start_turn(migrant)
         else:
             self.idle_since[migrant] = time.monotonic()
 
-    def _wake_idle(self) -> None:
+    def _poll_idle(self) -> None:
         now = time.monotonic()
         for migrant, since in list(self.idle_since.items()):
-            if now - since >= IDLE_SECONDS:
+            if now - since >= IDLE_POLL_SECONDS:
                 self._start_turn(migrant)
 
-    def _forget(self, migrant: str) -> None:
-        for table in (self.actors, self.orders, self.idle_since, self.homes):
-            table.pop(migrant, None)
+    def _remove_worker(self, worker: str) -> None:
+        for table in (self.actors, self.pending_commands, self.idle_since, self.node_by_worker):
+            table.pop(worker, None)
 
-    def _say(self, news: News) -> None:
-        say(self.sock, news)
+    def _send_event(self, event: DriverEvent) -> None:
+        send_event(self.sock, event)
 
 
-def say(sock: socket.socket, news: News) -> None:
+def send_event(sock: socket.socket, event: DriverEvent) -> None:
     """Send news home, all of it."""
     sock.setblocking(True)
     try:
-        sock.sendall(frame(news))
+        sock.sendall(encode_frame(event))
     finally:
         sock.setblocking(False)
 
 
-def node_near(nodes: Sequence[Mapping[str, Any]], place: str, housed: Counter[str]) -> str:
+def find_node(nodes: Sequence[Mapping[str, Any]], label: str, worker_counts: Counter[str]) -> str:
     """The living node with this label that houses the fewest; empty if there is none."""
-    near = [node["NodeID"] for node in nodes if node["Alive"] and place in node["Resources"]]
-    return min(near, key=lambda node: (housed[node], node), default="")
+    near = [node["NodeID"] for node in nodes if node["Alive"] and label in node["Resources"]]
+    return min(near, key=lambda node: (worker_counts[node], node), default="")
 
 
-def join(address: str, labels: Sequence[str]) -> Any:
+def connect_cluster(address: str, labels: Sequence[str]) -> Any:
     """Connect to a cluster, or start one on this machine ("local")."""
     host, colon, port = address.rpartition(":")
     if colon and port.isdigit():  # Ray itself would try for a minute
@@ -217,16 +219,16 @@ def join(address: str, labels: Sequence[str]) -> Any:
     ray.init(address=address, include_dashboard=False, log_to_driver=False, configure_logging=False)
     nodes: Callable[[], Sequence[Mapping[str, Any]]] = ray.nodes
     for label in labels:
-        if not node_near(nodes(), label, Counter()):
+        if not find_node(nodes(), label, Counter()):
             raise ValueError(
                 f"no node has the label {label!r}; ray start --resources '{{\"{label}\": 1}}' gives it one"
             )
     return ray
 
 
-def follow(parent: int) -> None:
+def exit_with_parent(parent_pid: int) -> None:
     """End with the coordinator, even if Ray hangs."""
-    while os.getppid() == parent:
+    while os.getppid() == parent_pid:
         time.sleep(1.0)
     os._exit(1)
 
@@ -236,20 +238,20 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the coordinator, who tells us
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would tell its makers about this run
     os.environ.setdefault("RAY_DEDUP_LOGS", "0")
-    os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", REACH_SECONDS)
-    threading.Thread(target=follow, args=(os.getppid(),), daemon=True).start()
+    os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", HEAD_TIMEOUT_SECONDS)
+    threading.Thread(target=exit_with_parent, args=(os.getppid(),), daemon=True).start()
     sock = socket.socket(fileno=int(sys.argv[1]))
     header = sock.recv(4, socket.MSG_WAITALL)
     body = sock.recv(int.from_bytes(header, "big"), socket.MSG_WAITALL)
-    order = msgspec.msgpack.decode(body, type=Join)
+    order = msgspec.msgpack.decode(body, type=ConnectCommand)
     try:
-        ray = join(order.address, order.labels)
+        ray = connect_cluster(order.address, order.labels)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError, OSError) as error:
-        say(sock, Failed((str(error).strip().splitlines() or [type(error).__name__])[0]))
+        send_event(sock, ClusterFailed((str(error).strip().splitlines() or [type(error).__name__])[0]))
         return
-    say(sock, Ready())
+    send_event(sock, ClusterReady())
     try:
-        Driver(ray, order.settings, sock).run()
+        RayDriver(ray, order.settings, sock).run()
     except (BrokenPipeError, ConnectionResetError):  # the coordinator is gone; what we hold is leased and comes back
         return
     finally:

@@ -18,17 +18,17 @@ import pytest
 from tests.support.site import Page, Site, free_port, html, tree
 
 from sanderling.cli import main
-from sanderling.config.settings import Fetching, Politeness, Scope, Workers
+from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
 from sanderling.crawl.coordinator import Coordinator
-from sanderling.crawl.session import Request, crawl
-from sanderling.errors import EngineUnavailable
+from sanderling.crawl.session import CrawlRequest, crawl
+from sanderling.errors import ClusterUnavailable
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.models import Reason
-from sanderling.runtime.isolation import python_command
-from sanderling.storage.collection import read_collection
-from sanderling.storage.queries import pages, skipped
-from sanderling.warc.reader import StoredRecord, walk
-from sanderling.workers.ray.pool import Cluster, Line
+from sanderling.runtime.isolation import build_python_command
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import load_pages, load_skipped_urls
+from sanderling.warc.warc_reader import StoredRecord, iterate_records
+from sanderling.workers.ray.ray_engine import DriverProcess, RayEngine
 
 PAGES = 300
 HELD = 3 * 160 + 3  # three migrants, what each holds at most, and their questions for robots.txt
@@ -50,27 +50,27 @@ class Patient(Site):
         super().answer(handler)
 
 
-def request_for(site: Site) -> Request:
-    return Request(
+def request_for(site: Site) -> CrawlRequest:
+    return CrawlRequest(
         (site.root + "/",),
-        scope=Scope(sitemaps=False),
-        politeness=Politeness(delay=0),
-        fetching=Fetching(allow_private=True),
-        workers=Workers(migrants=3, lease=3600.0),
+        scope=ScopeSettings(sitemaps=False),
+        politeness=PolitenessSettings(delay=0),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=3, lease=3600.0),
     )
 
 
 class Crawling:
     """A crawl in a thread of its own."""
 
-    def __init__(self, site: Site, folder: Path, engine: Cluster) -> None:
+    def __init__(self, site: Site, folder: Path, engine: RayEngine) -> None:
         self.coordinator: Coordinator | None = None
         self.summary: Any = None
         self.failure: BaseException | None = None
         self.thread = threading.Thread(target=self._run, args=(site, folder, engine))
         self.thread.start()
 
-    def _run(self, site: Site, folder: Path, engine: Cluster) -> None:
+    def _run(self, site: Site, folder: Path, engine: RayEngine) -> None:
         try:
             self.summary = crawl(
                 folder, request_for(site), engine=engine, on_start=lambda found: setattr(self, "coordinator", found)
@@ -93,10 +93,12 @@ def was_lost(folder: Path) -> int:
 
 def check(folder: Path, site: Site) -> None:
     """Everything is stored, once; what was asked for twice was in somebody's hands."""
-    with read_collection(folder) as collection:
-        assert {row.url for row in pages(collection.db)} == {site.root + path for path in site.pages}
-    records = [record for path in (folder / "archive").glob("*.gz") for record in walk(path)]
-    archived = [r.url for r in records if isinstance(r, StoredRecord) and (r.kind, r.status) == ("response", 200)]
+    with open_collection_read_only(folder) as collection:
+        assert {row.url for row in load_pages(collection.db)} == {site.root + path for path in site.pages}
+    records = [record for path in (folder / "archive").glob("*.gz") for record in iterate_records(path)]
+    archived = [
+        r.url for r in records if isinstance(r, StoredRecord) and (r.record_type, r.status) == ("response", 200)
+    ]
     assert len(archived) == len(set(archived)) == PAGES
     assert sum(site.hits.values()) - PAGES <= HELD
 
@@ -142,7 +144,7 @@ def nodes() -> Iterator[Any]:
 def test_a_node_that_dies_loses_nothing(tmp_path: Path, nodes: Any) -> None:
     cluster, near = nodes
     with Patient(tree(PAGES)) as site:
-        engine = Cluster(PATIENT, cluster.address, ("near0", "near1"))
+        engine = RayEngine(PATIENT, cluster.address, ("near0", "near1"))
         patiently(engine.open)
         crawling = Crawling(site, tmp_path, engine)
         try:
@@ -213,7 +215,7 @@ def test_a_head_that_dies_and_returns_loses_nothing(
 ) -> None:
     monkeypatch.setenv("RAY_gcs_rpc_server_reconnect_timeout_s", "10")  # a driver gives its head up earlier than usual
     with Patient(tree(PAGES)) as site:
-        engine = Cluster(PATIENT, head.address)
+        engine = RayEngine(PATIENT, head.address)
         patiently(engine.open)
         crawling = Crawling(site, tmp_path, engine)
         try:
@@ -232,20 +234,20 @@ def test_a_head_that_dies_and_returns_loses_nothing(
 
 KILLER = """
 import os, signal
-from sanderling.fetch.process import Observer
-observe = Observer.observe
-Observer.observe = lambda self, stop, reply, at: (
-    os.kill(os.getpid(), signal.SIGKILL) if b"poison" in reply.body else observe(self, stop, reply, at)
+from sanderling.fetch.process import ResponseProcessor
+process = ResponseProcessor.process
+ResponseProcessor.process = lambda self, stop, reply, at: (
+    os.kill(os.getpid(), signal.SIGKILL) if b"poison" in reply.body else process(self, stop, reply, at)
 )
 """
 CHOKER = """
-from sanderling.fetch.process import Observer
-observe = Observer.observe
+from sanderling.fetch.process import ResponseProcessor
+process = ResponseProcessor.process
 def choke(self, stop, reply, at):
     if b"poison" in reply.body:
         raise MemoryError
-    return observe(self, stop, reply, at)
-Observer.observe = choke
+    return process(self, stop, reply, at)
+ResponseProcessor.process = choke
 """
 
 
@@ -256,7 +258,7 @@ def test_a_page_that_kills_whoever_reads_it_is_given_up_and_no_other(tmp_path: P
     with Site(tree(40, fan=40)) as site:
         site.pages["/p20"] = html(text="poison")
         command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
-                   site.root + "/", "-C", str(tmp_path / "c"), "--delay", "0", "--allow-private", "--migrants", "2",
+                   site.root + "/", "-C", str(tmp_path / "c"), "--delay", "0", "--allow-private", "--workers", "2",
                    "--engine", "ray", "--json"]  # fmt: skip
         path = f"{tmp_path}:{Path(__file__).parents[3] / 'src'}"
         done = subprocess.run(
@@ -265,8 +267,8 @@ def test_a_page_that_kills_whoever_reads_it_is_given_up_and_no_other(tmp_path: P
         assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout.splitlines()[-1])
     assert (summary["finish_reason"], summary["pages"], summary["failed"]) == ("done", 39, 1)
-    with read_collection(tmp_path / "c") as collection:
-        lost = [row.url for row in skipped(collection.db) if row.reason == Reason.MIGRANT_LOST]
+    with open_collection_read_only(tmp_path / "c") as collection:
+        lost = [row.url for row in load_skipped_urls(collection.db) if row.reason == Reason.WORKER_LOST]
     assert lost == [site.root + "/p20"]
     lines = (tmp_path / "c" / "logs" / "migrants.log").read_text()
     assert lines.count(" lose ") <= 8, "nobody is lost but who read it"
@@ -274,8 +276,8 @@ def test_a_page_that_kills_whoever_reads_it_is_given_up_and_no_other(tmp_path: P
 
 def test_a_label_that_no_node_has_gets_a_sentence(nodes: Any) -> None:
     cluster, _ = nodes
-    with pytest.raises(EngineUnavailable, match="no node has the label 'near-mars'"):
-        Cluster(PATIENT, cluster.address, ("near0", "near-mars")).open()
+    with pytest.raises(ClusterUnavailable, match="no node has the label 'near-mars'"):
+        RayEngine(PATIENT, cluster.address, ("near0", "near-mars")).open()
 
 
 def test_a_cluster_that_is_not_there_gets_a_sentence(tmp_path: Path) -> None:
@@ -291,22 +293,22 @@ def test_a_cluster_that_is_not_there_gets_a_sentence(tmp_path: Path) -> None:
 
 def test_a_cluster_of_our_own_is_started_once_beside_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray")
-    started: list[Line] = []
+    started: list[DriverProcess] = []
 
-    class Counted(Line):
+    class Counted(DriverProcess):
         def __init__(self) -> None:
             super().__init__()
             started.append(self)
 
-    monkeypatch.setattr("sanderling.workers.ray.pool.Line", Counted)
+    monkeypatch.setattr("sanderling.workers.ray.ray_engine.DriverProcess", Counted)
     with Site({"/": html("/a"), "/a": html()}) as site:
-        line = ["crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0", "--allow-private", "--migrants", "1"]
+        line = ["crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0", "--allow-private", "--workers", "1"]
         assert main([*line, "--limit", "1"]) in (0, 13)
         assert main([*line, "--clean", "--yes", "--engine", "ray", "--json"]) == 0
     assert len(started) == 1
     assert started[0].process.returncode == 0  # it was told to leave, and took its Ray with it
-    with read_collection(tmp_path) as collection:
-        assert len(list(pages(collection.db))) == 2
+    with open_collection_read_only(tmp_path) as collection:
+        assert len(list(load_pages(collection.db))) == 2
 
 
 def test_ray_processes_do_not_execute_files_of_the_working_directory(tmp_path: Path) -> None:
@@ -317,9 +319,9 @@ def test_ray_processes_do_not_execute_files_of_the_working_directory(tmp_path: P
     for name in ("attr", "secrets", "lxml", "html", "mimetypes", "pycurl"):
         (here / f"{name}.py").write_text(trap + "raise ImportError\n")
     with Site({"/": html("/a"), "/a": html()}) as site:
-        command = python_command(
+        command = build_python_command(
             "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl", site.root + "/", "-C",
-            str(tmp_path / "c"), "--delay", "0", "--allow-private", "--migrants", "1", "--engine", "ray", "--json",
+            str(tmp_path / "c"), "--delay", "0", "--allow-private", "--workers", "1", "--engine", "ray", "--json",
         )  # fmt: skip
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=here, timeout=600)
     assert done.returncode == 0, done.stderr

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sanderling.urls.site import registrable_domain
+from sanderling.urls.registrable_domain import get_registrable_domain
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from sanderling.urls.site import registrable_domain
     ],
 )
 def test_a_registrable_domain_is_what_one_owner_registered(host: str, domain: str) -> None:
-    assert registrable_domain(host) == domain
+    assert get_registrable_domain(host) == domain

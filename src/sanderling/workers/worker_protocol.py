@@ -8,84 +8,84 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from sanderling.errors import EngineUnavailable
+from sanderling.errors import ClusterUnavailable
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.models import Host, Itinerary, Parcel
-from sanderling.workers.migrant.address import Address
+from sanderling.models import FetchBatch, Host, WorkerReport
+from sanderling.workers.migrant.address import MigrantAddress
 
-LENGTH = struct.Struct("!I")
-MAX_FRAME = 512 * 2**20
-CHUNK = 2**18
-BUFFER = 4 * 2**20  # that a socket may hold, and that goes out at once
+LENGTH_PREFIX = struct.Struct("!I")
+MAX_FRAME_BYTES = 512 * 2**20
+RECEIVE_BYTES = 2**18
+SOCKET_BUFFER_BYTES = 4 * 2**20  # that a socket may hold, and that goes out at once
 
 
-class Start(Struct, frozen=True):
+class WorkerConfig(Struct, frozen=True):
     """What a new migrant is told first."""
 
     settings: FetchSettings
-    host: Address | None = None  # None: it fetches by itself
+    migrant_address: MigrantAddress | None = None  # None: it fetches by itself
 
 
-class Go(Struct, frozen=True, tag=True):
+class FetchCommand(Struct, frozen=True, tag=True):
     """Start on this errand."""
 
-    itinerary: Itinerary
+    batch: FetchBatch
 
 
-class Abandon(Struct, frozen=True, tag=True):
+class CancelCommand(Struct, frozen=True, tag=True):
     """Finish what is in flight, hand the rest back: of one host, or of all if none is named."""
 
     host: Host | None = None
 
 
-class Quit(Struct, frozen=True, tag=True):
+class QuitCommand(Struct, frozen=True, tag=True):
     """End, after sending what is done."""
 
 
-Order = Go | Abandon | Quit
+WorkerCommand = FetchCommand | CancelCommand | QuitCommand
 T = TypeVar("T")
 
-_parcel = msgspec.msgpack.Decoder(Parcel).decode
+_decode_report = msgspec.msgpack.Decoder(WorkerReport).decode
 
 
-def frame(message: object) -> bytes:
+def encode_frame(message: object) -> bytes:
     """One message as bytes on the wire."""
     body = msgspec.msgpack.encode(message)
-    return LENGTH.pack(len(body)) + body
+    return LENGTH_PREFIX.pack(len(body)) + body
 
 
-def parcel_of(body: bytes) -> Parcel:
+def decode_report(body: bytes) -> WorkerReport:
     """Read what a migrant sent; where another version of the program runs, that may be something else."""
     try:
-        return _parcel(body)
+        return _decode_report(body)
     except msgspec.DecodeError as error:
-        raise EngineUnavailable(
+        raise ClusterUnavailable(
             f"a migrant sent what cannot be read: {error}; was the program replaced by another version while it ran, or"
             " is another one installed where migrants live? Give the same command again: it resumes"
         ) from None
 
 
-def split_frames(buffer: bytearray, most: int) -> list[bytes]:
+def split_frames(buffer: bytearray, max_bytes: int) -> list[bytes]:
     """Take whole frames off the front of a buffer; ValueError for one of more than `most` bytes."""
     found, start = [], 0
-    while len(buffer) - start >= LENGTH.size:
-        (length,) = LENGTH.unpack_from(buffer, start)
-        if length > most:
-            raise ValueError(f"a message of {length} bytes; {most} are allowed")
-        end = start + LENGTH.size + length
+    while len(buffer) - start >= LENGTH_PREFIX.size:
+        (length,) = LENGTH_PREFIX.unpack_from(buffer, start)
+        if length > max_bytes:
+            raise ValueError(f"a message of {length} bytes; {max_bytes} are allowed")
+        end = start + LENGTH_PREFIX.size + length
         if len(buffer) < end:
             break
-        found.append(bytes(memoryview(buffer)[start + LENGTH.size : end]))  # one copy, not two
+        found.append(bytes(memoryview(buffer)[start + LENGTH_PREFIX.size : end]))  # one copy, not two
         start = end
     del buffer[:start]
     return found
 
 
-def push(sock: socket.socket, outgoing: bytearray) -> int:
+def send_buffered(sock: socket.socket, outgoing: bytearray) -> int:
     """Send what fits and take it off; gives the events to wait for. What is for somebody who is gone is let go."""
     try:
         while outgoing:
-            del outgoing[: sock.send(memoryview(outgoing)[:BUFFER].tobytes())]
+            del outgoing[: sock.send(memoryview(outgoing)[:SOCKET_BUFFER_BYTES].tobytes())]
     except BlockingIOError:
         pass
     except OSError:  # the next receive says so
@@ -93,27 +93,27 @@ def push(sock: socket.socket, outgoing: bytearray) -> int:
     return selectors.EVENT_READ | (selectors.EVENT_WRITE if outgoing else 0)
 
 
-class Inbox:
+class FrameBuffer:
     """Collects bytes from a socket and gives out whole frames."""
 
     def __init__(self) -> None:
         self.buffer = bytearray()
 
-    def read(self, sock: socket.socket) -> bool:
+    def receive(self, sock: socket.socket) -> bool:
         """Take what has come; False when the other side is gone."""
         try:
             while True:
-                data = sock.recv(CHUNK)
+                data = sock.recv(RECEIVE_BYTES)
                 if not data:
                     return False
                 self.buffer += data
-                if len(data) < CHUNK:
+                if len(data) < RECEIVE_BYTES:
                     return True
         except BlockingIOError:
             return True
         except OSError:
             return False
 
-    def frames(self) -> list[bytes]:
+    def pop_frames(self) -> list[bytes]:
         """Whole frames that have come so far."""
-        return split_frames(self.buffer, MAX_FRAME)
+        return split_frames(self.buffer, MAX_FRAME_BYTES)

@@ -10,16 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.errors import CollectionError
-from sanderling.warc.archive import Archive, Original, Place, open_archive
-from sanderling.warc.packer import Exchange, Packed, header_lines, pack_metadata, pack_record, pack_response
-from sanderling.warc.reader import Damage, StoredRecord, read_record, walk
-from sanderling.warc.record_parser import dechunk
+from sanderling.warc.archive import Archive, OriginalRecord, RecordLocation, open_archive
+from sanderling.warc.packer import (
+    HttpExchange,
+    PackedRecord,
+    format_header_fields,
+    pack_metadata,
+    pack_record,
+    pack_response,
+)
+from sanderling.warc.record_parser import decode_chunked
+from sanderling.warc.warc_reader import DamagedRegion, StoredRecord, iterate_records, read_record
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 
 
-def keep(archive: Archive, url: str, body: bytes, head: bytes = HEAD) -> tuple[Packed, Place]:
-    packed = pack_response(Exchange(url, 5, head, body))
+def keep(archive: Archive, url: str, body: bytes, head: bytes = HEAD) -> tuple[PackedRecord, RecordLocation]:
+    packed = pack_response(HttpExchange(url, 5, head, body))
     return packed, archive.append(packed.member)
 
 
@@ -30,23 +37,25 @@ def test_a_record_is_read_by_its_place(tmp_path: Path) -> None:
             archive, "http://a/2", gzip.compress(b"two"), b"HTTP/1.1 203 X\r\nContent-Encoding: gzip\r\n\r\n"
         )
     first, second = read_record(tmp_path, place), read_record(tmp_path, other)
-    assert (first.url, first.status, first.header("content-type"), first.body) == (
+    assert (first.url, first.status, first.get_header("content-type"), first.body) == (
         "http://a/1",
         200,
         "text/html",
         b"one",
     )
-    assert (second.url, second.status, second.body, second.kind) == ("http://a/2", 203, b"two", "response")
-    assert first.field("warc-type") == "response"
+    assert (second.url, second.status, second.body, second.record_type) == ("http://a/2", 203, b"two", "response")
+    assert first.get_field("warc-type") == "response"
 
 
 def test_a_revisit_comes_with_the_body_it_repeats(tmp_path: Path) -> None:
     with open_archive(tmp_path, {}) as archive:
         packed, place = keep(archive, "http://a/1", b"one")
-        original = Original(packed.record_id, "http://a/1", 5, packed.payload_digest, place)
-        same, same_place = archive.revisit(Exchange("http://a/copy", 6, HEAD), original)
-        again = Original(same.record_id, "http://a/copy", 6, packed.payload_digest, same_place)
-        _, not_modified = archive.revisit(Exchange("http://a/1", 7, b"HTTP/1.1 304 Not Modified\r\n\r\n"), again)
+        original = OriginalRecord(packed.record_id, "http://a/1", 5, packed.payload_digest, place)
+        same, same_place = archive.append_revisit(HttpExchange("http://a/copy", 6, HEAD), original)
+        again = OriginalRecord(same.record_id, "http://a/copy", 6, packed.payload_digest, same_place)
+        _, not_modified = archive.append_revisit(
+            HttpExchange("http://a/1", 7, b"HTTP/1.1 304 Not Modified\r\n\r\n"), again
+        )
     assert read_record(tmp_path, same_place).body == b"one"
     assert read_record(tmp_path, same_place).url == "http://a/copy"
     assert (read_record(tmp_path, not_modified).status, read_record(tmp_path, not_modified).body) == (304, b"one")
@@ -60,14 +69,14 @@ def test_a_revisit_of_another_writer_is_resolved_by_the_index(tmp_path: Path) ->
     ]
     with open_archive(tmp_path, {}) as archive:
         _, place = keep(archive, "http://a/1", b"one")
-        revisit = archive.append(pack_record(header_lines(fields), HEAD))
+        revisit = archive.append(pack_record(format_header_fields(fields), HEAD))
     asked: list[tuple[str, str]] = []
 
-    def find(url: str, date: str) -> Place:
+    def find(url: str, date: str) -> RecordLocation:
         asked.append((url, date))
         return place
 
-    assert read_record(tmp_path, revisit, find=find).body == b"one"
+    assert read_record(tmp_path, revisit, find_capture=find).body == b"one"
     assert asked == [("http://a/1", "2020-01-01T00:00:00Z")]
     with pytest.raises(CollectionError, match="not here"):
         read_record(tmp_path, revisit)
@@ -75,35 +84,48 @@ def test_a_revisit_of_another_writer_is_resolved_by_the_index(tmp_path: Path) ->
 
 def test_revisits_in_a_circle_end(tmp_path: Path) -> None:
     with open_archive(tmp_path, {}) as archive:
-        at = Place(next(iter(archive.lengths())), next(iter(archive.lengths().values())), 0)
-        archive.revisit(Exchange("http://a/1", 6, HEAD), Original("urn:x", "http://a/1", 5, "sha1:X", at))
+        at = RecordLocation(
+            next(iter(archive.get_flushed_lengths())), next(iter(archive.get_flushed_lengths().values())), 0
+        )
+        archive.append_revisit(
+            HttpExchange("http://a/1", 6, HEAD), OriginalRecord("urn:x", "http://a/1", 5, "sha1:X", at)
+        )
     with pytest.raises(CollectionError, match="nowhere"):
         read_record(tmp_path, at)
 
 
-@pytest.mark.parametrize("place", [Place("none.warc.gz", 0, 9), Place("x.warc.gz", 3, 9), Place("x.warc.gz", 999, 9)])
-def test_a_place_that_does_not_hold_is_named(tmp_path: Path, place: Place) -> None:
-    (tmp_path / "x.warc.gz").write_bytes(pack_response(Exchange("http://a/", 0, HEAD, b"one")).member)
+@pytest.mark.parametrize(
+    "place",
+    [RecordLocation("none.warc.gz", 0, 9), RecordLocation("x.warc.gz", 3, 9), RecordLocation("x.warc.gz", 999, 9)],
+)
+def test_a_place_that_does_not_hold_is_named(tmp_path: Path, place: RecordLocation) -> None:
+    (tmp_path / "x.warc.gz").write_bytes(pack_response(HttpExchange("http://a/", 0, HEAD, b"one")).member)
     with pytest.raises(CollectionError, match=place.file):
         read_record(tmp_path, place)
 
 
 def test_a_revisit_cannot_lead_out_of_the_archive(tmp_path: Path) -> None:
     fields = [("WARC-Type", "revisit"), ("WARC-Refers-To-Filename", "../x"), ("WARC-Refers-To-File-Offset", "0")]
-    (tmp_path / "x.warc.gz").write_bytes(pack_record(header_lines(fields), b""))
+    (tmp_path / "x.warc.gz").write_bytes(pack_record(format_header_fields(fields), b""))
     with pytest.raises(CollectionError, match="not here"):
-        read_record(tmp_path, Place("x.warc.gz", 0, 0))
+        read_record(tmp_path, RecordLocation("x.warc.gz", 0, 0))
 
 
 def test_a_body_is_kept_up_to_the_cap(tmp_path: Path) -> None:
     with open_archive(tmp_path, {}) as archive:
         _, exact = keep(archive, "http://a/1", b"x" * 100)
         _, longer = keep(archive, "http://a/2", b"x" * 101)
-    assert (read_record(tmp_path, exact, cap=100).body, read_record(tmp_path, exact, cap=100).cut) == (
+    assert (
+        read_record(tmp_path, exact, max_body_bytes=100).body,
+        read_record(tmp_path, exact, max_body_bytes=100).is_truncated,
+    ) == (
         b"x" * 100,
         False,
     )
-    assert (read_record(tmp_path, longer, cap=100).body, read_record(tmp_path, longer, cap=100).cut) == (
+    assert (
+        read_record(tmp_path, longer, max_body_bytes=100).body,
+        read_record(tmp_path, longer, max_body_bytes=100).is_truncated,
+    ) == (
         b"x" * 100,
         True,
     )
@@ -117,8 +139,8 @@ def test_bombs_inside_bombs_stay_within_the_cap(tmp_path: Path) -> None:
     del inner
     tracemalloc.start()
     for one in (place, plain):
-        record = read_record(tmp_path, one, cap=1_000_000)
-        assert (len(record.body), record.cut) == (1_000_000, True)
+        record = read_record(tmp_path, one, max_body_bytes=1_000_000)
+        assert (len(record.body), record.is_truncated) == (1_000_000, True)
     assert tracemalloc.get_traced_memory()[1] < 10_000_000
     tracemalloc.stop()
 
@@ -131,26 +153,26 @@ def test_walking_goes_on_behind_damage(tmp_path: Path) -> None:
     spoilt[places[1].offset + 2000] ^= 0xFF
     spoilt[places[3].offset] = 0
     path.write_bytes(bytes(spoilt) + b"\x1f\x8b\x08 a tail")
-    found = list(walk(path))
+    found = list(iterate_records(path))
     assert [one.url for one in found if isinstance(one, StoredRecord)] == ["", "http://a/0", "http://a/2", "http://a/4"]
-    assert [one.place for one in found if isinstance(one, Damage)] == [
+    assert [one.location for one in found if isinstance(one, DamagedRegion)] == [
         places[1],
         places[3],
-        Place(path.name, len(spoilt), 0),
+        RecordLocation(path.name, len(spoilt), 0),
     ]
 
 
 def test_an_uncompressed_file_is_walked_and_read_too(tmp_path: Path) -> None:
-    parts = [gzip.decompress(pack_response(Exchange(f"http://a/{n}", 0, HEAD, b"x" * n)).member) for n in range(3)]
+    parts = [gzip.decompress(pack_response(HttpExchange(f"http://a/{n}", 0, HEAD, b"x" * n)).member) for n in range(3)]
     (tmp_path / "x.warc").write_bytes(parts[0] + b"rubbish\r\n" + parts[1] + parts[2])
-    found = list(walk(tmp_path / "x.warc"))
-    assert [type(one) for one in found] == [StoredRecord, Damage, StoredRecord, StoredRecord]
-    assert read_record(tmp_path, found[3].place).body == b"xx"
+    found = list(iterate_records(tmp_path / "x.warc"))
+    assert [type(one) for one in found] == [StoredRecord, DamagedRegion, StoredRecord, StoredRecord]
+    assert read_record(tmp_path, found[3].location).body == b"xx"
 
 
 def test_an_empty_file_has_no_records(tmp_path: Path) -> None:
     (tmp_path / "x.warc.gz").write_bytes(b"")
-    assert list(walk(tmp_path / "x.warc.gz")) == []
+    assert list(iterate_records(tmp_path / "x.warc.gz")) == []
 
 
 @given(data=st.binary(max_size=300))
@@ -158,7 +180,7 @@ def test_no_bytes_whatever_stop_the_walk(data: bytes, tmp_path_factory: pytest.T
     path = tmp_path_factory.mktemp("walk") / "x.warc"
     for content in (data, b"WARC/1.1\r\n" + data, gzip.compress(b"WARC/1.1\r\nContent-Length: 5\r\n\r\n" + data)):
         path.write_bytes(content)
-        assert all(one.place.offset < len(content) for one in walk(path))
+        assert all(one.location.offset < len(content) for one in iterate_records(path))
 
 
 @given(cut=st.integers(0, 10_000), flip=st.integers(0, 10_000), bit=st.integers(0, 7))
@@ -169,7 +191,7 @@ def test_a_damaged_archive_never_stops_the_walk(
     whole[flip % len(whole)] ^= 1 << bit
     path = tmp_path_factory.mktemp("walk") / "x.warc.gz"
     path.write_bytes(whole[: cut % len(whole)])
-    list(walk(path, verify=True))
+    list(iterate_records(path, verify=True))
 
 
 def test_a_body_that_cannot_be_decoded_says_so(tmp_path: Path) -> None:
@@ -177,7 +199,7 @@ def test_a_body_that_cannot_be_decoded_says_so(tmp_path: Path) -> None:
         _, place = keep(
             archive, "http://a/", gzip.compress(b"x" * 999)[:-9], b"HTTP/1.1 200 X\r\nContent-Encoding: gzip\r\n\r\n"
         )
-    assert read_record(tmp_path, place).problem == "truncated"
+    assert read_record(tmp_path, place).body_problem == "truncated"
 
 
 def test_a_header_in_several_lines_is_read_whole(tmp_path: Path) -> None:
@@ -185,11 +207,11 @@ def test_a_header_in_several_lines_is_read_whole(tmp_path: Path) -> None:
     with open_archive(tmp_path, {}) as archive:
         _, place = keep(archive, "http://a/", gzip.compress(gzip.compress(b"a page")), head)
     record = read_record(tmp_path, place)
-    assert (record.body, record.header("Content-Encoding"), record.problem) == (b"a page", "gzip, gzip", "")
+    assert (record.body, record.get_header("Content-Encoding"), record.body_problem) == (b"a page", "gzip, gzip", "")
 
 
 def test_chunks_are_joined_and_false_ones_left() -> None:
-    assert dechunk(b"5\r\nhello\r\n6;x=y\r\n world\r\n0\r\n\r\n") == b"hello world"
-    assert dechunk(b"<!doctype html>") == b"<!doctype html>"
-    assert dechunk(b"") == b""
-    assert dechunk(b"9\r\ncut") == b"cut"
+    assert decode_chunked(b"5\r\nhello\r\n6;x=y\r\n world\r\n0\r\n\r\n") == b"hello world"
+    assert decode_chunked(b"<!doctype html>") == b"<!doctype html>"
+    assert decode_chunked(b"") == b""
+    assert decode_chunked(b"9\r\ncut") == b"cut"

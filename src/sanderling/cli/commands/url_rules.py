@@ -1,0 +1,147 @@
+"""sanderling dust: what makes no difference in the URLs of a site, learned from what was crawled."""
+
+import argparse
+from collections.abc import Iterator
+
+from msgspec import to_builtins
+
+from sanderling.cli.arguments import CommandCall, print_json, print_message, print_rows
+from sanderling.db.connection import transaction
+from sanderling.errors import UsageError
+from sanderling.models import UrlRole
+from sanderling.storage.collection import Collection, open_collection, open_collection_read_only
+from sanderling.urls.dust import (
+    RULE_FORMS,
+    DustRule,
+    DustRuleKind,
+    DustSample,
+    get_site_name,
+    learn_rules,
+    load_rules,
+    parse_rules,
+    save_rules,
+)
+from sanderling.urls.normalize import normalize_url
+from sanderling.urls.scope import is_wildcard_match
+
+HELP = "Show which parts of URLs make no difference on a site; with --use, leave them out from now on."
+EXAMPLES = """\
+examples:
+  sanderling url-rules                         what the crawl taught, with its evidence
+  sanderling url-rules --use                   spell URLs by these rules before fetching
+  sanderling url-rules --used                  the rules in use
+  sanderling url-rules --forget example.org    take the rules of a site back
+  sanderling url-rules --site example.org --add slash --add parameter=sid   rules you know yourself
+"""
+RULE_DESCRIPTIONS = {
+    DustRuleKind.PARAMETER: "parameter {name} makes no difference",
+    DustRuleKind.PARAMETER_ORDER: "the order of parameters makes no difference",
+    DustRuleKind.WWW: "www. makes no difference",
+    DustRuleKind.INDEX: "{name} is its folder",
+    DustRuleKind.SLASH: "a final slash makes no difference",
+    DustRuleKind.CASE: "upper and lower case make no difference",
+    DustRuleKind.SCHEME: "http is https",
+}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What only this command takes."""
+    parser.add_argument("--site", metavar="PATTERN", help="only sites like this: * stands for anything")
+    parser.add_argument("--use", action="store_true", help="use these rules from now on")
+    parser.add_argument("--used", action="store_true", help="show the rules in use")
+    parser.add_argument("--forget", metavar="PATTERN", help="take back the rules of sites like this")
+    parser.add_argument(
+        "--add", action="append", metavar="RULE", help=f"use a rule for --site: {', '.join(RULE_FORMS)} (repeatable)"
+    )
+
+
+def run(call: CommandCall) -> int:
+    """Learn and show; or write down what to use."""
+    if call.args.forget:
+        return _delete_rules(call)
+    if call.args.add:
+        return _add_rules(call)
+    with open_collection_read_only(call.collection) as collection:
+        found = load_rules(collection.db) if call.args.used else learn_rules(_load_pages(collection))
+    rules = [rule for rule in found if call.args.site is None or _matches_site(call.args.site, rule.site)]
+    if call.args.use:
+        with open_collection(call.collection) as collection:
+            sites = {rule.site for rule in rules}
+            kept = [rule for rule in load_rules(collection.db) if rule.site not in sites or not rule.support_count]
+            _save_rules(collection, [*kept, *rules])
+        print_message(call, f"rules in use: {len(rules)}")
+    _print_rules(call, rules)
+    return 0
+
+
+def _save_rules(collection: Collection, rules: list[DustRule]) -> None:
+    """All of it or nothing; a disk without room for it is named."""
+    with transaction(collection.db):
+        save_rules(collection.db, rules)
+
+
+def _load_pages(collection: Collection) -> Iterator[DustSample]:
+    """Pages that answered, each by its text where that is known: bodies of one page differ in tokens.
+
+    Many servers have an answer to whatever is asked for: what stands in the place of a sitemap or list is no page.
+    """
+    for url, digest, mark, sketch in collection.db.execute(
+        "SELECT h.name || u.path, p.digest, m.value, s.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
+        " JOIN hosts AS h ON h.id = u.host LEFT JOIN marks AS m ON m.url = p.url AND m.kind = 'text'"
+        " LEFT JOIN marks AS s ON s.url = p.url AND s.kind = 'minhash'"
+        " WHERE p.status BETWEEN 200 AND 299 AND p.size > 0 AND u.role = ?",
+        (UrlRole.PAGE,),
+    ):
+        yield DustSample(url, mark or digest, sketch or b"")
+
+
+def _matches_site(pattern_arg: str, site: str) -> bool:
+    """Say whether a site is the one that was typed, or like it."""
+    pattern = _parse_site(pattern_arg) if "://" in pattern_arg else pattern_arg.lower()
+    return is_wildcard_match(site, pattern or pattern_arg)
+
+
+def _parse_site(site_arg: str) -> str:
+    """Name a site as rules do, whether its name or an address was typed; empty if it is neither."""
+    spelling = normalize_url(site_arg if "://" in site_arg else f"http://{site_arg}")
+    is_pattern = "*" in site_arg or ("?" in site_arg and "://" not in site_arg)
+    return "" if spelling is None or is_pattern else get_site_name(spelling.url)
+
+
+def _add_rules(call: CommandCall) -> int:
+    """Use rules that a person knows to hold; nothing is learned or checked."""
+    site = _parse_site(call.args.site or "")
+    if not site:
+        raise UsageError("--add needs --site with the name of one site, such as example.org")
+    try:
+        rules = [rule for text in call.args.add for rule in parse_rules(site, text)]
+    except ValueError as wrong:
+        raise UsageError(f"--add: {wrong}") from None
+    with open_collection(call.collection) as collection:
+        known = {(rule.site, rule.kind, rule.name) for rule in rules}
+        kept = [rule for rule in load_rules(collection.db) if (rule.site, rule.kind, rule.name) not in known]
+        _save_rules(collection, [*kept, *rules])
+    print_message(call, f"rules in use: {len(rules)}")
+    _print_rules(call, rules)
+    return 0
+
+
+def _delete_rules(call: CommandCall) -> int:
+    with open_collection(call.collection) as collection:
+        rules = load_rules(collection.db)
+        kept = [rule for rule in rules if not _matches_site(call.args.forget, rule.site)]
+        _save_rules(collection, kept)
+    print_message(call, f"{len(rules) - len(kept)} rules taken back, {len(kept)} left")
+    return 0
+
+
+def _print_rules(call: CommandCall, rules: list[DustRule]) -> None:
+    if call.json:
+        for rule in rules:
+            print_json(to_builtins(rule))
+        return
+    rows = (
+        (rule.site, rule.support_count, rule.conflict_count, RULE_DESCRIPTIONS[rule.kind].format(name=rule.name))
+        for rule in rules
+    )
+    print_rows(rows, ("site", "agreed", "disagreed", "rule"), "no rule was learned yet")

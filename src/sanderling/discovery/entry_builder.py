@@ -1,0 +1,347 @@
+"""Gather entries from the tags of a sitemap or a feed, however they are nested, spelled or left open."""
+
+import re
+from collections import Counter
+
+from msgspec import Struct
+
+from sanderling.discovery import extensions
+from sanderling.discovery.changefreq import parse_changefreq
+from sanderling.discovery.dates import DatePrecision, ParsedDate, parse_date
+from sanderling.discovery.entry_types import (
+    AlternateLink,
+    SitemapArticle,
+    SitemapEntry,
+    SitemapImage,
+    SitemapKind,
+    SitemapLimits,
+    SitemapProblem,
+    SitemapVideo,
+)
+from sanderling.discovery.feeds import (
+    choose_page_url,
+    is_alternate_relation,
+    is_http_url,
+    is_non_web_link,
+    join_url,
+    resolve_xml_base,
+)
+from sanderling.discovery.xml_scanner import parse_attributes, unescape_xml
+
+LOC_LIMIT = 8192  # characters; longer than any URL we would ask for
+_DATE_FIELDS = {  # those of a change before those of the beginning
+    SitemapKind.URLSET: ("lastmod",),
+    SitemapKind.INDEX: ("lastmod",),
+    SitemapKind.RSS: ("updated", "modified", "pubdate", "date", "published", "issued"),
+    SitemapKind.ATOM: ("updated", "modified", "published", "issued", "created"),
+}
+
+
+class EntryFields(Struct):
+    """Reads the fields that were gathered of one entry."""
+
+    fields: dict[str, str]
+    kind: SitemapKind
+    problems: Counter[SitemapProblem]
+
+    def parse_loc(self, base: str) -> str:
+        """Give its address; nothing if it has none that could be one. Those of a feed start from `base`."""
+        is_feed = self.kind is SitemapKind.RSS or self.kind is SitemapKind.ATOM
+        loc = choose_page_url(self.fields, base) if is_feed else self.fields.get("loc", "") or self.fields.get("", "")
+        if not loc:
+            self.problems[SitemapProblem.NO_LOC] += 1
+        elif len(loc) > LOC_LIMIT or not (is_feed or is_http_url(loc) or loc.startswith("/")):
+            self.problems[SitemapProblem.BAD_LOC] += 1
+            return ""
+        return loc
+
+    def parse_lastmod(self) -> ParsedDate | None:
+        """Give the first of its dates that can be read."""
+        for name in _DATE_FIELDS[self.kind]:
+            if text := self.fields.get(name, ""):
+                moment = parse_date(text)
+                if moment:
+                    return moment
+                self.problems[SitemapProblem.BAD_DATE] += 1
+        return None
+
+    def parse_changefreq(self) -> str:
+        """Give its class."""
+        text = self.fields.get("changefreq", "")
+        name = parse_changefreq(text)
+        if text and not name:
+            self.problems[SitemapProblem.BAD_CHANGEFREQ] += 1
+        return name
+
+    def parse_priority(self) -> float | None:
+        """Give its priority, from 0 to 1."""
+        text = self.fields.get("priority", "")
+        if not text:
+            return None
+        number = extensions.parse_number(text)
+        if number is not None and 0.0 <= number <= 1.0:
+            return number
+        self.problems[SitemapProblem.BAD_PRIORITY] += 1
+        return None
+
+
+FIELD_LIMIT = 65536
+WHITESPACE = " \t\r\n\f\v\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
+    map(chr, range(0x2000, 0x2010))
+)
+
+_PLAIN_FIELDS = ("loc", "lastmod", "changefreq", "priority")
+_PLAIN_ENTRY = re.compile(
+    r"<(url|sitemap)>\s*+<loc>([^<]++)</loc>\s*+"
+    + "".join(rf"(?:<{name}>([^<]*+)</{name}>\s*+)?+" for name in _PLAIN_FIELDS[1:])
+    + r"</\1>\s*+"
+).match
+
+_ROOT_KINDS = {
+    "urlset": SitemapKind.URLSET,
+    "sitemapindex": SitemapKind.INDEX,
+    "rss": SitemapKind.RSS,
+    "rdf": SitemapKind.RSS,
+    "feed": SitemapKind.ATOM,
+}
+_ENTRY_KINDS = {
+    "url": SitemapKind.URLSET,
+    "sitemap": SitemapKind.INDEX,
+    "item": SitemapKind.RSS,
+    "entry": SitemapKind.ATOM,
+}
+_PART_NAMES = frozenset(("image", "video", "news"))
+_SKIPPED_ELEMENTS = frozenset(
+    ("content", "description", "summary", "encoded", "pagemap", "source")
+)  # with tags of their own inside
+_FEED_SKIPPED_ELEMENTS = _SKIPPED_ELEMENTS | {"image", "textinput"}  # with links of their own inside
+_FEED_DATE_NAMES = frozenset(("lastbuilddate", "pubdate", "updated", "date", "modified"))
+
+
+class EntryBuilder:
+    """Listens to a Scanner; entries that are complete wait in `found`."""
+
+    def __init__(self, limits: SitemapLimits, problems: Counter[SitemapProblem]) -> None:
+        self._set_kind(SitemapKind.UNKNOWN)
+        self.entries: list[SitemapEntry] = []
+        self.updated_at: ParsedDate | None = None
+        self.is_html = False  # it is a web page, not a sitemap
+        self._limits = limits
+        self._problems = problems
+        self._root = ""  # the root element, until it is closed
+        self._entry_fields: dict[str, str] | None = None
+        self._root_base = self._base = ""  # what relative addresses of a feed and of an entry start from
+        self._begin_part("")
+        self._field, self._field_attributes = "", ""
+        self._text_chunks: list[str] = []
+        self._skipped_element = ""  # the element whose inside is not for us
+        self._is_nested = False  # a `url` inside a `loc`
+
+    def handle_start_tag(self, name: str, attributes_text: str) -> None:
+        """Hear of a start tag."""
+        if self._skipped_element or self.is_html:
+            return
+        is_closed = attributes_text.endswith("/")
+        if self._entry_fields is None:
+            self._handle_tag_outside_entry(name, attributes_text, is_closed)
+        elif _ENTRY_KINDS.get(name) is self.kind:
+            self._handle_entry_start(attributes_text)
+        elif name == "link" and self._handle_link(parse_attributes(attributes_text)):
+            self._field = ""
+        elif name in self._skipped_names and not self._part:
+            self._skipped_element = "" if is_closed else name
+        elif is_closed:
+            self._entry_fields.setdefault(name, "")
+        elif name in _PART_NAMES and not self._part and self.kind is SitemapKind.URLSET:
+            self._begin_part(name)
+        else:
+            self._store_field()
+            self._field, self._field_attributes = name, attributes_text
+            if name == "mobile":
+                self._entry_fields["mobile"] = ""
+
+    def handle_end_tag(self, name: str) -> None:
+        """Hear of an end tag."""
+        if self._skipped_element and (name == self._skipped_element or _ENTRY_KINDS.get(name) is not self.kind):
+            self._skipped_element = "" if name == self._skipped_element else self._skipped_element
+        elif name == self._field:
+            self._store_field()
+        elif _ENTRY_KINDS.get(name) is self.kind and self.kind is not SitemapKind.UNKNOWN:
+            self._handle_entry_end()
+        elif self._part and name == self._part:
+            self._end_part()
+        elif name == self._root:
+            self.flush_entry()
+            self._root = ""
+
+    def handle_text(self, text: str) -> None:
+        """Hear of text."""
+        if (self._field or (self._entry_fields is not None and not text.isspace())) and not self._skipped_element:
+            self._text_chunks.append(text)
+
+    def handle_whole_entry(self, buffer: str, position: int) -> int:
+        """Take an entry of the plainest form in one step: most are, and it is three times as fast."""
+        found = (
+            None
+            if self._entry_fields is not None or self._skipped_element or self.is_html
+            else _PLAIN_ENTRY(buffer, position)
+        )
+        if found is None or _ENTRY_KINDS[found[1]] is not self.kind:
+            return position
+        self._begin_entry()
+        self._entry_fields = None
+        values = zip(_PLAIN_FIELDS, found.groups()[1:], strict=True)
+        self._append_entry({name: unescape_xml(value).strip(WHITESPACE) for name, value in values if value})
+        return found.end()
+
+    def finish(self, is_inside_tag: bool) -> None:
+        """Take what the end of the file left open: a value only if its end tag had begun."""
+        if self._root or self._entry_fields is not None or self._skipped_element:
+            self._problems[SitemapProblem.TRUNCATED] += 1
+        if not is_inside_tag:
+            self._field, self._text_chunks = "", []
+        self._store_field()
+        if self._entry_fields and {"loc", "link", "guid", ""} & self._entry_fields.keys():
+            self.flush_entry()
+
+    def flush_entry(self) -> None:
+        """Make an entry of what was gathered."""
+        self._skipped_element = ""
+        self._store_field()
+        self._end_part()
+        gathered, self._entry_fields = self._entry_fields, None
+        self._is_nested = False
+        if gathered is not None:
+            self._append_entry(gathered)
+
+    def _set_kind(self, kind: SitemapKind) -> None:
+        self.kind = kind
+        self._is_feed = kind is SitemapKind.RSS or kind is SitemapKind.ATOM
+        self._skipped_names = _FEED_SKIPPED_ELEMENTS if self._is_feed else _SKIPPED_ELEMENTS
+
+    def _handle_tag_outside_entry(self, name: str, attributes_text: str, is_closed: bool) -> None:
+        if name in _ENTRY_KINDS and not is_closed:
+            if self.kind is SitemapKind.UNKNOWN:
+                self._set_kind(_ENTRY_KINDS[name])
+            if _ENTRY_KINDS[name] is self.kind:
+                self._begin_entry(attributes_text)
+        elif self.kind is SitemapKind.UNKNOWN and name in _ROOT_KINDS:
+            self._set_kind(_ROOT_KINDS[name])
+            self._root = "" if is_closed else name
+            self._root_base = resolve_xml_base("", attributes_text)
+        elif name == "channel":
+            self._root_base = resolve_xml_base(self._root_base, attributes_text)
+        elif self.kind is SitemapKind.UNKNOWN and name in ("html", "body", "head"):
+            self.is_html = True
+        self._field, self._text_chunks = ("" if is_closed else name) if name in _FEED_DATE_NAMES else "", []
+
+    def _handle_entry_start(self, attributes_text: str) -> None:
+        if self._field == "loc":
+            self._is_nested = True
+            return
+        if self._entry_fields:
+            self._problems[SitemapProblem.NOT_WELL_FORMED] += 1
+            self.flush_entry()
+        self._begin_entry(attributes_text)
+
+    def _handle_entry_end(self) -> None:
+        if self._is_nested:
+            self._is_nested = False
+        elif self._entry_fields is None:
+            self._problems[SitemapProblem.NOT_WELL_FORMED] += 1
+        else:
+            self.flush_entry()
+
+    def _begin_entry(self, attributes_text: str = "") -> None:
+        self._entry_fields = {}
+        if self._is_feed:
+            self._base = resolve_xml_base(self._root_base, attributes_text)
+            self._entry_fields |= (
+                {"about": parse_attributes(attributes_text).get("about", "")} if "about" in attributes_text else {}
+            )
+        self._begin_part("")
+        self._alternates: list[AlternateLink] = []
+        self._images: list[SitemapImage] = []
+        self._videos: list[SitemapVideo] = []
+        self._news: SitemapArticle | None = None
+        self._field, self._text_chunks = "", []
+
+    def _begin_part(self, name: str) -> None:
+        self._part = name
+        self._part_fields: extensions.PartFields = {}
+
+    def _end_part(self) -> None:
+        part, fields = self._part, self._part_fields
+        self._begin_part("")
+        if part == "image" and len(self._images) < self._limits.max_parts:
+            made = extensions.build_image(fields)
+            self._images += [made] if made else []
+        elif part == "video" and len(self._videos) < self._limits.max_parts:
+            self._videos.append(extensions.build_video(fields))
+        elif part == "news":
+            self._news = self._news or extensions.build_article(fields)
+
+    def _store_field(self) -> None:
+        """Keep the value of the field that ends here; text outside fields too, where people forgot `loc`."""
+        name, rest, pieces = self._field, self._field_attributes, self._text_chunks
+        self._field, self._field_attributes, self._text_chunks = "", "", []
+        if not pieces:
+            return
+        value = unescape_xml("".join(pieces)[:FIELD_LIMIT]).strip(WHITESPACE)
+        if self._entry_fields is None:
+            self._read_feed_date(name, value)
+        elif not value or (
+            name == "link" and "rel" in rest and not is_alternate_relation(parse_attributes(rest).get("rel", ""))
+        ):
+            return
+        elif self._part:
+            if sum(map(len, self._part_fields.values())) < self._limits.max_parts:
+                self._part_fields.setdefault(name, []).append((value, rest))
+        elif name == "loc" and "loc" in self._entry_fields:
+            self._problems[SitemapProblem.NOT_WELL_FORMED] += 1
+            self.flush_entry()
+            self._begin_entry()
+            self._entry_fields = {"loc": value}
+        else:
+            self._entry_fields.setdefault(name, value)
+
+    def _read_feed_date(self, name: str, value: str) -> None:
+        if name in _FEED_DATE_NAMES and self._is_feed and self.updated_at is None:
+            self.updated_at = parse_date(value)
+
+    def _handle_link(self, attributes_by_name: dict[str, str]) -> bool:
+        """Read a link that has its target in an attribute: an Atom link, or a page in another language."""
+        assert self._entry_fields is not None
+        href, leads_there = (
+            attributes_by_name.get("href", "").strip(WHITESPACE),
+            is_alternate_relation(attributes_by_name.get("rel", "alternate")),
+        )
+        if not href or self._part:
+            return False
+        if self.kind is SitemapKind.URLSET:
+            if leads_there and len(self._alternates) < self._limits.max_parts:
+                self._alternates.append(AlternateLink(attributes_by_name.get("hreflang", ""), href))
+        elif leads_there and ("link" not in self._entry_fields or is_non_web_link(self._entry_fields["link"])):
+            self._entry_fields["link"] = join_url(attributes_by_name.get("base", "").strip(WHITESPACE), href)
+        return True
+
+    def _append_entry(self, fields: dict[str, str]) -> None:
+        reader = EntryFields(fields, self.kind, self._problems)
+        loc = reader.parse_loc(self._base)
+        if not loc:
+            return
+        moment = reader.parse_lastmod()
+        self.entries.append(
+            SitemapEntry(
+                loc=loc,
+                lastmod=moment.timestamp if moment else None,
+                lastmod_precision=moment.precision if moment else DatePrecision.SECOND,
+                changefreq=reader.parse_changefreq(),
+                priority=reader.parse_priority(),
+                alternates=tuple(self._alternates),
+                images=tuple(self._images),
+                videos=tuple(self._videos),
+                news=self._news,
+                is_mobile="mobile" in fields,
+            )
+        )
