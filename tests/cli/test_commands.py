@@ -246,7 +246,7 @@ def test_rules_that_find_no_room_are_one_sentence(
         db.execute("PRAGMA max_page_count = 1")
         db.execute("INSERT INTO blobs VALUES ('much', zeroblob(10000000))")
 
-    monkeypatch.setattr("sanderling.cli.commands.url_rules.save", fill)
+    monkeypatch.setattr("sanderling.cli.commands.url_rules.save_rules", fill)
     assert main(["url-rules", "--use", "-C", crawled[1]]) == 3
     assert capsys.readouterr().err.count("\n") == 1
 
@@ -278,7 +278,7 @@ def test_the_catalogue_is_exported(
 def test_status_says_what_is_there(crawled: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     main(["status", "-C", crawled[1], "--json"])
     (state,) = lines(capsys)
-    assert (state["pages"], state["complete"], state["skipped"], state["outside"]) == (2, True, {}, 1)
+    assert (state["pages"], state["complete"], state["skipped"], state["out_of_scope"]) == (2, True, {}, 1)
     main(["status", "-C", crawled[1]])
     seen = capsys.readouterr().out
     assert "2 pages" in seen

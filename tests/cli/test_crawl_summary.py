@@ -16,10 +16,10 @@ def test_links_to_other_sites_are_not_counted_as_skipped(tmp_path: Path, capsys:
     with Site({"/": html("https://other.example/a", "/missing", text="home")}) as site:
         assert main(["crawl", site.root + "/", *FLAGS, "--json", "-C", str(tmp_path)]) == 0
     summary = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert (summary["skipped"], summary["outside"]) == (0, 1)
+    assert (summary["skipped"], summary["out_of_scope"]) == (0, 1)
     main(["status", "--json", "-C", str(tmp_path)])
     status = json.loads(capsys.readouterr().out)
-    assert (status["skipped"], status["outside"]) == ({}, 1)
+    assert (status["skipped"], status["out_of_scope"]) == ({}, 1)
     errors = CollectionCrawlView(tmp_path).list_errors(9)
     assert [row.url for row in errors] == [site.root + "/missing"], "guessed sitemaps are no errors"
 

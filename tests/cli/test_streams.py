@@ -241,7 +241,7 @@ def test_it_tells_how_many_pages_the_collection_has(folder: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "where", ["sanderling.cli.commands.refresh.refresh", "sanderling.cli.commands.refresh.remembered"]
+    "where", ["sanderling.cli.commands.refresh.refresh", "sanderling.cli.commands.refresh.load_request"]
 )
 def test_a_refresh_interrupted_before_it_begins_tells_scripts_so(
     folder: Path, where: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -31,7 +31,7 @@ def _wire(case: Case) -> str | None:
         return None
     href = href.partition("#")[0]
     start = len(case["protocol"]) + 2
-    host: str = case["migrant"]
+    host: str = case["host"]
     return href[:start] + host + href[href.index("/", start) :]
 
 

@@ -88,7 +88,7 @@ def letters_read(markup: str, patch: pytest.MonkeyPatch) -> int:
         return get_element_text(element)
 
     with patch.context() as patched:
-        patched.setattr(main_region, "words_of", reading)
+        patched.setattr(main_region, "get_element_text", reading)
         find_region_element(body.main_region, tree, body.lines)
     return sum(map(len, read))
 

@@ -57,13 +57,13 @@ def test_a_line_is_known_by_its_letters(line: str, sort: str | None) -> None:
 )
 def test_a_row_of_links_is_known_by_all_of_its_words(line: str, sort: str | None) -> None:
     [key] = compute_phrase_keys([line])
-    assert classify_link_line(key, is_bare=True) == sort
+    assert classify_link_line(key, is_link_only=True) == sort
     assert sort is None or key[:2] in PHRASE_KEY_PREFIXES
 
 
 def test_what_is_not_all_links_offers_nothing() -> None:
     [key] = compute_phrase_keys(["Share on Facebook"])
-    assert classify_link_line(key, is_bare=False) is None
+    assert classify_link_line(key, is_link_only=False) is None
 
 
 def test_no_phrase_is_lost() -> None:

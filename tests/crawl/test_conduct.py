@@ -254,7 +254,7 @@ def test_a_crawl_settles_on_the_pace_that_a_host_bears(tmp_path: Path) -> None:
         go(tmp_path, site)  # what was learned outlives the run
         assert not any(site.complaints[settled:])
         (host,) = told(tmp_path)
-        assert host["migrant"] == site.root
+        assert host["host"] == site.root
         assert host["complaints"] >= 2
         assert host["seconds_between"] >= 0.1
 
@@ -404,6 +404,6 @@ def test_many_hosts_that_want_pauses_are_asked_side_by_side(tmp_path: Path) -> N
             workers=WorkerSettings(workers=1),
         )
         assert crawl(tmp_path, request).pages == 40 * 9
-        asked = [headers["migrant"] for path, headers in site.requests if path != "/robots.txt"]
+        asked = [headers["host"] for path, headers in site.requests if path != "/robots.txt"]
     turns = [len(set(asked[start : start + 40])) for start in range(40, 280, 40)]
     assert min(turns) > 20, "whoever may be asked is asked, before others are asked again"

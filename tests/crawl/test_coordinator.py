@@ -57,7 +57,7 @@ def test_a_signal_that_comes_amid_a_word_to_a_migrant_breaks_nothing(
                     signal.raise_signal(signal.SIGTERM)
             return send_buffered(sock, outgoing)
 
-        monkeypatch.setattr(local, "push", strike)
+        monkeypatch.setattr(local, "send_buffered", strike)
         request = CrawlRequest(
             seeds=(site.root + "/",),
             scope=ScopeSettings(sitemaps=False),

@@ -141,7 +141,7 @@ def test_a_filler_has_exactly_the_length_it_fills(length: int) -> None:
     assert len(build_filler(length, 0.0)) == length
 
 
-@pytest.mark.parametrize("step", ["erase", "_remove_from_search", "drop", "clear_pending_deletion"])
+@pytest.mark.parametrize("step", ["erase_records", "_remove_from_search", "remove_entries", "clear_pending_deletion"])
 def test_whatever_stops_it_the_next_call_goes_on(step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Killed(BaseException):
         pass

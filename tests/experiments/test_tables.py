@@ -74,7 +74,7 @@ def test_the_command_lists_runs_and_refuses(capsys: pytest.CaptureFixture[str]) 
 def test_the_exit_code_says_if_a_number_left_its_tolerance(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("experiments.gpc_depth.poisson_depth", lambda mean: 7)
+    monkeypatch.setattr("experiments.gpc_depth.compute_poisson_depth", lambda mean: 7)
     assert main(["gpc_depth"]) == 1
     assert "0 of 1 tables hold; not: gpc_depth" in capsys.readouterr().out
 

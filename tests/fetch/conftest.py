@@ -26,7 +26,7 @@ class Road:
 
     def trip(self, settings: FetchSettings = LOCAL, **options: object) -> FetchLoop:
         """Make a migrant."""
-        trip = FetchLoop(settings, **{"marks": skip_fingerprints, **options})  # type: ignore[arg-type]
+        trip = FetchLoop(settings, **{"compute_fingerprints": skip_fingerprints, **options})  # type: ignore[arg-type]
         self._stack.callback(trip.close)
         return trip
 

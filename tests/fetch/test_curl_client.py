@@ -126,7 +126,7 @@ class TestGuard:
         server = road.server({"/a": page})
         seen = visit(road, server, "/a", host=f"http://pinned.test:{server.port}")
         assert (seen.outcome, seen.address) == (Outcome.FETCHED, "127.0.0.1")
-        assert server.requests[0].headers["migrant"] == f"pinned.test:{server.port}"
+        assert server.requests[0].headers["host"] == f"pinned.test:{server.port}"
 
     def test_a_pin_holds_for_every_request_and_can_be_moved(self, road: Road) -> None:
         server = road.server({"/a": page})
@@ -230,7 +230,7 @@ class TestHttp2:
     def outcomes(self, road: Road, server: HostileServer, *paths: str) -> dict[str, tuple[Outcome, Reason]]:
         made = road.trip(FetchSettings(allow_private=True, insecure_hosts=("127.0.0.1",)))
         known = RobotsTxt(server.host, 404, b"", 0.0, 1e12)
-        made.submit(itinerary(server, *paths, robots=known, connections=len(paths)))
+        made.submit(itinerary(server, *paths, robots=known, max_connections=len(paths)))
         visits = bring_home(made).visits
         return {seen.url.removeprefix(server.host): (seen.outcome, seen.reason) for seen in visits}
 
@@ -419,7 +419,7 @@ class TestLimits:
         paths = [f"/{n}" for n in range(6)]
         server = road.server(dict.fromkeys(paths, lambda guest: guest.answer(body)))
         made = road.trip(FetchSettings(allow_private=True, max_buffered=4_000_000))
-        made.submit(itinerary(server, *paths, connections=6))
+        made.submit(itinerary(server, *paths, max_connections=6))
         visits = bring_home(made).visits
         assert {seen.outcome for seen in visits} <= {Outcome.FETCHED, Outcome.RETURNED}
         assert any(seen.outcome is Outcome.FETCHED for seen in visits)

@@ -46,7 +46,7 @@ class TestRobots:
     def test_it_is_asked_for_first_and_once(self, road: Road) -> None:
         server = road.server({"/a": page, "/b": page}, rules("User-agent: *\nDisallow: /b"))
         trip = road.trip()
-        trip.submit(itinerary(server, "/a", "/b", connections=4))
+        trip.submit(itinerary(server, "/a", "/b", max_connections=4))
         parcel = bring_home(trip)
         trip.submit(itinerary(server, "/a"))
         again = bring_home(trip)
@@ -249,7 +249,7 @@ class TestPace:
         clock = SimulatedClock(1000.0)
         server = road.server({"/a": page, "/b": page}, rules("User-agent: *\nCrawl-delay: 5"))
         trip = road.trip(clock=clock)
-        trip.submit(itinerary(server, "/a", "/b", connections=8))
+        trip.submit(itinerary(server, "/a", "/b", max_connections=8))
         bring_home(trip, until=lambda parcel: bool(parcel.robots))
         trip.run_for(0.1)
         assert server.paths == ["/robots.txt"], "the pause begins with the answer that asks for it"
@@ -287,7 +287,7 @@ class TestPace:
         paths = [f"/{n}" for n in range(10)]
         server = road.server(dict.fromkeys(paths, wait))
         trip = road.trip()
-        trip.submit(itinerary(server, *paths, connections=3, robots=RobotsTxt(server.host, 404, b"", 0.0, 1e12)))
+        trip.submit(itinerary(server, *paths, max_connections=3, robots=RobotsTxt(server.host, 404, b"", 0.0, 1e12)))
         for _ in range(5):
             trip.run_for(0.1)
         assert len(gate) == 3
@@ -296,7 +296,7 @@ class TestPace:
         paths = [f"/{n}" for n in range(10)]
         server = road.server(dict.fromkeys(paths, silent))
         trip = road.trip(FetchSettings(allow_private=True, max_in_flight=2))
-        trip.submit(itinerary(server, *paths, connections=10, robots=RobotsTxt(server.host, 404, b"", 0.0, 1e12)))
+        trip.submit(itinerary(server, *paths, max_connections=10, robots=RobotsTxt(server.host, 404, b"", 0.0, 1e12)))
         for _ in range(5):
             trip.run_for(0.1)
         assert len(server.paths) == 2
@@ -305,7 +305,7 @@ class TestPace:
         paths = [f"/{n}" for n in range(MAX_REPORT_VISITS + 30)]
         server = road.server(dict.fromkeys(paths, page))
         trip = road.trip()
-        trip.submit(itinerary(server, *paths, connections=200))
+        trip.submit(itinerary(server, *paths, max_connections=200))
         sizes = []
         while trip.load:
             sizes.append(len(trip.run_for(5.0).visits))
@@ -315,7 +315,7 @@ class TestPace:
         monkeypatch.setattr("sanderling.fetch.fetch_loop.REPORT_WAIT_SECONDS", 60.0)
         paths = [f"/{n}" for n in range(5)]
         trip = road.trip()
-        trip.submit(itinerary(road.server(dict.fromkeys(paths, page)), *paths, connections=1))
+        trip.submit(itinerary(road.server(dict.fromkeys(paths, page)), *paths, max_connections=1))
         parcel = trip.run_for(60.0)
         assert (len(parcel.visits), len(parcel.robots)) == (5, 1)
 
@@ -325,7 +325,7 @@ class TestPace:
         monkeypatch.setattr("sanderling.fetch.fetch_loop.REPORT_WAIT_SECONDS", 60.0)
         paths = [f"/{n}" for n in range(40)]
         trip = road.trip()
-        trip.submit(itinerary(road.server(dict.fromkeys(paths, page)), *paths, connections=1))
+        trip.submit(itinerary(road.server(dict.fromkeys(paths, page)), *paths, max_connections=1))
         sizes = []
         while trip.load:
             sizes.append(len(trip.run_for(60.0).visits))
@@ -345,7 +345,7 @@ class TestPace:
 
         paths = [f"/{n}" for n in range(9)]
         server = road.server(dict.fromkeys(paths, slow))
-        whole = itinerary(server, *paths, connections=3)
+        whole = itinerary(server, *paths, max_connections=3)
         stops = [
             structs.replace(stop, token=n, losses=SUSPECT_LOSSES * (n in (4, 5))) for n, stop in enumerate(whole.tasks)
         ]
@@ -367,7 +367,7 @@ class TestPace:
 
     def test_a_parcel_does_not_wait_for_a_host_that_is_silent(self, road: Road) -> None:
         trip = road.trip()
-        trip.submit(itinerary(road.server({"/0": page, "/1": silent}), "/0", "/1", connections=2))
+        trip.submit(itinerary(road.server({"/0": page, "/1": silent}), "/0", "/1", max_connections=2))
         visits: tuple[Visit, ...] = ()
         while not visits:
             visits = trip.run_for(60.0).visits

@@ -97,7 +97,7 @@ class TestPage:
             b"<title>On vacuum</title><p>A vacuum cleans. <a href=/1>more</a></p><div><a href=/vacuum.html>x</a></div>"
             b"<nav><a href=/2>Vacuum</a><a href=/3>Home</a></nav>"
         )
-        visit = look(body, topic={"vacuum": 1.0})
+        visit = look(body, topic_weights={"vacuum": 1.0})
         assert unpack_relevance(visit.fingerprints["relevance"]) > 0.3
         around, path, anchor, nothing = (link.topic_score for link in visit.links)
         assert anchor == path > around > nothing == 0
@@ -151,7 +151,7 @@ class TestPage:
 
         plain = "Content-Type: text/html; charset=utf-8"
         look(b"<p>1", plain, stop=FetchTask(3, 9, Url(URL), digest=b"another"), marks=note)
-        look(b"<p>1", plain, marks=note, topic={"tides": 1.0})
+        look(b"<p>1", plain, marks=note, topic_weights={"tides": 1.0})
         assert [type(page) for page in seen] == [Document, Document]
 
     def test_a_mark_that_fails_is_our_mistake_and_is_heard(self) -> None:
@@ -253,7 +253,7 @@ class TestAlike:
             "lost.warc.gz", 0, 9, "utf-8", stable_hash=compute_stable_hash(self.OLD) if left is None else left
         )
         stop = FetchTask(3, 9, Url(URL), digest=hashlib.sha256(self.OLD).digest(), last_version=kept)
-        return asked, look(new, *headers, stop=stop, marks=marks, archive="/nowhere")
+        return asked, look(new, *headers, stop=stop, marks=marks, archive_folder="/nowhere")
 
     def test_a_glance_is_enough_and_it_is_said_to_be_as_it_was(self) -> None:
         [page], visit = self.seen(self.NEW)

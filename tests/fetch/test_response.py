@@ -79,7 +79,7 @@ def test_a_part_that_is_all_of_a_page_is_the_page(fields: dict[bytes, bytes], si
 
 def test_of_a_part_that_is_all_of_a_page_we_may_take_less() -> None:
     fields = {b"content-range": b"bytes 0-24/25"}
-    assert classify_status(206, fields, reply(body=b"x" * 20, cut=True), NOW).outcome is Outcome.FETCHED
+    assert classify_status(206, fields, reply(body=b"x" * 20, is_truncated=True), NOW).outcome is Outcome.FETCHED
 
 
 @pytest.mark.parametrize(("status", "target"), [(300, URL), (399, URL), (305, ""), (306, "")])
@@ -163,13 +163,13 @@ def test_each_error_of_curl_has_its_reason(error: int, outcome: Outcome, reason:
 
 
 def test_our_own_reason_comes_before_curls() -> None:
-    verdict = classify_transport_error(reply(pycurl.E_WRITE_ERROR, why=Reason.TOO_LARGE))
+    verdict = classify_transport_error(reply(pycurl.E_WRITE_ERROR, abort_reason=Reason.TOO_LARGE))
     assert verdict is not None
     assert (verdict.outcome, verdict.reason) == (Outcome.SKIPPED, Reason.TOO_LARGE)
 
 
 def test_what_was_dropped_for_want_of_room_goes_back_unharmed() -> None:
-    verdict = classify_transport_error(reply(pycurl.E_WRITE_ERROR, crowded=True))
+    verdict = classify_transport_error(reply(pycurl.E_WRITE_ERROR, is_buffer_full=True))
     assert verdict is not None
     assert (verdict.outcome, verdict.reason) == (Outcome.RETURNED, Reason.NONE)
 

@@ -62,7 +62,9 @@ def test_a_page_with_few_links_gives_more_to_each(make: type[Ordering]) -> None:
 @pytest.mark.parametrize("make", [OpicOrdering, PageRankOrdering, HitsOrdering, BacklinkOrdering])
 def test_what_many_pages_point_at_moves_forward(make: type[Ordering]) -> None:
     order = make()
-    ranks = dict(zip((2, 3, 4, 9), order.rank([found(n, links=4, is_seed=True) for n in (2, 3, 4, 9)]), strict=True))
+    ranks = dict(
+        zip((2, 3, 4, 9), order.rank([found(n, links=4, is_source_seed=True) for n in (2, 3, 4, 9)]), strict=True)
+    )
     order.learn(lesson(1, 2, 3, 4, 9, is_seed=True))
     for page in (2, 3):
         order.learn(lesson(page, 9))
@@ -73,7 +75,7 @@ def test_what_many_pages_point_at_moves_forward(make: type[Ordering]) -> None:
 @pytest.mark.parametrize("make", [OpicOrdering, PageRankOrdering])
 def test_a_rank_given_at_discovery_agrees_with_what_is_remembered(make: type[Ordering]) -> None:
     order = make()
-    (given,) = order.rank([found(2, links=2, is_seed=True)])
+    (given,) = order.rank([found(2, links=2, is_source_seed=True)])
     order.learn(lesson(1, 2, 3, is_seed=True))
     assert order.rank_known(2, 1) == pytest.approx(given, rel=1e-5)
 
@@ -177,7 +179,7 @@ def test_every_ordering_takes_pages_without_links_and_ids_without_end(name: str)
 
 
 def seen(page: int, relevance: float, *targets: int, promises: tuple[float, ...] = ()) -> CrawledPage:
-    return lesson(page, *targets, relevance=relevance, promises=promises or (0.0,) * len(targets))
+    return lesson(page, *targets, relevance=relevance, topic_scores=promises or (0.0,) * len(targets))
 
 
 @pytest.mark.parametrize("name", ["fish", "shark", "similarity"])
@@ -186,7 +188,11 @@ def test_links_of_relevant_pages_and_links_that_say_so_go_first(name: str) -> No
     for page in (50, 51, 52):
         order.learn(seen(page, 0.1, 60))
     plain, of_relevant, named = order.rank(
-        [found(1, page=7), found(2, page=8, relevance=0.9), found(3, page=8, relevance=0.9, promise=0.9)]
+        [
+            found(1, page=7),
+            found(2, page=8, source_relevance=0.9),
+            found(3, page=8, source_relevance=0.9, topic_score=0.9),
+        ]
     )
     assert named < of_relevant < plain
 
@@ -196,7 +202,7 @@ def test_fish_gives_up_after_some_levels_without_relevance_and_hopes_again_after
     for page in range(1, 4):
         order.learn(seen(page, 0.0, page + 1))
     assert order.rank([found(9, page=3)]) == [INFINITE_RANK]
-    assert order.rank([found(9, page=3, relevance=0.9)]) != [INFINITE_RANK]
+    assert order.rank([found(9, page=3, source_relevance=0.9)]) != [INFINITE_RANK]
 
 
 def test_shark_lets_grandchildren_of_a_relevant_page_inherit() -> None:

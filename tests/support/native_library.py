@@ -38,10 +38,10 @@ BEFORE = """
 import sys
 from pathlib import Path
 from random import Random
-from sanderling.html.native import load
+from sanderling.html.native import load_library
 from tests.support.tag_soup import soup
 BITS = ["<", ">", "&", '"', "=", "\\xe9", "", "<a href="]
-native, dice = load(Path(sys.argv[1])), Random(7)
+native, dice = load_library(Path(sys.argv[1])), Random(7)
 """
 
 

@@ -74,7 +74,7 @@ def test_a_part_whose_pages_are_all_set_apart_keeps_its_template(monkeypatch: py
     classes, odd, guides = (1 << 15) - 1, 1 << 15, ((1 << 15) - 1) << 16
     tree = DecisionNode("folder:guide", 0, DecisionNode("begins:package", 1, 2))
     monkeypatch.setattr(learn_templates, "divide", lambda sets: (tree, [guides, odd, classes]))
-    monkeypatch.setattr(learn_templates, "join", lambda parts, sets: [guides, odd | classes])
+    monkeypatch.setattr(learn_templates, "merge_parts", lambda parts, sets: [guides, odd | classes])
     rules = learn_site_templates([*package(("package-summary", FRAME | {50, 51}), count=15), *guide])
     later = PageView(99, "http://h/p/package-notes.html", "", frozenset(FRAME | CLASS))
     assert rules.place(later) == (1, False)

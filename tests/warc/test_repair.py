@@ -97,14 +97,14 @@ def test_a_gzipped_page_inside_a_damaged_record_is_not_a_record(tmp_path: Path) 
 KILLED = """
 import os, sys
 from pathlib import Path
-from sanderling.warc.packer import Exchange, pack_response
+from sanderling.warc.packer import HttpExchange, pack_response
 from sanderling.warc.archive import open_archive
 archive = open_archive(Path(sys.argv[1]), {})
 print(*archive.lengths().items(), flush=True)
 number = 0
 while True:
     for _ in range(20):
-        seen = Exchange(f"http://a/{number}", 0, b"HTTP/1.1 200 OK\\r\\n\\r\\n", os.urandom(900))
+        seen = HttpExchange(f"http://a/{number}", 0, b"HTTP/1.1 200 OK\\r\\n\\r\\n", os.urandom(900))
         archive.append(pack_response(seen).member)
         number += 1
     print(number, *archive.flush().values(), flush=True)

@@ -21,11 +21,11 @@ def test_a_question_is_answered(tmp_path: Path) -> None:
     control = ControlChannel(tmp_path)
     control.open()
     answers: list[object] = []
-    asking = threading.Thread(target=lambda: answers.append(send_command(tmp_path, {"do": "list", "migrants": ["a"]})))
+    asking = threading.Thread(target=lambda: answers.append(send_command(tmp_path, {"do": "list", "workers": ["a"]})))
     asking.start()
     while not (questions := control.read_commands()):
         pass
-    assert [(question.action, question.arguments) for question in questions] == [("list", {"migrants": ["a"]})]
+    assert [(question.action, question.arguments) for question in questions] == [("list", {"workers": ["a"]})]
     control.write_reply(questions[0].id, {"fine": True})
     asking.join()
     assert answers == [{"fine": True}]

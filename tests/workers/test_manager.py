@@ -98,7 +98,7 @@ class Running:
         return self.coordinator.assignment.workers[migrant].last_contact_at
 
     def ask(self, do: str, *migrants: str, **more: str) -> list[ControlMessage]:
-        answer = send_command(self.folder, {"do": do, "migrants": list(migrants), **more})
+        answer = send_command(self.folder, {"do": do, "workers": list(migrants), **more})
         assert "error" not in answer, answer
         rows: list[ControlMessage] = answer["workers"]
         return rows
@@ -194,7 +194,7 @@ def test_migrants_are_cloned_parked_woken_and_disposed_of_while_the_crawl_goes_o
         first, second = (row["id"] for row in crew.ask("list"))
         (clone,) = crew.ask("clone", first)
         assert (clone["parent"], clone["state"]) == (first, "running")
-        refused = send_command(tmp_path, {"do": "resume", "migrants": [first]})
+        refused = send_command(tmp_path, {"do": "resume", "workers": [first]})
         assert refused == {"error": f"cannot activate {first}: it is running"}
         site.gate.set()
         (parked,) = crew.ask("pause", second)
@@ -205,9 +205,7 @@ def test_migrants_are_cloned_parked_woken_and_disposed_of_while_the_crawl_goes_o
         assert not (tmp_path / "migrants" / f"{second}.json").exists()
         (gone,) = crew.ask("dispose", clone["id"])
         assert gone["state"] == "disposed"
-        assert send_command(tmp_path, {"do": "pause", "migrants": [gone["id"]]})["error"].startswith(
-            "cannot deactivate"
-        )
+        assert send_command(tmp_path, {"do": "pause", "workers": [gone["id"]]})["error"].startswith("cannot deactivate")
     assert crew.summary is not None
     assert (crew.summary.finish_reason, crew.summary.pages) == ("done", 302)
     asked = [times for path, times in site.hits.items() if path != "/last"]  # whose holder may move, and never gets it

@@ -327,7 +327,7 @@ class ResponseProcessor:
             response.request.url, fetched_at, b"".join(response.head_lines), response.body, response.address, "", known
         )
         packed = pack_response(exchange, algorithm)
-        visit_fields["head"], visit_fields["response"], visit_fields["record_id"] = (
+        visit_fields["head"], visit_fields["response_record"], visit_fields["record_id"] = (
             packed.head,
             packed.member,
             packed.record_id,
@@ -337,9 +337,9 @@ class ResponseProcessor:
             asked = HttpExchange(
                 response.request.url, fetched_at, self.build_request(response), address=response.address
             )
-            visit_fields["request"] = pack_request(asked, packed.record_id, algorithm).member
+            visit_fields["request_record"] = pack_request(asked, packed.record_id, algorithm).member
             known_by = (("fetchTimeMs", f"{response.duration_seconds * 1000:.0f}"), ("hopsFromSeed", str(task.depth)))
-            visit_fields["metadata"] = pack_metadata(
+            visit_fields["metadata_record"] = pack_metadata(
                 response.request.url, fetched_at, known_by, packed.record_id, algorithm
             ).member
 

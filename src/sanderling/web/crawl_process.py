@@ -75,14 +75,14 @@ class CrawlProcess:
                 int(row.get("memory_bytes", 0)), float(row.get("latency_seconds", 0)), float(scores.get(row["id"], 0)),
                 str(row.get("state", "")), str(row.get("place", "")),
             )
-            for row in self.send_command({"do": "list"}).get("migrants", [])
+            for row in self.send_command({"do": "list"}).get("workers", [])
         ]  # fmt: skip
 
     def start(self, seeds: tuple[str, ...], last_command: str = "") -> str:
         """Begin, or go on as the last command did; says what happened."""
         with self.lock:
             if self.is_running():
-                woken = self.send_command({"do": "resume", "migrants": "all"}).get("migrants", [])
+                woken = self.send_command({"do": "resume", "workers": "all"}).get("workers", [])
                 return f"{len(woken)} migrants go on" if woken else "a crawl is running already"
             command = build_python_command(
                 "-c",
@@ -116,7 +116,7 @@ class CrawlProcess:
         """Let all migrants rest; says what happened."""
         if not self.is_running():
             return "no crawl is running"
-        resting = self.send_command({"do": "pause", "migrants": "all"}).get("migrants", [])
+        resting = self.send_command({"do": "pause", "workers": "all"}).get("workers", [])
         return f"{len(resting)} migrants rest" if resting else "nobody could be paused"
 
     def stop(self) -> str:

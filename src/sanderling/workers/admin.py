@@ -34,13 +34,13 @@ class WorkerAdmin:
             if not any(migrant in self.pool.pending_transitions for migrant in migrants):
                 self.pending_commands.remove((question, migrants))
                 self.control.write_reply(
-                    question.id, {"migrants": [self.describe_worker(migrant) for migrant in migrants]}
+                    question.id, {"workers": [self.describe_worker(migrant) for migrant in migrants]}
                 )
 
     def _handle_command(self, command: ControlCommand) -> None:
         if command.action == "list":
             rows = [self.describe_worker(entry.id) for entry in self.pool.registry.list_alive()]
-            self.control.write_reply(command.id, {"migrants": rows})
+            self.control.write_reply(command.id, {"workers": rows})
         elif command.action == "schedule":
             self.control.write_reply(command.id, self.build_assignment_report())
         else:
@@ -75,7 +75,7 @@ class WorkerAdmin:
         return names
 
     def _select_workers(self, command: ControlCommand) -> list[str]:
-        names = command.arguments.get("migrants")
+        names = command.arguments.get("workers")
         if names == "all":
             wanted = LifecycleState.DEACTIVATED if command.action == "resume" else LifecycleState.RUNNING
             return [

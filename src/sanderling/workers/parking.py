@@ -27,7 +27,7 @@ def park_workers(folders: Sequence[str], own_folder: Path) -> Iterator[list[str]
 
 def _send_action(folder: Path, action: str, workers: str | list[str]) -> list[str]:
     try:
-        answer = send_command(folder, {"do": action, "migrants": workers})
+        answer = send_command(folder, {"do": action, "workers": workers})
     except CollectionError:  # it ended meanwhile: nobody is left to park or to wake
         return []
     if "error" in answer:

@@ -333,7 +333,7 @@ def test_a_version_is_found_by_the_time_it_is_listed_with(crawled: Crawled, caps
 def test_dust_is_learned_used_and_taken_back(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
     assert crawled("url-rules", "--json") == 0
     (rule,) = objects(capsys)
-    assert (rule["kind"], rule["name"], rule["disagreed"]) == ("parameter", "ref", 0)
+    assert (rule["kind"], rule["name"], rule["conflict_count"]) == ("parameter", "ref", 0)
     assert crawled("url-rules", "--used", "--json") == 0
     assert objects(capsys) == []
     assert crawled("url-rules", "--use") == 0
@@ -360,7 +360,7 @@ def test_what_answers_in_the_place_of_a_sitemap_is_no_evidence(
         )
         capsys.readouterr()
         assert one("url-rules", "--json") == 0
-        assert [(rule["kind"], rule["disagreed"]) for rule in objects(capsys)] == [("parameter", 0)]
+        assert [(rule["kind"], rule["conflict_count"]) for rule in objects(capsys)] == [("parameter", 0)]
 
 
 def test_a_rule_can_be_said_by_hand_and_outlives_what_is_learned(

@@ -18,7 +18,7 @@ SEED = "http://127.0.0.1:1/"
 def test_guesses_that_are_no_urls_are_passed_over(tmp_path: Path) -> None:
     with open_collection(tmp_path) as collection:
         house = build_context(collection, CrawlRequest(seeds=(SEED,)), [parse_seed(SEED)], -1, system_clock)
-        coordinator = cast(Coordinator, SimpleNamespace(house=house, clock=system_clock))
+        coordinator = cast(Coordinator, SimpleNamespace(context=house, clock=system_clock))
         with transaction(house.db):
             ids = let_wait(coordinator, [f"{SEED}a", f"{SEED}{'long' * 1000}", "http://[/x", "http://elsewhere.test/a"])
         assert [url for url in ids if url.startswith(SEED)] == [f"{SEED}a"]

@@ -94,15 +94,16 @@ def test_refusals_have_names(tmp_path: Path) -> None:
     with serving(tmp_path, SiteRules(SITE), max_request_bytes=20_000, max_urls=10) as address:
         now = time.time()
         assert refused(address, letter(address, receiver="other:1")) == "for another host"
-        assert refused(address, letter(address, expires=now - 100)) == "expired"
+        assert refused(address, letter(address, expires_at=now - 100)) == "expired"
         for far in (now + 10**6, float("inf"), float("nan")):
-            assert refused(address, letter(address, expires=far)) == "lives too long"
+            assert refused(address, letter(address, expires_at=far)) == "lives too long"
         assert (
-            refused(address, letter(address, expires=now + MAX_REQUEST_SECONDS + 60, site="http://x")) == "other site"
+            refused(address, letter(address, expires_at=now + MAX_REQUEST_SECONDS + 60, site="http://x"))
+            == "other site"
         )
-        assert refused(address, letter(address, issued=now + 1000)) == "from the future"
+        assert refused(address, letter(address, issued_at=now + 1000)) == "from the future"
         assert refused(address, letter(address, site="http://other.example")) == "other site"
-        assert refused(address, letter(address, stops=(RequestedUrl("/"),) * 11)) == "too large"
+        assert refused(address, letter(address, urls=(RequestedUrl("/"),) * 11)) == "too large"
         assert refused(address, letter(address, sender="somebody else")) == "bad signature"
         assert refused(address, letter(address, nonce=bytes(MAX_NONCE_BYTES + 1))) == "unreadable"
 
@@ -138,7 +139,7 @@ def test_a_forged_letter_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("codings", [(), ("prose",), ("another", prose.NAME)])
 def test_a_model_of_text_is_only_for_who_reads_the_same_one(tmp_path: Path, codings: tuple[str, ...]) -> None:
     with Web({"/": html()}) as web, serving(tmp_path, SiteRules(web.root, compression="small")) as address:
-        whole = letter(address, web.root, whole=True, codings=codings)
+        whole = letter(address, web.root, is_whole_site=True, accepted_encodings=codings)
         if prose.NAME not in codings:
             found = messages(address, whole)
         else:
@@ -157,7 +158,7 @@ def test_a_letter_is_obeyed_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ahead", [0.0, 50.0])
 def test_a_letter_is_not_obeyed_again_by_a_host_that_was_started_again(tmp_path: Path, ahead: float) -> None:
     def dated() -> MigrantRequest:
-        return letter(address, web.root, issued=time.time() + ahead)
+        return letter(address, web.root, issued_at=time.time() + ahead)
 
     with Web({"/": html()}) as web:
         with serving(tmp_path / "a", SiteRules(web.root)) as address:
@@ -200,13 +201,13 @@ def test_what_is_no_letter_is_refused_even_if_it_is_signed(tmp_path: Path, conte
 def test_only_what_is_new_is_sent(tmp_path: Path) -> None:
     with Web(tree(20)) as web, serving(tmp_path, SiteRules(web.root)) as address:
         wanted = tuple(RequestedUrl(path) for path in web.pages)
-        first = messages(address, letter(address, web.root, stops=wanted))
+        first = messages(address, letter(address, web.root, urls=wanted))
         pages = {m.target: m for m in first if isinstance(m, PageMessage)}
         assert sorted(map(str, pages)) == sorted(map(str, range(20)))
         digests = {place: sha256(page.body).digest()[:DIGEST_PREFIX_BYTES] for place, page in pages.items()}
         known = tuple(RequestedUrl(path, digests[place]) for place, path in enumerate(web.pages))
         web.pages["/p3"] = html("/", text="changed")
-        again = messages(address, letter(address, web.root, stops=known))
+        again = messages(address, letter(address, web.root, urls=known))
         assert [m.target for m in again if isinstance(m, PageMessage)] == [list(web.pages).index("/p3")]
         assert again[-1] == EndMessage(20, 19)
 
@@ -214,7 +215,7 @@ def test_only_what_is_new_is_sent(tmp_path: Path) -> None:
 def test_the_whole_site_is_followed_and_nothing_else(tmp_path: Path) -> None:
     with Web(tree(30)) as web, serving(tmp_path, SiteRules(web.root, not_paths=("/p7",))) as address:
         web.pages["/"] = html("/p1", "/p2", "/p7", "http://127.0.0.1:1/elsewhere", text="start")
-        found = messages(address, letter(address, web.root, whole=True))
+        found = messages(address, letter(address, web.root, is_whole_site=True))
         paths = {m.target for m in found if isinstance(m, PageMessage)}
         assert {"/p1", "/p2"} <= paths
         assert not any(str(path).startswith("/p7") for path in paths)
@@ -225,7 +226,7 @@ def test_the_whole_site_is_followed_and_nothing_else(tmp_path: Path) -> None:
 def test_paths_the_owner_does_not_admit_are_named(tmp_path: Path) -> None:
     with Web(tree(5)) as web, serving(tmp_path, SiteRules(web.root, paths=("/p1",))) as address:
         found = messages(
-            address, letter(address, web.root, stops=(RequestedUrl("/p1"), RequestedUrl("/p2"), RequestedUrl("//x/")))
+            address, letter(address, web.root, urls=(RequestedUrl("/p1"), RequestedUrl("/p2"), RequestedUrl("//x/")))
         )
         missed = {m.target: (m.outcome, m.reason) for m in found if isinstance(m, MissedMessage)}
         assert missed[1] == (Outcome.SKIPPED, Reason.EXCLUDED)
@@ -242,7 +243,7 @@ def test_a_folder_of_files_is_read_and_nothing_outside_it(tmp_path: Path) -> Non
     (root / "link.html").symlink_to(tmp_path / "secret.html")
     with serving(tmp_path / "host", SiteRules("http://www.example", root=str(root))) as address:
         stops = tuple(RequestedUrl(path) for path in ("/", "/../secret.html", "/%2e%2e/secret.html", "/no/x"))
-        found = messages(address, letter(address, "http://www.example", whole=True, stops=stops))
+        found = messages(address, letter(address, "http://www.example", is_whole_site=True, urls=stops))
         bodies = {m.target: m.body for m in found if isinstance(m, PageMessage)}
         assert bodies[0].startswith(b"<a href")
         assert bodies["/docs/"] == b"<p>docs</p>"
@@ -254,7 +255,7 @@ def look_into(root: Path, folder: Path, *paths: str) -> dict[int | str, MigrantM
     """Ask for some paths of a folder of files; messages by the place of their paths."""
     with serving(folder, SiteRules("http://www.example", root=str(root))) as address:
         stops = tuple(RequestedUrl(path) for path in paths)
-        found = messages(address, letter(address, "http://www.example", stops=stops))
+        found = messages(address, letter(address, "http://www.example", urls=stops))
     return {message.target: message for message in found if isinstance(message, PageMessage | MissedMessage)}
 
 
@@ -309,7 +310,7 @@ def test_no_other_spelling_is_a_way_round_robots_txt(tmp_path: Path, path: str) 
         serving(tmp_path / "host", SiteRules("http://www.example", root=str(root)), SiteRules(web.root)) as address,
     ):
         for site in (web.root, "http://www.example"):
-            first, *_ = messages(address, letter(address, site, stops=(RequestedUrl(path),)))
+            first, *_ = messages(address, letter(address, site, urls=(RequestedUrl(path),)))
             assert isinstance(first, MissedMessage)
             assert first.reason is Reason.ROBOTS
         assert set(web.hits) == {"/robots.txt"}
@@ -339,7 +340,7 @@ def test_no_other_spelling_leads_to_what_the_owner_keeps_back(tmp_path: Path, pa
     ):
         stops = (RequestedUrl(path), RequestedUrl("/x/a.html"))
         for site in (web.root, "http://www.example"):
-            first, *rest = messages(address, letter(address, site, stops=stops))
+            first, *rest = messages(address, letter(address, site, urls=stops))
             assert isinstance(first, MissedMessage)
             assert first.reason is Reason.EXCLUDED
             assert not any(b"secret" in m.body for m in rest if isinstance(m, PageMessage))
@@ -379,17 +380,17 @@ def test_links_between_files_are_followed_inside_the_folder(tmp_path: Path) -> N
     site = SiteRules("http://www.example", root=str(root), paths=("/docs/",), not_paths=("/private/",))
     paths = ("/docs/current/a.html", "/docs/current/", "/docs/hidden/a.html")
     with serving(tmp_path / "host", site) as address:
-        found = messages(address, letter(address, site.site, stops=tuple(map(RequestedUrl, paths))))
+        found = messages(address, letter(address, site.site, urls=tuple(map(RequestedUrl, paths))))
     assert {m.target: m.body for m in found if isinstance(m, PageMessage)} == dict.fromkeys((0, 1), b"<p>docs/v5</p>")
     assert [(m.target, m.reason) for m in found if isinstance(m, MissedMessage)] == [(2, Reason.EXCLUDED)]
 
 
 def test_what_is_sent_to_the_web_server_is_spelled_anew(tmp_path: Path) -> None:
     with Web({"/": html()}) as web, serving(tmp_path, SiteRules(web.root)) as address:
-        messages(address, letter(address, web.root, stops=(RequestedUrl("/a\r\nX: 1\r\n\r\nGET /b"),)))
+        messages(address, letter(address, web.root, urls=(RequestedUrl("/a\r\nX: 1\r\n\r\nGET /b"),)))
         assert set(web.hits) == {"/robots.txt", "/aX:%201GET%20/b"}
-        assert refused(address, letter(address, web.root, agent="x\r\nCookie: 1")) == "unreadable"
-        assert refused(address, letter(address, web.root, agent="x" * 1000)) == "unreadable"
+        assert refused(address, letter(address, web.root, user_agent="x\r\nCookie: 1")) == "unreadable"
+        assert refused(address, letter(address, web.root, user_agent="x" * 1000)) == "unreadable"
 
 
 def test_who_has_not_sent_a_letter_yet_takes_nobodys_place(tmp_path: Path) -> None:
@@ -458,7 +459,7 @@ def staying(
 ) -> Iterator[Callable[[], list[MigrantMessage]]]:
     """Send a letter that stays; what it tells next is waited for."""
     key = load_key(Path(address.key_file))
-    body = packed(letter(address, site, stops=stops, whole=True, watch_seconds=60.0, every_seconds=0.1))
+    body = packed(letter(address, site, urls=stops, is_whole_site=True, watch_seconds=60.0, watch_interval_seconds=0.1))
     link = http.client.HTTPConnection(urlsplit(address.url).netloc, timeout=30)
     link.request("POST", REQUEST_PATH, body, {KEY_HEADER: get_public_key(key), SIGNATURE_HEADER: sign_body(key, body)})
     answer, unpacker = link.getresponse(), MessageDecompressor(2**24)

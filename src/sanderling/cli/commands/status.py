@@ -27,9 +27,9 @@ examples:
 """
 MAX_SHOWN_SEEDS = 5  # named to a person
 DUPLICATE_LABELS = {
-    "pages_same": "to the byte",
-    "pages_near": "nearly",
-    "pages_elsewhere": "by their own word (canonical)",
+    "identical_pages": "to the byte",
+    "near_duplicate_pages": "nearly",
+    "noncanonical_pages": "by their own word (canonical)",
 }
 VALUE_INDENT = 12  # columns before a value
 MAX_SHOWN_LEVELS = 12  # rows of them for a person
@@ -70,7 +70,7 @@ def describe_collection(collection: Collection) -> dict[str, object]:
         "urls": dict(db.execute("SELECT state, count(*) FROM urls WHERE role = 'page' GROUP BY state").fetchall()),
         "skipped": dict(_count_reasons(db, "skipped")),
         "failed": dict(_count_reasons(db, "failed")),
-        "outside": _count_out_of_scope(db),
+        "out_of_scope": _count_out_of_scope(db),
         "forgetting": get_meta(db, "forgetting") == "1",
         "unlisted": int(get_meta(db, "unlisted", "0")),
         "classes": dict(Counter(name for _, name in load_change_classes(db))),
@@ -162,7 +162,7 @@ def _print_status(state: dict[str, object]) -> None:
         reasons = state[name]
         if isinstance(reasons, dict) and reasons:
             print(f"  {name:<9} {', '.join(f'{count:,} {reason}' for reason, count in reasons.items())}")
-    if state["outside"]:
+    if state["out_of_scope"]:
         print(f"  outside   {state['outside']:,} links to other sites, not followed")
     if state["unlisted"]:
         print(f"  unlisted  {state['unlisted']:,} links to skipped URLs beyond those listed of one host and reason")
@@ -206,7 +206,7 @@ def _print_duplicates(duplicates: object) -> None:
     assert isinstance(duplicates, dict)
     if duplicates["links"]:
         print(f"  links     {duplicates['links']:,} found, {duplicates['link_share']:.1%} to URLs met before")
-    if duplicates["cache_asked"]:  # not before the end of the first run
+    if duplicates["cache_lookups"]:  # not before the end of the first run
         print(f"  look-ups  {duplicates['cache_hit_ratio']:.1%} needed no disk")
     if alike := [f"{duplicates[name]:,} {words}" for name, words in DUPLICATE_LABELS.items() if duplicates[name]]:
         print(f"  alike     {', '.join(alike)}")

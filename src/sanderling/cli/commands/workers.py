@@ -34,11 +34,11 @@ def run(call: CommandCall) -> int:
     args = call.args
     if args.order == "move" and not args.to:
         raise UsageError("say where to: --to PLACE, or --to home")
-    wanted: ControlMessage = {"do": args.order, "place": args.to, "migrants": "all" if args.all else args.migrant}
+    wanted: ControlMessage = {"do": args.order, "place": args.to, "workers": "all" if args.all else args.migrant}
     answer = send_command(call.collection, wanted)
     if "error" in answer:
         raise UsageError(str(answer["error"]))
-    rows = answer.get("migrants", [])
+    rows = answer.get("workers", [])
     if call.json:
         for row in rows:
             print_json(row)

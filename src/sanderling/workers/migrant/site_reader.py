@@ -71,7 +71,7 @@ class PlainResponseProcessor(ResponseProcessor):
         _fetched_at: float,
         _digest: bytes = b"",
     ) -> None:
-        visit_fields["head"], visit_fields["response"] = (
+        visit_fields["head"], visit_fields["response_record"] = (
             build_stored_head(b"".join(response.head_lines), len(response.body)),
             response.body,
         )

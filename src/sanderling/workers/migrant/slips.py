@@ -30,7 +30,7 @@ class Slips:
             for mark, form in NUMBERS:  # Content-Length, and in the ETag of many servers
                 head = head.replace(form % len(message.body), mark)
             message, self.at = (
-                replace(message, at=message.issue_offset - self.at, head=head, body=b""),
+                replace(message, issue_offset=message.issue_offset - self.at, head=head, body=b""),
                 message.issue_offset,
             )
         return msgspec.msgpack.encode(message)
@@ -53,7 +53,7 @@ class Slips:
         self.at += slip.issue_offset
         if abs(self.at) > MOST_MOMENTS:
             raise ValueError("a page from another age")
-        return replace(slip, at=self.at, head=head, body=body)
+        return replace(slip, issue_offset=self.at, head=head, body=body)
 
 
 def as_list(slips: list[bytes]) -> bytes:
