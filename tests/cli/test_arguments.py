@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.cli import COMMANDS, arguments, main
+from sanderling.cli import COMMAND_GROUPS, COMMANDS, arguments, main
 from sanderling.cli.arguments import (
     MAX_COLUMN_WIDTH,
     MEASURED_ROWS,
@@ -53,7 +53,7 @@ def test_one_long_cell_does_not_push_the_others_away(capsys: pytest.CaptureFixtu
 
 
 def test_flags_may_stand_between_what_else_is_given() -> None:
-    call, _ = parse_call(["diff", "https://example.org/", "--html", "1", "-C", "birds", "3"], COMMANDS)
+    call, _ = parse_call(["diff", "https://example.org/", "--html", "1", "-C", "birds", "3"], COMMAND_GROUPS)
     assert (call.args.url, call.args.version, call.args.html) == ("https://example.org/", ["1", "3"], True)
 
 
@@ -65,13 +65,14 @@ def test_a_flag_that_is_none_is_told_what_it_looks_like_if_anything(
     typed: str, hint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["pages", typed, "2"]) == 4
-    assert f"'{typed}' is not understood{hint} sanderling pages --help)" in capsys.readouterr().err
+    assert f"'{typed}' is not a known argument{hint} sanderling pages --help)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
-        ("--workers", "--workers"),
+        ("--via", "--migrant"),
+        ("--migrants", "--workers"),
         ("-w", "--workers"),
         ("--max-pages", "--limit"),
         ("--pageLimit", "--limit"),
@@ -88,7 +89,7 @@ def test_a_flag_of_another_crawler_is_told_what_it_is_called_here(
     typed: str, meant: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["crawl", "http://x.org/", typed, "2"]) == 4
-    assert f"'{typed}' is not understood; did you mean {meant}? (see" in capsys.readouterr().err
+    assert f"'{typed}' is not a known argument; did you mean {meant}? (see" in capsys.readouterr().err
 
 
 def test_what_other_crawlers_call_a_setting_or_a_command_is_known_here() -> None:
@@ -135,7 +136,7 @@ def test_a_terminal_that_knows_letters_alone_gets_them_alone(
 def test_at_most_so_many_is_a_number_of_things(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for wrong in ("-1", "two", "1.5"):
         assert main(["pages", f"--first={wrong}", "-C", str(tmp_path)]) == 4
-        assert f"{wrong!r} is no whole number from 0 on" in capsys.readouterr().err
+        assert f"{wrong!r} is not a non-negative whole number" in capsys.readouterr().err
 
 
 def test_an_empty_table_is_said_in_words(capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,7 +149,7 @@ def test_an_empty_table_is_said_in_words(capsys: pytest.CaptureFixture[str]) -> 
 def test_a_share_lies_between_0_and_1(flag: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     for wrong in ("7", "-0.1", "nan", "much"):
         assert main([*flag, wrong]) == 4
-        assert f"{wrong!r} is no number from 0 to 1" in capsys.readouterr().err
+        assert f"{wrong!r} is not a number between 0 and 1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from tests.support.site import Page, Site, html, redirect, tree
 
 from sanderling import __version__
-from sanderling.cli import COMMANDS, main
+from sanderling.cli import COMMAND_GROUPS, COMMANDS, main
 from sanderling.cli.arguments import build_parser, fill_parser, import_command, parse_call
 from sanderling.cli.seeds import read_seed_file, read_seeds
 from sanderling.config.loader import load_all_settings
@@ -63,7 +63,7 @@ def test_the_examples_of_every_command_can_be_pasted_into_a_shell(name: str) -> 
         if line.startswith("  sanderling "):
             assert not re.search(r"\S {2,}[^#\s]", line), f"what stands behind this example is a part of it: {line}"
             _, *words = takewhile(lambda word: word not in ("&&", "|", ">"), shlex.split(line, comments=True))
-            parse_call(words, COMMANDS)
+            parse_call(words, COMMAND_GROUPS)
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
@@ -445,7 +445,7 @@ def test_what_is_checked_is_said_in_words(tmp_path: Path, capsys: pytest.Capture
     assert {
         "noindex: no",
         "canonical: -",
-        "dropped: 0",
+        "dropped count: 0",
         "/a paid nofollow",
         "/b free",
         "allowed: yes",

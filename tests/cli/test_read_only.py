@@ -60,7 +60,8 @@ def sealed(stored: tuple[str, Path], tmp_path: Path) -> Iterator[tuple[str, Path
 
 READING = [
     "status", "explain /bird3", "pages", "pages --skipped", "pages --near", "show /bird3", "history /bird3", "sitemap",
-    "links /bird3", "similar /bird3 --stored", "similar /bird3 --stored --exact", "templates", "changes", "changes --words",
+    "links /bird3", "similar /bird3 --stored", "similar /bird3 --stored --exact", "templates", "changes",
+    "changes --words",
     "changes --since last", "changes --watch h1", "changes --feed atom", "diff /bird3", "url-rules", "search shore",
     "export", "check url /bird3", "aliases shore", "schedule", "settings", "refresh --dry-run --all",
 ]  # fmt: skip
@@ -78,7 +79,7 @@ def test_what_only_reads_answers(sealed: tuple[str, Path], line: str, capsys: py
 WRITING = [
     ("crawl /", "cannot write a collection"),
     ("refresh", "cannot write a collection"),
-    ("forget /bird3 --yes", "cannot write a collection"),
+    ("delete /bird3 --yes", "cannot write a collection"),
     ("url-rules --use", "cannot write a collection"),
     ("aliases shore --widen", "cannot write these names"),
     ("changes --since last --alert json://127.0.0.1:9/", "nothing was sent"),

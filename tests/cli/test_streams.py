@@ -188,7 +188,7 @@ def failing_with(error: str) -> subprocess.CompletedProcess[bytes]:
 
 def test_a_disk_that_fails_is_no_closed_terminal() -> None:
     done = failing_with("OSError(errno.EIO, 'Input/output error')")
-    assert (done.returncode, b"the disk fails" in done.stderr) == (3, True), done.stderr
+    assert (done.returncode, b"disk I/O error" in done.stderr) == (3, True), done.stderr
 
 
 STOPPED = """

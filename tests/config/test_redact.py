@@ -115,7 +115,7 @@ def test_a_header_that_is_refused_is_named(capsys: pytest.CaptureFixture[str]) -
     assert main(["crawl", SEED, "--header", f"X-Key: {SECRET}\x00"]) == 4
     assert "X-Key is no request header" in capsys.readouterr().err
     assert main(["crawl", SEED, f"--headr=X: {SECRET}"]) == 4
-    assert "'--headr' is not understood; did you mean --header?" in capsys.readouterr().err
+    assert "'--headr' is not a known argument; did you mean --header?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
@@ -125,7 +125,7 @@ def test_settings_are_listed_without_secrets(
     values = {
         "HEADER": f"X-Key: {SECRET}\nCookie: {SECRET}", "BASIC_AUTH": f"a.example=me:{SECRET}",
         "PROXY": f"http://me:{SECRET}@b:1", "STORE": f"postgresql://me:{SECRET}@b/c", "ARCHIVE": f"s3://me:{SECRET}@b",
-        "VIA": f"https://me:{SECRET}@b",
+        "MIGRANT": f"https://me:{SECRET}@b",
     }  # fmt: skip
     for name, value in values.items():
         monkeypatch.setenv(f"SANDERLING_{name}", value)

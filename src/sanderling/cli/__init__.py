@@ -1,8 +1,8 @@
-"""One file per command: parse arguments, call one function, print.
+"""Command line: one module per command in `cli/commands`.
 
-`COMMANDS` names them; a command module has HELP, EXAMPLES, GROUPS (the settings it takes as flags), `arguments(parser)`
-and `run(call) -> exit code`; one that tells scripts how it ended has `interrupted(call)`, for a Ctrl-C or SIGTERM that
-came before anything began. Only the module of the command that was asked for is imported.
+A command module defines HELP, EXAMPLES, GROUPS (settings it accepts as flags), `arguments(parser)`, and
+`run(call) -> exit code`. Optional: `interrupted(call)`, called when Ctrl-C or SIGTERM arrives before `run` has started
+work. Only the module of the requested command is imported.
 """
 
 import atexit
@@ -23,40 +23,47 @@ from sanderling.config.redact import redact_arguments
 from sanderling.errors import SanderlingError
 from sanderling.runtime.memory import freeze_loaded_modules
 
-COMMANDS = {
-    "crawl": "crawl sites into a collection, or go on where the last crawl stopped",
-    "refresh": "visit again what is due, or stay and keep a collection fresh",
-    "status": "what a collection holds and how its last crawl ended",
-    "explain": "why a URL has its place: class, list, scores, when due, what holds it back",
-    "pages": "list what is stored, or what was skipped and why",
-    "show": "the stored body or text of one page",
-    "history": "every visit of a page, with a small plot",
-    "sitemap": "write a sitemap of what we know of a site",
-    "links": "where a page links to, and who links to it",
-    "similar": "pages built like a sample page: among the stored ones, then on the web",
-    "templates": "the kinds of pages a site is made of",
-    "changes": "what changed, of which kind, and how much it matters",
-    "diff": "two versions of a page, word by word",
-    "url-rules": "which parts of URLs make no difference on a site",
-    "search": "find stored pages by their words",
-    "serve": "a search page and a window into the crawl, in the browser",
-    "delete": "take pages out of a collection for good, and keep them out",
-    "export": "write the catalogue as JSON lines, CSV or Parquet",
-    "verify": "check a collection for damage, and repair what can be repaired",
-    "check": "what we would do with a URL, a robots.txt or a page, and why",
-    "aliases": "other names of a person, a place, a drug, as the stored pages give them",
-    "workers": "list, clone, move, pause and dispose of the workers of a running crawl",
-    "schedule": "how the next worker is chosen, and why the last one won",
-    "migrant": "obey signed itineraries beside a web server, and send only what is new",
-    "publish": "tell crawlers what changed on your own site",
-    "experiment": "the published tables again, ours beside theirs",
-    "settings": "every setting with its value and where it can be set",
-    "completion": "print a completion script for bash, zsh or tcsh",
+COMMAND_GROUPS = {
+    "everyday": {
+        "crawl": "crawl sites into a collection, or resume an interrupted crawl",
+        "refresh": "revisit pages that are due, once or continuously (--watch)",
+        "changes": "list changes: kind, significance, changed words; feeds and alerts",
+        "search": "full-text search of the stored pages",
+        "serve": "web interface: search, stored pages, diffs, dashboard, API",
+        "status": "size and state of a collection, result of the last crawl",
+    },
+    "look closer": {
+        "pages": "list stored pages, or skipped URLs with the reason",
+        "show": "print the stored body or text of a page",
+        "history": "all visits of a page, with a plot",
+        "diff": "compare two versions of a page word by word",
+        "links": "outgoing and incoming links of a page",
+        "explain": "why a URL is queued, skipped, or scheduled as it is",
+        "similar": "find pages built from the same template as a sample page",
+        "templates": "list the page templates of a site",
+        "export": "write the catalog as JSON lines, CSV, or Parquet",
+        "delete": "delete pages permanently and keep them out",
+        "verify": "check a collection for damage, and repair it",
+        "settings": "list all settings with value, flag, and environment variable",
+    },
+    "specialists": {
+        "check": "test how a URL, robots.txt, sitemap, or page is interpreted",
+        "sitemap": "write a sitemap of a crawled site",
+        "url-rules": "learn which URL variants return the same page (DUST rules)",
+        "aliases": "find alternative names of a term in the stored pages",
+        "workers": "list, move, pause, or stop the workers of a running crawl",
+        "schedule": "show how workers are assigned to hosts",
+        "migrant": "run a worker beside a web server that sends only what changed",
+        "publish": "publish the changes of your own site for crawlers",
+        "experiment": "reproduce the tables of the papers",
+        "completion": "print a completion script for bash, zsh, or tcsh",
+    },
 }
+COMMANDS = {name: text for commands in COMMAND_GROUPS.values() for name, text in commands.items()}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; the command this process was started for ends the process."""
+    """Run a command and return its exit code. Without `argv`, exit the process quickly."""
     code = run_command(sys.argv[1:] if argv is None else argv)
     if argv is None and threading.active_count() == 1 and not (sys.getprofile() or sys.gettrace()):
         _exit_fast(code)
@@ -64,14 +71,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_command(argv: Sequence[str]) -> int:
-    """Run one command; say what went wrong in one sentence and return the exit code that says it too."""
+    """Run a command; print errors as a single sentence and return the exit code."""
     prepare_streams()
     code = 0
     try:
         with freeze_loaded_modules():
-            call, module = parse_call(argv, COMMANDS)
+            call, module = parse_call(argv, COMMAND_GROUPS)
         if hasattr(module, "interrupted") and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, signal.default_int_handler)  # until what was begun listens: as Ctrl-C
+            signal.signal(
+                signal.SIGTERM, signal.default_int_handler
+            )  # treat SIGTERM as Ctrl-C until the crawl installs its handler
         code = int(module.run(call))
         sys.stdout.flush()
         return code
@@ -80,7 +89,7 @@ def run_command(argv: Sequence[str]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return _report_interruption(argv)
-    except BrokenPipeError:  # somebody closed the pipe (`| head`): that is an answer, not an error
+    except BrokenPipeError:  # the reader closed the pipe (`| head`)
         if not _is_closed(sys.stdout.fileno()):
             raise
         _discard_output()
@@ -92,17 +101,17 @@ def run_command(argv: Sequence[str]) -> int:
             _discard_output()
             return EXIT_INTERRUPTED
         _discard_output()
-        why = "the disk is full" if error.errno == errno.ENOSPC else "the disk fails"
-        print(f"sanderling: what was asked for could not be written: {why}", file=sys.stderr)
+        why = "the disk is full" if error.errno == errno.ENOSPC else "disk I/O error"
+        print(f"sanderling: output could not be written: {why}", file=sys.stderr)
         return EXIT_DISK_FULL
 
 
 def _report_interruption(argv: Sequence[str]) -> int:
-    """End before anything began; a command whose last word to scripts is how it ended says it now too."""
+    """Handle an interruption before work has started; with --json, let the command print its summary."""
     if "--json" not in argv:
         return EXIT_INTERRUPTED
     with suppress(SanderlingError, BrokenPipeError):
-        call, module = parse_call(argv, COMMANDS)
+        call, module = parse_call(argv, COMMAND_GROUPS)
         if hasattr(module, "interrupted"):
             module.interrupted(call)
             sys.stdout.flush()
@@ -110,11 +119,11 @@ def _report_interruption(argv: Sequence[str]) -> int:
 
 
 def prepare_streams() -> None:
-    """Whatever a terminal cannot show is no error, nor that nobody listens at all."""
+    """Replace unencodable characters and tolerate closed output streams."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 as long as we live
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 open for the life of the process
         elif isinstance(stream, TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")
     if not isinstance(sys.stderr, LenientStream):
@@ -122,19 +131,19 @@ def prepare_streams() -> None:
 
 
 class LenientStream:
-    """A stream for what is told beside results: a crawl goes on when its listener left or its log found no room."""
+    """Standard error that ignores write errors, so that a crawl survives a closed terminal or a full log disk."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write as far as it can be written."""
+        """Write text, ignoring errors."""
         with suppress(OSError):
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Hand over what can be handed over."""
+        """Flush, ignoring errors."""
         with suppress(OSError):
             self._stream.flush()
 

@@ -57,30 +57,30 @@ COMMAND_SYNONYMS = {
     "watch": "refresh --watch", "worker": "workers",
     "dust": "url-rules", "forget": "delete", "host": "migrant", "like": "similar", "migrants": "workers",
 }  # fmt: skip
-"""What other crawlers call a command, and what does it here."""
+"""Former command names and names used by other crawlers, with their equivalent."""
 
 G = TypeVar("G", bound=Struct)
+CommandGroups = Mapping[str, Mapping[str, str]]  # title of a group -> command -> help
 
 INTRODUCTION = """\
 Sanderling keeps a searchable, always fresh copy of web sites.
 
-  sanderling crawl https://example.org/            # crawl a site into ./collection
-  sanderling crawl https://example.org/            # again: go on, or visit again what may have changed
-  sanderling pages --json                          # what is stored, one object per line
-  sanderling pages --skipped                       # what was not fetched, and why
-  sanderling show https://example.org/             # the stored page
-  sanderling check url "https://example.org/?a=1"  # what would happen with this URL
+  sanderling crawl https://example.org/    # crawl a site into ./collection; run again to continue or update
+  sanderling refresh --watch               # stay running and revisit pages when they are due
+  sanderling changes                       # what changed, down to the word
+  sanderling search "tide tables"          # search the stored pages
+  sanderling serve                         # the same in the browser
 """
 
 EXIT_CODES_HELP = """\
-exit codes: 0 done; 1 something of ours failed; 3 disk full; 4 wrong usage or settings; 9 nothing could be fetched;
-            11 interrupted, all saved; 13 forced to stop, nothing committed is lost; 14 size limit; 15 time limit;
-            17 the store went away; 18 what is left asked us to come back later
+exit codes: 0 success; 1 internal error; 3 disk full; 4 wrong usage or settings; 9 nothing could be fetched;
+            11 interrupted, everything saved; 13 forced stop, committed data is safe; 14 page limit; 15 time limit;
+            17 database unavailable; 18 remaining hosts asked to retry later
 """
 
 
 class CommandCall(Struct, frozen=True):
-    """One command as it was typed."""
+    """A parsed command line: arguments, merged settings, common flags."""
 
     args: argparse.Namespace
     setting_values: dict[str, object]
@@ -90,12 +90,12 @@ class CommandCall(Struct, frozen=True):
     verbose: int = 0
 
     def get_settings(self, group: type[G]) -> G:
-        """The settings of one room: defaults, file, environment and flags already merged."""
+        """Return the settings of a group, merged from defaults, file, environment, and flags."""
         return build_group(group, self.setting_values)
 
 
 class CommandParser(argparse.ArgumentParser):
-    """argparse that answers with one sentence and our exit code."""
+    """ArgumentParser that raises UsageError instead of printing usage and exiting with code 2."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see {self.prog} --help)")
@@ -107,19 +107,19 @@ def import_command(name: str) -> Any:
 
 
 def add_common_flags(parser: argparse.ArgumentParser) -> None:
-    """The flags every command takes."""
+    """Add the flags that every command accepts."""
     common = parser.add_argument_group("every command")
     common.add_argument("-C", "--collection", metavar="DIR", help="where the collection is (default: collection)")
     common.add_argument("--json", action="store_true", help="print JSON for scripts")
     common.add_argument("--quiet", action="store_true", help="print results only")
     common.add_argument(
-        "-v", "--verbose", action="count", default=0, help="say more: a line per failed visit (-vv: per visit)"
+        "-v", "--verbose", action="count", default=0, help="print a line per failed request (-vv: per request)"
     )
     common.add_argument("--settings", metavar="FILE", help=SETTINGS_FILE_HELP)
 
 
 def add_setting(group: argparse._ArgumentGroup, setting: Setting) -> None:
-    """One setting as a flag; the value stays as typed and is read together with file and environment."""
+    """Add a setting as a flag. The value is parsed later, together with file and environment."""
     if setting.kind == "switch":
         group.add_argument(setting.flag, action=argparse.BooleanOptionalAction, default=None, help=setting.help)
     elif setting.kind == "texts":
@@ -130,27 +130,28 @@ def add_setting(group: argparse._ArgumentGroup, setting: Setting) -> None:
 
 
 def fill_parser(parser: argparse.ArgumentParser, module: Any) -> None:
-    """Give a parser the arguments of its command."""
+    """Add the arguments, examples, and settings of a command to its parser."""
     parser.description = module.HELP
     parser.epilog = EXAMPLE_REMARK.sub(r"\1# ", module.EXAMPLES)
     module.arguments(parser)
     for group in getattr(module, "GROUPS", ()):
         section = parser.add_argument_group((group.__doc__ or "").strip().rstrip(".").lower())
         for setting in get_group_settings(group):
-            if setting.name in getattr(module, "ONLY", (setting.name,)):  # what else is in the group is not for it
+            if setting.name in getattr(module, "ONLY", (setting.name,)):  # the command accepts a part of the group
                 add_setting(section, setting)
     add_common_flags(parser)
 
 
 def build_parser(name: str) -> CommandParser:
-    """A parser that prints examples as they are written."""
+    """Build a parser that keeps the formatting of the examples."""
     return CommandParser(prog=name, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
 
 
-def parse_call(argv: Sequence[str], commands: Mapping[str, str]) -> tuple[CommandCall, Any]:
-    """Find the command, import its module alone, and read its arguments."""
+def parse_call(argv: Sequence[str], groups: CommandGroups) -> tuple[CommandCall, Any]:
+    """Find the command, import only its module, and parse its arguments."""
+    commands = {name: text for group in groups.values() for name, text in group.items()}
     if not argv or argv[0] in ("-h", "--help", "help"):
-        print(format_overview(commands))
+        print(format_overview(groups))
         raise SystemExit(EXIT_OK if argv else EXIT_USAGE)
     if argv[0] in ("-V", "--version"):
         print(f"sanderling {sanderling.__version__}")
@@ -163,25 +164,25 @@ def parse_call(argv: Sequence[str], commands: Mapping[str, str]) -> tuple[Comman
     module = import_command(argv[0])
     parser = build_parser(f"sanderling {argv[0]}")
     fill_parser(parser, module)
-    args, unknown = parser.parse_known_intermixed_args(argv[1:])  # flags may stand between what else is given
+    args, unknown = parser.parse_known_intermixed_args(argv[1:])  # flags may appear between positional arguments
     flags = [flag for action in parser._actions for flag in action.option_strings]
     unknown = _find_mistyped_flags(argv[1:], flags) or unknown
     if unknown:
         close = suggest_name(unknown[0].partition("=")[0], flags) if unknown[0].startswith("-") else ""
         if not unknown[0].startswith("--"):
-            close = getattr(module, "DASHED", close)  # where a dash may begin something else than a flag
-        raise UsageError(f"{redact_flag_value(unknown[0])!r} is not understood{close} (see {parser.prog} --help)")
+            close = getattr(module, "DASHED", close)  # commands whose positional arguments may start with a dash
+        raise UsageError(f"{redact_flag_value(unknown[0])!r} is not a known argument{close} (see {parser.prog} --help)")
     return build_call(args, getattr(module, "GROUPS", ())), module
 
 
 def _find_mistyped_flags(words: Sequence[str], flags: Sequence[str]) -> list[str]:
-    """Flags with a value that there are not: with a space in it, argparse would take one for a URL or the like."""
+    """Return unknown `--flag=value` words, which argparse takes for positionals when they contain a space."""
     typed = words[: words.index("--")] if "--" in words else words
     return [word for word in typed if (flag := match_flag_with_equals(word)) and flag[1] not in flags]
 
 
 def _move_command_first(argv: Sequence[str], commands: Mapping[str, str]) -> Sequence[str]:
-    """Take flags that were written before the command (`-C DIR status`) as if they came after it."""
+    """Accept common flags before the command: `-C DIR status`."""
     place = 0
     while place < len(argv) and argv[place].startswith("-"):
         place += 2 if argv[place] in FLAGS_WITH_VALUE else 1
@@ -191,7 +192,7 @@ def _move_command_first(argv: Sequence[str], commands: Mapping[str, str]) -> Seq
 
 
 def build_call(args: argparse.Namespace, groups: Sequence[type[Struct]] = ()) -> CommandCall:
-    """Merge flags, environment and file into one call; a flag is a setting only where its group is the command's."""
+    """Merge flags, environment, and settings file into a call."""
     every: list[type[Struct]] = [*groups, CollectionSettings]
     own = {setting.name for group in every for setting in get_group_settings(group)}
     flags = {name: value for name, value in vars(args).items() if name in own}
@@ -202,46 +203,50 @@ def build_call(args: argparse.Namespace, groups: Sequence[type[Struct]] = ()) ->
     return CommandCall(args, found, collection, args.json, args.quiet, args.verbose)
 
 
-def format_overview(commands: Mapping[str, str]) -> str:
-    """What `sanderling --help` prints: examples first."""
-    width = max(map(len, commands))
-    rows = "\n".join(f"  {name:<{width}}  {text}" for name, text in commands.items())
-    return f"{INTRODUCTION}\ncommands:\n{rows}\n\nsanderling COMMAND --help says more.\n{EXIT_CODES_HELP}"
+def format_overview(groups: CommandGroups) -> str:
+    """Return the text of `sanderling --help`: examples, commands by group, exit codes."""
+    width = max(len(name) for commands in groups.values() for name in commands)
+    sections = [
+        f"{title}:\n" + "\n".join(f"  {name:<{width}}  {text}" for name, text in commands.items())
+        for title, commands in groups.items()
+    ]
+    footer = f"\nRun sanderling COMMAND --help for details.\n{EXIT_CODES_HELP}"
+    return "\n".join([INTRODUCTION, *sections, footer])
 
 
 def parse_whole_number(text: str) -> int:
-    """A whole number from 0 on, as an argument."""
+    """Parse a non-negative integer argument."""
     if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a non-negative whole number")
     return int(text)
 
 
 def parse_share(text: str) -> float:
-    """A number from 0 to 1, as an argument."""
+    """Parse an argument between 0 and 1."""
     try:
         number = float(text)
     except ValueError:
         number = -1.0
-    if not 0.0 <= number <= 1.0:  # nor is what is no number
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 1")
+    if not 0.0 <= number <= 1.0:  # also rejects NaN
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number between 0 and 1")
     return number
 
 
 def print_json(value: object) -> None:
-    """One object on one line."""
-    narrow = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")  # then every letter is spelled in ASCII
+    """Print a value as a single line of JSON, in ASCII if the output encoding is not UTF-8."""
+    narrow = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")
     print(json.dumps(value, ensure_ascii=narrow, separators=(", ", ": ")))
 
 
 def format_value(value: object) -> object:
-    """A value as a person says it."""
+    """Return yes or no for booleans, other values unchanged."""
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
 
 
 def print_rows(rows: Iterable[Sequence[object]], header: Sequence[str], empty_message: str = "nothing to show") -> None:
-    """A plain table whose last column may be as long as it likes; a person is told when it is empty.
+    """Print a plain table, or `empty_message` to standard error if there are no rows.
 
-    The first rows say how wide the columns are: a long list begins at once, and is not kept in memory.
+    Column widths come from the first rows, so that long tables stream without being held in memory.
     """
     text = (tuple("" if cell is None else strip_control_characters(format_value(cell)) for cell in row) for row in rows)
     seen = [tuple(header), *islice(text, MEASURED_ROWS)]
@@ -253,18 +258,18 @@ def print_rows(rows: Iterable[Sequence[object]], header: Sequence[str], empty_me
 
 
 def print_message(call: CommandCall, text: str) -> None:
-    """Tell a person something that is not the result; silent with --quiet."""
+    """Print a message to standard error unless --quiet was given."""
     if not call.quiet:
         print(text, file=sys.stderr)
 
 
 def can_draw(stream: TextIO) -> bool:
-    """Is somebody looking, at something that obeys more than letters?"""
+    """Return whether the stream is a terminal that understands escape sequences."""
     return stream.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
 
 
 def fold_line(text: str, indent: int, width: int = 0) -> str:
-    """Break a line between words where a person reads it on a terminal; what follows is indented as its beginning."""
+    """Wrap a line at the terminal width, indenting continuation lines. Other outputs are not wrapped."""
     if not (width or can_draw(sys.stdout)):
         return text
     room = max((width or get_terminal_size().columns) - indent, MIN_FOLD_WIDTH)
@@ -279,7 +284,7 @@ def fold_line(text: str, indent: int, width: int = 0) -> str:
 
 
 def confirm(prompt: str) -> bool:
-    """Ask a person, where no results go; only a yes is one, and no answer at all (Ctrl-D) is a no."""
+    """Ask for confirmation on standard error. Anything but yes, including Ctrl-D, is a no."""
     print(f"{prompt} [y/N] ", end="", file=sys.stderr, flush=True)
     try:
         return input().strip().lower() in ("y", "yes")

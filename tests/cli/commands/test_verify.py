@@ -50,7 +50,7 @@ def test_damage_of_the_archive_is_found_repaired_and_fetched_again(
             warc.unlink()
         code, found = faults(tmp_path, capsys)
         assert (code, {fault["file"] for fault in found}) == (1, {warc.name})
-        assert sum(int(str(fault["pages"])) for fault in found) >= 1
+        assert sum(int(str(fault["lost_pages"])) for fault in found) >= 1
         assert faults(tmp_path, capsys, "--repair")[0] == 0
         assert main(command(site, tmp_path)) == 0
         assert faults(tmp_path, capsys) == (0, [])

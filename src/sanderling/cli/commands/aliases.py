@@ -34,7 +34,7 @@ examples:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("name", nargs="*", help="a name to find others for")
     parser.add_argument("--names", metavar="FILE", help="a file with one name per line")
     parser.add_argument("--pattern", action="append", metavar="P", help="'[name] better known as *' (repeatable)")

@@ -69,7 +69,7 @@ ALERT_STATE_FILE = "alerted"  # file in the collection: of what alerts were sent
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("--since", metavar="TIME", help="2026-11-15, 7d, 2h; last: since the last alert")
     parser.add_argument("--kind", action="append", metavar="KIND", help=f"one of {', '.join(ChangeKind)} (repeatable)")
     parser.add_argument("--min-significance", type=parse_share, default=0.0, metavar="X", help="from 0 to 1")

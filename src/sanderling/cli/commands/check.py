@@ -52,7 +52,7 @@ FORBIDDEN = "forbidden"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("what", choices=sorted(CHECKS), help="what to look at")
     parser.add_argument("url", help="the URL")
     parser.add_argument(

@@ -16,7 +16,7 @@ examples:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="your shell")
 
 

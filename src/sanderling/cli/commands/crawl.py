@@ -66,7 +66,7 @@ MAX_EXPLAINED_SEEDS = 5
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("url", nargs="*", help="where to begin; none: go on with the seeds the collection has")
     parser.add_argument("--seed-file", metavar="FILE", help="file with one URL per line (- for standard input)")
     parser.add_argument("--clean", action="store_true", help="delete the collection first, after asking")

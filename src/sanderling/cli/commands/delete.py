@@ -45,7 +45,7 @@ examples:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("url", nargs="*", metavar="URL|PATTERN", help="* in a pattern stands for anything")
     parser.add_argument("--gone", metavar="TIME", help="pages that have been gone for so long: 30d, 2026-09-01")
     parser.add_argument("--not-seen", metavar="TIME", help="pages that no visit found there for so long: 90d")

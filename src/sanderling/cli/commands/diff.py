@@ -36,7 +36,7 @@ NOTHING_WATCHED = "nothing on these pages is what --watch or --watch-text asks f
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("url", help="a stored URL")
     parser.add_argument(
         "version", nargs="*", default=[], help="two versions, each a number or a time (default: the last two)"

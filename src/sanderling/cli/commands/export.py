@@ -28,7 +28,7 @@ PART_SUFFIX = ".part"  # what a file is called until it is whole
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("--format", choices=("jsonl", "csv", "parquet"), default="jsonl", help="default jsonl")
     parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
 

@@ -29,7 +29,7 @@ PLOT_SYMBOLS = {"changed": "█", "same": "·", "gone": "×", "trouble": "!"}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("url", help="a known URL")
 
 

@@ -18,7 +18,7 @@ examples:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("url", help="a known URL")
     parser.add_argument("--forward", action="store_true", help="only where it links to")
     parser.add_argument("--back", action="store_true", help="only who links to it")

@@ -64,7 +64,7 @@ ACTIONS = ("run", "keygen", "allow", "watch")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("order", choices=ACTIONS, metavar="|".join(ACTIONS), help="what to do")
     parser.add_argument("what", help="the rules (run), a key file (keygen, allow) or a URL (watch)")
     parser.add_argument("--name", default="", help="whose key it is (allow)")

@@ -39,7 +39,7 @@ REASONS = {*Reason, *UrlState, *FinishReason, "waiting"} - {""}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("--skipped", action="store_true", help="URLs that were met and are not stored, and why")
     parser.add_argument("--reason", help="of skipped URLs: only this reason")
     parser.add_argument("--url", metavar="PATTERN", help="only URLs like this: * stands for anything")

@@ -68,7 +68,7 @@ G = TypeVar("G", bound=Struct)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--once", action="store_true", help="what is due now (default)")
     modes.add_argument("--all", action="store_true", help="everything now, due or not, whatever the budget")

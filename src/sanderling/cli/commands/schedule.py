@@ -28,7 +28,7 @@ GROUPS = (AssignmentSettings,)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("--show", action="store_true", help="print weights, consistency and the last choice (default)")
 
 

@@ -27,7 +27,7 @@ examples:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument(
         "query", nargs="+", help='words, "phrases", -without, site: type: lang: changed: asof: intitle:'
     )

@@ -17,7 +17,7 @@ examples:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument(
         "--host", default="127.0.0.1", help="address to serve on (default 127.0.0.1: this machine only)"
     )

@@ -27,7 +27,7 @@ examples:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("url", help="a stored URL")
     parser.add_argument("--text", action="store_true", help="the readable text instead of the body")
     parser.add_argument("--headers", action="store_true", help="status and headers instead of the body")

@@ -54,7 +54,7 @@ WATCH_SECONDS = 60.0  # between two looks at the pages that lead there
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("url", nargs="*", help="sample pages")
     parser.add_argument(
         "--briefs", action="store_true", help="look for what users of the search page asked for and did not find"

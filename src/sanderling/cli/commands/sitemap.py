@@ -25,7 +25,7 @@ examples:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("--site", metavar="URL", help="of which host, where the collection has several")
     parser.add_argument("-o", "--output", metavar="DIR", help="folder for the files (default: standard output)")
 

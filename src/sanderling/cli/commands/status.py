@@ -163,7 +163,7 @@ def _print_status(state: dict[str, object]) -> None:
         if isinstance(reasons, dict) and reasons:
             print(f"  {name:<9} {', '.join(f'{count:,} {reason}' for reason, count in reasons.items())}")
     if state["out_of_scope"]:
-        print(f"  outside   {state['outside']:,} links to other sites, not followed")
+        print(f"  outside   {state['out_of_scope']:,} links to other sites, not followed")
     if state["unlisted"]:
         print(f"  unlisted  {state['unlisted']:,} links to skipped URLs beyond those listed of one host and reason")
     frequencies = state["classes"]

@@ -19,7 +19,7 @@ examples:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("--site", help="only hosts whose name contains this")
     parser.add_argument(
         "--least", type=parse_whole_number, default=1, metavar="N", help="only templates of at least so many pages"

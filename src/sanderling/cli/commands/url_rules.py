@@ -45,7 +45,7 @@ RULE_DESCRIPTIONS = {
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("--site", metavar="PATTERN", help="only sites like this: * stands for anything")
     parser.add_argument("--use", action="store_true", help="use these rules from now on")
     parser.add_argument("--used", action="store_true", help="show the rules in use")

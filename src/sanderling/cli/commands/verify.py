@@ -31,7 +31,7 @@ EXIT_DAMAGED = 1
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument(
         "--repair", action="store_true", help="queue pages whose records are lost, delete a damaged search index"
     )

@@ -22,7 +22,7 @@ COLUMNS = ("id", "state", "place", "where", "load", "given", "pages", "cpu_share
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What only this command takes."""
+    """Add the arguments of this command."""
     parser.add_argument("order", choices=ACTIONS, metavar="|".join(ACTIONS), help="what to do")
     parser.add_argument("migrant", nargs="*", default=[], help="whom it concerns")
     parser.add_argument("--all", action="store_true", help="all of them")

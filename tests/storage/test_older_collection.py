@@ -1,0 +1,54 @@
+"""Open a collection that an earlier version wrote: crawled once, refreshed twice, with two changes of a price page."""
+
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from sanderling.cli import main
+
+ARCHIVE = Path(__file__).parents[1] / "data" / "collection-2026-11.tar.xz"
+PRICE = "http://127.0.0.1:34481/price"
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> str:
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(tmp_path, filter="data")
+    return str(tmp_path)
+
+
+def read_json_lines(capsys: pytest.CaptureFixture[str], *command: str) -> list[dict[str, object]]:
+    assert main([*command, "--json"]) == 0
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_changes_of_an_older_collection_keep_their_kinds_and_blocks(
+    older: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    latest, first = read_json_lines(capsys, "changes", "-C", older)
+    assert [latest["url"], first["url"]] == [PRICE, PRICE]
+    assert (latest["kinds"], latest["significance"], latest["counts"]) == (["content"], 0.929, {"changed": 1})
+    assert (first["kinds"], first["significance"]) == (["content", "structure"], 0.98)
+    assert first["counts"] == {"changed": 1, "added": 1}
+
+
+def test_pages_of_an_older_collection_are_listed_shown_and_compared(
+    older: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert len(read_json_lines(capsys, "pages", "-C", older)) == 13
+    assert main(["show", PRICE, "--text", "-C", older]) == 0
+    assert "Price: 99 EUR" in capsys.readouterr().out
+    assert main(["diff", PRICE, "-C", older]) == 0
+    assert "99" in capsys.readouterr().out
+
+
+def test_revisit_plans_of_an_older_collection_are_read(older: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["refresh", "--dry-run", "--all", "-C", older]) == 0
+    assert PRICE in capsys.readouterr().out
+    assert main(["explain", PRICE, "-C", older]) == 0
+
+
+def test_an_older_collection_is_verified_without_damage(older: str) -> None:
+    assert main(["verify", "-C", older]) == 0
