@@ -9,7 +9,7 @@ from sanderling.db.connection import apply_migrations, connect_sqlite
 from sanderling.db.schema.templates import MIGRATIONS
 from sanderling.fingerprint.structure import decode_features, fingerprint_structure
 from sanderling.html.parser import parse_html
-from sanderling.templates.minhash import BANDS, compute_band_keys
+from sanderling.templates.structure_bands import BANDS, compute_band_keys
 from sanderling.templates.template_index import IndexedPage, Structures
 from sanderling.templates.template_views import PageView
 

@@ -1,0 +1,63 @@
+"""A table is written only by the package that owns it; other packages read it through the owner or a report.
+
+Modules that still contain SQL on tables of other packages are listed here. The lists may only become shorter.
+"""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[2] / "src" / "sanderling"
+SCHEMA_OWNERS = {"feedback": "search"}  # schema modules whose owner has another name
+REPORTS = ("storage/queries.py", "web/queries/")  # may read every table
+SHARED_TABLES = {"meta", "blobs", "migrations", "runs"}  # of the collection itself
+CREATED = re.compile(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)")
+READ = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)")
+WRITTEN = re.compile(r"\b(?:INTO|UPDATE|DELETE FROM)\s+(\w+)")
+FOREIGN_WRITERS: set[str] = set()
+MAX_FOREIGN_READERS = 0
+
+
+def strings_of(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def owners_by_table() -> dict[str, str]:
+    tables = {}
+    for path in (SOURCE / "db" / "schema").glob("*.py"):
+        for text in strings_of(path):
+            for table in CREATED.findall(text):
+                tables[table] = SCHEMA_OWNERS.get(path.stem, path.stem)
+    return {table: owner for table, owner in tables.items() if table not in SHARED_TABLES}
+
+
+def find_foreign_sql(pattern: re.Pattern[str]) -> dict[str, set[str]]:
+    """Return the modules that use tables of other packages in statements that match, with those tables."""
+    owners, found = owners_by_table(), defaultdict(set)
+    for path in SOURCE.rglob("*.py"):
+        module = path.relative_to(SOURCE).as_posix()
+        if module.startswith(("db/", "publisher/")):  # the publisher has a database of its own
+            continue
+        for text in strings_of(path):
+            for table in pattern.findall(text):
+                if table in owners and not module.startswith(owners[table] + "/"):
+                    found[module].add(table)
+    return found
+
+
+def test_every_schema_has_an_owner() -> None:
+    assert {owner for owner in owners_by_table().values() if not (SOURCE / owner).is_dir()} == set()
+
+
+def test_tables_are_written_only_by_their_owner() -> None:
+    found = find_foreign_sql(WRITTEN)
+    assert set(found) == FOREIGN_WRITERS, found
+
+
+def test_readers_of_foreign_tables_do_not_increase() -> None:
+    found = {module: tables for module, tables in find_foreign_sql(READ).items() if not module.startswith(REPORTS)}
+    assert len(found) <= MAX_FOREIGN_READERS, "\n".join(f"{m}: {', '.join(sorted(found[m]))}" for m in sorted(found))
