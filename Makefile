@@ -70,14 +70,14 @@ layers:
 tests: dev
 	$(PYTEST) $(ARGS)
 
-bench: dev  ## crawl real sites with us and with others, write docs/benchmarks.md: make bench ARGS="--rounds 3"
+bench: dev  ## crawl real sites with us and with others, write docs/measurements/benchmarks.md: make bench ARGS="--rounds 3"
 	PYTHONPATH=. bash scripts/bench.sh $(BIN)/python $(ARGS)
 
 scale: dev  ## how the frontier holds at 10 thousand, 1 million and 5 million known URLs
 	PYTHONPATH=.:src $(BIN)/python -m benchmarks.frontier.known_urls --write $(ARGS)
 
-docs: dev  ## write docs/commands.md and docs/settings.md from the program
-	$(BIN)/python scripts/commands.py
+docs: dev  ## write docs/reference/commands.md and docs/reference/settings.md from the program
+	$(BIN)/python scripts/generate_reference.py
 
 tables: dev  ## the papers' tables again; fails when a number leaves its tolerance
 	$(BIN)/python -m experiments all

@@ -1,4 +1,4 @@
-"""What breaks first, from one machine to a thousand: the arithmetic of docs/cluster.md, and a simulation of it.
+"""What breaks first, from one machine to a thousand: the arithmetic of docs/explanation/cluster.md, and a simulation of it.
 
 python -m benchmarks.crawl.cluster_model [--known N] [--write]
 
@@ -32,7 +32,7 @@ from sanderling.db.schema.frontier import MIGRATIONS
 from sanderling.frontier.url_store import FrontierEntry, UrlStore
 from sanderling.models import CandidateUrl, Url, UrlState
 
-DOCUMENT = Path("docs/cluster.md")
+DOCUMENT = Path("docs/explanation/cluster.md")
 MONTH = 30 * 86_400
 LINKS = 100  # on a page
 NEW_NAMES = 0.02  # of pages, a host whose name is asked for (50 pages per host)

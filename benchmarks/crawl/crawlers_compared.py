@@ -85,7 +85,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--only", help="comma-separated names of crawlers")
     parser.add_argument("--rounds", type=int, default=2, help="how often each runs; the fastest counts")
     parser.add_argument("--data", type=lambda text: Path(text).absolute(), default=Path("bench-data").absolute())
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md and its chart")
+    parser.add_argument("--write", action="store_true", help="write docs/measurements/benchmarks.md and its chart")
     return parser.parse_args()
 
 

@@ -254,7 +254,7 @@ def main() -> int:
     parser.add_argument("--marks", default="10000,1000000,5000000", help="numbers of known URLs, ascending")
     parser.add_argument("--rounds", type=int, default=5, help="how often the first two marks are measured")
     parser.add_argument("--data", type=Path, default=Path("bench-data"))
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="write docs/measurements/benchmarks.md")
     options = parser.parse_args()
     marks, folder = [int(mark) for mark in options.marks.split(",")], options.data.absolute() / "frontier"
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as pool:  # each in memory of its own

@@ -8,7 +8,7 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TextIO
 
-DOCUMENT = Path("docs/benchmarks.md")
+DOCUMENT = Path("docs/measurements/benchmarks.md")
 
 
 class Tee(io.TextIOBase):

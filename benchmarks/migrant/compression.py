@@ -41,7 +41,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-DOCUMENT = Path("docs/migrants.md")
+DOCUMENT = Path("docs/explanation/migrants.md")
 DEFAULT = ("postgresql-doc-15", "python-django-doc", "sqlite3-doc")
 MB = 1_000_000
 MOST = 2**27

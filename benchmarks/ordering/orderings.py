@@ -156,7 +156,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--races", type=int, default=3, help="whole crawls with each, for its speed")
     parser.add_argument("--data", type=lambda path: Path(path).absolute(), default=Path("bench-data").absolute())
     parser.add_argument("--kept", type=Path, help="file of what was measured before, to be added to")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md and its charts")
+    parser.add_argument("--write", action="store_true", help="write docs/measurements/benchmarks.md and its charts")
     return parser.parse_args()
 
 

@@ -125,7 +125,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--batches", type=int, default=50)
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="write docs/measurements/benchmarks.md")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, open_collection(Path(folder) / "c") as collection:
         apply_migrations(collection.db, {"refresh": MIGRATIONS})

@@ -197,7 +197,7 @@ def main() -> None:
     parser.add_argument("--part", type=int, default=1, help="only each N-th hundred of the pages: quick, rough")
     parser.add_argument("--keep", type=Path, help="a file for what was worked out, to go on from")
     parser.add_argument("--kept", action="store_true", help="work out nothing: show the rows that are in that file")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md and its chart")
+    parser.add_argument("--write", action="store_true", help="write docs/measurements/benchmarks.md and its chart")
     options = parser.parse_args()
     folder = Path(os.environ.get("SANDERLING_TRACES") or sys.exit("SANDERLING_TRACES names no folder of traces"))
     traces = options.traces.split(",") if options.traces else traces_in(folder)

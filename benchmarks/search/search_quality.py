@@ -316,7 +316,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("what", choices=("quality", "speed", "cost"))
     parser.add_argument("--pages", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=8.0)
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="write docs/measurements/benchmarks.md")
     options = parser.parse_args(argv)
     with written(f"search {options.what}", options.write):
         if options.what == "quality":

@@ -3,7 +3,7 @@
     python -m benchmarks.templates.structure [--data DIR] [--only NAME] [--samples N] [--write]
 
 The pages are those of the labelled Debian packages (structure-debian in SANDERLING_SUITES), unpacked below DIR/sites.
-Every number is measured here; `--write` puts them into docs/structure.md.
+Every number is measured here; `--write` puts them into docs/explanation/templates.md.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from benchmarks.templates.labelled_sites import labelled
 from benchmarks.templates.page_types import methods_table, types_table
 from benchmarks.templates.structure_speed import speed_table
 
-DOCUMENT = Path("docs/structure.md")
+DOCUMENT = Path("docs/explanation/templates.md")
 BEGIN, END = (
     "<!-- measures: written by python -m benchmarks.templates.structure --write -->",
     "<!-- end of measures -->",
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=20, help="samples of each type")
     parser.add_argument("--pages", type=int, default=1_000_000, help="stored pages in the look-up test")
     parser.add_argument("--largest", type=int, default=300, help="largest type in the driven crawls")
-    parser.add_argument("--write", action="store_true", help="write the tables into docs/structure.md")
+    parser.add_argument("--write", action="store_true", help="write the tables into docs/explanation/templates.md")
     args = parser.parse_args()
     sites = [site for site in labelled(args.data) if not args.site or any(part in site.name for part in args.site)]
     parts: dict[str, Callable[[], Iterator[str]]] = {

@@ -18,7 +18,7 @@ DOCS = ROOT / "docs"
 
 
 def test_every_command_is_documented() -> None:
-    text = (DOCS / "commands.md").read_text()
+    text = (DOCS / "reference" / "commands.md").read_text()
     assert not [name for name in COMMANDS if f"## {name}\n" not in text], "run make docs"
 
 
@@ -30,12 +30,12 @@ def test_the_readme_names_every_command_and_every_part() -> None:
 
 
 def test_every_picture_is_shown_somewhere() -> None:
-    text = "".join(page.read_text() for page in (ROOT / "README.md", *DOCS.glob("*.md")))
+    text = "".join(page.read_text() for page in (ROOT / "README.md", *DOCS.rglob("*.md")))
     assert not [path.name for path in (DOCS / "images").iterdir() if f"images/{path.name}" not in text]
 
 
 def test_every_option_of_a_command_is_documented() -> None:
-    sections = {part.split("\n")[0]: part for part in (DOCS / "commands.md").read_text().split("\n## ")}
+    sections = {part.split("\n")[0]: part for part in (DOCS / "reference" / "commands.md").read_text().split("\n## ")}
     missing = []
     for name in COMMANDS:
         parser = build_parser(f"sanderling {name}")
@@ -46,13 +46,13 @@ def test_every_option_of_a_command_is_documented() -> None:
 
 
 def test_every_setting_is_documented() -> None:
-    text = (DOCS / "settings.md").read_text()
+    text = (DOCS / "reference" / "settings.md").read_text()
     assert not [name for name in load_all_settings() if f"| `{name}` |" not in text], "run make docs"
 
 
 def test_the_settings_file_in_the_docs_can_be_read(tmp_path: Path) -> None:
     file = tmp_path / "sanderling.toml"
-    file.write_text((DOCS / "settings.md").read_text().split("```toml\n")[1].split("```")[0])
+    file.write_text((DOCS / "reference" / "settings.md").read_text().split("```toml\n")[1].split("```")[0])
     found = read_settings({}, {"SANDERLING_EXCLUDE": "/print/\n/calendar/"}, file)
     assert found == {
         "scope": "prefix", "delay": 2.0, "max_body": 5_000_000, "exclude": ("/print/", "/calendar/"), "cookies": True
@@ -63,12 +63,12 @@ def test_the_settings_file_in_the_docs_can_be_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["commands", "settings"])
 def test_what_the_program_writes_of_itself_is_what_the_docs_say(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    write = runpy.run_path(str(ROOT / "scripts" / "commands.py"))[name]
-    assert (DOCS / f"{name}.md").read_text() == write(), "run make docs"
+    write = runpy.run_path(str(ROOT / "scripts" / "generate_reference.py"))[name]
+    assert (DOCS / "reference" / f"{name}.md").read_text() == write(), "run make docs"
 
 
 def test_every_package_and_every_root_module_is_in_the_tables() -> None:
-    text = (DOCS / "architecture.md").read_text()
+    text = (DOCS / "explanation" / "architecture.md").read_text()
     root = ROOT / "src/sanderling"
     packages = {path.parent.name for path in root.glob("*/__init__.py")}
     listed, _, modules = text.partition("## Packages")[2].partition("\n## ")[0].partition("Modules at the root")
@@ -79,14 +79,14 @@ def test_every_package_and_every_root_module_is_in_the_tables() -> None:
 
 
 def test_every_state_and_every_reason_is_in_the_glossary() -> None:
-    text = (DOCS / "glossary.md").read_text()
+    text = (DOCS / "reference" / "glossary.md").read_text()
     assert not [word for word in (*UrlState, *Reason) if word and f"`{word}`" not in text]
 
 
 def test_every_module_the_docs_name_is_there() -> None:
     files = {str(path.relative_to(ROOT)) for path in ROOT.glob("*/**/*.py")}
     missing = []
-    for page in (ROOT / "README.md", *DOCS.glob("*.md")):
+    for page in (ROOT / "README.md", *DOCS.rglob("*.md")):
         for name in re.findall(r"`([\w/]+\.py)`", page.read_text()):
             missing += [] if any(f"/{file}".endswith(f"/{name}") for file in files) else [f"{page.name}: {name}"]
     assert not missing

@@ -17,7 +17,7 @@ MAX_ROOT_MODULES = 8
 MAX_PRONOUN_SHARE = 0.05
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 PRONOUN = re.compile(r"\b(what|who|whom|one|ones|others|none|somebody|nobody|anybody)\b", re.IGNORECASE)
-RETIRED = frozenset(  # words that docs/glossary.md replaces, where they have no other meaning in the field
+RETIRED = frozenset(  # words that docs/reference/glossary.md replaces, where they have no other meaning in the field
     "itinerary errand errands parcel parcels vitals house judge judged verdict verdicts door doors knock blame condemn"
     " condemned pardon acquit furniture trimmings told heard restless hushed sieve sift glance diary shelf kin habits"
     " alike lookout leavers crew nursery quarters twin twins beside doubles catalogue normalise organise recognise"

@@ -409,7 +409,7 @@ def test_where_settings_are_read_from_is_said(capsys: pytest.CaptureFixture[str]
     with pytest.raises(SystemExit):
         main(["settings", "--help"])
     assert "SANDERLING_SETTINGS=" in capsys.readouterr().out
-    assert "SANDERLING_SETTINGS" in (Path(__file__).parents[2] / "docs" / "settings.md").read_text()
+    assert "SANDERLING_SETTINGS" in (Path(__file__).parents[2] / "docs" / "reference" / "settings.md").read_text()
 
 
 def test_a_reason_asks_for_skipped_urls_and_a_status_must_be_one(

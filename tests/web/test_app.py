@@ -147,7 +147,7 @@ def test_served_to_the_world_only_searching_is_open(rooms: AppState, client: Tes
 
 def test_every_metric_is_documented_and_on_the_grafana_board(client: TestClient) -> None:
     docs = Path(__file__).parents[2] / "docs"
-    written, board = (docs / "search.md").read_text(), (docs / "grafana" / "sanderling.json").read_text()
+    written, board = (docs / "explanation" / "search.md").read_text(), (docs / "grafana" / "sanderling.json").read_text()
     for name in re.findall(r"^# TYPE (\S+)", client.get("/metrics").text, re.MULTILINE):
         assert name in written
         assert name in board

@@ -1,6 +1,6 @@
 """One score out of four parts, each bounded: words first, then links, freshness and what users taught.
 
-BM25 is tantivy's, with k1 = 1.2 and b = 0.75; the library has no way to set them, which docs/search.md says too.
+BM25 is tantivy's, with k1 = 1.2 and b = 0.75; the library has no way to set them, which docs/explanation/search.md says too.
 """
 
 import math

@@ -71,7 +71,7 @@ async def _generate_events(request: Request, app_state: AppState, streams: LiveS
         streams.open_count -= 1
 
 
-# Name, kind, help, and how it is read off the status: docs/search.md lists the same.
+# Name, kind, help, and how it is read off the status: docs/explanation/search.md lists the same.
 METRICS = (
     ("sanderling_pages", "gauge", "Stored pages.", lambda s: s.pages),
     ("sanderling_visits_total", "counter", "Visits ever made.", lambda s: s.visits),

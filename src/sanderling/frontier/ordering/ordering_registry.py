@@ -28,7 +28,7 @@ from sanderling.frontier.ordering.simple import (
 from sanderling.frontier.ordering.topic import Topic
 from sanderling.frontier.ordering.weighted import WeightedOrdering
 
-DEFAULT_ORDERING = "pagerank"  # the best of those measured (docs/benchmarks.md)
+DEFAULT_ORDERING = "pagerank"  # the best of those measured (docs/measurements/benchmarks.md)
 DEFAULT_FOCUSED_ORDERING = "shark"  # the same, of those that have a topic
 TERM_PATTERN = re.compile(r"\s*+(?:(\d++(?:\.\d++)?)\s*+\*\s*+)?([a-z-]++)\s*+")
 TOPIC_REQUIREMENT = "a topic: --query 'some words' or --like-text FILE"

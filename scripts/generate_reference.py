@@ -1,4 +1,4 @@
-"""Write docs/commands.md and docs/settings.md from the program itself: python scripts/commands.py"""
+"""Write docs/reference/commands.md and docs/reference/settings.md from the program itself: python scripts/generate_reference.py"""
 
 import os
 from pathlib import Path
@@ -62,8 +62,8 @@ def settings() -> str:
 
 def main() -> None:
     """Write both files."""
-    (DOCS / "commands.md").write_text(commands())
-    (DOCS / "settings.md").write_text(settings())
+    (DOCS / "reference" / "commands.md").write_text(commands())
+    (DOCS / "reference" / "settings.md").write_text(settings())
 
 
 if __name__ == "__main__":
