@@ -17,7 +17,7 @@ EXTRAS := search,documents,alerts,cluster,postgresql,host,parquet,images,numbers
 BUILT := pyproject.toml hatch_build.py $(wildcard src/sanderling/html/_native/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev crawl test check verify formatted format lint types layers tests bench scale tables clean
+.PHONY: help setup dev crawl test check verify formatted format lint types layers site docs tests bench scale tables clean
 
 help:  ## say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -46,9 +46,9 @@ test: dev  ## all tests, from nothing
 	@bash scripts/system.sh
 	$(PYTEST) $(ARGS)
 
-check: dev format lint types layers tests  ## what must hold before a commit
+check: dev format lint types layers site tests  ## what must hold before a commit
 
-verify: dev formatted lint types layers  ## the same without changing a file, as continuous integration runs it
+verify: dev formatted lint types layers site  ## the same without changing a file, as continuous integration runs it
 	@bash scripts/system.sh
 	$(PYTEST) $(ARGS)
 
@@ -67,6 +67,9 @@ types:
 layers:
 	$(BIN)/lint-imports
 
+site:
+	$(BIN)/mkdocs build --quiet --strict
+
 tests: dev
 	$(PYTEST) $(ARGS)
 
@@ -76,8 +79,9 @@ bench: dev  ## crawl real sites with us and with others, write docs/measurements
 scale: dev  ## how the frontier holds at 10 thousand, 1 million and 5 million known URLs
 	PYTHONPATH=.:src $(BIN)/python -m benchmarks.frontier.known_urls --write $(ARGS)
 
-docs: dev  ## write docs/reference/commands.md and docs/reference/settings.md from the program
+docs: dev  ## write the reference from the program, and build the documentation into build/site
 	$(BIN)/python scripts/generate_reference.py
+	$(BIN)/mkdocs build --quiet --strict
 
 tables: dev  ## the papers' tables again; fails when a number leaves its tolerance
 	$(BIN)/python -m experiments all
